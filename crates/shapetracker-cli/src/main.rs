@@ -1,0 +1,2 @@
+//! The command `shapetracker`.
+fn main() {}

@@ -1,0 +1,168 @@
+//! What a caller did wrong, as a sentence.
+
+use crate::Dims;
+use crate::shape::tuple;
+
+/// Why an operation could not be done: the operation, the axis and the numbers that do not fit.
+///
+/// The `Display` text is a sentence for the person who made the mistake. Branch on [`Error::kind`] where a program
+/// must decide; the sentence may be improved at any time.
+///
+/// ```
+/// let err = shapetracker::ShapeTracker::contiguous([2, 3])?.reshape([4, 2]).unwrap_err();
+/// assert_eq!(err.kind(), shapetracker::ErrorKind::SizeMismatch);
+/// assert_eq!(
+///     err.to_string(),
+///     "reshape: shape (2, 3) has 6 elements, but shape (4, 2) needs 8",
+/// );
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Error(Box<Fault>);
+
+/// The sort of mistake behind an [`Error`].
+///
+/// ```
+/// use shapetracker::{ErrorKind, View};
+///
+/// let err = View::contiguous([1 << 40, 1 << 40]).unwrap_err();
+/// assert_eq!(err.kind(), ErrorKind::Overflow);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A shape, a list of strides or a list of axes has the wrong number of entries.
+    Rank,
+    /// More axes than [`MAX_RANK`](crate::MAX_RANK).
+    TooManyAxes,
+    /// A size is negative.
+    NegativeSize,
+    /// Two shapes should have the same number of elements and have not.
+    SizeMismatch,
+    /// A size to be inferred (`-1`) cannot be.
+    Infer,
+    /// An axis does not exist.
+    AxisOutOfRange,
+    /// An axis is named twice.
+    AxisRepeated,
+    /// An axis cannot be broadcast or squeezed because its size is not 1.
+    NotOne,
+    /// A pad is negative.
+    NegativePad,
+    /// A range does not lie inside its axis.
+    RangeOutside,
+    /// A step of zero.
+    ZeroStep,
+    /// A mask does not lie inside its axis.
+    MaskOutside,
+    /// A view reads addresses that the view (or buffer) under it does not have.
+    AddressOutside,
+    /// A number leaves the range of a signed 64-bit integer.
+    Overflow,
+    /// A tracker without any view.
+    NoViews,
+}
+
+impl Error {
+    /// The sort of mistake, for programs that branch on it.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind()
+    }
+}
+
+impl From<Fault> for Error {
+    #[cold]
+    fn from(fault: Fault) -> Self {
+        Error(Box::new(fault))
+    }
+}
+
+/// An error with everything its sentence needs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Fault {
+    #[error("{op}: takes one {what} an axis: the tensor has {} but {given} {} given", axes(*.rank), were(*.given))]
+    Rank { op: &'static str, what: &'static str, rank: usize, given: usize },
+    #[error("{op}: broadcasting cannot drop axes: the tensor has {}, the new shape {}", axes(*.rank), axes(*.given))]
+    BroadcastRank { op: &'static str, rank: usize, given: usize },
+    #[error("{op}: {given} axes are more than the {} that a view may have", crate::MAX_RANK)]
+    TooManyAxes { op: &'static str, given: usize },
+    #[error("{op}: axis {axis} has size {size}, but a size cannot be negative")]
+    NegativeSize { op: &'static str, axis: usize, size: i64 },
+    #[error("{op}: shape {} has {have} elements, but shape {} needs {need}", tuple(.from), tuple(.to))]
+    SizeMismatch { op: &'static str, from: Dims, to: Dims, have: i64, need: i64 },
+    #[error("{op}: axes {first} and {second} are both -1, but only one size can be inferred")]
+    InferTwice { op: &'static str, first: usize, second: usize },
+    #[error(
+        "{op}: the size of axis {axis} cannot be inferred: {have} elements do not divide by {known}, the product of the other sizes"
+    )]
+    InferUneven { op: &'static str, axis: usize, have: i64, known: i64 },
+    #[error(
+        "{op}: the size of axis {axis} cannot be inferred: the other sizes have product 0, so that any size would do"
+    )]
+    InferZero { op: &'static str, axis: usize },
+    #[error("{op}: axis {axis} does not exist: the tensor has {}", axes(*.rank))]
+    AxisOutOfRange { op: &'static str, axis: i64, rank: usize },
+    #[error("{op}: axis {axis} is named twice, at places {first} and {second}")]
+    AxisRepeated { op: &'static str, axis: usize, first: usize, second: usize },
+    #[error("{op}: axis {axis} has size {size} and cannot become {to}: only an axis of size 1 can be broadcast")]
+    Expand { op: &'static str, axis: usize, size: i64, to: i64 },
+    #[error("{op}: axis {axis} has size {size}: only an axis of size 1 can be squeezed")]
+    Squeeze { op: &'static str, axis: usize, size: i64 },
+    #[error(
+        "{op}: axis {axis} is padded by ({before}, {after}), but a pad cannot be negative (shrink takes elements away)"
+    )]
+    NegativePad { op: &'static str, axis: usize, before: i64, after: i64 },
+    #[error("{op}: axis {axis} has size {size}, so that the range ({begin}, {end}) does not lie inside 0..{size}")]
+    RangeOutside { op: &'static str, axis: usize, begin: i64, end: i64, size: i64 },
+    #[error("{op}: axis {axis} has step 0; a step is 1 or more, or -1 or less to walk backwards")]
+    ZeroStep { op: &'static str, axis: usize },
+    #[error("{op}: axis {axis} has size {size}, so that the mask ({begin}, {end}) does not lie inside 0..{size}")]
+    MaskOutside { op: &'static str, axis: usize, begin: i64, end: i64, size: i64 },
+    #[error("{op}: the view reads addresses {low} to {high}, but what it reads from has {}", elements(*.len))]
+    AddressOutside { op: &'static str, low: i64, high: i64, len: i64 },
+    #[error("{op}: the view reads address {low}, and an address of a buffer cannot be negative")]
+    NegativeAddress { op: &'static str, low: i64 },
+    #[error("{op}: the number of elements of shape {} is past the range of 64-bit integers", tuple(.shape))]
+    TooManyElements { op: &'static str, shape: Dims },
+    #[error("{op}: {what} of axis {axis} is past the range of 64-bit integers")]
+    AxisOverflow { op: &'static str, what: &'static str, axis: usize },
+    #[error("{op}: {what} is past the range of 64-bit integers")]
+    Overflow { op: &'static str, what: &'static str },
+    #[error("{op}: a tracker needs at least one view")]
+    NoViews { op: &'static str },
+}
+
+impl Fault {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Fault::Rank { .. } | Fault::BroadcastRank { .. } => ErrorKind::Rank,
+            Fault::TooManyAxes { .. } => ErrorKind::TooManyAxes,
+            Fault::NegativeSize { .. } => ErrorKind::NegativeSize,
+            Fault::SizeMismatch { .. } => ErrorKind::SizeMismatch,
+            Fault::InferTwice { .. } | Fault::InferUneven { .. } | Fault::InferZero { .. } => ErrorKind::Infer,
+            Fault::AxisOutOfRange { .. } => ErrorKind::AxisOutOfRange,
+            Fault::AxisRepeated { .. } => ErrorKind::AxisRepeated,
+            Fault::Expand { .. } | Fault::Squeeze { .. } => ErrorKind::NotOne,
+            Fault::NegativePad { .. } => ErrorKind::NegativePad,
+            Fault::RangeOutside { .. } => ErrorKind::RangeOutside,
+            Fault::ZeroStep { .. } => ErrorKind::ZeroStep,
+            Fault::MaskOutside { .. } => ErrorKind::MaskOutside,
+            Fault::AddressOutside { .. } | Fault::NegativeAddress { .. } => ErrorKind::AddressOutside,
+            Fault::TooManyElements { .. } | Fault::AxisOverflow { .. } | Fault::Overflow { .. } => ErrorKind::Overflow,
+            Fault::NoViews { .. } => ErrorKind::NoViews,
+        }
+    }
+}
+
+fn axes(rank: usize) -> String {
+    if rank == 1 { "1 axis".into() } else { format!("{rank} axes") }
+}
+
+fn elements(len: i64) -> String {
+    if len == 1 { "1 element".into() } else { format!("{len} elements") }
+}
+
+fn were(given: usize) -> &'static str {
+    if given == 1 { "was" } else { "were" }
+}

@@ -1,0 +1,103 @@
+//! Evidence that two views are not one.
+
+use std::fmt;
+
+use crate::Dims;
+use crate::error::Error;
+
+/// Why views did not merge.
+///
+/// ```
+/// use shapetracker::{Unmerged, View, merge};
+///
+/// let earlier = View::new([2, 3], [1, 2], 0, None)?;
+/// let later = View::contiguous([3, 2])?;
+/// let Err(Unmerged::Witness(witness)) = merge(&earlier, &later) else { panic!() };
+/// assert_eq!(
+///     witness.to_string(),
+///     "along axis 0 the address moves by 4 from [0, 0] to [1, 0] (0 to 4), \
+///      but by -1 from [0, 1] to [1, 1] (2 to 1): one stride cannot do both",
+/// );
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unmerged {
+    /// They are provably not one view, and here is why.
+    #[error("{0}")]
+    Witness(Witness),
+    /// The decision was given up at its work limit: whether they are one view is not known.
+    ///
+    /// The question is coNP-complete when the number of axes is unbounded; only input crafted for it comes here.
+    #[error("whether this is one view was not decided within the work limit")]
+    Undecided,
+    /// The views do not fit into each other, or the merged view has a number past `i64`.
+    #[error("{0}")]
+    Error(#[from] Error),
+}
+
+/// Proof that no single view does what a stack of views does: a fact about its indices that anyone can check.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Witness {
+    /// Two unit steps along one axis, between valid indices, that move the address by different amounts.
+    UnevenStep {
+        /// The axis of both steps.
+        axis: usize,
+        /// The two steps.
+        steps: [Step; 2],
+    },
+    /// The valid indices are not a box: an invalid index lies between two valid ones on every axis.
+    NotABox {
+        /// Two valid indices.
+        valid: [Dims; 2],
+        /// An index whose every entry lies between theirs (ends included), and which is not valid.
+        invalid: Dims,
+    },
+}
+
+/// A unit step along an axis: from an index to the index one further along the axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// The index that the step starts from.
+    pub index: Dims,
+    /// The address there.
+    pub from: i64,
+    /// The address one further along the axis.
+    pub to: i64,
+}
+
+impl fmt::Display for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Witness::UnevenStep { axis, steps: [a, b] } => {
+                let next = |step: &Step| {
+                    let mut index = step.index.clone();
+                    index[*axis] += 1;
+                    index
+                };
+                let moved = |step: &Step| i128::from(step.to) - i128::from(step.from);
+                write!(
+                    f,
+                    "along axis {axis} the address moves by {} from {:?} to {:?} ({} to {}), \
+                     but by {} from {:?} to {:?} ({} to {}): one stride cannot do both",
+                    moved(a),
+                    a.index,
+                    next(a),
+                    a.from,
+                    a.to,
+                    moved(b),
+                    b.index,
+                    next(b),
+                    b.from,
+                    b.to,
+                )
+            }
+            Witness::NotABox { valid: [a, b], invalid } => {
+                write!(
+                    f,
+                    "elements {a:?} and {b:?} are valid, but {invalid:?} between them is masked: \
+                     the valid elements are not a box, and one mask is a range an axis"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Movement operations: on one view, and as data.
+
+use crate::error::{Error, Fault};
+use crate::merge::{Unmerged, reshape};
+use crate::shape::{checked_numel, infer, resolve_axis};
+use crate::view::check_count;
+use crate::{Dims, Ranges, View};
+
+/// A movement operation as data, for chains that are stored, parsed or compared.
+///
+/// [`ShapeTracker::apply`](crate::ShapeTracker::apply) performs one; the tracker's method of the same name does the
+/// same from its arguments. The text form is that of a chain: `permute(1, 0)`.
+///
+/// ```
+/// use shapetracker::{Movement, ShapeTracker};
+///
+/// let op = Movement::Permute([1, 0].into());
+/// let st = ShapeTracker::contiguous([3, 2])?;
+/// assert_eq!(st.apply(&op)?, st.permute([1, 0])?);
+/// assert_eq!(op.to_string(), "permute(1, 0)");
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Movement {
+    /// The same elements in row-major order under a new shape; one size may be -1 and is inferred.
+    Reshape(Dims),
+    /// New axis `l` is old axis `axes[l]`.
+    Permute(Dims),
+    /// Axes of size 1 repeated to the given sizes; the other sizes stay as they are (-1 says so too).
+    Expand(Dims),
+    /// Masked elements `(before, after)` each axis.
+    Pad(Ranges),
+    /// The half-open range `(begin, end)` of each axis.
+    Shrink(Ranges),
+    /// The named axes reversed.
+    Flip(Dims),
+    /// Every step-th element of each axis; a negative step walks from the last element backwards.
+    Step(Dims),
+    /// The elements in row-major order read as memory, with a shape, strides and an offset of their own.
+    AsStrided(Dims, Dims, i64),
+}
+
+impl View {
+    /// The same elements in row-major order under a new shape, if one view can say so; one size may be -1.
+    ///
+    /// ```
+    /// use shapetracker::{Unmerged, View};
+    ///
+    /// let view = View::contiguous([6, 4])?.reshape([2, 3, -1]).unwrap();
+    /// assert_eq!(view.shape(), [2, 3, 4]);
+    ///
+    /// let transposed = View::contiguous([3, 2])?.permute([1, 0])?;
+    /// assert!(matches!(transposed.reshape([6]), Err(Unmerged::Witness(_))));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unmerged::Witness`] when no single view does it; [`Unmerged::Error`] when the shapes do not fit each other.
+    ///
+    /// Cost: that of [`merge`](crate::merge()) with a row-major view, of which this is the special case.
+    pub fn reshape(&self, shape: impl AsRef<[i64]>) -> Result<View, Unmerged> {
+        let shape = infer("reshape", self.shape(), self.numel(), shape.as_ref())?;
+        reshape(self, &shape)
+    }
+
+    /// The axes in another order: new axis `l` is old axis `axes[l]`; a negative number counts from the last axis.
+    ///
+    /// ```
+    /// let view = shapetracker::View::contiguous([2, 3])?.permute([1, 0])?;
+    /// assert_eq!((view.shape(), view.strides()), (&[3, 2][..], &[1, 3][..]));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An axis that is missing, repeated or does not exist.
+    pub fn permute(&self, axes: impl AsRef<[i64]>) -> Result<View, Error> {
+        let order = permutation("permute", axes.as_ref(), self.rank())?;
+        let (shape, strides, offset, mask) = self.parts();
+        let dims = |values: &Dims| order.iter().map(|&axis| values[axis as usize]).collect();
+        let mask = mask.map(|mask| order.iter().map(|&axis| mask[axis as usize]).collect());
+        Ok(View::trusted(dims(shape), dims(strides), offset, mask))
+    }
+
+    /// Axes of size 1 repeated to the given sizes, with stride 0; -1 (or the size itself) leaves an axis as it is.
+    ///
+    /// ```
+    /// let view = shapetracker::View::contiguous([3, 1])?.expand([3, 4])?;
+    /// assert_eq!(view.strides(), [1, 0]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A size other than 1 that would change, a negative size, a wrong number of sizes, too many elements.
+    pub fn expand(&self, sizes: impl AsRef<[i64]>) -> Result<View, Error> {
+        const OP: &str = "expand";
+        let sizes = sizes.as_ref();
+        check_count(OP, "size", self.rank(), sizes.len())?;
+        let mut expanded: Dims = sizes.into();
+        for (axis, (to, &size)) in expanded.iter_mut().zip(self.shape()).enumerate() {
+            if *to == -1 {
+                *to = size;
+            } else if *to < 0 {
+                return Err(Fault::NegativeSize { op: OP, axis, size: *to }.into());
+            } else if size != 1 && size != *to {
+                return Err(Fault::Expand { op: OP, axis, size, to: *to }.into());
+            }
+        }
+        checked_numel(OP, &expanded)?;
+        let (shape, strides, offset, mask) = self.parts();
+        // An axis of size 1 is either wholly valid or wholly masked; a longer one stays so.
+        let mask = mask.map(|mask| {
+            let grown = mask.iter().zip(shape.iter().zip(&expanded));
+            grown.map(|(&range, (from, to))| if from == to { range } else { (0, range.1 * to) }).collect()
+        });
+        if self.is_empty() || expanded.contains(&0) {
+            return Ok(View::nothing(&expanded));
+        }
+        Ok(View::trusted(expanded, strides.clone(), offset, mask))
+    }
+
+    /// Masked elements around the view: `(before, after)` an axis.
+    ///
+    /// ```
+    /// let view = shapetracker::View::contiguous([3])?.pad([(1, 2)])?;
+    /// assert_eq!(view.shape(), [6]);
+    /// assert_eq!(view.address(&[0]), None);
+    /// assert_eq!(view.address(&[1]), Some(0));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A negative pad, a wrong number of pads, too many elements, an offset past `i64`.
+    pub fn pad(&self, pads: impl AsRef<[(i64, i64)]>) -> Result<View, Error> {
+        const OP: &str = "pad";
+        let pads = pads.as_ref();
+        check_count(OP, "pair (before, after)", self.rank(), pads.len())?;
+        let (shape, strides, offset, _) = self.parts();
+        let mut padded = shape.clone();
+        let mut mask = Ranges::with_capacity(pads.len());
+        let mut offset = i128::from(offset);
+        for (axis, &(before, after)) in pads.iter().enumerate() {
+            if before < 0 || after < 0 {
+                return Err(Fault::NegativePad { op: OP, axis, before, after }.into());
+            }
+            let size = shape[axis].checked_add(before).and_then(|size| size.checked_add(after));
+            padded[axis] = size.ok_or(Fault::AxisOverflow { op: OP, what: "the size", axis })?;
+            offset -= i128::from(before) * i128::from(strides[axis]);
+            let (begin, end) = self.range(axis);
+            mask.push((begin + before, end + before));
+        }
+        checked_numel(OP, &padded)?;
+        if self.is_empty() {
+            return Ok(View::nothing(&padded));
+        }
+        let mask = (!mask.is_empty()).then_some(mask);
+        View::canonical(OP, padded, strides.clone(), offset, mask)
+    }
+
+    /// The half-open range `(begin, end)` of each axis.
+    ///
+    /// ```
+    /// let view = shapetracker::View::contiguous([4, 4])?.shrink([(1, 3), (0, 4)])?;
+    /// assert_eq!((view.shape(), view.offset()), (&[2, 4][..], 4));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A range that is reversed or leaves its axis, a wrong number of ranges.
+    pub fn shrink(&self, ranges: impl AsRef<[(i64, i64)]>) -> Result<View, Error> {
+        const OP: &str = "shrink";
+        let ranges = ranges.as_ref();
+        check_count(OP, "range (begin, end)", self.rank(), ranges.len())?;
+        let (shape, strides, offset, mask) = self.parts();
+        let mut shrunk = shape.clone();
+        let mut offset = i128::from(offset);
+        for (axis, &(begin, end)) in ranges.iter().enumerate() {
+            let size = shape[axis];
+            if begin < 0 || begin > end || end > size {
+                return Err(Fault::RangeOutside { op: OP, axis, begin, end, size }.into());
+            }
+            shrunk[axis] = end - begin;
+            offset += i128::from(begin) * i128::from(strides[axis]);
+        }
+        if self.is_empty() {
+            return Ok(View::nothing(&shrunk));
+        }
+        let mask = mask.map(|mask| {
+            let clipped = mask.iter().zip(ranges);
+            clipped
+                .map(|(&(b, e), &(begin, end))| {
+                    let (b, e) = (b.max(begin) - begin, e.min(end) - begin);
+                    if b < e { (b, e) } else { (0, 0) }
+                })
+                .collect()
+        });
+        View::canonical(OP, shrunk, strides.clone(), offset, mask)
+    }
+
+    /// The named axes reversed; a negative number counts from the last axis.
+    ///
+    /// ```
+    /// let view = shapetracker::View::contiguous([4])?.flip([0])?;
+    /// assert_eq!((view.strides(), view.offset()), (&[-1][..], 3));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An axis that does not exist or is named twice, an offset past `i64`.
+    pub fn flip(&self, axes: impl AsRef<[i64]>) -> Result<View, Error> {
+        const OP: &str = "flip";
+        let axes = distinct_axes(OP, axes.as_ref(), self.rank())?;
+        let (shape, strides, offset, mask) = self.parts();
+        if self.is_empty() {
+            return Ok(self.clone());
+        }
+        let (mut strides, mut mask) = (strides.clone(), mask.cloned());
+        let mut offset = i128::from(offset);
+        for &axis in &axes {
+            let axis = axis as usize;
+            offset += i128::from(strides[axis]) * i128::from(shape[axis] - 1);
+            strides[axis] =
+                strides[axis].checked_neg().ok_or(Fault::AxisOverflow { op: OP, what: "the stride", axis })?;
+            if let Some(mask) = &mut mask {
+                let (begin, end) = mask[axis];
+                mask[axis] = (shape[axis] - end, shape[axis] - begin);
+            }
+        }
+        View::canonical(OP, shape.clone(), strides, offset, mask)
+    }
+
+    /// Every step-th element of each axis, as the slice `[::step]` does: a negative step walks back from the last.
+    ///
+    /// ```
+    /// let view = shapetracker::View::contiguous([5])?.step([-2])?;
+    /// assert_eq!((view.shape(), view.strides(), view.offset()), (&[3][..], &[-2][..], 4));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A step of 0, a wrong number of steps, a stride past `i64`.
+    pub fn step(&self, steps: impl AsRef<[i64]>) -> Result<View, Error> {
+        const OP: &str = "step";
+        let steps = steps.as_ref();
+        check_count(OP, "step", self.rank(), steps.len())?;
+        if let Some(axis) = steps.iter().position(|&step| step == 0) {
+            return Err(Fault::ZeroStep { op: OP, axis }.into());
+        }
+        let backwards = (0i64..).zip(steps).filter(|(_, step)| **step < 0).map(|(axis, _)| axis);
+        let forwards = self.flip(backwards.collect::<Dims>())?;
+        let (shape, strides, offset, mask) = forwards.parts();
+        let (mut shape, mut strides, mut mask) = (shape.clone(), strides.clone(), mask.cloned());
+        for (axis, step) in steps.iter().enumerate() {
+            // A step past the end of the axis takes its first element alone, whatever its length.
+            let step = i64::try_from(step.unsigned_abs()).unwrap_or(i64::MAX);
+            shape[axis] = ceil_div(shape[axis], step);
+            if let Some(mask) = &mut mask {
+                let (begin, end) = (ceil_div(mask[axis].0, step), ceil_div(mask[axis].1, step));
+                mask[axis] = if begin < end { (begin, end) } else { (0, 0) };
+            }
+            let (begin, end) = mask.as_ref().map_or((0, shape[axis]), |mask| mask[axis]);
+            strides[axis] = if end <= 1 && begin == 0 {
+                0 // Only the element at 0 is left, or none: the offset alone places it.
+            } else {
+                let stride = strides[axis].checked_mul(step);
+                stride.ok_or(Fault::AxisOverflow { op: OP, what: "the stride", axis })?
+            };
+        }
+        if forwards.is_empty() {
+            return Ok(View::nothing(&shape));
+        }
+        View::canonical(OP, shape, strides, offset.into(), mask)
+    }
+}
+
+/// Resolves axis numbers that must be a permutation of all axes.
+pub(crate) fn permutation(op: &'static str, axes: &[i64], rank: usize) -> Result<Dims, Error> {
+    check_count(op, "axis number", rank, axes.len())?;
+    distinct_axes(op, axes, rank)
+}
+
+/// Resolves axis numbers, which may count from the end and must differ.
+pub(crate) fn distinct_axes(op: &'static str, axes: &[i64], rank: usize) -> Result<Dims, Error> {
+    let mut resolved = Dims::new();
+    let mut seen = 0u64;
+    for (place, &axis) in axes.iter().enumerate() {
+        let axis = resolve_axis(op, axis, rank)?;
+        if seen & (1 << axis) != 0 {
+            let first = resolved.iter().position(|&earlier| earlier == axis as i64).unwrap_or(0);
+            return Err(Fault::AxisRepeated { op, axis, first, second: place }.into());
+        }
+        seen |= 1 << axis;
+        resolved.push(axis as i64);
+    }
+    Ok(resolved)
+}
+
+fn ceil_div(a: i64, b: i64) -> i64 {
+    a / b + i64::from(a % b != 0)
+}

@@ -1,0 +1,155 @@
+//! Sizes: checked products, row-major strides, unravelling.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, Fault};
+
+/// One number an axis, held inline up to 8 axes.
+pub type Dims = SmallVec<[i64; 8]>;
+
+/// One half-open range `(begin, end)` an axis, held inline up to 8 axes.
+pub type Ranges = SmallVec<[(i64, i64); 8]>;
+
+/// The most axes a view may have (the limit of NumPy and PyTorch).
+pub const MAX_RANK: usize = 64;
+
+/// The number of elements of a shape, or an error for a negative size, too many axes or a product past `i64`.
+pub(crate) fn checked_numel(op: &'static str, shape: &[i64]) -> Result<i64, Error> {
+    if shape.len() > MAX_RANK {
+        return Err(Fault::TooManyAxes { op, given: shape.len() }.into());
+    }
+    let mut product = Some(1i64);
+    let mut empty = false;
+    for (axis, &size) in shape.iter().enumerate() {
+        if size < 0 {
+            return Err(Fault::NegativeSize { op, axis, size }.into());
+        }
+        empty |= size == 0;
+        product = product.and_then(|p| p.checked_mul(size));
+    }
+    match product {
+        _ if empty => Ok(0),
+        Some(numel) => Ok(numel),
+        None => Err(Fault::TooManyElements { op, shape: shape.into() }.into()),
+    }
+}
+
+/// The row-major strides of a shape whose number of elements is known to fit: the product of the later sizes.
+pub(crate) fn row_major(shape: &[i64]) -> Dims {
+    let mut strides: Dims = shape.into();
+    let mut product = 1;
+    for stride in strides.iter_mut().rev() {
+        product = std::mem::replace(stride, product) * product;
+        if product == 0 {
+            return Dims::from_elem(0, shape.len());
+        }
+    }
+    strides
+}
+
+/// The index of a linear position in row-major order: the mixed-radix digits of the position.
+pub(crate) fn unravel(position: i64, shape: &[i64]) -> Dims {
+    let mut index: Dims = shape.into();
+    let mut rest = position;
+    for digit in index.iter_mut().rev() {
+        let size = *digit;
+        *digit = rest.rem_euclid(size);
+        rest = rest.div_euclid(size);
+    }
+    index
+}
+
+/// Resolves a shape with at most one size of -1 against a number of elements.
+pub(crate) fn infer(op: &'static str, from: &[i64], have: i64, to: &[i64]) -> Result<Dims, Error> {
+    if to.len() > MAX_RANK {
+        return Err(Fault::TooManyAxes { op, given: to.len() }.into());
+    }
+    let mut shape: Dims = to.into();
+    if let Some(axis) = to.iter().position(|&size| size == -1) {
+        if let Some(more) = to[axis + 1..].iter().position(|&size| size == -1) {
+            return Err(Fault::InferTwice { op, first: axis, second: axis + 1 + more }.into());
+        }
+        shape[axis] = 1;
+        let known = checked_numel(op, &shape)?;
+        if known == 0 {
+            return Err(Fault::InferZero { op, axis }.into());
+        }
+        if have % known != 0 {
+            return Err(Fault::InferUneven { op, axis, have, known }.into());
+        }
+        shape[axis] = have / known;
+        return Ok(shape);
+    }
+    let need = checked_numel(op, &shape)?;
+    if need != have {
+        return Err(Fault::SizeMismatch { op, from: from.into(), to: shape, have, need }.into());
+    }
+    Ok(shape)
+}
+
+/// Resolves an axis number that may count from the end (-1 is the last axis).
+pub(crate) fn resolve_axis(op: &'static str, axis: i64, rank: usize) -> Result<usize, Error> {
+    let resolved = if axis < 0 { axis.checked_add(rank as i64).unwrap_or(-1) } else { axis };
+    match usize::try_from(resolved) {
+        Ok(resolved) if resolved < rank => Ok(resolved),
+        _ => Err(Fault::AxisOutOfRange { op, axis, rank }.into()),
+    }
+}
+
+/// Writes numbers the way Python writes a tuple: `()`, `(3,)`, `(2, 3)`.
+pub(crate) fn tuple(items: &[i64]) -> Tuple<'_, i64> {
+    Tuple(items, |item, f| write!(f, "{item}"))
+}
+
+/// Writes ranges the way Python writes a tuple of pairs: `((0, 2), (1, 3))`.
+pub(crate) fn tuple_of_pairs(items: &[(i64, i64)]) -> Tuple<'_, (i64, i64)> {
+    Tuple(items, |(begin, end), f| write!(f, "({begin}, {end})"))
+}
+
+pub(crate) struct Tuple<'a, T>(&'a [T], fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result);
+
+impl<T> fmt::Display for Tuple<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (i, item) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            (self.1)(item, f)?;
+        }
+        f.write_str(if self.0.len() == 1 { ",)" } else { ")" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn row_major_strides_are_products_of_later_sizes() {
+        assert_eq!(row_major(&[2, 3, 4])[..], [12, 4, 1]);
+        assert_eq!(row_major(&[])[..], []);
+        assert_eq!(row_major(&[1 << 40, 0, 1 << 40])[..], [0, 0, 0]);
+    }
+
+    #[test]
+    fn unravel_is_the_mixed_radix_digits() {
+        // The example of uit de Bos, section 5.
+        assert_eq!(unravel(5, &[2, 3, 4])[..], [0, 1, 1]);
+    }
+
+    #[test]
+    fn an_empty_shape_has_no_elements_whatever_its_other_sizes() {
+        assert_eq!(checked_numel("shape", &[1 << 40, 1 << 40, 0]), Ok(0));
+        assert!(checked_numel("shape", &[1 << 40, 1 << 40]).is_err());
+    }
+
+    #[test]
+    fn tuples_print_as_python_does() {
+        assert_eq!(tuple(&[]).to_string(), "()");
+        assert_eq!(tuple(&[3]).to_string(), "(3,)");
+        assert_eq!(tuple_of_pairs(&[(0, 2), (1, 3)]).to_string(), "((0, 2), (1, 3))");
+    }
+}

@@ -1,0 +1,484 @@
+//! A stack of views kept as short as can be: the layout of a tensor after any chain of movement operations.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, Fault};
+use crate::fewest::{self, Stack};
+use crate::movement::Movement;
+use crate::shape::{infer, resolve_axis, unravel};
+use crate::view::check_count;
+use crate::{Dims, Ranges, View};
+
+/// The layout of a tensor over a buffer: a stack of views, the first next to memory, kept at the fewest views.
+///
+/// An index enters the last view; the address it yields is unravelled in the shape of the view before and enters that
+/// one, and so on down to memory. Most trackers are one view. Every operation returns a new tracker and leaves this
+/// one as it was.
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+///
+/// let st = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([3, 2])?;
+/// assert_eq!(st.views().len(), 2);
+/// let addresses: Vec<_> = st.addresses().collect();
+/// assert_eq!(addresses, [Some(0), Some(2), Some(4), Some(1), Some(3), Some(5)]);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+///
+/// `==` compares the stacks; two trackers of more than one view may be the same map in different clothes, which
+/// [`ShapeTracker::difference`] decides.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct ShapeTracker {
+    views: Stack,
+}
+
+impl ShapeTracker {
+    /// A contiguous tensor of a shape, from address 0.
+    ///
+    /// # Errors
+    /// A negative size, too many axes, or more than `i64::MAX` elements.
+    pub fn contiguous(shape: impl AsRef<[i64]>) -> Result<Self, Error> {
+        Ok(View::contiguous(shape)?.into())
+    }
+
+    /// A stack of views, the first next to memory, reduced to the fewest.
+    ///
+    /// ```
+    /// use shapetracker::{ShapeTracker, View};
+    ///
+    /// let memory = View::new([10, 9, 4], [140, 11, 13], 0, None)?;
+    /// let st = ShapeTracker::from_views([memory, View::new([6], [9], 0, None)?])?;
+    /// assert_eq!(st.as_view(), Some(&View::new([6], [35], 0, None)?));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No views, or a view that reads an address which the view under it does not have.
+    pub fn from_views(views: impl IntoIterator<Item = View>) -> Result<Self, Error> {
+        let mut stack = Stack::new();
+        for view in views {
+            if let Some(under) = stack.last() {
+                check_inside("views", &view, under.numel())?;
+            }
+            stack.push(view);
+        }
+        if stack.is_empty() {
+            return Err(Fault::NoViews { op: "views" }.into());
+        }
+        fewest::reduce(&mut stack);
+        Ok(ShapeTracker { views: stack })
+    }
+
+    /// The views, the first next to memory.
+    pub fn views(&self) -> &[View] {
+        &self.views
+    }
+
+    /// The only view, when there is only one.
+    pub fn as_view(&self) -> Option<&View> {
+        match &self.views[..] {
+            [view] => Some(view),
+            _ => None,
+        }
+    }
+
+    /// The shape: one size an axis, outermost first.
+    pub fn shape(&self) -> &[i64] {
+        self.last().shape()
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.last().rank()
+    }
+
+    /// The number of elements, masked ones included.
+    pub fn numel(&self) -> i64 {
+        self.last().numel()
+    }
+
+    /// The address that an index reads, or `None` where the index is masked or outside the shape.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3])?.pad([(1, 0)])?;
+    /// assert_eq!(st.address(&[0]), None);
+    /// assert_eq!(st.address(&[3]), Some(2));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn address(&self, index: &[i64]) -> Option<i64> {
+        self.views[..self.views.len() - 1]
+            .iter()
+            .rev()
+            .try_fold(self.last().address(index)?, |address, view| view.address(&unravel(address, view.shape())))
+    }
+
+    /// The addresses of all elements in row-major order, `None` where one is masked.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([2, 2])?.permute([1, 0])?;
+    /// assert!(st.addresses().eq([Some(0), Some(2), Some(1), Some(3)]));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn addresses(&self) -> impl Iterator<Item = Option<i64>> + '_ {
+        (0..self.numel()).map(|position| self.address(&unravel(position, self.shape())))
+    }
+
+    /// Performs one movement operation.
+    ///
+    /// # Errors
+    /// Those of the method of the same name.
+    pub fn apply(&self, op: &Movement) -> Result<Self, Error> {
+        match op {
+            Movement::Reshape(shape) => self.reshape(shape),
+            Movement::Permute(axes) => self.permute(axes),
+            Movement::Expand(sizes) => self.expand(sizes),
+            Movement::Pad(pads) => self.pad(pads),
+            Movement::Shrink(ranges) => self.shrink(ranges),
+            Movement::Flip(axes) => self.flip(axes),
+            Movement::Step(steps) => self.step(steps),
+            Movement::AsStrided(shape, strides, offset) => self.as_strided(shape, strides, *offset),
+        }
+    }
+
+    /// The same elements in row-major order under a new shape; one size may be -1 and is inferred.
+    ///
+    /// Appends a view only where no single view can say it.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([6, 4])?.reshape([-1, 8])?;
+    /// assert_eq!(st.shape(), [3, 8]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A different number of elements, a size that cannot be inferred, too many axes.
+    pub fn reshape(&self, shape: impl AsRef<[i64]>) -> Result<Self, Error> {
+        let shape = infer("reshape", self.shape(), self.numel(), shape.as_ref())?;
+        match crate::merge::reshape(self.last(), &shape) {
+            Ok(view) => Ok(self.with_last(view)),
+            Err(_) => {
+                let mut views = self.views.clone();
+                views.push(View::row_major(&shape));
+                fewest::reduce(&mut views);
+                Ok(ShapeTracker { views })
+            }
+        }
+    }
+
+    /// The axes in another order: new axis `l` is old axis `axes[l]`; a negative number counts from the last axis.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([2, 3, 5])?.permute([2, 0, 1])?;
+    /// assert_eq!(st.shape(), [5, 2, 3]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An axis that is missing, repeated or does not exist.
+    pub fn permute(&self, axes: impl AsRef<[i64]>) -> Result<Self, Error> {
+        Ok(self.with_same_merges(self.last().permute(axes)?))
+    }
+
+    /// Two axes exchanged; a negative number counts from the last axis.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([2, 3, 5])?.transpose(0, -1)?;
+    /// assert_eq!(st.shape(), [5, 3, 2]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An axis that does not exist.
+    pub fn transpose(&self, a: i64, b: i64) -> Result<Self, Error> {
+        let (a, b) = (resolve_axis("transpose", a, self.rank())?, resolve_axis("transpose", b, self.rank())?);
+        let mut axes: Dims = (0..self.rank() as i64).collect();
+        axes.swap(a, b);
+        self.permute(axes)
+    }
+
+    /// Axes of size 1 repeated to the given sizes; -1 (or the size itself) leaves an axis as it is.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3, 1])?.expand([3, 4])?;
+    /// assert_eq!(st.views()[0].strides(), [1, 0]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A size other than 1 that would change, a negative size, a wrong number of sizes, too many elements.
+    pub fn expand(&self, sizes: impl AsRef<[i64]>) -> Result<Self, Error> {
+        Ok(self.with_same_merges(self.last().expand(sizes)?))
+    }
+
+    /// Broadcast to a shape by the usual rule: new axes appear in front, axes of size 1 are repeated.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3, 1])?.broadcast_to([2, 3, 4])?;
+    /// assert_eq!(st.views()[0].strides(), [0, 1, 0]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Fewer axes than the tensor has, and those of [`ShapeTracker::expand`].
+    pub fn broadcast_to(&self, shape: impl AsRef<[i64]>) -> Result<Self, Error> {
+        let to = shape.as_ref();
+        let Some(new) = to.len().checked_sub(self.rank()) else {
+            return Err(Fault::BroadcastRank { op: "broadcast_to", rank: self.rank(), given: to.len() }.into());
+        };
+        if new == 0 {
+            return self.expand(to);
+        }
+        let ones = std::iter::repeat_n(1, new).chain(self.shape().iter().copied());
+        self.reshape(ones.collect::<Dims>())?.expand(to)
+    }
+
+    /// Masked elements around the tensor: `(before, after)` an axis.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([2])?.pad([(1, 1)])?;
+    /// assert!(st.addresses().eq([None, Some(0), Some(1), None]));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A negative pad, a wrong number of pads, too many elements, an offset past `i64`.
+    pub fn pad(&self, pads: impl AsRef<[(i64, i64)]>) -> Result<Self, Error> {
+        Ok(self.with_same_merges(self.last().pad(pads)?))
+    }
+
+    /// The half-open range `(begin, end)` of each axis.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([4, 4])?.shrink([(1, 3), (0, 4)])?;
+    /// assert_eq!(st.shape(), [2, 4]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A range that is reversed or leaves its axis, a wrong number of ranges.
+    pub fn shrink(&self, ranges: impl AsRef<[(i64, i64)]>) -> Result<Self, Error> {
+        Ok(self.with_last(self.last().shrink(ranges)?))
+    }
+
+    /// The slice `begin:end:step` of each axis, with Python's meaning for missing ends; every step must not be 0.
+    ///
+    /// A missing or negative bound counts as Python counts it, and a bound past the axis is cut off at its end.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([10])?.slice([(Some(8), Some(1), -3)])?;
+    /// assert!(st.addresses().eq([Some(8), Some(5), Some(2)]));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A step of 0, a wrong number of slices.
+    pub fn slice(&self, slices: impl AsRef<[(Option<i64>, Option<i64>, i64)]>) -> Result<Self, Error> {
+        const OP: &str = "slice";
+        let slices = slices.as_ref();
+        check_count(OP, "slice (begin, end, step)", self.rank(), slices.len())?;
+        let mut ranges = Ranges::new();
+        for (axis, (&(begin, end, step), &size)) in slices.iter().zip(self.shape()).enumerate() {
+            if step == 0 {
+                return Err(Fault::ZeroStep { op: OP, axis }.into());
+            }
+            let from_end = |bound: i64| if bound < 0 { bound.saturating_add(size) } else { bound };
+            ranges.push(if step > 0 {
+                let begin = begin.map_or(0, from_end).clamp(0, size);
+                (begin, end.map_or(size, from_end).clamp(begin, size))
+            } else {
+                // Backwards, `begin` is the last element taken and `end` the one before the first.
+                let last = begin.map_or(size - 1, from_end).clamp(-1, size - 1);
+                (end.map_or(-1, from_end).clamp(-1, last) + 1, last + 1)
+            });
+        }
+        self.shrink(ranges)?.step(slices.iter().map(|slice| slice.2).collect::<Dims>())
+    }
+
+    /// The named axes reversed; a negative number counts from the last axis.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3])?.flip([0])?;
+    /// assert!(st.addresses().eq([Some(2), Some(1), Some(0)]));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An axis that does not exist or is named twice.
+    pub fn flip(&self, axes: impl AsRef<[i64]>) -> Result<Self, Error> {
+        Ok(self.with_same_merges(self.last().flip(axes)?))
+    }
+
+    /// Every step-th element of each axis, as the slice `[::step]` does: a negative step walks back from the last.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([5])?.step([-2])?;
+    /// assert!(st.addresses().eq([Some(4), Some(2), Some(0)]));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A step of 0, a wrong number of steps.
+    pub fn step(&self, steps: impl AsRef<[i64]>) -> Result<Self, Error> {
+        Ok(self.with_last(self.last().step(steps)?))
+    }
+
+    /// Axes of size 1 taken away; a negative number counts from the last axis.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([1, 3, 1])?.squeeze([0])?;
+    /// assert_eq!(st.shape(), [3, 1]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An axis whose size is not 1, does not exist or is named twice.
+    pub fn squeeze(&self, axes: impl AsRef<[i64]>) -> Result<Self, Error> {
+        const OP: &str = "squeeze";
+        let axes = crate::movement::distinct_axes(OP, axes.as_ref(), self.rank())?;
+        for &axis in &axes {
+            let size = self.shape()[axis as usize];
+            if size != 1 {
+                return Err(Fault::Squeeze { op: OP, axis: axis as usize, size }.into());
+            }
+        }
+        let kept = (0i64..).zip(self.shape()).filter(|(axis, _)| !axes.contains(axis)).map(|(_, &size)| size);
+        self.reshape(kept.collect::<Dims>())
+    }
+
+    /// A new axis of size 1 before the given one; a negative number counts from behind the last axis.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3])?;
+    /// assert_eq!(st.unsqueeze(0)?.shape(), [1, 3]);
+    /// assert_eq!(st.unsqueeze(-1)?.shape(), [3, 1]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A place past the last axis, too many axes.
+    pub fn unsqueeze(&self, axis: i64) -> Result<Self, Error> {
+        let axis = resolve_axis("unsqueeze", axis, self.rank() + 1)?;
+        let mut shape: Dims = self.shape().into();
+        shape.insert(axis, 1);
+        self.reshape(shape)
+    }
+
+    /// The elements in row-major order read as memory, with a shape, strides and an offset of their own.
+    ///
+    /// On a contiguous tensor this is what NumPy and PyTorch call `as_strided`. On any other it reads the tensor's
+    /// elements, not the buffer behind them.
+    ///
+    /// ```
+    /// let windows = shapetracker::ShapeTracker::contiguous([5])?.as_strided([3, 3], [1, 1], 0)?;
+    /// assert_eq!(windows.address(&[2, 2]), Some(4));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A wrong number of strides, a negative size, an address outside the tensor's elements.
+    pub fn as_strided(&self, shape: impl AsRef<[i64]>, strides: impl AsRef<[i64]>, offset: i64) -> Result<Self, Error> {
+        const OP: &str = "as_strided";
+        let (shape, strides) = (shape.as_ref(), strides.as_ref());
+        crate::shape::checked_numel(OP, shape)?;
+        check_count(OP, "stride", shape.len(), strides.len())?;
+        let view = View::canonical(OP, shape.into(), strides.into(), offset.into(), None)?;
+        self.push(OP, view)
+    }
+
+    /// The other tracker over this one: its addresses are positions of this tensor in row-major order.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    ///
+    /// let transposed = ShapeTracker::contiguous([2, 3])?.permute([1, 0])?;
+    /// let flipped = ShapeTracker::contiguous([6])?.flip([0])?;
+    /// let both = transposed.compose(&flipped)?;
+    /// assert_eq!(both.address(&[0]), Some(5));
+    /// assert_eq!(both.address(&[1]), Some(2));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An address of the other tracker that is outside this tensor's elements.
+    pub fn compose(&self, over: &ShapeTracker) -> Result<Self, Error> {
+        check_inside("compose", &over.views[0], self.numel())?;
+        let mut views = self.views.clone();
+        views.extend(over.views.iter().cloned());
+        fewest::reduce(&mut views);
+        Ok(ShapeTracker { views })
+    }
+
+    fn push(&self, op: &'static str, view: View) -> Result<Self, Error> {
+        check_inside(op, &view, self.numel())?;
+        let mut views = self.views.clone();
+        views.push(view);
+        fewest::reduce(&mut views);
+        Ok(ShapeTracker { views })
+    }
+
+    pub(crate) fn last(&self) -> &View {
+        &self.views[self.views.len() - 1]
+    }
+
+    /// Replaces the last view by one that may merge where the old one did not.
+    fn with_last(&self, view: View) -> Self {
+        let mut tracker = self.with_same_merges(view);
+        fewest::reduce(&mut tracker.views);
+        tracker
+    }
+
+    /// Replaces the last view by one that merges exactly when the old one did: permuting, flipping, repeating and
+    /// padding change neither whether differences are constant nor whether the valid set is a box.
+    fn with_same_merges(&self, view: View) -> Self {
+        let mut views: Stack = SmallVec::with_capacity(self.views.len());
+        views.extend(self.views[..self.views.len() - 1].iter().cloned());
+        views.push(view);
+        if views.last().is_some_and(View::is_empty) {
+            fewest::reduce(&mut views);
+        }
+        ShapeTracker { views }
+    }
+}
+
+/// Complains when a view reads an address outside `0..len`.
+fn check_inside(op: &'static str, view: &View, len: i64) -> Result<(), Error> {
+    match view.address_range() {
+        Some((low, high)) if low < 0 || high >= len => Err(Fault::AddressOutside { op, low, high, len }.into()),
+        _ => Ok(()),
+    }
+}
+
+impl From<View> for ShapeTracker {
+    fn from(view: View) -> Self {
+        ShapeTracker { views: SmallVec::from_buf([view]) }
+    }
+}
+
+/// The views from the last to the one next to memory, a line each in the form of [`View`]'s `Display`.
+impl fmt::Display for ShapeTracker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, view) in self.views.iter().rev().enumerate() {
+            if i > 0 {
+                f.write_str(" over ")?;
+            }
+            write!(f, "{view}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The text that the field pastes: `ShapeTracker(views=(View(...), View(...)))`.
+impl fmt::Debug for ShapeTracker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ShapeTracker(views=(")?;
+        for (i, view) in self.views.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{view:?}")?;
+        }
+        f.write_str(if self.views.len() == 1 { ",))" } else { "))" })
+    }
+}

@@ -1,0 +1,380 @@
+//! One strided view, always canonical.
+
+use std::fmt;
+
+use crate::error::{Error, Fault};
+use crate::shape::{MAX_RANK, checked_numel, row_major, tuple, tuple_of_pairs};
+use crate::{Dims, Ranges};
+
+/// A strided view in canonical form: a shape, a stride an axis, an offset, and the box of indices that are valid.
+///
+/// Index `i` reads address `offset + sum(strides[l] * i[l])` if every `i[l]` lies in the half-open range `mask[l]`;
+/// otherwise it is *masked* and reads nothing (a zero, for those who pad). Strides may be negative or zero.
+///
+/// Two views of one shape are equal as maps exactly when they compare equal, because the form is canonical:
+///
+/// - an axis with only one valid element has stride 0, and the offset takes up the difference;
+/// - a mask that allows every index is no mask;
+/// - a view with nothing valid has strides 0, offset 0 and every range `(0, 0)` (no mask at all when it has no
+///   elements in the first place; an empty list of ranges for a masked scalar).
+///
+/// The offset of a masked view is the address that index 0 would have by the formula, and may be negative.
+///
+/// ```
+/// use shapetracker::View;
+///
+/// let view = View::new([4, 3], [1, 4], 0, Some(&[(0, 4), (1, 3)]))?;
+/// assert_eq!(view.address(&[2, 1]), Some(6));
+/// assert_eq!(view.address(&[2, 0]), None); // masked
+/// assert_eq!(view.to_string(), "(4, 3):(1, 4) mask ((0, 4), (1, 3))");
+///
+/// // The stride of an axis of one element is of no consequence.
+/// assert_eq!(View::new([1, 3], [77, 1], 0, None)?, View::new([1, 3], [3, 1], 0, None)?);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+///
+/// Cost: everything here is linear in the number of axes; up to 8 axes nothing is allocated.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct View {
+    shape: Dims,
+    strides: Dims,
+    offset: i64,
+    mask: Option<Ranges>,
+}
+
+impl View {
+    /// The row-major view of a shape: the last axis has stride 1, each other one the product of the later sizes.
+    ///
+    /// ```
+    /// let view = shapetracker::View::contiguous([2, 3, 4])?;
+    /// assert_eq!(view.strides(), [12, 4, 1]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A negative size, more than [`MAX_RANK`] axes, or more than `i64::MAX` elements.
+    pub fn contiguous(shape: impl AsRef<[i64]>) -> Result<View, Error> {
+        let shape = shape.as_ref();
+        checked_numel("shape", shape)?;
+        Ok(View::row_major(shape))
+    }
+
+    /// A view from its parts: one stride and one half-open range `(begin, end)` an axis; no mask means all valid.
+    ///
+    /// ```
+    /// let windows = shapetracker::View::new([3, 2], [1, 1], 0, None)?;
+    /// assert_eq!(windows.address(&[2, 1]), Some(3));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A wrong number of strides or ranges, a negative size, a range that is reversed or leaves its axis, more than
+    /// [`MAX_RANK`] axes, more than `i64::MAX` elements, or a valid index whose address is past `i64`.
+    pub fn new(
+        shape: impl AsRef<[i64]>,
+        strides: impl AsRef<[i64]>,
+        offset: i64,
+        mask: Option<&[(i64, i64)]>,
+    ) -> Result<View, Error> {
+        let (shape, strides) = (shape.as_ref(), strides.as_ref());
+        checked_numel("view", shape)?;
+        check_count("view", "stride", shape.len(), strides.len())?;
+        if let Some(mask) = mask {
+            check_count("view", "range of the mask", shape.len(), mask.len())?;
+            for (axis, (&(begin, end), &size)) in mask.iter().zip(shape).enumerate() {
+                if begin < 0 || begin > end || end > size {
+                    return Err(Fault::MaskOutside { op: "view", axis, begin, end, size }.into());
+                }
+            }
+            if mask.is_empty() {
+                return Ok(View::nothing(shape));
+            }
+        }
+        View::canonical("view", shape.into(), strides.into(), offset.into(), mask.map(Ranges::from))
+    }
+
+    /// The shape: one size an axis, outermost first.
+    pub fn shape(&self) -> &[i64] {
+        &self.shape
+    }
+
+    /// The strides: how far the address moves when the index moves by one along the axis, in elements.
+    pub fn strides(&self) -> &[i64] {
+        &self.strides
+    }
+
+    /// The address of index 0 by the affine formula, in elements.
+    pub fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// The box of valid indices, one half-open range an axis; `None` when every index is valid.
+    ///
+    /// ```
+    /// use shapetracker::View;
+    ///
+    /// let padded = View::contiguous([3])?.pad([(2, 1)])?;
+    /// assert_eq!(padded.mask(), Some(&[(2, 5)][..]));
+    /// assert_eq!(padded.offset(), -2);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn mask(&self) -> Option<&[(i64, i64)]> {
+        self.mask.as_deref()
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The number of elements, masked ones included.
+    pub fn numel(&self) -> i64 {
+        if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
+    }
+
+    /// Whether no index at all is valid: the shape has a size 0, or the mask leaves nothing.
+    pub fn is_empty(&self) -> bool {
+        match &self.mask {
+            None => self.shape.contains(&0),
+            Some(mask) => mask.iter().all(|&(_, end)| end == 0),
+        }
+    }
+
+    /// The valid range of an axis.
+    pub(crate) fn range(&self, axis: usize) -> (i64, i64) {
+        self.mask.as_ref().map_or((0, self.shape[axis]), |mask| mask[axis])
+    }
+
+    /// The address that an index reads, or `None` where the index is masked or outside the shape.
+    ///
+    /// ```
+    /// let view = shapetracker::View::contiguous([2, 3])?;
+    /// assert_eq!(view.address(&[1, 2]), Some(5));
+    /// assert_eq!(view.address(&[1, 3]), None);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Never: an index with the wrong number of entries reads nothing.
+    pub fn address(&self, index: &[i64]) -> Option<i64> {
+        if index.len() != self.rank() || self.is_empty() {
+            return None;
+        }
+        let mut address = i128::from(self.offset);
+        for (axis, &i) in index.iter().enumerate() {
+            let (begin, end) = self.range(axis);
+            if i < begin || i >= end {
+                return None;
+            }
+            address += i128::from(i) * i128::from(self.strides[axis]);
+        }
+        Some(address as i64)
+    }
+
+    /// The lowest and the highest address that a valid index reads, or `None` when nothing is valid.
+    ///
+    /// ```
+    /// use shapetracker::View;
+    ///
+    /// let view = View::new([3, 2], [-2, 5], 4, None)?;
+    /// assert_eq!(view.address_range(), Some((0, 9)));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn address_range(&self) -> Option<(i64, i64)> {
+        if self.is_empty() {
+            return None;
+        }
+        let (mut low, mut high) = (i128::from(self.offset), i128::from(self.offset));
+        for (axis, &stride) in self.strides.iter().enumerate() {
+            let (begin, end) = self.range(axis);
+            let (first, last) = (i128::from(stride) * i128::from(begin), i128::from(stride) * i128::from(end - 1));
+            low += first.min(last);
+            high += first.max(last);
+        }
+        Some((low as i64, high as i64))
+    }
+
+    /// Whether this is the row-major view of its shape: the whole memory in order, from address 0, nothing masked.
+    ///
+    /// ```
+    /// use shapetracker::View;
+    ///
+    /// assert!(View::contiguous([2, 3])?.is_contiguous());
+    /// assert!(!View::new([3], [1], 1, None)?.is_contiguous());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn is_contiguous(&self) -> bool {
+        self.offset == 0 && self.is_consecutive()
+    }
+
+    /// Whether the elements lie one after the other in row-major order, at whatever offset, nothing masked.
+    ///
+    /// ```
+    /// use shapetracker::View;
+    ///
+    /// assert!(View::new([3], [1], 1, None)?.is_consecutive());
+    /// assert!(!View::new([3], [2], 0, None)?.is_consecutive());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn is_consecutive(&self) -> bool {
+        let mut product = 1;
+        self.mask.is_none()
+            && (self.is_empty()
+                || self.shape.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
+                    let fits = size == 1 || stride == product;
+                    product *= size;
+                    fits
+                }))
+    }
+
+    /// The row-major view of a shape whose number of elements is known to fit.
+    pub(crate) fn row_major(shape: &[i64]) -> View {
+        let mut strides = row_major(shape);
+        for (stride, &size) in strides.iter_mut().zip(shape) {
+            if size == 1 {
+                *stride = 0;
+            }
+        }
+        View { shape: shape.into(), strides, offset: 0, mask: None }
+    }
+
+    /// The view of a shape in which nothing is valid.
+    pub(crate) fn nothing(shape: &[i64]) -> View {
+        let mask = (!shape.contains(&0)).then(|| Ranges::from_elem((0, 0), shape.len()));
+        View { shape: shape.into(), strides: Dims::from_elem(0, shape.len()), offset: 0, mask }
+    }
+
+    /// The canonical view of checked sizes and ranges. Only an address past `i64` can make it fail.
+    pub(crate) fn canonical(
+        op: &'static str,
+        shape: Dims,
+        mut strides: Dims,
+        offset: i128,
+        mask: Option<Ranges>,
+    ) -> Result<View, Error> {
+        let mut mask = mask;
+        if shape.contains(&0) || mask.as_ref().is_some_and(|mask| mask.iter().any(|(begin, end)| begin == end)) {
+            return Ok(View::nothing(&shape));
+        }
+        // The empty list of ranges of a scalar stands for a masked scalar; nothing above lets one through.
+        let mut offset = offset;
+        let mut full = true;
+        for (axis, stride) in strides.iter_mut().enumerate() {
+            let (begin, end) = mask.as_ref().map_or((0, shape[axis]), |mask| mask[axis]);
+            if end - begin == 1 {
+                offset += i128::from(begin) * i128::from(*stride);
+                *stride = 0;
+            }
+            full &= begin == 0 && end == shape[axis];
+        }
+        if full {
+            mask = None;
+        }
+        let (mut low, mut high) = (offset, offset);
+        for (axis, &stride) in strides.iter().enumerate() {
+            let (begin, end) = mask.as_ref().map_or((0, shape[axis]), |mask| mask[axis]);
+            let (first, last) = (i128::from(stride) * i128::from(begin), i128::from(stride) * i128::from(end - 1));
+            low += first.min(last);
+            high += first.max(last);
+        }
+        let fits = |address: i128| i64::try_from(address).is_ok();
+        if !fits(low) || !fits(high) {
+            return Err(Fault::Overflow { op, what: "an address" }.into());
+        }
+        let Ok(offset) = i64::try_from(offset) else {
+            return Err(Fault::Overflow { op, what: "the offset" }.into());
+        };
+        Ok(View { shape, strides, offset, mask })
+    }
+
+    /// A view from parts that are known to be canonical.
+    pub(crate) fn trusted(shape: Dims, strides: Dims, offset: i64, mask: Option<Ranges>) -> View {
+        View { shape, strides, offset, mask }
+    }
+
+    /// The parts, for building another view from them.
+    pub(crate) fn parts(&self) -> (&Dims, &Dims, i64, Option<&Ranges>) {
+        (&self.shape, &self.strides, self.offset, self.mask.as_ref())
+    }
+}
+
+/// Complains unless there is one entry an axis.
+pub(crate) fn check_count(op: &'static str, what: &'static str, rank: usize, given: usize) -> Result<(), Error> {
+    if given > MAX_RANK {
+        return Err(Fault::TooManyAxes { op, given }.into());
+    }
+    if given != rank {
+        return Err(Fault::Rank { op, what, rank, given }.into());
+    }
+    Ok(())
+}
+
+/// `(4, 3):(1, 4) offset 2 mask ((0, 4), (1, 3))`: shape and strides, and the rest where there is any.
+impl fmt::Display for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", tuple(&self.shape), tuple(&self.strides))?;
+        if self.offset != 0 {
+            write!(f, " offset {}", self.offset)?;
+        }
+        if let Some(mask) = &self.mask {
+            write!(f, " mask {}", tuple_of_pairs(mask))?;
+        }
+        Ok(())
+    }
+}
+
+/// The text that the field pastes: `View(shape=(2, 3), strides=(3, 1), offset=0, mask=None, contiguous=True)`.
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "View(shape={}, strides={}, ", tuple(&self.shape), tuple(&self.strides))?;
+        write!(f, "offset={}, mask=", self.offset)?;
+        match &self.mask {
+            None => f.write_str("None")?,
+            Some(mask) => write!(f, "{}", tuple_of_pairs(mask))?,
+        }
+        let contiguous = if self.is_contiguous() { "True" } else { "False" };
+        write!(f, ", contiguous={contiguous})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn an_axis_with_one_valid_element_has_stride_zero() {
+        let view = View::new([4, 3], [5, 1], 2, Some(&[(2, 3), (0, 3)])).unwrap();
+        assert_eq!((view.strides(), view.offset()), (&[0, 1][..], 12));
+    }
+
+    #[test]
+    fn nothing_valid_has_one_form() {
+        let empty = View::new([4, 3], [5, 1], 2, Some(&[(2, 2), (0, 3)])).unwrap();
+        assert_eq!(empty, View::nothing(&[4, 3]));
+        assert!(empty.is_empty());
+        assert_eq!(empty.mask(), Some(&[(0, 0), (0, 0)][..]));
+        let no_elements = View::new([4, 0], [5, 1], 2, Some(&[(2, 3), (0, 0)])).unwrap();
+        assert_eq!((no_elements.mask(), no_elements.offset()), (None, 0));
+        assert!(no_elements.is_empty());
+    }
+
+    #[test]
+    fn a_masked_scalar_is_told_from_a_scalar() {
+        let masked = View::new([], [], 7, Some(&[])).unwrap();
+        assert!(masked.is_empty());
+        assert_eq!(masked.address(&[]), None);
+        assert_eq!(View::new([], [], 7, None).unwrap().address(&[]), Some(7));
+    }
+
+    #[test]
+    fn addresses_past_i64_are_refused() {
+        let kind = |view: Result<View, Error>| view.unwrap_err().kind();
+        assert_eq!(kind(View::new([3], [i64::MAX], 0, None)), ErrorKind::Overflow);
+        assert_eq!(kind(View::new([2], [1], i64::MAX, None)), ErrorKind::Overflow);
+        assert_eq!(View::new([2], [i64::MAX], 0, None).unwrap().address(&[1]), Some(i64::MAX));
+        // Masked indices have no address that could overflow.
+        let offset = View::new([5], [i64::MAX], 0, Some(&[(1, 2)])).unwrap().offset();
+        assert_eq!(offset, i64::MAX);
+    }
+}
