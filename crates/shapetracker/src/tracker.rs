@@ -139,6 +139,18 @@ impl ShapeTracker {
             Movement::Flip(axes) => self.flip(axes),
             Movement::Step(steps) => self.step(steps),
             Movement::AsStrided(shape, strides, offset) => self.as_strided(shape, strides, *offset),
+            Movement::FlipEach(reversed) => {
+                check_count("flip", "boolean", self.rank(), reversed.len())?;
+                self.flip((0..).zip(reversed).filter(|(_, reversed)| **reversed).map(|(axis, _)| axis).collect::<Dims>())
+            }
+            Movement::Transpose(a, b) => self.transpose(*a, *b),
+            Movement::Squeeze(axes) if axes.is_empty() => {
+                self.reshape(self.shape().iter().copied().filter(|&size| size != 1).collect::<Dims>())
+            }
+            Movement::Squeeze(axes) => self.squeeze(axes),
+            Movement::Unsqueeze(axis) => self.unsqueeze(*axis),
+            Movement::BroadcastTo(shape) => self.broadcast_to(shape),
+            Movement::Slice(slices) => self.slice(slices),
         }
     }
 
@@ -443,7 +455,7 @@ impl ShapeTracker {
 }
 
 /// Complains when a view reads an address outside `0..len`.
-fn check_inside(op: &'static str, view: &View, len: i64) -> Result<(), Error> {
+pub(crate) fn check_inside(op: &'static str, view: &View, len: i64) -> Result<(), Error> {
     match view.address_range() {
         Some((low, high)) if low < 0 || high >= len => Err(Fault::AddressOutside { op, low, high, len }.into()),
         _ => Ok(()),

@@ -1,0 +1,193 @@
+//! The two sides of a pair: the earlier view as mixed-radix digits, the later one as a box of indices.
+
+use smallvec::SmallVec;
+
+use crate::{Dims, View};
+
+/// An index of a [`Box`]: one entry for each of its axes.
+pub(crate) type Point = SmallVec<[i64; 8]>;
+
+/// The earlier view as a function of a linear position `x`: `x` is split into mixed-radix digits, each with a stride.
+///
+/// Axes of one element are left out, and neighbours that advance as one are joined (the max merge view of Schillinger,
+/// section 1, through masks as well).
+#[derive(Debug)]
+pub(crate) struct Level {
+    /// The digits, innermost first; the outermost needs no modulus because positions lie inside the view.
+    pub(crate) digits: SmallVec<[Digit; 8]>,
+    /// The address at position 0 by the affine formula.
+    pub(crate) offset: i128,
+    /// Whether some digit has a range of valid values smaller than its size.
+    pub(crate) masked: bool,
+}
+
+/// A digit `floor(x / weight) mod size` of a position, valid in `begin..end`, that moves the address by `stride`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digit {
+    pub(crate) weight: i64,
+    pub(crate) size: i64,
+    pub(crate) stride: i64,
+    pub(crate) begin: i64,
+    pub(crate) end: i64,
+}
+
+impl Digit {
+    pub(crate) fn is_masked(&self) -> bool {
+        self.begin > 0 || self.end < self.size
+    }
+}
+
+impl Level {
+    /// The digits of a view that has something valid.
+    pub(crate) fn of(view: &View) -> Level {
+        let (shape, strides, offset, mask) = view.parts();
+        let mut digits: SmallVec<[Digit; 8]> = SmallVec::new();
+        let mut offset = i128::from(offset);
+        let mut weight = 1;
+        for axis in (0..shape.len()).rev() {
+            let (size, stride) = (shape[axis], strides[axis]);
+            if size == 1 {
+                continue;
+            }
+            let (begin, end) = mask.map_or((0, size), |mask| mask[axis]);
+            match digits.last_mut() {
+                Some(inner) if !inner.is_masked() && inner.stride.checked_mul(inner.size) == Some(stride) => {
+                    inner.begin = begin * inner.size;
+                    inner.end = end * inner.size;
+                    inner.size *= size;
+                }
+                // With one valid value (and so stride 0) the axis places the valid range of the inner one.
+                Some(inner) if end - begin == 1 => {
+                    let shift = begin * inner.size;
+                    offset -= i128::from(inner.stride) * i128::from(shift);
+                    inner.begin += shift;
+                    inner.end += shift;
+                    inner.size *= size;
+                }
+                _ => digits.push(Digit { weight, size, stride, begin, end }),
+            }
+            weight *= size;
+        }
+        let masked = digits.iter().any(Digit::is_masked);
+        Level { digits, offset, masked }
+    }
+
+    /// The address at a position, valid or not.
+    pub(crate) fn address(&self, position: i64) -> i128 {
+        let mut address = self.offset;
+        self.each_digit(position, |digit, value| {
+            address += i128::from(digit.stride) * i128::from(value);
+            true
+        });
+        address
+    }
+
+    /// Whether a position is valid.
+    pub(crate) fn is_valid(&self, position: i64) -> bool {
+        !self.masked || self.each_digit(position, |digit, value| digit.begin <= value && value < digit.end)
+    }
+
+    fn each_digit(&self, position: i64, mut visit: impl FnMut(&Digit, i64) -> bool) -> bool {
+        let mut rest = position;
+        let outermost = self.digits.len().saturating_sub(1);
+        self.digits.iter().enumerate().all(|(j, digit)| {
+            let value = if j == outermost { rest } else { rest % digit.size };
+            rest /= digit.size;
+            visit(digit, value)
+        })
+    }
+}
+
+/// A box of indices of the later view, and the position that each of them reads: affine, and never negative.
+///
+/// Axes with one index and axes of stride 0 are left out: they do not move the position.
+#[derive(Clone, Debug)]
+pub(crate) struct Box {
+    pub(crate) axes: SmallVec<[Axis; 8]>,
+    /// The position at the first corner.
+    pub(crate) origin: i64,
+}
+
+/// An axis of a box: the indices `first .. first + size` of an axis of the view, `stride` positions apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    pub(crate) axis: usize,
+    pub(crate) stride: i64,
+    pub(crate) first: i64,
+    pub(crate) size: i64,
+}
+
+impl Box {
+    /// The valid indices of a view that has some.
+    pub(crate) fn of(view: &View) -> Box {
+        let (shape, strides, offset, mask) = view.parts();
+        let mut origin = i128::from(offset);
+        let mut axes = SmallVec::new();
+        for (axis, &stride) in strides.iter().enumerate() {
+            if stride != 0 {
+                let (first, end) = mask.map_or((0, shape[axis]), |mask| mask[axis]);
+                origin += i128::from(stride) * i128::from(first);
+                axes.push(Axis { axis, stride, first, size: end - first });
+            }
+        }
+        Box { axes, origin: origin as i64 }
+    }
+
+    /// The position at a point of the box.
+    pub(crate) fn position(&self, point: &[i64]) -> i64 {
+        self.axes.iter().zip(point).fold(self.origin, |position, (axis, &i)| position + axis.stride * i)
+    }
+
+    /// The smallest and the largest position.
+    pub(crate) fn positions(&self) -> (i64, i64) {
+        self.axes.iter().fold((self.origin, self.origin), |(low, high), axis| {
+            let reach = axis.stride * (axis.size - 1);
+            (low + reach.min(0), high + reach.max(0))
+        })
+    }
+
+    /// Restricts an axis to the indices `from..to` of the box.
+    pub(crate) fn restrict(&mut self, l: usize, from: i64, to: i64) {
+        let axis = &mut self.axes[l];
+        self.origin += axis.stride * from;
+        axis.first += from;
+        axis.size = to - from;
+    }
+
+    /// A point as an index of the view.
+    pub(crate) fn index(&self, point: &[i64], view: &View) -> Dims {
+        let mut index: Dims = (0..view.rank()).map(|axis| view.range(axis).0).collect();
+        for (axis, &i) in self.axes.iter().zip(point) {
+            index[axis.axis] = axis.first + i;
+        }
+        index
+    }
+
+    /// The quotient `floor(position / divisor)` as an affine function of the point, if it is one on this box.
+    ///
+    /// It is exactly if the remainders, with steps chosen so that the first steps fit, never leave `0..divisor`.
+    pub(crate) fn quotient(&self, divisor: i64) -> Option<Affine> {
+        let (constant, remainder) = (self.origin / divisor, self.origin % divisor);
+        let mut steps = Point::with_capacity(self.axes.len());
+        let (mut low, mut high) = (i128::from(remainder), i128::from(remainder));
+        for axis in &self.axes {
+            if axis.size == 1 {
+                steps.push(0);
+                continue;
+            }
+            let next = self.origin + axis.stride;
+            steps.push(next / divisor - constant);
+            let reach = i128::from(next % divisor - remainder) * i128::from(axis.size - 1);
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        (low >= 0 && high < i128::from(divisor)).then_some(Affine { constant: constant.into(), steps })
+    }
+}
+
+/// An affine function of the points of a box.
+#[derive(Debug)]
+pub(crate) struct Affine {
+    pub(crate) constant: i128,
+    pub(crate) steps: Point,
+}

@@ -1,0 +1,156 @@
+//! Is the address affine on a box of valid indices? Overflow patterns decide.
+
+use smallvec::SmallVec;
+
+use super::equation::{OutOfWork, Work};
+use super::level::{Box, Level, Point};
+use super::validity::{Interval, point_with_digits};
+
+/// Two unit steps along axis `axis` of the box that move the address by different amounts: where they start.
+pub(crate) struct Uneven {
+    pub(crate) axis: usize,
+    pub(crate) at: [Point; 2],
+}
+
+/// A boundary between two digits at which carrying changes the address.
+#[derive(Clone, Copy)]
+struct Boundary {
+    /// The carry happens at multiples of this.
+    weight: i64,
+    /// How far a carry moves the address.
+    jump: i128,
+}
+
+/// Two steps that differ, or `None` when the address is affine on the box.
+///
+/// The address is `offset + stride * x + sum jump[j] * floor(x / weight[j])` over the boundaries `j` between digits.
+/// A quotient that is affine on the box contributes an affine part. If none is left, the address is affine; if one is
+/// left, it is not; if several are left, their jumps may cancel, and the patterns of carries tell.
+pub(crate) fn uneven_steps(level: &Level, space: &Box, work: &mut Work) -> Result<Option<Uneven>, OutOfWork> {
+    let mut boundaries: SmallVec<[Boundary; 8]> = SmallVec::new();
+    for pair in level.digits.windows(2) {
+        let jump = i128::from(pair[1].stride) - i128::from(pair[0].stride) * i128::from(pair[0].size);
+        let weight = pair[1].weight;
+        if jump != 0 && space.quotient(weight).is_none() {
+            boundaries.push(Boundary { weight, jump });
+        }
+    }
+    match &boundaries[..] {
+        [] => Ok(None),
+        [only] => Ok(Some(first_carry(space, only.weight))),
+        _ => Patterns { space, boundaries: &boundaries }.search(work),
+    }
+}
+
+/// Two steps of which exactly one carries over a boundary whose quotient is not affine on the box.
+///
+/// The remainder, with steps chosen so that the first steps of the box fit, leaves its range on the way to one of two
+/// corners; the step on which it does so carries once more, or once less, than the first step of that axis.
+fn first_carry(space: &Box, weight: i64) -> Uneven {
+    let start = i128::from(space.origin % weight);
+    let zero = Point::from_elem(0, space.axes.len());
+    for sign in [1, -1] {
+        let mut remainder = start;
+        let mut at = zero.clone();
+        for (l, axis) in space.axes.iter().enumerate().filter(|(_, axis)| axis.size > 1) {
+            let step = i128::from((space.origin + axis.stride) % weight) - start;
+            if step * sign <= 0 {
+                continue;
+            }
+            let room = if sign > 0 { i128::from(weight) - 1 - remainder } else { remainder };
+            let fit = room / step.abs();
+            if fit < i128::from(axis.size) - 1 {
+                at[l] = fit as i64;
+                return Uneven { axis: l, at: [zero, at] };
+            }
+            at[l] = axis.size - 1;
+            remainder += step * i128::from(axis.size - 1);
+        }
+    }
+    unreachable!("the quotient is not affine, so that some step carries unlike the first")
+}
+
+/// The search for a step whose pattern of carries moves the address unlike the first step of its axis.
+struct Patterns<'a> {
+    space: &'a Box,
+    boundaries: &'a [Boundary],
+}
+
+impl Patterns<'_> {
+    fn search(&self, work: &mut Work) -> Result<Option<Uneven>, OutOfWork> {
+        for (l, axis) in self.space.axes.iter().enumerate() {
+            if axis.size == 1 {
+                continue;
+            }
+            // The steps of the axis start at all of its indices but the last.
+            let mut starts = self.space.clone();
+            starts.restrict(l, 0, axis.size - 1);
+            let first = self.jump_of_first_step(axis.stride);
+            let mut intervals = SmallVec::new();
+            if let Some(at) = self.walk(&starts, axis.stride, first, &mut intervals, false, 0, work)? {
+                return Ok(Some(Uneven { axis: l, at: [Point::from_elem(0, at.len()), at] }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// How far the carries of the first step of an axis move the address, beyond what every step carries.
+    fn jump_of_first_step(&self, stride: i64) -> i128 {
+        let (from, to) = (self.space.origin, self.space.origin + stride);
+        let carried = self.boundaries.iter().map(|boundary| {
+            let weight = boundary.weight;
+            boundary.jump * i128::from(to / weight - from / weight - stride / weight)
+        });
+        carried.sum()
+    }
+
+    /// A start whose carries over the boundaries from the next one on can be such that the jumps differ from those of
+    /// the first step. `intervals` holds what the carries so far say of the digits, `carry` the last of them, and
+    /// `jump` how far they have moved the address.
+    #[allow(clippy::too_many_arguments)]
+    fn walk(
+        &self,
+        starts: &Box,
+        stride: i64,
+        first: i128,
+        intervals: &mut SmallVec<[Interval; 4]>,
+        carry: bool,
+        jump: i128,
+        work: &mut Work,
+    ) -> Result<Option<Point>, OutOfWork> {
+        let next = intervals.len();
+        let rest = &self.boundaries[next..];
+        let least: i128 = rest.iter().map(|boundary| (boundary.jump * i128::from(stride.signum())).min(0)).sum();
+        let most: i128 = rest.iter().map(|boundary| (boundary.jump * i128::from(stride.signum())).max(0)).sum();
+        if jump + least == first && jump + most == first {
+            return Ok(None); // Whatever follows, the address moves as on the first step.
+        }
+        let point = point_with_digits(starts, intervals, work)?;
+        if rest.is_empty() || point.is_none() {
+            return Ok(point);
+        }
+        let weight = if next == 0 { 1 } else { self.boundaries[next - 1].weight };
+        let size = rest[0].weight / weight;
+        // Going up by |stride| a digit carries if it is at least size - added; going down it borrows if it is less
+        // than what is taken away.
+        let moved = (stride.unsigned_abs() / weight as u64 % size as u64) as i64 + i64::from(carry);
+        for carry in [true, false] {
+            let (begin, end) = match (stride > 0, carry) {
+                (true, true) => (size - moved, size),
+                (true, false) => (0, size - moved),
+                (false, true) => (0, moved),
+                (false, false) => (moved, size),
+            };
+            if begin < end {
+                intervals.push(Interval { weight, size, begin, end });
+                let more = if carry { rest[0].jump * i128::from(stride.signum()) } else { 0 };
+                let found = self.walk(starts, stride, first, intervals, carry, jump + more, work)?;
+                if found.is_some() {
+                    return Ok(found);
+                }
+                intervals.pop();
+            }
+        }
+        Ok(None)
+    }
+}
