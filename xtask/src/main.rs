@@ -1,2 +1,96 @@
-//! Project tasks.
-fn main() {}
+//! The commands of the project: `cargo xtask test` runs everything that must hold, `cargo xtask list` names the steps.
+
+mod readme;
+mod report;
+mod standing_alone;
+mod steps;
+mod workspace;
+
+use std::process::ExitCode;
+
+use crate::{
+    steps::{STEPS, Step},
+    workspace::{Stop, Workspace},
+};
+
+const HELP: &str = "\
+The commands of the project.
+
+Usage: cargo xtask COMMAND
+
+Commands:
+  test [-v] [NAME...]  Run every step of the tests, or those whose name contains one of the words
+  list                 List the steps with a sentence each
+  readme [--bless]     Run the commands of the READMEs; with --bless rewrite the outputs they show
+  judge                Compare the merger with an outside solver (installs it from PyPI; not part of `test`)
+  help                 Print this text
+
+Options:
+  -v, --verbose        Show the output of passing steps too (so it is where CI is set or nobody watches a terminal)
+
+Environment:
+  CI=true              Show the output of passing steps
+  NO_COLOR=1           No colours
+  FUZZ_SECONDS=20      How long each fuzz target runs
+  CARGO_BUILD_JOBS=2   How many compilers run at a time
+";
+
+fn main() -> ExitCode {
+    match command_line().and_then(carry_out) {
+        Ok(code) => code,
+        Err(message) => {
+            anstream::eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What the command line asks for.
+enum Task {
+    Help,
+    List,
+    Test { steps: Vec<&'static Step>, verbose: bool },
+    Bless,
+}
+
+fn command_line() -> Result<Task, String> {
+    let (mut words, mut verbose, mut bless) = (Vec::new(), false, false);
+    let mut arguments = lexopt::Parser::from_env();
+    while let Some(argument) = arguments.next().map_err(|e| e.to_string())? {
+        match argument {
+            lexopt::Arg::Short('h') | lexopt::Arg::Long("help") => return Ok(Task::Help),
+            lexopt::Arg::Short('v') | lexopt::Arg::Long("verbose") => verbose = true,
+            lexopt::Arg::Long("bless") => bless = true,
+            lexopt::Arg::Value(word) => words.push(word.to_string_lossy().into_owned()),
+            other => return Err(other.unexpected().to_string()),
+        }
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if bless && words != ["readme"] {
+        return Err("--bless belongs to `cargo xtask readme`".to_owned());
+    }
+    match words.as_slice() {
+        [] | ["help"] => Ok(Task::Help),
+        ["list"] => Ok(Task::List),
+        ["readme"] if bless => Ok(Task::Bless),
+        ["test", names @ ..] => Ok(Task::Test { steps: steps::chosen(names)?, verbose }),
+        [name @ ("readme" | "judge")] => Ok(Task::Test { steps: steps::chosen(&[name])?, verbose: true }),
+        other => Err(format!("no command `{}`; `cargo xtask help` lists them", other.join(" "))),
+    }
+}
+
+fn carry_out(task: Task) -> Result<ExitCode, String> {
+    match task {
+        Task::Help => anstream::print!("{HELP}"),
+        Task::List => report::list(STEPS),
+        Task::Test { steps, verbose } => return Ok(report::run_all(&Workspace::find(verbose)?, &steps)),
+        Task::Bless => {
+            let workspace = Workspace::find(true)?;
+            return match readme::bless(&workspace) {
+                Ok(()) => Ok(ExitCode::SUCCESS),
+                Err(Stop::Failed(reason) | Stop::Skipped(reason)) => Err(reason),
+            };
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

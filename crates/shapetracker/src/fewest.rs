@@ -1,22 +1,124 @@
 //! Regroups and refines a stack of views to the fewest.
+//!
+//! Invariant: no run of neighbouring views in a reduced stack is a single view, as far as the work limit reaches.
+//! Whether fewer views could do with other shapes in between is not decided; [`refine`] finds such shapes where the
+//! axes of one view can be split at the boundaries of the view below.
 
 use smallvec::SmallVec;
 
-use crate::View;
-use crate::merge::merge_fitting;
+use crate::merge::{level::Level, merge_fitting, run};
+use crate::shape::{MAX_RANK, row_major};
+use crate::tracker::check_inside;
+use crate::{Dims, Ranges, View};
 
+/// The views of a tracker, the first next to memory.
 pub(crate) type Stack = SmallVec<[View; 1]>;
 
-/// Reduces a stack whose views fit into each other.
-pub(crate) fn reduce(views: &mut Stack) {
-    let mut i = 1;
-    while i < views.len() {
-        if let Ok(view) = merge_fitting(&views[i - 1], &views[i]) {
-            views[i - 1] = view;
-            views.remove(i);
-            i = i.saturating_sub(1).max(1);
-        } else {
-            i += 1;
+/// Puts a view on top of a reduced stack into which it fits, and reduces the result.
+pub(crate) fn push(views: &mut Stack, view: View) {
+    views.push(view);
+    loop {
+        merge_top(views);
+        let Some(refined) = refine_top(views) else { break };
+        let top = views.len() - 3;
+        let [lower, upper] = refined;
+        views.truncate(top);
+        push(views, lower);
+        views.push(upper);
+    }
+}
+
+/// Merges the longest run of views that ends with the top one. The views below are a reduced stack.
+pub(crate) fn merge_top(views: &mut Stack) {
+    let top = views.len() - 1;
+    for from in 0..top {
+        let merged = match &views[from..] {
+            [earlier, later] => merge_fitting(earlier, later),
+            views => run(views),
+        };
+        if let Ok(view) = merged {
+            views.truncate(from);
+            views.push(view);
+            return;
         }
     }
+}
+
+/// Replaces the top three views by two, if the middle one merges with the one below when its axes are split.
+fn refine_top(views: &Stack) -> Option<[View; 2]> {
+    match &views[..] {
+        [.., lower, middle, upper] => refine(lower, middle, upper),
+        _ => None,
+    }
+}
+
+/// Two views that do what three do, found by splitting the axes of the middle one.
+///
+/// Between the middle view and the upper one only positions matter, so that the middle one may have any shape in which
+/// those positions are written. An axis that straddles boundaries of the lower view's digits is split at them. Where
+/// the boundaries do not divide the axis, it is first extended to whole blocks, which the upper view leaves out again;
+/// a mask on such an axis moves to the upper view likewise.
+fn refine(lower: &View, middle: &View, upper: &View) -> Option<[View; 2]> {
+    if lower.is_empty() || middle.is_empty() || upper.is_empty() {
+        return None; // Merging takes care of these.
+    }
+    let level = Level::of(lower);
+    let (shape, strides, offset, _) = middle.parts();
+    let position = |first: &dyn Fn(usize) -> i64| {
+        (0..shape.len()).map(|l| i128::from(strides[l]) * i128::from(first(l))).sum::<i128>() + i128::from(offset)
+    };
+    let corner = position(&|l| middle.range(l).0);
+    // The extended axes, where the middle view's ranges start on them, and all axes after splitting.
+    let (mut extended, mut starts, mut ranges) = (shape.clone(), Dims::from_elem(0, shape.len()), Ranges::new());
+    let mut split: SmallVec<[(i64, i64); 16]> = SmallVec::new();
+    let mut split_ranges = Ranges::new();
+    let mut new_offset = i128::from(offset);
+    for l in 0..shape.len() {
+        let (begin, end) = middle.range(l);
+        let stride = i128::from(strides[l].unsigned_abs());
+        // The boundaries that the axis crosses, in steps of the axis, innermost first.
+        let blocks = level.digits.iter().skip(1).map(|digit| i128::from(digit.weight)).filter(|&weight| {
+            let rest = corner.rem_euclid(weight);
+            let rest = if strides[l] < 0 { weight - 1 - rest } else { rest };
+            stride > 0 && weight % stride == 0 && weight > stride && rest + stride * i128::from(end - begin - 1) >= weight
+        });
+        let blocks: SmallVec<[i128; 8]> = blocks.collect();
+        let Some(&largest) = blocks.last() else {
+            ranges.push((0, shape[l]));
+            split.push((shape[l], strides[l]));
+            split_ranges.push((begin, end));
+            continue;
+        };
+        let rest = corner.rem_euclid(largest);
+        let before = if strides[l] < 0 { largest - 1 - rest } else { rest } / stride;
+        let block = largest / stride;
+        let count = (before + i128::from(end - begin) + block - 1) / block;
+        extended[l] = i64::try_from(count * block).ok()?;
+        ranges.push((begin, end));
+        // Index `begin` of the old axis is index `before` of the new one.
+        starts[l] = before as i64 - begin;
+        new_offset -= i128::from(strides[l]) * i128::from(starts[l]);
+        let mut sizes: SmallVec<[(i64, i64); 8]> = SmallVec::new();
+        let mut inner = stride;
+        for &weight in blocks.iter().chain([&(largest * count)]) {
+            sizes.push(((weight / inner) as i64, i64::try_from(inner).ok()? * strides[l].signum()));
+            inner = weight;
+        }
+        split.extend(sizes.into_iter().rev());
+        split_ranges.extend((split_ranges.len()..split.len()).map(|k| (0, split[k].0)));
+    }
+    if split.len() == shape.len() || split.len() > MAX_RANK {
+        return None;
+    }
+    let (split_shape, split_strides): (Dims, Dims) = split.into_iter().unzip();
+    let middle = View::canonical("refine", split_shape, split_strides, new_offset, Some(split_ranges)).ok()?;
+    check_inside("refine", &middle, lower.numel()).ok()?;
+    let merged = merge_fitting(lower, &middle).ok()?;
+    // The upper view's positions, written in the extended shape.
+    crate::shape::checked_numel("refine", &extended).ok()?;
+    let weights = row_major(&extended);
+    let start = weights.iter().zip(&starts).map(|(&weight, &start)| i128::from(weight) * i128::from(start)).sum();
+    let embedding = View::canonical("refine", shape.clone(), weights, start, Some(ranges)).ok()?;
+    let upper = merge_fitting(&embedding, upper).ok()?;
+    Some([merged, upper])
 }

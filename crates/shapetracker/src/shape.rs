@@ -38,13 +38,14 @@ pub(crate) fn checked_numel(op: &'static str, shape: &[i64]) -> Result<i64, Erro
 
 /// The row-major strides of a shape whose number of elements is known to fit: the product of the later sizes.
 pub(crate) fn row_major(shape: &[i64]) -> Dims {
+    // Without elements the other sizes may multiply up to anything.
+    if shape.contains(&0) {
+        return Dims::from_elem(0, shape.len());
+    }
     let mut strides: Dims = shape.into();
     let mut product = 1;
     for stride in strides.iter_mut().rev() {
-        product = std::mem::replace(stride, product) * product;
-        if product == 0 {
-            return Dims::from_elem(0, shape.len());
-        }
+        product *= std::mem::replace(stride, product);
     }
     strides
 }
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn row_major_strides_are_products_of_later_sizes() {
         assert_eq!(row_major(&[2, 3, 4])[..], [12, 4, 1]);
-        assert_eq!(row_major(&[])[..], []);
+        assert_eq!(row_major(&[])[..], [0i64; 0]);
         assert_eq!(row_major(&[1 << 40, 0, 1 << 40])[..], [0, 0, 0]);
     }
 
@@ -144,6 +145,7 @@ mod tests {
     fn an_empty_shape_has_no_elements_whatever_its_other_sizes() {
         assert_eq!(checked_numel("shape", &[1 << 40, 1 << 40, 0]), Ok(0));
         assert!(checked_numel("shape", &[1 << 40, 1 << 40]).is_err());
+        assert_eq!(row_major(&[0, 1 << 40, 1 << 40])[..], [0, 0, 0]);
     }
 
     #[test]

@@ -58,16 +58,17 @@ impl ShapeTracker {
     /// No views, or a view that reads an address which the view under it does not have.
     pub fn from_views(views: impl IntoIterator<Item = View>) -> Result<Self, Error> {
         let mut stack = Stack::new();
+        let mut under = None;
         for view in views {
-            if let Some(under) = stack.last() {
-                check_inside("views", &view, under.numel())?;
+            if let Some(len) = under {
+                check_inside("views", &view, len)?;
             }
-            stack.push(view);
+            under = Some(view.numel());
+            fewest::push(&mut stack, view);
         }
         if stack.is_empty() {
             return Err(Fault::NoViews { op: "views" }.into());
         }
-        fewest::reduce(&mut stack);
         Ok(ShapeTracker { views: stack })
     }
 
@@ -172,8 +173,7 @@ impl ShapeTracker {
             Ok(view) => Ok(self.with_last(view)),
             Err(_) => {
                 let mut views = self.views.clone();
-                views.push(View::row_major(&shape));
-                fewest::reduce(&mut views);
+                fewest::push(&mut views, View::row_major(&shape));
                 Ok(ShapeTracker { views })
             }
         }
@@ -417,16 +417,16 @@ impl ShapeTracker {
     pub fn compose(&self, over: &ShapeTracker) -> Result<Self, Error> {
         check_inside("compose", &over.views[0], self.numel())?;
         let mut views = self.views.clone();
-        views.extend(over.views.iter().cloned());
-        fewest::reduce(&mut views);
+        for view in &over.views {
+            fewest::push(&mut views, view.clone());
+        }
         Ok(ShapeTracker { views })
     }
 
     fn push(&self, op: &'static str, view: View) -> Result<Self, Error> {
         check_inside(op, &view, self.numel())?;
         let mut views = self.views.clone();
-        views.push(view);
-        fewest::reduce(&mut views);
+        fewest::push(&mut views, view);
         Ok(ShapeTracker { views })
     }
 
@@ -437,7 +437,7 @@ impl ShapeTracker {
     /// Replaces the last view by one that may merge where the old one did not.
     fn with_last(&self, view: View) -> Self {
         let mut tracker = self.with_same_merges(view);
-        fewest::reduce(&mut tracker.views);
+        fewest::merge_top(&mut tracker.views);
         tracker
     }
 
@@ -448,7 +448,7 @@ impl ShapeTracker {
         views.extend(self.views[..self.views.len() - 1].iter().cloned());
         views.push(view);
         if views.last().is_some_and(View::is_empty) {
-            fewest::reduce(&mut views);
+            fewest::merge_top(&mut views);
         }
         ShapeTracker { views }
     }

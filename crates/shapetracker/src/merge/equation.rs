@@ -28,6 +28,11 @@ impl Work {
         Work(1_000_000)
     }
 
+    /// A limit of about half a millisecond.
+    pub(crate) fn a_little() -> Work {
+        Work(500)
+    }
+
     pub(crate) fn tick(&mut self) -> Result<(), OutOfWork> {
         self.0 = self.0.checked_sub(1).ok_or(OutOfWork)?;
         Ok(())
@@ -389,7 +394,7 @@ mod lattice {
 
 /// The values `y` with `weight * y = target` modulo `modulus`: the first one, and how far apart they are.
 /// The target is a multiple of `gcd(weight, modulus)`.
-fn residue(weight: i128, target: i128, modulus: i128) -> (i128, i128) {
+pub(crate) fn residue(weight: i128, target: i128, modulus: i128) -> (i128, i128) {
     if modulus == 1 {
         return (0, 1);
     }
@@ -412,7 +417,7 @@ fn extended_gcd(a: i128, b: i128) -> (i128, i128, i128) {
 }
 
 /// The greatest common divisor of two numbers that are not negative.
-fn gcd(a: i128, b: i128) -> i128 {
+pub(crate) fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a, b);
     while b != 0 {
         (a, b) = (b, rem(a, b));

@@ -10,8 +10,10 @@
 //! - [`witness`]: evidence.
 
 mod equation;
-mod level;
+pub(crate) mod level;
 mod overflow;
+mod stack;
+mod system;
 mod validity;
 mod witness;
 
@@ -82,7 +84,7 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
         Box::of(later)
     };
     match overflow::uneven_steps(&level, &space, &mut work)? {
-        None => Ok(single_view(&level, &space, later)?),
+        None => Ok(affine_view(&level, &space, later)?),
         Some(uneven) => {
             let steps = uneven.at.map(|mut at| {
                 let index = space.index(&at, later);
@@ -95,13 +97,26 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
     }
 }
 
+/// The single view that does what a stack of fitting views does, within the work that keeping a tracker short is worth.
+pub(crate) fn run(views: &[View]) -> Result<View, Unmerged> {
+    stack::single_view(views, &mut Work::a_little())
+}
+
+/// The single view that does what a stack of fitting views does, or the reason why there is none.
+pub(crate) fn single_view(views: &[View]) -> Result<View, Unmerged> {
+    match views {
+        [earlier, later] => merge_fitting(earlier, later),
+        _ => stack::single_view(views, &mut Work::new()),
+    }
+}
+
 /// A view under another shape with the same number of elements, if one view can say it.
 pub(crate) fn reshape(view: &View, shape: &[i64]) -> Result<View, Unmerged> {
     merge_fitting(view, &View::row_major(shape))
 }
 
 /// The view of a pair whose address is affine on the box of its valid indices: strides by probing (theorem 10).
-fn single_view(level: &Level, space: &Box, later: &View) -> Result<View, Error> {
+fn affine_view(level: &Level, space: &Box, later: &View) -> Result<View, Error> {
     let mut strides = Dims::from_elem(0, later.rank());
     let mut mask: Ranges = (0..later.rank()).map(|axis| later.range(axis)).collect();
     let first = level.address(space.origin);

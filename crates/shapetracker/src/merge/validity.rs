@@ -28,7 +28,7 @@ pub(crate) fn valid_box(level: &Level, later: &View, work: &mut Work) -> Result<
             Round::Empty => return Ok(Validity::Empty),
             Round::Cut => continue,
             Round::Open(open) if open.is_empty() => break,
-            Round::Open(open) => return Equations { level, later, open: &open }.decide(space, work),
+            Round::Open(open) => return decide(&Equations { level, open: &open }, later, space, work),
         }
     }
     Ok(Validity::Box(space))
@@ -145,88 +145,97 @@ fn cut(space: &mut Box, value: &mut Affine, digit: &Digit, may_cut: bool) -> Cut
     }
 }
 
-/// The valid points as solutions of bounded linear equations.
+/// Valid points by search, for [`decide`].
+pub(crate) trait Search {
+    /// Some valid point of a part of a box.
+    fn valid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork>;
+
+    /// Some point of a part of a box that is not valid.
+    fn invalid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork>;
+
+    /// Whether a point of a box is valid.
+    fn is_valid(&self, space: &Box, point: &Point) -> bool;
+}
+
+/// Decides whether the valid points of a box of a view's indices are a box.
+///
+/// The componentwise smallest and largest of valid points are kept, and must be valid themselves if the valid points
+/// are a box; so a hole usually shows after a few searches. When no search finds a point beyond the two corners, they
+/// span the bounding box, and the box is full unless some point of it is not valid.
+pub(crate) fn decide(
+    search: &impl Search,
+    later: &View,
+    mut space: Box,
+    work: &mut Work,
+) -> Result<Validity, OutOfWork> {
+    let Some(first) = search.valid_point(&space, work)? else { return Ok(Validity::Empty) };
+    let hole = |space: &Box, valid: [&Point; 2], invalid: &Point| {
+        Validity::Hole(valid.map(|point| space.index(point, later)), space.index(invalid, later))
+    };
+    let mut corners = [first.clone(), first];
+    for (l, side) in (0..space.axes.len()).flat_map(|l| [(l, 0), (l, 1)]) {
+        if let Some(([a, b], between)) = reach_bound(search, &space, &mut corners, l, side, work)? {
+            return Ok(hole(&space, [&a, &b], &between));
+        }
+    }
+    let [low, high] = &corners;
+    for (l, (&from, &to)) in low.iter().zip(high).enumerate() {
+        space.restrict(l, from, to + 1);
+    }
+    let Some(point) = search.invalid_point(&space, work)? else { return Ok(Validity::Box(space)) };
+    let first = Point::from_elem(0, space.axes.len());
+    let last: Point = space.axes.iter().map(|axis| axis.size - 1).collect();
+    Ok(hole(&space, [&first, &last], &point))
+}
+
+/// Moves a corner to the outermost valid points along an axis: corner 0 down, corner 1 up.
+///
+/// Returns two valid points and an invalid one between them, if the search comes across such.
+fn reach_bound(
+    search: &impl Search,
+    space: &Box,
+    corners: &mut [Point; 2],
+    l: usize,
+    side: usize,
+    work: &mut Work,
+) -> Result<Option<([Point; 2], Point)>, OutOfWork> {
+    let last = space.axes[l].size - 1;
+    // In terms of the distance from the bound, for both sides alike: nothing valid lies nearer than `none`.
+    let distance = |at: i64| if side == 0 { at } else { last - at };
+    let mut none = 0;
+    let mut probe = 0; // The bound itself comes first: after the cuts it is nearly always attained.
+    loop {
+        let reached = distance(corners[side][l]);
+        if reached <= none {
+            return Ok(None);
+        }
+        let from = if side == 0 { none } else { last - probe };
+        let mut part = space.clone();
+        part.restrict(l, from, from + probe - none + 1);
+        match search.valid_point(&part, work)? {
+            None => none = probe + 1,
+            Some(mut point) => {
+                point[l] += from;
+                for (corner, pick) in corners.iter_mut().zip([i64::min, i64::max]) {
+                    let moved: Point = corner.iter().zip(&point).map(|(&a, &b)| pick(a, b)).collect();
+                    if !search.is_valid(space, &moved) {
+                        return Ok(Some(([std::mem::take(corner), point], moved)));
+                    }
+                    *corner = moved;
+                }
+            }
+        }
+        probe = none + (distance(corners[side][l]) - none) / 2;
+    }
+}
+
+/// The valid points of a pair as solutions of bounded linear equations.
 struct Equations<'a> {
     level: &'a Level,
-    later: &'a View,
     open: &'a [Open],
 }
 
-impl Equations<'_> {
-    /// Decides the valid points of a box.
-    ///
-    /// The componentwise smallest and largest of valid points are kept, and must be valid themselves if the valid
-    /// points are a box; so a hole usually shows after a few equations. When no equation finds a point beyond the two
-    /// corners, they span the bounding box, and the box is full unless some point of it has a digit out of range.
-    fn decide(&self, mut space: Box, work: &mut Work) -> Result<Validity, OutOfWork> {
-        let Some(first) = self.valid_point(&space, work)? else { return Ok(Validity::Empty) };
-        let mut corners = [first.clone(), first];
-        for l in 0..space.axes.len() {
-            for side in 0..2 {
-                if let Some(hole) = self.reach_bound(&space, &mut corners, l, side, work)? {
-                    return Ok(hole);
-                }
-            }
-        }
-        let [low, high] = &corners;
-        for (l, (&from, &to)) in low.iter().zip(high).enumerate() {
-            space.restrict(l, from, to + 1);
-        }
-        let Some(point) = self.invalid_point(&space, work)? else { return Ok(Validity::Box(space)) };
-        let first = Point::from_elem(0, space.axes.len());
-        let last: Point = space.axes.iter().map(|axis| axis.size - 1).collect();
-        Ok(self.hole(&space, [&first, &last], &point))
-    }
-
-    fn hole(&self, space: &Box, valid: [&Point; 2], invalid: &Point) -> Validity {
-        Validity::Hole(valid.map(|point| space.index(point, self.later)), space.index(invalid, self.later))
-    }
-
-    /// Moves a corner to the outermost valid points along an axis: the first corner down, the second up.
-    fn reach_bound(
-        &self,
-        space: &Box,
-        corners: &mut [Point; 2],
-        l: usize,
-        side: usize,
-        work: &mut Work,
-    ) -> Result<Option<Validity>, OutOfWork> {
-        let last = space.axes[l].size - 1;
-        // In terms of the distance from the bound, for both sides alike: nothing valid lies nearer than `none`.
-        let distance = |at: i64| if side == 0 { at } else { last - at };
-        let mut none = 0;
-        let mut probe = 0; // The bound itself comes first: after the cuts it is nearly always attained.
-        loop {
-            let reached = distance(corners[side][l]);
-            if reached <= none {
-                return Ok(None);
-            }
-            let mut part = space.clone();
-            if side == 0 {
-                part.restrict(l, none, probe + 1);
-            } else {
-                part.restrict(l, last - probe, last - none + 1);
-            }
-            match self.valid_point(&part, work)? {
-                None => none = probe + 1,
-                Some(mut point) => {
-                    point[l] += if side == 0 { none } else { last - probe };
-                    for side in 0..2 {
-                        let pick = if side == 0 { i64::min } else { i64::max };
-                        let corner: Point = corners[side].iter().zip(&point).map(|(&a, &b)| pick(a, b)).collect();
-                        if !self.level.is_valid(space.position(&corner)) {
-                            return Ok(Some(self.hole(space, [&corners[side], &point], &corner)));
-                        }
-                        corners[side] = corner;
-                    }
-                }
-            }
-            let reached = distance(corners[side][l]);
-            probe = none + (reached - none) / 2;
-        }
-    }
-
-    /// A valid point of a part of the box.
+impl Search for Equations<'_> {
     fn valid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
         if let [Open { digit, affine: true }] = *self.open
             && let Some(value) = affine_digit(self.level, digit, part)
@@ -240,7 +249,6 @@ impl Equations<'_> {
         point_with_digits(part, &open.collect::<SmallVec<[Interval; 4]>>(), work)
     }
 
-    /// A point of a part of the box with some digit out of its range.
     fn invalid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
         for open in self.open {
             let digit = &self.level.digits[open.digit];
@@ -254,6 +262,10 @@ impl Equations<'_> {
             }
         }
         Ok(None)
+    }
+
+    fn is_valid(&self, space: &Box, point: &Point) -> bool {
+        self.level.is_valid(space.position(point))
     }
 }
 

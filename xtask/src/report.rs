@@ -1,0 +1,98 @@
+//! Goes through the steps and tells the person how each one ended.
+
+use std::{
+    io::Write,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use anstream::{print, println};
+use anstyle::{AnsiColor, Style};
+
+use crate::{
+    steps::Step,
+    workspace::{Stop, Workspace},
+};
+
+const BOLD: Style = Style::new().bold();
+const GREEN: Style = AnsiColor::Green.on_default();
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// Prints the table of steps.
+pub(crate) fn list(steps: &[Step]) {
+    for Step { name, about, by_default, .. } in steps {
+        let note = if *by_default { "" } else { " (only when named)" };
+        println!("{BOLD}{name:<width$}{BOLD:#}  {about}{note}", width = widest(steps.iter()));
+    }
+}
+
+/// Runs the steps one after the other, failures or not; the last line counts them.
+pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
+    let width = widest(steps.iter().copied());
+    let (mut failed, mut skipped) = (Vec::new(), 0);
+    let begin = Instant::now();
+    for step in steps {
+        if workspace.verbose {
+            println!("\n{BOLD}== {}: {}{BOLD:#}", step.name, step.about);
+        } else {
+            print!("{BOLD}{:<width$}{BOLD:#}  ", step.name);
+            _ = anstream::stdout().flush();
+        }
+        let start = Instant::now();
+        let outcome = (step.run)(workspace);
+        let time = seconds(start.elapsed());
+        match outcome {
+            Ok(()) => println!("{GREEN}passed{GREEN:#} in {time}"),
+            Err(Stop::Skipped(reason)) => {
+                println!("{YELLOW}skipped{YELLOW:#}: {reason}");
+                skipped += 1;
+            }
+            Err(Stop::Failed(reason)) => {
+                println!("{RED}failed{RED:#} in {time}\n{}\n", reason.trim_end());
+                failed.push(step.name);
+            }
+        }
+    }
+
+    println!("\n{} in all", seconds(begin.elapsed()));
+    for name in &failed {
+        println!("{RED}failed{RED:#}: {name} (again: cargo xtask test {name})");
+    }
+    println!("{}", closing_line(steps.len() - failed.len() - skipped, failed.len(), skipped));
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn closing_line(passed: usize, failed: usize, skipped: usize) -> String {
+    let line = format!("{passed} passed, {failed} failed");
+    if skipped == 0 { line } else { format!("{line}, {skipped} skipped") }
+}
+
+fn widest<'a>(steps: impl Iterator<Item = &'a Step>) -> usize {
+    steps.map(|step| step.name.len()).max().unwrap_or(0)
+}
+
+fn seconds(time: Duration) -> String {
+    if time < Duration::from_mins(2) {
+        format!("{:.1} s", time.as_secs_f64())
+    } else {
+        format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closing_lines() {
+        assert_eq!(closing_line(12, 0, 0), "12 passed, 0 failed");
+        assert_eq!(closing_line(9, 1, 2), "9 passed, 1 failed, 2 skipped");
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(seconds(Duration::from_millis(12_345)), "12.3 s");
+        assert_eq!(seconds(Duration::from_secs(125)), "2 min 5 s");
+    }
+}

@@ -1,0 +1,160 @@
+//! Where the project is, what it contains, and how commands are run in it.
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{IsTerminal, Read},
+    path::{Path, PathBuf},
+    process::{Command, ExitStatus, Stdio},
+};
+
+use anstream::{AutoStream, ColorChoice};
+use cargo_metadata::{Metadata, MetadataCommand, Package, Target};
+
+/// Why a step did not pass.
+pub(crate) enum Stop {
+    /// Something is wrong; the text says what.
+    Failed(String),
+    /// The machine lacks what the step needs; the text says what, and how to get it.
+    Skipped(String),
+}
+
+/// The outcome of a step.
+pub(crate) type Outcome = Result<(), Stop>;
+
+/// A step that fails for the reason given.
+pub(crate) fn failed(reason: impl Into<String>) -> Stop {
+    Stop::Failed(reason.into())
+}
+
+/// A step that is skipped for the reason given.
+pub(crate) fn skipped(reason: impl Into<String>) -> Stop {
+    Stop::Skipped(reason.into())
+}
+
+/// The checkout with what cargo knows of it.
+pub(crate) struct Workspace {
+    /// Whether commands show their output as it comes; otherwise only that of a failing one is shown.
+    pub(crate) verbose: bool,
+    metadata: Metadata,
+}
+
+impl Workspace {
+    pub(crate) fn find(verbose: bool) -> Result<Self, String> {
+        let metadata = MetadataCommand::new().no_deps().exec().map_err(|e| e.to_string())?;
+        let ci = env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
+        Ok(Self { verbose: verbose || ci || !std::io::stdout().is_terminal(), metadata })
+    }
+
+    /// A path in the checkout.
+    pub(crate) fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.metadata.workspace_root.as_std_path().join(relative)
+    }
+
+    /// A path in the folder of build outputs.
+    pub(crate) fn target(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.metadata.target_directory.as_std_path().join(relative)
+    }
+
+    /// The packages of the workspace.
+    pub(crate) fn packages(&self) -> Vec<&Package> {
+        self.metadata.workspace_packages()
+    }
+
+    /// The targets of one kind, each with its package.
+    pub(crate) fn targets<'a>(
+        &'a self,
+        is_kind: impl Fn(&Target) -> bool + Copy + 'a,
+    ) -> impl Iterator<Item = (&'a Package, &'a Target)> {
+        let packages = self.packages().into_iter();
+        packages.flat_map(move |p| p.targets.iter().filter(move |t| is_kind(t)).map(move |t| (p, t)))
+    }
+
+    /// `cargo` with arguments as they would be typed, to be run in the root of the checkout.
+    pub(crate) fn cargo(&self, arguments: &str) -> Command {
+        // Not the path in $CARGO: the proxy of rustup alone understands `+toolchain`.
+        self.command("cargo", arguments)
+    }
+
+    /// A program with arguments as they would be typed, to be run in the root of the checkout.
+    pub(crate) fn command(&self, program: impl Into<OsString>, arguments: &str) -> Command {
+        let mut command = Command::new(program.into());
+        command.args(arguments.split_whitespace()).current_dir(self.path(""));
+        command
+    }
+
+    /// Runs a command that must succeed.
+    pub(crate) fn run(&self, command: &mut Command) -> Outcome {
+        command.stdin(Stdio::null());
+        let (status, output) = if self.verbose {
+            (command.status(), String::new())
+        } else {
+            if AutoStream::choice(&std::io::stdout()) != ColorChoice::Never {
+                command.env("CARGO_TERM_COLOR", "always");
+            }
+            match captured(command) {
+                Ok((status, output)) => (Ok(status), output),
+                Err(e) => (Err(e), String::new()),
+            }
+        };
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(failed(format!("{output}`{}` ended with {status}", typed(command)))),
+            Err(e) => Err(failed(format!("`{}` could not be started: {e}", typed(command)))),
+        }
+    }
+
+    /// Runs a command that must succeed, and returns what it printed on standard output.
+    pub(crate) fn read(&self, command: &mut Command) -> Result<String, Stop> {
+        let output = command.output().map_err(|e| failed(format!("`{}` could not be started: {e}", typed(command))))?;
+        if !output.status.success() {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            return Err(failed(format!("{errors}`{}` ended with {}", typed(command), output.status)));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Whether a command can be run and succeeds, its output unseen.
+    pub(crate) fn succeeds(&self, command: &mut Command) -> bool {
+        command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    }
+}
+
+/// Runs a command to its end and returns its standard output and standard error in the order they came.
+pub(crate) fn captured(command: &mut Command) -> std::io::Result<(ExitStatus, String)> {
+    let (mut reader, writer) = std::io::pipe()?;
+    command.stdout(writer.try_clone()?).stderr(writer);
+    let mut child = command.spawn()?;
+    // The command holds the writing ends; the pipe is at its end once they are closed here too.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut output = Vec::new();
+    reader.read_to_end(&mut output)?;
+    Ok((child.wait()?, String::from_utf8_lossy(&output).into_owned()))
+}
+
+/// `PATH` with one more folder, searched first.
+pub(crate) fn path_with(folder: &Path) -> OsString {
+    let usual = env::var_os("PATH").unwrap_or_default();
+    env::join_paths([folder.to_owned()].into_iter().chain(env::split_paths(&usual))).unwrap_or(usual)
+}
+
+/// A command as a person would type it.
+fn typed(command: &Command) -> String {
+    let shown = ["RUSTDOCFLAGS", "RUSTFLAGS"];
+    let variables = command.get_envs().filter(|(name, _)| shown.iter().any(|shown| name == shown));
+    let variables = variables.filter_map(|(name, value)| Some(format!("{}='{}'", name.display(), value?.display())));
+    let words = [command.get_program()].into_iter().chain(command.get_args()).map(|word| word.display().to_string());
+    variables.chain(words).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_as_typed() {
+        let mut command = Command::new("cargo");
+        command.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings").env("CARGO_TERM_COLOR", "always");
+        assert_eq!(typed(&command), "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps");
+    }
+}
