@@ -91,6 +91,8 @@ pub(crate) enum Fault {
     NegativeSize { op: &'static str, axis: usize, size: i64 },
     #[error("{op}: shape {} has {have} elements, but shape {} needs {need}", tuple(.from), tuple(.to))]
     SizeMismatch { op: &'static str, from: Dims, to: Dims, have: i64, need: i64 },
+    #[error("{op}: the shapes {} and {} are not the same", tuple(.from), tuple(.to))]
+    ShapesDiffer { op: &'static str, from: Dims, to: Dims },
     #[error("{op}: axes {first} and {second} are both -1, but only one size can be inferred")]
     InferTwice { op: &'static str, first: usize, second: usize },
     #[error(
@@ -139,7 +141,7 @@ impl Fault {
             Fault::Rank { .. } | Fault::BroadcastRank { .. } => ErrorKind::Rank,
             Fault::TooManyAxes { .. } => ErrorKind::TooManyAxes,
             Fault::NegativeSize { .. } => ErrorKind::NegativeSize,
-            Fault::SizeMismatch { .. } => ErrorKind::SizeMismatch,
+            Fault::SizeMismatch { .. } | Fault::ShapesDiffer { .. } => ErrorKind::SizeMismatch,
             Fault::InferTwice { .. } | Fault::InferUneven { .. } | Fault::InferZero { .. } => ErrorKind::Infer,
             Fault::AxisOutOfRange { .. } => ErrorKind::AxisOutOfRange,
             Fault::AxisRepeated { .. } => ErrorKind::AxisRepeated,

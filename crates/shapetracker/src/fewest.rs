@@ -80,7 +80,10 @@ fn refine(lower: &View, middle: &View, upper: &View) -> Option<[View; 2]> {
         let blocks = level.digits.iter().skip(1).map(|digit| i128::from(digit.weight)).filter(|&weight| {
             let rest = corner.rem_euclid(weight);
             let rest = if strides[l] < 0 { weight - 1 - rest } else { rest };
-            stride > 0 && weight % stride == 0 && weight > stride && rest + stride * i128::from(end - begin - 1) >= weight
+            stride > 0
+                && weight % stride == 0
+                && weight > stride
+                && rest + stride * i128::from(end - begin - 1) >= weight
         });
         let blocks: SmallVec<[i128; 8]> = blocks.collect();
         let Some(&largest) = blocks.last() else {

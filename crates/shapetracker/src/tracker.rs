@@ -142,7 +142,9 @@ impl ShapeTracker {
             Movement::AsStrided(shape, strides, offset) => self.as_strided(shape, strides, *offset),
             Movement::FlipEach(reversed) => {
                 check_count("flip", "boolean", self.rank(), reversed.len())?;
-                self.flip((0..).zip(reversed).filter(|(_, reversed)| **reversed).map(|(axis, _)| axis).collect::<Dims>())
+                self.flip(
+                    (0..).zip(reversed).filter(|(_, reversed)| **reversed).map(|(axis, _)| axis).collect::<Dims>(),
+                )
             }
             Movement::Transpose(a, b) => self.transpose(*a, *b),
             Movement::Squeeze(axes) if axes.is_empty() => {

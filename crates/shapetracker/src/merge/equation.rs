@@ -290,10 +290,8 @@ mod lattice {
         let mut bounds = [(0, 0); 3];
         for (bound, range) in bounds.iter_mut().zip(ranges) {
             let others = total - range.reach();
-            *bound = (
-                div_ceil(target - others, range.weight).max(0),
-                div_floor(target, range.weight).min(range.size - 1),
-            );
+            *bound =
+                (div_ceil(target - others, range.weight).max(0), div_floor(target, range.weight).min(range.size - 1));
             if bound.0 > bound.1 {
                 return None;
             }
@@ -322,9 +320,8 @@ mod lattice {
     /// Reduces a basis with respect to the norm in which the box is a cube. The arithmetic that picks the steps may
     /// round: every step keeps a basis, and a worse one only costs time.
     fn reduce(u: &mut Point, v: &mut Point, spans: [f64; 3]) {
-        let product = |p: &Point, q: &Point| {
-            (0..3).map(|i| (p[i] as f64 / spans[i]) * (q[i] as f64 / spans[i])).sum::<f64>()
-        };
+        let product =
+            |p: &Point, q: &Point| (0..3).map(|i| (p[i] as f64 / spans[i]) * (q[i] as f64 / spans[i])).sum::<f64>();
         for _ in 0..200 {
             if product(u, u) > product(v, v) {
                 std::mem::swap(u, v);

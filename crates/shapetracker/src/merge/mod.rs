@@ -9,15 +9,17 @@
 //! - [`equation`]: the one question that both come down to;
 //! - [`witness`]: evidence.
 
-mod equation;
+mod conditions;
+pub(crate) mod equation;
 pub(crate) mod level;
 mod overflow;
-mod stack;
+pub(crate) mod stack;
 mod system;
 mod validity;
 mod witness;
 
-pub use witness::{Step, Unmerged, Witness};
+pub use conditions::{Conditions, conditions};
+pub use witness::{Step, Undecided, Unmerged, Witness};
 
 use crate::error::{Error, Fault};
 use crate::tracker::check_inside;
@@ -131,6 +133,12 @@ fn affine_view(level: &Level, space: &Box, later: &View) -> Result<View, Error> 
         }
     }
     View::canonical("merge", later.shape().into(), strides, offset, (!mask.is_empty()).then_some(mask))
+}
+
+impl From<OutOfWork> for Undecided {
+    fn from(_: OutOfWork) -> Self {
+        Undecided
+    }
 }
 
 impl From<OutOfWork> for Unmerged {

@@ -60,9 +60,9 @@ impl<'a> Stacked<'a> {
 
     /// The address at a position of the last view, or `None` where it is masked.
     fn address(&self, position: i64) -> Option<i64> {
-        self.levels.iter().try_fold(position, |position, level| {
-            level.is_valid(position).then(|| level.address(position) as i64)
-        })
+        self.levels
+            .iter()
+            .try_fold(position, |position, level| level.is_valid(position).then(|| level.address(position) as i64))
     }
 
     /// One index variable an axis, bounded by a box.
@@ -189,6 +189,25 @@ impl<'a> Stacked<'a> {
         None
     }
 
+    /// A valid index in a box of starts from which a unit step along axis `l`, backwards if asked, is as sought.
+    fn step(
+        &self,
+        starts: &Box,
+        l: usize,
+        back: bool,
+        sought: Sought,
+        work: &mut Work,
+    ) -> Result<Option<Point>, OutOfWork> {
+        let mut system = System::default();
+        let index = Self::index_variables(&mut system, starts);
+        let trace = self.trace(&mut system, &index, Demand::Valid);
+        let stride = i128::from(starts.axes[l].stride);
+        let pattern = Pattern { bounds: system.bounds.clone(), carry: false, next: 0, left: false };
+        let mut walk = Walk { levels: &self.levels, digits: &trace.digits, system: &system, sought, work };
+        let found = walk.level(0, if back { -stride } else { stride }, pattern)?;
+        Ok(found.map(|values| starts.axes.iter().zip(values).map(|(axis, i)| i as i64 - axis.first).collect()))
+    }
+
     /// Two unit steps in a box of valid indices that move the address by different amounts.
     fn uneven_steps(&self, space: &Box, work: &mut Work) -> Result<Option<(usize, [Point; 2])>, OutOfWork> {
         let corner = Point::from_elem(0, space.axes.len());
@@ -198,12 +217,224 @@ impl<'a> Stacked<'a> {
             let expected = i128::from(to) - i128::from(from);
             let mut starts = space.clone();
             starts.restrict(l, 0, axis.size - 1);
-            let mut unlike = |moved: &[i128]| moved[0] != expected;
-            if let Some(at) = step_where(&[self], &starts, l, &mut unlike, work)? {
+            if let Some(at) = self.step(&starts, l, false, Sought::Unlike(expected), work)? {
                 return Ok(Some((l, [corner, at])));
             }
         }
         Ok(None)
+    }
+}
+
+/// Questions about a stack whose answer is not a view.
+impl Stacked<'_> {
+    /// Whether validity depends on an axis: some valid index turns invalid when its entry there changes.
+    pub(crate) fn is_masked(&self, axis: usize, work: &mut Work) -> Result<bool, OutOfWork> {
+        let space = self.whole();
+        let Some(first) = self.valid_point(&space, work)? else { return Ok(false) };
+        if self.later.range(axis) != (0, self.later.shape()[axis]) {
+            return Ok(true);
+        }
+        // The valid point that is at hand usually tells; else any change along the axis shows in a unit step.
+        for end in [0, space.axes[axis].size - 1] {
+            let mut other = first.clone();
+            other[axis] = end;
+            if !self.is_valid(&space, &other) {
+                return Ok(true);
+            }
+        }
+        for (back, (from, to)) in [(false, (0, 1)), (true, (1, 0))] {
+            let mut starts = space.clone();
+            starts.restrict(axis, from, starts.axes[axis].size - to);
+            if starts.axes[axis].size > 0 && self.step(&starts, axis, back, Sought::Invalid, work)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The stride of an axis along which the address is affine on the valid indices; 0 where no two of them differ in
+    /// that axis alone.
+    pub(crate) fn stride(&self, axis: usize, work: &mut Work) -> Result<Option<i64>, OutOfWork> {
+        let space = self.whole();
+        if space.axes[axis].stride == 0 || space.axes[axis].size == 1 {
+            return Ok(Some(0));
+        }
+        // Two valid indices that differ in this axis alone, `apart` indices apart, and the addresses there.
+        let mut system = System::default();
+        let here = Self::index_variables(&mut system, &space);
+        let mut there = here.clone();
+        there[axis] = system.variable(space.axes[axis].first.into(), system.bounds[here[axis]].1);
+        let apart = system.variable(1, i128::from(space.axes[axis].size) - 1);
+        system.equation([(there[axis], 1), (here[axis], -1), (apart, -1)], 0);
+        let traces = [&here, &there].map(|index| self.trace(&mut system, index, Demand::Valid));
+        let moved = |values: &[i128]| traces[1].sum(values) - traces[0].sum(values);
+        // Neighbours come first: they tell the stride, and whether all of them agree.
+        let mut adjacent = system.bounds.clone();
+        adjacent[apart] = (1, 1);
+        let (some, neighbours) = match system.within(adjacent, work)? {
+            Some(values) => (values, true),
+            None => match system.solve(work)? {
+                Some(values) => (values, false),
+                None => return Ok(Some(0)),
+            },
+        };
+        if moved(&some) % some[apart] != 0 {
+            return Ok(None);
+        }
+        let stride = moved(&some) / some[apart];
+        let mut starts = space.clone();
+        starts.restrict(axis, 0, space.axes[axis].size - 1);
+        if neighbours && self.step(&starts, axis, false, Sought::Unlike(stride), work)?.is_some() {
+            return Ok(None);
+        }
+        if self.is_masked(axis, work)? {
+            // There may be gaps, over which no chain of neighbours leads.
+            for past in [(1, i128::from(u64::MAX)), (-i128::from(u64::MAX), -1)] {
+                let mut system = system.clone();
+                let excess = system.variable(past.0, past.1);
+                let minus = traces[0].address.iter().map(|&(v, weight)| (v, -weight));
+                let terms = traces[1].address.iter().copied().chain(minus).chain([(apart, -stride), (excess, -1)]);
+                system.equation(terms.collect::<Vec<_>>(), 0);
+                if system.solve(work)?.is_some() {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(i64::try_from(stride).ok())
+    }
+
+    /// Some valid index.
+    pub(crate) fn some_valid(&self, work: &mut Work) -> Result<Option<Dims>, OutOfWork> {
+        let space = self.whole();
+        Ok(self.valid_point(&space, work)?.map(|point| space.index(&point, self.later)))
+    }
+
+    /// The lowest and the highest address that a valid index reads.
+    pub(crate) fn address_range(&self, work: &mut Work) -> Result<Option<(i64, i64)>, OutOfWork> {
+        let mut system = System::default();
+        let index = Self::index_variables(&mut system, &self.whole());
+        let trace = self.trace(&mut system, &index, Demand::Valid);
+        let address = system.variable(i64::MIN.into(), i64::MAX.into());
+        let minus = trace.address.iter().map(|&(v, weight)| (v, -weight));
+        system.equation(minus.chain([(address, 1)]).collect::<Vec<_>>(), trace.offset);
+        let Some(some) = system.solve(work)? else { return Ok(None) };
+        // What the digits could read if they were free bounds the search.
+        let reach = |pick: fn(i128, i128) -> i128| {
+            let ends = trace.address.iter().map(|&(v, weight)| {
+                let (low, high) = system.bounds[v];
+                pick(weight * low, weight * high)
+            });
+            trace.offset + ends.sum::<i128>()
+        };
+        let mut found = [some[address]; 2];
+        for (side, bound) in [reach(i128::min), reach(i128::max)].into_iter().enumerate() {
+            let mut bound = bound;
+            let mut probe = bound;
+            while found[side] != bound {
+                let mut bounds = system.bounds.clone();
+                bounds[address] = (probe.min(bound), probe.max(bound));
+                match system.within(bounds, work)? {
+                    Some(values) => found[side] = values[address],
+                    None => bound = probe + if side == 0 { 1 } else { -1 },
+                }
+                probe = found[side] + (bound - found[side]) / 2;
+                if probe == found[side] {
+                    probe = bound;
+                }
+            }
+        }
+        Ok(Some((found[0] as i64, found[1] as i64)))
+    }
+
+    /// Two valid indices that read the same address.
+    pub(crate) fn collision(&self, work: &mut Work) -> Result<Option<[Dims; 2]>, OutOfWork> {
+        let space = self.whole();
+        for l in (0..space.axes.len()).filter(|&l| space.axes[l].size > 1) {
+            // The indices agree before axis l, and the second is larger there.
+            let mut system = System::default();
+            let here = Self::index_variables(&mut system, &space);
+            let there: Vec<usize> = (0..here.len())
+                .map(|axis| {
+                    let (low, high) = system.bounds[here[axis]];
+                    if axis < l { here[axis] } else { system.variable(low, high) }
+                })
+                .collect();
+            let apart = system.variable(1, i128::from(space.axes[l].size) - 1);
+            system.equation([(there[l], 1), (here[l], -1), (apart, -1)], 0);
+            let [a, b] = [&here, &there].map(|index| self.trace(&mut system, index, Demand::Valid));
+            let minus = b.address.iter().map(|&(v, weight)| (v, -weight));
+            system.equation(a.address.iter().copied().chain(minus).collect::<Vec<_>>(), 0);
+            if let Some(values) = system.solve(work)? {
+                let index = |variables: &[usize]| variables.iter().map(|&v| values[v] as i64).collect();
+                return Ok(Some([index(&here), index(&there)]));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An index that is valid in one stack alone, or at which the two read different addresses. The shapes are equal.
+    pub(crate) fn difference(&self, other: &Stacked<'_>, work: &mut Work) -> Result<Option<Dims>, OutOfWork> {
+        for (one, another) in [(self, other), (other, self)] {
+            if let Some(index) = one.valid_only_here(another, work)? {
+                return Ok(Some(index));
+            }
+        }
+        for past in [(1, i128::from(u64::MAX)), (-i128::from(u64::MAX), -1)] {
+            let mut system = System::default();
+            let index = Self::index_variables(&mut system, &self.whole());
+            let [a, b] = [self, other].map(|stack| stack.trace(&mut system, &index, Demand::Valid));
+            let excess = system.variable(past.0, past.1);
+            let minus = b.address.iter().map(|&(v, weight)| (v, -weight));
+            let terms = a.address.iter().copied().chain(minus).chain([(excess, -1)]);
+            system.equation(terms.collect::<Vec<_>>(), b.offset - a.offset);
+            if let Some(values) = system.solve(work)? {
+                return Ok(Some(index.iter().map(|&v| values[v] as i64).collect()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An index that is valid here and not in the other stack.
+    fn valid_only_here(&self, other: &Stacked<'_>, work: &mut Work) -> Result<Option<Dims>, OutOfWork> {
+        let whole = self.whole();
+        let index = |part: &Box, point: Point| Some(part.index(&point, self.later));
+        let mut inside = whole.clone();
+        for l in 0..whole.axes.len() {
+            let (begin, end) = other.later.range(l);
+            let Axis { first, size, .. } = whole.axes[l];
+            for (from, to) in [(0, (begin - first).min(size)), ((end - first).max(0), size)] {
+                if from < to {
+                    let mut outside = whole.clone();
+                    outside.restrict(l, from, to);
+                    if let Some(point) = self.valid_point(&outside, work)? {
+                        return Ok(index(&outside, point));
+                    }
+                }
+            }
+            let first = inside.axes[l].first;
+            let (from, to) = ((begin - first).max(0), (end - first).min(size));
+            if from >= to {
+                return Ok(None); // No valid index of this stack lies in the other one's box, nor outside it.
+            }
+            inside.restrict(l, from, to);
+        }
+        for demand in other.outsides() {
+            let mut system = System::default();
+            let variables = Self::index_variables(&mut system, &inside);
+            self.trace(&mut system, &variables, Demand::Valid);
+            other.trace(&mut system, &variables, demand);
+            if let Some(values) = system.solve(work)? {
+                return Ok(Some(variables.iter().map(|&v| values[v] as i64).collect()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Trace {
+    /// The address, given the values of all variables.
+    fn sum(&self, values: &[i128]) -> i128 {
+        self.address.iter().map(|&(v, weight)| weight * values[v]).sum::<i128>() + self.offset
     }
 }
 
@@ -266,106 +497,95 @@ pub(crate) fn single_view(views: &[View], work: &mut Work) -> Result<View, Unmer
     Ok(View::canonical("merge", last.shape().into(), strides, offset, (!mask.is_empty()).then_some(mask))?)
 }
 
-/// A start, in a box, of a step along axis `l` whose ends are valid in all stacks and which moves their addresses by
-/// amounts of interest.
-fn step_where(
-    stacks: &[&Stacked<'_>],
-    starts: &Box,
-    l: usize,
-    interest: &mut dyn FnMut(&[i128]) -> bool,
-    work: &mut Work,
-) -> Result<Option<Point>, OutOfWork> {
-    let mut system = System::default();
-    let index = Stacked::index_variables(&mut system, starts);
-    let traces = stacks.iter().map(|stack| stack.trace(&mut system, &index, Demand::Valid)).collect();
-    let axis = starts.axes[l].axis;
-    let mut walk = Walk { stacks, traces, system: &system, axis, interest, work };
-    let bounds = system.bounds.clone();
-    let found = walk.stack(&mut Vec::new(), bounds)?;
-    Ok(found.map(|values| starts.axes.iter().zip(values).map(|(axis, i)| i as i64 - axis.first).collect()))
+/// Which unit steps from a valid index are looked for.
+#[derive(Clone, Copy)]
+enum Sought {
+    /// Steps to a valid index that move the address by anything but this.
+    Unlike(i128),
+    /// Steps to an index that is not valid.
+    Invalid,
 }
 
 /// Goes through the patterns of carries of a unit step, level by level and digit by digit.
-struct Walk<'a, 'b> {
-    stacks: &'a [&'a Stacked<'b>],
-    traces: Vec<Trace>,
+struct Walk<'a> {
+    levels: &'a [Level],
+    digits: &'a [Vec<usize>],
     system: &'a System,
-    axis: usize,
-    interest: &'a mut dyn FnMut(&[i128]) -> bool,
+    sought: Sought,
     work: &'a mut Work,
 }
 
-type Bounds = Vec<(i128, i128)>;
+/// What is known of a pattern so far.
+#[derive(Clone)]
+struct Pattern {
+    /// The bounds of the system's variables.
+    bounds: Vec<(i128, i128)>,
+    /// The carry from the digit before.
+    carry: bool,
+    /// How far the digits so far move the position of the next level.
+    next: i128,
+    /// Whether some digit leaves its valid range.
+    left: bool,
+}
+
 type Found = Result<Option<Vec<i128>>, OutOfWork>;
 
-impl Walk<'_, '_> {
-    /// The next stack, after those whose movements are known.
-    fn stack(&mut self, moved: &mut Vec<i128>, bounds: Bounds) -> Found {
-        match self.stacks.get(moved.len()) {
-            None if (self.interest)(moved) => self.system.within(bounds, self.work),
-            None => Ok(None),
-            Some(stack) => self.level(moved, 0, stack.later.strides()[self.axis].into(), bounds),
-        }
-    }
-
-    /// Level `k` of the stack, entered by a position that moves by `step`.
-    fn level(&mut self, moved: &mut Vec<i128>, k: usize, step: i128, bounds: Bounds) -> Found {
-        if k == self.stacks[moved.len()].levels.len() {
-            moved.push(step);
-            let found = self.stack(moved, bounds);
-            moved.pop();
-            return found;
-        }
+impl Walk<'_> {
+    /// Level `k`, entered by a position that moves by `step`.
+    fn level(&mut self, k: usize, step: i128, pattern: Pattern) -> Found {
+        let Some(level) = self.levels.get(k) else {
+            return match self.sought {
+                Sought::Unlike(expected) if step != expected => self.system.within(pattern.bounds, self.work),
+                _ => Ok(None),
+            };
+        };
         // A pattern that no index has need not be followed to the levels below.
-        if k > 0 && self.system.within(bounds.clone(), self.work)?.is_none() {
+        if k > 0 && self.system.within(pattern.bounds.clone(), self.work)?.is_none() {
             return Ok(None);
         }
-        self.digit(moved, k, step, 0, false, 0, bounds)
+        self.digit(level, k, step, 0, Pattern { carry: false, next: 0, ..pattern })
     }
 
-    /// Digit `j` of level `k`, with the carry from the digits before it and how far they move the next position.
-    #[allow(clippy::too_many_arguments)]
-    fn digit(
-        &mut self,
-        moved: &mut Vec<i128>,
-        k: usize,
-        step: i128,
-        j: usize,
-        carry: bool,
-        next: i128,
-        bounds: Bounds,
-    ) -> Found {
+    /// Digit `j` of level `k`.
+    fn digit(&mut self, level: &Level, k: usize, step: i128, j: usize, pattern: Pattern) -> Found {
         self.work.tick()?;
-        let level = &self.stacks[moved.len()].levels[k];
         let Some(digit) = level.digits.get(j).copied() else {
-            return if carry { Ok(None) } else { self.level(moved, k + 1, next, bounds) };
+            return match pattern {
+                Pattern { carry: true, .. } => Ok(None), // The position would leave the view.
+                Pattern { left: true, bounds, .. } => self.system.within(bounds, self.work),
+                Pattern { next, .. } => self.level(k + 1, next, pattern),
+            };
         };
         let outermost = j + 1 == level.digits.len();
         let (size, quotient) = (i128::from(digit.size), step.abs() / i128::from(digit.weight));
-        let by = if outermost { quotient } else { quotient % size } + i128::from(carry);
-        let up = step >= 0;
+        let by = if outermost { quotient } else { quotient % size } + i128::from(pattern.carry);
+        let (begin, end) = (i128::from(digit.begin), i128::from(digit.end));
         for carry in [false, true] {
-            if carry && outermost {
-                continue;
-            }
-            let (low, high, change) = match (up, carry) {
-                (true, false) => (0, size - 1 - by, by),
-                (true, true) => (size - by, size - 1, by - size),
-                (false, false) => (by, size - 1, -by),
-                (false, true) => (0, by - 1, size - by),
+            let (low, high, change) = match (step >= 0, carry) {
+                (true, false) => (0, size - by, by),
+                (true, true) => (size - by, size, by - size),
+                (false, false) => (by, size, -by),
+                (false, true) => (0, by, size - by),
             };
-            // Both ends of the step are valid.
-            let (begin, last) = (i128::from(digit.begin), i128::from(digit.end) - 1);
-            let variable = self.traces[moved.len()].digits[k][j];
-            let (from, to) = bounds[variable];
-            let narrowed = (from.max(low).max(begin - change), to.min(high).min(last - change));
-            if narrowed.0 <= narrowed.1 {
-                let mut bounds = bounds.clone();
-                bounds[variable] = narrowed;
-                let next = next + change * i128::from(digit.stride);
-                let found = self.digit(moved, k, step, j + 1, carry, next, bounds)?;
-                if found.is_some() {
-                    return Ok(found);
+            // Where the digit ends up: still valid; or, for those who seek it, not.
+            let ends = [(begin, end, false), (0, begin, true), (end, size, true)];
+            let ends = match (self.sought, pattern.left) {
+                (Sought::Unlike(_), _) => &ends[..1],
+                (Sought::Invalid, false) => &ends[..],
+                (Sought::Invalid, true) => &[(0, size, true)][..],
+            };
+            for &(first, past, left) in ends {
+                let variable = self.digits[k][j];
+                let (from, to) = pattern.bounds[variable];
+                let narrowed = (from.max(low).max(first - change), to.min(high - 1).min(past - 1 - change));
+                if narrowed.0 <= narrowed.1 {
+                    let next = pattern.next + change * i128::from(digit.stride);
+                    let mut pattern = Pattern { carry, next, left, bounds: pattern.bounds.clone() };
+                    pattern.bounds[variable] = narrowed;
+                    let found = self.digit(level, k, step, j + 1, pattern)?;
+                    if found.is_some() {
+                        return Ok(found);
+                    }
                 }
             }
         }
@@ -402,7 +622,11 @@ mod tests {
             });
             let view = View::new(&shape, &strides, 0, mask.as_deref()).unwrap();
             let Some((low, high)) = view.address_range() else {
-                if rng.below(20) == 0 { return view } else { continue };
+                if rng.below(20) == 0 {
+                    return view;
+                } else {
+                    continue;
+                };
             };
             let room = len - (high - low);
             if room > 0 {

@@ -270,12 +270,7 @@ impl Search for Equations<'_> {
 }
 
 /// A point at which an affine digit is valid.
-fn point_with_value(
-    space: &Box,
-    value: &Affine,
-    digit: &Digit,
-    work: &mut Work,
-) -> Result<Option<Point>, OutOfWork> {
+fn point_with_value(space: &Box, value: &Affine, digit: &Digit, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
     let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
     terms.extend(space.axes.iter().zip(&value.steps).map(|(axis, &step)| (step.into(), axis.size.into())));
     terms.push((-1, i128::from(digit.end) - i128::from(digit.begin)));

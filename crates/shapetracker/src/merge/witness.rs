@@ -16,7 +16,7 @@ use crate::error::Error;
 /// assert_eq!(
 ///     witness.to_string(),
 ///     "along axis 0 the address moves by 4 from [0, 0] to [1, 0] (0 to 4), \
-///      but by -1 from [0, 1] to [1, 1] (2 to 1): one stride cannot do both",
+///      but by -1 from [1, 0] to [2, 0] (4 to 3): one stride cannot do both",
 /// );
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
@@ -33,6 +33,24 @@ pub enum Unmerged {
     /// The views do not fit into each other, or the merged view has a number past `i64`.
     #[error("{0}")]
     Error(#[from] Error),
+}
+
+/// A question was given up at its work limit: the answer is not known.
+///
+/// The questions about stacks of views are as hard as integer programming when the number of axes is unbounded. The
+/// limit is a safety valve against crafted input.
+///
+/// ```
+/// assert_eq!(shapetracker::Undecided.to_string(), "the question was not decided within the work limit");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the question was not decided within the work limit")]
+pub struct Undecided;
+
+impl From<Undecided> for Unmerged {
+    fn from(_: Undecided) -> Self {
+        Unmerged::Undecided
+    }
 }
 
 /// Proof that no single view does what a stack of views does: a fact about its indices that anyone can check.

@@ -1,0 +1,226 @@
+//! The questions that compilers ask of a tracker, each answered exactly.
+
+use crate::error::{Error, Fault};
+use crate::merge::stack::Stacked;
+use crate::merge::{Undecided, Unmerged, equation::Work};
+use crate::shape::{resolve_axis, unravel};
+use crate::{Dims, ShapeTracker, View};
+
+/// # Queries
+///
+/// A tracker of one view answers them at a glance. For more views they are questions about bounded linear equations;
+/// those that can be hard return [`Undecided`] at the work limit.
+impl ShapeTracker {
+    /// Whether the tensor is the whole buffer in row-major order: one view from address 0, nothing masked.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    ///
+    /// let st = ShapeTracker::contiguous([2, 3])?;
+    /// assert!(st.is_contiguous());
+    /// assert!(!st.permute([1, 0])?.is_contiguous());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn is_contiguous(&self) -> bool {
+        self.as_view().is_some_and(View::is_contiguous)
+    }
+
+    /// Whether the elements lie one after the other in row-major order, at whatever offset, nothing masked.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([4, 3])?.shrink([(1, 3), (0, 3)])?;
+    /// assert!(st.is_consecutive() && !st.is_contiguous());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn is_consecutive(&self) -> bool {
+        self.as_view().is_some_and(View::is_consecutive)
+    }
+
+    /// The single view that does what this tracker does, or the reason why there is none.
+    ///
+    /// Every tracker was reduced when it was made, so that the answer for more than one view is nearly always no: ask
+    /// for the witness.
+    ///
+    /// ```
+    /// use shapetracker::{ShapeTracker, Unmerged};
+    ///
+    /// let st = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([3, 2])?;
+    /// let Err(Unmerged::Witness(why)) = st.single_view() else { panic!() };
+    /// assert!(why.to_string().contains("one stride cannot do both"));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unmerged::Witness`] with the reason; [`Unmerged::Undecided`] at the work limit.
+    pub fn single_view(&self) -> Result<View, Unmerged> {
+        match self.as_view() {
+            Some(view) => Ok(view.clone()),
+            None => crate::merge::single_view(self.views()),
+        }
+    }
+
+    /// The lowest and the highest address that a valid index reads, or `None` when nothing is valid.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([10])?.shrink([(2, 7)])?;
+    /// assert_eq!(st.address_range(), Ok(Some((2, 6))));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Undecided`] at the work limit, for trackers of several views.
+    pub fn address_range(&self) -> Result<Option<(i64, i64)>, Undecided> {
+        match self.as_view() {
+            Some(view) => Ok(view.address_range()),
+            None => self.stacked(None, |stack| stack.address_range(&mut Work::new()).map_err(Into::into)),
+        }
+    }
+
+    /// How many elements the buffer must have: one more than the highest address that a valid index reads.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([10])?.shrink([(2, 7)])?;
+    /// assert_eq!(st.buffer_len().unwrap(), 7);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unmerged::Error`] when a valid index reads a negative address, or the length is past `i64`;
+    /// [`Unmerged::Undecided`] at the work limit.
+    pub fn buffer_len(&self) -> Result<i64, Unmerged> {
+        const OP: &str = "buffer_len";
+        match self.address_range()? {
+            None => Ok(0),
+            Some((low, _)) if low < 0 => Err(Error::from(Fault::NegativeAddress { op: OP, low }).into()),
+            Some((_, high)) => {
+                let fault = Fault::Overflow { op: OP, what: "the length" };
+                high.checked_add(1).ok_or_else(|| Error::from(fault).into())
+            }
+        }
+    }
+
+    /// For each axis its stride, where the address is affine along it on the valid indices; `None` where it is not.
+    ///
+    /// An axis along which no two indices are valid has stride 0.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    ///
+    /// // Heads of a transposed tensor: only the axis that the last reshape joined has no stride.
+    /// let st = ShapeTracker::contiguous([2, 3, 4])?.permute([0, 2, 1])?.reshape([2, 12])?;
+    /// assert_eq!(st.real_strides()?[..], [Some(12), None]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Undecided`] at the work limit, for trackers of several views.
+    pub fn real_strides(&self) -> Result<Vec<Option<i64>>, Undecided> {
+        match self.as_view() {
+            Some(view) => Ok(view.strides().iter().map(|&stride| Some(stride)).collect()),
+            None => self.stacked(vec![Some(0); self.rank()], |stack| {
+                (0..self.rank()).map(|axis| Ok(stack.stride(axis, &mut Work::new())?)).collect()
+            }),
+        }
+    }
+
+    /// The axes along which neighbours lie next to each other in memory: those with stride 1.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3, 4])?.permute([1, 0])?;
+    /// assert_eq!(st.unit_stride_axes()?, [0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Undecided`] at the work limit, for trackers of several views.
+    pub fn unit_stride_axes(&self) -> Result<Vec<usize>, Undecided> {
+        let strides = self.real_strides()?;
+        Ok((0..self.rank()).filter(|&axis| strides[axis] == Some(1)).collect())
+    }
+
+    /// Whether validity depends on an axis: some valid index turns invalid when its entry there changes.
+    ///
+    /// A negative number counts from the last axis.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3, 4])?.pad([(0, 0), (1, 0)])?;
+    /// assert!(!st.axis_is_masked(0).unwrap());
+    /// assert!(st.axis_is_masked(1).unwrap());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unmerged::Error`] for an axis that does not exist; [`Unmerged::Undecided`] at the work limit.
+    pub fn axis_is_masked(&self, axis: i64) -> Result<bool, Unmerged> {
+        let axis = resolve_axis("axis_is_masked", axis, self.rank())?;
+        match self.as_view() {
+            Some(view) => Ok(!view.is_empty() && view.range(axis) != (0, view.shape()[axis])),
+            None => self.stacked(false, |stack| Ok(stack.is_masked(axis, &mut Work::new())?)),
+        }
+    }
+
+    /// Two valid indices that read the same address, or `None` when no two do (the tracker is injective).
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    ///
+    /// let windows = ShapeTracker::contiguous([4])?.as_strided([3, 2], [1, 1], 0)?;
+    /// let [a, b] = windows.collision()?.unwrap();
+    /// assert_eq!(windows.address(&a), windows.address(&b));
+    ///
+    /// // Strides 3 and 2 interleave without ever meeting.
+    /// let interleaved = ShapeTracker::contiguous([8])?.as_strided([2, 3], [3, 2], 0)?;
+    /// assert_eq!(interleaved.collision()?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Undecided`] at the work limit.
+    pub fn collision(&self) -> Result<Option<[Dims; 2]>, Undecided> {
+        self.stacked(None, |stack| stack.collision(&mut Work::new()).map_err(Into::into))
+    }
+
+    /// An index at which two trackers of one shape differ: only one is valid there, or they read different addresses.
+    /// `None` when they are the same map.
+    ///
+    /// ```
+    /// use shapetracker::{ShapeTracker, View};
+    ///
+    /// let st = ShapeTracker::contiguous([4, 4])?;
+    /// assert_eq!(st.flip([0])?.flip([1])?.difference(&st.flip([0, 1])?).unwrap(), None);
+    /// let index = st.difference(&st.permute([1, 0])?).unwrap().unwrap();
+    /// assert_ne!(index[0], index[1]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unmerged::Error`] when the shapes are not the same; [`Unmerged::Undecided`] at the work limit.
+    pub fn difference(&self, other: &ShapeTracker) -> Result<Option<Dims>, Unmerged> {
+        if self.shape() != other.shape() {
+            let (from, to) = (Dims::from(self.shape()), Dims::from(other.shape()));
+            return Err(Error::from(Fault::ShapesDiffer { op: "difference", from, to }).into());
+        }
+        if self == other {
+            return Ok(None);
+        }
+        let some_valid = |stack: &Stacked<'_>| stack.some_valid(&mut Work::new());
+        match (Stacked::of(self.views()), Stacked::of(other.views())) {
+            (None, None) => Ok(None),
+            (Some(stack), None) | (None, Some(stack)) => Ok(some_valid(&stack)?),
+            (Some(a), Some(b)) => {
+                // A few elements nearly always tell trackers apart that are not the same.
+                let few = (0..64).map(|k| (i128::from(self.numel()) * k / 64) as i64);
+                let differs = |index: &Dims| self.address(index) != other.address(index);
+                if let Some(index) = few.map(|position| unravel(position, self.shape())).find(differs) {
+                    return Ok(Some(index));
+                }
+                Ok(a.difference(&b, &mut Work::new())?)
+            }
+        }
+    }
+
+    /// Answers from the digits of the stack, or with what holds when a view has nothing valid.
+    fn stacked<T, E>(&self, nothing: T, answer: impl FnOnce(Stacked<'_>) -> Result<T, E>) -> Result<T, E> {
+        Stacked::of(self.views()).map_or(Ok(nothing), answer)
+    }
+}
