@@ -108,7 +108,7 @@ fn undo(view: &View, len: i64) -> Result<Option<ShapeTracker>, Error> {
         inverse = inverse.pad(pads)?;
         let blocks = size.checked_mul(block).ok_or(Fault::Overflow { op: "invert", what: "the length" })?;
         inverse = inverse.reshape([&outer[..], &[blocks]].concat())?;
-        row = blocks - block + row;
+        row += blocks - block;
         let kept: Ranges = outer.iter().chain([&row]).map(|&size| (0, size)).collect();
         inverse = inverse.shrink(kept)?;
     }

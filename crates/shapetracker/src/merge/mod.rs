@@ -3,11 +3,13 @@
 //! Invariant: the answer is the definition's. A pair merges exactly if some single view has the same valid indices and
 //! the same address at each of them. The parts:
 //!
-//! - [`level`]: the earlier view as digits, the later one as a box of indices;
-//! - [`validity`]: which indices are valid, and are they a box?
-//! - [`overflow`]: is the address affine on that box?
-//! - [`equation`]: the one question that both come down to;
-//! - [`witness`]: evidence.
+//! - [`level`] holds the earlier view as digits and the later one as a box of indices;
+//! - [`validity`] decides which indices are valid, and whether they are a box;
+//! - [`overflow`] decides whether the address is affine on that box;
+//! - [`equation`] answers the one question that both come down to, and [`system`] several of them at once;
+//! - [`stack`] does the same for stacks of any height, and answers what else is asked of them;
+//! - [`conditions`](mod@conditions) tells what the strides must satisfy;
+//! - [`witness`] is the evidence.
 
 mod conditions;
 pub(crate) mod equation;
