@@ -1,2 +1,139 @@
-//! The command `shapetracker`.
-fn main() {}
+//! The command `shapetracker`: tensor layouts explained, merged, checked and processed in batches.
+
+mod answer;
+mod batch;
+mod check;
+mod conditions;
+mod explain;
+mod grid;
+mod merge;
+mod table;
+mod walk;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use serde_json::json;
+
+use answer::{Answer, Failure};
+
+/// Tensor layouts made plain: which chains of movement operations are one strided view, which are not, and why.
+#[derive(Parser)]
+#[command(name = "shapetracker", version, after_help = EXAMPLES, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    color: colorchoice_clap::Color,
+    /// Print one line of JSON instead of text; each command's help names its keys.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Follow a chain of operations: what each does to the views, and what is left in the end.
+    Explain(explain::Args),
+    /// Merge two views into one, or prove that no single view does what both do.
+    Merge(merge::Args),
+    /// Can a tensor be viewed under another shape without a copy? If not: why, and the smallest copy that helps.
+    Check(check::Args),
+    /// The equations on an earlier view's strides under which a later view merges with it.
+    Conditions(conditions::Args),
+    /// Serve JSON Lines: reduce each line's chain or views to the fewest views.
+    Batch(batch::Args),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Example:
+  shapetracker completions bash > ~/.local/share/bash-completion/completions/shapetracker
+
+With --json: shell, script.")]
+struct CompletionsArgs {
+    /// The shell to print the script for.
+    shell: clap_complete::Shell,
+}
+
+const EXAMPLES: &str = "Examples:
+  shapetracker explain '(3, 2).permute(1, 0).reshape(3, 2)'
+  shapetracker merge '(2, 3):(1, 2)' '(3, 2):(2, 1)'
+  shapetracker check --shape 2,3 --strides 1,2 --to 3,2
+  shapetracker conditions --shape 10,3,3 --later '(6):(4)'
+  shapetracker batch --crc32 chains.jsonl
+
+Views are written (shape):(strides), as in (2, 3):(1, 2) offset 4, and stand next to memory first.
+Exit status: 0 fine, 1 a negative answer or a line of a batch that failed, 2 bad usage or bad input.";
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(err) => return usage_error(&err),
+    };
+    cli.color.write_global();
+    let answer = match cli.command {
+        Command::Explain(args) => explain::explain(&args),
+        Command::Merge(args) => merge::merge(&args),
+        Command::Check(args) => check::check(&args),
+        Command::Conditions(args) => conditions::conditions(&args),
+        Command::Batch(args) => {
+            return match batch::batch(&args) {
+                Ok(true) => ExitCode::SUCCESS,
+                Ok(false) => ExitCode::from(1),
+                Err(failure) => report(&failure, cli.json),
+            };
+        }
+        Command::Completions(args) => Ok(completions(&args)),
+    };
+    match answer {
+        Ok(answer) => {
+            let text = if cli.json { answer.json.to_string() + "\n" } else { answer.text };
+            print(&mut anstream::stdout(), &text).unwrap_or(ExitCode::from(u8::from(!answer.positive)))
+        }
+        Err(failure) => report(&failure, cli.json),
+    }
+}
+
+fn completions(args: &CompletionsArgs) -> Answer {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "shapetracker", &mut script);
+    let text = String::from_utf8_lossy(&script).into_owned();
+    let shell = args.shell.to_possible_value().map(|shell| shell.get_name().to_owned());
+    Answer { json: json!({ "shell": shell, "script": text }), text, positive: true }
+}
+
+/// Says what is wrong with the command line, or shows the help or the version that was asked for.
+fn usage_error(err: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().any(|arg| arg == "--json");
+    if !wants_json || matches!(err.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // Nobody is left to tell when this fails.
+        let _ = err.print();
+        return ExitCode::from(err.exit_code().clamp(0, 2) as u8);
+    }
+    let rendered = err.render().to_string();
+    // The first paragraph says what is wrong; the others how to go on.
+    let paragraph = rendered.lines().take_while(|line| !line.is_empty()).map(str::trim);
+    let message = paragraph.collect::<Vec<_>>().join(" ");
+    report(&Failure::new("usage", message.trim_start_matches("error: ")), true)
+}
+
+/// Reports bad input: a sentence on standard error, or an object on standard output where JSON was asked for.
+fn report(failure: &Failure, json: bool) -> ExitCode {
+    let printed = if json {
+        print(&mut anstream::stdout(), &(failure.json().to_string() + "\n"))
+    } else {
+        print(&mut anstream::stderr(), &failure.text())
+    };
+    printed.unwrap_or(ExitCode::from(2))
+}
+
+/// Writes a text; returns an exit status if that could not be done. A reader that has seen enough is no fault.
+fn print(to: &mut impl Write, text: &str) -> Option<ExitCode> {
+    match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
+        Err(err) if err.kind() != io::ErrorKind::BrokenPipe => Some(ExitCode::from(2)),
+        _ => None,
+    }
+}

@@ -62,6 +62,8 @@ pub enum ErrorKind {
     Overflow,
     /// A tracker without any view.
     NoViews,
+    /// More views than [`MAX_VIEWS`](crate::MAX_VIEWS) that cannot be merged.
+    TooManyViews,
 }
 
 impl Error {
@@ -131,6 +133,8 @@ pub(crate) enum Fault {
     AxisOverflow { op: &'static str, what: &'static str, axis: usize },
     #[error("{op}: {what} is past the range of 64-bit integers")]
     Overflow { op: &'static str, what: &'static str },
+    #[error("{op}: {given} views that cannot be merged are more than the {} that a tracker may have", crate::MAX_VIEWS)]
+    TooManyViews { op: &'static str, given: usize },
     #[error("{op}: a tracker needs at least one view")]
     NoViews { op: &'static str },
 }
@@ -153,6 +157,7 @@ impl Fault {
             Fault::AddressOutside { .. } | Fault::NegativeAddress { .. } => ErrorKind::AddressOutside,
             Fault::TooManyElements { .. } | Fault::AxisOverflow { .. } | Fault::Overflow { .. } => ErrorKind::Overflow,
             Fault::NoViews { .. } => ErrorKind::NoViews,
+            Fault::TooManyViews { .. } => ErrorKind::TooManyViews,
         }
     }
 }

@@ -1,21 +1,40 @@
 //! Regroups and refines a stack of views to the fewest.
 //!
-//! Invariant: no run of neighbouring views in a reduced stack is a single view, as far as the work limit reaches.
+//! Invariant: no run of up to 8 neighbouring views in a reduced stack is a single view, as far as the work limit
+//! reaches.
 //! Whether fewer views could do with other shapes in between is not decided; [`refine`] finds such shapes where the
 //! axes of one view can be split at the boundaries of the view below.
 
 use smallvec::SmallVec;
 
+use crate::error::{Error, Fault};
 use crate::merge::{level::Level, merge_fitting, run};
 use crate::shape::{MAX_RANK, row_major};
 use crate::tracker::check_inside;
 use crate::{Dims, Ranges, View};
 
+/// The most views that a tracker may have. Real programs have 5 at most; without a limit crafted ones could grow for ever.
+pub const MAX_VIEWS: usize = 256;
+
 /// The views of a tracker, the first next to memory.
 pub(crate) type Stack = SmallVec<[View; 1]>;
 
+/// The most views that are tried as one. Stacks of real programs are shorter; crafted ones can be of any height.
+const LONGEST_RUN: usize = 8;
+
 /// Puts a view on top of a reduced stack into which it fits, and reduces the result.
-pub(crate) fn push(views: &mut Stack, view: View) {
+///
+/// # Errors
+/// More than [`MAX_VIEWS`] views are left.
+pub(crate) fn push(op: &'static str, views: &mut Stack, view: View) -> Result<(), Error> {
+    put(views, view);
+    if views.len() > MAX_VIEWS {
+        return Err(Fault::TooManyViews { op, given: views.len() }.into());
+    }
+    Ok(())
+}
+
+fn put(views: &mut Stack, view: View) {
     views.push(view);
     loop {
         merge_top(views);
@@ -23,24 +42,25 @@ pub(crate) fn push(views: &mut Stack, view: View) {
         let top = views.len() - 3;
         let [lower, upper] = refined;
         views.truncate(top);
-        push(views, lower);
+        put(views, lower);
         views.push(upper);
     }
 }
 
-/// Merges the longest run of views that ends with the top one. The views below are a reduced stack.
+/// Merges runs of views that end with the top one, the longest first. The views below are a reduced stack.
 pub(crate) fn merge_top(views: &mut Stack) {
-    let top = views.len() - 1;
-    for from in 0..top {
-        let merged = match &views[from..] {
-            [earlier, later] => merge_fitting(earlier, later),
-            views => run(views),
-        };
-        if let Ok(view) = merged {
-            views.truncate(from);
-            views.push(view);
-            return;
-        }
+    loop {
+        let top = views.len() - 1;
+        let merged = (top.saturating_sub(LONGEST_RUN - 1)..top).find_map(|from| {
+            let merged = match &views[from..] {
+                [earlier, later] => merge_fitting(earlier, later),
+                views => run(views),
+            };
+            Some((from, merged.ok()?))
+        });
+        let Some((from, view)) = merged else { return };
+        views.truncate(from);
+        views.push(view);
     }
 }
 

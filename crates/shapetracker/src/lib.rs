@@ -1,17 +1,74 @@
-//! Exact tensor views: see the README.
-#![allow(missing_docs)]
+//! Exact tensor layouts: from any chain of movement operations to the fewest strided views, and the reason when one
+//! view is not enough.
+//!
+//! A tensor is a strip of memory plus a rule from index to address. Movement operations (reshape, permute, expand, pad,
+//! shrink, flip) change the rule and move nothing, until two rules no longer fit into one strided view. This crate
+//! says whether they do, for masks, offsets, negative and zero strides, at any size; when they do not, it hands back a
+//! witness that anyone can check.
+//!
+//! ```
+#![doc = include_str!("../examples/front_page.rs")]
+//! ```
+//!
+//! # Where to look
+//!
+//! - [`ShapeTracker`]: a tensor's layout after a chain of operations, kept at the fewest views.
+//! - [`View`]: one strided view in canonical form, so that equal maps are equal values.
+//! - [`merge()`]: when are two views one? With [`Witness`], the evidence against.
+//! - [`conditions()`]: what the strides must satisfy for it.
+//! - [`fit()`]: can this strided tensor be viewed under that shape, and if not, what is the least to copy?
+//! - [`Chain`]: the text form, `(3, 2).permute(1, 0).reshape(3, 2)`, and what others paste.
+//!
+//! # Conventions
+//!
+//! Sizes, strides, offsets and addresses are `i64` and count elements, not bytes. Axes are numbered from 0, outermost
+//! first, and a negative axis counts from the last one. Ranges are half-open. Views are listed from memory upwards.
+//! Whatever leaves `i64` is an [`Error`] that names the axis; nothing panics on any input, and nothing depends on the
+//! sizes in its cost, except for iterating over elements.
+//!
+//! # Features
+//!
+//! - `serde`: views and trackers as `{"shape", "strides", "offset", "mask"}`, operations as `["permute", [1, 0]]`.
 
+mod dims;
 mod error;
 mod fewest;
+mod fit;
+mod inverse;
 mod merge;
 mod movement;
+mod notation;
+mod queries;
+#[cfg(feature = "serde")]
+mod serde;
 mod shape;
 mod tracker;
 mod view;
 
+pub use dims::MergedDim;
 pub use error::{Error, ErrorKind};
-pub use merge::{Step, Unmerged, Witness, merge};
+pub use fewest::MAX_VIEWS;
+pub use fit::{Axis, Blocked, Misfit, Obstacle, fit};
+pub use inverse::NotInvertible;
+pub use merge::{Conditions, Step, Undecided, Unmerged, Witness, conditions, merge};
 pub use movement::Movement;
+pub use notation::{Chain, ChainError, ParseError, Start};
 pub use shape::{Dims, MAX_RANK, Ranges};
 pub use tracker::ShapeTracker;
 pub use view::View;
+
+#[cfg(test)]
+mod tests {
+    /// A small generator of test cases (splitmix64), the same on every machine.
+    pub(crate) struct Rng(pub(crate) u64);
+
+    impl Rng {
+        /// A number below `bound`.
+        pub(crate) fn below(&mut self, bound: u64) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (z ^ (z >> 31)) % bound
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! Movement operations: on one view, and as data.
 
+use smallvec::SmallVec;
+
 use crate::error::{Error, Fault};
 use crate::merge::{Unmerged, reshape};
 use crate::shape::{checked_numel, infer, resolve_axis};
@@ -12,9 +14,9 @@ use crate::{Dims, Ranges, View};
 /// same from its arguments. The text form is that of a chain: `permute(1, 0)`.
 ///
 /// ```
-/// use shapetracker::{Movement, ShapeTracker};
+/// use shapetracker::{Dims, Movement, ShapeTracker};
 ///
-/// let op = Movement::Permute([1, 0].into());
+/// let op = Movement::Permute(Dims::from_slice(&[1, 0]));
 /// let st = ShapeTracker::contiguous([3, 2])?;
 /// assert_eq!(st.apply(&op)?, st.permute([1, 0])?);
 /// assert_eq!(op.to_string(), "permute(1, 0)");
@@ -38,6 +40,43 @@ pub enum Movement {
     Step(Dims),
     /// The elements in row-major order read as memory, with a shape, strides and an offset of their own.
     AsStrided(Dims, Dims, i64),
+    /// One boolean an axis: whether it is reversed.
+    FlipEach(SmallVec<[bool; 8]>),
+    /// Two axes exchanged.
+    Transpose(i64, i64),
+    /// The named axes of size 1 taken away; when none is named, every axis of size 1.
+    Squeeze(Dims),
+    /// A new axis of size 1 before the given one.
+    Unsqueeze(i64),
+    /// Broadcast to a shape: new axes appear in front, axes of size 1 are repeated.
+    BroadcastTo(Dims),
+    /// The slice `begin:end:step` of each axis, with Python's meaning for missing and negative bounds.
+    Slice(Vec<(Option<i64>, Option<i64>, i64)>),
+}
+
+impl Movement {
+    /// The name of the operation in the text form and in JSON.
+    ///
+    /// ```
+    /// assert_eq!(shapetracker::Movement::Transpose(0, 1).name(), "transpose");
+    /// ```
+    pub fn name(&self) -> &'static str {
+        match self {
+            Movement::Reshape(_) => "reshape",
+            Movement::Permute(_) => "permute",
+            Movement::Expand(_) => "expand",
+            Movement::Pad(_) => "pad",
+            Movement::Shrink(_) => "shrink",
+            Movement::Flip(_) | Movement::FlipEach(_) => "flip",
+            Movement::Step(_) => "step",
+            Movement::AsStrided(..) => "as_strided",
+            Movement::Transpose(..) => "transpose",
+            Movement::Squeeze(_) => "squeeze",
+            Movement::Unsqueeze(_) => "unsqueeze",
+            Movement::BroadcastTo(_) => "broadcast_to",
+            Movement::Slice(_) => "slice",
+        }
+    }
 }
 
 impl View {

@@ -64,7 +64,7 @@ impl ShapeTracker {
                 check_inside("views", &view, len)?;
             }
             under = Some(view.numel());
-            fewest::push(&mut stack, view);
+            fewest::push("views", &mut stack, view)?;
         }
         if stack.is_empty() {
             return Err(Fault::NoViews { op: "views" }.into());
@@ -175,7 +175,7 @@ impl ShapeTracker {
             Ok(view) => Ok(self.with_last(view)),
             Err(_) => {
                 let mut views = self.views.clone();
-                fewest::push(&mut views, View::row_major(&shape));
+                fewest::push("reshape", &mut views, View::row_major(&shape))?;
                 Ok(ShapeTracker { views })
             }
         }
@@ -420,7 +420,7 @@ impl ShapeTracker {
         check_inside("compose", &over.views[0], self.numel())?;
         let mut views = self.views.clone();
         for view in &over.views {
-            fewest::push(&mut views, view.clone());
+            fewest::push("compose", &mut views, view.clone())?;
         }
         Ok(ShapeTracker { views })
     }
@@ -428,7 +428,7 @@ impl ShapeTracker {
     fn push(&self, op: &'static str, view: View) -> Result<Self, Error> {
         check_inside(op, &view, self.numel())?;
         let mut views = self.views.clone();
-        fewest::push(&mut views, view);
+        fewest::push(op, &mut views, view)?;
         Ok(ShapeTracker { views })
     }
 

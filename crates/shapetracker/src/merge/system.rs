@@ -32,10 +32,17 @@ impl System {
         self.bounds.len() - 1
     }
 
-    /// A new equation.
+    /// A new equation. Terms of one variable are added up.
     pub(crate) fn equation(&mut self, terms: impl IntoIterator<Item = (usize, i128)>, target: i128) {
-        let terms = terms.into_iter().filter(|&(_, weight)| weight != 0).collect();
-        self.rows.push(Row { terms, target });
+        let mut sum: SmallVec<[(usize, i128); 8]> = SmallVec::new();
+        for (variable, weight) in terms {
+            match sum.iter_mut().find(|(v, _)| *v == variable) {
+                Some((_, total)) => *total += weight,
+                None => sum.push((variable, weight)),
+            }
+        }
+        sum.retain(|(_, weight)| *weight != 0);
+        self.rows.push(Row { terms: sum, target });
     }
 
     /// A solution, or `None` when there is none.
@@ -205,7 +212,9 @@ mod tests {
                 system.variable(low, low + rng.below(4) as i128);
             }
             for _ in 0..1 + rng.below(3) {
-                let terms: Vec<_> = (0..system.bounds.len()).map(|v| (v, rng.below(20) as i128 - 10)).collect();
+                // Every variable, one of them twice.
+                let twice = 0..=system.bounds.len();
+                let terms: Vec<_> = twice.map(|v| (v % system.bounds.len(), rng.below(20) as i128 - 10)).collect();
                 system.equation(terms, rng.below(40) as i128 - 20);
             }
             let holds = |values: &[i128]| {

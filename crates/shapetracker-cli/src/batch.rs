@@ -1,0 +1,252 @@
+//! `shapetracker batch`: JSON Lines in, one JSON object a line out.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use shapetracker::{Movement, ShapeTracker, View};
+
+use crate::answer::Failure;
+use crate::walk::{Run, walk};
+
+#[derive(clap::Args)]
+#[command(after_help = r#"Examples:
+  shapetracker batch --crc32 chains.jsonl > reduced.jsonl
+  echo '{"id":"c1","base":[2,3],"ops":[["permute",[1,0]],["reshape",[6]]]}' | shapetracker batch
+
+A line in has an id, and a base shape or views (the first next to memory); then perhaps ops:
+  {"id":"c1","base":[2,3],"ops":[["permute",[1,0]],["reshape",[6]]]}
+  {"id":"m1","views":[{"shape":[2,3],"strides":[3,1],"offset":0,"mask":null}]}
+ops: ["reshape",[sizes]], ["permute",[axes]], ["expand",[sizes]], ["pad",[[before,after],..]],
+["shrink",[[begin,end],..]], ["flip",[a boolean an axis, or axes]], ["step",[steps]], and those of `explain`.
+
+A line out has the id, the shape and the fewest views; crc32 with --crc32 (null above 2^22 elements). A line that cannot be served yields
+  {"id":..,"error":{"kind":"..","message":".."}}
+and the run goes on; the exit status is then 1. Blank lines are skipped. The output is JSON with and without --json."#)]
+pub(crate) struct Args {
+    /// The file to read; standard input when there is none, or for -.
+    file: Option<PathBuf>,
+    /// Add the CRC-32 of all addresses in row-major order, each a little-endian 64-bit integer, -1 where masked.
+    #[arg(long)]
+    crc32: bool,
+}
+
+/// With more elements than this a line has no CRC-32 but null: writing them all out would take too long.
+const MOST_ELEMENTS: i64 = 1 << 22;
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    base: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    views: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    ops: Option<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+struct Served<'a> {
+    id: Option<&'a RawValue>,
+    shape: &'a [i64],
+    views: &'a [View],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    crc32: Option<Option<String>>,
+}
+
+/// Serves all lines; returns whether every one could be served.
+pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
+    let mut input: Box<dyn BufRead> = match args.file.as_ref().filter(|file| file.as_os_str() != "-") {
+        None => Box::new(BufReader::with_capacity(1 << 16, io::stdin().lock())),
+        Some(path) => match File::open(path) {
+            Ok(file) => Box::new(BufReader::with_capacity(1 << 16, file)),
+            Err(err) => return Err(Failure::new("io", format!("cannot open {}: {err}", path.display()))),
+        },
+    };
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut line = Vec::new();
+    let mut all_served = true;
+    loop {
+        line.clear();
+        match input.read_until(b'\n', &mut line) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(err) => {
+                let _ = out.flush();
+                return Err(Failure::new("io", format!("cannot read on: {err}")));
+            }
+        }
+        let line = line.trim_ascii_end();
+        if line.is_empty() {
+            continue;
+        }
+        let written = serve(line, args.crc32, &mut out, &mut all_served);
+        if let Err(err) = written.and_then(|()| out.write_all(b"\n")) {
+            return ended(&err, all_served);
+        }
+    }
+    match out.flush() {
+        Ok(()) => Ok(all_served),
+        Err(err) => ended(&err, all_served),
+    }
+}
+
+/// A reader of the output that has seen enough ends the run; any other fault is one.
+fn ended(err: &io::Error, all_served: bool) -> Result<bool, Failure> {
+    match err.kind() {
+        io::ErrorKind::BrokenPipe => Ok(all_served),
+        _ => Err(Failure::new("io", format!("cannot write: {err}"))),
+    }
+}
+
+/// Writes the answer to one line.
+fn serve(line: &[u8], crc32: bool, out: &mut impl Write, all_served: &mut bool) -> io::Result<()> {
+    let (id, failure) = match parse(line) {
+        Err(failure) => (None, failure),
+        Ok(parsed) => match tracker(&parsed, line) {
+            Err(failure) => (parsed.id, failure),
+            Ok(tracker) => {
+                let crc32 = crc32.then(|| crc32_of(&tracker));
+                let served = Served { id: parsed.id, shape: tracker.shape(), views: tracker.views(), crc32 };
+                return Ok(serde_json::to_writer(out, &served)?);
+            }
+        },
+    };
+    *all_served = false;
+    write!(out, "{{\"id\":{},\"error\":{}}}", id.map_or("null", RawValue::get), failure.json()["error"])
+}
+
+fn parse(line: &[u8]) -> Result<Line<'_>, Failure> {
+    let text = std::str::from_utf8(line).map_err(|err| {
+        Failure::new("utf8", format!("the line is not text: byte {} is not UTF-8", err.valid_up_to()))
+    })?;
+    let parsed: Line = serde_json::from_str(text).map_err(|err| Failure::new("json", place(&err, 0)))?;
+    if !text.trim_start().starts_with('{') {
+        return Err(Failure::new("json", "a line must be an object with a base or views"));
+    }
+    Ok(parsed)
+}
+
+fn tracker(parsed: &Line, line: &[u8]) -> Result<ShapeTracker, Failure> {
+    let start = match (parsed.base, parsed.views) {
+        (Some(base), None) => ShapeTracker::contiguous(field::<Vec<i64>>("base", base, line)?)?,
+        (None, Some(views)) => ShapeTracker::from_views(field::<Vec<View>>("views", views, line)?)?,
+        (Some(_), Some(_)) => return Err(Failure::new("start", "a line has a base or views, but this one has both")),
+        (None, None) => return Err(Failure::new("start", "a line has a base or views, but this one has neither")),
+    };
+    let Some(ops) = parsed.ops else { return Ok(start) };
+    let ops: Vec<Movement> = field("ops", ops, line)?;
+    ops.iter().enumerate().try_fold(start, |tracker, (number, op)| {
+        tracker.apply(op).map_err(|err| Failure::from(err).about(format_args!("ops[{number}]")))
+    })
+}
+
+/// Reads a field of the line.
+fn field<T: DeserializeOwned>(name: &'static str, raw: &RawValue, line: &[u8]) -> Result<T, Failure> {
+    serde_json::from_str(raw.get()).map_err(|err| {
+        let before = (raw.get().as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+        Failure::new(name, place(&err, before)).about(name)
+    })
+}
+
+/// The message of an error, with the column in the line rather than in the field that begins at a byte of it.
+fn place(err: &serde_json::Error, before: usize) -> String {
+    let message = err.to_string();
+    let sentence = message.split(" at line ").next().unwrap_or_default();
+    format!("{sentence} (column {})", before + err.column())
+}
+
+/// The CRC-32 of all addresses, unless they are too many.
+fn crc32_of(tracker: &ShapeTracker) -> Option<String> {
+    (tracker.numel() <= MOST_ELEMENTS).then(|| {
+        let mut checksum = Checksum::new();
+        walk(tracker.views(), &mut |run| checksum.add(&run));
+        checksum.finish()
+    })
+}
+
+/// The CRC-32 of addresses as they come, taken a block at a time.
+struct Checksum {
+    hasher: crc32fast::Hasher,
+    block: Vec<u8>,
+    filled: usize,
+}
+
+impl Checksum {
+    const BYTES: usize = size_of::<i64>();
+
+    fn new() -> Checksum {
+        Checksum { hasher: crc32fast::Hasher::new(), block: vec![0; 4096 * Checksum::BYTES], filled: 0 }
+    }
+
+    fn add(&mut self, run: &Run) {
+        let (mut address, mut left) = (run.first, run.count);
+        while left > 0 {
+            let free = &mut self.block[self.filled..];
+            let now = (free.len() / Checksum::BYTES).min(usize::try_from(left).unwrap_or(usize::MAX));
+            for bytes in free[..now * Checksum::BYTES].chunks_exact_mut(Checksum::BYTES) {
+                bytes.copy_from_slice(&address.to_le_bytes());
+                address = address.wrapping_add(run.step);
+            }
+            self.filled += now * Checksum::BYTES;
+            left -= now as i64;
+            if self.filled == self.block.len() {
+                self.hasher.update(&self.block);
+                self.filled = 0;
+            }
+        }
+    }
+
+    fn finish(mut self) -> String {
+        self.hasher.update(&self.block[..self.filled]);
+        format!("{:08x}", self.hasher.finalize())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The addresses of a tracker as the walk gives them.
+    fn walked(tracker: &ShapeTracker) -> Vec<Option<i64>> {
+        let mut addresses = Vec::new();
+        walk(tracker.views(), &mut |run| {
+            for k in 0..run.count {
+                let address = run.first + k * run.step;
+                addresses.push((address >= 0).then_some(address));
+            }
+        });
+        addresses
+    }
+
+    #[test]
+    fn the_walk_reads_what_the_tracker_reads() {
+        for chain in [
+            "()",
+            "(0, 3)",
+            "(3, 2).permute(1, 0).reshape(3, 2)",
+            "(4, 6).permute(1, 0).reshape(24).flip(0)",
+            "(5, 7).permute(1, 0).reshape(35).pad((3, 4)).reshape(6, 7).permute(1, 0)",
+            "(5, 7).permute(1, 0).reshape(35).step(-4).pad((1, 1)).reshape(11).step(2)",
+            "(3, 4, 5).permute(2, 0, 1).reshape(60).pad((2, 2)).reshape(8, 8).flip(0).permute(1, 0).reshape(64).step(-3)",
+            "(2, 3).permute(1, 0).reshape(6).pad((1, 2)).reshape(3, 3).permute(1, 0).reshape(9).reshape(9, 1).expand(9, 4)",
+            "(4, 5).pad((1, 1), (2, 2)).reshape(54).shrink((3, 51)).reshape(6, 8).flip(1).reshape(48).step(5)",
+            "(6, 6).permute(1, 0).reshape(36).as_strided((9, 9), (3, 1), 1).flip(0, 1)",
+            "(6, 6).permute(1, 0).reshape(36).as_strided((3, 2, 4), (12, 3, 2), 0).permute(2, 1, 0)",
+        ] {
+            let tracker = chain.parse::<shapetracker::Chain>().unwrap().tracker().unwrap();
+            assert_eq!(walked(&tracker), tracker.addresses().collect::<Vec<_>>(), "{chain}");
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_that_of_zlib() {
+        // zlib.crc32(struct.pack('<3q', 0, 2, -1)) of Python.
+        let tracker = "(3).step(2).pad((0, 1))".parse::<shapetracker::Chain>().unwrap().tracker().unwrap();
+        assert_eq!(crc32_of(&tracker).as_deref(), Some("6007ef36"));
+    }
+}

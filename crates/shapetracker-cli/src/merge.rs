@@ -1,0 +1,117 @@
+//! `shapetracker merge`: two views as one, or proof that they are not.
+
+use serde_json::{Value, json};
+use shapetracker::{Chain, Unmerged, View, Witness, merge as merged};
+
+use crate::answer::{Answer, BAD, BOLD, Failure, GOOD, paragraph, witness_json};
+use crate::table;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker merge '(4, 6):(1, 4)' '(4, 2, 3):(6, 3, 1)'
+  shapetracker merge '(2, 3):(1, 2)' '(3, 2):(2, 1)'
+  shapetracker merge 'View(shape=(10, 9, 4), strides=(140, 11, 13))' '(6):(9)'
+  shapetracker merge '(2, 3).permute(1, 0)' '(6)'
+
+A bare shape is a row-major view. Exit status 1 when the views are not one.
+
+With --json: earlier, later, mergeable (true, false, or null when undecided), view, reason, witness.")]
+pub(crate) struct Args {
+    /// The view next to memory: (shape):(strides), with `offset` and `mask` after it if there are any, or View(...).
+    #[arg(allow_hyphen_values = true)]
+    earlier: String,
+    /// The view whose addresses are positions in the earlier one.
+    #[arg(allow_hyphen_values = true)]
+    later: String,
+}
+
+pub(crate) fn merge(args: &Args) -> Result<Answer, Failure> {
+    let (earlier, later) = (one_view(&args.earlier)?, one_view(&args.later)?);
+    let answer = |mergeable, view: Option<&View>, reason: Option<String>, witness: Option<Value>| {
+        json!({
+            "earlier": earlier,
+            "later": later,
+            "mergeable": mergeable,
+            "view": view,
+            "reason": reason,
+            "witness": witness,
+        })
+    };
+    match merged(&earlier, &later) {
+        Ok(view) => Ok(Answer {
+            text: format!("{GOOD}One view{GOOD:#}: {view}\n{}", table::views(std::slice::from_ref(&view))),
+            json: answer(Some(true), Some(&view), None, None),
+            positive: true,
+        }),
+        Err(Unmerged::Witness(witness)) => Ok(Answer {
+            text: format!(
+                "{BAD}Not one view{BAD:#}\n{}\n{}",
+                paragraph(&format!("{witness}."), 2),
+                shown(&witness, &earlier, &later),
+            ),
+            json: answer(Some(false), None, Some(witness.to_string()), Some(witness_json(&witness))),
+            positive: false,
+        }),
+        Err(Unmerged::Undecided) => Ok(Answer {
+            text: format!("{BAD}Undecided{BAD:#}\n{}", paragraph(&format!("{}.", Unmerged::Undecided), 2)),
+            json: answer(None, None, Some(Unmerged::Undecided.to_string()), None),
+            positive: false,
+        }),
+        Err(Unmerged::Error(err)) => Err(err.into()),
+    }
+}
+
+/// Reads a view, or a chain that ends in one.
+pub(crate) fn one_view(text: &str) -> Result<View, Failure> {
+    let tracker = text.parse::<Chain>()?.tracker()?;
+    let [view] = tracker.views() else {
+        return Err(Failure::new(
+            "views",
+            format!("`{text}` is {} views, but one is merged with another", tracker.views().len()),
+        ));
+    };
+    Ok(view.clone())
+}
+
+/// The indices of a witness on their way through both views.
+fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
+    let row = |index: &[i64], remark: &str| {
+        let position = later.address(index);
+        let inner = position.and_then(|position| unravelled(position, earlier));
+        let address = inner.as_ref().and_then(|inner| earlier.address(inner));
+        let shown = |number: Option<i64>| number.map_or("masked".into(), |number| number.to_string());
+        vec![
+            format!("{index:?}"),
+            shown(position),
+            inner.map_or(String::new(), |inner| format!("{inner:?}")),
+            if position.is_some() { shown(address) } else { String::new() },
+            remark.to_owned(),
+        ]
+    };
+    let rows = match witness {
+        Witness::UnevenStep { axis, steps } => steps
+            .iter()
+            .flat_map(|step| {
+                let mut next = step.index.clone();
+                next[*axis] += 1;
+                let moved = i128::from(step.to) - i128::from(step.from);
+                [row(&step.index, ""), row(&next, &format!("{moved:+}"))]
+            })
+            .collect(),
+        Witness::NotABox { valid: [a, b], invalid } => vec![row(a, ""), row(invalid, "between"), row(b, "")],
+    };
+    let heading = ["index", "position", "index in the earlier view", "address", ""];
+    format!("{BOLD}The way to memory{BOLD:#}\n{}", table::table(&heading, &rows, &[1, 3, 4]))
+}
+
+/// The index of a position in row-major order.
+fn unravelled(position: i64, view: &View) -> Option<Vec<i64>> {
+    let mut rest = position;
+    let mut index = view.shape().to_vec();
+    for digit in index.iter_mut().rev() {
+        let size = *digit;
+        *digit = rest.checked_rem(size)?;
+        rest /= size;
+    }
+    Some(index)
+}

@@ -1,0 +1,158 @@
+//! The command as its users meet it.
+//!
+//! `tests/cmd` holds sessions: commands and what they print. `TRYCMD=overwrite cargo test -p shapetracker-cli` writes
+//! down what they print now.
+
+use std::io::{Read, Write};
+use std::process::{Command, Output, Stdio};
+
+fn shapetracker(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_shapetracker"));
+    command.args(args);
+    command
+}
+
+/// Runs the command on a text for its standard input.
+fn fed(args: &[&str], input: &[u8]) -> Output {
+    let mut command = shapetracker(args);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let feeder = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().unwrap();
+    // A command that has seen enough closes its end.
+    let _ = feeder.join().unwrap();
+    output
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+#[test]
+fn sessions() {
+    trycmd::TestCases::new().case("tests/cmd/*.trycmd");
+}
+
+#[test]
+fn a_chain_is_read_from_standard_input() {
+    let chain = "(3, 2)\n  .permute(1, 0)\n  .reshape(3, 2)\n";
+    let output = fed(&["explain", "-"], chain.as_bytes());
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.stdout, shapetracker(&["explain", chain]).output().unwrap().stdout);
+    let output = fed(&["explain", "-"], b"(3\xff)");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: standard input is not text: byte 2 is not UTF-8\n");
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let coloured = |args: &[&str], no_color| {
+        let mut command = shapetracker(args);
+        if no_color {
+            command.env("NO_COLOR", "1");
+        }
+        stdout(&command.output().unwrap()).contains('\x1b')
+    };
+    assert!(!coloured(&["explain", "(3).pad((1, 1))"], false));
+    assert!(!coloured(&["explain", "(3).pad((1, 1))"], true));
+    assert!(!coloured(&["explain", "(3).pad((1, 1))", "--color", "never"], false));
+    assert!(coloured(&["explain", "(3).pad((1, 1))", "--color", "always"], true));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_fault() {
+    let mut child =
+        shapetracker(&["batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let child = child.as_mut().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let feeder = std::thread::spawn(move || {
+        // It ends when the command does.
+        while stdin.write_all(b"{\"id\":1,\"base\":[2,3]}\n").is_ok() {}
+    });
+    let mut first = [0; 10];
+    let mut out = child.stdout.take().unwrap();
+    out.read_exact(&mut first).unwrap();
+    drop(out);
+    feeder.join().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let mut complaint = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+    assert_eq!(complaint, "");
+}
+
+#[test]
+fn noise_is_answered_line_by_line() {
+    let mut state = 7u32;
+    let mut noise: Vec<u8> = (0..100_000)
+        .map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        })
+        .collect();
+    noise.extend(b"\n{\"id\":\"last\",\"base\":[2]}\n");
+    let lines = noise.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
+    let output = fed(&["batch", "--crc32"], &noise);
+    assert_eq!(output.status.code(), Some(1));
+    let answers: Vec<serde_json::Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), lines);
+    let (last, others) = answers.split_last().unwrap();
+    assert!(others.iter().all(|answer| answer["id"].is_null() && answer["error"]["message"].is_string()));
+    assert_eq!(last["id"], "last");
+}
+
+#[test]
+fn deep_and_long_input_is_an_error_on_its_line() {
+    let deep = "[".repeat(200_000);
+    let many = format!("{{\"id\":2,\"base\":[{}1]}}", "1,".repeat(200_000));
+    let output = fed(&["batch"], format!("{deep}\n{{\"id\":1,\"ops\":{deep}}}\n{many}\n").as_bytes());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stdout(&output).matches("\"error\"").count(), 3);
+    let output = shapetracker(&["explain", &"(".repeat(100_000)]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn arguments_that_are_not_text_are_refused() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let output = shapetracker(&["explain"]).arg(OsStr::from_bytes(b"(3\xff)")).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("invalid UTF-8"));
+}
+
+#[test]
+fn completions_know_the_commands() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = shapetracker(&["completions", shell]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert!(stdout(&output).contains("conditions"), "{shell}");
+    }
+}
+
+#[test]
+fn every_json_answer_is_one_line() {
+    for (args, status) in [
+        (&["explain", "(2, 3)"][..], 0),
+        (&["merge", "(2, 3)", "(6)"], 0),
+        (&["merge", "(2, 3):(1, 2)", "(6)"], 1),
+        (&["check", "--shape", "2,3", "--to", "6"], 0),
+        (&["check", "--shape", "2,3", "--strides", "1,2", "--to", "6"], 1),
+        (&["conditions", "--shape", "2,3", "--later", "(6)"], 0),
+        (&["completions", "bash"], 0),
+        (&["explain", "(2, 3"], 2),
+        (&["merge", "(2, 3)", "(7)"], 2),
+        (&["check", "--shape", "2,3"], 2),
+        (&["frobnicate"], 2),
+    ] {
+        let output = shapetracker(args).arg("--json").output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{args:?}");
+        assert_eq!(stdout(&output).lines().count(), 1, "{args:?}");
+        let answer: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+        assert_eq!(answer["error"]["message"].is_string(), status == 2, "{args:?}: {answer}");
+        assert!(output.stderr.is_empty(), "{args:?}");
+    }
+}

@@ -1,0 +1,260 @@
+//! A chain of movement operations as it was written.
+
+use std::ops::Range;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::error::{Cause, ChainError, ParseError};
+use super::parser::{self, Parsed};
+use crate::error::Error;
+use crate::{Dims, Movement, ShapeTracker, View};
+
+/// A chain as text: where it starts and the operations, with their places in the text.
+///
+/// ```
+/// use shapetracker::Chain;
+///
+/// let chain: Chain = "(3, 2).permute(1, 0).reshape(3, 2)".parse()?;
+/// assert_eq!(chain.ops().len(), 2);
+/// assert_eq!(chain.tracker()?.views().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A chain starts with
+///
+/// - a base shape: `(3, 2)`, one axis `(6)` or `(6,)`, a scalar `()`;
+/// - views as they are pasted from elsewhere: `View(shape=(2, 3), strides=(1, 2), offset=0, mask=None)`, where offset
+///   and mask may be missing and `contiguous` is ignored, or `ShapeTracker(views=(View(...), View(...)))`, the first
+///   view next to memory;
+/// - views as [`View`] and [`ShapeTracker`] print: `(3, 2):(2, 1) over (2, 3):(1, 2) offset 4`, the last view next to
+///   memory;
+/// - or nothing, where the base shape is known from elsewhere: `permute(1, 0)`, or `.permute(1, 0)`.
+///
+/// Operations follow, each after a dot:
+///
+/// | operation | arguments |
+/// |---|---|
+/// | `reshape`, `view` | a size an axis, one of which may be -1 |
+/// | `permute` | all axes in their new order |
+/// | `transpose` | two axes |
+/// | `expand` | a size an axis, -1 for one that stays |
+/// | `broadcast_to` | a size an axis |
+/// | `pad` | `(before, after)` an axis, or `None` |
+/// | `shrink` | `(begin, end)` an axis |
+/// | `flip` | axes, or `True` or `False` an axis |
+/// | `step` | a step an axis |
+/// | `slice` | `begin:end:step` an axis, each part as optional as in Python |
+/// | `squeeze` | axes; none for all axes of size 1 |
+/// | `unsqueeze` | an axis |
+/// | `as_strided` | a shape, strides, and an offset if it is not 0 |
+///
+/// Arguments may stand in a tuple or a list, as in `reshape((3, 2))`. Spaces and line ends are free, a comma may
+/// trail, and numbers may have underscores. Reading takes time and memory proportional to the text.
+///
+/// Two chains are equal when they start alike and have the same operations, however they are written.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    text: Arc<str>,
+    parsed: Parsed,
+}
+
+/// Where a [`Chain`] starts.
+///
+/// ```
+/// use shapetracker::{Chain, Dims, Start};
+///
+/// assert_eq!("(3, 2).flip(0)".parse::<Chain>()?.start(), &Start::Shape(Dims::from_slice(&[3, 2])));
+/// assert_eq!("flip(0)".parse::<Chain>()?.start(), &Start::Nothing);
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Start {
+    /// Nothing is said: the base shape is known from elsewhere.
+    Nothing,
+    /// A base shape, contiguous in memory.
+    Shape(Dims),
+    /// At least one view, the first next to memory.
+    Views(Vec<View>),
+}
+
+impl Chain {
+    /// Where the chain starts.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2):(1, 3).flip(0)".parse()?;
+    /// assert!(matches!(chain.start(), shapetracker::Start::Views(views) if views.len() == 1));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn start(&self) -> &Start {
+        &self.parsed.start
+    }
+
+    /// The operations, in the order in which they are done.
+    ///
+    /// ```
+    /// use shapetracker::{Chain, Dims, Movement};
+    ///
+    /// let chain: Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
+    /// assert_eq!(chain.ops(), [Movement::Permute(Dims::from_slice(&[1, 0])), Movement::Reshape(Dims::from_slice(&[6]))]);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn ops(&self) -> &[Movement] {
+        &self.parsed.ops
+    }
+
+    /// The bytes of an operation in the text, without the dot; an empty range at the end for one that there is not.
+    ///
+    /// ```
+    /// let text = "(3, 2).permute(1, 0).reshape(6)";
+    /// let chain: shapetracker::Chain = text.parse()?;
+    /// assert_eq!(&text[chain.span(0)], "permute(1, 0)");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn span(&self, op: usize) -> Range<usize> {
+        self.parsed.spans.get(op).cloned().unwrap_or(self.text.len()..self.text.len())
+    }
+
+    /// The tracker after all operations.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0)".parse()?;
+    /// assert_eq!(chain.tracker()?.shape(), [2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No base shape, views that do not fit each other, an operation that cannot be done.
+    pub fn tracker(&self) -> Result<ShapeTracker, ChainError> {
+        self.run(self.base()?, |_| ())
+    }
+
+    /// The tracker after all operations, over a base whose shape is known from elsewhere.
+    ///
+    /// Where the chain gives a shape too, the two must agree; where it gives views, they read the elements of the base
+    /// in row-major order.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "permute(1, 0)".parse()?;
+    /// assert_eq!(chain.tracker_from(&[3, 2])?.shape(), [2, 3]);
+    ///
+    /// let chain: shapetracker::Chain = "(6).reshape(2, 3)".parse()?;
+    /// assert_eq!(
+    ///     chain.tracker_from(&[3, 2]).unwrap_err().message(),
+    ///     "the chain starts from shape (6,), but the base has shape (3, 2)",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another base shape in the chain, a base shape that cannot be, views that do not fit each other or the base, an
+    /// operation that cannot be done.
+    pub fn tracker_from(&self, base: &[i64]) -> Result<ShapeTracker, ChainError> {
+        let contiguous = ShapeTracker::contiguous(base).map_err(|err| self.start_error(err))?;
+        let start = match self.start() {
+            Start::Nothing => contiguous,
+            Start::Shape(shape) if shape[..] == *base => contiguous,
+            Start::Shape(shape) => {
+                return Err(self.error_at_start(Cause::OtherBase(Box::new([shape.clone(), base.into()]))));
+            }
+            Start::Views(_) => contiguous.compose(&self.base()?).map_err(|err| self.start_error(err))?,
+        };
+        self.run(start, |_| ())
+    }
+
+    /// The tracker before any operation and after each, one more than there are operations.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(3, 2)".parse()?;
+    /// let views: Vec<usize> = chain.steps()?.iter().map(|step| step.views().len()).collect();
+    /// assert_eq!(views, [1, 1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Chain::tracker`].
+    pub fn steps(&self) -> Result<Vec<ShapeTracker>, ChainError> {
+        let base = self.base()?;
+        let mut steps = vec![base.clone()];
+        self.run(base, |tracker| steps.push(tracker.clone()))?;
+        Ok(steps)
+    }
+
+    /// The tracker before any operation.
+    fn base(&self) -> Result<ShapeTracker, ChainError> {
+        match self.start() {
+            Start::Nothing => Err(self.error_at_start(Cause::NoBase)),
+            Start::Shape(shape) => ShapeTracker::contiguous(shape).map_err(|err| self.start_error(err)),
+            Start::Views(views) => ShapeTracker::from_views(views.clone()).map_err(|err| self.start_error(err)),
+        }
+    }
+
+    /// Does the operations one after the other and shows what comes of each.
+    fn run(&self, base: ShapeTracker, mut after: impl FnMut(&ShapeTracker)) -> Result<ShapeTracker, ChainError> {
+        self.ops().iter().enumerate().try_fold(base, |tracker, (i, op)| {
+            let err = |err| ChainError::new(self.text.clone(), self.span(i), Cause::Op(i, err));
+            let tracker = tracker.apply(op).map_err(err)?;
+            after(&tracker);
+            Ok(tracker)
+        })
+    }
+
+    fn start_error(&self, err: Error) -> ChainError {
+        self.error_at_start(Cause::Start(err))
+    }
+
+    fn error_at_start(&self, cause: Cause) -> ChainError {
+        ChainError::new(self.text.clone(), self.parsed.start_span.clone(), cause)
+    }
+}
+
+impl FromStr for Chain {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        Ok(Chain { parsed: parser::chain(text)?, text: text.into() })
+    }
+}
+
+impl PartialEq for Chain {
+    fn eq(&self, other: &Self) -> bool {
+        self.start() == other.start() && self.ops() == other.ops()
+    }
+}
+
+impl Eq for Chain {}
+
+/// One view in any of the forms that a [`Chain`] may start with.
+///
+/// ```
+/// use shapetracker::View;
+///
+/// let pasted: View = "View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False)".parse()?;
+/// assert_eq!(pasted, "(2, 3):(1, 2)".parse()?);
+/// assert_eq!(pasted, pasted.to_string().parse()?);
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
+impl FromStr for View {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        parser::view(text)
+    }
+}
+
+/// Anything that a [`Chain`] may be, with the operations done.
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+///
+/// let tracker: ShapeTracker = "(3, 2).permute(1, 0).reshape(3, 2)".parse()?;
+/// assert_eq!(tracker, tracker.to_string().parse()?);
+/// assert_eq!(tracker, format!("{tracker:?}").parse()?);
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
+impl FromStr for ShapeTracker {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        Ok(text.parse::<Chain>()?.tracker()?)
+    }
+}

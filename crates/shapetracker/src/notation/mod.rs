@@ -1,0 +1,15 @@
+//! Text forms of chains, views and trackers: reading, printing, and pointing at what cannot be read.
+
+mod chain;
+mod error;
+mod lexer;
+mod parser;
+mod printing;
+
+#[cfg(test)]
+mod tests;
+
+pub use chain::{Chain, Start};
+pub use error::{ChainError, ParseError};
+#[cfg(feature = "serde")]
+pub(crate) use parser::unknown_operation;

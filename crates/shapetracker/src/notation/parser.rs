@@ -1,0 +1,585 @@
+//! Reads chains and views from tokens, by descent. No form nests deeper than views in a tracker do, so that the depth
+//! of the descent does not depend on the text.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::Start;
+use super::error::{ParseError, quoted};
+use super::lexer::{Lexer, Token};
+use crate::{Dims, MAX_RANK, Movement, Ranges, View};
+
+/// What a chain says, and where.
+#[derive(Clone, Debug)]
+pub(super) struct Parsed {
+    pub(super) start: Start,
+    pub(super) start_span: Range<usize>,
+    pub(super) ops: Vec<Movement>,
+    pub(super) spans: Vec<Range<usize>>,
+}
+
+/// Reads a chain, the whole text.
+pub(super) fn chain(text: &str) -> Result<Parsed, ParseError> {
+    let mut parser = Parser::new(text);
+    let begin = parser.span.start;
+    let start = parser.start()?;
+    let mut parsed = Parsed { start, start_span: begin..parser.last.max(begin), ops: Vec::new(), spans: Vec::new() };
+    // A chain without a start may begin with the name of its first operation.
+    let mut bare = parsed.start == Start::Nothing && parser.token == Token::Name;
+    while bare || parser.take(Token::Dot) {
+        bare = false;
+        let begin = parser.span.start;
+        parsed.ops.push(parser.operation()?);
+        parsed.spans.push(begin..parser.last);
+    }
+    match parser.token {
+        Token::End => Ok(parsed),
+        _ => Err(parser.expected("`.` and an operation, or the end of the text")),
+    }
+}
+
+/// Reads one view, the whole text.
+pub(super) fn view(text: &str) -> Result<View, ParseError> {
+    let mut parser = Parser::new(text);
+    let view = parser.any_view("a view such as `(2, 3):(3, 1)` or `View(shape=(2, 3), strides=(3, 1))`")?;
+    match parser.token {
+        Token::End => Ok(view),
+        _ => Err(parser.expected("the end of the text after the view")),
+    }
+}
+
+/// The names that a chain or a JSON operation may have, of which `view` is another word for `reshape`.
+const OPERATIONS: [&str; 14] = [
+    "reshape",
+    "view",
+    "permute",
+    "transpose",
+    "expand",
+    "broadcast_to",
+    "pad",
+    "shrink",
+    "flip",
+    "step",
+    "slice",
+    "squeeze",
+    "unsqueeze",
+    "as_strided",
+];
+
+/// The sentence about a name that no operation has: with a guess what was meant, or else with all there are.
+pub(crate) fn unknown_operation(name: &str) -> String {
+    let found = quoted(name);
+    match guess(name) {
+        Some(meant) => format!("expected an operation, found {found}: did you mean `{meant}`?"),
+        None => format!("expected an operation, found {found}; there are {}", OPERATIONS.join(", ")),
+    }
+}
+
+/// The operation whose name is nearest to a misspelt one, if any is near.
+fn guess(name: &str) -> Option<&'static str> {
+    const LONGEST: usize = 24;
+    if name.len() > LONGEST {
+        return None;
+    }
+    let name = name.to_lowercase();
+    let distance = |operation: &&str| strsim::osa_distance(&name, operation);
+    let nearest = OPERATIONS.into_iter().min_by_key(distance)?;
+    // A guess that changes more than a third of the letters would be a joke.
+    (distance(&nearest) * 3 <= nearest.len()).then_some(nearest)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    lexer: Lexer<'a>,
+    /// The next token, and its bytes.
+    token: Token,
+    span: Range<usize>,
+    /// The end of the token before.
+    last: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut lexer = Lexer::new(text);
+        let (token, span) = lexer.next();
+        Parser { text, lexer, token, span, last: 0 }
+    }
+
+    /// The text of the next token.
+    fn word(&self) -> &'a str {
+        &self.text[self.span.clone()]
+    }
+
+    fn advance(&mut self) {
+        self.last = self.span.end;
+        (self.token, self.span) = self.lexer.next();
+    }
+
+    /// Goes on if the next token is the given one.
+    fn take(&mut self, token: Token) -> bool {
+        let found = self.token == token;
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// The token after the next.
+    fn second(&self) -> Token {
+        let mut ahead = self.lexer;
+        ahead.next().0
+    }
+
+    fn error_at(&self, span: Range<usize>, message: String) -> ParseError {
+        ParseError::new(message, self.text, span)
+    }
+
+    /// The complaint that the next token is not what should stand there.
+    fn expected(&self, what: &str) -> ParseError {
+        match self.token {
+            Token::End => {
+                let message = format!("expected {what}, found the end of the text");
+                self.error_at(self.last..self.last, message)
+            }
+            _ => self.error_at(self.span.clone(), format!("expected {what}, found {}", quoted(self.word()))),
+        }
+    }
+
+    fn start(&mut self) -> Result<Start, ParseError> {
+        let begin = self.span.start;
+        match self.token {
+            Token::Open(_) => {
+                let shape = self.numbers("a size")?;
+                if self.token != Token::Colon {
+                    return Ok(Start::Shape(shape));
+                }
+                let view = self.printed_view(begin, shape)?;
+                self.views_over(view)
+            }
+            _ if self.at_word("View") => {
+                let view = self.pasted_view()?;
+                if !self.at_next_view() {
+                    return self.views_over(view);
+                }
+                let mut views = vec![view];
+                while self.at_next_view() {
+                    self.take(Token::Comma);
+                    views.push(self.pasted_view()?);
+                }
+                Ok(Start::Views(views))
+            }
+            _ if self.at_word("ShapeTracker") => self.pasted_tracker(),
+            Token::Name | Token::Dot => Ok(Start::Nothing),
+            _ => Err(self.expected("a base shape such as `(3, 2)`, a view or an operation")),
+        }
+    }
+
+    /// Whether another `View` follows, with or without a comma.
+    fn at_next_view(&self) -> bool {
+        match self.token {
+            Token::Comma => self.second() == Token::Name,
+            _ => self.at_word("View"),
+        }
+    }
+
+    /// `over` and a view, any number of times, after a first view: the last one is next to memory.
+    fn views_over(&mut self, first: View) -> Result<Start, ParseError> {
+        let mut views = vec![first];
+        while self.at_word("over") {
+            self.advance();
+            views.push(self.any_view("a view such as `(2, 3):(3, 1)`")?);
+        }
+        views.reverse();
+        Ok(Start::Views(views))
+    }
+
+    /// A view in either form.
+    fn any_view(&mut self, what: &str) -> Result<View, ParseError> {
+        let begin = self.span.start;
+        match self.token {
+            Token::Open(_) => {
+                let shape = self.numbers("a size")?;
+                self.printed_view(begin, shape)
+            }
+            _ if self.at_word("View") => self.pasted_view(),
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// `:(3, 1) offset 2 mask ((0, 2), (1, 3))`: the rest of a view after its shape.
+    fn printed_view(&mut self, begin: usize, shape: Dims) -> Result<View, ParseError> {
+        if !self.take(Token::Colon) {
+            return Err(self.expected("`:` and the strides"));
+        }
+        let strides = self.numbers("a stride")?;
+        let mut offset = 0;
+        if self.at_word("offset") {
+            self.advance();
+            offset = self.number("an offset")?;
+        }
+        let mut mask = None;
+        if self.at_word("mask") {
+            self.advance();
+            mask = Some(self.mask()?);
+        }
+        self.checked_view(begin, &shape, &strides, offset, mask)
+    }
+
+    /// `View(shape=(2, 3), strides=(3, 1), offset=0, mask=None, contiguous=True)`.
+    fn pasted_view(&mut self) -> Result<View, ParseError> {
+        const FIELDS: [&str; 5] = ["shape", "strides", "offset", "mask", "contiguous"];
+        let begin = self.span.start;
+        if !self.at_word("View") {
+            return Err(self.expected("`View(...)`"));
+        }
+        self.advance();
+        let close = self.open("`(` after `View`")?;
+        let (mut shape, mut strides, mut offset, mut mask) = (None, None, 0, None);
+        let mut given = 0;
+        while self.token != close {
+            match self.field(&FIELDS, &mut given)? {
+                0 => shape = Some(self.numbers("a size")?),
+                1 => strides = Some(self.numbers("a stride")?),
+                2 => offset = self.number("an offset")?,
+                3 if self.at_word("None") => self.advance(),
+                3 => mask = Some(self.mask()?),
+                // Whether it is contiguous follows from the rest; what the text says is of no consequence.
+                _ if self.boolean().is_some() || self.at_word("None") => self.advance(),
+                _ => return Err(self.expected("`True` or `False`")),
+            }
+            self.comma_or(close)?;
+        }
+        let shape = shape.ok_or_else(|| self.expected("`shape=(...)`"))?;
+        let strides = strides.ok_or_else(|| self.expected("`strides=(...)`"))?;
+        self.advance();
+        self.checked_view(begin, &shape, &strides, offset, mask)
+    }
+
+    /// `ShapeTracker(views=(View(...), View(...)))`.
+    fn pasted_tracker(&mut self) -> Result<Start, ParseError> {
+        self.advance();
+        let close = self.open("`(` after `ShapeTracker`")?;
+        if self.at_word("views") {
+            self.advance();
+            if !self.take(Token::Equals) {
+                return Err(self.expected("`=`"));
+            }
+        }
+        let close_views = self.open("`(` and views")?;
+        let mut views = Vec::new();
+        while views.is_empty() || self.token != close_views {
+            views.push(self.pasted_view()?);
+            self.comma_or(close_views)?;
+        }
+        self.advance();
+        self.take(Token::Comma);
+        self.close(close)?;
+        Ok(Start::Views(views))
+    }
+
+    fn checked_view(
+        &self,
+        begin: usize,
+        shape: &[i64],
+        strides: &[i64],
+        offset: i64,
+        mask: Option<Ranges>,
+    ) -> Result<View, ParseError> {
+        View::new(shape, strides, offset, mask.as_deref())
+            .map_err(|err| self.error_at(begin..self.last, err.to_string()))
+    }
+
+    fn operation(&mut self) -> Result<Movement, ParseError> {
+        let (name, span) = (self.word(), self.span.clone());
+        if self.token != Token::Name {
+            return Err(self.expected("the name of an operation"));
+        }
+        self.advance();
+        let operation = match name {
+            "reshape" | "view" => |parser: &mut Self| parser.number_arguments("a size").map(Movement::Reshape),
+            "permute" => |parser: &mut Self| parser.number_arguments("an axis").map(Movement::Permute),
+            "expand" => |parser: &mut Self| parser.number_arguments("a size").map(Movement::Expand),
+            "broadcast_to" => |parser: &mut Self| parser.number_arguments("a size").map(Movement::BroadcastTo),
+            "squeeze" => |parser: &mut Self| parser.number_arguments("an axis").map(Movement::Squeeze),
+            "step" => |parser: &mut Self| parser.number_arguments("a step").map(Movement::Step),
+            "transpose" => Self::transpose,
+            "unsqueeze" => Self::unsqueeze,
+            "pad" => Self::pad,
+            "shrink" => Self::shrink,
+            "flip" => Self::flip,
+            "slice" => Self::slice,
+            "as_strided" => Self::as_strided,
+            _ => return Err(self.error_at(span, unknown_operation(name))),
+        };
+        match self.token {
+            Token::Open(b'(') => operation(self),
+            _ => Err(self.expected(&format!("`(` after `{name}`"))),
+        }
+    }
+
+    fn transpose(&mut self) -> Result<Movement, ParseError> {
+        let begin = self.span.start;
+        match self.number_arguments("an axis")?[..] {
+            [a, b] => Ok(Movement::Transpose(a, b)),
+            ref axes => Err(self.error_at(begin..self.last, format!("expected two axes, found {}", axes.len()))),
+        }
+    }
+
+    fn unsqueeze(&mut self) -> Result<Movement, ParseError> {
+        let begin = self.span.start;
+        match self.number_arguments("an axis")?[..] {
+            [axis] => Ok(Movement::Unsqueeze(axis)),
+            ref axes => Err(self.error_at(begin..self.last, format!("expected one axis, found {}", axes.len()))),
+        }
+    }
+
+    fn pad(&mut self) -> Result<Movement, ParseError> {
+        let mut pads = Ranges::new();
+        self.pair_arguments(|parser| {
+            pads.push(if parser.at_word("None") {
+                parser.advance();
+                (0, 0)
+            } else {
+                parser.pair("a pair `(before, after)`")?
+            });
+            Ok(())
+        })?;
+        Ok(Movement::Pad(pads))
+    }
+
+    fn shrink(&mut self) -> Result<Movement, ParseError> {
+        let mut ranges = Ranges::new();
+        self.pair_arguments(|parser| {
+            ranges.push(parser.pair("a range `(begin, end)`")?);
+            Ok(())
+        })?;
+        Ok(Movement::Shrink(ranges))
+    }
+
+    fn flip(&mut self) -> Result<Movement, ParseError> {
+        let (mut axes, mut each) = (Dims::new(), SmallVec::new());
+        self.arguments(|parser| {
+            match parser.boolean() {
+                Some(reversed) if axes.is_empty() => {
+                    parser.advance();
+                    each.push(reversed);
+                }
+                None if !each.is_empty() => return Err(parser.expected("`True` or `False`")),
+                _ => axes.push(parser.number("an axis")?),
+            }
+            Ok(())
+        })?;
+        Ok(if each.is_empty() { Movement::Flip(axes) } else { Movement::FlipEach(each) })
+    }
+
+    fn slice(&mut self) -> Result<Movement, ParseError> {
+        let mut slices = Vec::new();
+        self.arguments(|parser| {
+            let begin = parser.bound()?;
+            if !parser.take(Token::Colon) {
+                let what = if begin.is_none() { "a slice such as `1:3`, `::-1` or `:`" } else { "`:`" };
+                return Err(parser.expected(what));
+            }
+            let end = parser.bound()?;
+            let step = if parser.take(Token::Colon) { parser.bound()? } else { None };
+            slices.push((begin, end, step.unwrap_or(1)));
+            Ok(())
+        })?;
+        Ok(Movement::Slice(slices))
+    }
+
+    /// A bound or the step of a slice, which may be missing.
+    fn bound(&mut self) -> Result<Option<i64>, ParseError> {
+        match self.token {
+            Token::Number(_) | Token::NotWhole => self.number("a bound").map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn as_strided(&mut self) -> Result<Movement, ParseError> {
+        const FIELDS: [&str; 3] = ["shape", "strides", "offset"];
+        let close = self.open("`(`")?;
+        let (mut shape, mut strides, mut offset) = (None, None, 0);
+        let mut given = 0;
+        while self.token != close {
+            match self.field(&FIELDS, &mut given)? {
+                0 => shape = Some(self.numbers("a size")?),
+                1 => strides = Some(self.numbers("a stride")?),
+                _ => offset = self.number("an offset")?,
+            }
+            self.comma_or(close)?;
+        }
+        let shape = shape.ok_or_else(|| self.expected("a shape such as `(2, 3)`"))?;
+        let strides = strides.ok_or_else(|| self.expected("strides such as `(3, 1)`"))?;
+        self.advance();
+        Ok(Movement::AsStrided(shape, strides, offset))
+    }
+
+    /// Which field the next argument is for: the one that is named, or else the first one not given. `given` has a bit
+    /// a field.
+    fn field(&mut self, fields: &[&str], given: &mut u32) -> Result<usize, ParseError> {
+        let field = if self.token == Token::Name && self.second() == Token::Equals {
+            let Some(field) = fields.iter().position(|&field| field == self.word()) else {
+                let names: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+                return Err(self.expected(&format!("one of {}", names.join(", "))));
+            };
+            if *given & (1 << field) != 0 {
+                return Err(self.error_at(self.span.clone(), format!("`{}` is given twice", fields[field])));
+            }
+            self.advance();
+            self.advance();
+            field
+        } else {
+            let field = given.trailing_ones() as usize;
+            if field == fields.len() {
+                return Err(self.expected("`)`"));
+            }
+            if *given >> field != 0 {
+                return Err(self.expected(&format!("the name of an argument, such as `{}=`", fields[field])));
+            }
+            field
+        };
+        *given |= 1 << field;
+        Ok(field)
+    }
+
+    /// The numbers between the parentheses of an operation.
+    fn number_arguments(&mut self, what: &str) -> Result<Dims, ParseError> {
+        let mut numbers = Dims::new();
+        self.arguments(|parser| {
+            numbers.push(parser.number(what)?);
+            Ok(())
+        })?;
+        Ok(numbers)
+    }
+
+    /// What stands between the parentheses of an operation, perhaps in a tuple or a list of its own.
+    fn arguments(&mut self, item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
+        match self.second() {
+            Token::Open(_) => self.wrapped(item),
+            _ => self.list("`(`", item),
+        }
+    }
+
+    /// The same where the items are pairs: a pair alone is not a list of its own.
+    fn pair_arguments(&mut self, item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
+        let mut ahead = self.lexer;
+        let (first, (second, span)) = (ahead.next().0, ahead.next());
+        let a_list = match second {
+            Token::Open(_) | Token::Close(_) => true,
+            _ => &self.text[span] == "None",
+        };
+        if matches!(first, Token::Open(_)) && a_list { self.wrapped(item) } else { self.list("`(`", item) }
+    }
+
+    fn wrapped(&mut self, item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
+        let close = self.open("`(`")?;
+        self.list("`(`", item)?;
+        self.take(Token::Comma);
+        self.close(close)
+    }
+
+    /// `(2, 3)` or `[2, 3]`: the numbers in it.
+    fn numbers(&mut self, what: &str) -> Result<Dims, ParseError> {
+        let mut numbers = Dims::new();
+        self.list("a tuple such as `(2, 3)`", |parser| {
+            numbers.push(parser.number(what)?);
+            Ok(())
+        })?;
+        Ok(numbers)
+    }
+
+    /// `((0, 2), (1, 3))`: the ranges in it.
+    fn mask(&mut self) -> Result<Ranges, ParseError> {
+        let mut ranges = Ranges::new();
+        self.list("a tuple of ranges such as `((0, 2), (1, 3))`", |parser| {
+            ranges.push(parser.pair("a range `(begin, end)`")?);
+            Ok(())
+        })?;
+        Ok(ranges)
+    }
+
+    /// `(1, 2)` or `[1, 2]`.
+    fn pair(&mut self, what: &str) -> Result<(i64, i64), ParseError> {
+        let close = self.open(what)?;
+        let first = self.number("a number")?;
+        if !self.take(Token::Comma) {
+            return Err(self.expected(&format!("`,` and the second number of {what}")));
+        }
+        let second = self.number("a number")?;
+        self.take(Token::Comma);
+        self.close(close)?;
+        Ok((first, second))
+    }
+
+    /// A parenthesis or a bracket, items with commas between them, and the closing one.
+    fn list(
+        &mut self,
+        what: &str,
+        mut item: impl FnMut(&mut Self) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
+        let close = self.open(what)?;
+        let mut count = 0;
+        while self.token != close {
+            if count == MAX_RANK {
+                return Err(self.expected(&format!("at most {MAX_RANK} axes")));
+            }
+            item(self)?;
+            count += 1;
+            self.comma_or(close)?;
+        }
+        self.advance();
+        Ok(())
+    }
+
+    fn number(&mut self, what: &str) -> Result<i64, ParseError> {
+        match self.token {
+            Token::Number(Some(number)) => {
+                self.advance();
+                Ok(number)
+            }
+            Token::Number(None) => Err(self.expected(&format!("{what} within the range of 64-bit integers"))),
+            Token::NotWhole => Err(self.expected(&format!("{what}, which is a whole number"))),
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// The boolean that the next token is.
+    fn boolean(&self) -> Option<bool> {
+        match self.word() {
+            "True" | "true" => Some(true),
+            "False" | "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        self.token == Token::Name && self.word() == word
+    }
+
+    /// Goes past an opening parenthesis or bracket and says how it closes.
+    fn open(&mut self, what: &str) -> Result<Token, ParseError> {
+        let Token::Open(open) = self.token else {
+            return Err(self.expected(what));
+        };
+        self.advance();
+        Ok(Token::Close(if open == b'(' { b')' } else { b']' }))
+    }
+
+    fn close(&mut self, close: Token) -> Result<(), ParseError> {
+        if self.take(close) { Ok(()) } else { Err(self.expected(closing(close))) }
+    }
+
+    /// Goes past a comma, and demands one unless the list closes.
+    fn comma_or(&mut self, close: Token) -> Result<(), ParseError> {
+        if self.take(Token::Comma) || self.token == close {
+            return Ok(());
+        }
+        Err(self.expected(&format!("`,` or {}", closing(close))))
+    }
+}
+
+fn closing(close: Token) -> &'static str {
+    if close == Token::Close(b']') { "`]`" } else { "`)`" }
+}

@@ -1,0 +1,95 @@
+//! Chains and operations as text that reads back equal.
+
+use std::fmt;
+
+use super::{Chain, Start};
+use crate::Movement;
+use crate::shape::tuple;
+
+/// The chain in one line: `(3, 2).permute(1, 0).reshape(3, 2)`. Views print in the form that the field pastes.
+///
+/// ```
+/// let chain: shapetracker::Chain = "[3,2] .permute([1,0])\n .view((6,))".parse()?;
+/// assert_eq!(chain.to_string(), "(3, 2).permute(1, 0).reshape(6)");
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
+impl fmt::Display for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.start() {
+            Start::Nothing => {}
+            Start::Shape(shape) => match shape[..] {
+                [size] => write!(f, "({size})")?,
+                _ => write!(f, "{}", tuple(shape))?,
+            },
+            Start::Views(views) => match &views[..] {
+                [view] => write!(f, "{view:?}")?,
+                _ => {
+                    f.write_str("ShapeTracker(views=(")?;
+                    separated(f, views, |f, view| write!(f, "{view:?}"))?;
+                    f.write_str("))")?;
+                }
+            },
+        }
+        for (i, op) in self.ops().iter().enumerate() {
+            let dot = if i == 0 && *self.start() == Start::Nothing { "" } else { "." };
+            write!(f, "{dot}{op}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The operation as it stands in a chain: `permute(1, 0)`, `pad((0, 0), (1, 1))`.
+impl fmt::Display for Movement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers = |f: &mut fmt::Formatter<'_>, numbers| separated(f, numbers, |f, number| write!(f, "{number}"));
+        let pairs = |f: &mut fmt::Formatter<'_>, pairs| {
+            separated(f, pairs, |f, (first, second)| write!(f, "({first}, {second})"))
+        };
+        write!(f, "{}(", self.name())?;
+        match self {
+            Movement::Reshape(dims)
+            | Movement::Permute(dims)
+            | Movement::Expand(dims)
+            | Movement::BroadcastTo(dims)
+            | Movement::Flip(dims)
+            | Movement::Step(dims)
+            | Movement::Squeeze(dims) => numbers(f, dims)?,
+            Movement::Pad(ranges) | Movement::Shrink(ranges) => pairs(f, ranges)?,
+            Movement::FlipEach(each) => {
+                separated(f, each, |f, reversed| f.write_str(if *reversed { "True" } else { "False" }))?;
+            }
+            Movement::AsStrided(shape, strides, offset) => {
+                write!(f, "{}, {}", tuple(shape), tuple(strides))?;
+                if *offset != 0 {
+                    write!(f, ", {offset}")?;
+                }
+            }
+            Movement::Transpose(a, b) => write!(f, "{a}, {b}")?,
+            Movement::Unsqueeze(axis) => write!(f, "{axis}")?,
+            Movement::Slice(slices) => separated(f, slices, |f, (begin, end, step)| {
+                let bound = |bound: &Option<i64>| bound.map_or(String::new(), |bound| bound.to_string());
+                write!(f, "{}:{}", bound(begin), bound(end))?;
+                if *step != 1 {
+                    write!(f, ":{step}")?;
+                }
+                Ok(())
+            })?,
+        }
+        f.write_str(")")
+    }
+}
+
+/// Writes items with a comma between every two.
+fn separated<T>(
+    f: &mut fmt::Formatter<'_>,
+    items: &[T],
+    write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            f.write_str(", ")?;
+        }
+        write(f, item)?;
+    }
+    Ok(())
+}

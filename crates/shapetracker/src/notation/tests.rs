@@ -1,0 +1,455 @@
+//! What is read, what is printed, and every complaint, word for word.
+
+use proptest::prelude::*;
+
+use super::{Chain, Start};
+use crate::{Dims, Movement, ShapeTracker, View};
+
+fn dims(numbers: &[i64]) -> Dims {
+    Dims::from_slice(numbers)
+}
+
+fn chain(text: &str) -> Chain {
+    text.parse().unwrap_or_else(|err| panic!("{err}"))
+}
+
+/// The only operation of a chain without a start.
+fn op(text: &str) -> Movement {
+    let chain = chain(text);
+    assert_eq!((chain.start(), chain.ops().len()), (&Start::Nothing, 1), "{text}");
+    chain.ops()[0].clone()
+}
+
+fn complaint(text: &str) -> String {
+    text.parse::<Chain>().unwrap_err().to_string()
+}
+
+/// The complaint's sentence and the text under its carets.
+fn fault(text: &str) -> (String, &str) {
+    let err = text.parse::<Chain>().unwrap_err();
+    (err.message().to_string(), &text[err.span()])
+}
+
+#[test]
+fn the_chains_of_the_front_page() {
+    let first = chain("(3, 2).permute(1, 0).reshape(3, 2)");
+    assert_eq!(first.start(), &Start::Shape(dims(&[3, 2])));
+    assert_eq!(first.ops(), [Movement::Permute(dims(&[1, 0])), Movement::Reshape(dims(&[3, 2]))]);
+
+    let text =
+        "(8, 64, 56, 56).pad((0, 0), (0, 0), (1, 1), (1, 1)).shrink((0, 8), (0, 64), (0, 57), (1, 58)).flip(2, 3)";
+    assert_eq!(chain(text).to_string(), text);
+    assert_eq!(chain(text).tracker().unwrap().shape(), [8, 64, 57, 57]);
+    assert_eq!(chain("(1, 4).expand(3, 4).step(1, -2)").tracker().unwrap().shape(), [3, 2]);
+}
+
+#[test]
+fn every_operation_reads_in_all_its_forms() {
+    let same = |texts: &[&str], meant: Movement| {
+        for text in texts {
+            assert_eq!(op(text), meant, "{text}");
+        }
+        assert_eq!(op(&meant.to_string()), meant);
+        assert_eq!(texts[0], meant.to_string());
+    };
+    same(&["reshape(3, 2)", "view(3,2)", "reshape((3, 2))", "reshape([3, 2],)", ".reshape(3, 2,)"], {
+        Movement::Reshape(dims(&[3, 2]))
+    });
+    same(&["reshape()", "reshape(())", "view([])"], Movement::Reshape(dims(&[])));
+    same(&["reshape(1000, -1)", "reshape(1_000,-1)", "reshape ( + 1000 , -1 )".replace("+ ", "+").as_str()], {
+        Movement::Reshape(dims(&[1000, -1]))
+    });
+    same(&["permute(1, 0)", "permute([1, 0])"], Movement::Permute(dims(&[1, 0])));
+    same(&["expand(3, -1)"], Movement::Expand(dims(&[3, -1])));
+    same(&["broadcast_to(2, 3)"], Movement::BroadcastTo(dims(&[2, 3])));
+    same(&["pad((0, 1), (2, 3))", "pad(((0, 1), (2, 3)))", "pad([[0, 1], (2, 3,),],)"], {
+        Movement::Pad([(0, 1), (2, 3)].into_iter().collect())
+    });
+    same(&["pad((0, 1))", "pad(((0, 1),))", "pad(((0, 1)))"], Movement::Pad([(0, 1)].into_iter().collect()));
+    same(&["pad((0, 0), (1, 1))", "pad(None, (1, 1))", "pad((None, (1, 1)))"], {
+        Movement::Pad([(0, 0), (1, 1)].into_iter().collect())
+    });
+    same(&["pad()", "pad(())"], Movement::Pad([].into_iter().collect()));
+    same(&["shrink((0, 2))", "shrink([(0, 2)])"], Movement::Shrink([(0, 2)].into_iter().collect()));
+    same(&["flip(2, 3)", "flip((2, 3))"], Movement::Flip(dims(&[2, 3])));
+    same(&["flip()"], Movement::Flip(dims(&[])));
+    same(&["flip(True, False)", "flip((True, False))", "flip(true, false)"], {
+        Movement::FlipEach([true, false].into_iter().collect())
+    });
+    same(&["step(1, -2)"], Movement::Step(dims(&[1, -2])));
+    same(&["transpose(0, -1)", "transpose((0, -1))"], Movement::Transpose(0, -1));
+    same(&["squeeze()"], Movement::Squeeze(dims(&[])));
+    same(&["squeeze(0, 2)"], Movement::Squeeze(dims(&[0, 2])));
+    same(&["unsqueeze(-1)", "unsqueeze((-1))"], Movement::Unsqueeze(-1));
+    same(&["slice(1:3, ::-1, :, -2:)", "slice(1:3:1, ::-1, ::, -2::)", "slice((1:3, ::-1, :, -2:))"], {
+        Movement::Slice(vec![(Some(1), Some(3), 1), (None, None, -1), (None, None, 1), (Some(-2), None, 1)])
+    });
+    same(&["as_strided((3, 3), (1, 1), 2)", "as_strided([3, 3], strides=(1, 1), offset=2)"], {
+        Movement::AsStrided(dims(&[3, 3]), dims(&[1, 1]), 2)
+    });
+    same(&["as_strided((3,), (1,))", "as_strided(strides=(1), shape=(3))"], {
+        Movement::AsStrided(dims(&[3]), dims(&[1]), 0)
+    });
+}
+
+#[test]
+fn the_sugar_does_what_the_methods_do() {
+    let shape = |text: &str| chain(text).tracker().unwrap().shape().to_vec();
+    assert_eq!(shape("(1, 3, 1).squeeze()"), [3]);
+    assert_eq!(shape("(1, 3, 1).squeeze(0)"), [3, 1]);
+    assert_eq!(shape("(3).unsqueeze(-1)"), [3, 1]);
+    assert_eq!(shape("(3, 1).broadcast_to(2, 3, 4)"), [2, 3, 4]);
+    assert_eq!(shape("(2, 3).transpose(0, 1)"), [3, 2]);
+    assert_eq!(shape("(5, 5).slice(1:3, ::-2)"), [2, 3]);
+    let flipped = |text: &str| chain(text).tracker().unwrap();
+    assert_eq!(flipped("(2, 3).flip(False, True)"), flipped("(2, 3).flip(1)"));
+    let err = chain("(2, 3).flip(True)").tracker().unwrap_err();
+    assert_eq!(err.error().map(|err| err.kind()), Some(crate::ErrorKind::Rank));
+}
+
+#[test]
+fn base_shapes() {
+    let start = |text: &str| chain(text).start().clone();
+    assert_eq!(start("(6)"), Start::Shape(dims(&[6])));
+    assert_eq!(start(" ( 6 , ) "), Start::Shape(dims(&[6])));
+    assert_eq!(start("[6, 1_0]\n"), Start::Shape(dims(&[6, 10])));
+    assert_eq!(start("()"), Start::Shape(dims(&[])));
+    assert_eq!(chain("(6,)").to_string(), "(6)");
+    assert_eq!(chain("()").to_string(), "()");
+    assert_eq!(chain("(3,2)\n    .permute(1, 0)\r\n\t.reshape(6)\n").to_string(), "(3, 2).permute(1, 0).reshape(6)");
+}
+
+/// The text that tinygrad prints, from the notes on its ShapeTracker.
+#[test]
+fn shapetracker_notes_multiview() {
+    let pasted = "ShapeTracker(views=(View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False), \
+                  View(shape=(3, 2), strides=(2, 1), offset=0, mask=None, contiguous=True)))";
+    assert_eq!(chain(pasted).to_string(), pasted);
+    let views = [View::new([2, 3], [1, 2], 0, None).unwrap(), View::contiguous([3, 2]).unwrap()];
+    assert_eq!(chain(pasted).start(), &Start::Views(views.to_vec()));
+
+    // The same views as the notes recall them, a line each.
+    let lines = "View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False)\n\
+                 View(shape=(3, 2), strides=(2, 1), offset=0, mask=None, contiguous=True)";
+    assert_eq!(chain(lines), chain(pasted));
+    assert_eq!(chain(&lines.replace('\n', ",\n")), chain(pasted));
+    assert_eq!(chain("(3, 2):(2, 1) over (2, 3):(1, 2)"), chain(pasted));
+    assert_eq!(chain("ShapeTracker([View((2, 3), (1, 2)), View([3, 2], [2, 1],)],)"), chain(pasted));
+}
+
+#[test]
+fn views_in_all_their_forms() {
+    let view = View::new([4, 3], [1, 4], 2, Some(&[(0, 4), (1, 3)])).unwrap();
+    for text in [
+        "(4, 3):(1, 4) offset 2 mask ((0, 4), (1, 3))",
+        "View(shape=(4, 3), strides=(1, 4), offset=2, mask=((0, 4), (1, 3)), contiguous=False)",
+        "View((4, 3), (1, 4), 2, ((0, 4), (1, 3)), False)",
+        "View((4, 3), (1, 4), mask=((0, 4), (1, 3)), offset=2)",
+        "View(mask=[[0, 4], [1, 3]],\n  strides=[1, 4], shape=[4, 3], offset=2,)",
+    ] {
+        assert_eq!(text.parse::<View>().as_ref(), Ok(&view), "{text}");
+        assert_eq!(chain(text).start(), &Start::Views(vec![view.clone()]), "{text}");
+    }
+    assert_eq!("(3,):(1,)".parse::<View>(), "(3):(1)".parse());
+    assert_eq!(chain("(3):(1) offset 3.flip(0)").ops(), [Movement::Flip(dims(&[0]))]);
+}
+
+#[test]
+fn the_places_of_the_operations() {
+    let text = " (3, 2) . permute( 1, 0 )\n.reshape((6,)) ";
+    let chain = chain(text);
+    assert_eq!(&text[chain.span(0)], "permute( 1, 0 )");
+    assert_eq!(&text[chain.span(1)], "reshape((6,))");
+    assert_eq!(chain.span(2), text.len()..text.len());
+    assert_eq!(self::chain(".flip(0)").span(0), 1..8);
+}
+
+#[test]
+fn every_complaint() {
+    for (text, message, marked) in [
+        ("", "expected a base shape such as `(3, 2)`, a view or an operation, found the end of the text", ""),
+        ("3, 2", "expected a base shape such as `(3, 2)`, a view or an operation, found `3`", "3"),
+        ("(3, 2", "expected `,` or `)`, found the end of the text", ""),
+        ("(3, 2]", "expected `,` or `)`, found `]`", "]"),
+        ("[3 2]", "expected `,` or `]`, found `2`", "2"),
+        ("(3,, 2)", "expected a size, found `,`", ","),
+        ("(3, x)", "expected a size, found `x`", "x"),
+        ("((3, 2))", "expected a size, found `(`", "("),
+        ("(1.5)", "expected a size, which is a whole number, found `1.5`", "1.5"),
+        ("(2e3)", "expected a size, which is a whole number, found `2e3`", "2e3"),
+        (
+            "(9223372036854775808)",
+            "expected a size within the range of 64-bit integers, found `9223372036854775808`",
+            "9223372036854775808",
+        ),
+        ("(3, 2) permute(1, 0)", "expected `.` and an operation, or the end of the text, found `permute`", "permute"),
+        ("(3, 2))", "expected `.` and an operation, or the end of the text, found `)`", ")"),
+        ("(3, 2).", "expected the name of an operation, found the end of the text", ""),
+        ("(3, 2).(1, 0)", "expected the name of an operation, found `(`", "("),
+        ("(3, 2).permute", "expected `(` after `permute`, found the end of the text", ""),
+        ("(3, 2).permute[1, 0]", "expected `(` after `permute`, found `[`", "["),
+        ("(3, 2).permute(1 0)", "expected `,` or `)`, found `0`", "0"),
+        ("(3, 2).permute((1, 0), 1)", "expected `)`, found `1`", "1"),
+        ("(3, 2).premute(1, 0)", "expected an operation, found `premute`: did you mean `permute`?", "premute"),
+        ("(3, 2).Reshape(6)", "expected an operation, found `Reshape`: did you mean `reshape`?", "Reshape"),
+        (
+            "conv(3)",
+            "expected an operation, found `conv`; there are reshape, view, permute, transpose, expand, broadcast_to, \
+             pad, shrink, flip, step, slice, squeeze, unsqueeze, as_strided",
+            "conv",
+        ),
+        ("pad(1, 1)", "expected a pair `(before, after)`, found `1`", "1"),
+        ("pad((1 1))", "expected `,` and the second number of a pair `(before, after)`, found `1`", "1"),
+        ("pad((1, 1, 1))", "expected `)`, found `1`", "1"),
+        ("pad((1, x))", "expected a number, found `x`", "x"),
+        ("shrink(None)", "expected a range `(begin, end)`, found `None`", "None"),
+        ("shrink((0, 1), 2)", "expected a range `(begin, end)`, found `2`", "2"),
+        ("flip(True, 1)", "expected `True` or `False`, found `1`", "1"),
+        ("flip(1, True)", "expected an axis, found `True`", "True"),
+        ("transpose(1)", "expected two axes, found 1", "(1)"),
+        ("unsqueeze()", "expected one axis, found 0", "()"),
+        ("slice(2)", "expected `:`, found `)`", ")"),
+        ("slice(x)", "expected a slice such as `1:3`, `::-1` or `:`, found `x`", "x"),
+        (
+            "slice(1:99999999999999999999)",
+            "expected a bound within the range of 64-bit integers, found `99999999999999999999`",
+            "99999999999999999999",
+        ),
+        ("as_strided()", "expected a shape such as `(2, 3)`, found `)`", ")"),
+        ("as_strided((2))", "expected strides such as `(3, 1)`, found `)`", ")"),
+        ("as_strided(2)", "expected a tuple such as `(2, 3)`, found `2`", "2"),
+        ("as_strided((2), (1), 0, 0)", "expected `)`, found `0`", "0"),
+        ("as_strided((2), (1), start=0)", "expected one of `shape`, `strides`, `offset`, found `start`", "start"),
+        ("View", "expected `(` after `View`, found the end of the text", ""),
+        ("View()", "expected `shape=(...)`, found `)`", ")"),
+        ("View((2, 3))", "expected `strides=(...)`, found `)`", ")"),
+        ("View(shape=(2), shape=(2))", "`shape` is given twice", "shape"),
+        ("View(strides=(2), (3))", "expected the name of an argument, such as `shape=`, found `(`", "("),
+        ("View((2), (1), contiguous=1)", "expected `True` or `False`, found `1`", "1"),
+        ("View((2), (1), mask=1)", "expected a tuple of ranges such as `((0, 2), (1, 3))`, found `1`", "1"),
+        ("View((2), (1), 0, None, True, 1)", "expected `)`, found `1`", "1"),
+        (
+            "View((2, 3), (3, 1), mask=((0, 3), (0, 3))).flip(0)",
+            "view: axis 0 has size 2, so that the mask (0, 3) does not lie inside 0..2",
+            "View((2, 3), (3, 1), mask=((0, 3), (0, 3)))",
+        ),
+        ("(2):x", "expected a tuple such as `(2, 3)`, found `x`", "x"),
+        ("(2):(1) over (3)", "expected `:` and the strides, found the end of the text", ""),
+        ("(2):(1) over 3", "expected a view such as `(2, 3):(3, 1)`, found `3`", "3"),
+        ("(2):(1) offset x", "expected an offset, found `x`", "x"),
+        ("ShapeTracker(views=())", "expected `View(...)`, found `)`", ")"),
+        ("ShapeTracker(view=(View((2), (1))))", "expected `(` and views, found `view`", "view"),
+        ("ShapeTracker(views(View((2), (1))))", "expected `=`, found `(`", "("),
+        ("ShapeTracker(views=(View((2), (1)) 3", "expected `,` or `)`, found `3`", "3"),
+        ("\u{1b}[31m", "expected a base shape such as `(3, 2)`, a view or an operation, found `\u{fffd}`", "\u{1b}"),
+        ("(3\u{202e}2)", "expected `,` or `)`, found `\u{fffd}`", "\u{202e}"),
+    ] {
+        assert_eq!(fault(text), (message.to_string(), marked), "{text}");
+    }
+    let view = |text: &str| text.parse::<View>().unwrap_err().message().to_string();
+    assert_eq!(
+        view("flip(0)"),
+        "expected a view such as `(2, 3):(3, 1)` or `View(shape=(2, 3), strides=(3, 1))`, found `flip`"
+    );
+    assert_eq!(view("(2)"), "expected `:` and the strides, found the end of the text");
+    assert_eq!(view(" (2, 3):(1)"), View::new([2, 3], [1], 0, None).unwrap_err().to_string());
+    assert_eq!(view("(2):(1).flip(0)"), "expected the end of the text after the view, found `.`");
+}
+
+#[test]
+fn every_operation_is_among_those_that_are_guessed() {
+    for text in [
+        "reshap(1)",
+        "veiw(1)",
+        "Permute(0)",
+        "tranpose(0, 1)",
+        "expnd(1)",
+        "broadcast_too(1)",
+        "padd()",
+        "shrnk()",
+        "flipp()",
+        "stepp()",
+        "slise()",
+        "sqeeze()",
+        "unsqueze(0)",
+        "asstrided()",
+    ] {
+        assert!(fault(text).0.contains("did you mean"), "{text}");
+    }
+}
+
+#[test]
+fn carets_under_a_line() {
+    assert_eq!(
+        complaint("(3, 2).permute(1, 0"),
+        "expected `,` or `)`, found the end of the text\n  (3, 2).permute(1, 0\n                     ^"
+    );
+    // A tab counts as four columns, a wide character as two; what has no width is shown as a sign of its own.
+    assert_eq!(
+        complaint("\t(3, \u{0}\u{200b}日本)"),
+        "expected a size, found `\u{fffd}`\n      (3, \u{fffd}\u{fffd}日本)\n          ^"
+    );
+    assert_eq!(complaint("(日本, 2)"), "expected a size, found `日本`\n  (日本, 2)\n   ^^^^");
+    assert_eq!(complaint(""), format!("{}\n  \n  ^", fault("").0));
+}
+
+#[test]
+fn carets_in_a_text_of_many_lines() {
+    assert_eq!(
+        complaint("(3, 2)\r\n  .permute(1, 0)\r\n  .reshape(3 2)\r\n  .flip(0)\r\n"),
+        "expected `,` or `)`, found `2` on line 3\n    .reshape(3 2)\n               ^"
+    );
+    // Where the fault is longer than its line, the carets end with the line.
+    assert_eq!(
+        complaint("(2).transpose(1,\n 2, 3)"),
+        "expected two axes, found 3 on line 1\n  (2).transpose(1,\n               ^^^"
+    );
+    let err = chain("(3, 2)\n.flip(2\n)\n").tracker().unwrap_err();
+    assert_eq!(err.to_string(), "  .flip(2\n   ^^^^^^\nflip: axis 2 does not exist: the tensor has 2 axes");
+}
+
+#[test]
+fn a_long_line_is_cut_around_the_fault() {
+    let text = format!("(2){}.flop(0){}", ".flip(0)".repeat(1000), ".flip(0)".repeat(1000));
+    let shown = complaint(&text);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines[1], format!("  ...{}.flop(0){}.flip...", &".flip(0)".repeat(5)[1..], ".flip(0)".repeat(6)));
+    assert_eq!(lines[1].find("flop"), lines[2].find('^'));
+    assert_eq!(lines[2].trim(), "^^^^");
+
+    let start = complaint(&format!("(x{}", ".flip(0)".repeat(1000)));
+    assert!(start.lines().nth(1).unwrap().starts_with("  (x.flip(0)"));
+    let end = complaint(&format!("(2){}(", ".flip(0)".repeat(1000)));
+    assert!(end.lines().nth(1).unwrap().ends_with(".flip(0)("));
+    let word = complaint(&"x".repeat(1000));
+    assert!(word.starts_with(&format!("expected an operation, found `{}...`; there are", "x".repeat(40))));
+    assert_eq!(word.lines().nth(2).unwrap().trim(), "^".repeat(100));
+}
+
+#[test]
+fn what_cannot_be_done() {
+    let message = |text: &str| chain(text).tracker().unwrap_err().to_string();
+    assert_eq!(
+        message("(3, 2).permute(1, 0).reshape(4).flip(0)"),
+        "  (3, 2).permute(1, 0).reshape(4).flip(0)\n                       ^^^^^^^^^^\n\
+         reshape: shape (2, 3) has 6 elements, but shape (4,) needs 4"
+    );
+    assert_eq!(
+        message("(3, -2).flip(0)"),
+        "  (3, -2).flip(0)\n  ^^^^^^^\nshape: axis 1 has size -2, but a size cannot be negative"
+    );
+    assert_eq!(
+        message("(9):(1) over (2, 3):(1, 2)"),
+        "  (9):(1) over (2, 3):(1, 2)\n  ^^^^^^^^^^^^^^^^^^^^^^^^^^\n\
+         views: the view reads addresses 0 to 8, but what it reads from has 6 elements"
+    );
+    assert!(message("flip(0)").starts_with("  flip(0)\n  ^\nthe chain starts with an operation"));
+
+    let tracker = "(3, 2).flip(2)".parse::<ShapeTracker>().unwrap_err();
+    assert_eq!((tracker.message(), tracker.span()), ("flip: axis 2 does not exist: the tensor has 2 axes", 7..14));
+    assert!(chain("(3, 2).flip(2)").steps().is_err());
+}
+
+#[test]
+fn a_base_known_from_elsewhere() {
+    let shape = |text: &str, base: &[i64]| chain(text).tracker_from(base).map(|tracker| tracker.shape().to_vec());
+    assert_eq!(shape("reshape(6)", &[3, 2]), Ok(vec![6]));
+    assert_eq!(shape("(3, 2).reshape(6)", &[3, 2]), Ok(vec![6]));
+    assert_eq!(shape("(6):(1).flip(0)", &[3, 2]), Ok(vec![6]));
+    let message = |text: &str, base: &[i64]| shape(text, base).unwrap_err().message();
+    assert_eq!(message("(6)", &[3, 2]), "the chain starts from shape (6,), but the base has shape (3, 2)");
+    assert_eq!(message("(6)", &[-1]), "shape: axis 0 has size -1, but a size cannot be negative");
+    assert_eq!(
+        message("(7):(1)", &[3, 2]),
+        "compose: the view reads addresses 0 to 6, but what it reads from has 6 elements"
+    );
+}
+
+#[test]
+fn noise_of_any_size_is_a_complaint() {
+    for text in ["(", "[", "View(", "(2).reshape(", ".", "(2):", "-", "1", "_", "\u{feff}", "é", "🙂", "a=", "slice(:"]
+    {
+        let many = text.repeat(100_000);
+        let err = many.parse::<Chain>().unwrap_err();
+        assert!(err.to_string().len() < 1000, "{text}");
+    }
+    assert_eq!(fault(&format!("({}", "1, ".repeat(1_000_000))).0, "expected at most 64 axes, found `1`");
+    let long = format!("(2){}", ".flip(0)".repeat(100_000));
+    assert_eq!(chain(&long).tracker().unwrap(), chain("(2)").tracker().unwrap());
+}
+
+fn numbers() -> impl Strategy<Value = Dims> {
+    prop::collection::vec(prop_oneof![-3i64..100, any::<i64>()], 0..5).prop_map(Dims::from_vec)
+}
+
+fn movement() -> impl Strategy<Value = Movement> {
+    let pairs = || prop::collection::vec(any::<(i64, i64)>(), 0..4).prop_map(|pairs| pairs.into_iter().collect());
+    prop_oneof![
+        numbers().prop_map(Movement::Reshape),
+        numbers().prop_map(Movement::Permute),
+        numbers().prop_map(Movement::Expand),
+        numbers().prop_map(Movement::BroadcastTo),
+        numbers().prop_map(Movement::Flip),
+        numbers().prop_map(Movement::Step),
+        numbers().prop_map(Movement::Squeeze),
+        pairs().prop_map(Movement::Pad),
+        pairs().prop_map(Movement::Shrink),
+        prop::collection::vec(any::<bool>(), 1..5).prop_map(|each| Movement::FlipEach(each.into_iter().collect())),
+        any::<(i64, i64)>().prop_map(|(a, b)| Movement::Transpose(a, b)),
+        any::<i64>().prop_map(Movement::Unsqueeze),
+        prop::collection::vec(any::<(Option<i64>, Option<i64>, i64)>(), 0..4).prop_map(Movement::Slice),
+        (numbers(), numbers(), any::<i64>())
+            .prop_map(|(shape, strides, offset)| { Movement::AsStrided(shape, strides, offset) }),
+    ]
+}
+
+fn view() -> impl Strategy<Value = View> {
+    let axis = (0i64..6, -20i64..20, 0i64..6, 0i64..6);
+    (prop::collection::vec(axis, 0..5), -50i64..50, any::<bool>()).prop_filter_map(
+        "a view",
+        |(axes, offset, masked)| {
+            let shape: Dims = axes.iter().map(|axis| axis.0).collect();
+            let strides: Dims = axes.iter().map(|axis| axis.1).collect();
+            let range = |&(size, _, a, b): &(i64, i64, i64, i64)| (a.min(b).min(size), a.max(b).min(size));
+            let mask: Option<Vec<(i64, i64)>> = masked.then(|| axes.iter().map(range).collect());
+            View::new(shape, strides, offset, mask.as_deref()).ok()
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn operations_print_as_they_read(ops in prop::collection::vec(movement(), 1..5), base in prop::option::of(numbers())) {
+        let mut text = base.as_ref().map_or(String::new(), |base| format!("{:?}", base.as_slice()));
+        for op in &ops {
+            text += &format!(".{op}");
+        }
+        let chain = chain(&text);
+        prop_assert_eq!(chain.ops(), &ops[..]);
+        prop_assert_eq!(chain.start(), &base.map_or(Start::Nothing, Start::Shape));
+        prop_assert_eq!(&self::chain(&chain.to_string()), &chain);
+        for (i, op) in ops.iter().enumerate() {
+            prop_assert_eq!(&text[chain.span(i)], op.to_string());
+        }
+    }
+
+    #[test]
+    fn views_print_as_they_read(views in prop::collection::vec(view(), 1..4)) {
+        for view in &views {
+            prop_assert_eq!(&view.to_string().parse::<View>().unwrap(), view);
+            prop_assert_eq!(&format!("{view:?}").parse::<View>().unwrap(), view);
+        }
+        let over: Vec<String> = views.iter().rev().map(View::to_string).collect();
+        let chain = chain(&over.join(" over "));
+        prop_assert_eq!(chain.start(), &Start::Views(views));
+        prop_assert_eq!(self::chain(&chain.to_string()), chain);
+    }
+
+    #[test]
+    fn any_text_is_a_chain_or_a_complaint_that_points_into_it(text in "[(\\[)\\],.:=a-z_0-9 é\n\tView-]{0,40}|\\PC{0,40}") {
+        match text.parse::<Chain>() {
+            Ok(read) => prop_assert_eq!(chain(&read.to_string()), read),
+            Err(err) => prop_assert!(text.get(err.span()).is_some() && !err.to_string().is_empty()),
+        }
+    }
+}

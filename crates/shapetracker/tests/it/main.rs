@@ -1,0 +1,18 @@
+//! The tests that decide whether this library is right.
+//!
+//! [`oracle`] evaluates views and movement operations element by element and shares no code with the library; the
+//! modules below hold the library against it. `SHAPETRACKER_CASES=10` runs ten times as many random cases, and
+//! `SHAPETRACKER_SEED=7` draws others than the ones that every default run draws.
+
+mod oracle;
+mod random;
+
+mod bad_input;
+mod chains;
+mod corpus;
+mod oracle_checks;
+mod pairs;
+mod queries;
+mod scaled;
+mod sources;
+mod views;

@@ -1,0 +1,323 @@
+//! The questions that a tracker answers, against the oracle.
+
+use std::cell::Cell;
+
+use shapetracker::{Misfit, NotInvertible, ShapeTracker, View, conditions, fit};
+
+use crate::oracle::{self, Array, RawView, check_witness, evaluate, look_up, reduced};
+use crate::random::{Tape, cases, check};
+
+/// A stack of few elements over a buffer of few elements, and its array.
+fn stack(tape: &mut Tape) -> Vec<RawView> {
+    loop {
+        let stack = tape.stack();
+        let small = stack.iter().all(|view| view.numel() <= 200);
+        if small || tape.is_used_up() {
+            return if small { stack } else { vec![RawView::contiguous(&[2])] };
+        }
+    }
+}
+
+fn tracker(stack: &[RawView]) -> ShapeTracker {
+    let st = ShapeTracker::from_views(stack.iter().map(RawView::view));
+    st.unwrap_or_else(|error| panic!("{stack:?} is a tracker, but: {error}"))
+}
+
+fn position(shape: &[i64], index: &[i64]) -> i64 {
+    index.iter().zip(shape).fold(0, |position, (i, size)| position * size + i)
+}
+
+/// Complains unless two answers to a question are the same.
+fn same<T: PartialEq + std::fmt::Debug>(question: &str, found: T, expected: T) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("{question} is {found:?}, and should be {expected:?}")) }
+}
+
+#[test]
+fn every_query_agrees_with_the_addresses() {
+    let several = Cell::new(0);
+    check(cases::QUERIES, stack, |stack| {
+        let (st, array) = (tracker(stack), evaluate(stack));
+        several.set(several.get() + u32::from(st.views().len() > 1));
+        let addresses: Vec<i64> = array.cells.iter().copied().flatten().collect();
+        let range = addresses.iter().min().copied().zip(addresses.iter().max().copied());
+        let in_order = |first: i64| array.cells.iter().copied().eq((0..st.numel()).map(|i| Some(first + i)));
+        same("is_contiguous", st.is_contiguous(), in_order(0))?;
+        same("is_consecutive", st.is_consecutive(), in_order(range.map_or(0, |(low, _)| low)))?;
+        same("address_range", st.address_range().map_err(|error| error.to_string())?, range)?;
+        same("buffer_len", st.buffer_len().map_err(|error| error.to_string())?, array.buffer_len())?;
+        let strides: Vec<Option<i64>> = (0..array.shape.len()).map(|axis| whole_stride(&array, axis)).collect();
+        same("real_strides", st.real_strides().map_err(|error| error.to_string())?, strides.clone())?;
+        let unit = (0..strides.len()).filter(|&axis| strides[axis] == Some(1)).collect();
+        same("unit_stride_axes", st.unit_stride_axes().map_err(|error| error.to_string())?, unit)?;
+        for axis in 0..array.shape.len() {
+            let masked = st.axis_is_masked(axis as i64).map_err(|error| error.to_string())?;
+            same(&format!("axis_is_masked({axis})"), masked, array.validity_depends_on(axis))?;
+        }
+        Ok(())
+    });
+    println!("{} trackers have several views", several.get());
+    assert!(several.get() > cases::QUERIES / 10);
+}
+
+/// The stride along an axis as the library puts it: whole, 0 where no two valid indices differ on the axis alone.
+fn whole_stride(array: &Array, axis: usize) -> Option<i64> {
+    match array.stride(axis)? {
+        None => Some(0),
+        Some(ratio) => (ratio.rise % ratio.run == 0).then_some(ratio.rise / ratio.run),
+    }
+}
+
+#[test]
+fn two_indices_collide_exactly_when_they_read_one_address() {
+    check(cases::QUERIES, stack, |stack| {
+        let (st, array) = (tracker(stack), evaluate(stack));
+        match st.collision().map_err(|error| error.to_string())? {
+            None => same("injectivity", true, array.is_injective()),
+            Some([a, b]) if a != b && array.at(&a).is_some() && array.at(&a) == array.at(&b) => Ok(()),
+            Some([a, b]) => Err(format!("{a:?} and {b:?} do not collide")),
+        }
+    });
+}
+
+#[test]
+fn an_inverse_undoes_and_exists_exactly_when_nothing_collides() {
+    let [inverted, collided, interleaved] = [0; 3].map(Cell::new);
+    let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
+    check(cases::QUERIES, stack, |stack| {
+        let (st, array) = (tracker(stack), evaluate(stack));
+        let len = array.buffer_len().max(st.views()[0].address_range().map_or(0, |(_, high)| high + 1)) + 1;
+        match st.invert([len]) {
+            Ok(inverse) => {
+                count(&inverted);
+                let mut expected = vec![None; len as usize];
+                let mut next = 0;
+                array.for_each_index(|_, cell| {
+                    if let Some(address) = cell {
+                        expected[address as usize] = Some(next);
+                    }
+                    next += 1;
+                });
+                same("injectivity", array.is_injective(), true)?;
+                same("the inverse", inverse.addresses().collect(), expected)
+            }
+            Err(NotInvertible::Collision { indices: [a, b], address }) => {
+                count(&collided);
+                let found = [array.at(&a), array.at(&b)];
+                if a != b && found == [Some(address); 2] { Ok(()) } else { Err(format!("{a:?}, {b:?} read {found:?}")) }
+            }
+            Err(NotInvertible::Interleaved) => {
+                count(&interleaved);
+                same("injectivity", array.is_injective(), true)
+            }
+            Err(other) => Err(other.to_string()),
+        }
+    });
+    println!("{inverted:?} inverted, {collided:?} collide, {interleaved:?} interleave");
+    assert!(inverted.get() > interleaved.get() && collided.get() > cases::QUERIES / 10);
+}
+
+#[test]
+fn trackers_are_equal_exactly_when_their_addresses_are() {
+    let (equal, different) = (Cell::new(0u32), Cell::new(0u32));
+    check(
+        cases::QUERIES,
+        |tape| {
+            // The same map in other clothes: a chain, and the chain with something that undoes itself in between; or
+            // the chain with one number changed.
+            let one = stack(tape);
+            let mut other = one.clone();
+            let last = other.len() - 1;
+            let shape = other[last].shape.clone();
+            match tape.below(4) {
+                0 if !shape.contains(&0) => {
+                    let between = tape.sizes_of(other[last].numel());
+                    other.push(RawView::contiguous(&between));
+                    other.push(RawView::contiguous(&shape));
+                }
+                1 => {
+                    let flipped: Vec<usize> = (0..shape.len()).filter(|_| tape.chance(50)).collect();
+                    for _ in 0..2 {
+                        let mut view = RawView::contiguous(&shape);
+                        for &axis in &flipped {
+                            view.offset += view.strides[axis] * (shape[axis] - 1).max(0);
+                            view.strides[axis] *= -1;
+                        }
+                        other.push(view);
+                    }
+                }
+                2 => {
+                    let view = &mut other[0];
+                    if !view.strides.is_empty() {
+                        let axis = tape.below(view.strides.len() as i64) as usize;
+                        view.strides[axis] += tape.pick(&[1, 1, -1]);
+                    }
+                }
+                _ => {
+                    let view = &mut other[0];
+                    if let Some(mask) = view.mask.as_mut().filter(|mask| !mask.is_empty()) {
+                        let axis = tape.below(mask.len() as i64) as usize;
+                        mask[axis] = tape.range(view.shape[axis]);
+                    }
+                }
+            }
+            (one, other)
+        },
+        |(one, other)| {
+            let (a, b) = (evaluate(one), evaluate(other));
+            match tracker(one).difference(&tracker(other)).map_err(|error| error.to_string())? {
+                None => {
+                    equal.set(equal.get() + 1);
+                    same("equality", true, a == b)
+                }
+                Some(index) => {
+                    different.set(different.get() + 1);
+                    if a.at(&index) != b.at(&index) {
+                        Ok(())
+                    } else {
+                        Err(format!("there is no difference at {index:?}"))
+                    }
+                }
+            }
+        },
+    );
+    println!("{} pairs of trackers are equal, {} differ", equal.get(), different.get());
+    assert!(equal.get() > cases::QUERIES / 4 && different.get() > cases::QUERIES / 10);
+}
+
+#[test]
+fn conditions_are_exactly_the_equations_of_all_steps() {
+    check(
+        cases::QUERIES,
+        |tape| {
+            let mut pair = tape.pair();
+            pair[0].mask = None;
+            // Without its mask the earlier view must still hold everything that the later one reads.
+            pair
+        },
+        |pair| {
+            if pair[0].shape.contains(&0) || pair[1].numel() > 500 {
+                return Ok(());
+            }
+            let found = conditions(&pair[0].shape, &pair[1].view()).map_err(|error| error.to_string())?;
+            let equations = found.equations().iter().map(|equation| equation.to_vec()).collect();
+            same("the equations", reduced(equations), oracle::conditions(&pair[0].shape, &pair[1]))?;
+            let merges = evaluate(pair).single_view().is_some();
+            same("whether they hold", found.hold_for(&pair[0].strides), merges)
+        },
+    );
+}
+
+#[test]
+fn merged_axes_are_those_of_the_source() {
+    check(cases::QUERIES, Tape::earlier_view, |raw| {
+        let view = raw.view();
+        let found: Vec<_> = view.merge_dims().iter().map(|dim| (dim.size, dim.stride, dim.real)).collect();
+        same("merge_dims", found, merge_dims(&RawView::from(&view)))
+    });
+}
+
+/// `_merge_dims` of "How dimension merging works", line by line.
+fn merge_dims(view: &RawView) -> Vec<(i64, i64, i64)> {
+    let Some((&size, sizes)) = view.shape.split_first() else { return Vec::new() };
+    let stride = view.strides[0];
+    let mut ret = vec![(size, stride, if stride != 0 { size } else { 0 })];
+    let one_is_left = |axis: usize, size: i64| match &view.mask {
+        Some(mask) => mask[axis].1 - mask[axis].0 == 1,
+        None => size == 1,
+    };
+    let mut merging = stride == 0 && one_is_left(0, size);
+    for (axis, (&sh, &st)) in sizes.iter().zip(&view.strides[1..]).enumerate().map(|(i, axis)| (i + 1, axis)) {
+        if sh == 1 {
+            continue;
+        }
+        let last = ret.last_mut().expect("there is a first");
+        if merging || last.1 == sh * st {
+            let real = if merging { sh } else { last.2 * sh };
+            *last = (last.0 * sh, st, if st != 0 { real } else { 0 });
+        } else {
+            ret.push((sh, st, if st != 0 { sh } else { 0 }));
+        }
+        merging = st == 0 && one_is_left(axis, sh);
+    }
+    ret
+}
+
+#[test]
+fn the_max_merge_view_reads_the_same_elements_and_joins_what_can_be_joined() {
+    check(cases::QUERIES, Tape::earlier_view, |raw| {
+        if raw.numel() > 1000 {
+            return Ok(());
+        }
+        let (array, merged) = (evaluate(std::slice::from_ref(raw)), raw.view().max_merge());
+        let found = evaluate(&[RawView::from(&merged)]);
+        same("the elements", &found.cells, &array.cells)?;
+        // No two neighbours are one axis of a view.
+        for axis in 1..merged.rank() {
+            let mut shape = merged.shape().to_vec();
+            let inner = shape.remove(axis);
+            shape[axis - 1] *= inner;
+            if !merged.is_empty() && found.reshape(&shape).single_view().is_some() {
+                return Err(format!("{merged:?} could be of shape {shape:?}"));
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_shape_fits_exactly_when_it_is_a_view_and_the_copy_makes_it_one() {
+    let (fits, blocked) = (Cell::new(0u32), Cell::new(0u32));
+    check(
+        cases::QUERIES,
+        |tape| {
+            let view = tape.earlier_view();
+            let shape = tape.sizes_of(view.numel());
+            (view, shape)
+        },
+        |(raw, shape)| {
+            if raw.numel() > 1000 {
+                return Ok(());
+            }
+            let stack = [raw.clone(), RawView::contiguous(shape)];
+            let array = evaluate(&stack);
+            match (fit(&raw.view(), shape), array.single_view()) {
+                (Ok(view), Some(expected)) => {
+                    fits.set(fits.get() + 1);
+                    if expected == view { Ok(()) } else { Err(format!("{view:?} should be {expected:?}")) }
+                }
+                (Err(Misfit::Blocked(why)), None) => {
+                    blocked.set(blocked.get() + 1);
+                    check_witness(&why.witness, shape, |index| look_up(&stack, index))?;
+                    if why.obstacles.is_empty() {
+                        return Err("there is no obstacle".into());
+                    }
+                    copy_works(&array, &why.copied, &why.view)?;
+                    if raw.mask.is_some() {
+                        return Ok(());
+                    }
+                    let constant = |axis: usize| matches!(array.stride(axis), Some(Some(ratio)) if ratio.rise == 0);
+                    let varying = (0..shape.len()).filter(|&axis| !constant(axis) && shape[axis] > 1);
+                    let least: i64 = varying.map(|axis| shape[axis]).product();
+                    if why.copied.numel() <= least { Ok(()) } else { Err(format!("{:?} is not minimal", why.copied)) }
+                }
+                (found, expected) => Err(format!("{found:?} should be {expected:?}")),
+            }
+        },
+    );
+    println!("{} fit, {} are blocked", fits.get(), blocked.get());
+    assert!(fits.get() > cases::QUERIES / 20 && blocked.get() > cases::QUERIES / 20);
+}
+
+/// Copies elements into a fresh buffer and reads them back under the new shape.
+fn copy_works(array: &Array, copied: &View, view: &View) -> Result<(), String> {
+    let buffer = evaluate(&[RawView::from(copied)]);
+    let mut why = Ok(());
+    array.for_each_index(|index, expected| {
+        let found = view.address(index).and_then(|address| buffer.cells.get(address as usize).copied().flatten());
+        if found != expected {
+            let at = position(&array.shape, index);
+            why = Err(format!("after the copy element {at} is {found:?}, and should be {expected:?}"));
+        }
+    });
+    why
+}
