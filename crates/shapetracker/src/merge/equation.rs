@@ -396,7 +396,10 @@ mod lattice {
             if !(low.abs() < 1e36 && high.abs() < 1e36) {
                 return Err(OutOfWork);
             }
-            let (low, high) = (low as i128, high as i128);
+            let (mut low, mut high) = (low as i128, high as i128);
+            if k == 2 {
+                (low, high) = self.lines(start, low, high).ok_or(OutOfWork)?;
+            }
             let middle = low + (high - low) / 2;
             // From the middle outwards: points of the box, where there are any, are densest there.
             for distance in 0..=(high - low + 1) / 2 {
@@ -434,6 +437,32 @@ mod lattice {
             }
             let margin = 1e-3 + 1e-9 * size;
             ((low - margin).ceil(), (high + margin).floor())
+        }
+
+        /// How often the second of two basis vectors can be taken, exactly but for the integers: any two coordinates,
+        /// with the first vector eliminated between them, bound it.
+        fn lines(&self, start: &Values, low: i128, high: i128) -> Option<(i128, i128)> {
+            let (u, v) = (&self.basis[0], &self.basis[1]);
+            let interval = |t: usize, factor: i128| {
+                let (from, to) = self.bounds[t];
+                let ends = [from, to].map(|end| end.checked_sub(start[t])?.checked_mul(factor));
+                Some((ends[0]?.min(ends[1]?), ends[0]?.max(ends[1]?)))
+            };
+            let (mut low, mut high) = (low, high);
+            for i in 0..start.len() {
+                for j in 0..i {
+                    // u[i] * (coordinate j) - u[j] * (coordinate i) = s * determinant.
+                    let determinant = u[i].checked_mul(v[j])?.checked_sub(u[j].checked_mul(v[i])?)?;
+                    if determinant != 0 {
+                        let ((a, b), (c, d)) = (interval(j, u[i])?, interval(i, u[j])?);
+                        let (from, to) = (a.checked_sub(d)?, b.checked_sub(c)?);
+                        let (from, to) = if determinant > 0 { (from, to) } else { (-to, -from) };
+                        low = low.max(div_ceil(from, determinant.abs()));
+                        high = high.min(div_floor(to, determinant.abs()));
+                    }
+                }
+            }
+            Some((low, high))
         }
 
         /// The point of the box on the line along the first basis vector, exactly; the outer `None` is an overflow.
