@@ -37,6 +37,9 @@ impl View {
     /// "How dimension merging works"; "View.reshape without symbolic", conditions for mergeability. Groups are those of
     /// the source, and its `real` too where an axis with one valid index is joined: it then counts the inner axes only.
     pub fn merge_dims(&self) -> Vec<MergedDim> {
+        if self.numel() == 0 {
+            return vec![MergedDim { size: 0, stride: 0, real: 0 }]; // All strides are 0, and all axes join.
+        }
         let mut groups: Vec<MergedDim> = Vec::new();
         // Whether the axis before is broadcast with one valid index, so that it joins whatever follows.
         let mut single = false;

@@ -75,6 +75,9 @@ impl Conditions {
 pub fn conditions(shape: impl AsRef<[i64]>, later: &View) -> Result<Conditions, Unmerged> {
     let shape = shape.as_ref();
     check_inside("conditions", later, checked_numel("conditions", shape)?)?;
+    if later.is_empty() || shape.contains(&0) {
+        return Ok(Conditions { rank: shape.len(), equations: Vec::new() });
+    }
     // The axes that have a digit, innermost first, and the boundary above each of them but the last.
     let axes: SmallVec<[usize; 8]> = (0..shape.len()).rev().filter(|&axis| shape[axis] > 1).collect();
     let mut weights: SmallVec<[i64; 8]> = SmallVec::new();
@@ -84,17 +87,15 @@ pub fn conditions(shape: impl AsRef<[i64]>, later: &View) -> Result<Conditions, 
         weights.push(weight);
     }
     let mut rows = Rows { width: weights.len(), rows: Vec::new() };
-    if !later.is_empty() && !shape.contains(&0) {
-        let space = Box::of(later);
-        let mut work = Work::new();
-        for (l, axis) in space.axes.iter().enumerate().filter(|(_, axis)| axis.size > 1) {
-            let mut starts = space.clone();
-            starts.restrict(l, 0, axis.size - 1);
-            let (from, to) = (space.origin, space.origin + axis.stride);
-            let first = weights.iter().map(|weight| i128::from(to / weight - from / weight - axis.stride / weight));
-            let mut patterns = Patterns { starts, stride: axis.stride, weights: &weights, first: first.collect() };
-            patterns.collect(&mut SmallVec::new(), false, &mut Vec::new(), &mut rows, &mut work)?;
-        }
+    let space = Box::of(later);
+    let mut work = Work::new();
+    for (l, axis) in space.axes.iter().enumerate().filter(|(_, axis)| axis.size > 1) {
+        let mut starts = space.clone();
+        starts.restrict(l, 0, axis.size - 1);
+        let (from, to) = (space.origin, space.origin + axis.stride);
+        let first = weights.iter().map(|weight| i128::from(to / weight - from / weight - axis.stride / weight));
+        let mut patterns = Patterns { starts, stride: axis.stride, weights: &weights, first: first.collect() };
+        patterns.collect(&mut SmallVec::new(), false, &mut Vec::new(), &mut rows, &mut work)?;
     }
     let equations = rows.rows.iter().map(|row| {
         // The jump over boundary j is the stride above it less the size below it times the stride below it.

@@ -352,6 +352,25 @@ impl Stacked<'_> {
         for l in (0..space.axes.len()).filter(|&l| space.axes[l].size > 1) {
             // The indices agree before axis l, and the second is larger there.
             let mut system = System::default();
+            if self.levels.is_empty() {
+                // One view: only how far apart they are on each axis matters.
+                let apart: Vec<usize> = (space.axes[l..].iter().enumerate())
+                    .map(|(k, axis)| {
+                        let most = i128::from(axis.size) - 1;
+                        system.variable(if k == 0 { 1 } else { -most }, most)
+                    })
+                    .collect();
+                let strides = space.axes[l..].iter().map(|axis| i128::from(axis.stride));
+                system.equation(apart.into_iter().zip(strides).collect::<Vec<_>>(), 0);
+                if let Some(values) = system.solve(work)? {
+                    let mut indices = [(); 2].map(|()| space.axes.iter().map(|axis| axis.first).collect::<Dims>());
+                    for (axis, apart) in (l..).zip(values) {
+                        indices[usize::from(apart > 0)][axis] += apart.abs() as i64;
+                    }
+                    return Ok(Some(indices));
+                }
+                continue;
+            }
             let here = Self::index_variables(&mut system, &space);
             let there: Vec<usize> = (0..here.len())
                 .map(|axis| {

@@ -311,9 +311,9 @@ fn hostile_numbers_give_an_error_or_the_right_addresses_and_never_a_panic() {
                 }
             }
             let st = ShapeTracker::from(view.clone());
-            timed("max_merge", raw, || view.max_merge()); timed("collision", raw, || st.collision());
+            let _ = (view.max_merge(), view.merge_dims(), view.address_range(), st.buffer_len(), st.collision());
             for op in ops {
-                let Ok(moved) = timed("op", &(raw, op), || op.on_tracker(&st)) else { continue };
+                let Ok(moved) = op.on_tracker(&st) else { continue };
                 for round in 0..4 {
                     let index = corner(moved.shape(), round);
                     if moved.shape().contains(&0) || matches!(op, Op::Reshape(_) | Op::AsStrided(..)) {
@@ -327,11 +327,11 @@ fn hostile_numbers_give_an_error_or_the_right_addresses_and_never_a_panic() {
                         ));
                     }
                 }
-                timed("moved difference", &(raw, op), || moved.difference(&st)); timed("moved compose", &(raw, op), || moved.compose(&st)); timed("invert", &(raw, op), || moved.invert([100])); timed("fit", &(raw, op), || fit(&view, moved.shape()));
+                let _ = (moved.difference(&st), moved.compose(&st), moved.invert([100]), fit(&view, moved.shape()));
             }
             if let Ok(other) = View::new(&other.shape, &other.strides, other.offset, other.mask.as_deref()) {
-                timed("merge", &(raw, &other), || merge(&view, &other)); timed("merge2", &(raw, &other), || merge(&other, &view)); timed("cond", &(raw, &other), || conditions(view.shape(), &other));
-                timed("compose", &(raw, &other), || st.compose(&other.clone().into())); timed("difference", &(raw, &other), || st.difference(&other.clone().into()));
+                let _ = (merge(&view, &other), merge(&other, &view), conditions(view.shape(), &other));
+                let _ = (st.compose(&other.clone().into()), st.difference(&other.into()));
             }
             Ok(())
         },
@@ -348,11 +348,4 @@ fn an_index_that_is_none_reads_nothing() {
         assert_eq!(st.views()[0].address(index), None);
     }
     assert_eq!(st.address(&Dims::from_slice(&[1, 2])), Some(5));
-}
-
-fn timed<T: std::fmt::Debug>(what: &str, on: &dyn std::fmt::Debug, f: impl FnOnce() -> T) -> T {
-    let start = std::time::Instant::now();
-    let x = f();
-    if start.elapsed().as_millis() > 5 { println!("SLOW {:?} {what} {on:?} -> {}", start.elapsed(), format!("{x:?}").chars().take(80).collect::<String>()); }
-    x
 }

@@ -321,3 +321,21 @@ fn copy_works(array: &Array, copied: &View, view: &View) -> Result<(), String> {
     });
     why
 }
+
+#[test]
+fn large_views_whose_strides_keep_apart_do_not_collide() {
+    let views = [
+        View::new([1_896_438_572_014_070], [607], 0, None),
+        View::new([i64::MAX], [1], 0, None),
+        View::new([i64::MAX], [-1], i64::MAX, Some(&[(1 << 40, 1 << 62)])),
+        View::new([1 << 30, 1 << 31], [1, 1 << 30], 0, None),
+        View::new([1_000_000_000, 1_000_000_000], [-1, 1_000_000_007], 1 << 40, None),
+        View::new([1 << 20, 1 << 20, 1 << 20], [1 << 41, 1, -(1 << 20)], 1 << 41, None),
+    ];
+    for view in views.map(Result::unwrap) {
+        assert_eq!(ShapeTracker::from(view.clone()).collision(), Ok(None), "{view:?}");
+    }
+    let overlapping = ShapeTracker::from(View::new([1 << 40, 3], [1, (1 << 40) - 1], 0, None).unwrap());
+    let [a, b] = overlapping.collision().unwrap().expect("the rows overlap by one");
+    assert!(a != b && overlapping.address(&a) == overlapping.address(&b));
+}
