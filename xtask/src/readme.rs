@@ -76,12 +76,12 @@ pub(crate) fn bless(workspace: &Workspace) -> Outcome {
     Ok(())
 }
 
-/// The READMEs of the checkout and of its packages.
+/// The texts whose commands are run: the READMEs of the checkout and of its packages, and the comparison.
 fn texts(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>, Stop> {
     let packages =
         workspace.packages().into_iter().map(|package| package.manifest_path.with_file_name("README.md").into());
-    let files: BTreeSet<PathBuf> =
-        packages.chain([workspace.path("README.md")]).filter(|file| file.is_file()).collect();
+    let of_the_checkout = ["README.md", "COMPARE.md"].map(|name| workspace.path(name));
+    let files: BTreeSet<PathBuf> = packages.chain(of_the_checkout).filter(|file| file.is_file()).collect();
     if files.is_empty() {
         return Err(skipped("no README.md"));
     }

@@ -43,8 +43,9 @@ impl Work {
 pub(crate) fn solve(terms: &[Term], target: i128, work: &mut Work) -> Result<Option<Values>, OutOfWork> {
     work.tick()?;
     let mut target = target;
-    let mut ranges: SmallVec<[Range; 16]> = SmallVec::new();
-    for (t, &(weight, size)) in terms.iter().enumerate() {
+    let mut total = 0;
+    let mut parts: SmallVec<[Part; 16]> = SmallVec::new();
+    for (term, &(weight, size)) in terms.iter().enumerate() {
         if size <= 0 {
             return Ok(None);
         }
@@ -54,31 +55,40 @@ pub(crate) fn solve(terms: &[Term], target: i128, work: &mut Work) -> Result<Opt
         if weight < 0 {
             target -= weight * (size - 1); // y becomes size - 1 - y.
         }
-        ranges.push(Range { weight: weight.abs(), size, source: Source::Term(t as u32) });
+        total += weight.abs() * (size - 1);
+        parts.push(Part { weight: weight.abs(), size, term, range: None });
     }
-    let total: i128 = ranges.iter().map(Range::reach).sum();
     if target < 0 || target > total {
         return Ok(None);
     }
-    ranges.sort_unstable_by_key(|range| range.weight);
-    let mut joins = SmallVec::new();
-    coalesce(&mut ranges, &mut joins);
+    parts.sort_unstable_by_key(|part| part.weight);
+    let mut ranges = coalesce(&mut parts);
     ranges.reverse();
-    let search = Search::new(&ranges);
     let mut found: Values = SmallVec::from_elem(0, ranges.len());
-    if !search.from(0, target, &mut found, work)? {
+    if !Search::new(&ranges).from(0, target, &mut found, work)? {
         return Ok(None);
     }
-    let mut values: Values = SmallVec::from_elem(0, terms.len());
-    for (range, &value) in ranges.iter().zip(&found) {
-        assign(range, value, &joins, &mut values);
+    // What a range contributes is shared out among its parts, from the largest weight down.
+    for (value, range) in found.iter_mut().zip(&ranges) {
+        *value *= range.weight;
     }
-    for (value, &(weight, size)) in values.iter_mut().zip(terms) {
-        if weight < 0 {
-            *value = size - 1 - *value;
-        }
+    found.reverse();
+    let mut values: Values = SmallVec::from_elem(0, terms.len());
+    for &Part { weight, size, term, range } in parts.iter().rev() {
+        let Some(range) = range else { continue };
+        let value = div(found[range], weight).min(size - 1);
+        found[range] -= value * weight;
+        values[term] = if terms[term].0 < 0 { size - 1 - value } else { value };
     }
     Ok(Some(values))
+}
+
+/// A term with a positive weight, and the range that it has become a part of.
+struct Part {
+    weight: i128,
+    size: i128,
+    term: usize,
+    range: Option<usize>,
 }
 
 /// The multiples `0, weight, .., weight * (size - 1)` that a term, or several coalesced ones, can contribute.
@@ -86,7 +96,6 @@ pub(crate) fn solve(terms: &[Term], target: i128, work: &mut Work) -> Result<Opt
 struct Range {
     weight: i128,
     size: i128,
-    source: Source,
 }
 
 impl Range {
@@ -95,57 +104,29 @@ impl Range {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    Term(u32),
-    Join(u32),
-}
-
-/// Two ranges in one: a value is `multiple` times a value of `coarse` plus one of `fine`.
-#[derive(Clone, Copy, Debug)]
-struct Join {
-    fine: Range,
-    coarse: Range,
-    multiple: i128,
-}
-
-/// Joins ranges, sorted by weight, wherever one weight is a multiple of another that the smaller range can fill.
-fn coalesce(ranges: &mut SmallVec<[Range; 16]>, joins: &mut SmallVec<[Join; 8]>) {
-    let mut fine = 0;
-    while fine + 1 < ranges.len() {
-        let mut coarse = fine + 1;
-        while coarse < ranges.len() {
-            let (a, b) = (ranges[fine], ranges[coarse]);
-            // The ranges are sorted, so that no later one can be filled either once this one is too far apart.
-            if b.weight > a.reach() + a.weight {
-                break;
-            }
-            if rem(b.weight, a.weight) != 0 {
-                coarse += 1;
-                continue;
-            }
-            let multiple = div(b.weight, a.weight);
-            let source = Source::Join(joins.len() as u32);
-            joins.push(Join { fine: a, coarse: b, multiple });
-            ranges[fine] = Range { weight: a.weight, size: a.size + multiple * (b.size - 1), source };
-            ranges.remove(coarse);
-            coarse = fine + 1;
+/// Makes ranges of parts sorted by weight: a part joins wherever its weight is a multiple of the range's, and the
+/// range so far reaches far enough to leave no gap below it.
+fn coalesce(parts: &mut [Part]) -> SmallVec<[Range; 16]> {
+    let mut ranges: SmallVec<[Range; 16]> = SmallVec::new();
+    for first in 0..parts.len() {
+        if parts[first].range.is_some() {
+            continue;
         }
-        fine += 1;
-    }
-}
-
-/// Splits the value of a range among the terms that it stands for.
-fn assign(range: &Range, value: i128, joins: &[Join], values: &mut Values) {
-    match range.source {
-        Source::Term(t) => values[t as usize] = value,
-        Source::Join(j) => {
-            let join = &joins[j as usize];
-            let coarse = div(value, join.multiple).min(join.coarse.size - 1);
-            assign(&join.coarse, coarse, joins, values);
-            assign(&join.fine, value - coarse * join.multiple, joins, values);
+        let weight = parts[first].weight;
+        let mut size = 1;
+        for part in &mut parts[first..] {
+            if part.weight > weight * size {
+                break; // And so is every later one.
+            }
+            let multiple = div(part.weight, weight);
+            if part.range.is_none() && multiple * weight == part.weight {
+                part.range = Some(ranges.len());
+                size += multiple * (part.size - 1);
+            }
         }
+        ranges.push(Range { weight, size });
     }
+    ranges
 }
 
 /// The ranges from the largest weight down, with what each tail of them can reach.
@@ -594,8 +575,7 @@ mod tests {
             let mut terms: Vec<Term> = (0..1 + number(5)).map(|_| (number(40), 1 + number(5))).collect();
             terms.sort();
             terms.reverse();
-            let ranges: Vec<Range> =
-                terms.iter().map(|&(weight, size)| Range { weight, size, source: Source::Term(0) }).collect();
+            let ranges: Vec<Range> = terms.iter().map(|&(weight, size)| Range { weight, size }).collect();
             let search = Search::new(&ranges);
             let divisor = search.divisor[0];
             let target = number(search.reach[0] as u64 + 1) / divisor * divisor;

@@ -166,26 +166,30 @@ impl Box {
     /// The quotient `floor(position / divisor)` as an affine function of the point, if it is one on this box.
     ///
     /// It is exactly if the remainders, with steps chosen so that the first steps fit, never leave `0..divisor`.
-    pub(crate) fn quotient(&self, divisor: i64) -> Option<Affine> {
+    /// Tells the step along each axis on the way, and returns the value at the first corner.
+    pub(crate) fn quotient(&self, divisor: i64, mut step: impl FnMut(usize, i64)) -> Option<i64> {
         let (constant, remainder) = (self.origin / divisor, self.origin % divisor);
-        let mut steps = Point::with_capacity(self.axes.len());
         let (mut low, mut high) = (i128::from(remainder), i128::from(remainder));
-        for axis in &self.axes {
-            if axis.size == 1 {
-                steps.push(0);
-                continue;
+        for (l, axis) in self.axes.iter().enumerate().filter(|(_, axis)| axis.size > 1) {
+            let mut next = remainder + axis.stride;
+            // Most steps are small, and division is slow.
+            if next < 0 || next >= divisor {
+                let carries = next.div_euclid(divisor);
+                next -= carries * divisor;
+                step(l, carries);
             }
-            let next = self.origin + axis.stride;
-            steps.push(next / divisor - constant);
-            let reach = i128::from(next % divisor - remainder) * i128::from(axis.size - 1);
+            let reach = i128::from(next - remainder) * i128::from(axis.size - 1);
             low += reach.min(0);
             high += reach.max(0);
+            if low < 0 || high >= i128::from(divisor) {
+                return None;
+            }
         }
-        (low >= 0 && high < i128::from(divisor)).then_some(Affine { constant: constant.into(), steps })
+        Some(constant)
     }
 }
 
-/// An affine function of the points of a box.
+/// An affine function on a box.
 #[derive(Debug)]
 pub(crate) struct Affine {
     pub(crate) constant: i128,

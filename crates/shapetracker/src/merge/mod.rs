@@ -7,15 +7,19 @@
 //! - [`validity`] decides which indices are valid, and whether they are a box;
 //! - [`overflow`] decides whether the address is affine on that box;
 //! - [`equation`] answers the one question that both come down to, and [`system`] several of them at once;
-//! - [`stack`] does the same for stacks of any height, and answers what else is asked of them;
+//! - [`stack`] does the same for stacks of any height, with [`steps`] for the patterns of carries and [`glance`] for a
+//!   quick no, and [`questions`] answers what else is asked of them;
 //! - [`conditions`](mod@conditions) tells what the strides must satisfy;
 //! - [`witness`] is the evidence.
 
 mod conditions;
 pub(crate) mod equation;
+mod glance;
 pub(crate) mod level;
 mod overflow;
+mod questions;
 pub(crate) mod stack;
+mod steps;
 mod system;
 mod validity;
 mod witness;
@@ -28,6 +32,7 @@ use crate::tracker::check_inside;
 use crate::{Dims, Ranges, View};
 use equation::{OutOfWork, Work};
 use level::{Box, Level};
+use overflow::Address;
 use validity::Validity;
 
 /// The single view that does what two views do, or the reason why there is none.
@@ -87,9 +92,9 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
     } else {
         Box::of(later)
     };
-    match overflow::uneven_steps(&level, &space, &mut work)? {
-        None => Ok(affine_view(&level, &space, later)?),
-        Some(uneven) => {
+    match overflow::address(&level, &space, &mut work)? {
+        Ok(address) => Ok(view(&address, &space, later)?),
+        Err(uneven) => {
             let steps = uneven.at.map(|mut at| {
                 let index = space.index(&at, later);
                 let from = level.address(space.position(&at)) as i64;
@@ -119,22 +124,20 @@ pub(crate) fn reshape(view: &View, shape: &[i64]) -> Result<View, Unmerged> {
     merge_fitting(view, &View::row_major(shape))
 }
 
-/// The view of a pair whose address is affine on the box of its valid indices: strides by probing (theorem 10).
-fn affine_view(level: &Level, space: &Box, later: &View) -> Result<View, Error> {
+/// The view of a pair whose address is affine on the box of its valid indices.
+fn view(address: &Address, space: &Box, later: &View) -> Result<View, Error> {
     let mut strides = Dims::from_elem(0, later.rank());
     let mut mask: Ranges = (0..later.rank()).map(|axis| later.range(axis)).collect();
-    let first = level.address(space.origin);
-    let mut offset = first;
+    let mut offset = address.first;
+    for (axis, &stride) in space.axes.iter().zip(&address.strides).filter(|(axis, _)| axis.size > 1) {
+        offset -= stride * i128::from(axis.first);
+        let fault = || Fault::AxisOverflow { op: "merge", what: "the stride", axis: axis.axis };
+        strides[axis.axis] = i64::try_from(stride).map_err(|_| fault())?;
+    }
     for axis in &space.axes {
         mask[axis.axis] = (axis.first, axis.first + axis.size);
-        if axis.size > 1 {
-            let stride = level.address(space.origin + axis.stride) - first;
-            offset -= stride * i128::from(axis.first);
-            let fault = Fault::AxisOverflow { op: "merge", what: "the stride", axis: axis.axis };
-            strides[axis.axis] = i64::try_from(stride).map_err(|_| fault)?;
-        }
     }
-    View::canonical("merge", later.shape().into(), strides, offset, (!mask.is_empty()).then_some(mask))
+    View::canonical("merge", Dims::from_slice(later.shape()), strides, offset, (!mask.is_empty()).then_some(mask))
 }
 
 impl From<OutOfWork> for Undecided {

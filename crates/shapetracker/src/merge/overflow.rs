@@ -6,6 +6,14 @@ use super::equation::{OutOfWork, Work};
 use super::level::{Box, Level, Point};
 use super::validity::{Interval, point_with_digits};
 
+/// An address that is affine on a box.
+pub(crate) struct Address {
+    /// The address at the first corner.
+    pub(crate) first: i128,
+    /// How far a step along each axis moves it; of no meaning along axes with one index.
+    pub(crate) strides: SmallVec<[i128; 8]>,
+}
+
 /// Two unit steps along axis `axis` of the box that move the address by different amounts: where they start.
 pub(crate) struct Uneven {
     pub(crate) axis: usize,
@@ -21,25 +29,60 @@ struct Boundary {
     jump: i128,
 }
 
-/// Two steps that differ, or `None` when the address is affine on the box.
+/// The address as an affine function on the box, or two steps that show that it is none.
 ///
 /// The address is `offset + stride * x + sum jump[j] * floor(x / weight[j])` over the boundaries `j` between digits.
-/// A quotient that is affine on the box contributes an affine part. If none is left, the address is affine; if one is
-/// left, it is not; if several are left, their jumps may cancel, and the patterns of carries tell.
-pub(crate) fn uneven_steps(level: &Level, space: &Box, work: &mut Work) -> Result<Option<Uneven>, OutOfWork> {
+/// A quotient that is affine on the box contributes an affine part. If none is left, the address is affine. Those that
+/// are left each have a step that carries unlike the first step of its axis; if it does not move the address unlike
+/// the first because jumps cancel, the patterns of carries tell whether they always do.
+pub(crate) fn address(level: &Level, space: &Box, work: &mut Work) -> Result<Result<Address, Uneven>, OutOfWork> {
+    let stride = level.digits.first().map_or(0, |digit| i128::from(digit.stride));
+    let mut first = level.offset.wrapping_add(stride * i128::from(space.origin));
+    let mut strides: SmallVec<[i128; 8]> = SmallVec::new();
+    strides.extend(space.axes.iter().map(|axis| stride * i128::from(axis.stride)));
     let mut boundaries: SmallVec<[Boundary; 8]> = SmallVec::new();
     for pair in level.digits.windows(2) {
         let jump = i128::from(pair[1].stride) - i128::from(pair[0].stride) * i128::from(pair[0].size);
         let weight = pair[1].weight;
-        if jump != 0 && space.quotient(weight).is_none() {
-            boundaries.push(Boundary { weight, jump });
+        if jump == 0 {
+            continue;
+        }
+        // What the jumps of crafted strides add up to fits, but not every part of it does.
+        let quotient = space.quotient(weight, |l, step| {
+            strides[l] = strides[l].wrapping_add(jump.wrapping_mul(step.into()));
+        });
+        match quotient {
+            Some(quotient) => first = first.wrapping_add(jump.wrapping_mul(quotient.into())),
+            None => boundaries.push(Boundary { weight, jump }),
         }
     }
-    match &boundaries[..] {
-        [] => Ok(None),
-        [only] => Ok(Some(first_carry(space, only.weight))),
-        _ => Patterns { space, boundaries: &boundaries }.search(work),
+    if boundaries.is_empty() {
+        return Ok(Ok(Address { first, strides }));
     }
+    for boundary in &boundaries {
+        let uneven = first_carry(space, boundary.weight);
+        let stride = space.axes[uneven.axis].stride;
+        let [a, b] = uneven.at.each_ref().map(|at| jump(&boundaries, space.position(at), stride, |_| 0));
+        if a != b {
+            return Ok(Err(uneven));
+        }
+    }
+    if let Some(uneven) = (Patterns { space, boundaries: &boundaries }).search(work)? {
+        return Ok(Err(uneven));
+    }
+    let first = level.address(space.origin);
+    for (stride, axis) in strides.iter_mut().zip(&space.axes).filter(|(_, axis)| axis.size > 1) {
+        *stride = level.address(space.origin + axis.stride) - first;
+    }
+    Ok(Ok(Address { first, strides }))
+}
+
+/// How far the carries over boundaries move the address on a step from a position, each counted less `always`.
+fn jump(boundaries: &[Boundary], from: i64, stride: i64, always: impl Fn(i64) -> i64) -> i128 {
+    boundaries.iter().fold(0, |sum, &Boundary { weight, jump }| {
+        let carried = (from + stride) / weight - from / weight - always(weight);
+        sum.wrapping_add(jump.wrapping_mul(carried.into()))
+    })
 }
 
 /// Two steps of which exactly one carries over a boundary whose quotient is not affine on the box.
@@ -85,23 +128,13 @@ impl Patterns<'_> {
             // The steps of the axis start at all of its indices but the last.
             let mut starts = self.space.clone();
             starts.restrict(l, 0, axis.size - 1);
-            let first = self.jump_of_first_step(axis.stride);
+            let first = jump(self.boundaries, self.space.origin, axis.stride, |weight| axis.stride / weight);
             let mut intervals = SmallVec::new();
             if let Some(at) = self.walk(&starts, axis.stride, first, &mut intervals, false, 0, work)? {
                 return Ok(Some(Uneven { axis: l, at: [Point::from_elem(0, at.len()), at] }));
             }
         }
         Ok(None)
-    }
-
-    /// How far the carries of the first step of an axis move the address, beyond what every step carries.
-    fn jump_of_first_step(&self, stride: i64) -> i128 {
-        let (from, to) = (self.space.origin, self.space.origin + stride);
-        let carried = self.boundaries.iter().map(|boundary| {
-            let weight = boundary.weight;
-            boundary.jump * i128::from(to / weight - from / weight - stride / weight)
-        });
-        carried.sum()
     }
 
     /// A start whose carries over the boundaries from the next one on can be such that the jumps differ from those of
@@ -125,7 +158,10 @@ impl Patterns<'_> {
         if jump + least == first && jump + most == first {
             return Ok(None); // Whatever follows, the address moves as on the first step.
         }
-        let point = point_with_digits(starts, intervals, work)?;
+        let point = match next {
+            0 => Some(Point::from_elem(0, starts.axes.len())), // Nothing is said of the digits so far.
+            _ => point_with_digits(starts, intervals, work)?,
+        };
         if rest.is_empty() || point.is_none() {
             return Ok(point);
         }

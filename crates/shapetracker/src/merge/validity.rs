@@ -22,13 +22,14 @@ pub(crate) enum Validity {
 /// What is left is a question of equations.
 pub(crate) fn valid_box(level: &Level, later: &View, work: &mut Work) -> Result<Validity, OutOfWork> {
     let mut space = Box::of(later);
+    let mut open = SmallVec::new();
     // Each round works on the box cut by the one before. Crafted digits could take turns for long: rounds are few.
     for round in 0.. {
-        match settle(level, &mut space, round < 8) {
+        match settle(level, &mut space, round < 8, &mut open) {
             Round::Empty => return Ok(Validity::Empty),
             Round::Cut => continue,
-            Round::Open(open) if open.is_empty() => break,
-            Round::Open(open) => return decide(&Equations { level, open: &open }, later, space, work),
+            Round::Settled if open.is_empty() => break,
+            Round::Settled => return decide(&Equations::of(&open), later, space, work),
         }
     }
     Ok(Validity::Box(space))
@@ -38,34 +39,102 @@ enum Round {
     Empty,
     /// The box became smaller, and some digit is still open.
     Cut,
-    Open(SmallVec<[Open; 4]>),
+    Settled,
 }
 
-/// Cuts a box by its affine digits, and tells the digits that have values inside and outside their range even so.
-fn settle(level: &Level, space: &mut Box, may_cut: bool) -> Round {
-    let mut open = SmallVec::new();
+/// A masked digit that may have values inside and outside its range.
+struct Open<'a> {
+    digit: &'a Digit,
+    value: Value,
+}
+
+/// A digit on a box. Affine functions are given in terms of the index of the later view, not of the point of the box,
+/// so that they stay the same however the box is cut.
+enum Value {
+    Affine(Affine),
+    /// An affine function modulo the digit's size; steps that are multiples of it are left out.
+    Wrapping(Affine),
+    Other,
+}
+
+impl Open<'_> {
+    /// Whether the digit lies in its range at a point of a box.
+    fn is_valid(&self, space: &Box, point: &[i64]) -> bool {
+        // Affine values fit, whatever they are the sum of.
+        let at = |value: &Affine| {
+            space.axes.iter().zip(point).zip(&value.steps).fold(value.constant as i64, |sum, ((axis, i), step)| {
+                sum.wrapping_add(step.wrapping_mul(axis.first + i))
+            })
+        };
+        let value = match &self.value {
+            Value::Affine(value) => at(value),
+            Value::Wrapping(value) => at(value) % self.digit.size,
+            Value::Other => space.position(point) / self.digit.weight % self.digit.size,
+        };
+        self.digit.begin <= value && value < self.digit.end
+    }
+
+    /// Finds a point of a box at which the digit lies in `begin..end`: the entries on which the digit depends.
+    fn solve(&self, part: &Box, begin: i64, end: i64, point: &mut Point, work: &mut Work) -> Result<bool, OutOfWork> {
+        let Digit { weight, size, .. } = *self.digit;
+        let (value, wraps) = match &self.value {
+            Value::Affine(value) => (value, false),
+            Value::Wrapping(value) => (value, true),
+            Value::Other => {
+                let found = point_with_digits(part, &[Interval { weight, size, begin, end }], work)?;
+                return Ok(found.map(|found| *point = found).is_some());
+            }
+        };
+        let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
+        let (mut first, mut low, mut high) = (value.constant, 0, 0);
+        for (axis, &step) in part.axes.iter().zip(&value.steps) {
+            let step = i128::from(step);
+            let reach = step * i128::from(axis.size - 1);
+            (first, low, high) = (first + step * i128::from(axis.first), low + reach.min(0), high + reach.max(0));
+            terms.push((step, axis.size.into()));
+        }
+        let mut target = i128::from(begin) - first;
+        terms.push((-1, i128::from(end) - i128::from(begin)));
+        if wraps {
+            let size = i128::from(size);
+            let (least, most) = (div_floor(first + low, size), div_floor(first + high, size));
+            terms.push((-size, most - least + 1));
+            target += size * least;
+        }
+        let found = solve(&terms, target, work)?;
+        let found = found.map(|found| {
+            for (l, _) in value.steps.iter().enumerate().filter(|(_, step)| **step != 0) {
+                point[l] = found[l] as i64;
+            }
+        });
+        Ok(found.is_some())
+    }
+}
+
+/// Cuts a box by its affine digits, and finds the digits that have values inside and outside their range even so.
+fn settle<'a>(level: &'a Level, space: &mut Box, may_cut: bool, open: &mut SmallVec<[Open<'a>; 4]>) -> Round {
+    open.clear();
     let mut any_cut = false;
     for (j, digit) in level.digits.iter().enumerate().filter(|(_, digit)| digit.is_masked()) {
-        let Some(mut value) = affine_digit(level, j, space) else {
-            open.push(Open { digit: j, affine: false });
-            continue;
-        };
-        match cut(space, &mut value, digit, may_cut) {
-            Cut::Empty => return Round::Empty,
-            Cut::Inside(cut) => any_cut |= cut,
-            Cut::Straddles(cut) => {
-                any_cut |= cut;
-                open.push(Open { digit: j, affine: true });
+        let mut value = value_of(level, j, space);
+        if let Value::Affine(value) = &mut value {
+            match cut(space, value, digit, may_cut) {
+                Cut::Empty => return Round::Empty,
+                Cut::Inside(cut) => {
+                    any_cut |= cut;
+                    continue;
+                }
+                Cut::Straddles(cut) => any_cut |= cut,
             }
         }
+        if let Value::Affine(value) | Value::Wrapping(value) = &mut value {
+            for (axis, &step) in space.axes.iter().zip(&value.steps) {
+                value.constant -= i128::from(step) * i128::from(axis.first);
+            }
+        }
+        open.push(Open { digit, value });
     }
-    if any_cut && !open.is_empty() { Round::Cut } else { Round::Open(open) }
-}
-
-/// A masked digit that may have values inside and outside its range, and whether it is affine on the box.
-struct Open {
-    digit: usize,
-    affine: bool,
+    if any_cut && !open.is_empty() { Round::Cut } else { Round::Settled }
 }
 
 /// What a digit does to a box; and whether the box became smaller.
@@ -75,24 +144,25 @@ enum Cut {
     Straddles(bool),
 }
 
-/// A digit as an affine function on a box, if it is one.
-fn affine_digit(level: &Level, j: usize, space: &Box) -> Option<Affine> {
-    let digit = level.digits[j];
-    let mut value = if digit.weight == 1 {
-        let steps = space.axes.iter().map(|axis| axis.stride).collect();
-        Affine { constant: space.origin.into(), steps }
+/// A digit on a box, in terms of the point of the box.
+fn value_of(level: &Level, j: usize, space: &Box) -> Value {
+    let Digit { weight, size, .. } = level.digits[j];
+    let mut value = Affine { constant: space.origin.into(), steps: Point::from_elem(0, space.axes.len()) };
+    if weight == 1 {
+        value.steps.iter_mut().zip(&space.axes).for_each(|(step, axis)| *step = axis.stride);
     } else {
-        space.quotient(digit.weight)?
-    };
-    if j + 1 < level.digits.len() {
-        let above = space.quotient(level.digits[j + 1].weight)?;
-        value.constant -= above.constant * i128::from(digit.size);
-        for (step, above) in value.steps.iter_mut().zip(above.steps) {
-            // A digit's step is smaller than its size, whatever its two parts are.
-            *step = step.wrapping_sub(above.wrapping_mul(digit.size));
-        }
+        let Some(constant) = space.quotient(weight, |l, step| value.steps[l] = step) else { return Value::Other };
+        value.constant = constant.into();
     }
-    Some(value)
+    let Some(above) = level.digits.get(j + 1) else { return Value::Affine(value) };
+    let mut steps = Point::from_slice(&value.steps);
+    // A digit's step is smaller than its size, whatever its two parts are.
+    let take = |l: usize, step: i64| steps[l] = steps[l].wrapping_sub(step.wrapping_mul(size));
+    if let Some(above) = space.quotient(above.weight, take) {
+        return Value::Affine(Affine { constant: value.constant - i128::from(above) * i128::from(size), steps });
+    }
+    value.steps.iter_mut().filter(|step| **step % size == 0).for_each(|step| *step = 0);
+    Value::Wrapping(value)
 }
 
 /// The smallest and the largest value of an affine function on a box.
@@ -160,103 +230,175 @@ pub(crate) trait Search {
 /// Decides whether the valid points of a box of a view's indices are a box.
 ///
 /// The componentwise smallest and largest of valid points are kept, and must be valid themselves if the valid points
-/// are a box; so a hole usually shows after a few searches. When no search finds a point beyond the two corners, they
-/// span the bounding box, and the box is full unless some point of it is not valid.
+/// are a box; so a hole usually shows at once. They are moved outwards ever more thoroughly for as long as nothing
+/// between them is invalid.
 pub(crate) fn decide(
     search: &impl Search,
     later: &View,
     mut space: Box,
     work: &mut Work,
 ) -> Result<Validity, OutOfWork> {
-    let Some(first) = search.valid_point(&space, work)? else { return Ok(Validity::Empty) };
-    let hole = |space: &Box, valid: [&Point; 2], invalid: &Point| {
-        Validity::Hole(valid.map(|point| space.index(point, later)), space.index(invalid, later))
+    let low = Point::from_elem(0, space.axes.len());
+    let high: Point = space.axes.iter().map(|axis| axis.size - 1).collect();
+    let mut corners = match (search.is_valid(&space, &low), search.is_valid(&space, &high)) {
+        (true, true) => [low, high],
+        (true, false) => [low.clone(), low],
+        (false, true) => [high.clone(), high],
+        (false, false) => match search.valid_point(&space, work)? {
+            Some(point) => [point.clone(), point],
+            None => return Ok(Validity::Empty),
+        },
     };
-    let mut corners = [first.clone(), first];
-    for (l, side) in (0..space.axes.len()).flat_map(|l| [(l, 0), (l, 1)]) {
-        if let Some(([a, b], between)) = reach_bound(search, &space, &mut corners, l, side, work)? {
-            return Ok(hole(&space, [&a, &b], &between));
+    let hole = |space: &Box, [a, b]: [&Point; 2], invalid: &Point| {
+        Ok(Validity::Hole([space.index(a, later), space.index(b, later)], space.index(invalid, later)))
+    };
+    let mut full = None;
+    for reach in [Reach::Bound, Reach::Halfway, Reach::Outermost] {
+        for (l, side) in (0..space.axes.len()).flat_map(|l| [(l, 0), (l, 1)]) {
+            if let Some((corner, point, between)) = stretch(search, &mut space, &mut corners, l, side, reach, work)? {
+                return hole(&space, [&corner, &point], &between);
+            }
         }
+        if full.as_ref() == Some(&corners) {
+            continue;
+        }
+        let [low, high] = &corners;
+        let mut part = space.clone();
+        for (l, (&from, &to)) in low.iter().zip(high).enumerate() {
+            part.restrict(l, from, to + 1);
+        }
+        if let Some(mut point) = search.invalid_point(&part, work)? {
+            point.iter_mut().zip(low).for_each(|(i, from)| *i += from);
+            return hole(&space, [low, high], &point);
+        }
+        full = Some(corners.clone());
     }
     let [low, high] = &corners;
     for (l, (&from, &to)) in low.iter().zip(high).enumerate() {
         space.restrict(l, from, to + 1);
     }
-    let Some(point) = search.invalid_point(&space, work)? else { return Ok(Validity::Box(space)) };
-    let first = Point::from_elem(0, space.axes.len());
-    let last: Point = space.axes.iter().map(|axis| axis.size - 1).collect();
-    Ok(hole(&space, [&first, &last], &point))
+    Ok(Validity::Box(space))
 }
 
-/// Moves a corner to the outermost valid points along an axis: corner 0 down, corner 1 up.
+/// How far outwards a corner is moved.
+#[derive(Clone, Copy)]
+enum Reach {
+    /// To the bound of the box, if there are valid points at it. After the cuts there usually are.
+    Bound,
+    /// Half the way to the bound or more, if there are valid points there.
+    Halfway,
+    /// To the outermost valid points.
+    Outermost,
+}
+
+/// Moves a corner outwards along an axis: corner 0 down, corner 1 up.
 ///
 /// Returns two valid points and an invalid one between them, if the search comes across such.
-fn reach_bound(
+fn stretch(
     search: &impl Search,
-    space: &Box,
+    space: &mut Box,
     corners: &mut [Point; 2],
     l: usize,
     side: usize,
+    reach: Reach,
     work: &mut Work,
-) -> Result<Option<([Point; 2], Point)>, OutOfWork> {
-    let last = space.axes[l].size - 1;
-    // In terms of the distance from the bound, for both sides alike: nothing valid lies nearer than `none`.
+) -> Result<Option<(Point, Point, Point)>, OutOfWork> {
+    let axis = space.axes[l];
+    let last = axis.size - 1;
+    // In terms of the distance from the bound, for both sides alike. The bound itself is tried at first.
     let distance = |at: i64| if side == 0 { at } else { last - at };
-    let mut none = 0;
-    let mut probe = 0; // The bound itself comes first: after the cuts it is nearly always attained.
+    let mut near = i64::from(!matches!(reach, Reach::Bound));
     loop {
         let reached = distance(corners[side][l]);
-        if reached <= none {
+        if reached <= near {
             return Ok(None);
         }
-        let from = if side == 0 { none } else { last - probe };
-        let mut part = space.clone();
-        part.restrict(l, from, from + probe - none + 1);
-        match search.valid_point(&part, work)? {
-            None => none = probe + 1,
-            Some(mut point) => {
-                point[l] += from;
+        let far = match reach {
+            Reach::Bound => near,
+            Reach::Halfway | Reach::Outermost => near + (reached - near) / 2,
+        };
+        // A corner may be moved there as it is; if neither may, what else is valid there?
+        let mut moved = [side, 1 - side].into_iter().map(|corner| {
+            let mut moved = Point::from_slice(&corners[corner]);
+            moved[l] = distance(near);
+            moved
+        });
+        let found = match moved.find(|point| search.is_valid(space, point)) {
+            Some(point) => Some(point),
+            None => {
+                let from = distance(if side == 0 { near } else { far });
+                let origin = space.origin;
+                space.restrict(l, from, from + far - near + 1);
+                let found = search.valid_point(space, work);
+                (space.axes[l], space.origin) = (axis, origin);
+                found?.map(|mut point| {
+                    point[l] += from;
+                    point
+                })
+            }
+        };
+        match (found, reach) {
+            (Some(point), _) => {
                 for (corner, pick) in corners.iter_mut().zip([i64::min, i64::max]) {
-                    let moved: Point = corner.iter().zip(&point).map(|(&a, &b)| pick(a, b)).collect();
-                    if !search.is_valid(space, &moved) {
-                        return Ok(Some(([std::mem::take(corner), point], moved)));
+                    let mut moved = Point::from_slice(&point);
+                    moved.iter_mut().zip(&*corner).for_each(|(i, &at)| *i = pick(*i, at));
+                    if moved != point && moved != *corner && !search.is_valid(space, &moved) {
+                        return Ok(Some((std::mem::take(corner), point, moved)));
                     }
                     *corner = moved;
                 }
             }
+            (None, Reach::Outermost) => near = far + 1,
+            (None, _) => return Ok(None),
         }
-        probe = none + (distance(corners[side][l]) - none) / 2;
+        if let Reach::Halfway = reach {
+            return Ok(None);
+        }
     }
 }
 
 /// The valid points of a pair as solutions of bounded linear equations.
 struct Equations<'a> {
-    level: &'a Level,
-    open: &'a [Open],
+    open: &'a [Open<'a>],
+    /// Whether each of the open digits can be solved for alone, because no two of them depend on one axis.
+    apart: bool,
+}
+
+impl<'a> Equations<'a> {
+    fn of(open: &'a [Open<'a>]) -> Self {
+        let steps = || {
+            open.iter().filter_map(|open| match &open.value {
+                Value::Affine(value) | Value::Wrapping(value) => Some(&value.steps),
+                Value::Other => None,
+            })
+        };
+        let axes = steps().next().map_or(0, |steps| steps.len());
+        let apart =
+            steps().count() == open.len() && (0..axes).all(|l| steps().filter(|steps| steps[l] != 0).count() <= 1);
+        Equations { open, apart }
+    }
 }
 
 impl Search for Equations<'_> {
     fn valid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
-        if let [Open { digit, affine: true }] = *self.open
-            && let Some(value) = affine_digit(self.level, digit, part)
-        {
-            return point_with_value(part, &value, &self.level.digits[digit], work);
+        if !self.apart {
+            let open = self.open.iter().map(|Open { digit, .. }| Interval::of(digit, digit.begin, digit.end));
+            return point_with_digits(part, &open.collect::<SmallVec<[Interval; 4]>>(), work);
         }
-        let open = self.open.iter().map(|open| {
-            let digit = &self.level.digits[open.digit];
-            Interval { weight: digit.weight, size: digit.size, begin: digit.begin, end: digit.end }
-        });
-        point_with_digits(part, &open.collect::<SmallVec<[Interval; 4]>>(), work)
+        let mut point = Point::from_elem(0, part.axes.len());
+        for open in self.open {
+            if !open.solve(part, open.digit.begin, open.digit.end, &mut point, work)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(point))
     }
 
     fn invalid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
         for open in self.open {
-            let digit = &self.level.digits[open.digit];
-            for (begin, end) in [(0, digit.begin), (digit.end, digit.size)] {
-                let interval = Interval { weight: digit.weight, size: digit.size, begin, end };
-                if begin < end
-                    && let Some(point) = point_with_digits(part, &[interval], work)?
-                {
+            for (begin, end) in [(0, open.digit.begin), (open.digit.end, open.digit.size)] {
+                let mut point = Point::from_elem(0, part.axes.len());
+                if begin < end && open.solve(part, begin, end, &mut point, work)? {
                     return Ok(Some(point));
                 }
             }
@@ -265,17 +407,8 @@ impl Search for Equations<'_> {
     }
 
     fn is_valid(&self, space: &Box, point: &Point) -> bool {
-        self.level.is_valid(space.position(point))
+        self.open.iter().all(|open| open.is_valid(space, point))
     }
-}
-
-/// A point at which an affine digit is valid.
-fn point_with_value(space: &Box, value: &Affine, digit: &Digit, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
-    let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
-    terms.extend(space.axes.iter().zip(&value.steps).map(|(axis, &step)| (step.into(), axis.size.into())));
-    terms.push((-1, i128::from(digit.end) - i128::from(digit.begin)));
-    let found = solve(&terms, i128::from(digit.begin) - value.constant, work)?;
-    Ok(found.map(|values| values[..space.axes.len()].iter().map(|&i| i as i64).collect()))
 }
 
 /// The demand that the digit `floor(x / weight) mod size` of a position lie in `begin..end`.
@@ -285,6 +418,12 @@ pub(crate) struct Interval {
     pub(crate) size: i64,
     pub(crate) begin: i64,
     pub(crate) end: i64,
+}
+
+impl Interval {
+    fn of(digit: &Digit, begin: i64, end: i64) -> Interval {
+        Interval { weight: digit.weight, size: digit.size, begin, end }
+    }
 }
 
 /// A point of a box whose position has digits in the given intervals, sorted by weight; all other digits are free.

@@ -229,7 +229,7 @@ fn hostile_view(tape: &mut Tape) -> RawView {
         }
     }
     let strides = (0..rank).map(|axis| {
-        let fits = i64::MAX / shape[axis].max(1).min(i64::MAX - 1) / 8;
+        let fits = i64::MAX / shape[axis].clamp(1, i64::MAX - 1) / 8;
         let stride = hostile(tape);
         if tape.chance(80) { stride.clamp(-fits, fits) } else { stride }
     });

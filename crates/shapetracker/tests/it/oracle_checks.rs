@@ -51,7 +51,7 @@ fn known_views_are_recognised() {
         RawView::new(&[4, 3], &[5, -1], -3, Some(&[(1, 3), (0, 2)])),
     ];
     for view in views {
-        assert_eq!(evaluate(&[view.clone()]).single_view(), Some(view));
+        assert_eq!(view.array().single_view(), Some(view));
     }
 }
 

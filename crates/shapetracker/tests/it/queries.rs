@@ -248,8 +248,8 @@ fn the_max_merge_view_reads_the_same_elements_and_joins_what_can_be_joined() {
         if raw.numel() > 1000 {
             return Ok(());
         }
-        let (array, merged) = (evaluate(std::slice::from_ref(raw)), raw.view().max_merge());
-        let found = evaluate(&[RawView::from(&merged)]);
+        let (array, merged) = (raw.array(), raw.view().max_merge());
+        let found = RawView::from(&merged).array();
         same("the elements", &found.cells, &array.cells)?;
         // No two neighbours are one axis of a view.
         for axis in 1..merged.rank() {
@@ -310,7 +310,7 @@ fn a_shape_fits_exactly_when_it_is_a_view_and_the_copy_makes_it_one() {
 
 /// Copies elements into a fresh buffer and reads them back under the new shape.
 fn copy_works(array: &Array, copied: &View, view: &View) -> Result<(), String> {
-    let buffer = evaluate(&[RawView::from(copied)]);
+    let buffer = RawView::from(copied).array();
     let mut why = Ok(());
     array.for_each_index(|index, expected| {
         let found = view.address(index).and_then(|address| buffer.cells.get(address as usize).copied().flatten());

@@ -20,8 +20,8 @@ pub(crate) mod cases {
     pub(crate) const COMPOSITIONS: u32 = 5_000;
     pub(crate) const VIEW_OPERATIONS: u32 = 20_000;
     pub(crate) const SAME_MAPS: u32 = 20_000;
-    pub(crate) const SCALED: u32 = 30_000;
-    pub(crate) const LARGE: u32 = 3_000;
+    pub(crate) const SCALED: u32 = 60_000;
+    pub(crate) const LARGE: u32 = 20_000;
     pub(crate) const HOSTILE: u32 = 20_000;
     /// For each of the eight queries.
     pub(crate) const QUERIES: u32 = 5_000;
@@ -62,7 +62,7 @@ pub(crate) fn check<C: Debug>(
         ..Config::default()
     };
     let tapes = prop::collection::vec(any::<u32>(), Tape::LENGTH);
-    let case = |draws: &[u32]| generate(&mut Tape { draws: draws.to_vec().into_iter() });
+    let case = |draws: &Vec<u32>| generate(&mut Tape { draws: draws.clone().into_iter() });
     let outcome =
         TestRunner::new_with_rng(config, rng).run(&tapes, |draws| property(&case(&draws)).map_err(TestCaseError::fail));
     match outcome {
@@ -90,9 +90,9 @@ impl Tape {
         assert!(n > 0);
         let mut draw = || u128::from(self.draws.next().unwrap_or(0));
         if let Ok(n) = u32::try_from(n) {
-            return (draw() * u128::from(n) >> 32) as i64;
+            return ((draw() * u128::from(n)) >> 32) as i64;
         }
-        ((draw() << 32 | draw()) * n as u128 >> 64) as i64
+        ((((draw() << 32) | draw()) * n as u128) >> 64) as i64
     }
 
     /// Whether only zeros are left, so that further draws change nothing.

@@ -5,7 +5,7 @@
 //! of pairs whose answer is known for every size, and large random pairs where every witness is looked up and every
 //! merged view is compared with the stack at the corners, around the places where digits overflow, and at random.
 
-use shapetracker::{ShapeTracker, Unmerged, View, Witness, merge};
+use shapetracker::{ErrorKind, ShapeTracker, Unmerged, View, Witness, merge};
 
 use crate::oracle::{RawView, check_witness, evaluate, look_up};
 use crate::random::{Tape, cases, check};
@@ -50,12 +50,10 @@ impl Scaled {
         }
         later.offset = later.offset.checked_mul(new.size)?.checked_add(new.start)?;
         push_axis(later, later.shape.len(), new.len, new.walk, (0, new.len));
-        self.merged = self.merged.or_else(|| new.nothing(&self.pair[1]));
-        if let Some(merged) = &mut self.merged {
-            if merged.shape.len() < self.pair[1].shape.len() {
-                new.push_merged(merged, merged.shape.len())?;
-            }
-        }
+        self.merged = match self.merged {
+            Some(merged) => Some(new.beside(merged, later.shape.len() - 1)?),
+            None => new.nothing(later),
+        };
         Some(self)
     }
 
@@ -66,12 +64,10 @@ impl Scaled {
         push_axis(earlier, 0, new.size, new.stride, new.range);
         later.offset = later.offset.checked_add(numel.checked_mul(new.start)?)?;
         push_axis(later, 0, new.len, numel.checked_mul(new.walk)?, (0, new.len));
-        self.merged = self.merged.or_else(|| new.nothing(&self.pair[1]));
-        if let Some(merged) = &mut self.merged {
-            if merged.shape.len() < self.pair[1].shape.len() {
-                new.push_merged(merged, 0)?;
-            }
-        }
+        self.merged = match self.merged {
+            Some(merged) => Some(new.beside(merged, 0)?),
+            None => new.nothing(later),
+        };
         Some(self)
     }
 
@@ -169,10 +165,11 @@ impl NewAxis {
         (begin, end.max(begin))
     }
 
-    fn push_merged(&self, merged: &mut RawView, axis: usize) -> Option<()> {
+    /// The merged view with the new axis at a place.
+    fn beside(&self, mut merged: RawView, axis: usize) -> Option<RawView> {
         merged.offset = merged.offset.checked_add(self.stride.checked_mul(self.start)?)?;
-        push_axis(merged, axis, self.len, self.stride.checked_mul(self.walk)?, self.valid());
-        Some(())
+        push_axis(&mut merged, axis, self.len, self.stride.checked_mul(self.walk)?, self.valid());
+        Some(merged)
     }
 
     /// What was no view is one if the new axis leaves nothing valid.
@@ -428,7 +425,7 @@ fn near_full(tape: &mut Tape, size: i64) -> (i64, i64) {
 
 #[test]
 fn large_random_pairs_have_true_witnesses_and_merged_views_that_agree_wherever_they_are_looked_at() {
-    let counts = std::cell::Cell::new((0u32, 0u32));
+    let (counts, refused) = (std::cell::Cell::new((0u32, 0u32)), std::cell::Cell::new(0u32));
     check(
         cases::LARGE,
         |tape| {
@@ -448,12 +445,18 @@ fn large_random_pairs_have_true_witnesses_and_merged_views_that_agree_wherever_t
                     check_witness(&witness, &pair[1].shape, |index| look_up(pair, index))
                         .map_err(|why| format!("{witness:?} is no witness: {why}"))
                 }
+                // A merged view may need an offset past i64 although all of its valid addresses fit.
+                Err(Unmerged::Error(error)) if error.kind() == ErrorKind::Overflow && pair[1].mask.is_some() => {
+                    refused.set(refused.get() + 1);
+                    Ok(())
+                }
                 Err(other) => Err(format!("{other:?}")),
             }
         },
     );
     let (merges, not) = counts.get();
-    println!("{merges} large pairs merge, {not} do not");
+    println!("{merges} large pairs merge, {not} do not, {} have an offset past i64", refused.get());
+    assert!(refused.get() < merges / 500 + 1);
     assert!(merges > not / 10 && not > merges / 10);
 }
 
@@ -465,7 +468,7 @@ fn look_around(pair: &[RawView], view: &View, draws: &[i64; 2]) -> Result<(), St
     let mut random = |n: i64| {
         // A linear congruential generator is enough to scatter indices.
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (u128::from(state) * n as u128 >> 64) as i64
+        ((u128::from(state) * n as u128) >> 64) as i64
     };
     let compare = |index: &[i64]| {
         let (expected, found) = (look_up(pair, index), look_up(std::slice::from_ref(&raw), index));

@@ -1,0 +1,123 @@
+//! Unit steps through a stack: the patterns of carries, level by level.
+
+use super::equation::{OutOfWork, Work};
+use super::level::{Box, Level, Point};
+use super::stack::{Demand, Stacked};
+use super::system::System;
+
+/// Which unit steps from a valid index are looked for.
+#[derive(Clone, Copy)]
+pub(super) enum Sought {
+    /// Steps to a valid index that move the address by anything but this.
+    Unlike(i128),
+    /// Steps to an index that is not valid.
+    Invalid,
+}
+
+impl Stacked<'_> {
+    /// A valid index in a box of starts from which a unit step along axis `l`, backwards if asked, is as sought.
+    pub(super) fn step(
+        &self,
+        starts: &Box,
+        l: usize,
+        back: bool,
+        sought: Sought,
+        work: &mut Work,
+    ) -> Result<Option<Point>, OutOfWork> {
+        let mut system = System::default();
+        let index = Self::index_variables(&mut system, starts);
+        let trace = self.trace(&mut system, &index, Demand::Valid);
+        let stride = i128::from(starts.axes[l].stride);
+        let pattern = Pattern { bounds: system.bounds.clone(), carry: false, next: 0, left: false };
+        let mut walk = Walk { levels: &self.levels, digits: &trace.digits, system: &system, sought, work };
+        let found = walk.level(0, if back { -stride } else { stride }, pattern)?;
+        Ok(found.map(|values| starts.axes.iter().zip(values).map(|(axis, i)| i as i64 - axis.first).collect()))
+    }
+}
+
+/// Goes through the patterns of carries of a unit step, level by level and digit by digit.
+struct Walk<'a> {
+    levels: &'a [Level],
+    digits: &'a [Vec<usize>],
+    system: &'a System,
+    sought: Sought,
+    work: &'a mut Work,
+}
+
+/// What is known of a pattern so far.
+#[derive(Clone)]
+struct Pattern {
+    /// The bounds of the system's variables.
+    bounds: Vec<(i128, i128)>,
+    /// The carry from the digit before.
+    carry: bool,
+    /// How far the digits so far move the position of the next level.
+    next: i128,
+    /// Whether some digit leaves its valid range.
+    left: bool,
+}
+
+type Found = Result<Option<Vec<i128>>, OutOfWork>;
+
+impl Walk<'_> {
+    /// Level `k`, entered by a position that moves by `step`.
+    fn level(&mut self, k: usize, step: i128, pattern: Pattern) -> Found {
+        let Some(level) = self.levels.get(k) else {
+            return match self.sought {
+                Sought::Unlike(expected) if step != expected => self.system.within(pattern.bounds, self.work),
+                _ => Ok(None),
+            };
+        };
+        // A pattern that no index has need not be followed to the levels below.
+        if k > 0 && self.system.within(pattern.bounds.clone(), self.work)?.is_none() {
+            return Ok(None);
+        }
+        self.digit(level, k, step, 0, Pattern { carry: false, next: 0, ..pattern })
+    }
+
+    /// Digit `j` of level `k`.
+    fn digit(&mut self, level: &Level, k: usize, step: i128, j: usize, pattern: Pattern) -> Found {
+        self.work.tick()?;
+        let Some(digit) = level.digits.get(j).copied() else {
+            return match pattern {
+                Pattern { carry: true, .. } => Ok(None), // The position would leave the view.
+                Pattern { left: true, bounds, .. } => self.system.within(bounds, self.work),
+                Pattern { next, .. } => self.level(k + 1, next, pattern),
+            };
+        };
+        let outermost = j + 1 == level.digits.len();
+        let (size, quotient) = (i128::from(digit.size), step.abs() / i128::from(digit.weight));
+        let by = if outermost { quotient } else { quotient % size } + i128::from(pattern.carry);
+        let (begin, end) = (i128::from(digit.begin), i128::from(digit.end));
+        for carry in [false, true] {
+            let (low, high, change) = match (step >= 0, carry) {
+                (true, false) => (0, size - by, by),
+                (true, true) => (size - by, size, by - size),
+                (false, false) => (by, size, -by),
+                (false, true) => (0, by, size - by),
+            };
+            // Where the digit ends up: still valid; or, for those who seek it, not.
+            let ends = [(begin, end, false), (0, begin, true), (end, size, true)];
+            let ends = match (self.sought, pattern.left) {
+                (Sought::Unlike(_), _) => &ends[..1],
+                (Sought::Invalid, false) => &ends[..],
+                (Sought::Invalid, true) => &[(0, size, true)][..],
+            };
+            for &(first, past, left) in ends {
+                let variable = self.digits[k][j];
+                let (from, to) = pattern.bounds[variable];
+                let narrowed = (from.max(low).max(first - change), to.min(high - 1).min(past - 1 - change));
+                if narrowed.0 <= narrowed.1 {
+                    let next = pattern.next + change * i128::from(digit.stride);
+                    let mut pattern = Pattern { carry, next, left, bounds: pattern.bounds.clone() };
+                    pattern.bounds[variable] = narrowed;
+                    let found = self.digit(level, k, step, j + 1, pattern)?;
+                    if found.is_some() {
+                        return Ok(found);
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}
