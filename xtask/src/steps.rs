@@ -198,7 +198,8 @@ fn judge(workspace: &Workspace) -> Outcome {
         workspace.run(&mut workspace.command(&python, "-m pip install --quiet islpy"))?;
     }
     workspace.run(&mut workspace.cargo("build --release --bins"))?;
-    workspace.run(workspace.command(&python, script).env("PATH", path_with(&workspace.target("release"))))
+    workspace.run(workspace.command(&python, script).arg("--self-test"))?;
+    workspace.run(workspace.command(&python, script).arg(workspace.target("release/shapetracker")))
 }
 
 #[cfg(test)]
