@@ -115,9 +115,16 @@ impl View {
     pub fn permute(&self, axes: impl AsRef<[i64]>) -> Result<View, Error> {
         let order = permutation("permute", axes.as_ref(), self.rank())?;
         let (shape, strides, offset, mask) = self.parts();
-        let dims = |values: &Dims| order.iter().map(|&axis| values[axis as usize]).collect();
-        let mask = mask.map(|mask| order.iter().map(|&axis| mask[axis as usize]).collect());
-        Ok(View::trusted(dims(shape), dims(strides), offset, mask))
+        let (mut new_shape, mut new_strides) = (Dims::from_slice(shape), Dims::from_slice(strides));
+        let mut new_mask = mask.map(|mask| Ranges::from_slice(mask));
+        for (new, &axis) in order.iter().enumerate() {
+            new_shape[new] = shape[axis as usize];
+            new_strides[new] = strides[axis as usize];
+            if let (Some(new_mask), Some(mask)) = (&mut new_mask, mask) {
+                new_mask[new] = mask[axis as usize];
+            }
+        }
+        Ok(View::trusted(new_shape, new_strides, offset, new_mask))
     }
 
     /// Axes of size 1 repeated to the given sizes, with stride 0; -1 (or the size itself) leaves an axis as it is.
@@ -134,7 +141,7 @@ impl View {
         const OP: &str = "expand";
         let sizes = sizes.as_ref();
         check_count(OP, "size", self.rank(), sizes.len())?;
-        let mut expanded: Dims = sizes.into();
+        let mut expanded = Dims::from_slice(sizes);
         for (axis, (to, &size)) in expanded.iter_mut().zip(self.shape()).enumerate() {
             if *to == -1 {
                 *to = size;
@@ -154,7 +161,7 @@ impl View {
         if self.is_empty() || expanded.contains(&0) {
             return Ok(View::nothing(&expanded));
         }
-        Ok(View::trusted(expanded, strides.clone(), offset, mask))
+        Ok(View::trusted(expanded, Dims::from_slice(strides), offset, mask))
     }
 
     /// Masked elements around the view: `(before, after)` an axis.
@@ -174,7 +181,7 @@ impl View {
         let pads = pads.as_ref();
         check_count(OP, "pair (before, after)", self.rank(), pads.len())?;
         let (shape, strides, offset, _) = self.parts();
-        let mut padded = shape.clone();
+        let mut padded = Dims::from_slice(shape);
         let mut mask = Ranges::with_capacity(pads.len());
         let mut offset = i128::from(offset);
         for (axis, &(before, after)) in pads.iter().enumerate() {
@@ -192,7 +199,7 @@ impl View {
             return Ok(View::nothing(&padded));
         }
         let mask = (!mask.is_empty()).then_some(mask);
-        View::canonical(OP, padded, strides.clone(), offset, mask)
+        View::canonical(OP, padded, Dims::from_slice(strides), offset, mask)
     }
 
     /// The half-open range `(begin, end)` of each axis.
@@ -210,7 +217,7 @@ impl View {
         let ranges = ranges.as_ref();
         check_count(OP, "range (begin, end)", self.rank(), ranges.len())?;
         let (shape, strides, offset, mask) = self.parts();
-        let mut shrunk = shape.clone();
+        let mut shrunk = Dims::from_slice(shape);
         let mut offset = i128::from(offset);
         for (axis, &(begin, end)) in ranges.iter().enumerate() {
             let size = shape[axis];
@@ -232,7 +239,7 @@ impl View {
                 })
                 .collect()
         });
-        View::canonical(OP, shrunk, strides.clone(), offset, mask)
+        View::canonical(OP, shrunk, Dims::from_slice(strides), offset, mask)
     }
 
     /// The named axes reversed; a negative number counts from the last axis.
@@ -252,7 +259,7 @@ impl View {
         if self.is_empty() {
             return Ok(self.clone());
         }
-        let (mut strides, mut mask) = (strides.clone(), mask.cloned());
+        let (mut strides, mut mask) = (Dims::from_slice(strides), mask.map(|mask| Ranges::from_slice(mask)));
         let mut offset = i128::from(offset);
         for &axis in &axes {
             let axis = axis as usize;
@@ -264,7 +271,7 @@ impl View {
                 mask[axis] = (shape[axis] - end, shape[axis] - begin);
             }
         }
-        View::canonical(OP, shape.clone(), strides, offset, mask)
+        View::canonical(OP, Dims::from_slice(shape), strides, offset, mask)
     }
 
     /// Every step-th element of each axis, as the slice `[::step]` does: a negative step walks back from the last.
@@ -284,30 +291,36 @@ impl View {
         if let Some(axis) = steps.iter().position(|&step| step == 0) {
             return Err(Fault::ZeroStep { op: OP, axis }.into());
         }
-        let backwards = (0i64..).zip(steps).filter(|(_, step)| **step < 0).map(|(axis, _)| axis);
-        let forwards = self.flip(backwards.collect::<Dims>())?;
-        let (shape, strides, offset, mask) = forwards.parts();
-        let (mut shape, mut strides, mut mask) = (shape.clone(), strides.clone(), mask.cloned());
-        for (axis, step) in steps.iter().enumerate() {
+        let (shape, strides, offset, mask) = self.parts();
+        let (mut shape, mut strides) = (Dims::from_slice(shape), Dims::from_slice(strides));
+        let mut mask = mask.map(|mask| Ranges::from_slice(mask));
+        let mut offset = i128::from(offset);
+        for (axis, &step) in steps.iter().enumerate() {
+            let (size, mut stride) = (shape[axis], i128::from(strides[axis]));
+            let (mut begin, mut end) = mask.as_ref().map_or((0, size), |mask| mask[axis]);
+            if step < 0 {
+                offset += stride * i128::from(size - 1);
+                stride = -stride;
+                (begin, end) = (size - end, size - begin);
+            }
             // A step past the end of the axis takes its first element alone, whatever its length.
             let step = i64::try_from(step.unsigned_abs()).unwrap_or(i64::MAX);
-            shape[axis] = ceil_div(shape[axis], step);
+            (begin, end) = (ceil_div(begin, step), ceil_div(end, step));
+            shape[axis] = ceil_div(size, step);
             if let Some(mask) = &mut mask {
-                let (begin, end) = (ceil_div(mask[axis].0, step), ceil_div(mask[axis].1, step));
                 mask[axis] = if begin < end { (begin, end) } else { (0, 0) };
             }
-            let (begin, end) = mask.as_ref().map_or((0, shape[axis]), |mask| mask[axis]);
-            strides[axis] = if end <= 1 && begin == 0 {
+            strides[axis] = if end <= 1 || begin >= end {
                 0 // Only the element at 0 is left, or none: the offset alone places it.
             } else {
-                let stride = strides[axis].checked_mul(step);
-                stride.ok_or(Fault::AxisOverflow { op: OP, what: "the stride", axis })?
+                let stride = i64::try_from(stride * i128::from(step));
+                stride.map_err(|_| Fault::AxisOverflow { op: OP, what: "the stride", axis })?
             };
         }
-        if forwards.is_empty() {
+        if self.is_empty() {
             return Ok(View::nothing(&shape));
         }
-        View::canonical(OP, shape, strides, offset.into(), mask)
+        View::canonical(OP, shape, strides, offset, mask)
     }
 }
 

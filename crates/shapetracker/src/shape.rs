@@ -42,7 +42,7 @@ pub(crate) fn row_major(shape: &[i64]) -> Dims {
     if shape.contains(&0) {
         return Dims::from_elem(0, shape.len());
     }
-    let mut strides: Dims = shape.into();
+    let mut strides = Dims::from_slice(shape);
     let mut product = 1;
     for stride in strides.iter_mut().rev() {
         product *= std::mem::replace(stride, product);
@@ -67,7 +67,7 @@ pub(crate) fn infer(op: &'static str, from: &[i64], have: i64, to: &[i64]) -> Re
     if to.len() > MAX_RANK {
         return Err(Fault::TooManyAxes { op, given: to.len() }.into());
     }
-    let mut shape: Dims = to.into();
+    let mut shape = Dims::from_slice(to);
     if let Some(axis) = to.iter().position(|&size| size == -1) {
         if let Some(more) = to[axis + 1..].iter().position(|&size| size == -1) {
             return Err(Fault::InferTwice { op, first: axis, second: axis + 1 + more }.into());

@@ -437,7 +437,11 @@ impl ShapeTracker {
     }
 
     /// Replaces the last view by one that may merge where the old one did not.
+    #[inline]
     fn with_last(&self, view: View) -> Self {
+        if self.views.len() == 1 {
+            return view.into();
+        }
         let mut tracker = self.with_same_merges(view);
         fewest::merge_top(&mut tracker.views);
         tracker
@@ -445,7 +449,11 @@ impl ShapeTracker {
 
     /// Replaces the last view by one that merges exactly when the old one did: permuting, flipping, repeating and
     /// padding change neither whether differences are constant nor whether the valid set is a box.
+    #[inline]
     fn with_same_merges(&self, view: View) -> Self {
+        if self.views.len() == 1 {
+            return view.into();
+        }
         let mut views: Stack = SmallVec::with_capacity(self.views.len());
         views.extend(self.views[..self.views.len() - 1].iter().cloned());
         views.push(view);
@@ -465,6 +473,7 @@ pub(crate) fn check_inside(op: &'static str, view: &View, len: i64) -> Result<()
 }
 
 impl From<View> for ShapeTracker {
+    #[inline]
     fn from(view: View) -> Self {
         ShapeTracker { views: SmallVec::from_buf([view]) }
     }

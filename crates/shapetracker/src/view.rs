@@ -34,7 +34,7 @@ use crate::{Dims, Ranges};
 /// ```
 ///
 /// Cost: everything here is linear in the number of axes; up to 8 axes nothing is allocated.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq, Hash)]
 pub struct View {
     shape: Dims,
     strides: Dims,
@@ -90,7 +90,8 @@ impl View {
                 return Ok(View::nothing(shape));
             }
         }
-        View::canonical("view", shape.into(), strides.into(), offset.into(), mask.map(Ranges::from))
+        let (shape, strides) = (Dims::from_slice(shape), Dims::from_slice(strides));
+        View::canonical("view", shape, strides, offset.into(), mask.map(Ranges::from_slice))
     }
 
     /// The shape: one size an axis, outermost first.
@@ -185,8 +186,9 @@ impl View {
             return None;
         }
         let (mut low, mut high) = (i128::from(self.offset), i128::from(self.offset));
-        for (axis, &stride) in self.strides.iter().enumerate() {
-            let (begin, end) = self.range(axis);
+        let mask = self.mask();
+        for (axis, (&stride, &size)) in self.strides.iter().zip(&self.shape).enumerate() {
+            let (begin, end) = mask.map_or((0, size), |mask| mask[axis]);
             let (first, last) = (i128::from(stride) * i128::from(begin), i128::from(stride) * i128::from(end - 1));
             low += first.min(last);
             high += first.max(last);
@@ -235,13 +237,13 @@ impl View {
                 *stride = 0;
             }
         }
-        View { shape: shape.into(), strides, offset: 0, mask: None }
+        View { shape: Dims::from_slice(shape), strides, offset: 0, mask: None }
     }
 
     /// The view of a shape in which nothing is valid.
     pub(crate) fn nothing(shape: &[i64]) -> View {
         let mask = (!shape.contains(&0)).then(|| Ranges::from_elem((0, 0), shape.len()));
-        View { shape: shape.into(), strides: Dims::from_elem(0, shape.len()), offset: 0, mask }
+        View { shape: Dims::from_slice(shape), strides: Dims::from_elem(0, shape.len()), offset: 0, mask }
     }
 
     /// The canonical view of checked sizes and ranges. Only an address past `i64` can make it fail.
@@ -252,31 +254,28 @@ impl View {
         offset: i128,
         mask: Option<Ranges>,
     ) -> Result<View, Error> {
-        let mut mask = mask;
         if shape.contains(&0) || mask.as_ref().is_some_and(|mask| mask.iter().any(|(begin, end)| begin == end)) {
             return Ok(View::nothing(&shape));
         }
         // The empty list of ranges of a scalar stands for a masked scalar; nothing above lets one through.
-        let mut offset = offset;
+        let (mut offset, mut low, mut high) = (offset, 0, 0);
         let mut full = true;
-        for (axis, stride) in strides.iter_mut().enumerate() {
-            let (begin, end) = mask.as_ref().map_or((0, shape[axis]), |mask| mask[axis]);
+        let ranges = mask.as_deref();
+        for (axis, (stride, &size)) in strides.iter_mut().zip(&shape).enumerate() {
+            let (begin, end) = ranges.map_or((0, size), |ranges| ranges[axis]);
+            full &= begin == 0 && end == size;
+            let (first, last) = (i128::from(begin) * i128::from(*stride), i128::from(end - 1) * i128::from(*stride));
             if end - begin == 1 {
-                offset += i128::from(begin) * i128::from(*stride);
+                offset += first;
                 *stride = 0;
+            } else if *stride > 0 {
+                (low, high) = (low + first, high + last);
+            } else {
+                (low, high) = (low + last, high + first);
             }
-            full &= begin == 0 && end == shape[axis];
         }
-        if full {
-            mask = None;
-        }
-        let (mut low, mut high) = (offset, offset);
-        for (axis, &stride) in strides.iter().enumerate() {
-            let (begin, end) = mask.as_ref().map_or((0, shape[axis]), |mask| mask[axis]);
-            let (first, last) = (i128::from(stride) * i128::from(begin), i128::from(stride) * i128::from(end - 1));
-            low += first.min(last);
-            high += first.max(last);
-        }
+        let (low, high) = (offset + low, offset + high);
+        let mask = mask.filter(|_| !full);
         let fits = |address: i128| i64::try_from(address).is_ok();
         if !fits(low) || !fits(high) {
             return Err(Fault::Overflow { op, what: "an address" }.into());
@@ -307,6 +306,18 @@ pub(crate) fn check_count(op: &'static str, what: &'static str, rank: usize, giv
         return Err(Fault::Rank { op, what, rank, given }.into());
     }
     Ok(())
+}
+
+/// Copies the lists as a whole, which `SmallVec` does not do by itself.
+impl Clone for View {
+    fn clone(&self) -> View {
+        View {
+            shape: Dims::from_slice(&self.shape),
+            strides: Dims::from_slice(&self.strides),
+            offset: self.offset,
+            mask: self.mask.as_deref().map(Ranges::from_slice),
+        }
+    }
 }
 
 /// `(4, 3):(1, 4) offset 2 mask ((0, 4), (1, 3))`: shape and strides, and the rest where there is any.

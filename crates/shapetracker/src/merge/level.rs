@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Dims, View};
+use crate::{Dims, Ranges, View};
 
 /// An index of a [`Box`]: one entry for each of its axes.
 pub(crate) type Point = SmallVec<[i64; 8]>;
@@ -39,18 +39,17 @@ impl Digit {
 
 impl Level {
     /// The digits of a view that has something valid.
+    #[inline]
     pub(crate) fn of(view: &View) -> Level {
-        let (shape, strides, offset, mask) = view.parts();
-        let mut digits: SmallVec<[Digit; 8]> = SmallVec::new();
-        let mut offset = i128::from(offset);
+        let mask = view.mask();
+        let mut level = Level { digits: SmallVec::new(), offset: view.offset().into(), masked: false };
         let mut weight = 1;
-        for axis in (0..shape.len()).rev() {
-            let (size, stride) = (shape[axis], strides[axis]);
+        for (axis, (&size, &stride)) in view.shape().iter().zip(view.strides()).enumerate().rev() {
             if size == 1 {
                 continue;
             }
             let (begin, end) = mask.map_or((0, size), |mask| mask[axis]);
-            match digits.last_mut() {
+            match level.digits.last_mut() {
                 Some(inner) if !inner.is_masked() && inner.stride.checked_mul(inner.size) == Some(stride) => {
                     inner.begin = begin * inner.size;
                     inner.end = end * inner.size;
@@ -59,17 +58,49 @@ impl Level {
                 // With one valid value (and so stride 0) the axis places the valid range of the inner one.
                 Some(inner) if end - begin == 1 => {
                     let shift = begin * inner.size;
-                    offset -= i128::from(inner.stride) * i128::from(shift);
+                    level.offset -= i128::from(inner.stride) * i128::from(shift);
                     inner.begin += shift;
                     inner.end += shift;
                     inner.size *= size;
                 }
-                _ => digits.push(Digit { weight, size, stride, begin, end }),
+                _ => level.digits.push(Digit { weight, size, stride, begin, end }),
             }
             weight *= size;
         }
-        let masked = digits.iter().any(Digit::is_masked);
-        Level { digits, offset, masked }
+        level.masked = mask.is_some() && level.digits.iter().any(Digit::is_masked);
+        level
+    }
+
+    /// The view under another shape with the same number of elements, if each new axis is a part of one digit.
+    ///
+    /// That is how nearly every reshape is one view; of the others [`merge`](super::merge()) knows.
+    pub(crate) fn reshaped(&self, shape: &[i64]) -> Option<View> {
+        let mut strides = Dims::from_elem(0, shape.len());
+        let mut mask = self.masked.then(|| shape.iter().map(|&size| (0, size)).collect::<Ranges>());
+        let mut digits = self.digits.iter();
+        // What is left of the digit that is being shared out.
+        let mut rest = Digit { weight: 1, size: 1, stride: 0, begin: 0, end: 1 };
+        for (axis, &size) in shape.iter().enumerate().rev().filter(|(_, size)| **size > 1) {
+            if rest.size == 1 {
+                rest = *digits.next()?;
+            }
+            strides[axis] = rest.stride;
+            if let Some(mask) = &mut mask {
+                if size == rest.size {
+                    mask[axis] = (rest.begin, rest.end);
+                } else if rest.begin % size == 0 && rest.end % size == 0 && rest.end - rest.begin > size {
+                    (rest.begin, rest.end) = (rest.begin / size, rest.end / size);
+                } else {
+                    return None;
+                }
+            }
+            if rest.size % size != 0 {
+                return None;
+            }
+            rest.size /= size;
+            rest.stride = rest.stride.wrapping_mul(size); // It wraps only if nothing is left to use it.
+        }
+        Some(View::trusted(Dims::from_slice(shape), strides, i64::try_from(self.offset).ok()?, mask))
     }
 
     /// The address at a position, valid or not.
@@ -119,18 +150,20 @@ pub(crate) struct Axis {
 
 impl Box {
     /// The valid indices of a view that has some.
+    #[inline]
     pub(crate) fn of(view: &View) -> Box {
-        let (shape, strides, offset, mask) = view.parts();
-        let mut origin = i128::from(offset);
-        let mut axes = SmallVec::new();
-        for (axis, &stride) in strides.iter().enumerate() {
+        let mask = view.mask();
+        let mut space = Box { axes: SmallVec::new(), origin: 0 };
+        let mut origin = i128::from(view.offset());
+        for (axis, (&size, &stride)) in view.shape().iter().zip(view.strides()).enumerate() {
             if stride != 0 {
-                let (first, end) = mask.map_or((0, shape[axis]), |mask| mask[axis]);
+                let (first, end) = mask.map_or((0, size), |mask| mask[axis]);
                 origin += i128::from(stride) * i128::from(first);
-                axes.push(Axis { axis, stride, first, size: end - first });
+                space.axes.push(Axis { axis, stride, first, size: end - first });
             }
         }
-        Box { axes, origin: origin as i64 }
+        space.origin = origin as i64;
+        space
     }
 
     /// The position at a point of the box.
@@ -169,7 +202,7 @@ impl Box {
     /// Tells the step along each axis on the way, and returns the value at the first corner.
     pub(crate) fn quotient(&self, divisor: i64, mut step: impl FnMut(usize, i64)) -> Option<i64> {
         let (constant, remainder) = (self.origin / divisor, self.origin % divisor);
-        let (mut low, mut high) = (i128::from(remainder), i128::from(remainder));
+        let (mut low, mut high) = (remainder, remainder);
         for (l, axis) in self.axes.iter().enumerate().filter(|(_, axis)| axis.size > 1) {
             let mut next = remainder + axis.stride;
             // Most steps are small, and division is slow.
@@ -178,10 +211,11 @@ impl Box {
                 next -= carries * divisor;
                 step(l, carries);
             }
-            let reach = i128::from(next - remainder) * i128::from(axis.size - 1);
-            low += reach.min(0);
-            high += reach.max(0);
-            if low < 0 || high >= i128::from(divisor) {
+            // What is past `i64` is out of range all the same.
+            let reach = (next - remainder).saturating_mul(axis.size - 1);
+            low = low.saturating_add(reach.min(0));
+            high = high.saturating_add(reach.max(0));
+            if low < 0 || high >= divisor {
                 return None;
             }
         }

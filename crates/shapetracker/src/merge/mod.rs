@@ -6,7 +6,8 @@
 //! - [`level`] holds the earlier view as digits and the later one as a box of indices;
 //! - [`validity`] decides which indices are valid, and whether they are a box;
 //! - [`overflow`] decides whether the address is affine on that box;
-//! - [`equation`] answers the one question that both come down to, and [`system`] several of them at once;
+//! - [`equation`] answers the one question that both come down to, with [`lattice`] where sizes are large, and
+//!   [`system`] several of them at once;
 //! - [`stack`] does the same for stacks of any height, with [`steps`] for the patterns of carries and [`glance`] for a
 //!   quick no, and [`questions`] answers what else is asked of them;
 //! - [`conditions`](mod@conditions) tells what the strides must satisfy;
@@ -15,6 +16,7 @@
 mod conditions;
 pub(crate) mod equation;
 mod glance;
+mod lattice;
 pub(crate) mod level;
 mod overflow;
 mod questions;
@@ -92,9 +94,10 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
     } else {
         Box::of(later)
     };
-    match overflow::address(&level, &space, &mut work)? {
-        Ok(address) => Ok(view(&address, &space, later)?),
-        Err(uneven) => {
+    let mut address = Address::default();
+    match overflow::uneven_steps(&level, &space, &mut address, &mut work)? {
+        None => Ok(view(&address, &space, later, level.masked || later.mask().is_some())?),
+        Some(uneven) => {
             let steps = uneven.at.map(|mut at| {
                 let index = space.index(&at, later);
                 let from = level.address(space.position(&at)) as i64;
@@ -121,23 +124,33 @@ pub(crate) fn single_view(views: &[View]) -> Result<View, Unmerged> {
 
 /// A view under another shape with the same number of elements, if one view can say it.
 pub(crate) fn reshape(view: &View, shape: &[i64]) -> Result<View, Unmerged> {
-    merge_fitting(view, &View::row_major(shape))
+    if view.is_empty() {
+        return Ok(View::nothing(shape));
+    }
+    match Level::of(view).reshaped(shape) {
+        Some(reshaped) => Ok(reshaped),
+        None => merge_fitting(view, &View::row_major(shape)),
+    }
 }
 
 /// The view of a pair whose address is affine on the box of its valid indices.
-fn view(address: &Address, space: &Box, later: &View) -> Result<View, Error> {
+fn view(address: &Address, space: &Box, later: &View, masked: bool) -> Result<View, Error> {
     let mut strides = Dims::from_elem(0, later.rank());
-    let mut mask: Ranges = (0..later.rank()).map(|axis| later.range(axis)).collect();
-    let mut offset = address.first;
+    let mut offset = i128::from(address.first);
     for (axis, &stride) in space.axes.iter().zip(&address.strides).filter(|(axis, _)| axis.size > 1) {
-        offset -= stride * i128::from(axis.first);
-        let fault = || Fault::AxisOverflow { op: "merge", what: "the stride", axis: axis.axis };
-        strides[axis.axis] = i64::try_from(stride).map_err(|_| fault())?;
+        // Both ends of the first step are addresses: they fit, and the stride does if their difference has not wrapped.
+        if address.first.checked_add(stride).is_none() {
+            return Err(Fault::AxisOverflow { op: "merge", what: "the stride", axis: axis.axis }.into());
+        }
+        offset -= i128::from(stride) * i128::from(axis.first);
+        strides[axis.axis] = stride;
     }
-    for axis in &space.axes {
-        mask[axis.axis] = (axis.first, axis.first + axis.size);
-    }
-    View::canonical("merge", Dims::from_slice(later.shape()), strides, offset, (!mask.is_empty()).then_some(mask))
+    let mask = masked.then(|| {
+        let mut mask: Ranges = (0..later.rank()).map(|axis| later.range(axis)).collect();
+        space.axes.iter().for_each(|axis| mask[axis.axis] = (axis.first, axis.first + axis.size));
+        mask
+    });
+    View::canonical("merge", Dims::from_slice(later.shape()), strides, offset, mask)
 }
 
 impl From<OutOfWork> for Undecided {

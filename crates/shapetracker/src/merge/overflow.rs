@@ -6,12 +6,13 @@ use super::equation::{OutOfWork, Work};
 use super::level::{Box, Level, Point};
 use super::validity::{Interval, point_with_digits};
 
-/// An address that is affine on a box.
+/// An address that is affine on a box. The strides are right modulo 2^64: addresses fit, their differences may not.
+#[derive(Default)]
 pub(crate) struct Address {
     /// The address at the first corner.
-    pub(crate) first: i128,
+    pub(crate) first: i64,
     /// How far a step along each axis moves it; of no meaning along axes with one index.
-    pub(crate) strides: SmallVec<[i128; 8]>,
+    pub(crate) strides: Point,
 }
 
 /// Two unit steps along axis `axis` of the box that move the address by different amounts: where they start.
@@ -29,17 +30,22 @@ struct Boundary {
     jump: i128,
 }
 
-/// The address as an affine function on the box, or two steps that show that it is none.
+/// Two steps that differ, or `None` when the address is affine on the box: then it is put into `address`.
 ///
 /// The address is `offset + stride * x + sum jump[j] * floor(x / weight[j])` over the boundaries `j` between digits.
 /// A quotient that is affine on the box contributes an affine part. If none is left, the address is affine. Those that
 /// are left each have a step that carries unlike the first step of its axis; if it does not move the address unlike
 /// the first because jumps cancel, the patterns of carries tell whether they always do.
-pub(crate) fn address(level: &Level, space: &Box, work: &mut Work) -> Result<Result<Address, Uneven>, OutOfWork> {
-    let stride = level.digits.first().map_or(0, |digit| i128::from(digit.stride));
-    let mut first = level.offset.wrapping_add(stride * i128::from(space.origin));
-    let mut strides: SmallVec<[i128; 8]> = SmallVec::new();
-    strides.extend(space.axes.iter().map(|axis| stride * i128::from(axis.stride)));
+pub(crate) fn uneven_steps(
+    level: &Level,
+    space: &Box,
+    address: &mut Address,
+    work: &mut Work,
+) -> Result<Option<Uneven>, OutOfWork> {
+    let Address { first, strides } = address;
+    let stride = level.digits.first().map_or(0, |digit| digit.stride);
+    *first = (level.offset as i64).wrapping_add(stride.wrapping_mul(space.origin));
+    strides.extend(space.axes.iter().map(|axis| stride.wrapping_mul(axis.stride)));
     let mut boundaries: SmallVec<[Boundary; 8]> = SmallVec::new();
     for pair in level.digits.windows(2) {
         let jump = i128::from(pair[1].stride) - i128::from(pair[0].stride) * i128::from(pair[0].size);
@@ -47,34 +53,31 @@ pub(crate) fn address(level: &Level, space: &Box, work: &mut Work) -> Result<Res
         if jump == 0 {
             continue;
         }
-        // What the jumps of crafted strides add up to fits, but not every part of it does.
         let quotient = space.quotient(weight, |l, step| {
-            strides[l] = strides[l].wrapping_add(jump.wrapping_mul(step.into()));
+            strides[l] = strides[l].wrapping_add((jump as i64).wrapping_mul(step));
         });
         match quotient {
-            Some(quotient) => first = first.wrapping_add(jump.wrapping_mul(quotient.into())),
+            Some(quotient) => *first = first.wrapping_add((jump as i64).wrapping_mul(quotient)),
             None => boundaries.push(Boundary { weight, jump }),
         }
     }
     if boundaries.is_empty() {
-        return Ok(Ok(Address { first, strides }));
+        return Ok(None);
     }
     for boundary in &boundaries {
         let uneven = first_carry(space, boundary.weight);
         let stride = space.axes[uneven.axis].stride;
         let [a, b] = uneven.at.each_ref().map(|at| jump(&boundaries, space.position(at), stride, |_| 0));
         if a != b {
-            return Ok(Err(uneven));
+            return Ok(Some(uneven));
         }
     }
-    if let Some(uneven) = (Patterns { space, boundaries: &boundaries }).search(work)? {
-        return Ok(Err(uneven));
-    }
-    let first = level.address(space.origin);
+    let uneven = Patterns { space, boundaries: &boundaries }.search(work)?;
+    *first = level.address(space.origin) as i64;
     for (stride, axis) in strides.iter_mut().zip(&space.axes).filter(|(_, axis)| axis.size > 1) {
-        *stride = level.address(space.origin + axis.stride) - first;
+        *stride = (level.address(space.origin + axis.stride) as i64).wrapping_sub(*first);
     }
-    Ok(Ok(Address { first, strides }))
+    Ok(uneven)
 }
 
 /// How far the carries over boundaries move the address on a step from a position, each counted less `always`.

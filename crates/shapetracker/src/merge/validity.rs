@@ -328,7 +328,7 @@ fn stretch(
             None => {
                 let from = distance(if side == 0 { near } else { far });
                 let origin = space.origin;
-                space.restrict(l, from, from + far - near + 1);
+                space.restrict(l, from, from + (far - near) + 1);
                 let found = search.valid_point(space, work);
                 (space.axes[l], space.origin) = (axis, origin);
                 found?.map(|mut point| {

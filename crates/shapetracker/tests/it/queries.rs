@@ -112,8 +112,9 @@ fn an_inverse_undoes_and_exists_exactly_when_nothing_collides() {
             Err(other) => Err(other.to_string()),
         }
     });
-    println!("{inverted:?} inverted, {collided:?} collide, {interleaved:?} interleave");
-    assert!(inverted.get() > interleaved.get() && collided.get() > cases::QUERIES / 10);
+    let [inverted, collided, interleaved] = [inverted, collided, interleaved].map(|cell| cell.get());
+    println!("{inverted} inverted, {collided} collide, {interleaved} interleave");
+    assert!(inverted > interleaved && collided > cases::QUERIES / 10);
 }
 
 #[test]

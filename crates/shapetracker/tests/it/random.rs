@@ -22,7 +22,7 @@ pub(crate) mod cases {
     pub(crate) const SAME_MAPS: u32 = 20_000;
     pub(crate) const SCALED: u32 = 60_000;
     pub(crate) const LARGE: u32 = 20_000;
-    pub(crate) const HOSTILE: u32 = 20_000;
+    pub(crate) const HOSTILE: u32 = 150_000;
     /// For each of the eight queries.
     pub(crate) const QUERIES: u32 = 5_000;
 
