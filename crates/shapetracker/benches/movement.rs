@@ -46,6 +46,12 @@ impl From {
     }
 }
 
+/// The measure for the others: what it costs to copy the tracker and do nothing.
+#[divan::bench(args = ALL)]
+fn clone(bencher: Bencher, from: From) {
+    from.measure(bencher, 1, |tracker| Ok(tracker.clone()));
+}
+
 #[divan::bench(args = ALL)]
 fn permute(bencher: Bencher, from: From) {
     from.measure(bencher, 1, |tracker| tracker.permute(black_box([5, 0, 4, 1, 3, 2])));

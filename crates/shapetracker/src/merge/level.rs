@@ -43,37 +43,43 @@ impl Level {
     pub(crate) fn of(view: &View) -> Level {
         let mask = view.mask();
         let mut level = Level { digits: SmallVec::new(), offset: view.offset().into(), masked: false };
-        let mut weight = 1;
+        let mut inner = Digit { weight: 1, size: 1, stride: 0, begin: 0, end: 1 };
         for (axis, (&size, &stride)) in view.shape().iter().zip(view.strides()).enumerate().rev() {
             if size == 1 {
                 continue;
             }
             let (begin, end) = mask.map_or((0, size), |mask| mask[axis]);
-            match level.digits.last_mut() {
-                Some(inner) if !inner.is_masked() && inner.stride.checked_mul(inner.size) == Some(stride) => {
-                    inner.begin = begin * inner.size;
-                    inner.end = end * inner.size;
-                    inner.size *= size;
-                }
+            if !inner.is_masked() && inner.stride.checked_mul(inner.size) == Some(stride) {
+                inner.begin = begin * inner.size;
+                inner.end = end * inner.size;
+                inner.size *= size;
+            } else if end - begin == 1 {
                 // With one valid value (and so stride 0) the axis places the valid range of the inner one.
-                Some(inner) if end - begin == 1 => {
-                    let shift = begin * inner.size;
-                    level.offset -= i128::from(inner.stride) * i128::from(shift);
-                    inner.begin += shift;
-                    inner.end += shift;
-                    inner.size *= size;
-                }
-                _ => level.digits.push(Digit { weight, size, stride, begin, end }),
+                let shift = begin * inner.size;
+                level.offset -= i128::from(inner.stride) * i128::from(shift);
+                inner.begin += shift;
+                inner.end += shift;
+                inner.size *= size;
+            } else {
+                level.push(inner);
+                inner = Digit { weight: inner.weight * inner.size, size, stride, begin, end };
             }
-            weight *= size;
         }
-        level.masked = mask.is_some() && level.digits.iter().any(Digit::is_masked);
+        level.push(inner);
         level
+    }
+
+    fn push(&mut self, digit: Digit) {
+        if digit.size > 1 {
+            self.digits.push(digit);
+            self.masked |= digit.is_masked();
+        }
     }
 
     /// The view under another shape with the same number of elements, if each new axis is a part of one digit.
     ///
     /// That is how nearly every reshape is one view; of the others [`merge`](super::merge()) knows.
+    #[inline]
     pub(crate) fn reshaped(&self, shape: &[i64]) -> Option<View> {
         let mut strides = Dims::from_elem(0, shape.len());
         let mut mask = self.masked.then(|| shape.iter().map(|&size| (0, size)).collect::<Ranges>());

@@ -123,6 +123,7 @@ pub(crate) fn single_view(views: &[View]) -> Result<View, Unmerged> {
 }
 
 /// A view under another shape with the same number of elements, if one view can say it.
+#[inline]
 pub(crate) fn reshape(view: &View, shape: &[i64]) -> Result<View, Unmerged> {
     if view.is_empty() {
         return Ok(View::nothing(shape));

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::equation::{OutOfWork, Term, Work, div_ceil, div_floor, solve};
+use super::equation::{OutOfWork, Term, Work, div_ceil, div_floor, gcd, solve};
 use super::level::{Affine, Box, Digit, Level, Point};
 use crate::{Dims, View};
 
@@ -43,8 +43,8 @@ enum Round {
 }
 
 /// A masked digit that may have values inside and outside its range.
-struct Open<'a> {
-    digit: &'a Digit,
+struct Open {
+    digit: Digit,
     value: Value,
 }
 
@@ -57,7 +57,7 @@ enum Value {
     Other,
 }
 
-impl Open<'_> {
+impl Open {
     /// Whether the digit lies in its range at a point of a box.
     fn is_valid(&self, space: &Box, point: &[i64]) -> bool {
         // Affine values fit, whatever they are the sum of.
@@ -76,7 +76,7 @@ impl Open<'_> {
 
     /// Finds a point of a box at which the digit lies in `begin..end`: the entries on which the digit depends.
     fn solve(&self, part: &Box, begin: i64, end: i64, point: &mut Point, work: &mut Work) -> Result<bool, OutOfWork> {
-        let Digit { weight, size, .. } = *self.digit;
+        let Digit { weight, size, .. } = self.digit;
         let (value, wraps) = match &self.value {
             Value::Affine(value) => (value, false),
             Value::Wrapping(value) => (value, true),
@@ -112,13 +112,25 @@ impl Open<'_> {
 }
 
 /// Cuts a box by its affine digits, and finds the digits that have values inside and outside their range even so.
-fn settle<'a>(level: &'a Level, space: &mut Box, may_cut: bool, open: &mut SmallVec<[Open<'a>; 4]>) -> Round {
+fn settle(level: &Level, space: &mut Box, may_cut: bool, open: &mut SmallVec<[Open; 4]>) -> Round {
     open.clear();
     let mut any_cut = false;
     for (j, digit) in level.digits.iter().enumerate().filter(|(_, digit)| digit.is_masked()) {
-        let mut value = value_of(level, j, space);
+        let outermost = j + 1 == level.digits.len();
+        let mut digit = *digit;
+        let mut value = value_of(&digit, outermost, space);
+        if let Value::Wrapping(_) | Value::Other = value {
+            // A digit that axes were joined to may be masked in whole blocks: then these are a digit that says as much.
+            let block = gcd(gcd(digit.begin.into(), digit.end.into()), digit.size.into()) as i64;
+            if block > 1 {
+                let Digit { weight, size, begin, end, .. } = &mut digit;
+                *weight *= block;
+                (*size, *begin, *end) = (*size / block, *begin / block, *end / block);
+                value = value_of(&digit, outermost, space);
+            }
+        }
         if let Value::Affine(value) = &mut value {
-            match cut(space, value, digit, may_cut) {
+            match cut(space, value, &digit, may_cut) {
                 Cut::Empty => return Round::Empty,
                 Cut::Inside(cut) => {
                     any_cut |= cut;
@@ -145,8 +157,8 @@ enum Cut {
 }
 
 /// A digit on a box, in terms of the point of the box.
-fn value_of(level: &Level, j: usize, space: &Box) -> Value {
-    let Digit { weight, size, .. } = level.digits[j];
+fn value_of(digit: &Digit, outermost: bool, space: &Box) -> Value {
+    let Digit { weight, size, .. } = *digit;
     let mut value = Affine { constant: space.origin.into(), steps: Point::from_elem(0, space.axes.len()) };
     if weight == 1 {
         value.steps.iter_mut().zip(&space.axes).for_each(|(step, axis)| *step = axis.stride);
@@ -154,11 +166,13 @@ fn value_of(level: &Level, j: usize, space: &Box) -> Value {
         let Some(constant) = space.quotient(weight, |l, step| value.steps[l] = step) else { return Value::Other };
         value.constant = constant.into();
     }
-    let Some(above) = level.digits.get(j + 1) else { return Value::Affine(value) };
+    if outermost {
+        return Value::Affine(value);
+    }
     let mut steps = Point::from_slice(&value.steps);
     // A digit's step is smaller than its size, whatever its two parts are.
     let take = |l: usize, step: i64| steps[l] = steps[l].wrapping_sub(step.wrapping_mul(size));
-    if let Some(above) = space.quotient(above.weight, take) {
+    if let Some(above) = space.quotient(weight * size, take) {
         return Value::Affine(Affine { constant: value.constant - i128::from(above) * i128::from(size), steps });
     }
     value.steps.iter_mut().filter(|step| **step % size == 0).for_each(|step| *step = 0);
@@ -359,13 +373,13 @@ fn stretch(
 
 /// The valid points of a pair as solutions of bounded linear equations.
 struct Equations<'a> {
-    open: &'a [Open<'a>],
+    open: &'a [Open],
     /// Whether each of the open digits can be solved for alone, because no two of them depend on one axis.
     apart: bool,
 }
 
 impl<'a> Equations<'a> {
-    fn of(open: &'a [Open<'a>]) -> Self {
+    fn of(open: &'a [Open]) -> Self {
         let steps = || {
             open.iter().filter_map(|open| match &open.value {
                 Value::Affine(value) | Value::Wrapping(value) => Some(&value.steps),
