@@ -143,21 +143,13 @@ impl Patterns<'_> {
         };
         let weight = if next == 0 { 1 } else { self.weights[next - 1] };
         let size = boundary / weight;
-        let moved = (self.stride.unsigned_abs() / weight as u64 % size as u64) as i64 + i64::from(carry);
-        for carry in [false, true] {
-            let (begin, end) = match (self.stride > 0, carry) {
-                (true, true) => (size - moved, size),
-                (true, false) => (0, size - moved),
-                (false, true) => (0, moved),
-                (false, false) => (moved, size),
-            };
-            if begin < end {
-                intervals.push(Interval { weight, size, begin, end });
-                pattern.push(if carry { self.stride.signum().into() } else { 0 });
-                self.collect(intervals, carry, pattern, rows, work)?;
-                pattern.pop();
-                intervals.pop();
-            }
+        for carries in [false, true] {
+            let Some(interval) = Interval::before_step(self.stride, weight, size, carry, carries) else { continue };
+            intervals.push(interval);
+            pattern.push(if carries { self.stride.signum().into() } else { 0 });
+            self.collect(intervals, carries, pattern, rows, work)?;
+            pattern.pop();
+            intervals.pop();
         }
         Ok(())
     }

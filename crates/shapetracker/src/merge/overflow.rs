@@ -170,25 +170,15 @@ impl Patterns<'_> {
         }
         let weight = if next == 0 { 1 } else { self.boundaries[next - 1].weight };
         let size = rest[0].weight / weight;
-        // Going up by |stride| a digit carries if it is at least size - added; going down it borrows if it is less
-        // than what is taken away.
-        let moved = (stride.unsigned_abs() / weight as u64 % size as u64) as i64 + i64::from(carry);
-        for carry in [true, false] {
-            let (begin, end) = match (stride > 0, carry) {
-                (true, true) => (size - moved, size),
-                (true, false) => (0, size - moved),
-                (false, true) => (0, moved),
-                (false, false) => (moved, size),
-            };
-            if begin < end {
-                intervals.push(Interval { weight, size, begin, end });
-                let more = if carry { rest[0].jump * i128::from(stride.signum()) } else { 0 };
-                let found = self.walk(starts, stride, first, intervals, carry, jump + more, work)?;
-                if found.is_some() {
-                    return Ok(found);
-                }
-                intervals.pop();
+        for carries in [true, false] {
+            let Some(interval) = Interval::before_step(stride, weight, size, carry, carries) else { continue };
+            intervals.push(interval);
+            let more = if carries { rest[0].jump * i128::from(stride.signum()) } else { 0 };
+            let found = self.walk(starts, stride, first, intervals, carries, jump + more, work)?;
+            if found.is_some() {
+                return Ok(found);
             }
+            intervals.pop();
         }
         Ok(None)
     }

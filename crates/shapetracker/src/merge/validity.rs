@@ -435,6 +435,21 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
+    /// The values of a digit before a step by `stride` that carries out of it (or borrows, going down) or does not,
+    /// with or without a carry into it. `None` when there are no such values.
+    ///
+    /// Going up by `moved` a digit carries if it is at least `size - moved`; going down it borrows if it is less.
+    pub(crate) fn before_step(stride: i64, weight: i64, size: i64, carried: bool, carries: bool) -> Option<Interval> {
+        let moved = (stride.unsigned_abs() / weight as u64 % size as u64) as i64 + i64::from(carried);
+        let (begin, end) = match (stride > 0, carries) {
+            (true, true) => (size - moved, size),
+            (true, false) => (0, size - moved),
+            (false, true) => (0, moved),
+            (false, false) => (moved, size),
+        };
+        (begin < end).then_some(Interval { weight, size, begin, end })
+    }
+
     fn of(digit: &Digit, begin: i64, end: i64) -> Interval {
         Interval { weight: digit.weight, size: digit.size, begin, end }
     }
