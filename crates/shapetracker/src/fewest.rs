@@ -145,3 +145,67 @@ fn refine(lower: &View, middle: &View, upper: &View) -> Option<[View; 2]> {
     let upper = merge_fitting(&embedding, upper).ok()?;
     Some([merged, upper])
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{ErrorKind, ShapeTracker, View};
+
+    fn view(shape: &[i64], strides: &[i64], offset: i64, mask: Option<&[(i64, i64)]>) -> View {
+        View::new(shape, strides, offset, mask).unwrap()
+    }
+
+    #[test]
+    fn found_by_fuzzing_three_views_with_one_valid_element_are_one() {
+        for (strides, offset, single, mask) in [
+            ([-33, -33, -33, -33, -2, -1], 178, -12031, [(0, 1), (0, 1), (0, 1), (0, 1), (1, 2), (7, 8)]),
+            ([-33, -33, -33, -33, -35, -1], 174, -12031, [(0, 1), (0, 1), (0, 1), (0, 1), (0, 1), (5, 6)]),
+        ] {
+            let st = ShapeTracker::from_views([
+                view(&[8, 8, 8], &[-1, -1, -1], -12022, Some(&[(2, 5), (3, 6), (3, 6)])),
+                view(&[3, 8, 2, 2, 2, 2], &[10, 20, -33, -33, -33, 103], 99, None),
+                view(&[2, 2, 2, 2, 2, 8], &strides, offset, None),
+            ]);
+            assert_eq!(st.unwrap().as_view(), Some(&view(&[2, 2, 2, 2, 2, 8], &[0; 6], single, Some(&mask))));
+        }
+    }
+
+    #[test]
+    fn found_by_composing_a_stack_that_became_shorter_is_merged_again() {
+        let masked = ShapeTracker::contiguous([4, 6, 3]).unwrap().reshape([3, 2, 1, 6, 2]).unwrap();
+        let masked = masked.step([1, -2, 1, 1, 1]).unwrap().expand([3, 4, 1, 6, 2]).unwrap();
+        let masked = masked.shrink([(1, 3), (1, 4), (0, 1), (0, 6), (0, 2)]).unwrap().permute([1, 2, 4, 3, 0]).unwrap();
+        let masked = masked.pad([(0, 0), (0, 0), (0, 0), (1, 0), (2, 1)]).unwrap().flip([1, 4]).unwrap();
+        let masked = masked.reshape([210, 1, 1, 1, 1]).unwrap().flip([0, 1, 2]).unwrap();
+        let over = ShapeTracker::contiguous([210]).unwrap().flip([0]).unwrap().reshape([3, 2, 7, 5]).unwrap();
+        assert_eq!(masked.compose(&over).unwrap().views().len(), 1);
+    }
+
+    #[test]
+    fn found_by_a_growing_chain_the_height_of_a_stack_is_limited() {
+        let mut st = ShapeTracker::contiguous([6, 35]).unwrap();
+        let error = loop {
+            let turned = st.permute([1, 0]).unwrap();
+            let (rows, columns) = (st.shape()[0], st.shape()[1]);
+            let shape = if (rows, columns) == (6, 35) { [10, 21] } else { [6, 35] };
+            match turned.reshape(shape) {
+                Ok(grown) => st = grown,
+                Err(err) => break err,
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::TooManyViews);
+        assert_eq!(st.views().len(), crate::MAX_VIEWS);
+    }
+
+    #[test]
+    fn a_middle_view_is_split_where_the_view_below_has_its_boundaries() {
+        // The perfect shuffle of 8 elements, three times over, is no shuffle at all; of 16 it takes four times.
+        let shuffled = |n: i64, times: usize| {
+            (0..times).fold(ShapeTracker::contiguous([n]).unwrap(), |st, _| {
+                st.reshape([2, n / 2]).unwrap().permute([1, 0]).unwrap().reshape([n]).unwrap()
+            })
+        };
+        let heights = |n: i64| (0..6).map(|times| shuffled(n, times).views().len()).collect::<Vec<_>>();
+        assert_eq!(heights(8), [1, 2, 2, 1, 2, 2]);
+        assert_eq!(heights(16), [1, 2, 2, 2, 1, 2]);
+    }
+}

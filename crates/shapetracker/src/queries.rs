@@ -224,3 +224,24 @@ impl ShapeTracker {
         Stacked::of(self.views()).map_or(Ok(nothing), answer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn found_by_the_oracle_views_that_differ_at_one_of_two_hundred_elements_are_told_apart() {
+        let a: ShapeTracker = View::new([200], [1], 0, Some(&[(3, 5)])).unwrap().into();
+        let b: ShapeTracker = View::new([200], [2], -3, Some(&[(3, 5)])).unwrap().into();
+        assert_eq!(a.difference(&b).unwrap().as_deref(), Some(&[4][..]));
+    }
+
+    #[test]
+    fn trackers_are_shared_between_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<ShapeTracker>();
+        shared::<View>();
+        shared::<Unmerged>();
+        shared::<Error>();
+    }
+}
