@@ -1,7 +1,7 @@
 //! `shapetracker batch`: JSON Lines in, one JSON object a line out.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
@@ -37,6 +37,9 @@ pub(crate) struct Args {
 /// With more elements than this a line has no CRC-32 but null: writing them all out would take too long.
 const MOST_ELEMENTS: i64 = 1 << 22;
 
+/// A longer line is noise: it must not fill the memory.
+const LONGEST_LINE: u64 = 1 << 26;
+
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow, default)]
@@ -70,9 +73,11 @@ pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut line = Vec::new();
     let mut all_served = true;
+    // Whether the line before went on past the longest.
+    let mut rest = false;
     loop {
         line.clear();
-        match input.read_until(b'\n', &mut line) {
+        match input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
             Ok(0) => break,
             Ok(_) => {}
             Err(err) => {
@@ -80,11 +85,17 @@ pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
                 return Err(Failure::new("io", format!("cannot read on: {err}")));
             }
         }
+        let cut = line.len() as u64 == LONGEST_LINE && line.last() != Some(&b'\n');
         let line = line.trim_ascii_end();
-        if line.is_empty() {
+        if std::mem::replace(&mut rest, cut) || line.is_empty() {
             continue;
         }
-        let written = serve(line, args.crc32, &mut out, &mut all_served);
+        let written = if cut {
+            let failure = Failure::new("too_long", format!("the line is longer than {LONGEST_LINE} bytes"));
+            refuse(None, &failure, &mut out, &mut all_served)
+        } else {
+            serve(line, args.crc32, &mut out, &mut all_served)
+        };
         if let Err(err) = written.and_then(|()| out.write_all(b"\n")) {
             return ended(&err, all_served);
         }
@@ -116,6 +127,11 @@ fn serve(line: &[u8], crc32: bool, out: &mut impl Write, all_served: &mut bool) 
             }
         },
     };
+    refuse(id, &failure, out, all_served)
+}
+
+/// Writes why a line was not served.
+fn refuse(id: Option<&RawValue>, failure: &Failure, out: &mut impl Write, all_served: &mut bool) -> io::Result<()> {
     *all_served = false;
     write!(out, "{{\"id\":{},\"error\":{}}}", id.map_or("null", RawValue::get), failure.json()["error"])
 }

@@ -103,6 +103,20 @@ fn noise_is_answered_line_by_line() {
 }
 
 #[test]
+fn a_line_without_end_is_refused_and_the_run_goes_on() {
+    let mut noise = vec![b'1'; 150 << 20];
+    noise.extend(b"\n{\"id\":\"last\",\"base\":[2]}\n");
+    let output = fed(&["batch"], &noise);
+    assert_eq!(output.status.code(), Some(1));
+    let lines: Vec<String> = stdout(&output).lines().map(String::from).collect();
+    assert_eq!(
+        lines[0],
+        r#"{"id":null,"error":{"kind":"too_long","message":"the line is longer than 67108864 bytes"}}"#
+    );
+    assert!(lines.len() == 2 && lines[1].starts_with(r#"{"id":"last","shape":[2]"#), "{lines:?}");
+}
+
+#[test]
 fn deep_and_long_input_is_an_error_on_its_line() {
     let deep = "[".repeat(200_000);
     let many = format!("{{\"id\":2,\"base\":[{}1]}}", "1,".repeat(200_000));
