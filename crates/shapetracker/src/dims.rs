@@ -4,6 +4,12 @@ use crate::merge::level::Level;
 use crate::{Dims, Ranges, View};
 
 /// Neighbouring axes of a view that advance through memory as one.
+///
+/// ```
+/// let dims = shapetracker::View::contiguous([4, 1, 3])?.merge_dims();
+/// assert_eq!((dims[0].size, dims[0].stride, dims[0].real), (12, 1, 12));
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MergedDim {
     /// The product of the sizes.

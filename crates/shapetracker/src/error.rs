@@ -68,6 +68,11 @@ pub enum ErrorKind {
 
 impl Error {
     /// The sort of mistake, for programs that branch on it.
+    ///
+    /// ```
+    /// let err = shapetracker::View::contiguous([-1]).unwrap_err();
+    /// assert_eq!(err.kind(), shapetracker::ErrorKind::NegativeSize);
+    /// ```
     pub fn kind(&self) -> ErrorKind {
         self.0.kind()
     }

@@ -14,6 +14,10 @@ use crate::tracker::check_inside;
 use crate::{Dims, Ranges, View};
 
 /// The most views that a tracker may have. Real programs have 5 at most; without a limit crafted ones could grow for ever.
+///
+/// ```
+/// assert_eq!(shapetracker::MAX_VIEWS, 256);
+/// ```
 pub const MAX_VIEWS: usize = 256;
 
 /// The views of a tracker, the first next to memory.

@@ -147,6 +147,16 @@ pub enum Obstacle {
 }
 
 /// An axis by its number, with its size.
+///
+/// ```
+/// use shapetracker::{Misfit, View, fit};
+///
+/// let transposed = View::new([4, 6], [1, 4], 0, None)?;
+/// let Err(Misfit::Blocked(blocked)) = fit(&transposed, [24]) else { panic!() };
+/// let outer = blocked.obstacles[0].old_axes()[0];
+/// assert_eq!((outer.axis, outer.size), (0, 4));
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Axis {
     /// The number of the axis, from 0 for the outermost.
@@ -206,6 +216,15 @@ impl Obstacle {
     }
 
     /// The new axes that they are in the way of, outermost first.
+    ///
+    /// ```
+    /// use shapetracker::{Misfit, View, fit};
+    ///
+    /// let transposed = View::new([4, 6], [1, 4], 0, None)?;
+    /// let Err(Misfit::Blocked(blocked)) = fit(&transposed, [24]) else { panic!() };
+    /// assert_eq!(blocked.obstacles[0].new_axes()[0].size, 24);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn new_axes(&self) -> &[Axis] {
         match self {
             Obstacle::Strides { new, .. } => std::slice::from_ref(new),

@@ -6,6 +6,15 @@ use crate::tracker::check_inside;
 use crate::{Dims, Ranges, ShapeTracker, View};
 
 /// Why a tracker was not inverted.
+///
+/// ```
+/// use shapetracker::{NotInvertible, ShapeTracker};
+///
+/// let windows = ShapeTracker::contiguous([3])?.as_strided([2, 2], [1, 1], 0)?;
+/// let Err(NotInvertible::Collision { indices, address }) = windows.invert([3]) else { panic!() };
+/// assert!(indices.iter().all(|index| windows.address(index) == Some(address)));
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotInvertible {
     /// Two valid indices read the same address: there is no inverse.

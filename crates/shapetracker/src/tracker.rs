@@ -37,6 +37,12 @@ pub struct ShapeTracker {
 impl ShapeTracker {
     /// A contiguous tensor of a shape, from address 0.
     ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([2, 3])?;
+    /// assert_eq!(st.views()[0].strides(), [3, 1]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// A negative size, too many axes, or more than `i64::MAX` elements.
     pub fn contiguous(shape: impl AsRef<[i64]>) -> Result<Self, Error> {
@@ -73,11 +79,25 @@ impl ShapeTracker {
     }
 
     /// The views, the first next to memory.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([6])?;
+    /// assert_eq!(st.views()[0].shape(), [2, 3]); // next to memory
+    /// assert_eq!(st.views()[1].shape(), [6]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn views(&self) -> &[View] {
         &self.views
     }
 
     /// The only view, when there is only one.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3, 2])?.permute([1, 0])?;
+    /// assert!(st.as_view().is_some());
+    /// assert!(st.reshape([6])?.as_view().is_none());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn as_view(&self) -> Option<&View> {
         match &self.views[..] {
             [view] => Some(view),
@@ -86,16 +106,33 @@ impl ShapeTracker {
     }
 
     /// The shape: one size an axis, outermost first.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3, 2])?.permute([1, 0])?;
+    /// assert_eq!(st.shape(), [2, 3]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn shape(&self) -> &[i64] {
         self.last().shape()
     }
 
     /// The number of axes.
+    ///
+    /// ```
+    /// assert_eq!(shapetracker::ShapeTracker::contiguous([3, 2])?.rank(), 2);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn rank(&self) -> usize {
         self.last().rank()
     }
 
     /// The number of elements, masked ones included.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([3])?.pad([(1, 1)])?;
+    /// assert_eq!(st.numel(), 5);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn numel(&self) -> i64 {
         self.last().numel()
     }
@@ -127,6 +164,14 @@ impl ShapeTracker {
     }
 
     /// Performs one movement operation.
+    ///
+    /// ```
+    /// use shapetracker::{Movement, Ranges, ShapeTracker};
+    ///
+    /// let st = ShapeTracker::contiguous([3])?.apply(&Movement::Pad(Ranges::from_slice(&[(1, 1)])))?;
+    /// assert_eq!(st.shape(), [5]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of the method of the same name.

@@ -95,16 +95,34 @@ impl View {
     }
 
     /// The shape: one size an axis, outermost first.
+    ///
+    /// ```
+    /// let view = shapetracker::View::new([4, 3], [1, 4], 2, None)?;
+    /// assert_eq!(view.shape(), [4, 3]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn shape(&self) -> &[i64] {
         &self.shape
     }
 
     /// The strides: how far the address moves when the index moves by one along the axis, in elements.
+    ///
+    /// ```
+    /// let view = shapetracker::View::new([4, 3], [1, 4], 2, None)?;
+    /// assert_eq!(view.strides(), [1, 4]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn strides(&self) -> &[i64] {
         &self.strides
     }
 
     /// The address of index 0 by the affine formula, in elements.
+    ///
+    /// ```
+    /// let view = shapetracker::View::new([4, 3], [1, 4], 2, None)?;
+    /// assert_eq!(view.offset(), 2);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn offset(&self) -> i64 {
         self.offset
     }
@@ -124,16 +142,37 @@ impl View {
     }
 
     /// The number of axes.
+    ///
+    /// ```
+    /// let view = shapetracker::View::new([4, 3], [1, 4], 2, None)?;
+    /// assert_eq!(view.rank(), 2);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
 
     /// The number of elements, masked ones included.
+    ///
+    /// ```
+    /// let view = shapetracker::View::new([4, 3], [1, 4], 2, None)?;
+    /// assert_eq!(view.numel(), 12);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn numel(&self) -> i64 {
         if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
     }
 
     /// Whether no index at all is valid: the shape has a size 0, or the mask leaves nothing.
+    ///
+    /// ```
+    /// use shapetracker::View;
+    ///
+    /// assert!(View::contiguous([2, 0])?.is_empty());
+    /// assert!(View::new([4], [1], 0, Some(&[(2, 2)]))?.is_empty());
+    /// assert!(!View::contiguous([])?.is_empty()); // a scalar has one element
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         match &self.mask {
             None => self.shape.contains(&0),

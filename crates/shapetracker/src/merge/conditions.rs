@@ -16,6 +16,14 @@ use crate::{Dims, View};
 /// The linear equations that the strides of an earlier view must satisfy for a later view to merge with it.
 ///
 /// `Display` writes them with `s1` for the stride of the first axis, as the source does.
+///
+/// ```
+/// use shapetracker::{View, conditions};
+///
+/// let needed = conditions([2, 3], &View::contiguous([3, 2])?).unwrap();
+/// assert_eq!(needed.to_string(), "s1 = 3*s2");
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Conditions {
     rank: usize,
@@ -24,6 +32,14 @@ pub struct Conditions {
 
 impl Conditions {
     /// The equations, one coefficient for each stride: the sum of coefficient times stride is 0.
+    ///
+    /// ```
+    /// use shapetracker::{View, conditions};
+    ///
+    /// let needed = conditions([2, 3], &View::contiguous([6])?).unwrap();
+    /// assert_eq!(needed.equations()[0][..], [1, -3]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn equations(&self) -> &[Dims] {
         &self.equations
     }

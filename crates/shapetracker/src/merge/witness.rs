@@ -54,6 +54,18 @@ impl From<Undecided> for Unmerged {
 }
 
 /// Proof that no single view does what a stack of views does: a fact about its indices that anyone can check.
+///
+/// ```
+/// use shapetracker::{Unmerged, View, Witness};
+///
+/// // Six elements of which the first four are valid, as two rows of three.
+/// let padded = View::new([6], [1], 0, Some(&[(0, 4)]))?;
+/// let Err(Unmerged::Witness(Witness::NotABox { valid, invalid })) = padded.reshape([2, 3]) else { panic!() };
+/// let element = |index: &[i64]| padded.address(&[3 * index[0] + index[1]]);
+/// assert!(valid.iter().all(|index| element(index).is_some()));
+/// assert_eq!(element(&invalid), None);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Witness {
     /// Two unit steps along one axis, between valid indices, that move the address by different amounts.
@@ -73,6 +85,16 @@ pub enum Witness {
 }
 
 /// A unit step along an axis: from an index to the index one further along the axis.
+///
+/// ```
+/// use shapetracker::{Unmerged, View, Witness};
+///
+/// let transposed = View::contiguous([3, 2])?.permute([1, 0])?;
+/// let Err(Unmerged::Witness(Witness::UnevenStep { axis, steps })) = transposed.reshape([6]) else { panic!() };
+/// assert_eq!(axis, 0);
+/// assert_ne!(steps[0].to - steps[0].from, steps[1].to - steps[1].from);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
     /// The index that the step starts from.
