@@ -1,7 +1,7 @@
 //! What a caller did wrong, as a sentence.
 
 use crate::Dims;
-use crate::shape::tuple;
+use crate::tuple::tuple;
 
 /// Why an operation could not be done: the operation, the axis and the numbers that do not fit.
 ///

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::error::{Error, Fault};
 use crate::merge::{level::Level, merge_fitting, run};
 use crate::shape::{MAX_RANK, row_major};
-use crate::tracker::check_inside;
+use crate::view::check_inside;
 use crate::{Dims, Ranges, View};
 
 /// The most views that a tracker may have. Real programs have 5 at most; without a limit crafted ones could grow for ever.

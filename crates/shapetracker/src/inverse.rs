@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Fault};
 use crate::merge::Undecided;
-use crate::tracker::check_inside;
+use crate::view::check_inside;
 use crate::{Dims, Ranges, ShapeTracker, View};
 
 /// Why a tracker was not inverted.

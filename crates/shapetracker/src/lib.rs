@@ -43,6 +43,7 @@ mod queries;
 mod serde;
 mod shape;
 mod tracker;
+mod tuple;
 mod view;
 
 pub use dims::MergedDim;

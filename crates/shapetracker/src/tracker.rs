@@ -8,7 +8,7 @@ use crate::error::{Error, Fault};
 use crate::fewest::{self, Stack};
 use crate::movement::Movement;
 use crate::shape::{infer, resolve_axis, unravel};
-use crate::view::check_count;
+use crate::view::{check_count, check_inside};
 use crate::{Dims, Ranges, View};
 
 /// The layout of a tensor over a buffer: a stack of views, the first next to memory, kept at the fewest views.
@@ -506,14 +506,6 @@ impl ShapeTracker {
             fewest::merge_top(&mut views);
         }
         ShapeTracker { views }
-    }
-}
-
-/// Complains when a view reads an address outside `0..len`.
-pub(crate) fn check_inside(op: &'static str, view: &View, len: i64) -> Result<(), Error> {
-    match view.address_range() {
-        Some((low, high)) if low < 0 || high >= len => Err(Fault::AddressOutside { op, low, high, len }.into()),
-        _ => Ok(()),
     }
 }
 

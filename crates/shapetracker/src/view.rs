@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::error::{Error, Fault};
-use crate::shape::{MAX_RANK, checked_numel, row_major, tuple, tuple_of_pairs};
+use crate::shape::{MAX_RANK, checked_numel, row_major};
+use crate::tuple::{tuple, tuple_of_pairs};
 use crate::{Dims, Ranges};
 
 /// A strided view in canonical form: a shape, a stride an axis, an offset, and the box of indices that are valid.
@@ -356,6 +357,14 @@ impl Clone for View {
             offset: self.offset,
             mask: self.mask.as_deref().map(Ranges::from_slice),
         }
+    }
+}
+
+/// Complains when a view reads an address outside `0..len`.
+pub(crate) fn check_inside(op: &'static str, view: &View, len: i64) -> Result<(), Error> {
+    match view.address_range() {
+        Some((low, high)) if low < 0 || high >= len => Err(Fault::AddressOutside { op, low, high, len }.into()),
+        _ => Ok(()),
     }
 }
 

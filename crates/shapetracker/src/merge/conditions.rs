@@ -10,7 +10,7 @@ use super::validity::{Interval, point_with_digits};
 use super::{Undecided, Unmerged};
 use crate::error::{Error, Fault};
 use crate::shape::checked_numel;
-use crate::tracker::check_inside;
+use crate::view::check_inside;
 use crate::{Dims, View};
 
 /// The linear equations that the strides of an earlier view must satisfy for a later view to merge with it.

@@ -30,7 +30,7 @@ pub use conditions::{Conditions, conditions};
 pub use witness::{Step, Undecided, Unmerged, Witness};
 
 use crate::error::{Error, Fault};
-use crate::tracker::check_inside;
+use crate::view::check_inside;
 use crate::{Dims, Ranges, View};
 use equation::{OutOfWork, Work};
 use level::{Box, Level};

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthChar;
 
 use crate::Dims;
 use crate::error::Error;
-use crate::shape::tuple;
+use crate::tuple::tuple;
 
 /// Why a text is not a chain, a view or a tracker: what was expected, what was found, and where.
 ///

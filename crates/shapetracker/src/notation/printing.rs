@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Chain, Start};
 use crate::Movement;
-use crate::shape::tuple;
+use crate::tuple::tuple;
 
 /// The chain in one line: `(3, 2).permute(1, 0).reshape(3, 2)`. Views print in the form that the field pastes.
 ///
