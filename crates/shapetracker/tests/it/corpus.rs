@@ -184,6 +184,15 @@ fn chains_read_the_right_addresses_through_no_more_views_than_the_reference() {
             }
             misjudged.lock().expect("no check panics").push(line["id"].as_str().expect("an id").to_owned());
         }
+        // More than one view is provably not one, and the proof holds.
+        if st.views().len() > 1 {
+            let Err(Unmerged::Witness(witness)) = st.single_view() else {
+                return Err(format!("no witness why {st:?} is no single view"));
+            };
+            let stack: Vec<RawView> = st.views().iter().map(RawView::from).collect();
+            check_witness(&witness, st.shape(), |index| look_up(&stack, index))
+                .map_err(|why| format!("{witness:?} is no witness: {why}"))?;
+        }
         same_crc32(line, &st)
     });
     println!("{views:?} views, {reference:?} in the reference; {fewer:?} chains have fewer than the reference");
