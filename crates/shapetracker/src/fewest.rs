@@ -1,9 +1,8 @@
 //! Regroups and refines a stack of views to the fewest.
 //!
 //! Invariant: no run of up to 8 neighbouring views in a reduced stack is a single view, as far as the work limit
-//! reaches.
-//! Whether fewer views could do with other shapes in between is not decided; [`refine`] finds such shapes where the
-//! axes of one view can be split at the boundaries of the view below.
+//! reaches. Whether fewer views could do with other shapes in between is not decided; [`refine`] finds such shapes where
+//! the axes of one view can be split at the boundaries of the view below.
 
 use smallvec::SmallVec;
 

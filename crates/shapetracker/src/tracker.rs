@@ -516,7 +516,7 @@ impl From<View> for ShapeTracker {
     }
 }
 
-/// The views from the last to the one next to memory, a line each in the form of [`View`]'s `Display`.
+/// The views from the last to the one next to memory, in the form of [`View`]'s `Display`, with `over` between them.
 impl fmt::Display for ShapeTracker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, view) in self.views.iter().rev().enumerate() {
