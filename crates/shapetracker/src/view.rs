@@ -297,7 +297,7 @@ impl View {
         if shape.contains(&0) || mask.as_ref().is_some_and(|mask| mask.iter().any(|(begin, end)| begin == end)) {
             return Ok(View::nothing(&shape));
         }
-        // The empty list of ranges of a scalar stands for a masked scalar; nothing above lets one through.
+        // A scalar that comes here is valid: an empty list of ranges excludes nothing.
         let (mut offset, mut low, mut high) = (offset, 0, 0);
         let mut full = true;
         let ranges = mask.as_deref();

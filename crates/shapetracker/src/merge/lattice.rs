@@ -31,6 +31,9 @@ pub(super) fn solve(
     let scale: Floats = bounds.iter().map(|(low, high)| 1.0 / (high - low + 1) as f64).collect();
     reduce(&mut basis, &scale, work)?;
     let duals = orthogonal(&basis, &scale);
+    if !is_orthogonal(&duals, &basis, &scale) {
+        return Err(OutOfWork);
+    }
     let cuts = (0..=basis.len()).map(|k| cuts(&basis[..k])).collect();
     let layers = Layers { bounds: &bounds, basis: &basis, duals: &duals, scale: &scale, cuts };
     let start = layers.near(origin).ok_or(OutOfWork)?;
@@ -86,6 +89,19 @@ fn orthogonal(basis: &[Values], scale: &[f64]) -> Vec<Floats> {
     vectors
 }
 
+/// Whether each Gram-Schmidt vector is orthogonal to the basis vectors before its own, far within the margin that the
+/// bounds of the layers leave for rounding. In a reduced basis it is; where floats could not tell, nothing is claimed.
+fn is_orthogonal(duals: &[Floats], basis: &[Values], scale: &[f64]) -> bool {
+    duals.iter().enumerate().all(|(k, dual)| {
+        let norm = product(dual, dual);
+        norm.is_normal()
+            && basis[..k].iter().all(|vector| {
+                let vector = scaled(vector, scale);
+                product(dual, &vector).abs() <= 1e-12 * (norm * product(&vector, &vector)).sqrt()
+            })
+    })
+}
+
 /// Reduces a basis (Lenstra, Lenstra and Lovasz) in the norm in which the box is a cube.
 ///
 /// The arithmetic that picks the steps may round: every step keeps a basis, and a worse one only costs time.
@@ -93,7 +109,7 @@ fn reduce(basis: &mut [Values], scale: &[f64], work: &mut Work) -> Result<(), Ou
     let mut k = 0;
     for _ in 0..20_000 {
         if k == basis.len() {
-            break;
+            return Ok(());
         }
         work.tick()?;
         for _ in 0..4 {
@@ -129,7 +145,7 @@ fn reduce(basis: &mut [Values], scale: &[f64], work: &mut Work) -> Result<(), Ou
             k += 1;
         }
     }
-    Ok(())
+    Err(OutOfWork)
 }
 
 fn add(vector: &mut [i128], factor: i128, other: &[i128]) -> Option<()> {
