@@ -345,4 +345,31 @@ mod tests {
         }
         assert!(merged[2..].iter().flatten().all(|&count| count > 1_000), "both answers are common: {merged:?}");
     }
+
+    #[test]
+    fn the_shortcut_for_reshapes_says_what_merging_says() {
+        let mut rng = Rng(13);
+        let mut taken = [0; 2];
+        for _ in 0..30_000 {
+            let view = random_view(&mut rng, 1000);
+            if view.is_empty() {
+                continue;
+            }
+            // Factors of the number of elements, in some order.
+            let (mut rest, mut shape) = (view.numel(), Vec::new());
+            while rest > 1 {
+                let factor = 2 + rng.below(rest.min(12) as u64 - 1) as i64;
+                if rest % factor == 0 {
+                    rest /= factor;
+                    shape.insert(rng.below(shape.len() as u64 + 1) as usize, factor);
+                }
+            }
+            if let Some(reshaped) = Level::of(&view).reshaped(&shape) {
+                let merged = merge(&view, &View::row_major(&shape));
+                assert_eq!(merged.as_ref(), Ok(&reshaped), "{view} as {shape:?}");
+                taken[usize::from(view.mask().is_some())] += 1;
+            }
+        }
+        assert!(taken.iter().all(|&count| count > 1_000), "{taken:?}");
+    }
 }
