@@ -64,6 +64,20 @@ pub enum ErrorKind {
     NoViews,
     /// More views than [`MAX_VIEWS`](crate::MAX_VIEWS) that cannot be merged.
     TooManyViews,
+    /// A variable without values.
+    EmptyRange,
+    /// A variable is declared twice with different ranges.
+    RangesDiffer,
+    /// A divisor that is or can be zero.
+    DivisionByZero,
+    /// A condition where a number is needed.
+    NotANumber,
+    /// A number where a condition is needed.
+    NotACondition,
+    /// A value that its variable cannot have.
+    ValueOutside,
+    /// A text, or a list of values, that would be too long.
+    TooLong,
 }
 
 impl Error {
@@ -142,6 +156,28 @@ pub(crate) enum Fault {
     TooManyViews { op: &'static str, given: usize },
     #[error("{op}: a tracker needs at least one view")]
     NoViews { op: &'static str },
+    #[error("{op}: the range {begin}..{end} of `{name}` is empty")]
+    EmptyRange { op: &'static str, name: Box<str>, begin: i64, end: i64 },
+    #[error("{op}: `{name}` is a variable already, with range {begin}..{end}")]
+    RangesDiffer { op: &'static str, name: Box<str>, begin: i64, end: i64 },
+    #[error("{op}: the divisor can be zero: it ranges from {low} to {high}")]
+    DivisorRange { op: &'static str, low: i64, high: i64 },
+    #[error("{op}: the divisor is zero")]
+    DivisorZero { op: &'static str },
+    #[error("{op}: the value ranges from {low} to {high}, past the range of 64-bit integers")]
+    ValueOverflow { op: &'static str, low: i128, high: i128 },
+    #[error("{op}: a number is needed here, not a condition")]
+    NotANumber { op: &'static str },
+    #[error("{op}: a condition is needed here, not a number")]
+    NotACondition { op: &'static str },
+    #[error("{op}: takes one value a variable: the graph has {variables} but {given} {} given", were(*.given))]
+    ValueCount { op: &'static str, variables: usize, given: usize },
+    #[error("{op}: {value} is not a value of `{name}`, whose range is {begin}..{end}")]
+    ValueOutside { op: &'static str, name: Box<str>, value: i64, begin: i64, end: i64 },
+    #[error("{op}: written out, the expression is longer than {longest} bytes: what it shares would be repeated")]
+    TooLong { op: &'static str, longest: usize },
+    #[error("{op}: {count} values do not fit into memory")]
+    TooManyValues { op: &'static str, count: i64 },
 }
 
 impl Fault {
@@ -163,6 +199,15 @@ impl Fault {
             Fault::TooManyElements { .. } | Fault::AxisOverflow { .. } | Fault::Overflow { .. } => ErrorKind::Overflow,
             Fault::NoViews { .. } => ErrorKind::NoViews,
             Fault::TooManyViews { .. } => ErrorKind::TooManyViews,
+            Fault::EmptyRange { .. } => ErrorKind::EmptyRange,
+            Fault::RangesDiffer { .. } => ErrorKind::RangesDiffer,
+            Fault::DivisorRange { .. } | Fault::DivisorZero { .. } => ErrorKind::DivisionByZero,
+            Fault::ValueOverflow { .. } => ErrorKind::Overflow,
+            Fault::NotANumber { .. } => ErrorKind::NotANumber,
+            Fault::NotACondition { .. } => ErrorKind::NotACondition,
+            Fault::ValueCount { .. } => ErrorKind::Rank,
+            Fault::ValueOutside { .. } => ErrorKind::ValueOutside,
+            Fault::TooLong { .. } | Fault::TooManyValues { .. } => ErrorKind::TooLong,
         }
     }
 }

@@ -32,6 +32,7 @@
 
 mod dims;
 mod error;
+pub mod expr;
 mod fewest;
 mod fit;
 mod inverse;

@@ -17,6 +17,12 @@ pub(crate) struct Pair {
     pub(crate) mergeable: bool,
 }
 
+/// A line of `indexed.jsonl`.
+pub(crate) struct Indexed {
+    pub(crate) id: String,
+    pub(crate) tracker: ShapeTracker,
+}
+
 /// A line of `chains.jsonl`.
 pub(crate) struct Chain {
     pub(crate) base: Dims,
@@ -52,6 +58,15 @@ pub(crate) fn chains() -> Vec<Chain> {
         chain.run().is_some().then_some(chain)
     };
     lines("chains").iter().filter_map(chain).collect()
+}
+
+/// The trackers of the stacks that reached kernels and that fit `i64` (2,998 of 2,999).
+pub(crate) fn indexed() -> Vec<Indexed> {
+    let indexed = |line: &Value| {
+        let views = line["views"].as_array()?.iter().map(view).collect::<Option<Vec<View>>>()?;
+        Some(Indexed { id: line["id"].as_str()?.to_owned(), tracker: ShapeTracker::from_views(views).ok()? })
+    };
+    lines("indexed").iter().filter_map(indexed).collect()
 }
 
 fn lines(name: &str) -> Vec<Value> {

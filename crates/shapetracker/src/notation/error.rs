@@ -257,7 +257,7 @@ fn prefix(chars: impl Iterator<Item = char>, columns: usize) -> usize {
 }
 
 /// A piece of the text for a message: between backquotes, nothing in it that a terminal would act on, and not long.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     const LONGEST: usize = 40;
     let end = prefix(text.chars(), LONGEST);
     let shown: String = text[..end].chars().map(|c| shown(c).0).collect();

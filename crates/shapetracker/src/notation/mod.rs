@@ -11,5 +11,7 @@ mod tests;
 
 pub use chain::{Chain, Start};
 pub use error::{ChainError, ParseError};
+pub(crate) use error::quoted;
+pub(crate) use parser::nearest;
 #[cfg(feature = "serde")]
 pub(crate) use parser::unknown_operation;

@@ -70,21 +70,21 @@ const OPERATIONS: [&str; 14] = [
 /// The sentence about a name that no operation has: with a guess what was meant, or else with all there are.
 pub(crate) fn unknown_operation(name: &str) -> String {
     let found = quoted(name);
-    match guess(name) {
+    match nearest(name, OPERATIONS) {
         Some(meant) => format!("expected an operation, found {found}: did you mean `{meant}`?"),
         None => format!("expected an operation, found {found}; there are {}", OPERATIONS.join(", ")),
     }
 }
 
-/// The operation whose name is nearest to a misspelt one, if any is near.
-fn guess(name: &str) -> Option<&'static str> {
+/// The name that is nearest to a misspelt one, if any is near.
+pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 24;
     if name.len() > LONGEST {
         return None;
     }
     let name = name.to_lowercase();
-    let distance = |operation: &&str| strsim::osa_distance(&name, operation);
-    let nearest = OPERATIONS.into_iter().min_by_key(distance)?;
+    let distance = |other: &&str| strsim::osa_distance(&name, other);
+    let nearest = names.into_iter().min_by_key(distance)?;
     // A guess that changes more than a third of the letters would be a joke.
     (distance(&nearest) * 3 <= nearest.len()).then_some(nearest)
 }

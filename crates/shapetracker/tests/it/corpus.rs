@@ -23,7 +23,7 @@ fn lines(name: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{path}: {error}"))).collect()
 }
 
-fn numbers(value: &Value) -> Vec<i64> {
+pub(crate) fn numbers(value: &Value) -> Vec<i64> {
     value.as_array().expect("a list").iter().map(|number| number.as_i64().expect("a number")).collect()
 }
 
@@ -40,14 +40,14 @@ fn raw_view(value: &Value) -> RawView {
     }
 }
 
-fn stack(value: &Value) -> Vec<RawView> {
+pub(crate) fn stack(value: &Value) -> Vec<RawView> {
     value["views"].as_array().expect("views").iter().map(raw_view).collect()
 }
 
 /// The library's views of a line; none if some of its numbers are past `i64` and are refused for that reason.
 ///
 /// A few lines have more elements than `i64` can count.
-fn views(stack: &[RawView]) -> Result<Option<Vec<View>>, String> {
+pub(crate) fn views(stack: &[RawView]) -> Result<Option<Vec<View>>, String> {
     let too_large = stack.iter().any(|view| {
         let (low, high) = view.reach();
         let address = |part: i128| i64::try_from(i128::from(view.offset) + part);
@@ -61,7 +61,7 @@ fn views(stack: &[RawView]) -> Result<Option<Vec<View>>, String> {
     }
 }
 
-fn movement(op: &Value) -> Movement {
+pub(crate) fn movement(op: &Value) -> Movement {
     let dims = || Dims::from(numbers(&op[1]));
     match op[0].as_str().expect("the name of an operation") {
         "reshape" => Movement::Reshape(dims()),
@@ -80,7 +80,7 @@ fn movement(op: &Value) -> Movement {
 }
 
 /// Holds every line to the check on all cores, and lists the lines that fail it.
-fn for_each_line(name: &str, check: impl Fn(&Value) -> Result<(), String> + Sync) {
+pub(crate) fn for_each_line(name: &str, check: impl Fn(&Value) -> Result<(), String> + Sync) {
     let lines = lines(name);
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -204,7 +204,7 @@ fn chains_read_the_right_addresses_through_no_more_views_than_the_reference() {
 }
 
 /// Whether a shape has more elements than `i64` can count.
-fn is_past_i64(shape: Vec<i64>) -> bool {
+pub(crate) fn is_past_i64(shape: Vec<i64>) -> bool {
     i64::try_from(shape.into_iter().map(i128::from).product::<i128>()).is_err()
 }
 

@@ -5,11 +5,15 @@
 //! `SHAPETRACKER_SEED=7` draws others than the ones that every default run draws.
 
 mod oracle;
+mod python;
 mod random;
+mod values;
 
 mod bad_input;
 mod chains;
 mod corpus;
+mod expressions;
+mod index;
 mod oracle_checks;
 mod pairs;
 mod queries;

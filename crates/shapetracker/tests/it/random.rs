@@ -25,6 +25,11 @@ pub(crate) mod cases {
     pub(crate) const HOSTILE: u32 = 150_000;
     /// For each of the eight queries.
     pub(crate) const QUERIES: u32 = 5_000;
+    pub(crate) const EXPRESSIONS: u32 = 200_000;
+    pub(crate) const PRINTED: u32 = 20_000;
+    pub(crate) const INDEX_PAIRS: u32 = 60_000;
+    pub(crate) const INDEX_CHAINS: u32 = 10_000;
+    pub(crate) const INDEX_STACKS: u32 = 15_000;
 
     const TOTAL: u32 = PAIRS
         + RESHAPES

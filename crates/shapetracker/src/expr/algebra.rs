@@ -1,0 +1,242 @@
+//! What forms are made of, and the division of a form by a number: the one place where divisions are made or avoided.
+
+use std::collections::HashMap;
+
+use smallvec::SmallVec;
+
+use super::context::{Condition, Context};
+use super::facts::{Facts, gcd};
+use super::form::{Atom, Form};
+use super::graph::Binary;
+
+/// The atoms of some forms. Equal atoms are one; an atom comes after those that it is made of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Algebra {
+    atoms: Vec<Kind>,
+    known: HashMap<Kind, Atom>,
+    /// What stays in the numerator of a division that cannot be avoided.
+    numerators: Numerators,
+}
+
+/// What an atom is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// A variable of the graph and its range, both ends included.
+    Variable(usize, i64, i64),
+    /// `floor(form / divisor)`, the divisor being at least 2.
+    Quotient(Form, i64),
+    /// `form mod divisor`, the divisor being at least 2.
+    Remainder(Form, i64),
+    /// An operation that is not linear, and the range of its values.
+    Operation(Binary, Form, Form, (i64, i64)),
+    /// One form or another, by a condition of the caller's.
+    Select(u32, Form, Form, (i64, i64)),
+}
+
+/// What to do with multiples of the divisor in a numerator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Numerators {
+    /// Take them out of the division.
+    #[default]
+    Reduced,
+    /// Leave them, so that divisions of one number can share it.
+    Whole,
+    /// Take them out, and write what divisions leave as atoms of their own where that makes forms shorter.
+    Digits,
+}
+
+impl Algebra {
+    pub(super) fn new(numerators: Numerators) -> Algebra {
+        Algebra { numerators, ..Algebra::default() }
+    }
+
+    pub(super) fn kind(&self, atom: Atom) -> &Kind {
+        &self.atoms[atom as usize]
+    }
+
+    pub(super) fn atoms(&self) -> impl Iterator<Item = (Atom, &Kind)> {
+        (0..).zip(&self.atoms)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
+    /// The quotient that an atom is.
+    pub(super) fn as_quotient(&self, atom: Atom) -> Option<(&Form, i64)> {
+        match self.kind(atom) {
+            Kind::Quotient(form, divisor) => Some((form, *divisor)),
+            _ => None,
+        }
+    }
+
+    /// An atom; `None` when its values leave `i64`.
+    pub(super) fn atom(&mut self, kind: Kind, context: &mut Context) -> Option<Atom> {
+        if let Some(&known) = self.known.get(&kind) {
+            return Some(known);
+        }
+        let atom = self.atoms.len() as Atom;
+        context.learn(self, atom, &kind)?;
+        self.atoms.push(kind.clone());
+        self.known.insert(kind, atom);
+        Some(atom)
+    }
+
+    /// `floor(form / divisor)` wherever the context holds, for a divisor that is not zero; `None` past `i64`.
+    pub(super) fn quotient(&mut self, form: &Form, divisor: i64, context: &mut Context) -> Option<Form> {
+        let (mut form, mut divisor) = match divisor < 0 {
+            true => (form.times(-1)?, divisor.checked_neg()?),
+            false => (form.clone(), divisor),
+        };
+        loop {
+            let common = gcd(form.content().into(), divisor.into()) as i64;
+            if common > 1 {
+                form = form.divided(common, form.constant.div_euclid(common));
+                divisor /= common;
+            }
+            if divisor == 1 {
+                return Some(form);
+            }
+            if let Some(affine) = context.affine_quotient(&form, divisor) {
+                return Some(affine);
+            }
+            // The floor of a floor is one floor: what it cut off stays too little to matter.
+            if let Some((whole, by)) = self.flattened(&form, divisor) {
+                if form.terms.len() == 1 {
+                    (form, divisor) = (whole, by);
+                    continue;
+                }
+                if let Some(affine) = context.affine_quotient(&whole, by) {
+                    return Some(affine);
+                }
+            }
+            // If a part of the division is affine, the rest is a smaller division.
+            match self.part(&form, divisor, context) {
+                Some((part, by)) => (form, divisor) = (part, divisor / by),
+                None => break,
+            }
+        }
+        let (taken, rest) = match self.numerators {
+            Numerators::Reduced | Numerators::Digits => reduce(&form, divisor)?,
+            Numerators::Whole => (Form::constant(0), form),
+        };
+        let atom = self.atom(Kind::Quotient(rest, divisor), context)?;
+        taken.plus(1, &Form::atom(atom))
+    }
+
+    /// A form with what divisions leave in it as atoms, where that makes it shorter.
+    pub(super) fn in_digits(&mut self, form: Form, context: &mut Context) -> Option<Form> {
+        if self.numerators != Numerators::Digits {
+            return Some(form);
+        }
+        let mut form = form;
+        for &(atom, _) in form.terms.clone().iter() {
+            let Some((whole, divisor)) = self.as_quotient(atom) else { continue };
+            let (whole, divisor) = (whole.clone(), divisor);
+            let Some(&(first, unit)) = whole.terms.first() else { continue };
+            let coefficient = form.coefficient(first);
+            if coefficient == 0 || coefficient % unit != 0 {
+                continue;
+            }
+            let factor = coefficient / unit;
+            let left = form.plus(factor.checked_neg()?, &whole)?;
+            let left = left.plus(1, &Form::atom(atom).times(factor.checked_mul(divisor)?)?)?;
+            if left.terms.len() + 1 < form.terms.len() {
+                let remainder = self.atom(Kind::Remainder(whole, divisor), context)?;
+                form = left.plus(factor, &Form::atom(remainder))?;
+            }
+        }
+        Some(form)
+    }
+
+    /// `floor((floor(m / e) + rest) / d)` is `floor((m + e * rest) / (e * d))`.
+    fn flattened(&self, form: &Form, divisor: i64) -> Option<(Form, i64)> {
+        let mut inner = form.terms.iter().filter(|(_, coefficient)| *coefficient == 1);
+        let (atom, (inner, by)) = inner.find_map(|(atom, _)| Some((*atom, self.as_quotient(*atom)?)))?;
+        let rest = form.plus(-1, &Form::atom(atom))?;
+        Some((inner.plus(by, &rest)?, by.checked_mul(divisor)?))
+    }
+
+    /// A proper divisor of the divisor by which the quotient is affine, and that quotient.
+    fn part(&self, form: &Form, divisor: i64, context: &Context) -> Option<(Form, i64)> {
+        let mut divisors: SmallVec<[i64; 8]> = SmallVec::new();
+        let mut chain = divisor;
+        let mut by_size: SmallVec<[i64; 8]> = form.terms.iter().map(|(_, coefficient)| *coefficient).collect();
+        by_size.sort_unstable_by_key(|coefficient| std::cmp::Reverse(coefficient.unsigned_abs()));
+        for coefficient in by_size {
+            let alone = gcd(coefficient.into(), divisor.into()) as i64;
+            chain = gcd(chain.into(), coefficient.into()) as i64;
+            divisors.extend([alone, chain]);
+        }
+        divisors.sort_unstable_by_key(|divisor| std::cmp::Reverse(*divisor));
+        divisors.dedup();
+        let proper = divisors.into_iter().filter(|&by| 1 < by && by < divisor);
+        proper.filter_map(|by| Some((context.affine_quotient(form, by)?, by))).next()
+    }
+
+    /// A condition on a form with the divisions out of it that an inequality does not need:
+    /// `floor(m / d) + rest >= b` is `m + d * rest >= b * d`, and likewise for an upper bound and a negative sign.
+    pub(super) fn without_quotient(&self, condition: Condition) -> Condition {
+        let Condition { mut form, mut low, mut high } = condition;
+        loop {
+            let unit = form.terms.iter().rev().filter(|(_, coefficient)| coefficient.abs() == 1);
+            let found = unit.filter_map(|&(atom, sign)| Some((atom, sign, self.as_quotient(atom)?))).next();
+            let Some((atom, sign, (inner, divisor))) = found else { break };
+            // Without the floor the numerator may be up to divisor - 1 more.
+            let slack = i128::from(divisor) - 1;
+            let (below, above) = if sign > 0 { (0, slack) } else { (slack, 0) };
+            let rest = form.plus(-sign, &Form::atom(atom)).and_then(|rest| rest.times(divisor));
+            let Some(whole) = rest.and_then(|rest| rest.plus(sign, inner)) else { break };
+            let scaled = |bound: Option<i128>, by: i128| match bound {
+                Some(bound) => bound.checked_mul(divisor.into())?.checked_add(by).map(Some),
+                None => Some(None),
+            };
+            let (Some(new_low), Some(new_high)) = (scaled(low, -below), scaled(high, above)) else { break };
+            (form, low, high) = (whole, new_low, new_high);
+        }
+        Condition { form, low, high }
+    }
+}
+
+/// A form as `divisor * taken + rest`, with small coefficients in the rest.
+pub(super) fn reduce(form: &Form, divisor: i64) -> Option<(Form, Form)> {
+    let (mut taken, mut rest) = (Form::constant(0), Form::constant(0));
+    for &(atom, coefficient) in &form.terms {
+        let mut kept = coefficient;
+        if coefficient <= -divisor || coefficient >= divisor {
+            kept = coefficient.rem_euclid(divisor);
+            // Subtracting an atom is cheaper than a product.
+            if kept == divisor - 1 && divisor > 2 {
+                kept = -1;
+            }
+        }
+        if kept != 0 {
+            rest.terms.push((atom, kept));
+        }
+        let out = (i128::from(coefficient) - i128::from(kept)) / i128::from(divisor);
+        if out != 0 {
+            taken.terms.push((atom, i64::try_from(out).ok()?));
+        }
+    }
+    rest.constant = form.constant.rem_euclid(divisor);
+    taken.constant = form.constant.div_euclid(divisor);
+    Some((taken, rest))
+}
+
+impl Kind {
+    /// The forms that an atom is made of.
+    pub(super) fn forms(&self) -> impl Iterator<Item = &Form> {
+        let forms = match self {
+            Kind::Variable(..) => [None, None],
+            Kind::Quotient(form, _) | Kind::Remainder(form, _) => [Some(form), None],
+            Kind::Operation(_, a, b, _) | Kind::Select(_, a, b, _) => [Some(a), Some(b)],
+        };
+        forms.into_iter().flatten()
+    }
+}
+
+/// The range of an operation on values of two ranges, if it lies in `i64`.
+pub(super) fn range_of(op: Binary, (al, ah): (i64, i64), (bl, bh): (i64, i64)) -> Option<(i64, i64)> {
+    let facts = Facts::of_binary(op, Facts::between(al, ah), Facts::between(bl, bh)).ok()?;
+    Some((facts.low, facts.high))
+}

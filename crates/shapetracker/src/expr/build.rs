@@ -1,0 +1,229 @@
+//! From a tracker to what a compiler writes: the address of an element, and whether it has one.
+
+use smallvec::SmallVec;
+
+use super::algebra::{Algebra, Kind, Numerators};
+use super::context::{Condition, Context, Truth};
+use super::cost::Cost;
+use super::emit::Emitter;
+use super::form::Form;
+use super::graph::{Binary, Expr, Graph, Node};
+use crate::error::{Error, Fault};
+use crate::merge::level::Level;
+use crate::{Dims, ShapeTracker, View};
+
+/// What a compiler writes to read an element of a tracker: `buffer[index]`, guarded by `valid`.
+///
+/// Both are expressions over the variables `idx0`, `idx1`, .., one an axis, outermost first. Where `valid` holds,
+/// `index` is the address; elsewhere it may be anything (within the range that [`Graph::range`] tells of it).
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+///
+/// let st = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([3, 2])?;
+/// let code = st.index_expr()?;
+/// assert_eq!(code.cost().divmods, 1);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct IndexExpr {
+    pub(super) graph: Graph,
+    pub(super) index: Expr,
+    pub(super) valid: Expr,
+    pub(super) shape: Dims,
+}
+
+impl IndexExpr {
+    /// The graph that both expressions belong to.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The address that is read, wherever [`IndexExpr::valid`] holds.
+    pub fn index(&self) -> Expr {
+        self.index
+    }
+
+    /// Whether the element has an address; the constant true when nothing is masked.
+    pub fn valid(&self) -> Expr {
+        self.valid
+    }
+
+    /// The shape of the tracker: the variable `idx{l}` ranges over `0..shape[l]` (where no size is 0).
+    pub fn shape(&self) -> &[i64] {
+        &self.shape
+    }
+
+    fn divides(&self) -> bool {
+        let is_division = |expr| matches!(self.graph.node(expr), Node::Binary(Binary::Div | Binary::Mod, ..));
+        self.graph.parts(&[self.index, self.valid]).into_iter().any(is_division)
+    }
+
+    /// What computing both costs.
+    pub fn cost(&self) -> Cost {
+        self.graph.cost(&[self.index, self.valid])
+    }
+}
+
+impl ShapeTracker {
+    /// The cheapest expressions for the address of an element and for whether it has one.
+    ///
+    /// # Errors
+    /// A value on the way that can leave `i64`.
+    pub fn index_expr(&self) -> Result<IndexExpr, Error> {
+        let of = |numerators| Access::of(self.views(), numerators)?.code(self.shape());
+        let reduced = of(Numerators::Reduced)?;
+        if !reduced.divides() {
+            return Ok(reduced);
+        }
+        let codes = [reduced, of(Numerators::Whole)?, of(Numerators::Digits)?];
+        let cheapest = codes.into_iter().min_by_key(|code| (code.cost().weight, code.cost().ops));
+        cheapest.ok_or_else(|| Fault::NoViews { op: "index_expr" }.into())
+    }
+}
+
+/// The access to an element as forms of its index: an address, and the conditions under which it has one.
+struct Access {
+    algebra: Algebra,
+    context: Context,
+    conditions: Vec<Condition>,
+    /// `None` when no index is valid.
+    address: Option<Form>,
+}
+
+impl Access {
+    fn of(views: &[View], numerators: Numerators) -> Result<Access, Error> {
+        let algebra = Algebra::new(numerators);
+        let mut access = Access { algebra, context: Context::default(), conditions: Vec::new(), address: None };
+        if !views.iter().any(View::is_empty) {
+            let fault = Fault::Overflow { op: "index_expr", what: "a value on the way" };
+            access.address = access.through(views).ok_or(fault)?;
+        }
+        Ok(access)
+    }
+
+    /// The address through all views, `Some(None)` when no index is valid, `None` past `i64`.
+    fn through(&mut self, views: &[View]) -> Option<Option<Form>> {
+        let (last, earlier) = views.split_last()?;
+        let mut position = Form::constant(last.offset());
+        for (axis, (&size, &stride)) in last.shape().iter().zip(last.strides()).enumerate() {
+            let (begin, end) = last.range(axis);
+            if size == 1 {
+                continue;
+            }
+            let atom = self.algebra.atom(Kind::Variable(axis, 0, size - 1), &mut self.context)?;
+            position = position.plus(stride, &Form::atom(atom))?;
+            self.demand(Form::atom(atom), begin, end);
+        }
+        for view in earlier.iter().rev() {
+            match self.below(&Level::of(view), &position)? {
+                Some(address) => position = address,
+                None => return Some(None),
+            }
+        }
+        Some(Some(position))
+    }
+
+    /// The address of a position of a view.
+    fn below(&mut self, level: &Level, position: &Form) -> Option<Option<Form>> {
+        let masked = || level.digits.iter().enumerate().filter(|(_, digit)| digit.is_masked());
+        // What is still open when all affine digits are known gains by what they say.
+        let mut open = SmallVec::<[usize; 8]>::new();
+        for (j, digit) in masked() {
+            let before = self.algebra.len();
+            let value = self.digit(level, position, j)?;
+            if self.algebra.len() > before {
+                open.push(j);
+            } else if !self.demand(value, digit.begin, digit.end) {
+                return Some(None);
+            }
+        }
+        for j in open {
+            let (value, digit) = (self.digit(level, position, j)?, level.digits[j]);
+            if !self.demand(value, digit.begin, digit.end) {
+                return Some(None);
+            }
+        }
+        let mut address = Form::constant(i64::try_from(level.offset).ok()?);
+        for (j, digit) in level.digits.iter().enumerate() {
+            // Digit j is q(j) - size * q(j + 1), so that q(j) moves the address by this.
+            let under = j.checked_sub(1).map(|under| level.digits[under]);
+            let wrap = under.map_or(0, |under| i128::from(under.size) * i128::from(under.stride));
+            let step = i128::from(digit.stride) - wrap;
+            if step != 0 {
+                let quotient = self.algebra.quotient(position, digit.weight, &mut self.context)?;
+                address = address.plus(i64::try_from(step).ok()?, &quotient)?;
+            }
+        }
+        Some(Some(self.algebra.in_digits(address, &mut self.context)?))
+    }
+
+    /// A digit of a position.
+    fn digit(&mut self, level: &Level, position: &Form, j: usize) -> Option<Form> {
+        let digit = level.digits[j];
+        let value = self.algebra.quotient(position, digit.weight, &mut self.context)?;
+        match level.digits.get(j + 1) {
+            Some(above) => {
+                let above = self.algebra.quotient(position, above.weight, &mut self.context)?;
+                self.algebra.in_digits(value.plus(-digit.size, &above)?, &mut self.context)
+            }
+            None => Some(value),
+        }
+    }
+
+    /// Takes up the condition that a form lie in a half-open range; false when it never does.
+    fn demand(&mut self, form: Form, begin: i64, end: i64) -> bool {
+        let condition = Condition { form, low: Some(begin.into()), high: Some(i128::from(end) - 1) }.normal();
+        match self.context.truth(&condition) {
+            Truth::Always => return true,
+            Truth::Never => return false,
+            Truth::Depends => {}
+        }
+        let whole = self.algebra.without_quotient(condition.clone()).normal();
+        let whole = self.context.without_tail(whole).normal();
+        self.context.assume(&condition);
+        self.context.assume(&whole);
+        self.conditions.push(whole);
+        true
+    }
+
+    /// Drops what the other conditions imply.
+    fn minimise(&mut self) {
+        for at in (0..self.conditions.len()).rev() {
+            let others = || self.conditions.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
+            let context = Context::of(&self.algebra, others());
+            let condition = &self.conditions[at];
+            let Some((least, most)) = context.bounds(&condition.form) else { continue };
+            let low = condition.low.filter(|low| least < *low);
+            let high = condition.high.filter(|high| *high < most);
+            (self.conditions[at].low, self.conditions[at].high) = (low, high);
+            if low.is_none() && high.is_none() {
+                self.conditions.remove(at);
+            }
+        }
+    }
+
+    fn code(mut self, shape: &[i64]) -> Result<IndexExpr, Error> {
+        let mut graph = Graph::new();
+        let variables = shape.iter().enumerate().map(|(axis, &size)| graph.variable(&format!("idx{axis}"), 0..size.max(1)));
+        let variables = variables.collect::<Result<Vec<_>, _>>()?;
+        let Some(address) = self.address.take() else {
+            let (index, valid) = (graph.int(0), graph.bool(false));
+            return Ok(IndexExpr { graph, index, valid, shape: shape.into() });
+        };
+        self.minimise();
+        let roots = self.conditions.iter().map(|condition| (condition.form.clone(), true));
+        let mut emitter = Emitter::new(&self.algebra, std::iter::once((address, false)).chain(roots));
+        let (index, ..) = emitter.root(&mut graph, 0, &variables)?;
+        let mut valid = None;
+        for (root, condition) in (1..).zip(&self.conditions) {
+            let test = emitter.condition(&mut graph, root, condition, &variables)?;
+            valid = Some(match valid {
+                Some(valid) => graph.binary(Binary::And, valid, test)?,
+                None => test,
+            });
+        }
+        let valid = valid.unwrap_or_else(|| graph.bool(true));
+        Ok(IndexExpr { graph, index, valid, shape: shape.into() })
+    }
+}

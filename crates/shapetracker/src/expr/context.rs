@@ -1,0 +1,308 @@
+//! What is known of the atoms where an expression matters: ranges, and conditions that are assumed to hold.
+
+use smallvec::SmallVec;
+
+use super::algebra::{Algebra, Kind};
+use super::facts::{floor_div, gcd};
+use super::form::{Atom, Form, Terms};
+
+/// The demand that a form lie between two numbers, both included; either may be missing.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Condition {
+    pub(super) form: Form,
+    pub(super) low: Option<i128>,
+    pub(super) high: Option<i128>,
+}
+
+/// Ranges of atoms, and of forms of several atoms.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Context {
+    /// The range of each atom, both ends included.
+    ranges: Vec<Span>,
+    /// Forms of two terms and more without a constant, and their ranges.
+    assumed: Vec<(Form, Span)>,
+    /// What divisions leave, the numerator's atoms before that of the quotient, and its range.
+    remainders: Vec<(Form, Span)>,
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Truth {
+    Always,
+    Never,
+    Depends,
+}
+
+/// A part of a form: a multiple of something, and the range of that.
+struct Piece<'a> {
+    coefficient: i64,
+    part: Part<'a>,
+    values: Span,
+}
+
+enum Part<'a> {
+    Atom(Atom),
+    Form(&'a Form),
+}
+
+impl Condition {
+    /// The same condition without a constant, with a divisor taken out, and the first coefficient positive.
+    pub(super) fn normal(self) -> Condition {
+        let Condition { mut form, mut low, mut high } = self;
+        let constant = i128::from(std::mem::take(&mut form.constant));
+        (low, high) = (low.map(|low| low - constant), high.map(|high| high - constant));
+        let mut content = form.content();
+        if form.terms.first().is_some_and(|(_, coefficient)| *coefficient < 0) {
+            content = -content;
+            (low, high) = (high, low);
+        }
+        if content != 0 && content != 1 && form.terms.iter().all(|(_, coefficient)| *coefficient != i64::MIN) {
+            let by = i128::from(content);
+            form = form.divided(content, 0);
+            low = low.map(|low| -floor_div(-low, by));
+            high = high.map(|high| floor_div(high, by));
+        } else if content < 0 {
+            (low, high) = (high, low);
+        }
+        Condition { form, low, high }
+    }
+}
+
+/// A range of values, both ends included.
+pub(super) type Span = (i128, i128);
+
+impl Context {
+    /// What some conditions say of all atoms; each is taken up as soon as the atoms in it are known.
+    pub(super) fn of<'a>(algebra: &Algebra, conditions: impl Iterator<Item = &'a Condition> + Clone) -> Context {
+        let mut context = Context::default();
+        for (atom, kind) in algebra.atoms() {
+            // They were learnt once, with wider ranges or narrower ones; either way they are known to fit.
+            if context.learn(algebra, atom, kind).is_none() {
+                context.ranges.push((i64::MIN.into(), i64::MAX.into()));
+            }
+            let last = |condition: &&Condition| condition.form.terms.last().is_some_and(|(last, _)| *last == atom);
+            conditions.clone().filter(last).for_each(|condition| context.assume(condition));
+        }
+        context
+    }
+
+    /// Takes up a new atom: its range, and what relates it to others. `None` when the range leaves `i64`.
+    pub(super) fn learn(&mut self, algebra: &Algebra, atom: Atom, kind: &Kind) -> Option<()> {
+        debug_assert_eq!(self.ranges.len(), atom as usize);
+        match kind {
+            Kind::Remainder(_, divisor) => self.ranges.push((0, i128::from(*divisor) - 1)),
+            Kind::Variable(_, low, high) => self.ranges.push(((*low).into(), (*high).into())),
+            Kind::Operation(.., (low, high)) | Kind::Select(.., (low, high)) => {
+                self.ranges.push(((*low).into(), (*high).into()));
+            }
+            Kind::Quotient(form, divisor) => {
+                let by = i128::from(*divisor);
+                let (low, high) = self.bounds(form)?;
+                let (low, high) = (floor_div(low, by), floor_div(high, by));
+                let (Ok(_), Ok(_)) = (i64::try_from(low), i64::try_from(high)) else { return None };
+                // What the division leaves; and what it leaves of a finer division of the same.
+                let rest = form.plus(-divisor, &Form::atom(atom))?;
+                let constant = i128::from(rest.constant);
+                self.ranges.push((low, high));
+                self.remainders.push((rest.without_constant(), (-constant, by - 1 - constant)));
+                for (other, finer) in algebra.atoms().take(atom as usize) {
+                    match finer {
+                        Kind::Quotient(same, finer) if same == form && divisor % finer == 0 => {
+                            let ratio = divisor / finer;
+                            let digit = Form::atom(other).plus(-ratio, &Form::atom(atom))?;
+                            self.remainders.push((digit, (0, i128::from(ratio) - 1)));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Assumes a condition in normal form.
+    pub(super) fn assume(&mut self, condition: &Condition) {
+        let Condition { form, low, high } = condition;
+        let Some((least, most)) = self.bounds(form) else { return };
+        let span = (low.map_or(least, |low| low.max(least)), high.map_or(most, |high| high.min(most)));
+        match form.terms[..] {
+            [] => {}
+            [(atom, 1)] => self.ranges[atom as usize] = span,
+            _ => self.remember(form.clone(), span),
+        }
+    }
+
+    fn remember(&mut self, form: Form, (low, high): Span) {
+        match self.remainders.iter_mut().chain(&mut self.assumed).find(|(known, _)| *known == form) {
+            Some((_, (least, most))) => (*least, *most) = (low.max(*least), high.min(*most)),
+            None => self.assumed.push((form, (low, high))),
+        }
+    }
+
+    /// A form as multiples of forms whose ranges are known, and what is left of it.
+    ///
+    /// What is assumed goes first; then digits, those of the innermost atoms first, so that those above become whole.
+    fn parts(&self, form: &Form) -> (SmallVec<[Piece<'_>; 8]>, Form) {
+        let mut pieces = SmallVec::new();
+        let mut rest = form.clone();
+        if form.terms.len() > 1 {
+            for (known, values) in self.assumed.iter().rev() {
+                if let Some((coefficient, left)) = contained(&rest, known, false) {
+                    pieces.push(Piece { coefficient, part: Part::Form(known), values: *values });
+                    rest = left;
+                }
+            }
+            for (known, values) in &self.remainders {
+                if let Some((coefficient, left)) = contained(&rest, known, true) {
+                    pieces.push(Piece { coefficient, part: Part::Form(known), values: *values });
+                    rest = left;
+                }
+            }
+        }
+        (pieces, rest)
+    }
+
+    /// A range that holds every value of a form; exact for a form of variables alone. `None` past `i128`.
+    pub(super) fn bounds(&self, form: &Form) -> Option<Span> {
+        let plain = self.bounds_of_atoms(form)?;
+        let (pieces, rest) = self.parts(form);
+        if pieces.is_empty() {
+            return Some(plain);
+        }
+        let rest = self.bounds_of_atoms(&rest);
+        let both = rest.and_then(|rest| {
+            pieces.iter().try_fold(rest, |span, piece| add(span, piece.coefficient, piece.values))
+        });
+        Some(both.map_or(plain, |(low, high)| (plain.0.max(low), plain.1.min(high))))
+    }
+
+    fn bounds_of_atoms(&self, form: &Form) -> Option<Span> {
+        let constant = i128::from(form.constant);
+        let mut terms = form.terms.iter();
+        terms.try_fold((constant, constant), |span, (atom, factor)| add(span, *factor, self.ranges[*atom as usize]))
+    }
+
+    /// Whether a condition holds wherever the context does.
+    pub(super) fn truth(&self, condition: &Condition) -> Truth {
+        let Some((least, most)) = self.bounds(&condition.form) else { return Truth::Depends };
+        let above = condition.low.is_none_or(|low| low <= least);
+        let below = condition.high.is_none_or(|high| most <= high);
+        match above && below {
+            true => Truth::Always,
+            false if condition.low.is_some_and(|low| most < low) => Truth::Never,
+            false if condition.high.is_some_and(|high| high < least) => Truth::Never,
+            false => Truth::Depends,
+        }
+    }
+
+    /// A condition in normal form without the terms that are too small to matter: with `form = by * large + small`
+    /// and little room for `small`, the bounds on the form are bounds on `large`.
+    pub(super) fn without_tail(&self, condition: Condition) -> Condition {
+        let Condition { form, low, high } = &condition;
+        let mut divisors: SmallVec<[i64; 8]> = SmallVec::new();
+        let mut sizes: SmallVec<[i64; 8]> = form.terms.iter().map(|(_, coefficient)| *coefficient).collect();
+        sizes.sort_unstable_by_key(|coefficient| std::cmp::Reverse(coefficient.unsigned_abs()));
+        let mut chain = 0;
+        for coefficient in sizes {
+            chain = gcd(chain, coefficient.into());
+            divisors.extend(i64::try_from(chain).ok().filter(|by| *by > 1 && !divisors.contains(by)));
+        }
+        for by in divisors {
+            let (large, small): (Terms, Terms) = form.terms.iter().copied().partition(|(_, coefficient)| coefficient % by == 0);
+            let Some((least, most)) = self.bounds(&Form { terms: small, constant: 0 }) else { continue };
+            let wide = i128::from(by);
+            let ceil = |a: i128| -floor_div(-a, wide);
+            // The same bound whatever the small terms are, or none at all.
+            let new_low = low.map(|low| (ceil(low - least), ceil(low - most)));
+            let new_high = high.map(|high| (floor_div(high - least, wide), floor_div(high - most, wide)));
+            if [new_low, new_high].into_iter().flatten().all(|(a, b)| a == b) {
+                let form = Form { terms: large, constant: 0 }.divided(by, 0);
+                return Condition { form, low: new_low.map(|ends| ends.0), high: new_high.map(|ends| ends.0) };
+            }
+        }
+        condition
+    }
+
+    /// `floor(form / divisor)` as a form without a division, if the parts of the form stay inside one quotient.
+    ///
+    /// With steps chosen so that the first steps fit, the remainder never leaves `0..divisor` (the boundary test). For
+    /// independent parts that is exact.
+    pub(super) fn affine_quotient(&self, form: &Form, divisor: i64) -> Option<Form> {
+        let (mut pieces, rest) = self.parts(form);
+        if !pieces.is_empty() {
+            self.atoms_of(&rest, &mut pieces);
+            if let Some(quotient) = quotient_of_pieces(&pieces, rest.constant, divisor) {
+                return Some(quotient);
+            }
+            pieces.clear();
+        }
+        self.atoms_of(form, &mut pieces);
+        quotient_of_pieces(&pieces, form.constant, divisor)
+    }
+
+    fn atoms_of(&self, form: &Form, pieces: &mut SmallVec<[Piece<'_>; 8]>) {
+        for &(atom, coefficient) in &form.terms {
+            pieces.push(Piece { coefficient, part: Part::Atom(atom), values: self.ranges[atom as usize] });
+        }
+    }
+}
+
+fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Option<Form> {
+    let by = i128::from(divisor);
+    let mut first = i128::from(constant);
+    for piece in pieces {
+        first = first.checked_add(i128::from(piece.coefficient).checked_mul(piece.values.0)?)?;
+    }
+    let remainder = first.rem_euclid(by);
+    let mut quotient = Form::constant(0);
+    // The steps chosen, at the first values of all parts.
+    let mut at_first = 0i128;
+    let (mut low, mut high) = (remainder, remainder);
+    for piece in pieces {
+        let reach = piece.values.1 - piece.values.0;
+        // A part of one value does not move.
+        if reach <= 0 {
+            continue;
+        }
+        let next = remainder + i128::from(piece.coefficient);
+        let carries = next.div_euclid(by);
+        let moved = (next - carries * by - remainder).checked_mul(reach)?;
+        (low, high) = (low.checked_add(moved.min(0))?, high.checked_add(moved.max(0))?);
+        if low < 0 || high >= by {
+            return None;
+        }
+        if carries != 0 {
+            let carries = i64::try_from(carries).ok()?;
+            at_first = at_first.checked_add(i128::from(carries).checked_mul(piece.values.0)?)?;
+            quotient = match piece.part {
+                Part::Atom(atom) => quotient.plus(carries, &Form::atom(atom))?,
+                Part::Form(form) => quotient.plus(carries, form)?,
+            };
+        }
+    }
+    quotient.constant = i64::try_from(first.div_euclid(by).checked_sub(at_first)?).ok()?;
+    Some(quotient)
+}
+
+/// `span + factor * values`.
+fn add(span: Span, factor: i64, values: Span) -> Option<Span> {
+    let (a, b) = (i128::from(factor).checked_mul(values.0)?, i128::from(factor).checked_mul(values.1)?);
+    Some((span.0.checked_add(a.min(b))?, span.1.checked_add(a.max(b))?))
+}
+
+/// A multiple of a known form, all of whose atoms are in a form, such that its subtraction leaves fewer of them; and
+/// what it leaves. Of a digit all but the last atom must go.
+fn contained(form: &Form, known: &Form, digit: bool) -> Option<(i64, Form)> {
+    if !known.terms.iter().all(|(atom, _)| form.coefficient(*atom) != 0) {
+        return None;
+    }
+    let (last, others) = known.terms.split_last()?;
+    let last = (!digit).then_some(last);
+    let factors = others.iter().chain(last).map(|(atom, unit)| (form.coefficient(*atom), *unit));
+    let left = factors.filter(|(coefficient, unit)| coefficient % unit == 0).filter_map(|(coefficient, unit)| {
+        let factor = coefficient / unit;
+        Some((factor, form.plus(factor.checked_neg()?, known)?))
+    });
+    let gone = |left: &Form| others.iter().all(|(atom, _)| left.coefficient(*atom) == 0);
+    left.filter(|(_, left)| !digit || gone(left)).min_by_key(|(_, left)| left.terms.len())
+}

@@ -1,0 +1,90 @@
+//! Linear forms: sums of scaled atoms and a constant.
+
+use smallvec::SmallVec;
+
+use super::facts::gcd;
+
+/// What a form is linear in: a variable, a quotient, or anything else that is no sum; by its place in an
+/// [`Algebra`](super::algebra::Algebra).
+pub(super) type Atom = u32;
+
+/// `sum coefficient * atom + constant`. Atoms are sorted, and no coefficient is zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Form {
+    pub(super) terms: Terms,
+    pub(super) constant: i64,
+}
+
+pub(super) type Terms = SmallVec<[(Atom, i64); 6]>;
+
+impl Form {
+    pub(super) fn constant(constant: i64) -> Form {
+        Form { terms: SmallVec::new(), constant }
+    }
+
+    pub(super) fn atom(atom: Atom) -> Form {
+        Form { terms: SmallVec::from_slice(&[(atom, 1)]), constant: 0 }
+    }
+
+    /// The value, if there is only one.
+    pub(super) fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    pub(super) fn coefficient(&self, atom: Atom) -> i64 {
+        self.terms.iter().find(|(other, _)| *other == atom).map_or(0, |(_, coefficient)| *coefficient)
+    }
+
+    /// `self + factor * other`, or `None` past `i64`.
+    pub(super) fn plus(&self, factor: i64, other: &Form) -> Option<Form> {
+        let constant = other.constant.checked_mul(factor)?.checked_add(self.constant)?;
+        let mut sum = Form { terms: SmallVec::with_capacity(self.terms.len() + other.terms.len()), constant };
+        let (mut ours, mut theirs) = (self.terms.iter().copied().peekable(), other.terms.iter().copied().peekable());
+        loop {
+            let (atom, coefficient) = match (ours.peek().copied(), theirs.peek().copied()) {
+                (Some(ours_next), Some((atom, _))) if ours_next.0 < atom => {
+                    ours.next();
+                    ours_next
+                }
+                (Some((same, coefficient)), Some((atom, other))) if same == atom => {
+                    ours.next();
+                    theirs.next();
+                    (atom, other.checked_mul(factor)?.checked_add(coefficient)?)
+                }
+                (_, Some((atom, coefficient))) => {
+                    theirs.next();
+                    (atom, coefficient.checked_mul(factor)?)
+                }
+                (Some(ours_next), None) => {
+                    ours.next();
+                    ours_next
+                }
+                (None, None) => return Some(sum),
+            };
+            if coefficient != 0 {
+                sum.terms.push((atom, coefficient));
+            }
+        }
+    }
+
+    pub(super) fn times(&self, factor: i64) -> Option<Form> {
+        Form::constant(0).plus(factor, self)
+    }
+
+    /// The greatest common divisor of the coefficients; 0 when there are none.
+    pub(super) fn content(&self) -> i64 {
+        // A coefficient of `i64::MIN` alone has no divisor in `i64` to speak of.
+        let content = self.terms.iter().fold(0, |content, (_, coefficient)| gcd(content, i128::from(*coefficient)));
+        i64::try_from(content).unwrap_or(1)
+    }
+
+    /// Each coefficient divided; the constant is set.
+    pub(super) fn divided(&self, divisor: i64, constant: i64) -> Form {
+        Form { terms: self.terms.iter().map(|(atom, coefficient)| (*atom, coefficient / divisor)).collect(), constant }
+    }
+
+    /// The terms alone.
+    pub(super) fn without_constant(&self) -> Form {
+        Form { terms: self.terms.clone(), constant: 0 }
+    }
+}

@@ -1,0 +1,360 @@
+//! Complete kernels that gather the elements of a tracker.
+
+use std::collections::HashMap;
+
+use super::super::build::IndexExpr;
+use super::super::graph::{Binary, Expr, Graph, Node};
+use super::clike::{Binds, Root, Statement, Text, Writer};
+use super::lower::{Dialect, Infix, Op, Program};
+use super::{Language, Reason, Unsupported, constant, parts};
+use crate::tuple::tuple;
+
+pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
+    match language {
+        Language::Python => numpy(code),
+        Language::C | Language::Rust => nest(code, language),
+        Language::Cuda | Language::OpenCl | Language::Metal | Language::Wgsl => grid(code, language),
+        Language::Mlir | Language::Latex => Err(Reason::NoKernel { language }.into()),
+    }
+}
+
+/// Which elements have an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Valid {
+    All,
+    None,
+    Some,
+}
+
+impl Valid {
+    fn of(graph: &Graph, valid: Expr) -> Valid {
+        match constant(graph, valid) {
+            Some(1) => Valid::All,
+            Some(_) => Valid::None,
+            None => Valid::Some,
+        }
+    }
+
+    /// The names that a kernel needs, and what they stand for.
+    fn named(self, valid: Expr, index: Expr) -> Vec<(&'static str, Expr)> {
+        match self {
+            Valid::All => vec![("index", index)],
+            Valid::None => Vec::new(),
+            Valid::Some => vec![("valid", valid), ("index", index)],
+        }
+    }
+}
+
+fn elements(code: &IndexExpr) -> i64 {
+    if code.shape.contains(&0) { 0 } else { code.shape.iter().fold(1, |product, size| product.saturating_mul(*size)) }
+}
+
+/// The names of a graph's variables.
+fn names(graph: &Graph) -> Vec<&str> {
+    graph.variables().iter().map(|variable| &variable.name[..]).collect()
+}
+
+/// The axis that a variable stands for.
+fn axis(name: &str) -> Option<usize> {
+    name.strip_prefix("idx")?.parse().ok()
+}
+
+/// The axes that the expressions depend on, outermost first.
+fn used_axes(graph: &Graph, named: &[(&str, Expr)]) -> Vec<usize> {
+    let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
+    let variables = parts(graph, &exprs).into_iter().filter(|part| constant(graph, *part).is_none());
+    let mut axes: Vec<usize> = variables
+        .filter_map(|part| match graph.node(part) {
+            Node::Variable(variable) => axis(&graph.variables()[variable].name),
+            _ => None,
+        })
+        .collect();
+    axes.sort_unstable();
+    axes
+}
+
+/// A function over arrays with one axis of the shape each.
+fn numpy(code: &IndexExpr) -> Result<String, Unsupported> {
+    let (graph, shape) = (&code.graph, tuple(&code.shape));
+    let valid = if elements(code) == 0 { Valid::None } else { Valid::of(graph, code.valid) };
+    let named = valid.named(code.valid, code.index);
+    let mut lines = Vec::new();
+    for axis in used_axes(graph, &named) {
+        let mut sizes = vec![1; code.shape.len()];
+        sizes[axis] = code.shape[axis];
+        lines.push(format!("idx{axis} = np.arange({}, dtype=np.int64).reshape({})", sizes[axis], tuple(&sizes)));
+    }
+    let (statements, _) = statements(graph, Dialect::NumPy, &named, 0)?;
+    lines.extend(statements.into_iter().map(|statement| statement.text));
+    lines.push(format!("out = np.zeros({shape}, buffer.dtype)"));
+    match valid {
+        Valid::All => lines.push("out[...] = buffer[index]".into()),
+        Valid::None => {}
+        Valid::Some => {
+            lines.push("valid = np.broadcast_to(valid, out.shape)".into());
+            lines.push("out[valid] = buffer[np.broadcast_to(index, out.shape)[valid]]".into());
+        }
+    }
+    lines.push("return out".into());
+    let body: String = lines.iter().map(|line| format!("    {line}\n")).collect();
+    Ok(format!("import numpy as np\n\n\ndef gather(buffer):\n{body}"))
+}
+
+/// The definitions of names, and whether numbers have 64 bits.
+fn statements(
+    graph: &Graph,
+    dialect: Dialect,
+    named: &[(&str, Expr)],
+    elements: i64,
+) -> Result<(Vec<Statement>, bool), Unsupported> {
+    let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
+    let (program, places) = Program::with_elements(graph, &exprs, dialect, elements)?;
+    let roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, place)).collect();
+    let (statements, _) = Writer { program: &program, variables: &names(graph), levels: &[] }.write(&roots);
+    Ok((statements, program.wide))
+}
+
+/// One thread an element.
+fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
+    let (graph, elements) = (&code.graph, elements(code));
+    if language == Language::Metal && elements > u32::MAX.into() {
+        return Err(Reason::Grid { language, elements, most: u32::MAX.into() }.into());
+    }
+    let dialect = language.dialect().unwrap_or(Dialect::C);
+    let valid = Valid::of(graph, code.valid);
+    let named = valid.named(code.valid, code.index);
+    let (statements, wide) = statements(graph, dialect, &named, elements)?;
+    let head = match language {
+        Language::Cuda => {
+            "extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out) {\n"
+        }
+        Language::OpenCl => "__kernel void gather(__global const float *restrict in, __global float *restrict out) {\n",
+        Language::Metal => {
+            "#include <metal_stdlib>\n\
+             using namespace metal;\n\
+             \n\
+             kernel void gather(\n    \
+                 device const float *in [[buffer(0)]],\n    \
+                 device float *out [[buffer(1)]],\n    \
+                 uint gid [[thread_position_in_grid]]\n\
+             ) {\n"
+        }
+        _ => {
+            "@group(0) @binding(0) var<storage, read> input: array<f32>;\n\
+             @group(0) @binding(1) var<storage, read_write> out: array<f32>;\n\
+             \n\
+             @compute @workgroup_size(64)\n\
+             fn gather(\n    \
+                 @builtin(global_invocation_id) id: vec3<u32>,\n    \
+                 @builtin(num_workgroups) groups: vec3<u32>,\n\
+             ) {\n"
+        }
+    };
+    if elements == 0 {
+        return Ok(format!("{head}}}\n"));
+    }
+    let mut lines = Vec::new();
+    lines.push(match (language, wide) {
+        (Language::Cuda, false) => "const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;".into(),
+        (Language::Cuda, true) => {
+            "const unsigned long long gid = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;".into()
+        }
+        (Language::OpenCl, false) => "const uint gid = get_global_id(0);".into(),
+        (Language::OpenCl, true) => "const ulong gid = get_global_id(0);".into(),
+        (Language::Wgsl, _) => "let gid = id.y * (groups.x * 64u) + id.x;".into(),
+        _ => String::new(),
+    });
+    lines.push(match language {
+        Language::Wgsl => format!("if gid >= {elements}u {{ return; }}"),
+        _ => format!("if (gid >= {elements}u) return;"),
+    });
+    for axis in used_axes(graph, &named) {
+        let stride: i64 = code.shape[axis + 1..].iter().product();
+        let divided = if stride == 1 { "gid".into() } else { format!("gid / {stride}u") };
+        let is_outermost = code.shape[..axis].iter().all(|size| *size == 1);
+        let digit = if is_outermost { divided } else { format!("{divided} % {}u", code.shape[axis]) };
+        lines.push(match (language, wide) {
+            (Language::Wgsl, _) => format!("let idx{axis} = i32({digit});"),
+            (_, false) => format!("const int idx{axis} = {digit};"),
+            (Language::Cuda, true) => format!("const long long idx{axis} = {digit};"),
+            (_, true) => format!("const long idx{axis} = {digit};"),
+        });
+    }
+    lines.extend(statements.into_iter().map(|statement| statement.text));
+    lines.extend(match (language, valid) {
+        (Language::Wgsl, Valid::All) => vec!["out[gid] = input[index];".into()],
+        (Language::Wgsl, Valid::None) => vec!["out[gid] = 0.0;".into()],
+        (Language::Wgsl, Valid::Some) => vec![
+            "var value = 0.0;".into(),
+            "if valid { value = input[index]; }".into(),
+            "out[gid] = value;".into(),
+        ],
+        (_, Valid::All) => vec!["out[gid] = in[index];".into()],
+        (_, Valid::None) => vec!["(void)in;".into(), "out[gid] = 0.0f;".into()],
+        (_, Valid::Some) => vec!["out[gid] = valid ? in[index] : 0.0f;".into()],
+    });
+    let lines: String = lines.iter().filter(|line| !line.is_empty()).map(|line| format!("    {line}\n")).collect();
+    Ok(format!("{head}{lines}}}\n"))
+}
+
+/// A loop an axis; what does not depend on the inner loops is computed outside of them.
+fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
+    let elements = elements(code);
+    let is_rust = language == Language::Rust;
+    let head = match is_rust {
+        true => "pub fn gather(input: &[f32], out: &mut [f32]) {\n",
+        false => "void gather(const float *restrict in, float *restrict out) {\n",
+    };
+    let without_input = if is_rust { "let _ = input;" } else { "(void)in;" };
+    if elements == 0 {
+        let without_out = if is_rust { "let _ = out;" } else { "(void)out;" };
+        return Ok(format!("{head}    {without_input}\n    {without_out}\n}}\n"));
+    }
+    let (mut graph, roots) = grouped(&code.graph, &[code.valid, code.index])
+        .unwrap_or_else(|| (code.graph.clone(), vec![code.valid, code.index]));
+    let valid = Valid::of(&graph, roots[0]);
+    let named = valid.named(roots[0], roots[1]);
+    let loops: Vec<usize> = (0..code.shape.len()).filter(|axis| code.shape[*axis] > 1).collect();
+    let mut variables = Vec::new();
+    for &axis in &loops {
+        if let Ok(expr) = graph.variable(&format!("idx{axis}"), 0..code.shape[axis])
+            && let Node::Variable(variable) = graph.node(expr)
+        {
+            variables.push((axis, variable));
+        }
+    }
+
+    let dialect = language.dialect().unwrap_or(Dialect::C);
+    let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
+    let (mut program, places) = Program::with_elements(&graph, &exprs, dialect, elements)?;
+    let mut position = program.int(0);
+    for (axis, variable) in variables {
+        let stride = program.int(code.shape[axis + 1..].iter().product());
+        let variable = program.push(Op::Variable(variable));
+        let part = program.infix(Infix::Mul, variable, stride);
+        position = program.infix(Infix::Add, position, part);
+    }
+    let mut roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, place)).collect();
+    roots.push(Root::Inline(position));
+    let level = |name: &str| axis(name).and_then(|axis| loops.iter().position(|other| *other == axis));
+    let names = names(&graph);
+    let levels: Vec<usize> = names.iter().map(|name| level(name).map_or(0, |outer| outer + 1)).collect();
+    let (statements, texts) = Writer { program: &program, variables: &names, levels: &levels }.write(&roots);
+
+    let mut text = String::from(head);
+    let mut line = |level: usize, line: &str| text += &format!("{}{line}\n", "    ".repeat(level + 1));
+    if valid == Valid::None {
+        line(0, without_input);
+    }
+    for level in 0..=loops.len() {
+        if level > 0 {
+            let (axis, number) = (loops[level - 1], program.number_type());
+            let size = code.shape[axis];
+            line(level - 1, &match is_rust {
+                true => format!("for idx{axis} in 0..{size}_{number} {{"),
+                false => format!("for ({number} idx{axis} = 0; idx{axis} < {size}; ++idx{axis}) {{"),
+            });
+        }
+        statements.iter().filter(|statement| statement.level == level).for_each(|one| line(level, &one.text));
+    }
+    let at = texts.into_iter().next().unwrap_or_else(|| Text::new("0", Binds::Primary));
+    line(loops.len(), &match (is_rust, valid) {
+        (true, _) => {
+            let at = if loops.is_empty() { at.text } else { format!("{} as usize", at.operand(Binds::Unary)) };
+            match valid {
+                Valid::All => format!("out[{at}] = input[index as usize];"),
+                Valid::None => format!("out[{at}] = 0.0;"),
+                Valid::Some => format!("out[{at}] = if valid {{ input[index as usize] }} else {{ 0.0 }};"),
+            }
+        }
+        (false, Valid::All) => format!("out[{}] = in[index];", at.text),
+        (false, Valid::None) => format!("out[{}] = 0.0f;", at.text),
+        (false, Valid::Some) => format!("out[{}] = valid ? in[index] : 0.0f;", at.text),
+    });
+    (0..=loops.len()).rev().for_each(|level| text += &format!("{}}}\n", "    ".repeat(level)));
+    Ok(text)
+}
+
+/// The same expressions with the terms of each sum, and the parts of each conjunction, in the order of the loops that
+/// they depend on, so that as much as can be is computed outside of the inner ones. None if a value could leave `i64`.
+fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
+    let parts = parts(graph, roots);
+    let family = |expr: Expr| match graph.node(expr) {
+        _ if constant(graph, expr).is_some() => None,
+        Node::Binary(Binary::Add | Binary::Sub, ..) => Some(Binary::Add),
+        Node::Binary(Binary::And, ..) => Some(Binary::And),
+        _ => None,
+    };
+    // The users of each part, and whether one is of another family: only then does it need a value of its own.
+    let (mut uses, mut levels) = (HashMap::<Expr, (usize, bool)>::new(), HashMap::<Expr, usize>::new());
+    roots.iter().for_each(|root| uses.entry(*root).or_default().1 = true);
+    for &part in &parts {
+        let mut level = 0;
+        if constant(graph, part).is_none() {
+            if let Node::Variable(variable) = graph.node(part) {
+                level = axis(&graph.variables()[variable].name).map_or(0, |axis| axis + 1);
+            }
+            for operand in graph.node(part).operands() {
+                let (count, alone) = uses.entry(operand).or_default();
+                *count += 1;
+                *alone |= family(part).is_none() || family(part) != family(operand) || *count > 1;
+                level = level.max(levels[&operand]);
+            }
+        }
+        levels.insert(part, level);
+    }
+
+    let mut new = Graph::new();
+    for variable in graph.variables() {
+        new.variable(&variable.name, variable.range.clone()).ok()?;
+    }
+    let mut made: HashMap<Expr, Expr> = HashMap::new();
+    for &part in parts.iter().filter(|part| uses[part].1) {
+        let expr = match (super::literal(graph, part).unwrap_or_else(|| graph.node(part)), family(part)) {
+            (_, Some(family)) => {
+                // The terms, and whether each is taken away.
+                let (mut terms, mut pending) = (Vec::new(), vec![(part, false)]);
+                while let Some((expr, negative)) = pending.pop() {
+                    match graph.node(expr) {
+                        Node::Binary(op, a, b) if expr == part || !uses[&expr].1 => {
+                            pending.extend([(b, negative ^ (op == Binary::Sub)), (a, negative)]);
+                        }
+                        _ => terms.push((expr, negative)),
+                    }
+                }
+                // Constants join the outermost sum that there is.
+                let outermost = terms.iter().map(|(term, _)| levels[term]).filter(|level| *level > 0).min();
+                let is_constant = |term: Expr| levels[&term] == 0;
+                terms.sort_by_key(|(term, negative)| {
+                    (levels[term].max(outermost.unwrap_or(0)), is_constant(*term), *negative)
+                });
+                let mut sum: Option<Expr> = None;
+                for (term, negative) in terms {
+                    let term = made[&term];
+                    sum = Some(match (sum, negative) {
+                        (None, false) => term,
+                        (None, true) => {
+                            let zero = new.int(0);
+                            new.binary(Binary::Sub, zero, term).ok()?
+                        }
+                        (Some(sum), true) => new.binary(Binary::Sub, sum, term).ok()?,
+                        (Some(sum), false) => new.binary(family, sum, term).ok()?,
+                    });
+                }
+                sum?
+            }
+            (Node::Int(value), _) => new.int(value),
+            (Node::Bool(value), _) => new.bool(value),
+            (Node::Variable(variable), _) => {
+                let variable = &graph.variables()[variable];
+                new.variable(&variable.name, variable.range.clone()).ok()?
+            }
+            (Node::Binary(op, a, b), _) => new.binary(op, made[&a], made[&b]).ok()?,
+            (Node::Within(a, begin, end), _) => new.within(made[&a], begin, end).ok()?,
+            (Node::Not(a), _) => new.not(made[&a]).ok()?,
+            (Node::Select(condition, a, b), _) => new.select(made[&condition], made[&a], made[&b]).ok()?,
+        };
+        made.insert(part, expr);
+    }
+    Some((new, roots.iter().map(|root| made[root]).collect()))
+}

@@ -1,0 +1,541 @@
+//! Index expressions of trackers, against the addresses that they should give.
+
+use std::cell::Cell;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use serde_json::Value;
+use shapetracker::expr::{Binary, Cost, Expr, Graph, IndexExpr, Node, Syntax};
+use shapetracker::{ErrorKind, ShapeTracker};
+
+use crate::corpus::{for_each_line, is_past_i64, movement, numbers, stack, views};
+use crate::oracle::{Array, RawView, evaluate};
+use crate::python::Counter;
+use crate::random::{Op, cases, check};
+use crate::values::{Block, Evaluator, python};
+
+/// Both expressions as text, for a person to judge.
+fn show(code: &IndexExpr) -> String {
+    format!("index\n{}\nvalid\n{}", python(code.graph(), code.index()), python(code.graph(), code.valid()))
+}
+
+/// The library's own text.
+fn text(code: &IndexExpr, expr: Expr) -> String {
+    code.graph().text(expr, Syntax::Python).expect("index expressions are short enough to print")
+}
+
+/// All assignments to the variables of a tracker's expressions, row-major: none where a size is 0.
+fn blocks(code: &IndexExpr) -> impl Iterator<Item = Block> + use<> {
+    Block::all(code.shape().iter().map(|&size| (0, size)).collect())
+}
+
+/// Says where the expressions give another address than the array has, or misjudge whether it has one.
+fn same_addresses(code: &IndexExpr, array: &Array) -> Result<(), String> {
+    if code.shape() != array.shape {
+        return Err(format!("the shape is {:?}, and should be {:?}", code.shape(), array.shape));
+    }
+    for (axis, (variable, &size)) in code.graph().variables().iter().zip(&array.shape).enumerate() {
+        if variable.name != format!("idx{axis}") || size > 0 && variable.range != (0..size) {
+            return Err(format!("{variable:?} is not the index of axis {axis}"));
+        }
+    }
+    let mut evaluator = Evaluator::new(code.graph(), &[code.index(), code.valid()]);
+    let mut cells = array.cells.iter();
+    for block in blocks(code) {
+        evaluator.run(&block)?;
+        let pairs = evaluator.column(code.index()).iter().zip(evaluator.column(code.valid()));
+        for (at, ((index, valid), cell)) in pairs.zip(&mut cells).enumerate() {
+            let found = (*valid == 1).then_some(*index);
+            if found != *cell {
+                let assignment = block.assignment(at);
+                return Err(format!("{assignment:?} reads {found:?}, and should read {cell:?}:\n{}", show(code)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether an expression contains a division or modulo, by a power of two or not.
+fn divides(graph: &Graph, expr: Expr) -> bool {
+    let division = |part: &Expr| matches!(graph.node(*part), Node::Binary(Binary::Div | Binary::Mod, ..));
+    graph.parts(&[expr]).iter().any(division)
+}
+
+/// Whether some affine function with whole coefficients gives all addresses; `false` also where that is hard to tell.
+fn is_affine(array: &Array) -> bool {
+    // Gauss's elimination, one equation at a time: the coefficients, the constant, and the address.
+    let columns = array.shape.len() + 1;
+    let mut rows: Vec<Vec<i128>> = Vec::new();
+    let mut consistent = true;
+    array.for_each_index(|index, cell| {
+        let Some(address) = cell.filter(|_| consistent) else { return };
+        let mut row: Vec<i128> = index.iter().copied().chain([1, address]).map(i128::from).collect();
+        for known in &rows {
+            let pivot = known.iter().position(|x| *x != 0).expect("a row that is kept is not zero");
+            let (keep, take) = (known[pivot], row[pivot]);
+            row.iter_mut().zip(known).for_each(|(x, k)| *x = *x * keep - k * take);
+        }
+        let Some(divisor) = row.iter().filter(|x| **x != 0).map(|x| x.abs()).reduce(gcd) else { return };
+        row.iter_mut().for_each(|x| *x /= divisor);
+        consistent &= row[..columns].iter().any(|x| *x != 0);
+        rows.push(row);
+    });
+    // Back substitution with every free coefficient zero.
+    let mut solution = vec![0; columns];
+    consistent
+        && rows.iter().rev().all(|row| {
+            let pivot = row.iter().position(|x| *x != 0).expect("a row that is kept is not zero");
+            let rest = row[columns] - (0..columns).map(|at| row[at] * solution[at]).sum::<i128>();
+            solution[pivot] = rest / row[pivot];
+            rest % row[pivot] == 0
+        })
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// What is counted about the expressions of many trackers.
+#[derive(Default)]
+struct Tally {
+    trackers: Cell<usize>,
+    stacked: Cell<usize>,
+    affine: Cell<usize>,
+    affine_but_divided: Cell<usize>,
+    undecided_valid: Cell<usize>,
+    weight: Cell<usize>,
+}
+
+impl Tally {
+    fn check(&self, st: &ShapeTracker, array: &Array) -> Result<(), String> {
+        let code = st.index_expr().map_err(|error| format!("{st:?}: {error}"))?;
+        same_addresses(&code, array)?;
+        let add = |cell: &Cell<usize>, more: usize| cell.set(cell.get() + more);
+        add(&self.trackers, 1);
+        add(&self.weight, code.cost().weight);
+        let constant = matches!(code.graph().node(code.valid()), Node::Bool(_));
+        let masked = array.cells.iter().filter(|cell| cell.is_none()).count();
+        let (all, none) = (masked == 0, masked == array.cells.len());
+        add(&self.undecided_valid, usize::from(all != none && !constant));
+        if st.views().len() == 1 {
+            let whole = st.views()[0].mask().is_none();
+            if divides(code.graph(), code.index()) || divides(code.graph(), code.valid()) || whole && !constant {
+                return Err(format!(
+                    "one view needs no division, and a condition only where it is masked:\n{}",
+                    show(&code)
+                ));
+            }
+            return Ok(());
+        }
+        add(&self.stacked, 1);
+        if is_affine(array) {
+            add(&self.affine, 1);
+            add(&self.affine_but_divided, usize::from(divides(code.graph(), code.index())));
+        }
+        Ok(())
+    }
+
+    fn print(&self, what: &str) {
+        let Tally { trackers, stacked, affine, affine_but_divided, undecided_valid, weight } = self;
+        eprintln!(
+            "{} {what}, weight {}; {} of more than one view: {} affine where valid, of whose indices {} divide; \
+             {} conditions are constant but not written so",
+            trackers.get(),
+            weight.get(),
+            stacked.get(),
+            affine.get(),
+            affine_but_divided.get(),
+            undecided_valid.get(),
+        );
+    }
+}
+
+#[test]
+fn chains_of_operations_have_index_expressions_that_give_their_addresses() {
+    let tally = Tally::default();
+    check(
+        cases::INDEX_CHAINS,
+        |tape| tape.chain(),
+        |chain| {
+            let mut array = Array::contiguous(&chain.base);
+            let mut st = ShapeTracker::contiguous(&chain.base).map_err(|error| error.to_string())?;
+            for op in &chain.ops {
+                array = op.on_array(&array);
+                st = op.on_tracker(&st).map_err(|error| error.to_string())?;
+            }
+            tally.check(&st, &array)
+        },
+    );
+    tally.print("chains");
+}
+
+#[test]
+fn stacks_of_views_have_index_expressions_that_give_their_addresses() {
+    let tally = Tally::default();
+    check(
+        cases::INDEX_STACKS,
+        |tape| tape.stack(),
+        |stack| {
+            let st = ShapeTracker::from_views(stack.iter().map(RawView::view)).map_err(|error| error.to_string())?;
+            tally.check(&st, &evaluate(stack))
+        },
+    );
+    tally.print("stacks");
+}
+
+/// The tracker of a line of either file; `None` where it is past `i64`.
+fn tracker(line: &Value) -> Result<Option<ShapeTracker>, String> {
+    if line["views"].is_array() {
+        let views = views(&stack(line))?;
+        return views.map(ShapeTracker::from_views).transpose().map_err(|error| error.to_string());
+    }
+    let mut st = ShapeTracker::contiguous(numbers(&line["base"])).map_err(|error| error.to_string())?;
+    for op in line["ops"].as_array().expect("operations") {
+        st = match st.apply(&movement(op)) {
+            Ok(st) => st,
+            Err(error) if error.kind() == ErrorKind::Overflow && is_past_i64(numbers(&op[1])) => return Ok(None),
+            Err(error) => return Err(error.to_string()),
+        };
+    }
+    Ok(Some(st))
+}
+
+/// The CRC-32 of all addresses, as the corpus defines it.
+fn crc32(code: &IndexExpr) -> Result<String, String> {
+    let mut evaluator = Evaluator::new(code.graph(), &[code.index(), code.valid()]);
+    let mut hasher = crc32fast::Hasher::new();
+    let mut bytes = Vec::new();
+    for block in blocks(code) {
+        evaluator.run(&block)?;
+        // Residues are looked at in the first block only.
+        evaluator.residues = false;
+        bytes.clear();
+        for (index, valid) in evaluator.column(code.index()).iter().zip(evaluator.column(code.valid())) {
+            bytes.extend_from_slice(&if *valid == 1 { *index } else { -1 }.to_le_bytes());
+        }
+        hasher.update(&bytes);
+    }
+    Ok(format!("{:08x}", hasher.finalize()))
+}
+
+/// The expressions of every line of a file give its recorded addresses.
+fn recorded_addresses(name: &str, most_refused: usize) {
+    let [refused, checked] = [0; 2].map(AtomicUsize::new);
+    for_each_line(name, |line| {
+        let Some(st) = tracker(line)? else {
+            refused.fetch_add(1, Ordering::Relaxed);
+            return Ok(());
+        };
+        let code = st.index_expr().map_err(|error| format!("{st:?}: {error}"))?;
+        let Some(expected) = line["crc32"].as_str() else { return Ok(()) };
+        checked.fetch_add(1, Ordering::Relaxed);
+        let found = crc32(&code)?;
+        if found == expected { Ok(()) } else { Err(format!("crc32 {found} should be {expected}:\n{}", show(&code))) }
+    });
+    eprintln!("{name}: {checked:?} lines have the recorded addresses, {refused:?} are past i64");
+    assert!(refused.into_inner() <= most_refused);
+}
+
+#[test]
+fn recorded_chains_have_index_expressions_that_give_their_addresses() {
+    recorded_addresses("chains", 2);
+}
+
+#[test]
+fn recorded_stacks_have_index_expressions_that_give_their_addresses() {
+    recorded_addresses("indexed", 1);
+}
+
+struct Compared {
+    id: String,
+    ours: Cost,
+    reference: [usize; 2],
+}
+
+#[test]
+fn recorded_stacks_have_index_expressions_no_dearer_than_the_reference() {
+    let compared = Mutex::new(Vec::new());
+    for_each_line("indexed", |line| {
+        if stack(line).len() < 2 {
+            return Ok(());
+        }
+        let Some(st) = tracker(line)? else { return Ok(()) };
+        let ours = st.index_expr().map_err(|error| format!("{st:?}: {error}"))?.cost();
+        let reference = ["ops", "divmods"].map(|key| line["reference_cost"][key].as_u64().expect("a count") as usize);
+        let id = line["id"].as_str().expect("an id").to_owned();
+        compared.lock().expect("no check panics").push(Compared { id, ours, reference });
+        Ok(())
+    });
+    let mut compared = compared.into_inner().expect("no check panics");
+    compared.sort_by_key(|line| line.id[1..].parse::<usize>().expect("a number after the x"));
+    let mut totals = [[0; 2]; 2];
+    let mut dearer = Vec::new();
+    for Compared { id, ours, reference } in &compared {
+        let ours = [ours.ops, ours.divmods];
+        for what in 0..2 {
+            totals[what][0] += ours[what];
+            totals[what][1] += reference[what];
+        }
+        if (0..2).any(|what| ours[what] > reference[what]) {
+            dearer.push(format!(
+                "{id}: ops {} and divmods {}, reference {} and {}",
+                ours[0], ours[1], reference[0], reference[1]
+            ));
+        }
+    }
+    let [ops, divmods] = totals.map(|[ours, reference]| ours as f64 / reference as f64);
+    eprintln!(
+        "{} stacks of more than one view: ops {:?} ({ops:.3}), divmods {:?} ({divmods:.3})",
+        compared.len(),
+        totals[0],
+        totals[1]
+    );
+    for (what, name) in ["ops", "divmods"].iter().enumerate() {
+        // A reference of nothing that we match counts as the same.
+        let ratio = |line: &Compared| match ([line.ours.ops, line.ours.divmods][what], line.reference[what]) {
+            (0, 0) => 1.0,
+            (ours, reference) => ours as f64 / reference as f64,
+        };
+        let mut ratios: Vec<f64> = compared.iter().map(ratio).collect();
+        ratios.sort_unstable_by(f64::total_cmp);
+        let decile = |tenth: usize| format!("{:.2}", ratios[(ratios.len() - 1) * tenth / 10]);
+        eprintln!("  deciles of {name} over the reference's: {}", (0..=10).map(decile).collect::<Vec<_>>().join(" "));
+    }
+    assert!(
+        dearer.is_empty(),
+        "{} of {} lines are dearer than the reference:\n{}",
+        dearer.len(),
+        compared.len(),
+        dearer.join("\n")
+    );
+    assert!(ops <= 0.70, "ops are {ops:.3} of the reference's in total");
+    assert!(divmods <= 0.60, "divmods are {divmods:.3} of the reference's in total");
+}
+
+/// The cost of every recorded line is what an independent reading of its printed text counts; where there is a
+/// Python, what Python's own reading counts.
+#[test]
+fn costs_are_those_of_the_printed_expressions() {
+    let printed = Mutex::new(Vec::new());
+    for name in ["indexed", "chains"] {
+        for_each_line(name, |line| {
+            let Some(st) = tracker(line)? else { return Ok(()) };
+            let code = st.index_expr().map_err(|error| format!("{st:?}: {error}"))?;
+            let texts = [code.index(), code.valid()].map(|expr| text(&code, expr));
+            let (mut counter, cost) = (Counter::default(), code.cost());
+            texts.iter().try_for_each(|text| counter.read(text))?;
+            if (counter.ops, counter.divmods) != (cost.ops, cost.divmods) {
+                let (ops, divmods) = (counter.ops, counter.divmods);
+                return Err(format!("{cost:?}, and the text has {ops} and {divmods}:\n{}\n{}", texts[0], texts[1]));
+            }
+            let id = line["id"].as_str().expect("an id").to_owned();
+            printed.lock().expect("no check panics").push((
+                id,
+                texts.join("\t"),
+                format!("{} {}", cost.ops, cost.divmods),
+            ));
+            Ok(())
+        });
+    }
+    let printed = printed.into_inner().expect("no check panics");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/index_cost.py");
+    let python = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut python = match python {
+        Ok(python) => python,
+        Err(error) => return eprintln!("Python's own reading is skipped: python3 does not start: {error}"),
+    };
+    let mut input = python.stdin.take().expect("it is piped");
+    let lines: String = printed.iter().map(|(_, texts, _)| format!("{texts}\n")).collect();
+    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let output = python.wait_with_output().expect("the output is text");
+    writer.join().expect("nothing panics").expect("Python reads all lines");
+    assert!(output.status.success(), "index_cost.py fails");
+    let output = String::from_utf8(output.stdout).expect("the output is text");
+    assert_eq!(output.lines().count(), printed.len());
+    for ((id, texts, cost), found) in printed.iter().zip(output.lines()) {
+        assert_eq!(cost, found, "{id}: ops and divmods of {texts}");
+    }
+    eprintln!("Python counts the same in {} pairs of expressions", printed.len());
+}
+
+/// The value of an expression that is written down here, at all indices of a tracker.
+fn same_values(code: &IndexExpr, formula: impl Fn(&mut Graph, &[Expr]) -> Result<Expr, shapetracker::Error>) {
+    let mut graph = code.graph().clone();
+    let indices: Vec<Expr> = (0..code.shape().len())
+        .map(|axis| graph.variable(&format!("idx{axis}"), 0..code.shape()[axis]).expect("it exists"))
+        .collect();
+    let expected = formula(&mut graph, &indices).expect("every value fits i64");
+    let mut evaluator = Evaluator::new(&graph, &[code.index(), code.valid(), expected]);
+    for block in blocks(code) {
+        evaluator.run(&block).unwrap();
+        assert_eq!(evaluator.column(code.index()), evaluator.column(expected), "{}", show(code));
+        assert!(evaluator.column(code.valid()).iter().all(|valid| *valid == 1));
+    }
+}
+
+mod sources {
+    use super::*;
+
+    fn cost(code: &IndexExpr) -> (usize, usize) {
+        (code.cost().ops, code.cost().divmods)
+    }
+
+    /// The shapetracker notes: `((ridx0*2)+ridx1)`.
+    #[test]
+    fn a_two_by_two_view_is_idx0_times_2_plus_idx1() {
+        let code = ShapeTracker::contiguous([2, 2]).unwrap().index_expr().unwrap();
+        same_values(&code, |graph, idx| {
+            let two = graph.int(2);
+            let rows = graph.binary(Binary::Mul, idx[0], two)?;
+            graph.binary(Binary::Add, rows, idx[1])
+        });
+        assert_eq!(cost(&code), (2, 0));
+        assert_eq!(text(&code, code.index()).replace(' ', ""), "idx0*2+idx1");
+        assert_eq!(text(&code, code.valid()), "True");
+    }
+
+    /// The shapetracker notes: `(((((ridx0*2)+ridx1)%3)*2)+(((ridx0*2)+ridx1)//3))`.
+    #[test]
+    fn three_by_two_turned_and_reshaped() {
+        let st = ShapeTracker::contiguous([3, 2]).unwrap().permute([1, 0]).unwrap().reshape([3, 2]).unwrap();
+        let code = st.index_expr().unwrap();
+        same_values(&code, |graph, idx| {
+            let (two, three) = (graph.int(2), graph.int(3));
+            let rows = graph.binary(Binary::Mul, idx[0], two)?;
+            let position = graph.binary(Binary::Add, rows, idx[1])?;
+            let rest = graph.binary(Binary::Mod, position, three)?;
+            let rest = graph.binary(Binary::Mul, rest, two)?;
+            let quotient = graph.binary(Binary::Div, position, three)?;
+            graph.binary(Binary::Add, rest, quotient)
+        });
+        let (ops, divmods) = cost(&code);
+        assert!(ops <= 6 && divmods <= 1, "{}", show(&code));
+    }
+
+    /// How dimension merging works: `((idx0*4)+(idx1*2)+idx2)`, and `idx2` for two elements broadcast to eight.
+    #[test]
+    fn cubes() {
+        let code = ShapeTracker::contiguous([2, 2, 2]).unwrap().index_expr().unwrap();
+        same_values(&code, |graph, idx| {
+            let (four, two) = (graph.int(4), graph.int(2));
+            let planes = graph.binary(Binary::Mul, idx[0], four)?;
+            let rows = graph.binary(Binary::Mul, idx[1], two)?;
+            let sum = graph.binary(Binary::Add, planes, rows)?;
+            graph.binary(Binary::Add, sum, idx[2])
+        });
+        assert_eq!(cost(&code), (4, 0));
+        let st = ShapeTracker::contiguous([2]).unwrap().reshape([1, 1, 2]).unwrap().expand([2, 2, 2]).unwrap();
+        let code = st.index_expr().unwrap();
+        same_values(&code, |_, idx| Ok(idx[2]));
+        assert_eq!(cost(&code), (0, 0));
+    }
+
+    /// A simplifier without its guard turned `((z*3)/2)*2` into `z*3`.
+    #[test]
+    fn dividing_and_multiplying_again_is_not_nothing() {
+        let mut graph = Graph::new();
+        let (z, three, two) = (graph.variable("z", 0..10).unwrap(), graph.int(3), graph.int(2));
+        let product = graph.binary(Binary::Mul, z, three).unwrap();
+        let half = graph.binary(Binary::Div, product, two).unwrap();
+        let whole = graph.binary(Binary::Mul, half, two).unwrap();
+        let simple = graph.simplify(whole);
+        let mut evaluator = Evaluator::new(&graph, &[simple]);
+        evaluator.run(&Block::some(&(0..10).map(|z| vec![z]).collect::<Vec<_>>())).unwrap();
+        assert_eq!(evaluator.column(simple), [0, 2, 6, 8, 12, 14, 18, 20, 24, 26]);
+    }
+}
+
+/// 64 operations that leave as many views as can be; says what the expressions cost, and how long they took.
+fn adversarial(what: &str, base: &[i64], round: &[Op]) -> Result<(), String> {
+    let mut array = Array::contiguous(base);
+    let mut st = ShapeTracker::contiguous(base).unwrap();
+    for op in round.iter().cycle().take(64) {
+        array = op.on_array(&array);
+        st = op.on_tracker(&st).unwrap();
+    }
+    let start = Instant::now();
+    let code = st.index_expr().map_err(|error| format!("{what}: {} views: {error}", st.views().len()))?;
+    let took = start.elapsed();
+    same_addresses(&code, &array).map_err(|why| format!("{what}: {why}"))?;
+    let (views, cost) = (st.views().len(), code.cost());
+    let parts = code.graph().parts(&[code.index(), code.valid()]).len();
+    eprintln!("{what}: {views} views, {cost:?}, {parts} of {} parts, {took:.2?}", code.graph().len());
+    // Per view and axis: a quotient, a remainder, a product, a sum, and two comparisons and what joins them.
+    if cost.ops > views * base.len() * 7 {
+        return Err(format!("{what}: {cost:?} for {views} views"));
+    }
+    let tried = code.graph().len();
+    if tried > 100_000 { Err(format!("{what}: {tried} expressions were tried")) } else { Ok(()) }
+}
+
+#[test]
+fn long_chains_have_expressions_that_grow_no_faster_than_the_chain() {
+    let mut found: Vec<String> = Vec::new();
+    let turn = || Op::Permute(vec![1, 0]);
+    found.extend(
+        adversarial(
+            "turned and reshaped",
+            &[6, 35],
+            &[turn(), Op::Reshape(vec![10, 21]), turn(), Op::Reshape(vec![6, 35])],
+        )
+        .err(),
+    );
+    found.extend(
+        adversarial(
+            "turned, reshaped, and shifted by a pad and a shrink",
+            &[6, 35],
+            &[
+                turn(),
+                Op::Reshape(vec![10, 21]),
+                Op::Pad(vec![(1, 0), (0, 1)]),
+                Op::Shrink(vec![(0, 10), (1, 22)]),
+                turn(),
+                Op::Reshape(vec![6, 35]),
+                Op::Pad(vec![(0, 1), (1, 0)]),
+                Op::Shrink(vec![(1, 7), (0, 35)]),
+            ],
+        )
+        .err(),
+    );
+    found.extend(
+        adversarial(
+            "turned backwards and reshaped",
+            &[6, 35],
+            &[
+                turn(),
+                Op::Reshape(vec![10, 21]),
+                Op::Flip(vec![0]),
+                turn(),
+                Op::Reshape(vec![6, 35]),
+                Op::Flip(vec![1]),
+            ],
+        )
+        .err(),
+    );
+    found.extend(
+        adversarial(
+            "four axes in another order",
+            &[2, 3, 5, 7],
+            &[Op::Permute(vec![3, 1, 0, 2]), Op::Reshape(vec![2, 3, 5, 7])],
+        )
+        .err(),
+    );
+    found.extend(
+        adversarial(
+            "an axis cut, every other piece kept, and padded back",
+            &[210],
+            &[
+                Op::Pad(vec![(1, 5)]),
+                Op::Reshape(vec![12, 18]),
+                Op::Permute(vec![1, 0]),
+                Op::Reshape(vec![216]),
+                Op::Shrink(vec![(3, 213)]),
+            ],
+        )
+        .err(),
+    );
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}

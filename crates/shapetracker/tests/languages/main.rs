@@ -1,0 +1,16 @@
+//! The code that the library writes, compiled and run.
+//!
+//! C, Rust and Python are run where there is a compiler or an interpreter; CUDA, OpenCL and Metal run on the processor,
+//! behind a few macros; WGSL is validated, and evaluated by the validator. A test whose tool is missing says `skipped`.
+//! `BLESS=1 cargo test -p shapetracker --test languages` rewrites the files under `golden`.
+
+#[allow(dead_code)]
+#[path = "../it/oracle.rs"]
+mod oracle;
+
+mod cases;
+mod golden;
+mod programs;
+mod random;
+mod tools;
+mod wgsl;

@@ -1,0 +1,122 @@
+//! Compilers and interpreters.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The start of a hash of numbers.
+pub(crate) const START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// A hash of numbers that takes a line in any language.
+pub(crate) fn hash(numbers: impl IntoIterator<Item = i64>) -> u64 {
+    numbers.into_iter().fold(START, |hash, number| (hash ^ number as u64).wrapping_mul(0x100_0000_01b3))
+}
+
+/// A tool that turns a program into what it prints.
+pub(crate) struct Tool {
+    name: &'static str,
+    /// The command and its arguments before the file.
+    command: Vec<String>,
+    extension: &'static str,
+    /// Whether the result has to be run.
+    compiles: bool,
+}
+
+impl Tool {
+    /// The C compiler, with all the checks that it has.
+    pub(crate) fn c() -> Option<Tool> {
+        let compiler = || vec![std::env::var("CC").unwrap_or("cc".into())];
+        Tool::sanitized("C", compiler, "c", &["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1"], "int main(void) { return 0; }")
+    }
+
+    /// The C++ compiler, for kernels that are C++ with attributes.
+    pub(crate) fn cpp() -> Option<Tool> {
+        let compiler = || vec![std::env::var("CXX").unwrap_or("c++".into())];
+        let arguments = ["-std=c++14", "-Wall", "-Wextra", "-Werror", "-Wno-attributes", "-Wno-unknown-attributes", "-O1"];
+        Tool::sanitized("C++", compiler, "cpp", &arguments, "int main() { return 0; }")
+    }
+
+    pub(crate) fn rust() -> Option<Tool> {
+        let mut command = vec![std::env::var("RUSTC").unwrap_or("rustc".into())];
+        let arguments = ["--edition=2021", "-Dwarnings", "-Coverflow-checks=on", "-Cdebug-assertions=on", "-Copt-level=1"];
+        command.extend(arguments.map(String::from));
+        Tool { name: "Rust", command, extension: "rs", compiles: true }.tried("fn main() {}")
+    }
+
+    pub(crate) fn python() -> Option<Tool> {
+        let command = vec![std::env::var("PYTHON").unwrap_or("python3".into())];
+        Tool { name: "Python", command, extension: "py", compiles: false }.tried("pass")
+    }
+
+    fn sanitized(
+        name: &'static str,
+        compiler: impl Fn() -> Vec<String>,
+        extension: &'static str,
+        arguments: &[&str],
+        trivial: &str,
+    ) -> Option<Tool> {
+        let sanitizers: [&[&str]; 3] =
+            [&["-fsanitize=address,undefined", "-fno-sanitize-recover=all"], &["-fsanitize=undefined"], &[]];
+        let tools = sanitizers.iter().map(|more| {
+            let mut command = compiler();
+            command.extend(arguments.iter().chain(*more).map(|argument| argument.to_string()));
+            Tool { name, command, extension, compiles: true }
+        });
+        tools.into_iter().find_map(|tool| tool.quietly_tried(trivial)).or_else(|| {
+            println!("skipped: there is no {name} compiler that works");
+            None
+        })
+    }
+
+    fn tried(self, trivial: &str) -> Option<Tool> {
+        let name = self.name;
+        self.quietly_tried(trivial).or_else(|| {
+            println!("skipped: there is no {name} that works");
+            None
+        })
+    }
+
+    fn quietly_tried(self, trivial: &str) -> Option<Tool> {
+        self.output("trivial", trivial).is_ok().then_some(self)
+    }
+
+    /// Whether a program of one line runs.
+    pub(crate) fn runs(&self, what: &str, program: &str) -> bool {
+        self.output(what, program).is_ok()
+    }
+
+    /// The lines that a program prints; one that does not compile or run fails the test.
+    pub(crate) fn lines(&self, what: &str, program: &str) -> Vec<String> {
+        let text = self.output(what, program).unwrap_or_else(|error| panic!("{} {what}: {error}", self.name));
+        text.lines().map(String::from).collect()
+    }
+
+    fn output(&self, what: &str, program: &str) -> Result<String, String> {
+        let file = directory().join(format!("{what}_{}.{}", self.name.replace('+', "p"), self.extension));
+        fs::write(&file, program).map_err(|error| error.to_string())?;
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]).arg(&file).current_dir(directory());
+        if !self.compiles {
+            return printed(&mut command);
+        }
+        let program = file.with_extension(format!("{}.exe", self.extension));
+        printed(command.arg("-o").arg(&program))?;
+        printed(&mut Command::new(program))
+    }
+}
+
+fn printed(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    match output.status.success() {
+        true => Ok(text(&output.stdout)),
+        false => Err(format!("{command:?}\n{}{}", text(&output.stdout), text(&output.stderr))),
+    }
+}
+
+/// Where programs are written, with what stands in for the headers of Metal.
+fn directory() -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("languages");
+    fs::create_dir_all(&directory).expect("the directory for temporary files can be written");
+    directory
+}
