@@ -15,7 +15,7 @@ pub(super) struct Algebra {
     atoms: Vec<Kind>,
     known: HashMap<Kind, Atom>,
     /// What stays in the numerator of a division that cannot be avoided.
-    numerators: Numerators,
+    style: Style,
 }
 
 /// What an atom is.
@@ -33,21 +33,42 @@ pub(super) enum Kind {
     Select(u32, Form, Form, (i64, i64)),
 }
 
-/// What to do with multiples of the divisor in a numerator.
+/// How the divisions are written that cannot be avoided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Numerators {
-    /// Take them out of the division.
+pub(super) struct Style {
+    /// What is taken out of numerators.
+    pub(super) taken: Taken,
+    /// Whether what divisions leave is an atom of its own where that makes forms shorter.
+    pub(super) digits: bool,
+}
+
+/// What is taken out of the numerator of a division.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// All that leaves smaller coefficients.
     #[default]
-    Reduced,
-    /// Leave them, so that divisions of one number can share it.
-    Whole,
-    /// Take them out, and write what divisions leave as atoms of their own where that makes forms shorter.
-    Digits,
+    Most,
+    /// Terms that are multiples of the divisor.
+    Multiples,
+    /// Nothing, so that divisions of one number share it.
+    Nothing,
+}
+
+impl Style {
+    /// All styles. Which is the cheapest depends on the rest of the expression: they are all tried.
+    pub(super) const ALL: [Style; 6] = [
+        Style { taken: Taken::Most, digits: false },
+        Style { taken: Taken::Most, digits: true },
+        Style { taken: Taken::Multiples, digits: false },
+        Style { taken: Taken::Multiples, digits: true },
+        Style { taken: Taken::Nothing, digits: false },
+        Style { taken: Taken::Nothing, digits: true },
+    ];
 }
 
 impl Algebra {
-    pub(super) fn new(numerators: Numerators) -> Algebra {
-        Algebra { numerators, ..Algebra::default() }
+    pub(super) fn new(style: Style) -> Algebra {
+        Algebra { style, ..Algebra::default() }
     }
 
     pub(super) fn kind(&self, atom: Atom) -> &Kind {
@@ -116,17 +137,14 @@ impl Algebra {
                 None => break,
             }
         }
-        let (taken, rest) = match self.numerators {
-            Numerators::Reduced | Numerators::Digits => reduce(&form, divisor)?,
-            Numerators::Whole => (Form::constant(0), form),
-        };
+        let (taken, rest) = reduce(&form, divisor, self.style.taken)?;
         let atom = self.atom(Kind::Quotient(rest, divisor), context)?;
         taken.plus(1, &Form::atom(atom))
     }
 
     /// A form with what divisions leave in it as atoms, where that makes it shorter.
     pub(super) fn in_digits(&mut self, form: Form, context: &mut Context) -> Option<Form> {
-        if self.numerators != Numerators::Digits {
+        if !self.style.digits {
             return Some(form);
         }
         let mut form = form;
@@ -198,18 +216,22 @@ impl Algebra {
     }
 }
 
-/// A form as `divisor * taken + rest`, with small coefficients in the rest.
-pub(super) fn reduce(form: &Form, divisor: i64) -> Option<(Form, Form)> {
+/// A form as `divisor * taken + rest`.
+pub(super) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Form)> {
+    if what == Taken::Nothing {
+        return Some((Form::constant(0), form.clone()));
+    }
     let (mut taken, mut rest) = (Form::constant(0), Form::constant(0));
     for &(atom, coefficient) in &form.terms {
-        let mut kept = coefficient;
-        if coefficient <= -divisor || coefficient >= divisor {
-            kept = coefficient.rem_euclid(divisor);
-            // Subtracting an atom is cheaper than a product.
-            if kept == divisor - 1 && divisor > 2 {
-                kept = -1;
-            }
-        }
+        let kept = match coefficient.rem_euclid(divisor) {
+            0 => 0,
+            _ if what == Taken::Multiples => coefficient,
+            // Adding or subtracting an atom is cheaper than a product.
+            1 => 1,
+            kept if kept == divisor - 1 => -1,
+            _ if -divisor < coefficient && coefficient < divisor => coefficient,
+            kept => kept,
+        };
         if kept != 0 {
             rest.terms.push((atom, kept));
         }

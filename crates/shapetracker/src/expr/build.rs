@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::algebra::{Algebra, Kind, Numerators};
+use super::algebra::{Algebra, Kind, Style};
 use super::context::{Condition, Context, Truth};
 use super::cost::Cost;
 use super::emit::Emitter;
@@ -71,14 +71,20 @@ impl ShapeTracker {
     /// # Errors
     /// A value on the way that can leave `i64`.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
-        let of = |numerators| Access::of(self.views(), numerators)?.code(self.shape());
-        let reduced = of(Numerators::Reduced)?;
-        if !reduced.divides() {
-            return Ok(reduced);
+        let mut best: Option<IndexExpr> = None;
+        for style in Style::ALL {
+            let code = Access::of(self.views(), style)?.code(self.shape())?;
+            if std::env::var("ST").is_ok() { eprintln!("{style:?} {:?}", code.cost()); }
+            let done = !code.divides();
+            let rank = |code: &IndexExpr| (code.cost().weight, code.cost().ops);
+            if best.as_ref().is_none_or(|best| rank(&code) < rank(best)) {
+                best = Some(code);
+            }
+            if done {
+                break;
+            }
         }
-        let codes = [reduced, of(Numerators::Whole)?, of(Numerators::Digits)?];
-        let cheapest = codes.into_iter().min_by_key(|code| (code.cost().weight, code.cost().ops));
-        cheapest.ok_or_else(|| Fault::NoViews { op: "index_expr" }.into())
+        best.ok_or_else(|| Fault::NoViews { op: "index_expr" }.into())
     }
 }
 
@@ -92,8 +98,8 @@ struct Access {
 }
 
 impl Access {
-    fn of(views: &[View], numerators: Numerators) -> Result<Access, Error> {
-        let algebra = Algebra::new(numerators);
+    fn of(views: &[View], style: Style) -> Result<Access, Error> {
+        let algebra = Algebra::new(style);
         let mut access = Access { algebra, context: Context::default(), conditions: Vec::new(), address: None };
         if !views.iter().any(View::is_empty) {
             let fault = Fault::Overflow { op: "index_expr", what: "a value on the way" };
@@ -121,7 +127,8 @@ impl Access {
                 None => return Some(None),
             }
         }
-        Some(Some(position))
+        // Conditions may fix what they are about.
+        Some(Some(self.context.settled(&position)?))
     }
 
     /// The address of a position of a view.
@@ -131,7 +138,15 @@ impl Access {
         let mut open = SmallVec::<[usize; 8]>::new();
         for (j, digit) in masked() {
             let before = self.algebra.len();
-            let value = self.digit(level, position, j)?;
+            let under = self.algebra.quotient(position, digit.weight, &mut self.context)?;
+            let value = if self.algebra.len() == before && j + 1 < level.digits.len() {
+                match self.context.unwrapped(&under, digit.size, digit.begin, digit.end) {
+                    Some(value) => value,
+                    None => self.digit(level, position, j)?,
+                }
+            } else {
+                self.digit(level, position, j)?
+            };
             if self.algebra.len() > before {
                 open.push(j);
             } else if !self.demand(value, digit.begin, digit.end) {
@@ -192,14 +207,43 @@ impl Access {
         for at in (0..self.conditions.len()).rev() {
             let others = || self.conditions.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
             let context = Context::of(&self.algebra, others());
-            let condition = &self.conditions[at];
+            let condition = &mut self.conditions[at];
             let Some((least, most)) = context.bounds(&condition.form) else { continue };
-            let low = condition.low.filter(|low| least < *low);
-            let high = condition.high.filter(|high| *high < most);
-            (self.conditions[at].low, self.conditions[at].high) = (low, high);
-            if low.is_none() && high.is_none() {
+            condition.low = condition.low.filter(|low| least < *low);
+            condition.high = condition.high.filter(|high| *high < most);
+            if condition.low.is_none() && condition.high.is_none() {
                 self.conditions.remove(at);
+            } else {
+                *condition = context.without_tail(condition.clone()).normal();
             }
+        }
+        self.shift_remainders();
+    }
+
+    /// Writes `b <= (m + c) % d < e` as a condition on `m % d` where that is a range as well.
+    fn shift_remainders(&mut self) {
+        for at in 0..self.conditions.len() {
+            let Condition { form, low, high } = &self.conditions[at];
+            let Some(&(quotient, unit)) = form.terms.last() else { continue };
+            let Some((whole, divisor)) = self.algebra.as_quotient(quotient) else { continue };
+            let others = self.conditions.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| &other.form);
+            let used = others.chain(&self.address).any(|form| form.coefficient(quotient) != 0);
+            if used || whole.constant == 0 || unit != -divisor || form.terms[..form.terms.len() - 1] != whole.terms[..] {
+                continue;
+            }
+            let (low, high) = (low.unwrap_or(-i128::from(whole.constant)), *high);
+            let high = high.unwrap_or(i128::from(divisor) - 1 - i128::from(whole.constant));
+            let (first, divisor_wide) = (low.rem_euclid(divisor.into()), i128::from(divisor));
+            let last = first + (high - low);
+            let (whole, divisor) = (whole.without_constant(), divisor);
+            if last >= divisor_wide {
+                continue;
+            }
+            let Some(atom) = self.algebra.atom(Kind::Quotient(whole.clone(), divisor), &mut self.context) else { continue };
+            let Some(form) = whole.plus(-divisor, &Form::atom(atom)) else { continue };
+            let low = (first > 0).then_some(first);
+            let high = (last + 1 < divisor_wide).then_some(last);
+            self.conditions[at] = Condition { form, low, high };
         }
     }
 

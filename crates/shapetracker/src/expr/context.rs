@@ -125,55 +125,94 @@ impl Context {
         let Condition { form, low, high } = condition;
         let Some((least, most)) = self.bounds(form) else { return };
         let span = (low.map_or(least, |low| low.max(least)), high.map_or(most, |high| high.min(most)));
+        self.remember(form, span);
+        // Two forms of which one is a part of the other tell of the difference.
+        let mut differences: SmallVec<[(Form, Span); 4]> = SmallVec::new();
+        for (other, values) in &self.assumed {
+            for ([whole, part], [of_whole, of_part]) in [([form, other], [span, *values]), ([other, form], [*values, span])] {
+                if whole != part
+                    && let Some((factor, left)) = contained(whole, part, false)
+                    && let Some(difference) = factor.checked_neg().and_then(|minus| add(of_whole, minus, of_part))
+                {
+                    differences.push((left, difference));
+                }
+            }
+        }
+        for (form, (low, high)) in differences {
+            let Condition { form, low, high } = Condition { form, low: Some(low), high: Some(high) }.normal();
+            if let (Some(low), Some(high), Some((least, most))) = (low, high, self.bounds(&form)) {
+                self.remember(&form, (low.max(least), high.min(most)));
+            }
+        }
+    }
+
+    fn remember(&mut self, form: &Form, (low, high): Span) {
         match form.terms[..] {
             [] => {}
-            [(atom, 1)] => self.ranges[atom as usize] = span,
-            _ => self.remember(form.clone(), span),
+            [(atom, 1)] => self.ranges[atom as usize] = (low, high),
+            _ => match self.remainders.iter_mut().chain(&mut self.assumed).find(|(known, _)| known == form) {
+                Some((_, (least, most))) => (*least, *most) = (low.max(*least), high.min(*most)),
+                None => self.assumed.push((form.clone(), (low, high))),
+            },
         }
     }
 
-    fn remember(&mut self, form: Form, (low, high): Span) {
-        match self.remainders.iter_mut().chain(&mut self.assumed).find(|(known, _)| *known == form) {
-            Some((_, (least, most))) => (*least, *most) = (low.max(*least), high.min(*most)),
-            None => self.assumed.push((form, (low, high))),
-        }
-    }
-
-    /// A form as multiples of forms whose ranges are known, and what is left of it.
-    ///
-    /// What is assumed goes first; then digits, those of the innermost atoms first, so that those above become whole.
-    fn parts(&self, form: &Form) -> (SmallVec<[Piece<'_>; 8]>, Form) {
-        let mut pieces = SmallVec::new();
-        let mut rest = form.clone();
+    /// A form as multiples of forms whose ranges are known, and what is left of it, in up to three ways: what is assumed
+    /// goes first, the latest or the earliest of it, or digits do, of these the ones of the innermost atoms, so that
+    /// those above become whole.
+    fn decompositions(&self, form: &Form) -> impl Iterator<Item = (SmallVec<[Piece<'_>; 8]>, Form)> {
+        let mut found: SmallVec<[(SmallVec<[Piece<'_>; 8]>, Form); 3]> = SmallVec::new();
         if form.terms.len() > 1 {
-            for (known, values) in self.assumed.iter().rev() {
-                if let Some((coefficient, left)) = contained(&rest, known, false) {
-                    pieces.push(Piece { coefficient, part: Part::Form(known), values: *values });
-                    rest = left;
-                }
-            }
-            for (known, values) in &self.remainders {
-                if let Some((coefficient, left)) = contained(&rest, known, true) {
-                    pieces.push(Piece { coefficient, part: Part::Form(known), values: *values });
-                    rest = left;
+            let assumed = || self.assumed.iter().rev().map(|known| (known, false));
+            let digits = || self.remainders.iter().map(|known| (known, true));
+            let earliest = || self.assumed.iter().map(|known| (known, false));
+            found.push(decompose(form, assumed().chain(digits())));
+            for other in [decompose(form, digits().chain(assumed())), decompose(form, earliest().chain(digits()))] {
+                if found.iter().all(|(pieces, rest)| *rest != other.1 || pieces.len() != other.0.len()) {
+                    found.push(other);
                 }
             }
         }
-        (pieces, rest)
+        found.into_iter().filter(|(pieces, _)| !pieces.is_empty())
     }
 
     /// A range that holds every value of a form; exact for a form of variables alone. `None` past `i128`.
     pub(super) fn bounds(&self, form: &Form) -> Option<Span> {
         let plain = self.bounds_of_atoms(form)?;
-        let (pieces, rest) = self.parts(form);
-        if pieces.is_empty() {
-            return Some(plain);
+        let mut span = plain;
+        for (pieces, rest) in self.decompositions(form) {
+            let rest = self.bounds_of_atoms(&rest);
+            let sum =
+                rest.and_then(|rest| pieces.iter().try_fold(rest, |span, piece| add(span, piece.coefficient, piece.values)));
+            span = sum.map_or(span, |(low, high)| (span.0.max(low), span.1.min(high)));
         }
-        let rest = self.bounds_of_atoms(&rest);
-        let both = rest.and_then(|rest| {
-            pieces.iter().try_fold(rest, |span, piece| add(span, piece.coefficient, piece.values))
-        });
-        Some(both.map_or(plain, |(low, high)| (plain.0.max(low), plain.1.min(high))))
+        Some(span)
+    }
+
+    /// A form with what is known of it put in: the atoms that have one value, and quotients that are known to leave one.
+    pub(super) fn settled(&self, form: &Form) -> Option<Form> {
+        let mut form = form.clone();
+        for (digit, values) in self.remainders.iter().rev().filter(|(_, (low, high))| low == high) {
+            // numerator - divisor * quotient has one value.
+            let Some((quotient, divisor)) = digit.terms.last() else { continue };
+            let coefficient = form.coefficient(*quotient);
+            if coefficient != 0 && coefficient % divisor == 0 {
+                let factor = coefficient / divisor;
+                let value = i64::try_from(values.0).ok()?.checked_mul(factor)?;
+                form = form.plus(factor.checked_neg()?, digit)?.plus(1, &Form::constant(value))?;
+            }
+        }
+        let mut settled = Form::constant(form.constant);
+        for &(atom, coefficient) in &form.terms {
+            let (low, high) = self.ranges[atom as usize];
+            if low == high {
+                let value = i64::try_from(low).ok()?.checked_mul(coefficient)?;
+                settled.constant = settled.constant.checked_add(value)?;
+            } else {
+                settled.terms.push((atom, coefficient));
+            }
+        }
+        Some(settled)
     }
 
     fn bounds_of_atoms(&self, form: &Form) -> Option<Span> {
@@ -207,17 +246,25 @@ impl Context {
             chain = gcd(chain, coefficient.into());
             divisors.extend(i64::try_from(chain).ok().filter(|by| *by > 1 && !divisors.contains(by)));
         }
-        for by in divisors {
-            let (large, small): (Terms, Terms) = form.terms.iter().copied().partition(|(_, coefficient)| coefficient % by == 0);
-            let Some((least, most)) = self.bounds(&Form { terms: small, constant: 0 }) else { continue };
+        let by_size = divisors.into_iter().map(|by| {
+            let (large, small): (Terms, Terms) =
+                form.terms.iter().copied().partition(|(_, coefficient)| coefficient % by == 0);
+            (by, Form { terms: large, constant: 0 }, self.bounds(&Form { terms: small, constant: 0 }))
+        });
+        let known = self.assumed.iter().filter(|(known, _)| known != form).filter_map(|(known, values)| {
+            let (factor, large) = contained(form, known, false)?;
+            Some((large.content(), large, add((0, 0), factor, *values)))
+        });
+        for (by, large, small) in by_size.chain(known) {
+            let Some((least, most)) = small.filter(|_| by != 0) else { continue };
             let wide = i128::from(by);
             let ceil = |a: i128| -floor_div(-a, wide);
             // The same bound whatever the small terms are, or none at all.
             let new_low = low.map(|low| (ceil(low - least), ceil(low - most)));
             let new_high = high.map(|high| (floor_div(high - least, wide), floor_div(high - most, wide)));
             if [new_low, new_high].into_iter().flatten().all(|(a, b)| a == b) {
-                let form = Form { terms: large, constant: 0 }.divided(by, 0);
-                return Condition { form, low: new_low.map(|ends| ends.0), high: new_high.map(|ends| ends.0) };
+                let (low, high) = (new_low.map(|ends| ends.0), new_high.map(|ends| ends.0));
+                return Condition { form: large.divided(by, 0), low, high };
             }
         }
         condition
@@ -228,16 +275,28 @@ impl Context {
     /// With steps chosen so that the first steps fit, the remainder never leaves `0..divisor` (the boundary test). For
     /// independent parts that is exact.
     pub(super) fn affine_quotient(&self, form: &Form, divisor: i64) -> Option<Form> {
-        let (mut pieces, rest) = self.parts(form);
-        if !pieces.is_empty() {
+        for (mut pieces, rest) in self.decompositions(form) {
             self.atoms_of(&rest, &mut pieces);
             if let Some(quotient) = quotient_of_pieces(&pieces, rest.constant, divisor) {
                 return Some(quotient);
             }
-            pieces.clear();
         }
+        let mut pieces = SmallVec::new();
         self.atoms_of(form, &mut pieces);
         quotient_of_pieces(&pieces, form.constant, divisor)
+    }
+
+    /// What stands for `form mod size` in the demand that it lie in `begin..end`: a form that differs from it by multiples
+    /// of the size and never comes into that range shifted by a multiple of the size.
+    ///
+    /// So a masked digit needs no division although it wraps, as long as it wraps into what is masked.
+    pub(super) fn unwrapped(&self, form: &Form, size: i64, begin: i64, end: i64) -> Option<Form> {
+        let mut ways: SmallVec<[_; 3]> = self.decompositions(form).collect();
+        ways.push((SmallVec::new(), form.clone()));
+        ways.into_iter().find_map(|(mut pieces, rest)| {
+            self.atoms_of(&rest, &mut pieces);
+            unwrap(form, &pieces, rest.constant, [size, begin, end])
+        })
     }
 
     fn atoms_of(&self, form: &Form, pieces: &mut SmallVec<[Piece<'_>; 8]>) {
@@ -245,6 +304,20 @@ impl Context {
             pieces.push(Piece { coefficient, part: Part::Atom(atom), values: self.ranges[atom as usize] });
         }
     }
+}
+
+fn decompose<'a>(
+    form: &Form,
+    known: impl Iterator<Item = (&'a (Form, Span), bool)>,
+) -> (SmallVec<[Piece<'a>; 8]>, Form) {
+    let (mut pieces, mut rest) = (SmallVec::new(), form.clone());
+    for ((known, values), digit) in known {
+        if let Some((coefficient, left)) = contained(&rest, known, digit) {
+            pieces.push(Piece { coefficient, part: Part::Form(known), values: *values });
+            rest = left;
+        }
+    }
+    (pieces, rest)
 }
 
 fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Option<Form> {
@@ -282,6 +355,32 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
     }
     quotient.constant = i64::try_from(first.div_euclid(by).checked_sub(at_first)?).ok()?;
     Some(quotient)
+}
+
+fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: [i64; 3]) -> Option<Form> {
+    let wide = i128::from(size);
+    let mut unwrapped = form.clone();
+    let mut span = (i128::from(constant), i128::from(constant));
+    for piece in pieces {
+        // The residue nearest to zero moves the least.
+        let mut kept = piece.coefficient.rem_euclid(size);
+        if kept > size / 2 {
+            kept -= size;
+        }
+        span = add(span, kept, piece.values)?;
+        let taken = kept.checked_sub(piece.coefficient)?;
+        if taken != 0 {
+            unwrapped = match piece.part {
+                Part::Atom(atom) => unwrapped.plus(taken, &Form::atom(atom))?,
+                Part::Form(form) => unwrapped.plus(taken, form)?,
+            };
+        }
+    }
+    let lowest = i128::from(end) - wide;
+    let shift = (lowest - span.0).div_euclid(wide) + i128::from((lowest - span.0).rem_euclid(wide) != 0);
+    let shift = shift.checked_mul(wide)?;
+    unwrapped.constant = i64::try_from(i128::from(unwrapped.constant) + shift).ok()?;
+    (span.1 + shift < i128::from(begin) + wide).then_some(unwrapped)
 }
 
 /// `span + factor * values`.

@@ -22,9 +22,9 @@ pub struct Cost {
     pub ops: usize,
     /// The divisions and modulos among them whose divisor is not a constant power of two.
     pub divmods: usize,
-    /// The operations weighted by what they take on current processors: 1 for what takes a cycle, 3 for a product by
-    /// what is not a power of two, 8 for a division or modulo by another constant (which compilers turn into a product
-    /// of twice the width and corrections), 25 by what is not constant.
+    /// The operations, with a division or modulo by a constant that is not a power of two counted as 8 (compilers turn
+    /// it into a product of twice the width, a shift and corrections), and one by what is not constant as 25. A modulo
+    /// next to the division of the same by the same counts as 2: compilers make it of the quotient.
     pub weight: usize,
 }
 
@@ -32,17 +32,19 @@ impl Graph {
     /// What computing all of these expressions costs, each distinct operation counted once.
     pub fn cost(&self, of: &[Expr]) -> Cost {
         let mut cost = Cost::default();
-        for expr in self.parts(of) {
+        let parts = self.parts(of);
+        let divides = |a, b| {
+            let quotient = self.find(Node::Binary(Binary::Div, a, b));
+            quotient.is_some_and(|quotient| parts.binary_search(&quotient).is_ok())
+        };
+        for &expr in &parts {
             let (ops, divmods, weight) = match self.node(expr) {
                 Node::Int(_) | Node::Bool(_) | Node::Variable(_) => (0, 0, 0),
                 Node::Not(_) | Node::Select(..) => (1, 0, 1),
                 Node::Within(..) => (2, 0, 2),
-                Node::Binary(Binary::Mul, a, b) => {
-                    let cheap = [a, b].into_iter().any(|operand| self.is_power_of_two(operand));
-                    (1, 0, if cheap { 1 } else { 3 })
-                }
-                Node::Binary(Binary::Div | Binary::Mod, _, divisor) => match self.node(divisor) {
+                Node::Binary(op @ (Binary::Div | Binary::Mod), a, divisor) => match self.node(divisor) {
                     _ if self.is_power_of_two(divisor) => (1, 0, 1),
+                    _ if op == Binary::Mod && divides(a, divisor) => (1, 1, 2),
                     Node::Int(_) => (1, 1, 8),
                     _ => (1, 1, 25),
                 },

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use smallvec::SmallVec;
 
-use super::algebra::{Algebra, Kind};
+use super::algebra::{Algebra, Kind, Taken, reduce};
 use super::context::Condition;
 use super::facts::gcd;
 use super::form::{Atom, Form, Terms};
@@ -119,6 +119,13 @@ impl<'a> Emitter<'a> {
                     self.sums[place].constant = constant;
                 }
                 self.made_of.insert(atom, Made { remainder: true, ..made });
+                // Multiples of the divisor do not matter any more.
+                if let Some((_, Form { terms, constant })) = reduce(&whole, divisor, Taken::Most) {
+                    let reduced = Sum { terms, constant, shiftable: false, remainder: None };
+                    if reduced.cost() < self.sums[made.sums[0]].cost() {
+                        self.sums[made.sums[0]] = reduced;
+                    }
+                }
             }
         }
     }
@@ -155,7 +162,7 @@ impl<'a> Emitter<'a> {
     fn patterns(&self) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
         for (&atom, made) in self.made_of.iter().filter(|(_, made)| !made.remainder) {
-            if let Some((_, divisor)) = self.algebra.as_quotient(atom).filter(|(_, divisor)| divisor & (divisor - 1) == 0) {
+            if let Some((_, divisor)) = self.algebra.as_quotient(atom) {
                 let Sum { terms, constant, .. } = &self.sums[made.sums[0]];
                 let whole = Form { terms: terms.clone(), constant: *constant };
                 if let Some(Form { terms, constant }) = whole.plus(-divisor, &Form::atom(atom)) {
@@ -173,6 +180,11 @@ impl<'a> Emitter<'a> {
             }
         };
         for (place, sum) in self.sums.iter().enumerate() {
+            // The whole of a sum, which is computed in any case.
+            propose(sum.terms.clone(), 0);
+            if !sum.shiftable && sum.constant != 0 {
+                propose(sum.terms.clone(), sum.constant);
+            }
             // Terms with one coefficient.
             for (at, (_, coefficient)) in sum.terms.iter().enumerate() {
                 let same = |other: &i64| other.unsigned_abs() == coefficient.unsigned_abs();

@@ -366,6 +366,11 @@ impl Graph {
         (0..).map(Expr).zip(needed).filter(|(_, needed)| *needed).map(|(expr, _)| expr).collect()
     }
 
+    /// The expression that is this node, if there is one.
+    pub(super) fn find(&self, node: Node) -> Option<Expr> {
+        self.known.get(&node).copied()
+    }
+
     pub(super) fn facts(&self, expr: Expr) -> Facts {
         self.nodes[expr.0 as usize].2
     }

@@ -25,7 +25,7 @@ impl Case {
 
     /// How long a buffer must be for every address to lie in it.
     pub(crate) fn buffer_len(&self) -> i64 {
-        self.addresses.iter().flatten().map(|address| address + 1).max().unwrap_or(0)
+        self.addresses.iter().flatten().map(|address| address.saturating_add(1)).max().unwrap_or(0)
     }
 
     /// Whether a buffer of floats can hold every address as a value.
@@ -59,10 +59,7 @@ pub(crate) fn golden() -> Vec<Case> {
         Case::new("flipped", &[view(&[4, 3], &[-3, -1], 11, None)]),
         Case::new("empty", &[RawView::contiguous(&[0, 3])]),
         Case::new("scalar", &[view(&[], &[], 5, None)]),
-        Case::new(
-            "triangle",
-            &[view(&[4, 9], &[5, 1], -4, Some(&[(0, 4), (4, 9)])), view(&[5, 4], &[1, 10], 0, None)],
-        ),
+        Case::new("triangle", &[view(&[4, 9], &[5, 1], -4, Some(&[(0, 4), (4, 9)])), view(&[5, 4], &[1, 10], 0, None)]),
     ]
 }
 

@@ -12,5 +12,6 @@ mod cases;
 mod golden;
 mod programs;
 mod random;
+mod refused;
 mod tools;
 mod wgsl;

@@ -8,7 +8,7 @@ use crate::cases::{self, Case};
 use crate::tools::{START, Tool, hash};
 
 /// A line that each case should print, and says which ones do not.
-fn compare(what: &str, printed: &[String], expected: &[(String, u64)]) {
+pub(crate) fn compare(what: &str, printed: &[String], expected: &[(String, u64)]) {
     let lines: Vec<String> = expected.iter().map(|(_, hash)| format!("{hash:016x}")).collect();
     let pairs = expected.iter().zip(&lines).zip(printed);
     let wrong: Vec<&str> =
@@ -28,12 +28,12 @@ fn written(case: &Case) -> (String, u64) {
     (format!("{} (kernel)", case.name), hash(case.gathered()))
 }
 
-fn indented(code: &str) -> String {
+pub(crate) fn indented(code: &str) -> String {
     code.lines().map(|line| format!("    {line}\n")).collect()
 }
 
 /// The type of the numbers of a snippet.
-fn number_type(language: Language, code: &str) -> &'static str {
+pub(crate) fn number_type(language: Language, code: &str) -> &'static str {
     let wide = ["const long long ", ": i64", "const long "].into_iter().any(|declaration| code.contains(declaration));
     match (language, wide) {
         (Language::Rust, false) => "i32",
@@ -138,8 +138,8 @@ fn cuda() {
 #[test]
 fn metal() {
     let Some(tool) = Tool::cpp() else { return };
-    // The header of Metal is one that is there already, with the few words that it would define.
-    let head = "#define metal_stdlib stddef.h\nnamespace metal {}\n#define kernel static\n#define device\n\
+    // In place of the header of Metal there are the few words that it would define.
+    let head = "namespace metal {}\n#define kernel static\n#define device\n\
                 #define uint unsigned\n\n";
     let call = "for (uint thread = 0; thread < (uint)elements + 100; ++thread) gather(in, out, thread);";
     let (program, expected) = c_program(head, Language::Metal, call);

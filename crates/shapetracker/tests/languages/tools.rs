@@ -26,19 +26,26 @@ impl Tool {
     /// The C compiler, with all the checks that it has.
     pub(crate) fn c() -> Option<Tool> {
         let compiler = || vec![std::env::var("CC").unwrap_or("cc".into())];
-        Tool::sanitized("C", compiler, "c", &["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1"], "int main(void) { return 0; }")
+        Tool::sanitized(
+            "C",
+            compiler,
+            "c",
+            &["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1"],
+            "int main(void) { return 0; }",
+        )
     }
 
     /// The C++ compiler, for kernels that are C++ with attributes.
     pub(crate) fn cpp() -> Option<Tool> {
         let compiler = || vec![std::env::var("CXX").unwrap_or("c++".into())];
-        let arguments = ["-std=c++14", "-Wall", "-Wextra", "-Werror", "-Wno-attributes", "-Wno-unknown-attributes", "-O1"];
+        let arguments = ["-std=c++14", "-Wall", "-Wextra", "-Werror", "-Wno-attributes", "-O1"];
         Tool::sanitized("C++", compiler, "cpp", &arguments, "int main() { return 0; }")
     }
 
     pub(crate) fn rust() -> Option<Tool> {
         let mut command = vec![std::env::var("RUSTC").unwrap_or("rustc".into())];
-        let arguments = ["--edition=2021", "-Dwarnings", "-Coverflow-checks=on", "-Cdebug-assertions=on", "-Copt-level=1"];
+        let arguments =
+            ["--edition=2021", "-Dwarnings", "-Coverflow-checks=on", "-Cdebug-assertions=on", "-Copt-level=1"];
         command.extend(arguments.map(String::from));
         Tool { name: "Rust", command, extension: "rs", compiles: true }.tried("fn main() {}")
     }
@@ -114,7 +121,7 @@ fn printed(command: &mut Command) -> Result<String, String> {
     }
 }
 
-/// Where programs are written, with what stands in for the headers of Metal.
+/// Where programs are written.
 fn directory() -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("languages");
     fs::create_dir_all(&directory).expect("the directory for temporary files can be written");

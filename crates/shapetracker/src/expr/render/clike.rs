@@ -28,7 +28,6 @@ pub(super) struct Statement {
 pub(super) struct Text {
     pub(super) text: String,
     pub(super) binds: Binds,
-    depth: usize,
 }
 
 /// How tightly the outermost operator of a text binds. `Loose` is put into parentheses wherever it is an operand.
@@ -55,7 +54,7 @@ pub(super) struct Writer<'a> {
     pub(super) levels: &'a [usize],
 }
 
-/// The uses of an operation in a program.
+/// How an operation is used in a program.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     /// In how many places its text stands.
@@ -66,7 +65,7 @@ struct Use {
 
 impl Text {
     pub(super) fn new(text: impl Into<String>, binds: Binds) -> Text {
-        Text { text: text.into(), binds, depth: 0 }
+        Text { text: text.into(), binds }
     }
 
     /// The text as an operand that must bind as tightly.
@@ -82,38 +81,25 @@ impl Writer<'_> {
     pub(super) fn write(&self, roots: &[Root]) -> (Vec<Statement>, Vec<Text>) {
         let levels = self.levels_of_all();
         let uses = self.uses(roots, &levels);
-        let mut titles: HashMap<Place, &str> = HashMap::new();
-        for root in roots {
-            if let Root::Named(name, place) = *root {
-                titles.entry(place).or_insert(name);
-            }
-        }
-        let taken: HashSet<&str> = self.variables.iter().chain(titles.values()).copied().collect();
-        let latex = self.program.dialect == Dialect::Latex;
-        let mut fresh = (0..).map(|n| if latex { format!("t_{{{n}}}") } else { format!("t{n}") }).filter(|name| !taken.contains(&name[..]));
-
+        let names = self.names(roots, &levels, &uses);
         let (mut statements, mut texts) = (Vec::new(), vec![Text::new("", Primary); levels.len()]);
         let mut define = |place: Place, name: &str, text: &str| {
-            let text = self.program.definition(place, name, text);
-            statements.push(Statement { level: levels[place], text });
+            statements.push(Statement { level: levels[place], text: self.program.definition(place, name, text) });
         };
         for place in (0..levels.len()).filter(|place| uses[*place].count > 0) {
-            let op = self.program.op(place);
-            let mut depth = 0;
-            let mut text = self.text(op, |operand| {
-                depth = depth.max(texts[operand].depth + 1);
+            let text = self.text(self.program.op(place), |operand| {
                 // Names and leaves are used again; any other text has but one place.
-                if texts[operand].depth == 0 { texts[operand].clone() } else { std::mem::replace(&mut texts[operand], Text::new("", Primary)) }
+                let lasts = names[operand].is_some() || self.program.op(operand).is_leaf();
+                let rest = if lasts { texts[operand].clone() } else { Text::new("", Primary) };
+                std::mem::replace(&mut texts[operand], rest)
             });
-            text.depth = depth;
-            let title = titles.get(&place);
-            let Use { count, hoisted } = uses[place];
-            if !op.is_leaf() && (count > 1 || hoisted || (depth >= DEEPEST && title.is_none())) {
-                let name = title.map(|title| title.to_string()).or_else(|| fresh.next()).unwrap_or_default();
-                define(place, &name, &text.text);
-                text = Text::new(name, Primary);
-            }
-            texts[place] = text;
+            texts[place] = match &names[place] {
+                None => text,
+                Some(name) => {
+                    define(place, name, &text.text);
+                    Text::new(name, Primary)
+                }
+            };
         }
         let mut inline = Vec::new();
         for root in roots {
@@ -138,6 +124,38 @@ impl Writer<'_> {
         levels
     }
 
+    /// The names of the operations that have one, numbered in the order of their definitions.
+    fn names(&self, roots: &[Root], levels: &[usize], uses: &[Use]) -> Vec<Option<String>> {
+        let mut titles: HashMap<Place, &str> = HashMap::new();
+        for root in roots {
+            if let Root::Named(name, place) = *root {
+                titles.entry(place).or_insert(name);
+            }
+        }
+        let (mut named, mut depths) = (Vec::new(), vec![0; levels.len()]);
+        for place in 0..levels.len() {
+            let op = self.program.op(place);
+            depths[place] = op.operands().map(|operand| depths[operand] + 1).max().unwrap_or(0);
+            let Use { count, hoisted } = uses[place];
+            let deep = depths[place] >= DEEPEST && !titles.contains_key(&place);
+            if !op.is_leaf() && (count > 1 || hoisted || (deep && count > 0)) {
+                named.push(place);
+                depths[place] = 0;
+            }
+        }
+        named.sort_by_key(|place| levels[*place]);
+
+        let taken: HashSet<&str> = self.variables.iter().chain(titles.values()).copied().collect();
+        let latex = self.program.dialect == Dialect::Latex;
+        let numbered = (0..).map(|n: usize| if latex { format!("t_{{{n}}}") } else { format!("t{n}") });
+        let mut fresh = numbered.filter(|name| !taken.contains(&name[..]));
+        let mut names = vec![None; levels.len()];
+        for place in named {
+            names[place] = titles.get(&place).map(|title| title.to_string()).or_else(|| fresh.next());
+        }
+        names
+    }
+
     fn uses(&self, roots: &[Root], levels: &[usize]) -> Vec<Use> {
         let mut uses = vec![Use::default(); levels.len()];
         let innermost = self.levels.iter().copied().max().unwrap_or(0);
@@ -159,6 +177,7 @@ impl Writer<'_> {
 
     fn text(&self, op: Op, mut take: impl FnMut(Place) -> Text) -> Text {
         let dialect = self.program.dialect;
+        let is_int = |place: Place| matches!(self.program.op(place), Op::Int(_));
         let mut operand = |place: Place, must: Binds| take(place).operand(must);
         match op {
             Op::Int(value) => dialect.number(value),
@@ -175,10 +194,18 @@ impl Writer<'_> {
                 let (a, b) = (operand(a, Loose), operand(b, Loose));
                 Text::new(format!(r"\left\lfloor \frac{{{a}}}{{{b}}} \right\rfloor"), Primary)
             }
+            // Factors are written side by side where that is no number with other digits.
+            Op::Infix(Infix::Mul, a, b) if dialect == Dialect::Latex && (is_int(a) || is_int(b)) => {
+                let (factor, other) = if is_int(a) { (a, b) } else { (b, a) };
+                let binds = if matches!(self.program.op(factor), Op::Int(..0)) { Sum } else { Product };
+                Text::new(format!("{} {}", operand(factor, Unary), operand(other, Primary)), binds)
+            }
             Op::Infix(infix, a, b) => {
                 let (sign, binds) = dialect.sign(infix);
                 let same = |place: Place| matches!(self.program.op(place), Op::Infix(op, ..) if op == infix);
                 let (left, right) = match infix {
+                    // Elsewhere another order of additions could leave the type on the way.
+                    Infix::Add if dialect.is_exact() => (Sum, Sum),
                     Infix::Add | Infix::Sub => (Sum, Product),
                     Infix::Mod if dialect == Dialect::Latex => (Primary, Primary),
                     Infix::Mul if dialect == Dialect::Latex => (Product, Primary),

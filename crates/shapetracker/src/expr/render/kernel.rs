@@ -151,7 +151,12 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         }
     };
     if elements == 0 {
-        return Ok(format!("{head}}}\n"));
+        let body = match language {
+            Language::Wgsl => "",
+            Language::Metal => "    (void)in;\n    (void)out;\n    (void)gid;\n",
+            _ => "    (void)in;\n    (void)out;\n",
+        };
+        return Ok(format!("{head}{body}}}\n"));
     }
     let mut lines = Vec::new();
     lines.push(match (language, wide) {
@@ -184,11 +189,9 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     lines.extend(match (language, valid) {
         (Language::Wgsl, Valid::All) => vec!["out[gid] = input[index];".into()],
         (Language::Wgsl, Valid::None) => vec!["out[gid] = 0.0;".into()],
-        (Language::Wgsl, Valid::Some) => vec![
-            "var value = 0.0;".into(),
-            "if valid { value = input[index]; }".into(),
-            "out[gid] = value;".into(),
-        ],
+        (Language::Wgsl, Valid::Some) => {
+            vec!["var value = 0.0;".into(), "if valid { value = input[index]; }".into(), "out[gid] = value;".into()]
+        }
         (_, Valid::All) => vec!["out[gid] = in[index];".into()],
         (_, Valid::None) => vec!["(void)in;".into(), "out[gid] = 0.0f;".into()],
         (_, Valid::Some) => vec!["out[gid] = valid ? in[index] : 0.0f;".into()],
@@ -250,27 +253,33 @@ fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         if level > 0 {
             let (axis, number) = (loops[level - 1], program.number_type());
             let size = code.shape[axis];
-            line(level - 1, &match is_rust {
-                true => format!("for idx{axis} in 0..{size}_{number} {{"),
-                false => format!("for ({number} idx{axis} = 0; idx{axis} < {size}; ++idx{axis}) {{"),
-            });
+            line(
+                level - 1,
+                &match is_rust {
+                    true => format!("for idx{axis} in 0..{size}_{number} {{"),
+                    false => format!("for ({number} idx{axis} = 0; idx{axis} < {size}; ++idx{axis}) {{"),
+                },
+            );
         }
         statements.iter().filter(|statement| statement.level == level).for_each(|one| line(level, &one.text));
     }
     let at = texts.into_iter().next().unwrap_or_else(|| Text::new("0", Binds::Primary));
-    line(loops.len(), &match (is_rust, valid) {
-        (true, _) => {
-            let at = if loops.is_empty() { at.text } else { format!("{} as usize", at.operand(Binds::Unary)) };
-            match valid {
-                Valid::All => format!("out[{at}] = input[index as usize];"),
-                Valid::None => format!("out[{at}] = 0.0;"),
-                Valid::Some => format!("out[{at}] = if valid {{ input[index as usize] }} else {{ 0.0 }};"),
+    line(
+        loops.len(),
+        &match (is_rust, valid) {
+            (true, _) => {
+                let at = if loops.is_empty() { at.text } else { format!("{} as usize", at.operand(Binds::Unary)) };
+                match valid {
+                    Valid::All => format!("out[{at}] = input[index as usize];"),
+                    Valid::None => format!("out[{at}] = 0.0;"),
+                    Valid::Some => format!("out[{at}] = if valid {{ input[index as usize] }} else {{ 0.0 }};"),
+                }
             }
-        }
-        (false, Valid::All) => format!("out[{}] = in[index];", at.text),
-        (false, Valid::None) => format!("out[{}] = 0.0f;", at.text),
-        (false, Valid::Some) => format!("out[{}] = valid ? in[index] : 0.0f;", at.text),
-    });
+            (false, Valid::All) => format!("out[{}] = in[index];", at.text),
+            (false, Valid::None) => format!("out[{}] = 0.0f;", at.text),
+            (false, Valid::Some) => format!("out[{}] = valid ? in[index] : 0.0f;", at.text),
+        },
+    );
     (0..=loops.len()).rev().for_each(|level| text += &format!("{}}}\n", "    ".repeat(level)));
     Ok(text)
 }

@@ -2,9 +2,9 @@
 
 use super::super::build::IndexExpr;
 use super::super::graph::{Expr, Graph};
+use super::Unsupported;
 use super::clike::{Root, Statement, Writer};
 use super::lower::{Dialect, Program};
-use super::Unsupported;
 
 /// An equation for each name, after those for what they share.
 pub(super) fn equations(graph: &Graph, named: &[(&str, Expr)]) -> Result<String, Unsupported> {

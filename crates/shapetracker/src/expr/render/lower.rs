@@ -133,8 +133,10 @@ impl Program {
     ) -> Result<(Program, Vec<Place>), Reason> {
         let parts = parts(graph, of);
         let narrow = |(low, high): Interval| i32::try_from(low).is_ok() && i32::try_from(high).is_ok();
-        let mut ranges = parts.iter().map(|part| graph.range(*part)).chain([(0, elements)]);
-        let past = ranges.find(|range| !narrow(*range));
+        let ranges = parts.iter().map(|part| graph.range(*part)).chain([(0, elements)]);
+        let past = ranges
+            .filter(|range| !narrow(*range))
+            .max_by_key(|(low, high)| low.unsigned_abs().max(high.unsigned_abs()));
         if let (Some((low, high)), Dialect::Wgsl) = (past, dialect) {
             return Err(Reason::Narrow { low, high });
         }

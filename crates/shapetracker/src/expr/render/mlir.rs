@@ -66,7 +66,7 @@ impl Affine<'_> {
                 (Binary::Add, Some(0), _) | (Binary::Mul, Some(1), _) => self.texts[&b].clone(),
                 (Binary::Sub, Some(0), _) => (format!("-{}", tight(b)), true),
                 (Binary::Add, _, Some(b @ ..0)) => (format!("{} - {}", loose(a), b.unsigned_abs()), true),
-                (Binary::Add, ..) => (format!("{} + {}", loose(a), tight(b)), true),
+                (Binary::Add, ..) => (format!("{} + {}", loose(a), loose(b)), true),
                 (Binary::Sub, _, Some(b @ ..0)) => (format!("{} + {}", loose(a), b.unsigned_abs()), true),
                 (Binary::Sub, ..) => (format!("{} - {}", loose(a), tight(b)), true),
                 (Binary::Mul, _, Some(b)) => (format!("{} * {b}", tight(a)), false),
@@ -143,25 +143,25 @@ impl Affine<'_> {
 
     /// `plus - minus + constant`, with all constants in one.
     fn difference(&self, plus: Option<Expr>, minus: Option<Expr>, mut constant: i128) -> String {
-        let mut text = String::new();
-        for (expr, sign) in [(plus, 1), (minus, -1)].into_iter().filter_map(|(expr, sign)| Some((expr?, sign))) {
-            if let Some(Node::Int(value)) = literal(self.graph, expr) {
+        let mut vary = |expr: Option<Expr>, sign: i128| match literal(self.graph, expr?) {
+            Some(Node::Int(value)) => {
                 constant += i128::from(value) * sign;
-                continue;
+                None
             }
-            let (operand, is_sum) = &self.texts[&expr];
-            text += match (sign, text.is_empty()) {
-                (1, _) => "",
-                (_, true) => "-",
-                (_, false) => " - ",
-            };
-            text += &if sign == -1 && *is_sum { format!("({operand})") } else { operand.clone() };
-        }
-        match constant {
-            0 if !text.is_empty() => text,
-            _ if text.is_empty() => constant.to_string(),
-            1.. => format!("{text} + {constant}"),
-            _ => format!("{text} - {}", -constant),
+            _ => Some(&self.texts[&expr?]),
+        };
+        let (plus, minus) = (vary(plus, 1), vary(minus, -1));
+        let minus = minus.map(|(text, is_sum)| if *is_sum { format!("({text})") } else { text.clone() });
+        match (plus, minus, constant) {
+            (Some((plus, _)), None, 0) => plus.clone(),
+            (Some((plus, _)), None, 1..) => format!("{plus} + {constant}"),
+            (Some((plus, _)), None, _) => format!("{plus} - {}", -constant),
+            (Some((plus, _)), Some(minus), 0) => format!("{plus} - {minus}"),
+            (Some((plus, _)), Some(minus), 1..) => format!("{plus} - {minus} + {constant}"),
+            (Some((plus, _)), Some(minus), _) => format!("{plus} - {minus} - {}", -constant),
+            (None, Some(minus), 0) => format!("-{minus}"),
+            (None, Some(minus), _) => format!("{constant} - {minus}"),
+            (None, None, _) => constant.to_string(),
         }
     }
 }

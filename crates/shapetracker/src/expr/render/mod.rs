@@ -149,7 +149,7 @@ impl std::error::Error for UnknownLanguage {}
 /// let far = ShapeTracker::contiguous([2, 3_000_000_000])?.index_expr()?;
 /// assert_eq!(
 ///     far.code(Language::Wgsl).unwrap_err().to_string(),
-///     "wgsl: its integers have 32 bits, and a value ranges from 0 to 2999999999; \
+///     "wgsl: its integers have 32 bits, and a value ranges from 0 to 5999999999; \
 ///      move the start of the buffer or split the tensor so that all values fit",
 /// );
 /// # Ok::<(), shapetracker::Error>(())
