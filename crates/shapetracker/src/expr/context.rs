@@ -140,7 +140,9 @@ impl Context {
         }
         for (form, (low, high)) in differences {
             let Condition { form, low, high } = Condition { form, low: Some(low), high: Some(high) }.normal();
-            if let (Some(low), Some(high), Some((least, most))) = (low, high, self.bounds(&form)) {
+            if let (Some(low), Some(high), Some((least, most))) = (low, high, self.bounds(&form))
+                && (least < low || high < most)
+            {
                 self.remember(&form, (low.max(least), high.min(most)));
             }
         }
