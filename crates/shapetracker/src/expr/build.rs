@@ -208,6 +208,10 @@ impl Access {
             let others = || self.conditions.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
             let context = Context::of(&self.algebra, others());
             let condition = &mut self.conditions[at];
+            if let Some(form) = context.settled(&condition.form) {
+                condition.form = form;
+                *condition = condition.clone().normal();
+            }
             let Some((least, most)) = context.bounds(&condition.form) else { continue };
             condition.low = condition.low.filter(|low| least < *low);
             condition.high = condition.high.filter(|high| *high < most);
@@ -218,6 +222,22 @@ impl Access {
             }
         }
         self.shift_remainders();
+        for at in 0..self.conditions.len() {
+            if !self.is_shared(at) {
+                self.conditions[at] = self.context.saturated(self.conditions[at].clone());
+            }
+        }
+    }
+
+    /// Whether two terms of a condition are found in another form with the same ratio, so that it may share their sum.
+    fn is_shared(&self, at: usize) -> bool {
+        let ours = &self.conditions[at].form;
+        let others = self.conditions.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| &other.form);
+        others.chain(&self.address).any(|other| {
+            let both = ours.terms.iter().map(|(atom, ours)| (i128::from(*ours), i128::from(other.coefficient(*atom))));
+            let both: SmallVec<[_; 8]> = both.filter(|(_, theirs)| *theirs != 0).collect();
+            both.iter().enumerate().any(|(k, (a, b))| both[..k].iter().any(|(c, d)| a * d == b * c))
+        })
     }
 
     /// Writes `b <= (m + c) % d < e` as a condition on `m % d` where that is a range as well.
@@ -251,11 +271,13 @@ impl Access {
         let mut graph = Graph::new();
         let variables = shape.iter().enumerate().map(|(axis, &size)| graph.variable(&format!("idx{axis}"), 0..size.max(1)));
         let variables = variables.collect::<Result<Vec<_>, _>>()?;
+        if self.address.is_some() {
+            self.minimise();
+        }
         let Some(address) = self.address.take() else {
             let (index, valid) = (graph.int(0), graph.bool(false));
             return Ok(IndexExpr { graph, index, valid, shape: shape.into() });
         };
-        self.minimise();
         let roots = self.conditions.iter().map(|condition| (condition.form.clone(), true));
         let mut emitter = Emitter::new(&self.algebra, std::iter::once((address, false)).chain(roots));
         let (index, ..) = emitter.root(&mut graph, 0, &variables)?;

@@ -40,6 +40,8 @@ struct Piece<'a> {
     values: Span,
 }
 
+type Pieces<'a> = SmallVec<[Piece<'a>; 8]>;
+
 enum Part<'a> {
     Atom(Atom),
     Form(&'a Form),
@@ -140,10 +142,9 @@ impl Context {
         }
         for (form, (low, high)) in differences {
             let Condition { form, low, high } = Condition { form, low: Some(low), high: Some(high) }.normal();
-            if let (Some(low), Some(high), Some((least, most))) = (low, high, self.bounds(&form))
-                && (least < low || high < most)
-            {
-                self.remember(&form, (low.max(least), high.min(most)));
+            if let ([(atom, 1)], Some(low), Some(high)) = (&form.terms[..], low, high) {
+                let range = &mut self.ranges[*atom as usize];
+                *range = (low.max(range.0), high.min(range.1));
             }
         }
     }
@@ -159,30 +160,30 @@ impl Context {
         }
     }
 
-    /// A form as multiples of forms whose ranges are known, and what is left of it, in up to three ways: what is assumed
-    /// goes first, the latest or the earliest of it, or digits do, of these the ones of the innermost atoms, so that
-    /// those above become whole.
-    fn decompositions(&self, form: &Form) -> impl Iterator<Item = (SmallVec<[Piece<'_>; 8]>, Form)> {
-        let mut found: SmallVec<[(SmallVec<[Piece<'_>; 8]>, Form); 3]> = SmallVec::new();
-        if form.terms.len() > 1 {
-            let assumed = || self.assumed.iter().rev().map(|known| (known, false));
-            let digits = || self.remainders.iter().map(|known| (known, true));
-            let earliest = || self.assumed.iter().map(|known| (known, false));
-            found.push(decompose(form, assumed().chain(digits())));
-            for other in [decompose(form, digits().chain(assumed())), decompose(form, earliest().chain(digits()))] {
-                if found.iter().all(|(pieces, rest)| *rest != other.1 || pieces.len() != other.0.len()) {
-                    found.push(other);
-                }
-            }
-        }
-        found.into_iter().filter(|(pieces, _)| !pieces.is_empty())
+    /// A form as multiples of forms whose ranges are known, and what is left of it, in a few ways: what is assumed goes
+    /// first, the latest or the earliest or any one of it; or digits do, those of the innermost atoms before others, so
+    /// that those above become whole.
+    fn decompositions<'a>(&'a self, form: &'a Form, ways: usize) -> impl Iterator<Item = (Pieces<'a>, Form)> {
+        let latest = || self.assumed.iter().rev().map(|known| (known, false));
+        let earliest = || self.assumed.iter().map(|known| (known, false));
+        let digits = || self.remainders.iter().map(|known| (known, true));
+        let ways = if form.terms.len() < 2 { 0 } else { ways };
+        (0..ways.min(3 + self.assumed.len())).filter_map(move |way| {
+            let found = match way {
+                0 => decompose(form, latest().chain(digits())),
+                1 => decompose(form, digits().chain(latest())),
+                2 => decompose(form, earliest().chain(digits())),
+                one => decompose(form, earliest().skip(one - 3).take(1).chain(latest()).chain(digits())),
+            };
+            (!found.0.is_empty()).then_some(found)
+        })
     }
 
     /// A range that holds every value of a form; exact for a form of variables alone. `None` past `i128`.
     pub(super) fn bounds(&self, form: &Form) -> Option<Span> {
         let plain = self.bounds_of_atoms(form)?;
         let mut span = plain;
-        for (pieces, rest) in self.decompositions(form) {
+        for (pieces, rest) in self.decompositions(form, 3) {
             let rest = self.bounds_of_atoms(&rest);
             let sum =
                 rest.and_then(|rest| pieces.iter().try_fold(rest, |span, piece| add(span, piece.coefficient, piece.values)));
@@ -272,18 +273,48 @@ impl Context {
         condition
     }
 
+    /// A condition of one bound with no coefficient larger than what is missing to it: more than enough is enough.
+    pub(super) fn saturated(&self, condition: Condition) -> Condition {
+        let Condition { form, low, high } = &condition;
+        let (sign, bound) = match (low, high) {
+            (Some(low), None) => (1, *low),
+            (None, Some(high)) => (-1, -high),
+            _ => return condition,
+        };
+        // sign * form >= bound, and every term is at least its value at one end.
+        let ends = form.terms.iter().map(|(atom, coefficient)| {
+            let (least, most) = self.ranges[*atom as usize];
+            (*atom, sign * coefficient, if sign * coefficient > 0 { least } else { most })
+        });
+        let missing = ends.clone().try_fold(bound, |missing, (_, coefficient, end)| {
+            missing.checked_sub(i128::from(coefficient).checked_mul(end)?)
+        });
+        let Some(missing) = missing.and_then(|missing| i64::try_from(missing).ok()).filter(|missing| *missing > 0) else {
+            return condition;
+        };
+        let mut saturated = Condition { form: Form::constant(0), low: Some(missing.into()), high: None };
+        for (atom, coefficient, end) in ends {
+            let kept = coefficient.clamp(-missing, missing);
+            saturated.form.terms.push((atom, kept));
+            saturated.low = saturated.low.map(|low| low + i128::from(kept) * end);
+        }
+        let saturated = saturated.normal();
+        let products = |form: &Form| form.terms.iter().filter(|(_, coefficient)| coefficient.abs() != 1).count();
+        if products(&saturated.form) < products(form) { saturated } else { condition }
+    }
+
     /// `floor(form / divisor)` as a form without a division, if the parts of the form stay inside one quotient.
     ///
     /// With steps chosen so that the first steps fit, the remainder never leaves `0..divisor` (the boundary test). For
     /// independent parts that is exact.
     pub(super) fn affine_quotient(&self, form: &Form, divisor: i64) -> Option<Form> {
-        for (mut pieces, rest) in self.decompositions(form) {
+        for (mut pieces, rest) in self.decompositions(form, 16) {
             self.atoms_of(&rest, &mut pieces);
             if let Some(quotient) = quotient_of_pieces(&pieces, rest.constant, divisor) {
                 return Some(quotient);
             }
         }
-        let mut pieces = SmallVec::new();
+        let mut pieces = Pieces::new();
         self.atoms_of(form, &mut pieces);
         quotient_of_pieces(&pieces, form.constant, divisor)
     }
@@ -293,15 +324,14 @@ impl Context {
     ///
     /// So a masked digit needs no division although it wraps, as long as it wraps into what is masked.
     pub(super) fn unwrapped(&self, form: &Form, size: i64, begin: i64, end: i64) -> Option<Form> {
-        let mut ways: SmallVec<[_; 3]> = self.decompositions(form).collect();
-        ways.push((SmallVec::new(), form.clone()));
-        ways.into_iter().find_map(|(mut pieces, rest)| {
+        let plain = std::iter::once_with(|| (Pieces::new(), form.clone()));
+        self.decompositions(form, 16).chain(plain).find_map(|(mut pieces, rest)| {
             self.atoms_of(&rest, &mut pieces);
             unwrap(form, &pieces, rest.constant, [size, begin, end])
         })
     }
 
-    fn atoms_of(&self, form: &Form, pieces: &mut SmallVec<[Piece<'_>; 8]>) {
+    fn atoms_of(&self, form: &Form, pieces: &mut Pieces<'_>) {
         for &(atom, coefficient) in &form.terms {
             pieces.push(Piece { coefficient, part: Part::Atom(atom), values: self.ranges[atom as usize] });
         }
@@ -311,7 +341,7 @@ impl Context {
 fn decompose<'a>(
     form: &Form,
     known: impl Iterator<Item = (&'a (Form, Span), bool)>,
-) -> (SmallVec<[Piece<'a>; 8]>, Form) {
+) -> (Pieces<'a>, Form) {
     let (mut pieces, mut rest) = (SmallVec::new(), form.clone());
     for ((known, values), digit) in known {
         if let Some((coefficient, left)) = contained(&rest, known, digit) {

@@ -74,6 +74,11 @@ impl<'a> Emitter<'a> {
                 }
                 let first = self.sums.len();
                 for form in self.algebra.kind(atom).forms() {
+                    let unnested = match self.algebra.kind(atom) {
+                        Kind::Remainder(form, divisor) => unnested(self.algebra, form, *divisor),
+                        _ => None,
+                    };
+                    let form = unnested.as_ref().unwrap_or(form);
                     self.sums.push(Sum { terms: form.terms.clone(), constant: form.constant, shiftable: false, remainder: None });
                 }
                 self.made_of.insert(atom, Made { sums: [first, first + 1], remainder: false });
@@ -119,11 +124,14 @@ impl<'a> Emitter<'a> {
                     self.sums[place].constant = constant;
                 }
                 self.made_of.insert(atom, Made { remainder: true, ..made });
-                // Multiples of the divisor do not matter any more.
-                if let Some((_, Form { terms, constant })) = reduce(&whole, divisor, Taken::Most) {
+                // Multiples of the divisor do not matter any more, nor what they were taken from.
+                let inner = &mut self.sums[made.sums[0]];
+                let unnested = unnested(self.algebra, &whole, divisor);
+                let reduced = reduce(unnested.as_ref().unwrap_or(&whole), divisor, Taken::Most);
+                if let Some((_, Form { terms, constant })) = reduced {
                     let reduced = Sum { terms, constant, shiftable: false, remainder: None };
-                    if reduced.cost() < self.sums[made.sums[0]].cost() {
-                        self.sums[made.sums[0]] = reduced;
+                    if unnested.is_some() || reduced.cost() <= inner.cost() {
+                        *inner = reduced;
                     }
                 }
             }
@@ -366,6 +374,20 @@ impl<'a> Emitter<'a> {
         }
         (first, symbol)
     }
+}
+
+/// `(m mod e) mod d` is `m mod d` when `d` divides `e`: such a form without the inner modulos, if it has any.
+fn unnested(algebra: &Algebra, form: &Form, divisor: i64) -> Option<Form> {
+    let mut unnested = None;
+    for &(atom, coefficient) in &form.terms {
+        if let Kind::Remainder(whole, by) = algebra.kind(atom)
+            && by % divisor == 0
+        {
+            let rest = Form { terms: Terms::from_slice(&[(atom, coefficient.checked_neg()?)]), constant: 0 };
+            unnested = Some(unnested.as_ref().unwrap_or(form).plus(coefficient, whole)?.plus(1, &rest)?);
+        }
+    }
+    unnested
 }
 
 /// How best to use a pattern in a sum: the operations saved, and the factor.
