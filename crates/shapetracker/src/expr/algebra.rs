@@ -15,7 +15,7 @@ pub(super) struct Algebra {
     atoms: Vec<Kind>,
     known: HashMap<Kind, Atom>,
     /// What stays in the numerator of a division that cannot be avoided.
-    style: Style,
+    pub(super) style: Style,
 }
 
 /// What an atom is.
@@ -52,9 +52,14 @@ pub(super) enum Taken {
     Multiples,
     /// Nothing, so that divisions of one number share it.
     Nothing,
+    /// Nothing, and a position is the sum of its digits.
+    Every,
 }
 
 impl Style {
+    /// For stacks so high that what is taken out of divisions leaves `i64`: every digit is an atom of its own.
+    pub(super) const EVERY_DIGIT: Style = Style { taken: Taken::Every, digits: false };
+
     /// All styles. Which is the cheapest depends on the rest of the expression: they are all tried.
     pub(super) const ALL: [Style; 6] = [
         Style { taken: Taken::Most, digits: false },
@@ -218,7 +223,7 @@ impl Algebra {
 
 /// A form as `divisor * taken + rest`.
 pub(super) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Form)> {
-    if what == Taken::Nothing {
+    if matches!(what, Taken::Nothing | Taken::Every) {
         return Some((Form::constant(0), form.clone()));
     }
     let (mut taken, mut rest) = (Form::constant(0), Form::constant(0));

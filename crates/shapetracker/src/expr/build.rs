@@ -9,7 +9,9 @@ use super::emit::Emitter;
 use super::form::Form;
 use super::graph::{Binary, Expr, Graph, Node};
 use crate::error::{Error, Fault};
-use crate::merge::level::Level;
+use crate::merge::equation::Work;
+use crate::merge::level::{Affine, Level};
+use crate::merge::stack::Stacked;
 use crate::{Dims, ShapeTracker, View};
 
 /// What a compiler writes to read an element of a tracker: `buffer[index]`, guarded by `valid`.
@@ -54,9 +56,9 @@ impl IndexExpr {
         &self.shape
     }
 
-    fn divides(&self) -> bool {
+    fn divides(&self, parts: &[Expr]) -> bool {
         let is_division = |expr| matches!(self.graph.node(expr), Node::Binary(Binary::Div | Binary::Mod, ..));
-        self.graph.parts(&[self.index, self.valid]).into_iter().any(is_division)
+        self.graph.parts(parts).into_iter().any(is_division)
     }
 
     /// What computing both costs.
@@ -65,26 +67,42 @@ impl IndexExpr {
     }
 }
 
+/// Stacks of more views than this are written digit by digit: what is taken out of divisions would pile up.
+const HIGH: usize = 6;
+
 impl ShapeTracker {
     /// The cheapest expressions for the address of an element and for whether it has one.
     ///
     /// # Errors
     /// A value on the way that can leave `i64`.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
-        let mut best: Option<IndexExpr> = None;
-        for style in Style::ALL {
-            let code = Access::of(self.views(), style)?.code(self.shape())?;
-            if std::env::var("ST").is_ok() { eprintln!("{style:?} {:?}", code.cost()); }
-            let done = !code.divides();
-            let rank = |code: &IndexExpr| (code.cost().weight, code.cost().ops);
-            if best.as_ref().is_none_or(|best| rank(&code) < rank(best)) {
-                best = Some(code);
+        let cheapest = |plane: Option<&Affine>| {
+            let mut best: Option<IndexExpr> = None;
+            let styles = if self.views().len() > HIGH { &[Style::EVERY_DIGIT] } else { &Style::ALL[..] };
+            for &style in styles {
+                // Some ways of writing it leave `i64` where others do not.
+                let Ok(code) = Access::of(self.views(), style, plane).and_then(|access| access.code(self.shape())) else {
+                    continue;
+                };
+                let divides = code.divides(&[code.index, code.valid]);
+                let rank = |code: &IndexExpr| (code.cost().weight, code.cost().ops);
+                if best.as_ref().is_none_or(|best| rank(&code) < rank(best)) {
+                    best = Some(code);
+                }
+                if !divides {
+                    break;
+                }
             }
-            if done {
-                break;
-            }
-        }
-        best.ok_or_else(|| Fault::NoViews { op: "index_expr" }.into())
+            best
+        };
+        let best = match cheapest(None) {
+            Some(best) if !best.divides(&[best.index]) => return Ok(best),
+            best => best,
+        };
+        // Divisions may cancel out of the address even though none of them can be done without.
+        let plane = Stacked::of(self.views()).and_then(|stack| stack.plane(&mut Work::a_little()).ok().flatten());
+        let best = plane.and_then(|plane| cheapest(Some(&plane))).or(best);
+        best.map_or_else(|| Access::of(self.views(), Style::EVERY_DIGIT, None)?.code(self.shape()), Ok)
     }
 }
 
@@ -98,14 +116,29 @@ struct Access {
 }
 
 impl Access {
-    fn of(views: &[View], style: Style) -> Result<Access, Error> {
+    /// The access through some views; the address is known already if it is affine.
+    fn of(views: &[View], style: Style, plane: Option<&Affine>) -> Result<Access, Error> {
         let algebra = Algebra::new(style);
         let mut access = Access { algebra, context: Context::default(), conditions: Vec::new(), address: None };
         if !views.iter().any(View::is_empty) {
+            let address = access.through(views).and_then(|address| match (address, plane) {
+                (Some(_), Some(plane)) => Some(Some(access.affine(plane)?)),
+                (address, _) => Some(address),
+            });
             let fault = Fault::Overflow { op: "index_expr", what: "a value on the way" };
-            access.address = access.through(views).ok_or(fault)?;
+            access.address = address.ok_or(fault)?;
         }
         Ok(access)
+    }
+
+    fn affine(&self, plane: &Affine) -> Option<Form> {
+        let mut form = Form::constant(i64::try_from(plane.constant).ok()?);
+        for (atom, kind) in self.algebra.atoms() {
+            if let Kind::Variable(axis, ..) = kind {
+                form = form.plus(plane.steps[*axis], &Form::atom(atom))?;
+            }
+        }
+        self.context.settled(&form)
     }
 
     /// The address through all views, `Some(None)` when no index is valid, `None` past `i64`.
@@ -159,6 +192,9 @@ impl Access {
                 return Some(None);
             }
         }
+        if self.algebra.style == Style::EVERY_DIGIT {
+            return Some(Some(self.sum_of_digits(level, position)?));
+        }
         let mut address = Form::constant(i64::try_from(level.offset).ok()?);
         for (j, digit) in level.digits.iter().enumerate() {
             // Digit j is q(j) - size * q(j + 1), so that q(j) moves the address by this.
@@ -171,6 +207,22 @@ impl Access {
             }
         }
         Some(Some(self.algebra.in_digits(address, &mut self.context)?))
+    }
+
+    /// The address as the sum of all digits, each an atom of its own unless it is affine: coefficients stay small
+    /// however many views there are.
+    fn sum_of_digits(&mut self, level: &Level, position: &Form) -> Option<Form> {
+        let mut address = Form::constant(i64::try_from(level.offset).ok()?);
+        for (j, digit) in level.digits.iter().enumerate() {
+            let under = self.algebra.quotient(position, digit.weight, &mut self.context)?;
+            let value = match self.context.affine_quotient(&under, digit.size) {
+                _ if j + 1 == level.digits.len() => under,
+                Some(above) => under.plus(-digit.size, &above)?,
+                None => Form::atom(self.algebra.atom(Kind::Remainder(under, digit.size), &mut self.context)?),
+            };
+            address = address.plus(digit.stride, &value)?;
+        }
+        Some(address)
     }
 
     /// A digit of a position.

@@ -20,6 +20,7 @@ mod lattice;
 pub(crate) mod level;
 mod overflow;
 mod questions;
+mod plane;
 pub(crate) mod stack;
 mod steps;
 mod system;
