@@ -6,6 +6,7 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
 use shapetracker::{ChainError, Error, ErrorKind, ParseError, View, Witness};
+use textwrap::core::display_width;
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -32,16 +33,47 @@ pub(crate) struct Failure {
     place: Option<String>,
     /// The bytes that the carets are under.
     span: Option<Range<usize>>,
+    /// Whether the question was well put, and the answer is that it cannot be done.
+    refused: bool,
 }
 
 impl Failure {
     pub(crate) fn new(kind: &str, message: impl Into<String>) -> Failure {
-        Failure { kind: kind.into(), message: message.into(), place: None, span: None }
+        Failure { kind: kind.into(), message: message.into(), place: None, span: None, refused: false }
+    }
+
+    /// A well-put question for something that cannot be done.
+    pub(crate) fn refusal(kind: &str, message: impl Into<String>) -> Failure {
+        Failure { refused: true, ..Failure::new(kind, message) }
+    }
+
+    /// A failure at some bytes of a text.
+    pub(crate) fn at(kind: &str, message: impl Into<String>, text: &str, span: Range<usize>) -> Failure {
+        Failure::new(kind, message).placed(text, span)
+    }
+
+    /// The same failure, at some bytes of a text.
+    pub(crate) fn placed(self, text: &str, span: Range<usize>) -> Failure {
+        // What a terminal would act on could hide the fault.
+        let shown = |part: &str| part.replace(|c: char| c.is_control(), "\u{fffd}");
+        let [before, marked] = [&text[..span.start], &text[span.clone()]].map(|part| display_width(&shown(part)));
+        let place = format!("  {}\n  {}{}", shown(text), " ".repeat(before), "^".repeat(marked.max(1)));
+        Failure { place: Some(place), span: Some(span), ..self }
+    }
+
+    /// How the command ends.
+    pub(crate) fn status(&self) -> u8 {
+        if self.refused { 1 } else { 2 }
     }
 
     /// The same failure, with words in front that say what it is about.
     pub(crate) fn about(self, what: impl fmt::Display) -> Failure {
         Failure { message: format!("{what}: {}", self.message), ..self }
+    }
+
+    /// The same failure, with words after it.
+    pub(crate) fn adding(self, words: &str) -> Failure {
+        Failure { message: self.message + words, ..self }
     }
 
     pub(crate) fn text(&self) -> String {

@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use shapetracker::{Movement, ShapeTracker, View};
+use shapetracker::expr::{Cost, Syntax};
+use shapetracker::{Error, Movement, ShapeTracker, View};
 
 use crate::answer::Failure;
 use crate::walk::{Run, walk};
 
 #[derive(clap::Args)]
 #[command(after_help = r#"Examples:
-  shapetracker batch --crc32 chains.jsonl > reduced.jsonl
+  shapetracker batch --crc32 --expr chains.jsonl > reduced.jsonl
   echo '{"id":"c1","base":[2,3],"ops":[["permute",[1,0]],["reshape",[6]]]}' | shapetracker batch
 
 A line in has an id, and a base shape or views (the first next to memory); then perhaps ops:
@@ -23,7 +24,9 @@ A line in has an id, and a base shape or views (the first next to memory); then 
 ops: ["reshape",[sizes]], ["permute",[axes]], ["expand",[sizes]], ["pad",[[before,after],..]],
 ["shrink",[[begin,end],..]], ["flip",[a boolean an axis, or axes]], ["step",[steps]], and those of `explain`.
 
-A line out has the id, the shape and the fewest views; crc32 with --crc32 (null above 2^22 elements). A line that cannot be served yields
+A line out has the id, the shape and the fewest views; crc32 with --crc32 (null above 2^22 elements); with --expr index
+and valid, expressions over idx0, idx1, .., and their cost: ops, and divmods, the divisions and modulos among them that
+are not by a power of two. A line that cannot be served yields
   {"id":..,"error":{"kind":"..","message":".."}}
 and the run goes on; the exit status is then 1. Blank lines are skipped. The output is JSON with and without --json."#)]
 pub(crate) struct Args {
@@ -32,6 +35,9 @@ pub(crate) struct Args {
     /// Add the CRC-32 of all addresses in row-major order, each a little-endian 64-bit integer, -1 where masked.
     #[arg(long)]
     crc32: bool,
+    /// Add the cheapest Python expressions for the address of an element and for whether it has one, and their cost.
+    #[arg(long)]
+    expr: bool,
 }
 
 /// With more elements than this a line has no CRC-32 but null: writing them all out would take too long.
@@ -59,6 +65,22 @@ struct Served<'a> {
     views: &'a [View],
     #[serde(skip_serializing_if = "Option::is_none")]
     crc32: Option<Option<String>>,
+    #[serde(flatten)]
+    code: Option<Code>,
+}
+
+/// How to read an element.
+#[derive(Serialize)]
+struct Code {
+    index: String,
+    valid: String,
+    cost: Price,
+}
+
+#[derive(Serialize)]
+struct Price {
+    ops: usize,
+    divmods: usize,
 }
 
 /// Serves all lines; returns whether every one could be served.
@@ -94,7 +116,7 @@ pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
             let failure = Failure::new("too_long", format!("the line is longer than {LONGEST_LINE} bytes"));
             refuse(None, &failure, &mut out, &mut all_served)
         } else {
-            serve(line, args.crc32, &mut out, &mut all_served)
+            serve(line, args, &mut out, &mut all_served)
         };
         if let Err(err) = written.and_then(|()| out.write_all(b"\n")) {
             return ended(&err, all_served);
@@ -115,19 +137,32 @@ fn ended(err: &io::Error, all_served: bool) -> Result<bool, Failure> {
 }
 
 /// Writes the answer to one line.
-fn serve(line: &[u8], crc32: bool, out: &mut impl Write, all_served: &mut bool) -> io::Result<()> {
-    let (id, failure) = match parse(line) {
-        Err(failure) => (None, failure),
-        Ok(parsed) => match tracker(&parsed, line) {
-            Err(failure) => (parsed.id, failure),
-            Ok(tracker) => {
-                let crc32 = crc32.then(|| crc32_of(&tracker));
-                let served = Served { id: parsed.id, shape: tracker.shape(), views: tracker.views(), crc32 };
-                return Ok(serde_json::to_writer(out, &served)?);
-            }
-        },
+fn serve(line: &[u8], args: &Args, out: &mut impl Write, all_served: &mut bool) -> io::Result<()> {
+    let parsed = match parse(line) {
+        Ok(parsed) => parsed,
+        Err(failure) => return refuse(None, &failure, out, all_served),
     };
-    refuse(id, &failure, out, all_served)
+    let answer = tracker(&parsed, line).and_then(|tracker| {
+        let code = args.expr.then(|| Code::of(&tracker)).transpose()?;
+        Ok((tracker, code))
+    });
+    match answer {
+        Ok((tracker, code)) => {
+            let crc32 = args.crc32.then(|| crc32_of(&tracker));
+            let served = Served { id: parsed.id, shape: tracker.shape(), views: tracker.views(), crc32, code };
+            Ok(serde_json::to_writer(out, &served)?)
+        }
+        Err(failure) => refuse(parsed.id, &failure, out, all_served),
+    }
+}
+
+impl Code {
+    fn of(tracker: &ShapeTracker) -> Result<Code, Error> {
+        let code = tracker.index_expr()?;
+        let text = |part| code.graph().text(part, Syntax::Python);
+        let Cost { ops, divmods, .. } = code.cost();
+        Ok(Code { index: text(code.index())?, valid: text(code.valid())?, cost: Price { ops, divmods } })
+    }
 }
 
 /// Writes why a line was not served.

@@ -1,12 +1,14 @@
 //! `shapetracker explain`: what each operation of a chain does to the views.
 
 use std::cmp::Ordering;
-use std::io::Read;
 
 use serde_json::{Value, json};
-use shapetracker::{Chain, Movement, ShapeTracker, Start, Unmerged, View, merge};
+use shapetracker::expr::{IndexExpr, Language, Syntax};
+use shapetracker::{Chain, Error, Movement, ShapeTracker, Start, Unmerged, View, merge};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, views_json, width, witness_json};
+use crate::code::{cost_json, cost_text};
+use crate::input::text_of;
 use crate::{grid, table};
 
 #[derive(clap::Args)]
@@ -20,13 +22,17 @@ Operations: reshape, permute, transpose, expand, broadcast_to, pad, shrink, slic
 as_strided. A chain may also begin with views, the first next to memory.
 
 With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged or new_view, reason, witness), shape, \
-views, reason and witness (when they are several), contiguous, buffer_len, addresses (row-major, \
+views, reason and witness (when they are several), contiguous, buffer_len, index and valid (Python), \
+cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \
 null where masked; null when there are more than 256).")]
 pub(crate) struct Args {
     /// The chain, such as "(3, 2).permute(1, 0)"; - reads it from standard input.
     #[arg(allow_hyphen_values = true)]
     chain: String,
 }
+
+/// An index expression of more lines is not shown.
+const MOST_DEFINITIONS: usize = 24;
 
 /// All that there is to say about a chain.
 struct Explained {
@@ -37,6 +43,8 @@ struct Explained {
     verdicts: Vec<Verdict>,
     /// Why the views that are left are not one; nothing if there is only one.
     reason: Option<Reason>,
+    /// The code that reads an element.
+    code: Result<IndexExpr, Error>,
 }
 
 /// What an operation did to the number of views.
@@ -53,32 +61,14 @@ struct Reason {
 }
 
 pub(crate) fn explain(args: &Args) -> Result<Answer, Failure> {
-    let text = if args.chain == "-" { from_stdin()? } else { args.chain.clone() };
-    let chain: Chain = text.trim_end().parse()?;
+    let chain: Chain = text_of(&args.chain)?.parse()?;
     let trackers = chain.steps()?;
     let verdicts = chain.ops().iter().zip(trackers.windows(2)).map(|(op, step)| Verdict::of(op, &step[0], &step[1]));
     let verdicts = verdicts.collect();
     let reason = trackers.last().and_then(|result| Reason::of(result.single_view()));
-    let explained = Explained { chain, trackers, verdicts, reason };
+    let code = trackers[trackers.len() - 1].index_expr();
+    let explained = Explained { chain, trackers, verdicts, reason, code };
     Ok(Answer { text: explained.text(), json: explained.json(), positive: true })
-}
-
-fn from_stdin() -> Result<String, Failure> {
-    // A longer text is noise, which must not fill the memory.
-    const LONGEST: u64 = 1 << 26;
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .take(LONGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|err| Failure::new("io", format!("cannot read standard input: {err}")))?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(Failure::new("too_long", format!("standard input is longer than {LONGEST} bytes")));
-    }
-    String::from_utf8(bytes).map_err(|err| {
-        let at = err.utf8_error().valid_up_to();
-        Failure::new("utf8", format!("standard input is not text: byte {at} is not UTF-8"))
-    })
 }
 
 impl Verdict {
@@ -152,6 +142,7 @@ impl Explained {
             Err(err) => err.to_string(),
         };
         text += &paragraph(&format!("{elements}, {contiguous}, {buffer}"), 2);
+        text += &format!("\n{BOLD}Index expression{BOLD:#}\n{}", self.expression());
         let grid = grid::grid(result);
         if !grid.is_empty() {
             text += &format!("\n{grid}");
@@ -187,8 +178,34 @@ impl Explained {
         text
     }
 
+    /// The index expression, a line for each name that it defines, and what it costs.
+    fn expression(&self) -> String {
+        let written = self.code.as_ref().map_err(Error::to_string).and_then(|code| {
+            let lines = code.code(Language::Python).map_err(|err| err.to_string())?;
+            Ok((lines, cost_text(code.graph(), &[code.index(), code.valid()])))
+        });
+        let (lines, cost) = match &written {
+            Ok((lines, cost)) => (lines, cost),
+            Err(message) => return paragraph(message, 2),
+        };
+        let definitions: Vec<(&str, &str)> = lines.lines().filter_map(|line| line.split_once(" = ")).collect();
+        if definitions.len() > MOST_DEFINITIONS {
+            let more = format!("{} lines, which `shapetracker index` prints: {cost}", definitions.len());
+            return paragraph(&more, 2);
+        }
+        let indent = " ".repeat(9);
+        let rows = definitions.into_iter().chain([("cost", &cost[..])]).map(|(name, text)| {
+            let first = format!("  {name:5}  ");
+            let options = textwrap::Options::new(width()).initial_indent(&first).subsequent_indent(&indent);
+            textwrap::fill(text, options) + "\n"
+        });
+        rows.collect()
+    }
+
     fn json(&self) -> Value {
         let result = self.result();
+        let code = self.code.as_ref().ok();
+        let text = |part: fn(&IndexExpr) -> _| code.and_then(|code| code.graph().text(part(code), Syntax::Python).ok());
         let ops = self.chain.ops().iter().zip(&self.trackers[1..]).zip(&self.verdicts);
         let steps = ops.map(|((op, tracker), verdict)| {
             json!({
@@ -210,6 +227,9 @@ impl Explained {
             "witness": self.reason.as_ref().map(|reason| &reason.witness),
             "contiguous": result.is_contiguous(),
             "buffer_len": result.buffer_len().ok(),
+            "index": text(IndexExpr::index),
+            "valid": text(IndexExpr::valid),
+            "cost": code.map(|code| cost_json(code.cost())),
             "addresses": grid::addresses(result),
         })
     }

@@ -1,12 +1,16 @@
-//! The command `shapetracker`: tensor layouts explained, merged, checked and processed in batches.
+//! The command `shapetracker`: tensor layouts explained, merged, checked, turned into code and processed in batches.
 
 mod answer;
 mod batch;
 mod check;
+mod code;
 mod conditions;
 mod explain;
 mod grid;
+mod index;
+mod input;
 mod merge;
+mod simplify;
 mod table;
 mod walk;
 
@@ -42,6 +46,10 @@ enum Command {
     Check(check::Args),
     /// The equations on an earlier view's strides under which a later view merges with it.
     Conditions(conditions::Args),
+    /// The cheapest code for the address of an element, in the language of your choice.
+    Index(index::Args),
+    /// Make any index expression cheaper, without a change of its value.
+    Simplify(simplify::Args),
     /// Serve JSON Lines: reduce each line's chain or views to the fewest views.
     Batch(batch::Args),
     /// Print a completion script for a shell.
@@ -63,7 +71,9 @@ const EXAMPLES: &str = "Examples:
   shapetracker merge '(2, 3):(1, 2)' '(3, 2):(2, 1)'
   shapetracker check --shape 2,3 --strides 1,2 --to 3,2
   shapetracker conditions --shape 10,3,3 --later '(6):(4)'
-  shapetracker batch --crc32 chains.jsonl
+  shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang cuda
+  shapetracker simplify '(x*4 + y) // 4' --where 'x=0..10, y=0..4'
+  shapetracker batch --crc32 --expr chains.jsonl
 
 Views are written (shape):(strides), as in (2, 3):(1, 2) offset 4, and stand next to memory first.
 Exit status: 0 fine, 1 a negative answer or a line of a batch that failed, 2 bad usage or bad input.";
@@ -79,6 +89,8 @@ fn main() -> ExitCode {
         Command::Merge(args) => merge::merge(&args),
         Command::Check(args) => check::check(&args),
         Command::Conditions(args) => conditions::conditions(&args),
+        Command::Index(args) => index::index(&args),
+        Command::Simplify(args) => simplify::simplify(&args),
         Command::Batch(args) => {
             return match batch::batch(&args) {
                 Ok(true) => ExitCode::SUCCESS,
@@ -120,14 +132,14 @@ fn usage_error(err: &clap::Error) -> ExitCode {
     report(&Failure::new("usage", message.trim_start_matches("error: ")), true)
 }
 
-/// Reports bad input: a sentence on standard error, or an object on standard output where JSON was asked for.
+/// Reports a failure: a sentence on standard error, or an object on standard output where JSON was asked for.
 fn report(failure: &Failure, json: bool) -> ExitCode {
     let printed = if json {
         print(&mut anstream::stdout(), &(failure.json().to_string() + "\n"))
     } else {
         print(&mut anstream::stderr(), &failure.text())
     };
-    printed.unwrap_or(ExitCode::from(2))
+    printed.unwrap_or(ExitCode::from(failure.status()))
 }
 
 /// Writes a text; returns an exit status if that could not be done. A reader that has seen enough is no fault.

@@ -1,19 +1,22 @@
 //! What forms are made of, and the division of a form by a number: the one place where divisions are made or avoided.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 use smallvec::SmallVec;
 
 use super::context::{Condition, Context};
-use super::facts::{Facts, gcd};
+use super::facts::gcd;
 use super::form::{Atom, Form};
-use super::graph::Binary;
+use super::graph::{Binary, WordHasher};
 
 /// The atoms of some forms. Equal atoms are one; an atom comes after those that it is made of.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Algebra {
     atoms: Vec<Kind>,
-    known: HashMap<Kind, Atom>,
+    known: HashMap<Kind, Atom, BuildHasherDefault<WordHasher>>,
+    /// The quotients of each numerator.
+    quotients: HashMap<Form, SmallVec<[Atom; 2]>, BuildHasherDefault<WordHasher>>,
     /// What stays in the numerator of a division that cannot be avoided.
     pub(super) style: Style,
 }
@@ -29,8 +32,18 @@ pub(super) enum Kind {
     Remainder(Form, i64),
     /// An operation that is not linear, and the range of its values.
     Operation(Binary, Form, Form, (i64, i64)),
-    /// One form or another, by a condition of the caller's.
-    Select(u32, Form, Form, (i64, i64)),
+    /// One form or another, by a condition, and the range of both.
+    Select(Atom, Form, Form, (i64, i64)),
+    /// The condition that a form lie between bounds. This and what follows are conditions; no form is a sum of them.
+    Test(Condition),
+    /// A condition that always holds, or never.
+    Bool(bool),
+    /// The opposite of a condition.
+    Not(Atom),
+    /// Two conditions, both or either.
+    Both(Binary, Atom, Atom),
+    /// One condition or another, by a third.
+    Choice(Atom, Atom, Atom),
 }
 
 /// How the divisions are written that cannot be avoided.
@@ -103,9 +116,23 @@ impl Algebra {
         }
         let atom = self.atoms.len() as Atom;
         context.learn(self, atom, &kind)?;
+        if let Kind::Quotient(form, _) = &kind {
+            self.quotients.entry(form.clone()).or_default().push(atom);
+        }
         self.atoms.push(kind.clone());
         self.known.insert(kind, atom);
         Some(atom)
+    }
+
+    /// An atom that is a condition: its values are 0 and 1.
+    pub(super) fn condition(&mut self, kind: Kind, context: &mut Context) -> Atom {
+        self.atom(kind, context).unwrap_or(0)
+    }
+
+    /// The quotients of a numerator, and their divisors.
+    pub(super) fn quotients_of(&self, form: &Form) -> impl Iterator<Item = (Atom, i64)> {
+        let quotients = self.quotients.get(form).into_iter().flatten();
+        quotients.filter_map(|atom| Some((*atom, self.as_quotient(*atom)?.1)))
     }
 
     /// `floor(form / divisor)` wherever the context holds, for a divisor that is not zero; `None` past `i64`.
@@ -254,16 +281,21 @@ impl Kind {
     /// The forms that an atom is made of.
     pub(super) fn forms(&self) -> impl Iterator<Item = &Form> {
         let forms = match self {
-            Kind::Variable(..) => [None, None],
-            Kind::Quotient(form, _) | Kind::Remainder(form, _) => [Some(form), None],
+            Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => [Some(form), None],
             Kind::Operation(_, a, b, _) | Kind::Select(_, a, b, _) => [Some(a), Some(b)],
+            _ => [None, None],
         };
         forms.into_iter().flatten()
     }
-}
 
-/// The range of an operation on values of two ranges, if it lies in `i64`.
-pub(super) fn range_of(op: Binary, (al, ah): (i64, i64), (bl, bh): (i64, i64)) -> Option<(i64, i64)> {
-    let facts = Facts::of_binary(op, Facts::between(al, ah), Facts::between(bl, bh)).ok()?;
-    Some((facts.low, facts.high))
+    /// The conditions that an atom is made of.
+    pub(super) fn conditions(&self) -> impl Iterator<Item = Atom> + use<> {
+        let conditions = match *self {
+            Kind::Not(a) | Kind::Select(a, ..) => [Some(a), None, None],
+            Kind::Both(_, a, b) => [Some(a), Some(b), None],
+            Kind::Choice(condition, a, b) => [Some(condition), Some(a), Some(b)],
+            _ => [None; 3],
+        };
+        conditions.into_iter().flatten()
+    }
 }

@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 use super::algebra::{Algebra, Kind, Style};
 use super::context::{Condition, Context, Truth};
 use super::cost::Cost;
-use super::emit::Emitter;
-use super::form::Form;
+use super::emit::{Root, emit};
+use super::form::{Atom, Form};
 use super::graph::{Binary, Expr, Graph, Node};
 use crate::error::{Error, Fault};
 use crate::merge::equation::Work;
@@ -214,12 +214,7 @@ impl Access {
     fn sum_of_digits(&mut self, level: &Level, position: &Form) -> Option<Form> {
         let mut address = Form::constant(i64::try_from(level.offset).ok()?);
         for (j, digit) in level.digits.iter().enumerate() {
-            let under = self.algebra.quotient(position, digit.weight, &mut self.context)?;
-            let value = match self.context.affine_quotient(&under, digit.size) {
-                _ if j + 1 == level.digits.len() => under,
-                Some(above) => under.plus(-digit.size, &above)?,
-                None => Form::atom(self.algebra.atom(Kind::Remainder(under, digit.size), &mut self.context)?),
-            };
+            let value = self.digit(level, position, j)?;
             address = address.plus(digit.stride, &value)?;
         }
         Some(address)
@@ -229,6 +224,12 @@ impl Access {
     fn digit(&mut self, level: &Level, position: &Form, j: usize) -> Option<Form> {
         let digit = level.digits[j];
         let value = self.algebra.quotient(position, digit.weight, &mut self.context)?;
+        if self.algebra.style == Style::EVERY_DIGIT && j + 1 < level.digits.len() {
+            return match self.context.affine_quotient(&value, digit.size) {
+                Some(above) => value.plus(-digit.size, &above),
+                None => Some(Form::atom(self.algebra.atom(Kind::Remainder(value, digit.size), &mut self.context)?)),
+            };
+        }
         match level.digits.get(j + 1) {
             Some(above) => {
                 let above = self.algebra.quotient(position, above.weight, &mut self.context)?;
@@ -330,18 +331,22 @@ impl Access {
             let (index, valid) = (graph.int(0), graph.bool(false));
             return Ok(IndexExpr { graph, index, valid, shape: shape.into() });
         };
-        let roots = self.conditions.iter().map(|condition| (condition.form.clone(), true));
-        let mut emitter = Emitter::new(&self.algebra, std::iter::once((address, false)).chain(roots));
-        let (index, ..) = emitter.root(&mut graph, 0, &variables)?;
-        let mut valid = None;
-        for (root, condition) in (1..).zip(&self.conditions) {
-            let test = emitter.condition(&mut graph, root, condition, &variables)?;
-            valid = Some(match valid {
-                Some(valid) => graph.binary(Binary::And, valid, test)?,
+        let valid = self.conjunction();
+        let roots = vec![Root::Number(address), Root::Condition(valid)];
+        let nodes = emit(&self.algebra, roots, &mut graph, &variables)?;
+        Ok(IndexExpr { index: nodes[0], valid: nodes[1], graph, shape: shape.into() })
+    }
+
+    /// The conditions as one.
+    fn conjunction(&mut self) -> Atom {
+        let mut all = None;
+        for condition in std::mem::take(&mut self.conditions) {
+            let test = self.algebra.condition(Kind::Test(condition), &mut self.context);
+            all = Some(match all {
+                Some(all) => self.algebra.condition(Kind::Both(Binary::And, all, test), &mut self.context),
                 None => test,
             });
         }
-        let valid = valid.unwrap_or_else(|| graph.bool(true));
-        Ok(IndexExpr { graph, index, valid, shape: shape.into() })
+        all.unwrap_or_else(|| self.algebra.condition(Kind::Bool(true), &mut self.context))
     }
 }

@@ -107,17 +107,15 @@ impl Context {
                 let constant = i128::from(rest.constant);
                 self.ranges.push((low, high));
                 self.remainders.push((rest.without_constant(), (-constant, by - 1 - constant)));
-                for (other, finer) in algebra.atoms().take(atom as usize) {
-                    match finer {
-                        Kind::Quotient(same, finer) if same == form && divisor % finer == 0 => {
-                            let ratio = divisor / finer;
-                            let digit = Form::atom(other).plus(-ratio, &Form::atom(atom))?;
-                            self.remainders.push((digit, (0, i128::from(ratio) - 1)));
-                        }
-                        _ => {}
+                for (other, finer) in algebra.quotients_of(form).filter(|(other, _)| *other < atom) {
+                    if divisor % finer == 0 {
+                        let ratio = divisor / finer;
+                        let digit = Form::atom(other).plus(-ratio, &Form::atom(atom))?;
+                        self.remainders.push((digit, (0, i128::from(ratio) - 1)));
                     }
                 }
             }
+            Kind::Test(_) | Kind::Bool(_) | Kind::Not(_) | Kind::Both(..) | Kind::Choice(..) => self.ranges.push((0, 1)),
         }
         Some(())
     }
@@ -150,6 +148,10 @@ impl Context {
     }
 
     fn remember(&mut self, form: &Form, (low, high): Span) {
+        // Nobody states so many conditions; and each is looked at for every form.
+        if self.assumed.len() >= 64 {
+            return;
+        }
         match form.terms[..] {
             [] => {}
             [(atom, 1)] => self.ranges[atom as usize] = (low, high),
@@ -166,7 +168,15 @@ impl Context {
     fn decompositions<'a>(&'a self, form: &'a Form, ways: usize) -> impl Iterator<Item = (Pieces<'a>, Form)> {
         let latest = || self.assumed.iter().rev().map(|known| (known, false));
         let earliest = || self.assumed.iter().map(|known| (known, false));
-        let digits = || self.remainders.iter().map(|known| (known, true));
+        // Those of the quotients in the form: digits stand in the order of their last atoms, the quotients.
+        let digits = move || {
+            let of = |atom: Atom| move |(known, _): &(Form, Span)| known.terms.last().is_none_or(|(last, _)| *last < atom);
+            form.terms.iter().flat_map(move |(atom, _)| {
+                let first = self.remainders.partition_point(of(*atom));
+                let past = first + self.remainders[first..].partition_point(of(*atom + 1));
+                self.remainders[first..past].iter().map(|known| (known, true))
+            })
+        };
         let ways = if form.terms.len() < 2 { 0 } else { ways };
         (0..ways.min(3 + self.assumed.len())).filter_map(move |way| {
             let found = match way {
@@ -195,7 +205,11 @@ impl Context {
     /// A form with what is known of it put in: the atoms that have one value, and quotients that are known to leave one.
     pub(super) fn settled(&self, form: &Form) -> Option<Form> {
         let mut form = form.clone();
-        for (digit, values) in self.remainders.iter().rev().filter(|(_, (low, high))| low == high) {
+        let quotients = form.terms.clone();
+        let first = quotients.first().map_or(self.remainders.len(), |(atom, _)| {
+            self.remainders.partition_point(|(known, _)| known.terms.last().is_none_or(|(last, _)| last < atom))
+        });
+        for (digit, values) in self.remainders[first..].iter().rev().filter(|(_, (low, high))| low == high) {
             // numerator - divisor * quotient has one value.
             let Some((quotient, divisor)) = digit.terms.last() else { continue };
             let coefficient = form.coefficient(*quotient);

@@ -1,7 +1,5 @@
 //! From forms to the nodes of a graph: what several forms have in common is computed once.
 
-use std::collections::HashMap;
-
 use smallvec::SmallVec;
 
 use super::algebra::{Algebra, Kind, Taken, reduce};
@@ -11,14 +9,62 @@ use super::form::{Atom, Form, Terms};
 use super::graph::{Binary, Expr, Graph};
 use crate::error::Error;
 
+/// What is to be computed.
+pub(super) enum Root {
+    Number(Form),
+    Condition(Atom),
+}
+
+/// The nodes that compute some roots, made in a graph whose variables are given.
+pub(super) fn emit(
+    algebra: &Algebra,
+    roots: Vec<Root>,
+    graph: &mut Graph,
+    variables: &[Expr],
+) -> Result<SmallVec<[Expr; 2]>, Error> {
+    let conditions: SmallVec<[Atom; 2]> = roots.iter().filter_map(Root::as_condition).collect();
+    let numbers = roots.iter().filter_map(|root| match root {
+        Root::Number(form) => Some(Sum::of(form)),
+        Root::Condition(_) => None,
+    });
+    let mut emitter = Emitter {
+        algebra,
+        sums: numbers.collect(),
+        made_of: vec![None; algebra.len()],
+        nodes: Vec::new(),
+    };
+    emitter.take_up(conditions);
+    if emitter.sums.len() <= MANY {
+        emitter.use_remainders();
+        emitter.share();
+    }
+    emitter.atoms(graph, variables)?;
+    let mut numbers = 0..;
+    let mut node = |root: &Root| match root {
+        Root::Condition(atom) => emitter.of_symbol(graph, *atom),
+        Root::Number(_) => emitter.of_sum(graph, numbers.next().unwrap_or(0)),
+    };
+    roots.iter().map(&mut node).collect()
+}
+
+impl Root {
+    fn as_condition(&self) -> Option<Atom> {
+        match self {
+            Root::Number(_) => None,
+            Root::Condition(atom) => Some(*atom),
+        }
+    }
+}
+
 /// Forms that are to be computed, together with all that they are made of.
-pub(super) struct Emitter<'a> {
+struct Emitter<'a> {
     algebra: &'a Algebra,
     /// Roots first, then what atoms are made of, then shared sums.
     sums: Vec<Sum>,
-    /// For each atom that is needed the sums that it is made of, in the order of [`Kind::forms`].
-    made_of: HashMap<Atom, Made>,
-    nodes: HashMap<Symbol, Expr>,
+    /// For each atom that is needed how it is computed.
+    made_of: Vec<Option<Made>>,
+    /// The nodes of symbols that are computed.
+    nodes: Vec<Option<Expr>>,
 }
 
 /// Something that terms are multiples of: an atom, or above all atoms the place of a sum.
@@ -31,14 +77,15 @@ struct Sum {
     constant: i64,
     /// Whether any constant will do, because a comparison can take it up.
     shiftable: bool,
-    /// A sum that is what this quotient leaves of its numerator: by a power of two that is one operation.
+    /// A sum that is what this quotient leaves of its numerator, which is one operation.
     remainder: Option<Atom>,
 }
 
 /// How an atom is computed.
 #[derive(Clone, Copy, Debug)]
 struct Made {
-    sums: [usize; 2],
+    /// The sums that it is made of, in the order of [`Kind::forms`], follow each other from here.
+    sums: usize,
     /// A quotient that is computed as what the division leaves: all its uses are multiples of the divisor.
     remainder: bool,
 }
@@ -47,72 +94,54 @@ struct Made {
 const MANY: usize = 48;
 
 impl<'a> Emitter<'a> {
-    /// Takes up forms; of those that may be shifted the constant is not computed.
-    pub(super) fn new(algebra: &'a Algebra, roots: impl IntoIterator<Item = (Form, bool)>) -> Self {
-        let sum = |(Form { terms, constant }, shiftable): (Form, bool)| Sum {
-            terms,
-            constant: if shiftable { 0 } else { constant },
-            shiftable,
-            remainder: None,
-        };
-        let mut emitter =
-            Emitter { algebra, sums: roots.into_iter().map(sum).collect(), made_of: HashMap::new(), nodes: HashMap::new() };
-        emitter.take_up_atoms();
-        emitter.use_remainders();
-        if emitter.sums.len() <= MANY {
-            emitter.share();
-        }
-        emitter
-    }
-
-    fn take_up_atoms(&mut self) {
+    /// Takes up the atoms that sums and conditions are made of.
+    fn take_up(&mut self, conditions: SmallVec<[Atom; 2]>) {
+        let mut open: Vec<Atom> = conditions.into_vec();
         let mut next = 0;
-        while next < self.sums.len() {
-            for (atom, _) in self.sums[next].terms.clone() {
-                if self.made_of.contains_key(&atom) {
+        loop {
+            while let Some(atom) = open.pop() {
+                if self.made_of[atom as usize].is_some() {
                     continue;
                 }
-                let first = self.sums.len();
-                for form in self.algebra.kind(atom).forms() {
-                    let unnested = match self.algebra.kind(atom) {
-                        Kind::Remainder(form, divisor) => unnested(self.algebra, form, *divisor),
-                        _ => None,
-                    };
-                    let form = unnested.as_ref().unwrap_or(form);
-                    self.sums.push(Sum { terms: form.terms.clone(), constant: form.constant, shiftable: false, remainder: None });
-                }
-                self.made_of.insert(atom, Made { sums: [first, first + 1], remainder: false });
+                self.made_of[atom as usize] = Some(Made { sums: self.sums.len(), remainder: false });
+                let kind = self.algebra.kind(atom);
+                open.extend(kind.conditions());
+                let unnested = match kind {
+                    Kind::Remainder(form, divisor) => unnested(self.algebra, form, *divisor),
+                    _ => None,
+                };
+                let shiftable = matches!(kind, Kind::Test(_));
+                let sums = kind.forms().map(|form| Sum { shiftable, ..Sum::of(unnested.as_ref().unwrap_or(form)) });
+                self.sums.extend(sums);
             }
+            let Some(sum) = self.sums.get(next) else { return };
+            open.extend(sum.terms.iter().map(|(atom, _)| *atom));
             next += 1;
         }
     }
 
     /// Computes `m % d` in place of `m // d` where that alone is needed.
     fn use_remainders(&mut self) {
-        let mut atoms: SmallVec<[Atom; 8]> =
-            self.made_of.keys().copied().filter(|atom| self.algebra.as_quotient(*atom).is_some()).collect();
-        atoms.sort_unstable();
-        for atom in atoms.into_iter().rev() {
-            let Some((_, divisor)) = self.algebra.as_quotient(atom) else { continue };
-            let made = self.made_of[&atom];
-            let whole = self.sums[made.sums[0]].clone();
-            let whole = Form { terms: whole.terms, constant: whole.constant };
+        for atom in (0..self.algebra.len() as Atom).rev() {
+            let (Some(made), Some((_, divisor))) = (self.made_of[atom as usize], self.algebra.as_quotient(atom)) else {
+                continue;
+            };
+            let whole = self.sums[made.sums].form();
             let mut changed: SmallVec<[(usize, Form); 4]> = SmallVec::new();
             let (mut before, mut after) = (0, 0);
             let fits = self.sums.iter().enumerate().all(|(place, sum)| {
-                let form = Form { terms: sum.terms.clone(), constant: sum.constant };
+                let form = sum.form();
                 let coefficient = form.coefficient(atom);
                 if coefficient == 0 {
                     return true;
                 }
                 // c * q is (c / d) * (m - r).
                 let factor = coefficient / divisor;
-                let replaced = (coefficient % divisor == 0)
-                    .then(|| form.plus(1, &Form { terms: Terms::from_slice(&[(atom, -coefficient)]), constant: 0 })?
-                        .plus(factor, &whole)?
-                        .plus(1, &Form { terms: Terms::from_slice(&[(atom, -factor)]), constant: 0 }))
-                    .flatten();
-                let Some(replaced) = replaced else { return false };
+                let whole = (coefficient % divisor == 0).then(|| form.plus(factor, &whole)).flatten();
+                let minus = coefficient.checked_add(factor).and_then(i64::checked_neg);
+                let Some(replaced) = whole.zip(minus).and_then(|(whole, minus)| whole.plus(minus, &Form::atom(atom))) else {
+                    return false;
+                };
                 before += form.terms.len() + usize::from(form.constant != 0 && !sum.shiftable);
                 after += replaced.terms.len() + usize::from(replaced.constant != 0 && !sum.shiftable);
                 changed.push((place, replaced));
@@ -123,13 +152,13 @@ impl<'a> Emitter<'a> {
                     self.sums[place].terms = terms;
                     self.sums[place].constant = constant;
                 }
-                self.made_of.insert(atom, Made { remainder: true, ..made });
+                self.made_of[atom as usize] = Some(Made { remainder: true, ..made });
                 // Multiples of the divisor do not matter any more, nor what they were taken from.
-                let inner = &mut self.sums[made.sums[0]];
+                let inner = &mut self.sums[made.sums];
                 let unnested = unnested(self.algebra, &whole, divisor);
                 let reduced = reduce(unnested.as_ref().unwrap_or(&whole), divisor, Taken::Most);
                 if let Some((_, Form { terms, constant })) = reduced {
-                    let reduced = Sum { terms, constant, shiftable: false, remainder: None };
+                    let reduced = Sum { shiftable: false, remainder: None, terms, constant };
                     if unnested.is_some() || reduced.cost() <= inner.cost() {
                         *inner = reduced;
                     }
@@ -169,10 +198,9 @@ impl<'a> Emitter<'a> {
     /// Sums that might be worth a name.
     fn patterns(&self) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
-        for (&atom, made) in self.made_of.iter().filter(|(_, made)| !made.remainder) {
-            if let Some((_, divisor)) = self.algebra.as_quotient(atom) {
-                let Sum { terms, constant, .. } = &self.sums[made.sums[0]];
-                let whole = Form { terms: terms.clone(), constant: *constant };
+        for (atom, made) in (0..).zip(&self.made_of) {
+            if let (Some(Made { sums, remainder: false }), Some((_, divisor))) = (made, self.algebra.as_quotient(atom)) {
+                let whole = self.sums[*sums].form();
                 if let Some(Form { terms, constant }) = whole.plus(-divisor, &Form::atom(atom)) {
                     patterns.push(Sum { terms, constant, shiftable: false, remainder: Some(atom) });
                 }
@@ -244,85 +272,110 @@ impl<'a> Emitter<'a> {
         (self.algebra.len() + sum) as Symbol
     }
 
-    /// The nodes that compute a root, and the constant that they add to it.
-    pub(super) fn root(&mut self, graph: &mut Graph, root: usize, variables: &[Expr]) -> Result<(Expr, i64, i64), Error> {
-        self.atoms(graph, variables)?;
-        let Sum { terms, constant, shiftable, .. } = &self.sums[root];
-        // A comparison takes up a sign and a constant.
-        if let ([(symbol, factor @ (1 | -1))], true) = (&terms[..], *shiftable) {
-            let (symbol, factor, constant) = (*symbol, *factor, *constant);
-            return Ok((self.of_symbol(graph, symbol)?, factor, constant));
-        }
-        let (constant, shiftable) = (*constant, *shiftable);
-        let node = self.of_sum(graph, root, !shiftable)?;
-        Ok((node, 1, if shiftable { constant } else { 0 }))
-    }
-
-    /// The node that tests the condition on a root.
-    pub(super) fn condition(
-        &mut self,
-        graph: &mut Graph,
-        root: usize,
-        condition: &Condition,
-        variables: &[Expr],
-    ) -> Result<Expr, Error> {
-        let (value, sign, constant) = self.root(graph, root, variables)?;
-        // sign * value + constant lies between the bounds.
-        let constant = i128::from(constant);
-        let (mut low, mut high) = (condition.low.map(|low| low - constant), condition.high.map(|high| high - constant));
-        if sign < 0 {
-            (low, high) = (high.map(|high| -high), low.map(|low| -low));
-        }
-        graph.between(value, low, high)
-    }
-
     /// Computes the atoms, each after those that it is made of.
     fn atoms(&mut self, graph: &mut Graph, variables: &[Expr]) -> Result<(), Error> {
-        if !self.nodes.is_empty() {
-            return Ok(());
-        }
-        let mut atoms: Vec<Atom> = self.made_of.keys().copied().collect();
-        atoms.sort_unstable();
-        for atom in atoms {
-            let Made { sums: [a, b], remainder } = self.made_of[&atom];
-            let node = match *self.algebra.kind(atom) {
+        self.nodes = vec![None; self.algebra.len() + self.sums.len()];
+        for (atom, kind) in self.algebra.atoms() {
+            let Some(Made { sums, remainder }) = self.made_of[atom as usize] else { continue };
+            let node = match *kind {
                 Kind::Variable(place, ..) => variables[place],
-                Kind::Quotient(_, divisor) => {
-                    let (whole, divisor) = (self.of_sum(graph, a, true)?, graph.int(divisor));
-                    graph.binary(if remainder { Binary::Mod } else { Binary::Div }, whole, divisor)?
-                }
-                Kind::Remainder(_, divisor) => {
-                    let (whole, divisor) = (self.of_sum(graph, a, true)?, graph.int(divisor));
-                    graph.binary(Binary::Mod, whole, divisor)?
+                Kind::Quotient(_, divisor) | Kind::Remainder(_, divisor) => {
+                    let op = if remainder || matches!(kind, Kind::Remainder(..)) { Binary::Mod } else { Binary::Div };
+                    let (whole, divisor) = (self.of_sum(graph, sums)?, graph.int(divisor));
+                    graph.binary(op, whole, divisor)?
                 }
                 Kind::Operation(op, ..) => {
-                    let (a, b) = (self.of_sum(graph, a, true)?, self.of_sum(graph, b, true)?);
+                    let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
                     graph.binary(op, a, b)?
                 }
-                Kind::Select(..) => graph.int(0),
+                Kind::Select(condition, ..) => {
+                    let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
+                    let condition = self.of_symbol(graph, condition)?;
+                    graph.select(condition, a, b)?
+                }
+                Kind::Test(ref condition) => self.test(graph, sums, condition.low, condition.high, Binary::Eq)?,
+                Kind::Bool(value) => graph.bool(value),
+                Kind::Not(a) => match self.algebra.kind(a) {
+                    // The opposite of an equality is one operation.
+                    Kind::Test(Condition { low: Some(low), high: Some(high), .. }) if low == high => {
+                        let Some(Made { sums, .. }) = self.made_of[a as usize] else { continue };
+                        self.test(graph, sums, Some(*low), Some(*high), Binary::Ne)?
+                    }
+                    _ => {
+                        let a = self.of_symbol(graph, a)?;
+                        graph.not(a)?
+                    }
+                },
+                Kind::Both(op, a, b) => {
+                    let (a, b) = (self.of_symbol(graph, a)?, self.of_symbol(graph, b)?);
+                    graph.binary(op, a, b)?
+                }
+                Kind::Choice(condition, a, b) => {
+                    let (a, b) = (self.of_symbol(graph, a)?, self.of_symbol(graph, b)?);
+                    let condition = self.of_symbol(graph, condition)?;
+                    graph.select(condition, a, b)?
+                }
             };
-            self.nodes.insert(atom, node);
+            self.nodes[atom as usize] = Some(node);
         }
         Ok(())
     }
 
+    /// The test of a sum against bounds, or the opposite of one against a number.
+    fn test(
+        &mut self,
+        graph: &mut Graph,
+        sum: usize,
+        low: Option<i128>,
+        high: Option<i128>,
+        equal: Binary,
+    ) -> Result<Expr, Error> {
+        // A comparison takes up a constant, and a sign.
+        let Sum { terms, constant, .. } = &self.sums[sum];
+        let constant = i128::from(*constant);
+        let (mut low, mut high) = (low.map(|low| low - constant), high.map(|high| high - constant));
+        let value = match terms[..] {
+            [(symbol, sign @ (1 | -1))] => {
+                if sign < 0 {
+                    (low, high) = (high.map(|high| -high), low.map(|low| -low));
+                }
+                self.of_symbol(graph, symbol)?
+            }
+            _ => self.of_terms(graph, sum, 0)?,
+        };
+        match (equal, low.and_then(|low| i64::try_from(low).ok())) {
+            (Binary::Ne, Some(low)) => {
+                let low = graph.int(low);
+                graph.binary(Binary::Ne, value, low)
+            }
+            _ => graph.between(value, low, high),
+        }
+    }
+
     fn of_symbol(&mut self, graph: &mut Graph, symbol: Symbol) -> Result<Expr, Error> {
-        if let Some(&node) = self.nodes.get(&symbol) {
+        if let Some(node) = self.nodes[symbol as usize] {
             return Ok(node);
         }
         // Atoms are computed already. Sums are made of ever fewer terms.
-        let node = self.of_sum(graph, symbol as usize - self.algebra.len(), true)?;
-        self.nodes.insert(symbol, node);
+        let node = self.of_sum(graph, symbol as usize - self.algebra.len())?;
+        self.nodes[symbol as usize] = Some(node);
         Ok(node)
     }
 
-    fn of_sum(&mut self, graph: &mut Graph, sum: usize, with_constant: bool) -> Result<Expr, Error> {
-        let Sum { mut terms, constant, remainder, .. } = self.sums[sum].clone();
-        if let Some((atom, (_, divisor))) = remainder.and_then(|atom| Some((atom, self.algebra.as_quotient(atom)?))) {
-            let (whole, divisor) = (self.of_sum(graph, self.made_of[&atom].sums[0], true)?, graph.int(divisor));
+    fn of_sum(&mut self, graph: &mut Graph, sum: usize) -> Result<Expr, Error> {
+        let Sum { constant, remainder, .. } = self.sums[sum];
+        if let Some(atom) = remainder
+            && let (Some(made), Some((_, divisor))) = (self.made_of[atom as usize], self.algebra.as_quotient(atom))
+        {
+            let (whole, divisor) = (self.of_sum(graph, made.sums)?, graph.int(divisor));
             return graph.binary(Binary::Mod, whole, divisor);
         }
-        let mut constant = if with_constant { constant } else { 0 };
+        self.of_terms(graph, sum, constant)
+    }
+
+    fn of_terms(&mut self, graph: &mut Graph, sum: usize, constant: i64) -> Result<Expr, Error> {
+        let mut terms = self.sums[sum].terms.clone();
+        let mut constant = constant;
         terms.sort_by_key(|(symbol, _)| self.rank(*symbol));
         let mut node = None;
         // A sum starts with something to add, if there is anything.
@@ -411,6 +464,14 @@ fn best_use(sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
 }
 
 impl Sum {
+    fn of(form: &Form) -> Sum {
+        Sum { terms: form.terms.clone(), constant: form.constant, shiftable: false, remainder: None }
+    }
+
+    fn form(&self) -> Form {
+        Form { terms: self.terms.clone(), constant: self.constant }
+    }
+
     /// The operations that computing it takes, on top of its symbols.
     fn cost(&self) -> usize {
         if self.remainder.is_some() {

@@ -29,7 +29,7 @@ use crate::error::{Error, Fault};
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<(Node, Sort, Facts)>,
-    known: HashMap<Node, Expr, BuildHasherDefault<NodeHasher>>,
+    known: HashMap<Node, Expr, BuildHasherDefault<WordHasher>>,
     variables: Vec<Variable>,
 }
 
@@ -403,11 +403,11 @@ impl Expr {
     }
 }
 
-/// Mixes the few words of a node; attacks on the table are bounded by the size of the text they came from.
+/// Mixes a few words; attacks on the table are bounded by the size of the text they came from.
 #[derive(Clone, Copy, Default)]
-struct NodeHasher(u64);
+pub(super) struct WordHasher(u64);
 
-impl Hasher for NodeHasher {
+impl Hasher for WordHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -1,0 +1,112 @@
+//! Expressions as code, with remarks on what they cost.
+
+use std::str::FromStr;
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use serde_json::{Value, json};
+use shapetracker::expr::{Binary, Cost, Expr, Graph, Language, Node, Unsupported};
+
+use crate::answer::{Failure, count};
+
+/// Reads the name of a language on the command line; completions know the names.
+#[derive(Clone)]
+pub(crate) struct Languages;
+
+impl TypedValueParser for Languages {
+    type Value = Language;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Language, clap::Error> {
+        Language::from_str.parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Language::ALL.into_iter().map(|language| PossibleValue::new(language.to_string()))))
+    }
+}
+
+impl From<Unsupported> for Failure {
+    fn from(err: Unsupported) -> Failure {
+        Failure::refusal("unsupported", err.to_string())
+    }
+}
+
+/// Lines as comments of a language, so that code may be pasted with them.
+pub(crate) fn comments(language: Language, lines: &[String]) -> String {
+    let mark = match language {
+        Language::Python => "#",
+        Language::Latex => "%",
+        _ => "//",
+    };
+    lines.iter().map(|line| format!("{mark} {line}\n")).collect()
+}
+
+/// What computing some expressions costs, for people: `5 operations, 1 division`.
+pub(crate) fn cost_text(graph: &Graph, of: &[Expr]) -> String {
+    let Cost { ops, divmods, .. } = graph.cost(of);
+    if ops == 0 {
+        return "nothing to compute".into();
+    }
+    let is_division = |part: &Expr| matches!(graph.node(*part), Node::Binary(Binary::Div | Binary::Mod, ..));
+    let by_powers = graph.parts(of).iter().filter(|part| is_division(part)).count() - divmods;
+    let power = if by_powers == 1 { "a power of two" } else { "powers of two" };
+    let operations = count(ops as i64, "operation");
+    let divisions = count(divmods as i64, "division");
+    match (divmods, by_powers) {
+        (0, 0) => format!("{operations}, no division"),
+        (0, _) => format!("{operations}, {} by {power}", count(by_powers as i64, "division")),
+        (_, 0) => format!("{operations}, {divisions}"),
+        _ => format!("{operations}, {divisions} and {by_powers} by {power}"),
+    }
+}
+
+/// The same with the weight, by which expressions are compared.
+pub(crate) fn weight_text(graph: &Graph, of: &[Expr]) -> String {
+    match graph.cost(of).weight {
+        0 => cost_text(graph, of),
+        weight => format!("{}, weight {weight}", cost_text(graph, of)),
+    }
+}
+
+pub(crate) fn cost_json(cost: Cost) -> Value {
+    json!({ "ops": cost.ops, "divmods": cost.divmods, "weight": cost.weight })
+}
+
+/// The smallest and the largest number on the way to some expressions, theirs included.
+pub(crate) fn range_on_the_way(graph: &Graph, to: &[Expr]) -> (i64, i64) {
+    let numbers = graph.parts(to).into_iter().filter(|part| !is_condition(graph, *part));
+    let ranges = numbers.map(|part| graph.range(part));
+    ranges.reduce(|(low, high), range| (low.min(range.0), high.max(range.1))).unwrap_or((0, 0))
+}
+
+pub(crate) fn is_condition(graph: &Graph, expr: Expr) -> bool {
+    let mut expr = expr;
+    loop {
+        match graph.node(expr) {
+            Node::Int(_) | Node::Variable(_) => return false,
+            Node::Bool(_) | Node::Within(..) | Node::Not(_) => return true,
+            // Both branches are of one sort.
+            Node::Select(_, then, _) => expr = then,
+            Node::Binary(op, ..) => {
+                use Binary::{Add, Div, Max, Min, Mod, Mul, Sub};
+                return !matches!(op, Add | Sub | Mul | Div | Mod | Min | Max);
+            }
+        }
+    }
+}
+
+/// How wide integers must be for a range of values.
+pub(crate) fn bits((low, high): (i64, i64)) -> u32 {
+    if i32::try_from(low).is_ok() && i32::try_from(high).is_ok() { 32 } else { 64 }
+}
+
+/// `index in 0..6, every value on the way in -5..8: 32 bits suffice`.
+pub(crate) fn ranges_text(name: &str, range: (i64, i64), on_the_way: (i64, i64)) -> String {
+    let half_open = |(low, high): (i64, i64)| format!("{low}..{}", i128::from(high) + 1);
+    let verdict = if bits(on_the_way) == 32 { "32 bits suffice" } else { "64 bits are needed" };
+    format!("{name} in {}, every value on the way in {}: {verdict}", half_open(range), half_open(on_the_way))
+}
