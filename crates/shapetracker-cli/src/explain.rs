@@ -186,7 +186,7 @@ impl Explained {
         });
         let (lines, cost) = match &written {
             Ok((lines, cost)) => (lines, cost),
-            Err(message) => return paragraph(message, 2),
+            Err(message) => return paragraph(&format!("there is none: {message}"), 2),
         };
         let definitions: Vec<(&str, &str)> = lines.lines().filter_map(|line| line.split_once(" = ")).collect();
         if definitions.len() > MOST_DEFINITIONS {
@@ -197,7 +197,8 @@ impl Explained {
         let rows = definitions.into_iter().chain([("cost", &cost[..])]).map(|(name, text)| {
             let first = format!("  {name:5}  ");
             let options = textwrap::Options::new(width()).initial_indent(&first).subsequent_indent(&indent);
-            textwrap::fill(text, options) + "\n"
+            // A product is not broken.
+            textwrap::fill(&text.replace(" * ", "\u{a0}*\u{a0}"), options).replace('\u{a0}', " ") + "\n"
         });
         rows.collect()
     }

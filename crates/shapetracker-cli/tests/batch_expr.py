@@ -30,9 +30,9 @@ def chosen(files):
     """The lines of all files that are checked, with the addresses that they should have."""
     left = MOST_ELEMENTS
     records = itertools.chain.from_iterable(zip(*(map(json.loads, gzip.open(file, "rt")) for file in files)))
-    for record in records:
+    for record in filter(lambda record: record.get("crc32"), records):
         size = math.prod(record["views"][-1]["shape"]) if "views" in record else record["numel"]
-        if size <= min(left, MOST_ELEMENTS_A_LINE) and record.get("crc32"):
+        if size <= min(left, MOST_ELEMENTS_A_LINE):
             left -= size
             yield record
 

@@ -5,7 +5,7 @@ use std::hash::BuildHasherDefault;
 
 use smallvec::SmallVec;
 
-use super::context::{Condition, Context};
+use super::context::{Condition, Context, WIDE};
 use super::facts::gcd;
 use super::form::{Atom, Form};
 use super::graph::{Binary, WordHasher};
@@ -36,6 +36,8 @@ pub(super) enum Kind {
     Select(Atom, Form, Form, (i64, i64)),
     /// The condition that a form lie between bounds. This and what follows are conditions; no form is a sum of them.
     Test(Condition),
+    /// The comparison of two forms whose difference leaves `i64`.
+    Compare(Binary, Form, Form),
     /// A condition that always holds, or never.
     Bool(bool),
     /// The opposite of a condition.
@@ -238,7 +240,10 @@ impl Algebra {
             let rest = form.plus(-sign, &Form::atom(atom)).and_then(|rest| rest.times(divisor));
             let Some(whole) = rest.and_then(|rest| rest.plus(sign, inner)) else { break };
             let scaled = |bound: Option<i128>, by: i128| match bound {
-                Some(bound) => bound.checked_mul(divisor.into())?.checked_add(by).map(Some),
+                Some(bound) => {
+                    let bound = bound.checked_mul(divisor.into())?.checked_add(by)?;
+                    (-WIDE <= bound && bound <= WIDE).then_some(Some(bound))
+                }
                 None => Some(None),
             };
             let (Some(new_low), Some(new_high)) = (scaled(low, -below), scaled(high, above)) else { break };
@@ -282,7 +287,7 @@ impl Kind {
     pub(super) fn forms(&self) -> impl Iterator<Item = &Form> {
         let forms = match self {
             Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => [Some(form), None],
-            Kind::Operation(_, a, b, _) | Kind::Select(_, a, b, _) => [Some(a), Some(b)],
+            Kind::Operation(_, a, b, _) | Kind::Select(_, a, b, _) | Kind::Compare(_, a, b) => [Some(a), Some(b)],
             _ => [None, None],
         };
         forms.into_iter().flatten()

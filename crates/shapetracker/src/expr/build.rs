@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::algebra::{Algebra, Kind, Style};
+use super::conjunction::settle;
 use super::context::{Condition, Context, Truth};
 use super::cost::Cost;
 use super::emit::{Root, emit};
@@ -255,92 +256,28 @@ impl Access {
         true
     }
 
-    /// Drops what the other conditions imply.
-    fn minimise(&mut self) {
-        for at in (0..self.conditions.len()).rev() {
-            let others = || self.conditions.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other);
-            let context = Context::of(&self.algebra, others());
-            let condition = &mut self.conditions[at];
-            if let Some(form) = context.settled(&condition.form) {
-                condition.form = form;
-                *condition = condition.clone().normal();
-            }
-            let Some((least, most)) = context.bounds(&condition.form) else { continue };
-            condition.low = condition.low.filter(|low| least < *low);
-            condition.high = condition.high.filter(|high| *high < most);
-            if condition.low.is_none() && condition.high.is_none() {
-                self.conditions.remove(at);
-            } else {
-                *condition = context.without_tail(condition.clone()).normal();
-            }
-        }
-        self.shift_remainders();
-        for at in 0..self.conditions.len() {
-            if !self.is_shared(at) {
-                self.conditions[at] = self.context.saturated(self.conditions[at].clone());
-            }
-        }
-    }
-
-    /// Whether two terms of a condition are found in another form with the same ratio, so that it may share their sum.
-    fn is_shared(&self, at: usize) -> bool {
-        let ours = &self.conditions[at].form;
-        let others = self.conditions.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| &other.form);
-        others.chain(&self.address).any(|other| {
-            let both = ours.terms.iter().map(|(atom, ours)| (i128::from(*ours), i128::from(other.coefficient(*atom))));
-            let both: SmallVec<[_; 8]> = both.filter(|(_, theirs)| *theirs != 0).collect();
-            both.iter().enumerate().any(|(k, (a, b))| both[..k].iter().any(|(c, d)| a * d == b * c))
-        })
-    }
-
-    /// Writes `b <= (m + c) % d < e` as a condition on `m % d` where that is a range as well.
-    fn shift_remainders(&mut self) {
-        for at in 0..self.conditions.len() {
-            let Condition { form, low, high } = &self.conditions[at];
-            let Some(&(quotient, unit)) = form.terms.last() else { continue };
-            let Some((whole, divisor)) = self.algebra.as_quotient(quotient) else { continue };
-            let others = self.conditions.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| &other.form);
-            let used = others.chain(&self.address).any(|form| form.coefficient(quotient) != 0);
-            if used || whole.constant == 0 || unit != -divisor || form.terms[..form.terms.len() - 1] != whole.terms[..] {
-                continue;
-            }
-            let (low, high) = (low.unwrap_or(-i128::from(whole.constant)), *high);
-            let high = high.unwrap_or(i128::from(divisor) - 1 - i128::from(whole.constant));
-            let (first, divisor_wide) = (low.rem_euclid(divisor.into()), i128::from(divisor));
-            let last = first + (high - low);
-            let (whole, divisor) = (whole.without_constant(), divisor);
-            if last >= divisor_wide {
-                continue;
-            }
-            let Some(atom) = self.algebra.atom(Kind::Quotient(whole.clone(), divisor), &mut self.context) else { continue };
-            let Some(form) = whole.plus(-divisor, &Form::atom(atom)) else { continue };
-            let low = (first > 0).then_some(first);
-            let high = (last + 1 < divisor_wide).then_some(last);
-            self.conditions[at] = Condition { form, low, high };
-        }
-    }
-
     fn code(mut self, shape: &[i64]) -> Result<IndexExpr, Error> {
         let mut graph = Graph::new();
         let variables = shape.iter().enumerate().map(|(axis, &size)| graph.variable(&format!("idx{axis}"), 0..size.max(1)));
         let variables = variables.collect::<Result<Vec<_>, _>>()?;
-        if self.address.is_some() {
-            self.minimise();
-        }
-        let Some(address) = self.address.take() else {
+        let conditions = std::mem::take(&mut self.conditions);
+        let address = self.address.take();
+        let conditions = settle(&mut self.algebra, &mut self.context, conditions, address.as_ref());
+        let settled = address.zip(conditions);
+        let Some((address, conditions)) = settled else {
             let (index, valid) = (graph.int(0), graph.bool(false));
             return Ok(IndexExpr { graph, index, valid, shape: shape.into() });
         };
-        let valid = self.conjunction();
+        let valid = self.conjunction(conditions);
         let roots = vec![Root::Number(address), Root::Condition(valid)];
         let nodes = emit(&self.algebra, roots, &mut graph, &variables)?;
         Ok(IndexExpr { index: nodes[0], valid: nodes[1], graph, shape: shape.into() })
     }
 
     /// The conditions as one.
-    fn conjunction(&mut self) -> Atom {
+    fn conjunction(&mut self, conditions: Vec<Condition>) -> Atom {
         let mut all = None;
-        for condition in std::mem::take(&mut self.conditions) {
+        for condition in conditions {
             let test = self.algebra.condition(Kind::Test(condition), &mut self.context);
             all = Some(match all {
                 Some(all) => self.algebra.condition(Kind::Both(Binary::And, all, test), &mut self.context),

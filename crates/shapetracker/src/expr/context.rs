@@ -58,13 +58,11 @@ impl Condition {
             content = -content;
             (low, high) = (high, low);
         }
-        if content != 0 && content != 1 && form.terms.iter().all(|(_, coefficient)| *coefficient != i64::MIN) {
+        if content != 0 && content != 1 {
             let by = i128::from(content);
             form = form.divided(content, 0);
             low = low.map(|low| -floor_div(-low, by));
             high = high.map(|high| floor_div(high, by));
-        } else if content < 0 {
-            (low, high) = (high, low);
         }
         Condition { form, low, high }
     }
@@ -115,7 +113,12 @@ impl Context {
                     }
                 }
             }
-            Kind::Test(_) | Kind::Bool(_) | Kind::Not(_) | Kind::Both(..) | Kind::Choice(..) => self.ranges.push((0, 1)),
+            Kind::Test(_)
+            | Kind::Compare(..)
+            | Kind::Bool(_)
+            | Kind::Not(_)
+            | Kind::Both(..)
+            | Kind::Choice(..) => self.ranges.push((0, 1)),
         }
         Some(())
     }
@@ -287,6 +290,23 @@ impl Context {
         condition
     }
 
+    /// A condition without a bound that the context implies.
+    pub(super) fn needed(&self, condition: Condition) -> Condition {
+        let Condition { form, low, high } = condition;
+        let (least, most) = self.bounds(&form).unwrap_or((i128::MIN, i128::MAX));
+        Condition { form, low: low.filter(|low| least < *low), high: high.filter(|high| *high < most) }
+    }
+
+    /// Takes up the atoms that it does not know yet.
+    pub(super) fn catch_up(&mut self, algebra: &Algebra) {
+        for (atom, kind) in algebra.atoms().skip(self.ranges.len()) {
+            // They were learnt once, with wider ranges or narrower ones; either way they are known to fit.
+            if self.learn(algebra, atom, kind).is_none() {
+                self.ranges.push((i64::MIN.into(), i64::MAX.into()));
+            }
+        }
+    }
+
     /// A condition of one bound with no coefficient larger than what is missing to it: more than enough is enough.
     pub(super) fn saturated(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = &condition;
@@ -432,8 +452,12 @@ fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: 
 /// `span + factor * values`.
 fn add(span: Span, factor: i64, values: Span) -> Option<Span> {
     let (a, b) = (i128::from(factor).checked_mul(values.0)?, i128::from(factor).checked_mul(values.1)?);
-    Some((span.0.checked_add(a.min(b))?, span.1.checked_add(a.max(b))?))
+    let sum = (span.0.checked_add(a.min(b))?, span.1.checked_add(a.max(b))?);
+    (-WIDE <= sum.0 && sum.1 <= WIDE).then_some(sum)
 }
+
+/// What is past this counts as past `i128`, so that a few more sums need no check.
+pub(super) const WIDE: i128 = 1 << 120;
 
 /// A multiple of a known form, all of whose atoms are in a form, such that its subtraction leaves fewer of them; and
 /// what it leaves. Of a digit all but the last atom must go.

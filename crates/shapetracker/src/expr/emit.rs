@@ -284,7 +284,7 @@ impl<'a> Emitter<'a> {
                     let (whole, divisor) = (self.of_sum(graph, sums)?, graph.int(divisor));
                     graph.binary(op, whole, divisor)?
                 }
-                Kind::Operation(op, ..) => {
+                Kind::Operation(op, ..) | Kind::Compare(op, ..) => {
                     let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
                     graph.binary(op, a, b)?
                 }
@@ -389,7 +389,7 @@ impl<'a> Emitter<'a> {
             node = Some(self.product(graph, symbol, factor)?);
         }
         for (symbol, factor) in terms {
-            let (op, factor) = if factor < 0 && factor != i64::MIN { (Binary::Sub, -factor) } else { (Binary::Add, factor) };
+            let (op, factor) = if factor < 0 { (Binary::Sub, -factor) } else { (Binary::Add, factor) };
             let term = self.product(graph, symbol, factor)?;
             let sum = match node {
                 Some(node) => node,
@@ -400,7 +400,7 @@ impl<'a> Emitter<'a> {
         match (node, constant) {
             (Some(node), 0) => Ok(node),
             (Some(node), _) => {
-                let subtracted = constant < 0 && constant != i64::MIN;
+                let subtracted = constant < 0;
                 let (op, constant) = if subtracted { (Binary::Sub, -constant) } else { (Binary::Add, constant) };
                 let constant = graph.int(constant);
                 graph.binary(op, node, constant)
@@ -503,9 +503,6 @@ impl Sum {
         let negative = self.terms.iter().all(|(_, factor)| *factor < 0)
             || (self.terms[0].1 < 0 && self.constant == 0 && self.terms.iter().any(|(_, factor)| *factor > 0));
         let Ok(common) = i64::try_from(if negative { -common } else { common }) else { return self };
-        if self.terms.iter().any(|(_, factor)| *factor == i64::MIN) || self.constant == i64::MIN {
-            return self;
-        }
         let terms = self.terms.iter().map(|(symbol, factor)| (*symbol, factor / common)).collect();
         Sum { terms, constant: self.constant / common, shiftable: self.shiftable, remainder: self.remainder }
     }

@@ -8,7 +8,8 @@ use super::facts::gcd;
 /// [`Algebra`](super::algebra::Algebra).
 pub(super) type Atom = u32;
 
-/// `sum coefficient * atom + constant`. Atoms are sorted, and no coefficient is zero.
+/// `sum coefficient * atom + constant`. Atoms are sorted, and no coefficient is zero or `i64::MIN`, nor is the constant
+/// `i64::MIN`: every number in a form has an opposite.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Form {
     pub(super) terms: Terms,
@@ -18,7 +19,9 @@ pub(super) struct Form {
 pub(super) type Terms = SmallVec<[(Atom, i64); 6]>;
 
 impl Form {
+    /// A number that is not `i64::MIN`.
     pub(super) fn constant(constant: i64) -> Form {
+        debug_assert_ne!(constant, i64::MIN);
         Form { terms: SmallVec::new(), constant }
     }
 
@@ -37,7 +40,8 @@ impl Form {
 
     /// `self + factor * other`, or `None` past `i64`.
     pub(super) fn plus(&self, factor: i64, other: &Form) -> Option<Form> {
-        let constant = other.constant.checked_mul(factor)?.checked_add(self.constant)?;
+        let with_opposite = |number: i64| (number != i64::MIN).then_some(number);
+        let constant = with_opposite(other.constant.checked_mul(factor)?.checked_add(self.constant)?)?;
         let mut sum = Form { terms: SmallVec::with_capacity(self.terms.len() + other.terms.len()), constant };
         let (mut ours, mut theirs) = (self.terms.iter().copied().peekable(), other.terms.iter().copied().peekable());
         loop {
@@ -61,7 +65,7 @@ impl Form {
                 }
                 (None, None) => return Some(sum),
             };
-            if coefficient != 0 {
+            if with_opposite(coefficient)? != 0 {
                 sum.terms.push((atom, coefficient));
             }
         }
@@ -73,9 +77,7 @@ impl Form {
 
     /// The greatest common divisor of the coefficients; 0 when there are none.
     pub(super) fn content(&self) -> i64 {
-        // A coefficient of `i64::MIN` alone has no divisor in `i64` to speak of.
-        let content = self.terms.iter().fold(0, |content, (_, coefficient)| gcd(content, i128::from(*coefficient)));
-        i64::try_from(content).unwrap_or(1)
+        self.terms.iter().fold(0, |content, (_, coefficient)| gcd(content, i128::from(*coefficient))) as i64
     }
 
     /// Each coefficient divided; the constant is set.

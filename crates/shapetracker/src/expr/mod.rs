@@ -2,6 +2,7 @@
 
 mod algebra;
 mod build;
+mod conjunction;
 mod context;
 mod cost;
 mod emit;

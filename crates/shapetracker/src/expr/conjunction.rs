@@ -1,0 +1,88 @@
+//! Conditions that must all hold: what one implies of another need not be tested twice.
+
+use smallvec::SmallVec;
+
+use super::algebra::{Algebra, Kind};
+use super::context::{Condition, Context, Truth};
+use super::form::Form;
+
+/// As few and as cheap conditions as hold together exactly where the given ones do; `None` when they never do.
+///
+/// Each is looked at in the light of the others. A form that is computed along with them may share its sums.
+pub(super) fn settle(
+    algebra: &mut Algebra,
+    context: &mut Context,
+    mut conditions: Vec<Condition>,
+    along: Option<&Form>,
+) -> Option<Vec<Condition>> {
+    for at in (0..conditions.len()).rev() {
+        let others = Context::of(algebra, except(&conditions, at));
+        let mut condition = conditions[at].clone();
+        if let Some(form) = others.settled(&condition.form) {
+            condition = Condition { form, ..condition }.normal();
+        }
+        match others.truth(&condition) {
+            Truth::Always => {
+                conditions.remove(at);
+                continue;
+            }
+            Truth::Never => return None,
+            Truth::Depends => {}
+        }
+        conditions[at] = others.without_tail(others.needed(condition)).normal();
+    }
+    for at in 0..conditions.len() {
+        if let Some(shifted) = shifted(algebra, context, &conditions, at, along) {
+            conditions[at] = shifted;
+        }
+        if !is_shared(&conditions, at, along) {
+            let others = Context::of(algebra, except(&conditions, at));
+            conditions[at] = others.saturated(conditions[at].clone());
+        }
+    }
+    Some(conditions)
+}
+
+fn except(conditions: &[Condition], at: usize) -> impl Iterator<Item = &Condition> + Clone {
+    conditions.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, other)| other)
+}
+
+/// Whether two terms of a condition are found in another form with the same ratio, so that it may share their sum.
+fn is_shared(conditions: &[Condition], at: usize, along: Option<&Form>) -> bool {
+    let ours = &conditions[at].form;
+    except(conditions, at).map(|condition| &condition.form).chain(along).any(|other| {
+        let both = ours.terms.iter().map(|(atom, ours)| (i128::from(*ours), i128::from(other.coefficient(*atom))));
+        let both: SmallVec<[_; 8]> = both.filter(|(_, theirs)| *theirs != 0).collect();
+        both.iter().enumerate().any(|(k, (a, b))| both[..k].iter().any(|(c, d)| a * d == b * c))
+    })
+}
+
+/// `b <= (m + c) % d < e` as a condition on `m % d`, where that is a range as well and nothing else needs the division.
+fn shifted(
+    algebra: &mut Algebra,
+    context: &mut Context,
+    conditions: &[Condition],
+    at: usize,
+    along: Option<&Form>,
+) -> Option<Condition> {
+    let Condition { form, low, high } = &conditions[at];
+    let (&(quotient, unit), numerator) = form.terms.split_last()?;
+    let (whole, divisor) = algebra.as_quotient(quotient)?;
+    let used = except(conditions, at).map(|condition| &condition.form).chain(along);
+    let used = used.into_iter().any(|form| form.coefficient(quotient) != 0);
+    if used || whole.constant == 0 || unit != -divisor || numerator != &whole.terms[..] {
+        return None;
+    }
+    // The form is what the division leaves, less the constant.
+    let (constant, by) = (i128::from(whole.constant), i128::from(divisor));
+    let (low, high) = (low.unwrap_or(-constant), high.unwrap_or(by - 1 - constant));
+    let first = low.rem_euclid(by);
+    let last = first + (high - low);
+    if last >= by {
+        return None;
+    }
+    let whole = whole.without_constant();
+    let atom = algebra.atom(Kind::Quotient(whole.clone(), divisor), context)?;
+    let form = whole.plus(-divisor, &Form::atom(atom))?;
+    Some(Condition { form, low: (first > 0).then_some(first), high: (last + 1 < by).then_some(last) })
+}
