@@ -24,7 +24,7 @@ A line in has an id, and a base shape or views (the first next to memory); then 
 ops: ["reshape",[sizes]], ["permute",[axes]], ["expand",[sizes]], ["pad",[[before,after],..]],
 ["shrink",[[begin,end],..]], ["flip",[a boolean an axis, or axes]], ["step",[steps]], and those of `explain`.
 
-A line out has the id, the shape and the fewest views; with --crc32 crc32 (null above 2^22 elements);
+A line out has the id, the shape, the fewest views; with --crc32 crc32 (null above 2^22 elements);
 with --expr index and valid, expressions over idx0, idx1, .., and their cost: ops, and divmods, the
 divisions and modulos among them that are not by a power of two. A line that cannot be served yields
   {"id":..,"error":{"kind":"..","message":".."}}

@@ -166,7 +166,7 @@ impl Context {
     }
 
     /// A form as multiples of forms whose ranges are known, and what is left of it, in a few ways: what is assumed goes
-    /// first, the latest or the earliest or any one of it; or digits do, those of the innermost atoms before others, so
+    /// first, the latest or any one of it; or digits do, those of the innermost atoms before others, so
     /// that those above become whole.
     fn decompositions<'a>(&'a self, form: &'a Form, ways: usize) -> impl Iterator<Item = (Pieces<'a>, Form)> {
         let latest = || self.assumed.iter().rev().map(|known| (known, false));
@@ -180,13 +180,16 @@ impl Context {
                 self.remainders[first..past].iter().map(|known| (known, true))
             })
         };
-        let ways = if form.terms.len() < 2 { 0 } else { ways };
-        (0..ways.min(3 + self.assumed.len())).filter_map(move |way| {
+        let assumed = self.assumed.len();
+        let has_digits = digits().next().is_some();
+        (0..if form.terms.len() < 2 { 0 } else { ways.min(assumed + 2) }).filter_map(move |way| {
             let found = match way {
-                0 => decompose(form, latest().chain(digits())),
-                1 => decompose(form, digits().chain(latest())),
-                2 => decompose(form, earliest().chain(digits())),
-                one => decompose(form, earliest().skip(one - 3).take(1).chain(latest()).chain(digits())),
+                0 if assumed > 0 => decompose(form, latest().chain(digits())),
+                1 if has_digits => decompose(form, digits().chain(latest())),
+                one if one > 1 && assumed > 1 => {
+                    decompose(form, earliest().skip(one - 2).take(1).chain(latest()).chain(digits()))
+                }
+                _ => return None,
             };
             (!found.0.is_empty()).then_some(found)
         })

@@ -409,7 +409,8 @@ pub(super) struct WordHasher(u64);
 
 impl Hasher for WordHasher {
     fn finish(&self) -> u64 {
-        self.0
+        // Tables look at the lowest bits, which depend on the lowest bits of the words alone.
+        self.0 ^ (self.0 >> 32)
     }
 
     fn write(&mut self, bytes: &[u8]) {

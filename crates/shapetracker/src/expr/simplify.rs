@@ -117,7 +117,7 @@ struct Reader {
 }
 
 /// Forms of more terms are atoms: else a long sum that is used everywhere would be written out everywhere.
-const LONG: usize = 64;
+const LONG: usize = 24;
 
 impl Reader {
     fn new(style: Style) -> Reader {
