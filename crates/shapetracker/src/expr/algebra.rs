@@ -19,6 +19,11 @@ pub(super) struct Algebra {
     quotients: HashMap<Form, SmallVec<[Atom; 2]>, BuildHasherDefault<WordHasher>>,
     /// What stays in the numerator of a division that cannot be avoided.
     pub(super) style: Style,
+    /// Whether what divisions leave became atoms.
+    has_digits: bool,
+    /// Whether something was taken out of a numerator that is no multiple of the divisor; and whether anything was.
+    takes_parts: bool,
+    takes_multiples: bool,
 }
 
 /// What an atom is.
@@ -75,15 +80,21 @@ impl Style {
     /// For stacks so high that what is taken out of divisions leaves `i64`: every digit is an atom of its own.
     pub(super) const EVERY_DIGIT: Style = Style { taken: Taken::Every, digits: false };
 
-    /// All styles. Which is the cheapest depends on the rest of the expression: they are all tried.
-    pub(super) const ALL: [Style; 6] = [
-        Style { taken: Taken::Most, digits: false },
-        Style { taken: Taken::Most, digits: true },
-        Style { taken: Taken::Multiples, digits: false },
-        Style { taken: Taken::Multiples, digits: true },
-        Style { taken: Taken::Nothing, digits: false },
-        Style { taken: Taken::Nothing, digits: true },
-    ];
+    /// The way of writing divisions that is tried first.
+    pub(super) const FIRST: Style = Style { taken: Taken::Most, digits: true };
+
+    /// The way to try after this one, if it can make a difference. Which is the cheapest depends on the rest of the
+    /// expression: all are tried.
+    pub(super) fn next(self, tried: &Algebra) -> Option<Style> {
+        let takes = |taken| Some(Style { taken, digits: true });
+        match self {
+            _ if tried.quotients.is_empty() => None,
+            Style { digits: true, taken } if tried.has_digits => Some(Style { taken, digits: false }),
+            Style { taken: Taken::Most, .. } if tried.takes_parts => takes(Taken::Multiples),
+            Style { taken: Taken::Most | Taken::Multiples, .. } if tried.takes_multiples => takes(Taken::Nothing),
+            _ => None,
+        }
+    }
 }
 
 impl Algebra {
@@ -172,6 +183,8 @@ impl Algebra {
             }
         }
         let (taken, rest) = reduce(&form, divisor, self.style.taken)?;
+        self.takes_multiples |= taken != Form::constant(0);
+        self.takes_parts |= self.style.taken == Taken::Most && rest != reduce(&form, divisor, Taken::Multiples)?.1;
         let atom = self.atom(Kind::Quotient(rest, divisor), context)?;
         taken.plus(1, &Form::atom(atom))
     }
@@ -196,6 +209,7 @@ impl Algebra {
             if left.terms.len() + 1 < form.terms.len() {
                 let remainder = self.atom(Kind::Remainder(whole, divisor), context)?;
                 form = left.plus(factor, &Form::atom(remainder))?;
+                self.has_digits = true;
             }
         }
         Some(form)

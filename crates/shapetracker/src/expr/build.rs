@@ -57,9 +57,9 @@ impl IndexExpr {
         &self.shape
     }
 
-    fn divides(&self, parts: &[Expr]) -> bool {
+    fn divides_index(&self) -> bool {
         let is_division = |expr| matches!(self.graph.node(expr), Node::Binary(Binary::Div | Binary::Mod, ..));
-        self.graph.parts(parts).into_iter().any(is_division)
+        self.graph.parts(&[self.index]).into_iter().any(is_division)
     }
 
     /// What computing both costs.
@@ -79,31 +79,27 @@ impl ShapeTracker {
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
         let cheapest = |plane: Option<&Affine>| {
             let mut best: Option<IndexExpr> = None;
-            let styles = if self.views().len() > HIGH { &[Style::EVERY_DIGIT] } else { &Style::ALL[..] };
-            for &style in styles {
+            let mut next = Some(if self.views().len() > HIGH { Style::EVERY_DIGIT } else { Style::FIRST });
+            while let Some(style) = next {
+                let access = Access::of(self.views(), style, plane);
+                next = style.next(&access.algebra);
                 // Some ways of writing it leave `i64` where others do not.
-                let Ok(code) = Access::of(self.views(), style, plane).and_then(|access| access.code(self.shape())) else {
-                    continue;
-                };
-                let divides = code.divides(&[code.index, code.valid]);
+                let Ok(code) = access.code(self.shape()) else { continue };
                 let rank = |code: &IndexExpr| (code.cost().weight, code.cost().ops);
                 if best.as_ref().is_none_or(|best| rank(&code) < rank(best)) {
                     best = Some(code);
-                }
-                if !divides {
-                    break;
                 }
             }
             best
         };
         let best = match cheapest(None) {
-            Some(best) if !best.divides(&[best.index]) => return Ok(best),
+            Some(best) if !best.divides_index() => return Ok(best),
             best => best,
         };
         // Divisions may cancel out of the address even though none of them can be done without.
         let plane = Stacked::of(self.views()).and_then(|stack| stack.plane(&mut Work::a_little()).ok().flatten());
         let best = plane.and_then(|plane| cheapest(Some(&plane))).or(best);
-        best.map_or_else(|| Access::of(self.views(), Style::EVERY_DIGIT, None)?.code(self.shape()), Ok)
+        best.map_or_else(|| Access::of(self.views(), Style::EVERY_DIGIT, None).code(self.shape()), Ok)
     }
 }
 
@@ -112,24 +108,24 @@ struct Access {
     algebra: Algebra,
     context: Context,
     conditions: Vec<Condition>,
-    /// `None` when no index is valid.
-    address: Option<Form>,
+    /// The quotients of the position at hand: divisor, how many conditions there were, and quotient.
+    quotients: SmallVec<[(i64, usize, Form); 8]>,
+    /// `Some(None)` when no index is valid; `None` when something leaves `i64`.
+    address: Option<Option<Form>>,
 }
 
 impl Access {
     /// The access through some views; the address is known already if it is affine.
-    fn of(views: &[View], style: Style, plane: Option<&Affine>) -> Result<Access, Error> {
+    fn of(views: &[View], style: Style, plane: Option<&Affine>) -> Access {
         let algebra = Algebra::new(style);
-        let mut access = Access { algebra, context: Context::default(), conditions: Vec::new(), address: None };
+        let mut access = Access { algebra, context: Context::default(), conditions: Vec::new(), quotients: SmallVec::new(), address: Some(None) };
         if !views.iter().any(View::is_empty) {
-            let address = access.through(views).and_then(|address| match (address, plane) {
+            access.address = access.through(views).and_then(|address| match (address, plane) {
                 (Some(_), Some(plane)) => Some(Some(access.affine(plane)?)),
                 (address, _) => Some(address),
             });
-            let fault = Fault::Overflow { op: "index_expr", what: "a value on the way" };
-            access.address = address.ok_or(fault)?;
         }
-        Ok(access)
+        access
     }
 
     fn affine(&self, plane: &Affine) -> Option<Form> {
@@ -165,14 +161,27 @@ impl Access {
         Some(Some(self.context.settled(&position)?))
     }
 
+    /// A quotient of a position; those of one position are kept until more is assumed.
+    fn quotient(&mut self, position: &Form, divisor: i64) -> Option<Form> {
+        let now = self.conditions.len();
+        let known = self.quotients.iter().find(|(by, when, _)| *by == divisor && *when == now);
+        if let Some((_, _, quotient)) = known {
+            return Some(quotient.clone());
+        }
+        let quotient = self.algebra.quotient(position, divisor, &mut self.context)?;
+        self.quotients.push((divisor, now, quotient.clone()));
+        Some(quotient)
+    }
+
     /// The address of a position of a view.
     fn below(&mut self, level: &Level, position: &Form) -> Option<Option<Form>> {
         let masked = || level.digits.iter().enumerate().filter(|(_, digit)| digit.is_masked());
+        self.quotients.clear();
         // What is still open when all affine digits are known gains by what they say.
         let mut open = SmallVec::<[usize; 8]>::new();
         for (j, digit) in masked() {
             let before = self.algebra.len();
-            let under = self.algebra.quotient(position, digit.weight, &mut self.context)?;
+            let under = self.quotient(position, digit.weight)?;
             let value = if self.algebra.len() == before && j + 1 < level.digits.len() {
                 match self.context.unwrapped(&under, digit.size, digit.begin, digit.end) {
                     Some(value) => value,
@@ -203,7 +212,7 @@ impl Access {
             let wrap = under.map_or(0, |under| i128::from(under.size) * i128::from(under.stride));
             let step = i128::from(digit.stride) - wrap;
             if step != 0 {
-                let quotient = self.algebra.quotient(position, digit.weight, &mut self.context)?;
+                let quotient = self.quotient(position, digit.weight)?;
                 address = address.plus(i64::try_from(step).ok()?, &quotient)?;
             }
         }
@@ -224,7 +233,7 @@ impl Access {
     /// A digit of a position.
     fn digit(&mut self, level: &Level, position: &Form, j: usize) -> Option<Form> {
         let digit = level.digits[j];
-        let value = self.algebra.quotient(position, digit.weight, &mut self.context)?;
+        let value = self.quotient(position, digit.weight)?;
         if self.algebra.style == Style::EVERY_DIGIT && j + 1 < level.digits.len() {
             return match self.context.affine_quotient(&value, digit.size) {
                 Some(above) => value.plus(-digit.size, &above),
@@ -233,7 +242,7 @@ impl Access {
         }
         match level.digits.get(j + 1) {
             Some(above) => {
-                let above = self.algebra.quotient(position, above.weight, &mut self.context)?;
+                let above = self.quotient(position, above.weight)?;
                 self.algebra.in_digits(value.plus(-digit.size, &above)?, &mut self.context)
             }
             None => Some(value),
@@ -248,8 +257,9 @@ impl Access {
             Truth::Never => return false,
             Truth::Depends => {}
         }
+        let condition = self.context.needed(condition);
         let whole = self.algebra.without_quotient(condition.clone()).normal();
-        let whole = self.context.without_tail(whole).normal();
+        let whole = self.context.without_tail(self.context.needed(whole)).normal();
         self.context.assume(&condition);
         self.context.assume(&whole);
         self.conditions.push(whole);
@@ -261,7 +271,8 @@ impl Access {
         let variables = shape.iter().enumerate().map(|(axis, &size)| graph.variable(&format!("idx{axis}"), 0..size.max(1)));
         let variables = variables.collect::<Result<Vec<_>, _>>()?;
         let conditions = std::mem::take(&mut self.conditions);
-        let address = self.address.take();
+        let fault = Fault::Overflow { op: "index_expr", what: "a value on the way" };
+        let address = self.address.take().ok_or(fault)?;
         let conditions = settle(&mut self.algebra, &mut self.context, conditions, address.as_ref());
         let settled = address.zip(conditions);
         let Some((address, conditions)) = settled else {

@@ -16,6 +16,9 @@ pub(super) fn settle(
     along: Option<&Form>,
 ) -> Option<Vec<Condition>> {
     for at in (0..conditions.len()).rev() {
+        if is_apart(algebra, &conditions, at) {
+            continue;
+        }
         let others = Context::of(algebra, except(&conditions, at));
         let mut condition = conditions[at].clone();
         if let Some(form) = others.settled(&condition.form) {
@@ -35,7 +38,7 @@ pub(super) fn settle(
         if let Some(shifted) = shifted(algebra, context, &conditions, at, along) {
             conditions[at] = shifted;
         }
-        if !is_shared(&conditions, at, along) {
+        if conditions[at].can_be_saturated() && !is_shared(&conditions, at, along) {
             let others = Context::of(algebra, except(&conditions, at));
             conditions[at] = others.saturated(conditions[at].clone());
         }
@@ -45,6 +48,17 @@ pub(super) fn settle(
 
 fn except(conditions: &[Condition], at: usize) -> impl Iterator<Item = &Condition> + Clone {
     conditions.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, other)| other)
+}
+
+/// Whether a condition is about variables that no other is about: so the others say nothing of it.
+fn is_apart(algebra: &Algebra, conditions: &[Condition], at: usize) -> bool {
+    conditions[at].form.terms.iter().all(|(atom, _)| {
+        let elsewhere = || except(conditions, at).any(|other| other.form.coefficient(*atom) != 0);
+        matches!(algebra.kind(*atom), Kind::Variable(..)) && !elsewhere()
+    }) && except(conditions, at).flat_map(|other| &other.form.terms).all(|(atom, _)| {
+        // A quotient may be one of these variables.
+        matches!(algebra.kind(*atom), Kind::Variable(..))
+    })
 }
 
 /// Whether two terms of a condition are found in another form with the same ratio, so that it may share their sum.

@@ -66,6 +66,12 @@ impl Condition {
         }
         Condition { form, low, high }
     }
+
+    /// Whether it has one bound, and products that might be saved.
+    pub(super) fn can_be_saturated(&self) -> bool {
+        self.low.is_some() != self.high.is_some()
+            && self.form.terms.iter().any(|(_, coefficient)| coefficient.abs() != 1)
+    }
 }
 
 /// A range of values, both ends included.
@@ -345,15 +351,15 @@ impl Context {
     /// With steps chosen so that the first steps fit, the remainder never leaves `0..divisor` (the boundary test). For
     /// independent parts that is exact.
     pub(super) fn affine_quotient(&self, form: &Form, divisor: i64) -> Option<Form> {
-        for (mut pieces, rest) in self.decompositions(form, 16) {
-            self.atoms_of(&rest, &mut pieces);
-            if let Some(quotient) = quotient_of_pieces(&pieces, rest.constant, divisor) {
-                return Some(quotient);
-            }
-        }
         let mut pieces = Pieces::new();
         self.atoms_of(form, &mut pieces);
-        quotient_of_pieces(&pieces, form.constant, divisor)
+        let plain = quotient_of_pieces(&pieces, form.constant, divisor);
+        plain.or_else(|| {
+            self.decompositions(form, 16).find_map(|(mut pieces, rest)| {
+                self.atoms_of(&rest, &mut pieces);
+                quotient_of_pieces(&pieces, rest.constant, divisor)
+            })
+        })
     }
 
     /// What stands for `form mod size` in the demand that it lie in `begin..end`: a form that differs from it by multiples
@@ -470,11 +476,21 @@ fn contained(form: &Form, known: &Form, digit: bool) -> Option<(i64, Form)> {
     }
     let (last, others) = known.terms.split_last()?;
     let last = (!digit).then_some(last);
-    let factors = others.iter().chain(last).map(|(atom, unit)| (form.coefficient(*atom), *unit));
-    let left = factors.filter(|(coefficient, unit)| coefficient % unit == 0).filter_map(|(coefficient, unit)| {
+    let mut best: Option<(i64, Form)> = None;
+    let mut tried = None;
+    for (atom, unit) in others.iter().chain(last) {
+        let coefficient = form.coefficient(*atom);
         let factor = coefficient / unit;
-        Some((factor, form.plus(factor.checked_neg()?, known)?))
-    });
-    let gone = |left: &Form| others.iter().all(|(atom, _)| left.coefficient(*atom) == 0);
-    left.filter(|(_, left)| !digit || gone(left)).min_by_key(|(_, left)| left.terms.len())
+        if coefficient % unit != 0 || tried == Some(factor) {
+            continue;
+        }
+        tried = Some(factor);
+        let Some(left) = form.plus(-factor, known) else { continue };
+        let gone = || others.iter().all(|(atom, _)| left.coefficient(*atom) == 0);
+        let fewer = best.as_ref().is_none_or(|(_, best)| left.terms.len() < best.terms.len());
+        if fewer && (!digit || gone()) {
+            best = Some((factor, left));
+        }
+    }
+    best
 }

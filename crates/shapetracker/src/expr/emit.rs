@@ -453,13 +453,7 @@ fn best_use(sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
             factors.push(coefficient / unit);
         }
     }
-    let uses = factors.into_iter().map(|factor| {
-        let used = sum.with(pattern, factor, None);
-        // The new term costs an addition, and a product.
-        let empty = used.terms.is_empty() && (used.constant == 0 || used.shiftable);
-        let cost = used.cost() + usize::from(!empty) + usize::from(factor.unsigned_abs() != 1);
-        (sum.cost() as isize - cost as isize, factor)
-    });
+    let uses = factors.into_iter().filter_map(|factor| Some((sum.saved_by(pattern, factor)?, factor)));
     uses.filter(|(saved, _)| *saved > 0).max_by_key(|(saved, _)| *saved)
 }
 
@@ -480,6 +474,24 @@ impl Sum {
         let summands = self.terms.len() + usize::from(self.constant != 0 && !self.shiftable);
         let products = self.terms.iter().filter(|(_, factor)| factor.unsigned_abs() != 1).count();
         summands.saturating_sub(1) + products
+    }
+
+    /// The operations saved by `factor` times a pattern, all of whose symbols are in the sum; `None` past `i64`.
+    fn saved_by(&self, pattern: &Sum, factor: i64) -> Option<isize> {
+        let costs = |coefficient: i64| 1 + isize::from(coefficient.unsigned_abs() != 1);
+        // The new term costs an addition, and a product.
+        let mut saved = -costs(factor);
+        for &(symbol, unit) in &pattern.terms {
+            let (_, coefficient) = self.terms.iter().find(|(ours, _)| *ours == symbol)?;
+            let new = coefficient.checked_sub(unit.checked_mul(factor)?)?;
+            saved += costs(*coefficient);
+            saved -= if new == 0 { 0 } else { costs(new) };
+        }
+        if !self.shiftable {
+            let new = self.constant.checked_sub(pattern.constant.checked_mul(factor)?)?;
+            saved += isize::from(self.constant != 0) - isize::from(new != 0);
+        }
+        Some(saved)
     }
 
     /// `self - factor * pattern`, plus `factor` of a symbol. Past `i64` it is left as it is.

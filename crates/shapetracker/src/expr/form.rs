@@ -41,34 +41,28 @@ impl Form {
     /// `self + factor * other`, or `None` past `i64`.
     pub(super) fn plus(&self, factor: i64, other: &Form) -> Option<Form> {
         let with_opposite = |number: i64| (number != i64::MIN).then_some(number);
-        let constant = with_opposite(other.constant.checked_mul(factor)?.checked_add(self.constant)?)?;
-        let mut sum = Form { terms: SmallVec::with_capacity(self.terms.len() + other.terms.len()), constant };
-        let (mut ours, mut theirs) = (self.terms.iter().copied().peekable(), other.terms.iter().copied().peekable());
-        loop {
-            let (atom, coefficient) = match (ours.peek().copied(), theirs.peek().copied()) {
-                (Some(ours_next), Some((atom, _))) if ours_next.0 < atom => {
-                    ours.next();
-                    ours_next
-                }
-                (Some((same, coefficient)), Some((atom, other))) if same == atom => {
-                    ours.next();
-                    theirs.next();
-                    (atom, other.checked_mul(factor)?.checked_add(coefficient)?)
-                }
-                (_, Some((atom, coefficient))) => {
-                    theirs.next();
-                    (atom, coefficient.checked_mul(factor)?)
-                }
-                (Some(ours_next), None) => {
-                    ours.next();
-                    ours_next
-                }
-                (None, None) => return Some(sum),
-            };
-            if with_opposite(coefficient)? != 0 {
-                sum.terms.push((atom, coefficient));
+        let scaled = |number: i64| number.checked_mul(factor).and_then(with_opposite);
+        let constant = with_opposite(scaled(other.constant)?.checked_add(self.constant)?)?;
+        let mut terms = Terms::with_capacity(self.terms.len() + other.terms.len());
+        let (mut ours, mut theirs) = (&self.terms[..], &other.terms[..]);
+        while let [(atom, coefficient), rest @ ..] = theirs {
+            let before = ours.iter().take_while(|(ours, _)| ours < atom).count();
+            terms.extend_from_slice(&ours[..before]);
+            ours = &ours[before..];
+            let mut sum = scaled(*coefficient)?;
+            if let [(same, coefficient), rest @ ..] = ours
+                && same == atom
+            {
+                sum = with_opposite(sum.checked_add(*coefficient)?)?;
+                ours = rest;
             }
+            if sum != 0 {
+                terms.push((*atom, sum));
+            }
+            theirs = rest;
         }
+        terms.extend_from_slice(ours);
+        Some(Form { terms, constant })
     }
 
     pub(super) fn times(&self, factor: i64) -> Option<Form> {

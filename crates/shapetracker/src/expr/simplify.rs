@@ -61,15 +61,16 @@ impl Graph {
         loop {
             let mut improved = false;
             let from = best;
-            for style in Style::ALL {
-                let Some((found, divides)) = self.rewritten(from, style) else { continue };
+            let mut next = Some(Style::FIRST);
+            while let Some(style) = next {
+                let mut reader = Reader::new(style);
+                let found = self.rewritten(from, &mut reader);
+                next = style.next(&reader.algebra);
+                let Some(found) = found else { continue };
                 let new = self.cost(&found);
                 let no_dearer = new.ops <= cost.ops && new.divmods <= cost.divmods && new.weight <= cost.weight;
                 if no_dearer && new != cost {
                     (best, cost, improved) = (found, new, true);
-                }
-                if !divides {
-                    break;
                 }
             }
             if !improved {
@@ -78,9 +79,8 @@ impl Graph {
         }
     }
 
-    /// Expressions in a style, and whether the style made a difference.
-    fn rewritten<const N: usize>(&mut self, roots: [Expr; N], style: Style) -> Option<([Expr; N], bool)> {
-        let mut reader = Reader::new(style);
+    /// Expressions read and written again.
+    fn rewritten<const N: usize>(&mut self, roots: [Expr; N], reader: &mut Reader) -> Option<[Expr; N]> {
         let number = |root: &Expr| self.sort(*root) == Sort::Number;
         let mut found = Vec::new();
         // The condition first: what it says is put into the index.
@@ -99,12 +99,11 @@ impl Graph {
             let atom = *reader.conditions.get(&first)?;
             found.insert(0, Root::Condition(if N == 1 { reader.conjunction(atom) } else { atom }));
         }
-        let divides = reader.algebra.atoms().any(|(_, kind)| matches!(kind, Kind::Quotient(..) | Kind::Remainder(..)));
         let ranges: Vec<_> = self.variables().to_vec();
         let variables: Option<Vec<Expr>> =
             ranges.iter().map(|variable| self.variable(&variable.name, variable.range.clone()).ok()).collect();
         let nodes = emit(&reader.algebra, found, self, &variables?).ok()?;
-        Some((nodes[..].try_into().ok()?, divides))
+        nodes[..].try_into().ok()
     }
 }
 
