@@ -43,7 +43,44 @@ pub(super) fn settle(
             conditions[at] = others.saturated(conditions[at].clone());
         }
     }
+    join_extremes(algebra, &mut conditions);
     Some(conditions)
+}
+
+/// Joins the conditions that forms be as small or as large as they can be: a sum is smallest where every summand is.
+///
+/// Conditions on a variable alone stay apart: they are bounds of a loop.
+fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
+    let is_bound = |form: &Form| match form.terms[..] {
+        [(atom, _)] => matches!(algebra.kind(atom), Kind::Variable(..)),
+        _ => false,
+    };
+    let is_extreme = |condition: &Condition| {
+        condition.low.is_none() != condition.high.is_none() && !is_bound(&condition.form)
+    };
+    if conditions.iter().filter(|condition| is_extreme(condition)).count() < 2 {
+        return;
+    }
+    let anywhere = Context::of(algebra, std::iter::empty());
+    // The sum so far, and the least that it can be.
+    let mut joined: Option<(Form, i128)> = None;
+    conditions.retain(|Condition { form, low, high }| {
+        let sign = match (anywhere.bounds(form), low, high) {
+            _ if is_bound(form) => return true,
+            (Some((least, _)), None, Some(high)) if *high == least => 1,
+            (Some((_, most)), Some(low), None) if *low == most => -1,
+            _ => return true,
+        };
+        let least = if sign > 0 { *high } else { low.map(|low| -low) }.unwrap_or_default();
+        let sum = match &joined {
+            None => form.times(sign).zip(Some(least)),
+            Some((sum, smallest)) => sum.plus(sign, form).zip(smallest.checked_add(least)),
+        };
+        let fits = sum.is_some();
+        joined = sum.or(joined.take());
+        !fits
+    });
+    conditions.extend(joined.map(|(form, least)| Condition { form, low: None, high: Some(least) }.normal()));
 }
 
 fn except(conditions: &[Condition], at: usize) -> impl Iterator<Item = &Condition> + Clone {

@@ -174,7 +174,10 @@ impl Node {
 impl Graph {
     /// A graph without expressions.
     pub fn new() -> Graph {
-        Graph::default()
+        let mut graph = Graph::default();
+        graph.known.reserve(48);
+        graph.nodes.reserve(48);
+        graph
     }
 
     /// A variable with a name and a half-open range of values. The same name is the same variable.
