@@ -137,9 +137,9 @@ impl Algebra {
         Some(atom)
     }
 
-    /// An atom that is a condition: its values are 0 and 1.
+    /// An atom that is a condition. Its values are 0 and 1, which never leave `i64`.
     pub(super) fn condition(&mut self, kind: Kind, context: &mut Context) -> Atom {
-        self.atom(kind, context).unwrap_or(0)
+        self.atom(kind, context).unwrap_or_default()
     }
 
     /// The quotients of a numerator, and their divisors.
@@ -256,7 +256,7 @@ impl Algebra {
             let scaled = |bound: Option<i128>, by: i128| match bound {
                 Some(bound) => {
                     let bound = bound.checked_mul(divisor.into())?.checked_add(by)?;
-                    (-WIDE <= bound && bound <= WIDE).then_some(Some(bound))
+                    (-WIDE..=WIDE).contains(&bound).then_some(Some(bound))
                 }
                 None => Some(None),
             };
@@ -300,7 +300,9 @@ impl Kind {
     /// The forms that an atom is made of.
     pub(super) fn forms(&self) -> impl Iterator<Item = &Form> {
         let forms = match self {
-            Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => [Some(form), None],
+            Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => {
+                [Some(form), None]
+            }
             Kind::Operation(_, a, b, _) | Kind::Select(_, a, b, _) | Kind::Compare(_, a, b) => [Some(a), Some(b)],
             _ => [None, None],
         };

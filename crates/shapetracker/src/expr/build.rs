@@ -118,7 +118,13 @@ impl Access {
     /// The access through some views; the address is known already if it is affine.
     fn of(views: &[View], style: Style, plane: Option<&Affine>) -> Access {
         let algebra = Algebra::new(style);
-        let mut access = Access { algebra, context: Context::default(), conditions: Vec::new(), quotients: SmallVec::new(), address: Some(None) };
+        let mut access = Access {
+            algebra,
+            context: Context::default(),
+            conditions: Vec::new(),
+            quotients: SmallVec::new(),
+            address: Some(None),
+        };
         if !views.iter().any(View::is_empty) {
             access.address = access.through(views).and_then(|address| match (address, plane) {
                 (Some(_), Some(plane)) => Some(Some(access.affine(plane)?)),
@@ -268,7 +274,8 @@ impl Access {
 
     fn code(mut self, shape: &[i64]) -> Result<IndexExpr, Error> {
         let mut graph = Graph::new();
-        let variables = shape.iter().enumerate().map(|(axis, &size)| graph.variable(&format!("idx{axis}"), 0..size.max(1)));
+        let variables =
+            shape.iter().enumerate().map(|(axis, &size)| graph.variable(&format!("idx{axis}"), 0..size.max(1)));
         let variables = variables.collect::<Result<Vec<_>, _>>()?;
         let conditions = std::mem::take(&mut self.conditions);
         let fault = Fault::Overflow { op: "index_expr", what: "a value on the way" };

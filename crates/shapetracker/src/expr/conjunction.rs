@@ -55,9 +55,8 @@ fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
         [(atom, _)] => matches!(algebra.kind(atom), Kind::Variable(..)),
         _ => false,
     };
-    let is_extreme = |condition: &Condition| {
-        condition.low.is_none() != condition.high.is_none() && !is_bound(&condition.form)
-    };
+    let is_extreme =
+        |condition: &Condition| condition.low.is_none() != condition.high.is_none() && !is_bound(&condition.form);
     if conditions.iter().filter(|condition| is_extreme(condition)).count() < 2 {
         return;
     }

@@ -119,12 +119,9 @@ impl Context {
                     }
                 }
             }
-            Kind::Test(_)
-            | Kind::Compare(..)
-            | Kind::Bool(_)
-            | Kind::Not(_)
-            | Kind::Both(..)
-            | Kind::Choice(..) => self.ranges.push((0, 1)),
+            Kind::Test(_) | Kind::Compare(..) | Kind::Bool(_) | Kind::Not(_) | Kind::Both(..) | Kind::Choice(..) => {
+                self.ranges.push((0, 1))
+            }
         }
         Some(())
     }
@@ -138,7 +135,9 @@ impl Context {
         // Two forms of which one is a part of the other tell of the difference.
         let mut differences: SmallVec<[(Form, Span); 4]> = SmallVec::new();
         for (other, values) in &self.assumed {
-            for ([whole, part], [of_whole, of_part]) in [([form, other], [span, *values]), ([other, form], [*values, span])] {
+            for ([whole, part], [of_whole, of_part]) in
+                [([form, other], [span, *values]), ([other, form], [*values, span])]
+            {
                 if whole != part
                     && let Some((factor, left)) = contained(whole, part, false)
                     && let Some(difference) = factor.checked_neg().and_then(|minus| add(of_whole, minus, of_part))
@@ -179,7 +178,8 @@ impl Context {
         let earliest = || self.assumed.iter().map(|known| (known, false));
         // Those of the quotients in the form: digits stand in the order of their last atoms, the quotients.
         let digits = move || {
-            let of = |atom: Atom| move |(known, _): &(Form, Span)| known.terms.last().is_none_or(|(last, _)| *last < atom);
+            let of =
+                |atom: Atom| move |(known, _): &(Form, Span)| known.terms.last().is_none_or(|(last, _)| *last < atom);
             form.terms.iter().flat_map(move |(atom, _)| {
                 let first = self.remainders.partition_point(of(*atom));
                 let past = first + self.remainders[first..].partition_point(of(*atom + 1));
@@ -207,8 +207,9 @@ impl Context {
         let mut span = plain;
         for (pieces, rest) in self.decompositions(form, 3) {
             let rest = self.bounds_of_atoms(&rest);
-            let sum =
-                rest.and_then(|rest| pieces.iter().try_fold(rest, |span, piece| add(span, piece.coefficient, piece.values)));
+            let sum = rest.and_then(|rest| {
+                pieces.iter().try_fold(rest, |span, piece| add(span, piece.coefficient, piece.values))
+            });
             span = sum.map_or(span, |(low, high)| (span.0.max(low), span.1.min(high)));
         }
         Some(span)
@@ -332,7 +333,8 @@ impl Context {
         let missing = ends.clone().try_fold(bound, |missing, (_, coefficient, end)| {
             missing.checked_sub(i128::from(coefficient).checked_mul(end)?)
         });
-        let Some(missing) = missing.and_then(|missing| i64::try_from(missing).ok()).filter(|missing| *missing > 0) else {
+        let Some(missing) = missing.and_then(|missing| i64::try_from(missing).ok()).filter(|missing| *missing > 0)
+        else {
             return condition;
         };
         let mut saturated = Condition { form: Form::constant(0), low: Some(missing.into()), high: None };
@@ -381,10 +383,7 @@ impl Context {
     }
 }
 
-fn decompose<'a>(
-    form: &Form,
-    known: impl Iterator<Item = (&'a (Form, Span), bool)>,
-) -> (Pieces<'a>, Form) {
+fn decompose<'a>(form: &Form, known: impl Iterator<Item = (&'a (Form, Span), bool)>) -> (Pieces<'a>, Form) {
     let (mut pieces, mut rest) = (SmallVec::new(), form.clone());
     for ((known, values), digit) in known {
         if let Some((coefficient, left)) = contained(&rest, known, digit) {

@@ -27,12 +27,8 @@ pub(super) fn emit(
         Root::Number(form) => Some(Sum::of(form)),
         Root::Condition(_) => None,
     });
-    let mut emitter = Emitter {
-        algebra,
-        sums: numbers.collect(),
-        made_of: vec![None; algebra.len()],
-        nodes: Vec::new(),
-    };
+    let mut emitter =
+        Emitter { algebra, sums: numbers.collect(), made_of: vec![None; algebra.len()], nodes: Vec::new() };
     emitter.take_up(conditions);
     if emitter.sums.len() <= MANY {
         emitter.use_remainders();
@@ -139,7 +135,8 @@ impl<'a> Emitter<'a> {
                 let factor = coefficient / divisor;
                 let whole = (coefficient % divisor == 0).then(|| form.plus(factor, &whole)).flatten();
                 let minus = coefficient.checked_add(factor).and_then(i64::checked_neg);
-                let Some(replaced) = whole.zip(minus).and_then(|(whole, minus)| whole.plus(minus, &Form::atom(atom))) else {
+                let Some(replaced) = whole.zip(minus).and_then(|(whole, minus)| whole.plus(minus, &Form::atom(atom)))
+                else {
                     return false;
                 };
                 before += form.terms.len() + usize::from(form.constant != 0 && !sum.shiftable);
@@ -173,7 +170,8 @@ impl<'a> Emitter<'a> {
         loop {
             let mut best: Option<(isize, Sum)> = None;
             for pattern in self.patterns() {
-                let saved: isize = self.sums.iter().map(|sum| best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
+                let saved: isize =
+                    self.sums.iter().map(|sum| best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
                 let saved = saved - pattern.cost() as isize;
                 let (most, constant) = best.as_ref().map_or((0, 0), |(saved, best)| (*saved, best.constant));
                 if saved > most || (saved == most && saved > 0 && constant != 0 && pattern.constant == 0) {
@@ -199,7 +197,8 @@ impl<'a> Emitter<'a> {
     fn patterns(&self) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
         for (atom, made) in (0..).zip(&self.made_of) {
-            if let (Some(Made { sums, remainder: false }), Some((_, divisor))) = (made, self.algebra.as_quotient(atom)) {
+            if let (Some(Made { sums, remainder: false }), Some((_, divisor))) = (made, self.algebra.as_quotient(atom))
+            {
                 let whole = self.sums[*sums].form();
                 if let Some(Form { terms, constant }) = whole.plus(-divisor, &Form::atom(atom)) {
                     patterns.push(Sum { terms, constant, shiftable: false, remainder: Some(atom) });
@@ -504,7 +503,9 @@ impl Sum {
             None => Some(left),
         });
         match left {
-            Some(Form { terms, constant }) => Sum { terms, constant, shiftable: self.shiftable, remainder: self.remainder },
+            Some(Form { terms, constant }) => {
+                Sum { terms, constant, shiftable: self.shiftable, remainder: self.remainder }
+            }
             None => self.clone(),
         }
     }

@@ -1,6 +1,6 @@
 //! Any expression made cheaper: it is read as forms, and written again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::algebra::{Algebra, Kind, Style};
 use super::conjunction::settle;
@@ -322,21 +322,20 @@ impl Reader {
         self.atom(Kind::Choice(condition, a, b))
     }
 
-    /// The conditions that must all hold for one to hold, tests apart from others.
+    /// The conditions that must all hold for one to hold, tests (not too many of them) apart from others.
     fn conjuncts(&self, condition: Atom) -> (Vec<Condition>, Vec<Atom>) {
         let (mut tests, mut others) = (Vec::new(), Vec::new());
         let mut open = vec![condition];
+        let mut seen = HashSet::new();
         while let Some(atom) = open.pop() {
+            if !seen.insert(atom) {
+                continue;
+            }
             match self.algebra.kind(atom) {
                 Kind::Both(Binary::And, a, b) => open.extend([b, a]),
-                Kind::Test(condition) if !tests.contains(condition) && tests.len() < LONG => tests.push(condition.clone()),
-                Kind::Test(_) | Kind::Bool(true) => {
-                    if tests.len() >= LONG && !others.contains(&atom) {
-                        others.push(atom);
-                    }
-                }
-                _ if others.last() != Some(&atom) => others.push(atom),
-                _ => {}
+                Kind::Test(condition) if tests.len() < LONG => tests.push(condition.clone()),
+                Kind::Bool(true) => {}
+                _ => others.push(atom),
             }
         }
         (tests, others)

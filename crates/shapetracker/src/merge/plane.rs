@@ -79,9 +79,12 @@ impl Stacked<'_> {
                 let plane = index.iter().zip(&steps).map(|(&v, step)| (v, -i128::from(step.unwrap_or(0))));
                 let terms = trace.address.iter().copied().chain(plane).chain([(excess, -1)]);
                 // The index variables count from 0, not from the first valid index.
-                let first: i128 = space.axes.iter().zip(&steps).map(|(axis, step)| {
-                    i128::from(step.unwrap_or(0)) * i128::from(axis.first)
-                }).sum();
+                let first: i128 = space
+                    .axes
+                    .iter()
+                    .zip(&steps)
+                    .map(|(axis, step)| i128::from(step.unwrap_or(0)) * i128::from(axis.first))
+                    .sum();
                 system.equation(terms.collect::<Vec<_>>(), constant - first - trace.offset);
                 system.solve(work)
             });
@@ -91,7 +94,8 @@ impl Stacked<'_> {
             }
             let Some(values) = against else {
                 let steps = steps.iter().map(|step| step.unwrap_or(0)).collect::<Point>();
-                let first = steps.iter().zip(&space.axes).map(|(&step, axis)| i128::from(step) * i128::from(axis.first));
+                let first =
+                    steps.iter().zip(&space.axes).map(|(&step, axis)| i128::from(step) * i128::from(axis.first));
                 let constant = constant - first.sum::<i128>();
                 return Ok(Some(Affine { constant, steps }));
             };

@@ -10,8 +10,8 @@ mod printing;
 mod tests;
 
 pub use chain::{Chain, Start};
-pub use error::{ChainError, ParseError};
 pub(crate) use error::quoted;
+pub use error::{ChainError, ParseError};
 pub(crate) use parser::nearest;
 #[cfg(feature = "serde")]
 pub(crate) use parser::unknown_operation;
