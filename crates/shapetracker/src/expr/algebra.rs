@@ -183,7 +183,7 @@ impl Algebra {
             }
         }
         let (taken, rest) = reduce(&form, divisor, self.style.taken)?;
-        self.takes_multiples |= taken != Form::constant(0);
+        self.takes_multiples |= taken != Form::default();
         self.takes_parts |= self.style.taken == Taken::Most && rest != reduce(&form, divisor, Taken::Multiples)?.1;
         let atom = self.atom(Kind::Quotient(rest, divisor), context)?;
         taken.plus(1, &Form::atom(atom))
@@ -270,9 +270,9 @@ impl Algebra {
 /// A form as `divisor * taken + rest`.
 pub(super) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Form)> {
     if matches!(what, Taken::Nothing | Taken::Every) {
-        return Some((Form::constant(0), form.clone()));
+        return Some((Form::default(), form.clone()));
     }
-    let (mut taken, mut rest) = (Form::constant(0), Form::constant(0));
+    let (mut taken, mut rest) = (Form::default(), Form::default());
     for &(atom, coefficient) in &form.terms {
         let kept = match coefficient.rem_euclid(divisor) {
             0 => 0,

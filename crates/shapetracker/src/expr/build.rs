@@ -58,8 +58,22 @@ impl IndexExpr {
     }
 
     fn divides_index(&self) -> bool {
-        let is_division = |expr| matches!(self.graph.node(expr), Node::Binary(Binary::Div | Binary::Mod, ..));
-        self.graph.parts(&[self.index]).into_iter().any(is_division)
+        self.graph.parts(&[self.index]).into_iter().any(|expr| self.dividend(expr).is_some())
+    }
+
+    fn dividend(&self, expr: Expr) -> Option<Expr> {
+        match self.graph.node(expr) {
+            Node::Binary(Binary::Div | Binary::Mod, dividend, _) => Some(dividend),
+            _ => None,
+        }
+    }
+
+    /// What is smaller is cheaper. Of equal costs that with fewer negative dividends is: many languages round those
+    /// the other way, and correcting that costs.
+    fn rank(&self) -> (usize, usize, usize) {
+        let parts = self.graph.parts(&[self.index, self.valid]).into_iter();
+        let negative = parts.filter_map(|expr| self.dividend(expr)).filter(|expr| self.graph.range(*expr).0 < 0);
+        (self.cost().weight, self.cost().ops, negative.count())
     }
 
     /// What computing both costs.
@@ -85,8 +99,7 @@ impl ShapeTracker {
                 next = style.next(&access.algebra);
                 // Some ways of writing it leave `i64` where others do not.
                 let Ok(code) = access.code(self.shape()) else { continue };
-                let rank = |code: &IndexExpr| (code.cost().weight, code.cost().ops);
-                if best.as_ref().is_none_or(|best| rank(&code) < rank(best)) {
+                if best.as_ref().is_none_or(|best| code.rank() < best.rank()) {
                     best = Some(code);
                 }
             }
@@ -135,7 +148,7 @@ impl Access {
     }
 
     fn affine(&self, plane: &Affine) -> Option<Form> {
-        let mut form = Form::constant(i64::try_from(plane.constant).ok()?);
+        let mut form = Form::constant(plane.constant)?;
         for (atom, kind) in self.algebra.atoms() {
             if let Kind::Variable(axis, ..) = kind {
                 form = form.plus(plane.steps[*axis], &Form::atom(atom))?;
@@ -147,7 +160,7 @@ impl Access {
     /// The address through all views, `Some(None)` when no index is valid, `None` past `i64`.
     fn through(&mut self, views: &[View]) -> Option<Option<Form>> {
         let (last, earlier) = views.split_last()?;
-        let mut position = Form::constant(last.offset());
+        let mut position = Form::constant(last.offset())?;
         for (axis, (&size, &stride)) in last.shape().iter().zip(last.strides()).enumerate() {
             let (begin, end) = last.range(axis);
             if size == 1 {
@@ -211,7 +224,7 @@ impl Access {
         if self.algebra.style == Style::EVERY_DIGIT {
             return Some(Some(self.sum_of_digits(level, position)?));
         }
-        let mut address = Form::constant(i64::try_from(level.offset).ok()?);
+        let mut address = Form::constant(level.offset)?;
         for (j, digit) in level.digits.iter().enumerate() {
             // Digit j is q(j) - size * q(j + 1), so that q(j) moves the address by this.
             let under = j.checked_sub(1).map(|under| level.digits[under]);
@@ -228,7 +241,7 @@ impl Access {
     /// The address as the sum of all digits, each an atom of its own unless it is affine: coefficients stay small
     /// however many views there are.
     fn sum_of_digits(&mut self, level: &Level, position: &Form) -> Option<Form> {
-        let mut address = Form::constant(i64::try_from(level.offset).ok()?);
+        let mut address = Form::constant(level.offset)?;
         for (j, digit) in level.digits.iter().enumerate() {
             let value = self.digit(level, position, j)?;
             address = address.plus(digit.stride, &value)?;

@@ -123,12 +123,12 @@ fn shifted(
     if used || whole.constant == 0 || unit != -divisor || numerator != &whole.terms[..] {
         return None;
     }
-    // The form is what the division leaves, less the constant.
+    // The form is what the division leaves, less the constant. Past that the bounds would come round again.
     let (constant, by) = (i128::from(whole.constant), i128::from(divisor));
-    let (low, high) = (low.unwrap_or(-constant), high.unwrap_or(by - 1 - constant));
+    let (low, high) = (low.map_or(-constant, |low| low.max(-constant)), high.unwrap_or(by).min(by - 1 - constant));
     let first = low.rem_euclid(by);
     let last = first + (high - low);
-    if last >= by {
+    if low > high || last >= by {
         return None;
     }
     let whole = whole.without_constant();

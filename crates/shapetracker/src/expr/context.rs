@@ -229,10 +229,10 @@ impl Context {
             if coefficient != 0 && coefficient % divisor == 0 {
                 let factor = coefficient / divisor;
                 let value = i64::try_from(values.0).ok()?.checked_mul(factor)?;
-                form = form.plus(factor.checked_neg()?, digit)?.plus(1, &Form::constant(value))?;
+                form = form.plus(factor.checked_neg()?, digit)?.plus(1, &Form::constant(value)?)?;
             }
         }
-        let mut settled = Form::constant(form.constant);
+        let mut settled = Form { terms: Terms::new(), constant: form.constant };
         for &(atom, coefficient) in &form.terms {
             let (low, high) = self.ranges[atom as usize];
             if low == high {
@@ -337,7 +337,7 @@ impl Context {
         else {
             return condition;
         };
-        let mut saturated = Condition { form: Form::constant(0), low: Some(missing.into()), high: None };
+        let mut saturated = Condition { form: Form::default(), low: Some(missing.into()), high: None };
         for (atom, coefficient, end) in ends {
             let kept = coefficient.clamp(-missing, missing);
             saturated.form.terms.push((atom, kept));
@@ -401,7 +401,7 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
         first = first.checked_add(i128::from(piece.coefficient).checked_mul(piece.values.0)?)?;
     }
     let remainder = first.rem_euclid(by);
-    let mut quotient = Form::constant(0);
+    let mut quotient = Form::default();
     // The steps chosen, at the first values of all parts.
     let mut at_first = 0i128;
     let (mut low, mut high) = (remainder, remainder);

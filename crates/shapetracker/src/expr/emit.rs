@@ -103,7 +103,7 @@ impl<'a> Emitter<'a> {
                 let kind = self.algebra.kind(atom);
                 open.extend(kind.conditions());
                 let unnested = match kind {
-                    Kind::Remainder(form, divisor) => unnested(self.algebra, form, *divisor),
+                    Kind::Remainder(form, divisor) => unnested(self.algebra, form, *divisor, |_, whole| Some(whole.clone())),
                     _ => None,
                 };
                 let shiftable = matches!(kind, Kind::Test(_));
@@ -151,11 +151,13 @@ impl<'a> Emitter<'a> {
                 }
                 self.made_of[atom as usize] = Some(Made { remainder: true, ..made });
                 // Multiples of the divisor do not matter any more, nor what they were taken from.
-                let inner = &mut self.sums[made.sums];
-                let unnested = unnested(self.algebra, &whole, divisor);
+                // What a modulo is of is what is computed for it by now.
+                let computed = |atom: Atom, _: &Form| Some(self.sums[self.made_of[atom as usize]?.sums].form());
+                let unnested = unnested(self.algebra, &whole, divisor, computed);
                 let reduced = reduce(unnested.as_ref().unwrap_or(&whole), divisor, Taken::Most);
                 if let Some((_, Form { terms, constant })) = reduced {
                     let reduced = Sum { shiftable: false, remainder: None, terms, constant };
+                    let inner = &mut self.sums[made.sums];
                     if unnested.is_some() || reduced.cost() <= inner.cost() {
                         *inner = reduced;
                     }
@@ -429,14 +431,20 @@ impl<'a> Emitter<'a> {
 }
 
 /// `(m mod e) mod d` is `m mod d` when `d` divides `e`: such a form without the inner modulos, if it has any.
-fn unnested(algebra: &Algebra, form: &Form, divisor: i64) -> Option<Form> {
+fn unnested(
+    algebra: &Algebra,
+    form: &Form,
+    divisor: i64,
+    numerator: impl Fn(Atom, &Form) -> Option<Form>,
+) -> Option<Form> {
     let mut unnested = None;
     for &(atom, coefficient) in &form.terms {
         if let Kind::Remainder(whole, by) = algebra.kind(atom)
             && by % divisor == 0
         {
             let rest = Form { terms: Terms::from_slice(&[(atom, coefficient.checked_neg()?)]), constant: 0 };
-            unnested = Some(unnested.as_ref().unwrap_or(form).plus(coefficient, whole)?.plus(1, &rest)?);
+            let whole = numerator(atom, whole)?;
+            unnested = Some(unnested.as_ref().unwrap_or(form).plus(coefficient, &whole)?.plus(1, &rest)?);
         }
     }
     unnested
@@ -489,6 +497,8 @@ impl Sum {
         if !self.shiftable {
             let new = self.constant.checked_sub(pattern.constant.checked_mul(factor)?)?;
             saved += isize::from(self.constant != 0) - isize::from(new != 0);
+            // Nothing but the opposite of the pattern: that takes an operation.
+            saved -= isize::from(factor == -1 && new == 0 && pattern.terms.len() == self.terms.len());
         }
         Some(saved)
     }
@@ -510,11 +520,10 @@ impl Sum {
         }
     }
 
-    /// Divided by the greatest common divisor, with the first coefficient positive unless that leaves nothing to add.
+    /// Divided by the greatest common divisor, and turned round if there is nothing to add.
     fn primitive(self) -> Sum {
         let common = self.terms.iter().map(|(_, factor)| i128::from(*factor)).fold(self.constant.into(), gcd);
-        let negative = self.terms.iter().all(|(_, factor)| *factor < 0)
-            || (self.terms[0].1 < 0 && self.constant == 0 && self.terms.iter().any(|(_, factor)| *factor > 0));
+        let negative = self.constant <= 0 && self.terms.iter().all(|(_, factor)| *factor < 0);
         let Ok(common) = i64::try_from(if negative { -common } else { common }) else { return self };
         let terms = self.terms.iter().map(|(symbol, factor)| (*symbol, factor / common)).collect();
         Sum { terms, constant: self.constant / common, shiftable: self.shiftable, remainder: self.remainder }

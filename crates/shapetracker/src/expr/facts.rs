@@ -99,8 +99,9 @@ impl Facts {
         if low == high {
             return Facts::constant(low);
         }
-        let modulus = modulus as i64;
-        Facts { low, high, modulus, residue: (residue as i64).rem_euclid(modulus) }
+        // A class with a modulus past `i64` says nothing that the interval does not say.
+        let modulus = i64::try_from(modulus).unwrap_or(1);
+        Facts { low, high, modulus, residue: residue.rem_euclid(modulus.into()) as i64 }
     }
 
     fn condition(surely: bool, never: bool) -> Facts {

@@ -19,10 +19,10 @@ pub(super) struct Form {
 pub(super) type Terms = SmallVec<[(Atom, i64); 6]>;
 
 impl Form {
-    /// A number that is not `i64::MIN`.
-    pub(super) fn constant(constant: i64) -> Form {
-        debug_assert_ne!(constant, i64::MIN);
-        Form { terms: SmallVec::new(), constant }
+    /// A number, if it has an opposite.
+    pub(super) fn constant(constant: impl TryInto<i64>) -> Option<Form> {
+        let constant = constant.try_into().ok().filter(|constant| *constant != i64::MIN)?;
+        Some(Form { terms: SmallVec::new(), constant })
     }
 
     pub(super) fn atom(atom: Atom) -> Form {
@@ -66,7 +66,7 @@ impl Form {
     }
 
     pub(super) fn times(&self, factor: i64) -> Option<Form> {
-        Form::constant(0).plus(factor, self)
+        Form::default().plus(factor, self)
     }
 
     /// The greatest common divisor of the coefficients; 0 when there are none.

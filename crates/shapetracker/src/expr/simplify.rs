@@ -144,7 +144,7 @@ impl Reader {
     fn number(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
         let (low, high) = graph.range(expr);
         if low == high {
-            return (low != i64::MIN).then(|| Form::constant(low));
+            return Form::constant(low);
         }
         match graph.node(expr) {
             Node::Variable(place) => {
@@ -201,7 +201,7 @@ impl Reader {
                     std::mem::swap(&mut a, &mut b);
                 }
                 if op == Binary::Mod && a == b {
-                    return Some(Form::constant(0));
+                    return Some(Form::default());
                 }
                 Kind::Operation(op, a, b, range)
             }
