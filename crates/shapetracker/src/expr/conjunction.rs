@@ -125,7 +125,8 @@ fn shifted(
     }
     // The form is what the division leaves, less the constant. Past that the bounds would come round again.
     let (constant, by) = (i128::from(whole.constant), i128::from(divisor));
-    let (low, high) = (low.map_or(-constant, |low| low.max(-constant)), high.unwrap_or(by).min(by - 1 - constant));
+    let (least, most) = (-constant, by - 1 - constant);
+    let (low, high) = (low.map_or(least, |low| low.max(least)), high.map_or(most, |high| high.min(most)));
     let first = low.rem_euclid(by);
     let last = first + (high - low);
     if low > high || last >= by {
