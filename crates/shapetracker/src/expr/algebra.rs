@@ -267,6 +267,28 @@ impl Algebra {
     }
 }
 
+impl Algebra {
+    /// The condition that `m mod d` lie in a range as one on a form without the division, where it wraps only into what
+    /// is excluded.
+    pub(super) fn unwrapped(&self, condition: &Condition, context: &Context) -> Option<Condition> {
+        let Condition { form, low, high } = condition;
+        let (&(atom, unit), numerator) = form.terms.split_last()?;
+        let (whole, divisor, less) = match self.kind(atom) {
+            Kind::Remainder(whole, divisor) if numerator.is_empty() && unit == 1 => (whole, *divisor, 0),
+            // What is left of the numerator, less its constant.
+            Kind::Quotient(whole, divisor) if unit == -divisor && numerator == &whole.terms[..] => {
+                (whole, *divisor, whole.constant)
+            }
+            _ => return None,
+        };
+        let begin = low.map_or(0, |low| (low + i128::from(less)).max(0));
+        let end = high.map_or(divisor.into(), |high| (high + 1 + i128::from(less)).min(divisor.into()));
+        let (begin, end) = (i64::try_from(begin).ok()?, i64::try_from(end).ok()?);
+        let form = context.unwrapped(whole, divisor, begin, end)?;
+        Some(Condition { form, low: Some(begin.into()), high: Some(i128::from(end) - 1) }.normal())
+    }
+}
+
 /// A form as `divisor * taken + rest`.
 pub(super) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Form)> {
     if matches!(what, Taken::Nothing | Taken::Every) {

@@ -13,6 +13,7 @@ use crate::error::{Error, Fault};
 use crate::merge::equation::Work;
 use crate::merge::level::{Affine, Level};
 use crate::merge::stack::Stacked;
+use crate::shape::unravel;
 use crate::{Dims, ShapeTracker, View};
 
 /// What a compiler writes to read an element of a tracker: `buffer[index]`, guarded by `valid`.
@@ -105,14 +106,40 @@ impl ShapeTracker {
             }
             best
         };
-        let best = match cheapest(None) {
-            Some(best) if !best.divides_index() => return Ok(best),
-            best => best,
-        };
+        let mut best = cheapest(None);
         // Divisions may cancel out of the address even though none of them can be done without.
-        let plane = Stacked::of(self.views()).and_then(|stack| stack.plane(&mut Work::a_little()).ok().flatten());
-        let best = plane.and_then(|plane| cheapest(Some(&plane))).or(best);
-        best.map_or_else(|| Access::of(self.views(), Style::EVERY_DIGIT, None).code(self.shape()), Ok)
+        if best.as_ref().is_none_or(IndexExpr::divides_index) {
+            let plane = Stacked::of(self.views()).and_then(|stack| stack.plane(&mut Work::a_little()).ok().flatten());
+            best = plane.and_then(|plane| cheapest(Some(&plane))).or(best);
+        }
+        let mut code = match best {
+            Some(best) => best,
+            None => Access::of(self.views(), Style::EVERY_DIGIT, None).code(self.shape())?,
+        };
+        if let Some(valid) = self.validity(&code) {
+            code.valid = code.graph.bool(valid);
+            if !valid {
+                code.index = code.graph.int(0);
+            }
+        }
+        Ok(code)
+    }
+
+    /// Whether a condition holds for all indices or for none although it does not look like it.
+    fn validity(&self, code: &IndexExpr) -> Option<bool> {
+        if self.views().len() == 1 || code.graph.range(code.valid) != (0, 1) {
+            return None;
+        }
+        // A few indices nearly always tell: the first, the last, and some in between without any order.
+        let last = self.numel().max(1) as u64 - 1;
+        let scattered = (1..32u64).map(|k| k.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (last + 1));
+        let mut some = [0, last].into_iter().chain(scattered);
+        let is_valid = |position: u64| self.address(&unravel(position as i64, self.shape())).is_some();
+        let first = is_valid(some.next()?);
+        if some.any(|position| is_valid(position) != first) {
+            return None;
+        }
+        Stacked::of(self.views())?.validity(&mut Work::a_little()).ok()?
     }
 }
 

@@ -103,7 +103,9 @@ impl<'a> Emitter<'a> {
                 let kind = self.algebra.kind(atom);
                 open.extend(kind.conditions());
                 let unnested = match kind {
-                    Kind::Remainder(form, divisor) => unnested(self.algebra, form, *divisor, |_, whole| Some(whole.clone())),
+                    Kind::Remainder(form, divisor) => {
+                        unnested(self.algebra, form, *divisor, |_, whole| Some(whole.clone()))
+                    }
                     _ => None,
                 };
                 let shiftable = matches!(kind, Kind::Test(_));
@@ -342,7 +344,10 @@ impl<'a> Emitter<'a> {
                 }
                 self.of_symbol(graph, symbol)?
             }
-            _ => self.of_terms(graph, sum, 0)?,
+            _ => match self.sides(graph, sum, low, high, equal)? {
+                Some(comparison) => return Ok(comparison),
+                None => self.of_terms(graph, sum, 0)?,
+            },
         };
         match (equal, low.and_then(|low| i64::try_from(low).ok())) {
             (Binary::Ne, Some(low)) => {
@@ -351,6 +356,34 @@ impl<'a> Emitter<'a> {
             }
             _ => graph.between(value, low, high),
         }
+    }
+
+    /// The comparison of what a sum adds with what it subtracts, where that takes no difference: `a - b >= 0` is
+    /// `a >= b`.
+    fn sides(
+        &mut self,
+        graph: &mut Graph,
+        sum: usize,
+        low: Option<i128>,
+        high: Option<i128>,
+        equal: Binary,
+    ) -> Result<Option<Expr>, Error> {
+        let op = match (low, high) {
+            (Some(0), Some(0)) => equal,
+            (Some(0), None) => Binary::Ge,
+            (Some(1), None) => Binary::Gt,
+            (None, Some(0)) => Binary::Le,
+            (None, Some(-1)) => Binary::Lt,
+            _ => return Ok(None),
+        };
+        let (added, subtracted): (Terms, Terms) =
+            self.sums[sum].terms.iter().copied().partition(|(_, factor)| *factor > 0);
+        if added.is_empty() || subtracted.is_empty() {
+            return Ok(None);
+        }
+        let subtracted = subtracted.into_iter().map(|(symbol, factor)| (symbol, -factor)).collect();
+        let (added, subtracted) = (self.of_summands(graph, added, 0)?, self.of_summands(graph, subtracted, 0)?);
+        graph.binary(op, added, subtracted).map(Some)
     }
 
     fn of_symbol(&mut self, graph: &mut Graph, symbol: Symbol) -> Result<Expr, Error> {
@@ -375,8 +408,10 @@ impl<'a> Emitter<'a> {
     }
 
     fn of_terms(&mut self, graph: &mut Graph, sum: usize, constant: i64) -> Result<Expr, Error> {
-        let mut terms = self.sums[sum].terms.clone();
-        let mut constant = constant;
+        self.of_summands(graph, self.sums[sum].terms.clone(), constant)
+    }
+
+    fn of_summands(&mut self, graph: &mut Graph, mut terms: Terms, mut constant: i64) -> Result<Expr, Error> {
         terms.sort_by_key(|(symbol, _)| self.rank(*symbol));
         let mut node = None;
         // A sum starts with something to add, if there is anything.

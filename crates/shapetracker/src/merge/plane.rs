@@ -50,7 +50,7 @@ impl Stacked<'_> {
             let moved = moved.map(|(step, (to, from))| i128::from(step.unwrap_or(0)) * i128::from(to - from));
             at_origin + moved.sum::<i128>()
         };
-        // Puts right an axis that is still open; false when a valid index refutes the guess.
+        // Puts right the guess at a valid index along an axis that is still open; false when the index refutes it.
         let correct = |steps: &mut Vec<Option<i64>>, point: &Point, address: i128| {
             let missing = address - at(steps, point);
             let open = (0..rank).find(|&l| steps[l].is_none() && point[l] != origin[l]);
@@ -63,6 +63,15 @@ impl Stacked<'_> {
                 _ => false,
             }
         };
+        // Indices that differ from the first along one open axis tell its step; then others may.
+        while let Some((point, address)) = met.iter().find(|(point, address)| {
+            let open = (0..rank).filter(|&l| steps[l].is_none() && point[l] != origin[l]).count();
+            open == 1 && *address != at(&steps, point)
+        }) {
+            if !correct(&mut steps, point, *address) {
+                return Ok(None);
+            }
+        }
         for (point, address) in &met {
             if !correct(&mut steps, point, *address) {
                 return Ok(None);

@@ -85,6 +85,16 @@ impl Stacked<'_> {
         Ok(i64::try_from(stride).ok())
     }
 
+    /// Whether all indices are valid, or none is; `None` when it depends on the index.
+    pub(crate) fn validity(&self, work: &mut Work) -> Result<Option<bool>, OutOfWork> {
+        let space = self.whole();
+        let inside = |axis: usize| self.later.range(axis) == (0, self.later.shape()[axis]);
+        if (0..space.axes.len()).all(inside) && self.invalid_point(&space, work)?.is_none() {
+            return Ok(Some(true));
+        }
+        Ok(if self.valid_point(&space, work)?.is_none() { Some(false) } else { None })
+    }
+
     /// Some valid index.
     pub(crate) fn some_valid(&self, work: &mut Work) -> Result<Option<Dims>, OutOfWork> {
         let space = self.whole();
