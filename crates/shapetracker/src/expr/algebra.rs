@@ -242,7 +242,9 @@ impl Algebra {
 
     /// A condition on a form with the divisions out of it that an inequality does not need:
     /// `floor(m / d) + rest >= b` is `m + d * rest >= b * d`, and likewise for an upper bound and a negative sign.
-    pub(super) fn without_quotient(&self, condition: Condition) -> Condition {
+    ///
+    /// A division stays where the form without it could leave `i64`.
+    pub(super) fn without_quotient(&self, condition: Condition, context: &Context) -> Condition {
         let Condition { mut form, mut low, mut high } = condition;
         loop {
             let unit = form.terms.iter().rev().filter(|(_, coefficient)| coefficient.abs() == 1);
@@ -253,6 +255,10 @@ impl Algebra {
             let (below, above) = if sign > 0 { (0, slack) } else { (slack, 0) };
             let rest = form.plus(-sign, &Form::atom(atom)).and_then(|rest| rest.times(divisor));
             let Some(whole) = rest.and_then(|rest| rest.plus(sign, inner)) else { break };
+            let fits = |(least, most)| i64::try_from(least).is_ok() && i64::try_from(most).is_ok();
+            if !context.bounds(&whole).is_some_and(fits) {
+                break;
+            }
             let scaled = |bound: Option<i128>, by: i128| match bound {
                 Some(bound) => {
                     let bound = bound.checked_mul(divisor.into())?.checked_add(by)?;

@@ -114,7 +114,10 @@ impl ShapeTracker {
         }
         let mut code = match best {
             Some(best) => best,
-            None => Access::of(self.views(), Style::EVERY_DIGIT, None).code(self.shape())?,
+            None => {
+                let every_digit = Access::of(self.views(), Style::EVERY_DIGIT, None).code(self.shape());
+                every_digit.or_else(|_| self.plain_expr())?
+            }
         };
         if let Some(valid) = self.validity(&code) {
             code.valid = code.graph.bool(valid);
@@ -123,6 +126,49 @@ impl ShapeTracker {
             }
         }
         Ok(code)
+    }
+
+    /// The expressions as the views define them, with nothing put into anything: what is left where all else leaves
+    /// `i64` on the way.
+    fn plain_expr(&self) -> Result<IndexExpr, Error> {
+        let mut graph = Graph::new();
+        let mut valid = graph.bool(true);
+        let mut sum = |graph: &mut Graph, terms: &[(Expr, i64, (i64, i64), i64)], offset: i64| {
+            let mut sum = graph.int(offset);
+            for &(value, stride, (begin, end), size) in terms {
+                if (begin, end) != (0, size) {
+                    let within = graph.within(value, begin, end)?;
+                    valid = graph.binary(Binary::And, valid, within)?;
+                }
+                let stride = graph.int(stride);
+                let term = graph.binary(Binary::Mul, value, stride)?;
+                sum = graph.binary(Binary::Add, sum, term)?;
+            }
+            Ok::<Expr, Error>(sum)
+        };
+        let (last, earlier) = self.views().split_last().ok_or(Fault::NoViews { op: "index_expr" })?;
+        let mut terms = Vec::new();
+        for (axis, (&size, &stride)) in last.shape().iter().zip(last.strides()).enumerate() {
+            terms.push((graph.variable(&format!("idx{axis}"), 0..size)?, stride, last.range(axis), size));
+        }
+        let mut position = sum(&mut graph, &terms, last.offset())?;
+        for view in earlier.iter().rev() {
+            let level = Level::of(view);
+            terms.clear();
+            for (j, digit) in level.digits.iter().enumerate() {
+                let weight = graph.int(digit.weight);
+                let mut value = graph.binary(Binary::Div, position, weight)?;
+                if j + 1 < level.digits.len() {
+                    let size = graph.int(digit.size);
+                    value = graph.binary(Binary::Mod, value, size)?;
+                }
+                terms.push((value, digit.stride, (digit.begin, digit.end), digit.size));
+            }
+            let fault = Fault::Overflow { op: "index_expr", what: "the offset" };
+            position = sum(&mut graph, &terms, i64::try_from(level.offset).map_err(|_| fault)?)?;
+        }
+        let (index, valid) = graph.simplify_pair(position, valid);
+        Ok(IndexExpr { graph, index, valid, shape: self.shape().into() })
     }
 
     /// Whether a condition holds for all indices or for none although it does not look like it.
@@ -304,7 +350,7 @@ impl Access {
             Truth::Depends => {}
         }
         let condition = self.context.needed(condition);
-        let whole = self.algebra.without_quotient(condition.clone()).normal();
+        let whole = self.algebra.without_quotient(condition.clone(), &self.context).normal();
         let whole = self.context.without_tail(self.context.needed(whole)).normal();
         self.context.assume(&condition);
         self.context.assume(&whole);

@@ -12,9 +12,10 @@ use super::form::Form;
 pub(super) fn settle(
     algebra: &mut Algebra,
     context: &mut Context,
-    mut conditions: Vec<Condition>,
+    conditions: Vec<Condition>,
     along: Option<&Form>,
 ) -> Option<Vec<Condition>> {
+    let mut conditions = on_one_form(conditions);
     for at in (0..conditions.len()).rev() {
         if is_apart(algebra, &conditions, at) {
             continue;
@@ -43,8 +44,24 @@ pub(super) fn settle(
             conditions[at] = others.saturated(conditions[at].clone());
         }
     }
+    let mut conditions = on_one_form(conditions);
     join_extremes(algebra, &mut conditions);
     Some(conditions)
+}
+
+/// Conditions on one form are one range.
+fn on_one_form(conditions: Vec<Condition>) -> Vec<Condition> {
+    let mut joined: Vec<Condition> = Vec::with_capacity(conditions.len());
+    for Condition { form, low, high } in conditions {
+        match joined.iter_mut().find(|known| known.form == form) {
+            Some(known) => {
+                known.low = known.low.max(low);
+                known.high = [known.high, high].into_iter().flatten().min();
+            }
+            None => joined.push(Condition { form, low, high }),
+        }
+    }
+    joined
 }
 
 /// Joins the conditions that forms be as small or as large as they can be: a sum is smallest where every summand is.

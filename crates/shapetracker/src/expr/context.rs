@@ -237,7 +237,7 @@ impl Context {
             let (low, high) = self.ranges[atom as usize];
             if low == high {
                 let value = i64::try_from(low).ok()?.checked_mul(coefficient)?;
-                settled.constant = settled.constant.checked_add(value)?;
+                settled = settled.plus(1, &Form::constant(value)?)?;
             } else {
                 settled.terms.push((atom, coefficient));
             }

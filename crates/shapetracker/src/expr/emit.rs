@@ -349,11 +349,13 @@ impl<'a> Emitter<'a> {
                 None => self.of_terms(graph, sum, 0)?,
             },
         };
-        match (equal, low.and_then(|low| i64::try_from(low).ok())) {
-            (Binary::Ne, Some(low)) => {
+        match (equal, low.map(i64::try_from)) {
+            (Binary::Ne, Some(Ok(low))) => {
                 let low = graph.int(low);
                 graph.binary(Binary::Ne, value, low)
             }
+            // What is past `i64` is not the value.
+            (Binary::Ne, _) => Ok(graph.bool(true)),
             _ => graph.between(value, low, high),
         }
     }

@@ -272,7 +272,7 @@ impl Reader {
             Truth::Depends => {}
         }
         let condition = self.algebra.unwrapped(&condition, &self.context).unwrap_or(condition);
-        let whole = self.algebra.without_quotient(condition).normal();
+        let whole = self.algebra.without_quotient(condition, &self.context).normal();
         let condition = self.context.without_tail(self.context.needed(whole)).normal();
         self.atom(Kind::Test(self.context.needed(condition)))
     }

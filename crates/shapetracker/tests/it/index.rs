@@ -540,3 +540,104 @@ fn long_chains_have_expressions_that_grow_no_faster_than_the_chain() {
     );
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
+
+/// What reviewing found, each a tracker or an expression that was refused, wrong or endless once.
+mod found {
+    use super::*;
+    use shapetracker::View;
+
+    fn simplified(text: &str, variables: &[(&str, std::ops::Range<i64>)]) -> [Vec<i64>; 2] {
+        let mut graph = Graph::new();
+        for (name, range) in variables {
+            graph.variable(name, range.clone()).unwrap();
+        }
+        let expr = graph.parse(text, Syntax::Python).unwrap();
+        let simple = graph.simplify(expr);
+        [expr, simple].map(|expr| graph.values(expr).unwrap())
+    }
+
+    #[test]
+    fn a_modulo_of_a_modulo_whose_numerator_was_replaced() {
+        let text = "((a % 12 + c) % 6 + d) - ((a % 12 + c) % 6 + d) // 3 * 3";
+        let [before, after] = simplified(text, &[("a", 0..100), ("c", 0..5), ("d", 0..5)]);
+        assert_eq!(before, after);
+    }
+
+    #[test]
+    fn a_choice_between_numbers_too_far_apart_for_a_class() {
+        let text = "((4611686018427387908 if x == 0 else -4611686018427387904) == -4611686018427387904)";
+        let [before, after] = simplified(text, &[("x", 0..2)]);
+        assert_eq!(before, [0, 1]);
+        assert_eq!(before, after);
+    }
+
+    #[test]
+    fn bounds_past_what_a_division_leaves_do_not_come_round() {
+        let text = "4 <= ((x + y) % 9 - 3) - ((x + y) % 9 - 3) // 7 * 7 < 9";
+        let [before, after] = simplified(text, &[("x", 0..2), ("y", -5..1)]);
+        assert_eq!(before, after);
+        let text = "18 <= (x*12 + y*28 + z*4 - 7) % 28 < 26 and (x*12 + y*28 + z*4 - 7) // 84 % 4 < 1";
+        let [before, after] = simplified(text, &[("x", 0..2), ("y", 5..11), ("z", 0..21)]);
+        assert_eq!(before, after);
+    }
+
+    #[test]
+    fn conditions_that_share_their_parts_are_read_once() {
+        let mut graph = Graph::new();
+        let x = graph.variable("x", 0..100).unwrap();
+        let mut condition = graph.within(x, 1, 99).unwrap();
+        for k in 0..60 {
+            let (a, b) = (graph.within(x, 1 + k % 7, 90).unwrap(), graph.within(x, 2, 80 + k % 5).unwrap());
+            let left = graph.binary(Binary::And, condition, a).unwrap();
+            let right = graph.binary(Binary::And, condition, b).unwrap();
+            condition = graph.binary(Binary::And, left, right).unwrap();
+        }
+        let simple = graph.simplify(condition);
+        assert_eq!(graph.text(simple, Syntax::Python).unwrap(), "7 <= x < 80");
+    }
+
+    #[test]
+    fn numbers_without_an_opposite_are_no_panic() {
+        let scalar: ShapeTracker = View::new([], [], i64::MIN, None).unwrap().into();
+        let pair = View::new([2], [i64::MIN], 0, None).unwrap();
+        let one = ShapeTracker::from(pair.clone());
+        for st in [scalar, one] {
+            let code = st.index_expr().unwrap();
+            let values = code.graph().values(code.index()).unwrap();
+            assert_eq!(values.into_iter().map(Some).collect::<Vec<_>>(), st.addresses().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn high_stacks_of_masks_have_expressions() {
+        let mut st = ShapeTracker::contiguous([6, 35]).unwrap();
+        for k in 0..24 {
+            st = st.permute([1, 0]).unwrap();
+            if k % 2 == 0 {
+                st = st.pad([(1, 0), (0, 1)]).unwrap();
+                st = st.reshape([st.numel()]).unwrap().shrink([(3, 213)]).unwrap();
+            }
+            st = st.reshape(if k % 2 == 0 { [10, 21] } else { [6, 35] }).unwrap();
+        }
+        let code = st.index_expr().unwrap();
+        let [index, valid] = [code.index(), code.valid()].map(|expr| code.graph().values(expr).unwrap());
+        let found = index.into_iter().zip(valid).map(|(index, valid)| (valid == 1).then_some(index));
+        assert!(found.eq(st.addresses()));
+    }
+
+    #[test]
+    fn many_axes_have_expressions() {
+        let mut st = ShapeTracker::contiguous([2, 3].repeat(20)).unwrap();
+        for k in 0..4 {
+            let axes: Vec<i64> = (0..40).map(|axis| (axis * 7 + 3) % 40).collect();
+            st = st.permute(axes).unwrap().reshape(if k % 2 == 0 { [3, 2] } else { [2, 3] }.repeat(20)).unwrap();
+        }
+        let code = st.index_expr().unwrap();
+        for k in 0..50u64 {
+            let index: Vec<i64> = (0..40)
+                .map(|axis| ((k * 37 + axis * k * 11 + axis) % st.shape()[axis as usize] as u64) as i64)
+                .collect();
+            assert_eq!(Some(code.graph().evaluate(code.index(), &index).unwrap()), st.address(&index));
+        }
+    }
+}
