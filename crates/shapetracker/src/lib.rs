@@ -17,6 +17,8 @@
 //! - [`merge()`]: when are two views one? With [`Witness`], the evidence against.
 //! - [`conditions()`]: what the strides must satisfy for it.
 //! - [`fit()`]: can this strided tensor be viewed under that shape, and if not, what is the least to copy?
+//! - [`expr`]: index expressions, the cheapest code for the address of an element, in the language that a compiler emits;
+//!   and the simplifier behind it, for any expression.
 //! - [`Chain`]: the text form, `(3, 2).permute(1, 0).reshape(3, 2)`, and what others paste.
 //!
 //! # Conventions

@@ -1,6 +1,6 @@
 //! Is the address affine on the valid indices, whatever set they are?
 
-use super::equation::{OutOfWork, Work};
+use super::equation::{OutOfWork, Work, gcd};
 use super::level::{Affine, Point};
 use super::stack::{Demand, Stacked};
 use super::system::System;
@@ -10,9 +10,9 @@ impl Stacked<'_> {
     /// The address as an affine function of the index that holds at every valid index, if there is one with integer
     /// steps; `None` also when nothing is valid.
     ///
-    /// A guess is made from valid indices that are met on a walk: most stacks refute it at once. What is left is whether
-    /// some valid index has an address above the guess or below it, two questions of equations; an index that answers
-    /// one of them corrects the guess where that is still open.
+    /// Valid indices that are met at random say what the steps must be: linear equations, which most stacks contradict
+    /// at once. What is left is whether some valid index has an address above what these steps say or below it, two
+    /// questions of bounded equations. An index that answers one of them is one more equation for the steps.
     pub(crate) fn plane(&self, work: &mut Work) -> Result<Option<Affine>, OutOfWork> {
         let space = self.whole();
         let rank = space.axes.len();
@@ -29,51 +29,19 @@ impl Stacked<'_> {
         let mut met: Vec<(Point, i128)> = tries.filter_map(|point| Some((point.clone(), address(&point)?))).collect();
         if met.is_empty() {
             let Some(point) = self.valid_point(&space, work)? else { return Ok(None) };
-            met.extend(address(&point).map(|at| (point.clone(), at)));
+            met.extend(address(&point).map(|at| (point, at)));
         }
-        let mut steps: Vec<Option<i64>> = vec![None; rank];
+        let Some((origin, at_origin)) = met.first().cloned() else { return Ok(None) };
+        let mut steps = Steps { rank, rows: Vec::new() };
         for (point, at) in &met {
             for l in (0..rank).filter(|&l| space.axes[l].size > 1) {
                 let mut next = point.clone();
                 next[l] += if next[l] + 1 < space.axes[l].size { 1 } else { -1 };
-                let Some(moved) = address(&next).map(|to| (to - at) * i128::from(next[l] - point[l])) else { continue };
-                let Ok(moved) = i64::try_from(moved) else { return Ok(None) };
-                if steps[l].is_some_and(|known| known != moved) {
+                if address(&next).is_some_and(|to| !steps.agree(point, &next, to - at)) {
                     return Ok(None);
                 }
-                steps[l] = Some(moved);
             }
-        }
-        let Some((origin, at_origin)) = met.first().cloned() else { return Ok(None) };
-        let at = |steps: &[Option<i64>], point: &Point| {
-            let moved = steps.iter().zip(point.iter().zip(&origin));
-            let moved = moved.map(|(step, (to, from))| i128::from(step.unwrap_or(0)) * i128::from(to - from));
-            at_origin + moved.sum::<i128>()
-        };
-        // Puts right the guess at a valid index along an axis that is still open; false when the index refutes it.
-        let correct = |steps: &mut Vec<Option<i64>>, point: &Point, address: i128| {
-            let missing = address - at(steps, point);
-            let open = (0..rank).find(|&l| steps[l].is_none() && point[l] != origin[l]);
-            match open {
-                _ if missing == 0 => true,
-                Some(l) if missing % i128::from(point[l] - origin[l]) == 0 => {
-                    steps[l] = i64::try_from(missing / i128::from(point[l] - origin[l])).ok();
-                    steps[l].is_some()
-                }
-                _ => false,
-            }
-        };
-        // Indices that differ from the first along one open axis tell its step; then others may.
-        while let Some((point, address)) = met.iter().find(|(point, address)| {
-            let open = (0..rank).filter(|&l| steps[l].is_none() && point[l] != origin[l]).count();
-            open == 1 && *address != at(&steps, point)
-        }) {
-            if !correct(&mut steps, point, *address) {
-                return Ok(None);
-            }
-        }
-        for (point, address) in &met {
-            if !correct(&mut steps, point, *address) {
+            if !steps.agree(&origin, point, at - at_origin) {
                 return Ok(None);
             }
         }
@@ -81,37 +49,77 @@ impl Stacked<'_> {
         let index = Self::index_variables(&mut system, &space);
         let trace = self.trace(&mut system, &index, Demand::Valid);
         loop {
-            let constant = at(&steps, &Point::from_elem(0, rank));
-            let found = [(1, i128::from(u64::MAX)), (-i128::from(u64::MAX), -1)].into_iter().map(|(low, high)| {
+            let Some(found) = steps.solve() else { return Ok(None) };
+            // The affine function at index 0 of the view.
+            let reach = |l: usize| i128::from(found[l]) * i128::from(space.axes[l].first + origin[l]);
+            let constant = at_origin - (0..rank).map(reach).sum::<i128>();
+            let mut against = None;
+            for (low, high) in [(1, i128::from(u64::MAX)), (-i128::from(u64::MAX), -1)] {
                 let mut system = system.clone();
                 let excess = system.variable(low, high);
-                let plane = index.iter().zip(&steps).map(|(&v, step)| (v, -i128::from(step.unwrap_or(0))));
+                let plane = index.iter().zip(&found).map(|(&v, &step)| (v, -i128::from(step)));
                 let terms = trace.address.iter().copied().chain(plane).chain([(excess, -1)]);
-                // The index variables count from 0, not from the first valid index.
-                let first: i128 = space
-                    .axes
-                    .iter()
-                    .zip(&steps)
-                    .map(|(axis, step)| i128::from(step.unwrap_or(0)) * i128::from(axis.first))
-                    .sum();
-                system.equation(terms.collect::<Vec<_>>(), constant - first - trace.offset);
-                system.solve(work)
-            });
-            let mut against = None;
-            for found in found {
-                against = against.or(found?);
+                system.equation(terms.collect::<Vec<_>>(), constant - trace.offset);
+                against = system.solve(work)?;
+                if against.is_some() {
+                    break;
+                }
             }
-            let Some(values) = against else {
-                let steps = steps.iter().map(|step| step.unwrap_or(0)).collect::<Point>();
-                let first =
-                    steps.iter().zip(&space.axes).map(|(&step, axis)| i128::from(step) * i128::from(axis.first));
-                let constant = constant - first.sum::<i128>();
-                return Ok(Some(Affine { constant, steps }));
-            };
+            let Some(values) = against else { return Ok(Some(Affine { constant, steps: found })) };
             let point: Point = space.axes.iter().zip(&values).map(|(axis, &i)| i as i64 - axis.first).collect();
-            if !address(&point).is_some_and(|address| correct(&mut steps, &point, address)) {
+            if !address(&point).is_some_and(|at| steps.agree(&origin, &point, at - at_origin)) {
                 return Ok(None);
             }
         }
+    }
+}
+
+/// Linear equations for the steps of an affine function, in echelon form: each row has its first coefficient at
+/// another axis.
+struct Steps {
+    rank: usize,
+    /// The axis of the first coefficient, the coefficients, and what they sum to.
+    rows: Vec<(usize, Vec<i128>, i128)>,
+}
+
+impl Steps {
+    /// Takes up that the function moves by so much between two indices; false if that contradicts what is known (or
+    /// leads to numbers too large to tell).
+    fn agree(&mut self, from: &Point, to: &Point, moved: i128) -> bool {
+        let mut row: Vec<i128> = from.iter().zip(to).map(|(from, to)| i128::from(to - from)).collect();
+        let mut sum = moved;
+        while let Some(first) = row.iter().position(|coefficient| *coefficient != 0) {
+            let Some((_, known, known_sum)) = self.rows.iter().find(|(axis, ..)| *axis == first) else {
+                let common = row.iter().fold(0, |common, coefficient| gcd(common, coefficient.abs()));
+                if sum % common != 0 {
+                    return false; // No integer steps.
+                }
+                self.rows.push((first, row.iter().map(|coefficient| coefficient / common).collect(), sum / common));
+                return true;
+            };
+            let (ours, theirs) = (row[first], known[first]);
+            let eliminated = |a: i128, b: i128| a.checked_mul(theirs)?.checked_sub(b.checked_mul(ours)?);
+            let next: Option<Vec<i128>> = row.iter().zip(known).map(|(&a, &b)| eliminated(a, b)).collect();
+            let (Some(next), Some(next_sum)) = (next, eliminated(sum, *known_sum)) else { return false };
+            (row, sum) = (next, next_sum);
+        }
+        sum == 0
+    }
+
+    /// Integer steps that satisfy all equations; those that no equation tells are 0.
+    fn solve(&self) -> Option<Point> {
+        let mut steps = Point::from_elem(0, self.rank);
+        for axis in (0..self.rank).rev() {
+            let Some((_, row, sum)) = self.rows.iter().find(|(first, ..)| *first == axis) else { continue };
+            let mut left = *sum;
+            for (coefficient, step) in row.iter().zip(&steps).skip(axis + 1) {
+                left = left.checked_sub(coefficient.checked_mul(i128::from(*step))?)?;
+            }
+            if left % row[axis] != 0 {
+                return None;
+            }
+            steps[axis] = i64::try_from(left / row[axis]).ok()?;
+        }
+        Some(steps)
     }
 }
