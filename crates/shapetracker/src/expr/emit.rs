@@ -184,10 +184,16 @@ impl<'a> Emitter<'a> {
             }
             let Some((_, pattern)) = best else { return };
             let symbol = self.symbol(self.sums.len());
+            let mut used = false;
             for sum in &mut self.sums {
                 if let Some((_, factor)) = best_use(sum, &pattern) {
                     *sum = sum.with(&pattern, factor, Some(symbol));
+                    used |= sum.terms.last().is_some_and(|(last, _)| *last == symbol);
                 }
+            }
+            // What cannot be used after all would be found again for ever.
+            if !used {
+                return;
             }
             // What a division leaves is computed from its numerator.
             self.sums.push(match pattern.remainder {
@@ -523,16 +529,17 @@ impl Sum {
     /// The operations saved by `factor` times a pattern, all of whose symbols are in the sum; `None` past `i64`.
     fn saved_by(&self, pattern: &Sum, factor: i64) -> Option<isize> {
         let costs = |coefficient: i64| 1 + isize::from(coefficient.unsigned_abs() != 1);
+        let fits = |number: i64| (number != i64::MIN).then_some(number);
         // The new term costs an addition, and a product.
         let mut saved = -costs(factor);
         for &(symbol, unit) in &pattern.terms {
             let (_, coefficient) = self.terms.iter().find(|(ours, _)| *ours == symbol)?;
-            let new = coefficient.checked_sub(unit.checked_mul(factor)?)?;
+            let new = fits(coefficient.checked_sub(fits(unit.checked_mul(factor)?)?)?)?;
             saved += costs(*coefficient);
             saved -= if new == 0 { 0 } else { costs(new) };
         }
+        let new = fits(self.constant.checked_sub(fits(pattern.constant.checked_mul(factor)?)?)?)?;
         if !self.shiftable {
-            let new = self.constant.checked_sub(pattern.constant.checked_mul(factor)?)?;
             saved += isize::from(self.constant != 0) - isize::from(new != 0);
             // Nothing but the opposite of the pattern: that takes an operation.
             saved -= isize::from(factor == -1 && new == 0 && pattern.terms.len() == self.terms.len());

@@ -59,6 +59,10 @@ impl Facts {
             }
             Binary::Mod => {
                 b.not_zero(op)?;
+                // Machines divide on the way, and that quotient leaves `i64`.
+                if a.low == i64::MIN && (b.low..=b.high).contains(&-1) {
+                    return Err(Fault::ValueOverflow { op: op.name(), low: -ah, high: -al }.into());
+                }
                 if bl == bh && floor_div(al, bl) == floor_div(ah, bl) {
                     let shift = bl * floor_div(al, bl);
                     return Facts::new(op, (al - shift, ah - shift), (am, ar - shift));

@@ -640,4 +640,32 @@ mod found {
             assert_eq!(Some(code.graph().evaluate(code.index(), &index).unwrap()), st.address(&index));
         }
     }
+
+    #[test]
+    fn coefficients_near_the_end_of_i64_are_no_endless_search() {
+        let st = ShapeTracker::from_views([
+            View::new(
+                [1223908178988161, 4, 942, 1, 1],
+                [4, 0, 4, 0, 0],
+                1646244236353354887,
+                Some(&[(0, 1223908178988161), (0, 1), (0, 942), (0, 1), (0, 1)]),
+            )
+            .unwrap(),
+            View::new([1821, 913303489, 1024, 7], [0, 0, 7, 1], 1886, Some(&[(0, 1), (0, 1), (0, 1024), (0, 7)]))
+                .unwrap(),
+            View::new([2808077, 13298, 1518, 24, 1], [4245356544, -64779, 33, 1, 0], 861366363, None).unwrap(),
+        ])
+        .unwrap();
+        let code = st.index_expr().unwrap();
+        let index = vec![0; st.rank()];
+        let [at, valid] = [code.index(), code.valid()].map(|expr| code.graph().evaluate(expr, &index).unwrap());
+        assert_eq!((valid == 1).then_some(at), st.address(&index));
+    }
+
+    #[test]
+    fn a_modulo_that_no_machine_computes_is_refused() {
+        let mut graph = Graph::new();
+        let (low, minus) = (graph.int(i64::MIN), graph.int(-1));
+        assert_eq!(graph.binary(Binary::Mod, low, minus).unwrap_err().kind(), ErrorKind::Overflow);
+    }
 }
