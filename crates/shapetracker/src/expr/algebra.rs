@@ -58,8 +58,8 @@ pub(super) enum Kind {
 pub(super) struct Style {
     /// What is taken out of numerators.
     pub(super) taken: Taken,
-    /// Whether what divisions leave is an atom of its own where that makes forms shorter.
-    pub(super) digits: bool,
+    /// When what divisions leave is an atom of its own.
+    pub(super) digits: Digits,
 }
 
 /// What is taken out of the numerator of a division.
@@ -72,24 +72,35 @@ pub(super) enum Taken {
     Multiples,
     /// Nothing, so that divisions of one number share it.
     Nothing,
-    /// Nothing, and a position is the sum of its digits.
-    Every,
+}
+
+/// When what a division leaves is an atom of its own, and not written with the quotient.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Digits {
+    Never,
+    /// Where that makes a form shorter.
+    #[default]
+    WhereShorter,
+    /// For every digit of a position that is not affine.
+    Always,
 }
 
 impl Style {
     /// For stacks so high that what is taken out of divisions leaves `i64`: every digit is an atom of its own.
-    pub(super) const EVERY_DIGIT: Style = Style { taken: Taken::Every, digits: false };
+    pub(super) const EVERY_DIGIT: Style = Style { taken: Taken::Nothing, digits: Digits::Always };
 
     /// The way of writing divisions that is tried first.
-    pub(super) const FIRST: Style = Style { taken: Taken::Most, digits: true };
+    pub(super) const FIRST: Style = Style { taken: Taken::Most, digits: Digits::WhereShorter };
 
     /// The way to try after this one, if it can make a difference. Which is the cheapest depends on the rest of the
     /// expression: all are tried.
     pub(super) fn next(self, tried: &Algebra) -> Option<Style> {
-        let takes = |taken| Some(Style { taken, digits: true });
+        let takes = |taken| Some(Style { taken, digits: Digits::WhereShorter });
         match self {
-            _ if tried.quotients.is_empty() => None,
-            Style { digits: true, taken } if tried.has_digits => Some(Style { taken, digits: false }),
+            _ if tried.quotients.is_empty() || self.digits == Digits::Always => None,
+            Style { digits: Digits::WhereShorter, taken } if tried.has_digits => {
+                Some(Style { taken, digits: Digits::Never })
+            }
             Style { taken: Taken::Most, .. } if tried.takes_parts => takes(Taken::Multiples),
             Style { taken: Taken::Most | Taken::Multiples, .. } if tried.takes_multiples => takes(Taken::Nothing),
             _ => None,
@@ -191,7 +202,7 @@ impl Algebra {
 
     /// A form with what divisions leave in it as atoms, where that makes it shorter.
     pub(super) fn in_digits(&mut self, form: Form, context: &mut Context) -> Option<Form> {
-        if !self.style.digits {
+        if self.style.digits != Digits::WhereShorter {
             return Some(form);
         }
         let mut form = form;
@@ -271,9 +282,7 @@ impl Algebra {
         }
         Condition { form, low, high }
     }
-}
 
-impl Algebra {
     /// The condition that `m mod d` lie in a range as one on a form without the division, where it wraps only into what
     /// is excluded.
     pub(super) fn unwrapped(&self, condition: &Condition, context: &Context) -> Option<Condition> {
@@ -297,7 +306,7 @@ impl Algebra {
 
 /// A form as `divisor * taken + rest`.
 pub(super) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Form)> {
-    if matches!(what, Taken::Nothing | Taken::Every) {
+    if what == Taken::Nothing {
         return Some((Form::default(), form.clone()));
     }
     let (mut taken, mut rest) = (Form::default(), Form::default());

@@ -261,6 +261,16 @@ impl Graph {
 
     /// Whether a number lies in the half-open range `begin..end`.
     ///
+    /// ```
+    /// use shapetracker::expr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// let x = graph.variable("x", 0..10)?;
+    /// let inside = graph.within(x, 1, 9)?;
+    /// assert_eq!(graph.text(inside, Syntax::Python)?, "1 <= x < 9");
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// A condition where a number is needed.
     pub fn within(&mut self, value: Expr, begin: i64, end: i64) -> Result<Expr, Error> {
@@ -307,6 +317,17 @@ impl Graph {
     }
 
     /// `then` where a condition holds, `otherwise` elsewhere.
+    ///
+    /// ```
+    /// use shapetracker::expr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// let (x, zero) = (graph.variable("x", -4..5)?, graph.int(0));
+    /// let positive = graph.within(x, 1, 5)?;
+    /// let clipped = graph.select(positive, x, zero)?;
+    /// assert_eq!(graph.text(clipped, Syntax::Python)?, "x if 1 <= x < 5 else 0");
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     ///
     /// # Errors
     /// A number as the condition, or one branch that is a number while the other is a condition.
