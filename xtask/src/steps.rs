@@ -6,7 +6,7 @@ use cargo_metadata::semver::Version;
 
 use crate::{
     readme, standing_alone,
-    workspace::{Outcome, Workspace, failed, path_with, skipped},
+    workspace::{Outcome, Stop, Workspace, failed, path_with, skipped},
 };
 
 /// One thing that must hold.
@@ -43,6 +43,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("examples", "Every example runs to its end", examples),
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check),
     Step::new("benches", "The benchmarks build", benches),
+    Step::new(
+        "sanitizer",
+        "The unsafe code touches no memory that it should not, on a tenth of the tests' cases",
+        sanitizer,
+    ),
     Step::new("fuzz", "The fuzz targets build and find nothing in FUZZ_SECONDS (20) each", fuzz),
     Step { by_default: false, ..Step::new("judge", "An outside solver agrees with every answer of the merger", judge) },
 ];
@@ -135,11 +140,47 @@ fn benches(workspace: &Workspace) -> Outcome {
     workspace.run(&mut workspace.cargo(&format!("bench --no-run --all-features --benches{packages}")))
 }
 
+/// The machine that the compiler builds for.
+fn host(workspace: &Workspace) -> Result<String, Stop> {
+    let version = workspace.read(&mut workspace.command("rustc", "--version --verbose"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| failed("`rustc --version --verbose` names no host"))
+}
+
+/// Whether there is a compiler that can build with the address sanitizer.
+fn has_address_sanitizer(workspace: &Workspace, host: &str) -> bool {
+    const SYSTEMS: [&str; 4] =
+        ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "x86_64-apple-darwin", "aarch64-apple-darwin"];
+    SYSTEMS.contains(&host) && workspace.succeeds(&mut workspace.command("rustup", "run nightly cargo --version"))
+}
+
+/// Runs the tests of the crate with unsafe code under the address sanitizer; where there is no nightly compiler, under
+/// valgrind, which takes much longer for each case.
+fn sanitizer(workspace: &Workspace) -> Outcome {
+    let host = host(workspace)?;
+    let tests = "test --package shapetracker-copy --lib --tests";
+    if has_address_sanitizer(workspace, &host) {
+        // The target is named so that build scripts and macros are built without the sanitizer.
+        let mut run = workspace.command("rustup", &format!("run nightly cargo {tests} --target {host} --target-dir"));
+        run.arg(workspace.target("sanitizer")).env("RUSTFLAGS", "-Zsanitizer=address");
+        // Some tests ask for more memory than there is, and must be told so.
+        run.env("ASAN_OPTIONS", "allocator_may_return_null=1");
+        return workspace.run(run.env("SHAPETRACKER_CASES", "0.1"));
+    }
+    if workspace.succeeds(&mut workspace.command("valgrind", "--version")) {
+        let runner = format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace('-', "_"));
+        let mut run = workspace.cargo(&format!("{tests} -- --skip large --skip corpus"));
+        return workspace.run(run.env(runner, "valgrind --quiet --error-exitcode=1").env("SHAPETRACKER_CASES", "0.02"));
+    }
+    Err(skipped("it needs Rust's nightly compiler (rustup toolchain install nightly) or valgrind"))
+}
+
 fn has_fuzz_targets(workspace: &Workspace) -> bool {
     workspace.path("fuzz/Cargo.toml").is_file()
 }
 
-/// Runs the targets under cargo-fuzz. No sanitizer is needed, for there is no unsafe code; so the stable compiler will do.
+/// Runs the targets under cargo-fuzz. Only `copy` reaches unsafe code and needs a sanitizer, which takes the nightly
+/// compiler; for the others the stable one will do.
 fn fuzz(workspace: &Workspace) -> Outcome {
     if !has_fuzz_targets(workspace) {
         return Err(skipped("there are no fuzz targets"));
@@ -166,17 +207,27 @@ fn fuzz(workspace: &Workspace) -> Outcome {
             return Err(skipped("cargo-fuzz could not be installed; the targets were only checked"));
         }
     }
+    let sanitizer = has_address_sanitizer(workspace, &host(workspace)?);
     for target in workspace.read(&mut cargo("fuzz list"))?.lines() {
         // New inputs are kept in the first folder; the seeds and the dictionary belong to the project, where it has some.
         let corpus = format!("fuzz/corpus/{target}");
         std::fs::create_dir_all(workspace.path(&corpus)).map_err(|e| failed(format!("{corpus}: {e}")))?;
-        let mut run = cargo(&format!("fuzz run --sanitizer none {target} {corpus}"));
+        let mut run = if target == "copy" && sanitizer {
+            // The proxy of rustup finds the toolchain for cargo-fuzz and all that it calls.
+            cargo(&format!("+nightly fuzz run --sanitizer address {target} {corpus}"))
+        } else {
+            cargo(&format!("fuzz run --sanitizer none {target} {corpus}"))
+        };
         let (seeds, dictionary) = (format!("fuzz/seeds/{target}"), format!("fuzz/{target}.dict"));
         if workspace.path(&seeds).is_dir() {
             run.arg(seeds);
         }
         run.args(["--", "-timeout=10", "-verbosity=0", "-print_final_stats=1"]);
         run.arg(format!("-max_total_time={seconds}"));
+        if target == "copy" {
+            // Its inputs have one length.
+            run.args(["-len_control=0", "-max_len=160"]);
+        }
         if workspace.path(&dictionary).is_file() {
             run.arg(format!("-dict={dictionary}"));
         }

@@ -1,15 +1,19 @@
-//! The command `shapetracker`: tensor layouts explained, merged, checked, turned into code and processed in batches.
+//! The command `shapetracker`: tensor layouts explained, merged, checked, turned into code and processed in batches,
+//! and the data of files moved through them.
 
 mod answer;
+mod apply;
 mod batch;
 mod check;
 mod code;
 mod conditions;
 mod explain;
+mod files;
 mod grid;
 mod index;
 mod input;
 mod merge;
+mod plan;
 mod simplify;
 mod table;
 mod walk;
@@ -50,6 +54,10 @@ enum Command {
     Index(index::Args),
     /// Make any index expression cheaper, without a change of its value.
     Simplify(simplify::Args),
+    /// Move the data of a .npy or .safetensors file through a chain, in one pass.
+    Apply(apply::Args),
+    /// How the data of a chain is moved: the loops, and how many bytes are read and written.
+    Plan(plan::Args),
     /// Serve JSON Lines: reduce each line's chain or views to the fewest views.
     Batch(batch::Args),
     /// Print a completion script for a shell.
@@ -73,6 +81,8 @@ const EXAMPLES: &str = "Examples:
   shapetracker conditions --shape 10,3,3 --later '(6):(4)'
   shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang cuda
   shapetracker simplify '(x*4 + y) // 4' --where 'x=0..10, y=0..4'
+  shapetracker apply 'permute(1, 0)' weights.npy transposed.npy
+  shapetracker plan '(4096, 4096).permute(1, 0)' --dtype f32
   shapetracker batch --crc32 --expr chains.jsonl
 
 Views are written (shape):(strides), as in (2, 3):(1, 2) offset 4, and stand next to memory first.
@@ -91,6 +101,8 @@ fn main() -> ExitCode {
         Command::Conditions(args) => conditions::conditions(&args),
         Command::Index(args) => index::index(&args),
         Command::Simplify(args) => simplify::simplify(&args),
+        Command::Apply(args) => apply::apply(&args, cli.json),
+        Command::Plan(args) => plan::plan(&args),
         Command::Batch(args) => {
             return match batch::batch(&args) {
                 Ok(true) => ExitCode::SUCCESS,

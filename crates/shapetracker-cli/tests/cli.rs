@@ -246,6 +246,7 @@ fn every_json_answer_is_one_line() {
         (&["index", "(2, 3)", "--lang", "latex", "--kernel"], 1),
         (&["simplify", "x // 4", "--where", "x=0..9"], 0),
         (&["simplify", "x * x", "--where", "x=0..9", "--lang", "mlir"], 1),
+        (&["plan", "(2, 3)"], 0),
         (&["completions", "bash"], 0),
         (&["explain", "(2, 3"], 2),
         (&["merge", "(2, 3)", "(7)"], 2),
@@ -253,6 +254,8 @@ fn every_json_answer_is_one_line() {
         (&["index", "(2, 3)", "--lang", "rost"], 2),
         (&["simplify", "x"], 2),
         (&["simplify", "x", "--where", "x=3..3"], 2),
+        (&["plan", "flip(0)"], 2),
+        (&["apply", "flip(0)", "no.npy", "out.npy"], 2),
         (&["frobnicate"], 2),
     ] {
         let output = shapetracker(args).arg("--json").output().unwrap();

@@ -4,6 +4,7 @@
 //! mean simpler choices, a failing case shrinks to a simple one, whatever it depends on.
 
 use std::fmt::Debug;
+use std::str::FromStr;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
@@ -53,9 +54,9 @@ pub(crate) fn check<C: Debug>(
     generate: impl Fn(&mut Tape) -> C,
     property: impl Fn(&C) -> Result<(), String>,
 ) {
-    let seed = environment("SHAPETRACKER_SEED").unwrap_or(0);
-    let times = environment("SHAPETRACKER_CASES").unwrap_or(1);
-    let cases = u32::try_from(u64::from(cases) * times).unwrap_or(u32::MAX);
+    let seed: u64 = environment("SHAPETRACKER_SEED").unwrap_or(0);
+    let times = environment("SHAPETRACKER_CASES").unwrap_or(1.0);
+    let cases = (f64::from(cases) * times) as u32;
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
@@ -77,9 +78,9 @@ pub(crate) fn check<C: Debug>(
     }
 }
 
-fn environment(name: &str) -> Option<u64> {
+pub(crate) fn environment<T: FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a whole number, and is {text:?}")))
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, and is {text:?}")))
 }
 
 /// Random numbers, used up one choice at a time; zeros follow.

@@ -1,0 +1,328 @@
+//! `shapetracker apply`: the data of files, moved.
+
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+
+use serde_json::{Value, json};
+use shapetracker::{Chain, Ranges, ShapeTracker};
+use shapetracker_copy::{Plan, Threads};
+use textwrap::core::display_width;
+
+use crate::answer::{Answer, BOLD, DIM, Failure, tuple};
+use crate::files::{Input, Output, Target, Tensor, shown, shown_path};
+use crate::input::text_of;
+use crate::plan::{indented, traffic, traffic_text};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker apply 'permute(1, 0)' weights.npy transposed.npy
+  shapetracker apply '.pad((1, 1), (0, 0)).flip(0)' in.npy out.npy --fill nan
+  shapetracker apply 'reshape(-1, 64)' in.safetensors out.safetensors --tensor wq --tensor wk
+  shapetracker apply '(3, 2).permute(1, 0)' in.npy out.npy --dry-run
+
+The shape of the tensor comes from the file, so that the chain may begin with an operation; where it begins with a \
+shape, the two must agree. The output is of the format of the input, with the same types, in row-major order; a .npy file \
+is byte for byte what numpy.save writes. Without --tensor the chain is for every tensor of the file; with it, the others \
+are copied as they are.
+
+The output gets its name when all of it is on the disk. A run that fails or is interrupted leaves nothing behind; one \
+that is killed leaves a file .OUTPUT.*.unfinished. The input is mapped into memory and must not change meanwhile. Files \
+may be larger than memory. Exit status 130 or 143 when interrupted.
+
+With --json: chain, input, output, dry_run, tensors (name, dtype, from, to, bytes_read, bytes_written, plan), \
+unchanged (how many tensors are copied as they are), bytes_read and bytes_written (of the data of all tensors).")]
+pub(crate) struct Args {
+    /// The chain, such as "permute(1, 0)"; - reads it from standard input.
+    #[arg(allow_hyphen_values = true)]
+    chain: String,
+    /// The file to read, .npy or .safetensors.
+    input: PathBuf,
+    /// The file to write.
+    output: PathBuf,
+    /// The tensor that the chain is for; may be given several times. Every tensor when it is not given.
+    #[arg(long, value_name = "NAME")]
+    tensor: Vec<String>,
+    /// What stands where the result is masked, as the type writes it: -1, 1e-3, nan, true, 1-2j, NaT.
+    #[arg(long, value_name = "VALUE", default_value = "0", allow_hyphen_values = true)]
+    fill: String,
+    /// How many threads move the data; 0 for as many as the machine runs at once.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: u16,
+    /// Say what would be done, and do nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Replace the output if it is there already.
+    #[arg(long)]
+    force: bool,
+}
+
+/// The output is written in blocks of at least and at most so many bytes.
+const BLOCKS: (u128, u128) = (64 << 20, 512 << 20);
+
+/// A block is a part of the output: the larger it is, the fewer times a page of an input larger than memory is read.
+const PARTS: u128 = 64;
+
+/// What becomes of a tensor of the input.
+struct Move<'a> {
+    tensor: &'a Tensor,
+    /// Whether the chain is for it.
+    chosen: bool,
+    /// The tracker over its elements; over its bytes if the chain is not for it.
+    tracker: ShapeTracker,
+    width: usize,
+    fill: Vec<u8>,
+    /// How many bytes are read and written.
+    traffic: (u128, u128),
+}
+
+pub(crate) fn apply(args: &Args, json: bool) -> Result<Answer, Failure> {
+    let chain: Chain = text_of(&args.chain)?.parse()?;
+    let input = Input::open(&args.input)?;
+    let moves = moves(&chain, &input, args)?;
+    let target = Target::new(&args.output, &args.input, args.force)?;
+    check_extension(&input, args)?;
+    let shapes: Vec<&[i64]> = moves.iter().map(Move::shape).collect();
+    let header = input.header(&shapes)?;
+    if !args.dry_run {
+        write(&input, &header, &moves, target, args, json)?;
+    }
+    answer(&chain, &input, &moves, args)
+}
+
+/// What becomes of the tensors of a file, in their order.
+fn moves<'a>(chain: &Chain, input: &'a Input, args: &Args) -> Result<Vec<Move<'a>>, Failure> {
+    let tensors = input.tensors();
+    let has = |name: &String| tensors.iter().any(|tensor| tensor.name.as_ref() == Some(name));
+    if let Some(unknown) = args.tensor.iter().find(|name| !has(name)) {
+        return Err(no_tensor(unknown, input));
+    }
+    let is_chosen =
+        |tensor: &Tensor| tensor.name.as_ref().is_none_or(|name| args.tensor.is_empty() || args.tensor.contains(name));
+    tensors
+        .iter()
+        .map(|tensor| {
+            if !is_chosen(tensor) {
+                return Ok(Move::unchanged(tensor)?);
+            }
+            Move::new(chain, tensor, &args.fill).map_err(|failure| match &tensor.name {
+                None => failure,
+                Some(name) => {
+                    let others = tensors.len() > 1 && args.tensor.is_empty();
+                    let advice = if others { "; --tensor NAME chooses the tensors that the chain is for" } else { "" };
+                    failure.about(format_args!("tensor `{}`", shown(name))).adding(advice)
+                }
+            })
+        })
+        .collect()
+}
+
+fn no_tensor(name: &str, input: &Input) -> Failure {
+    // More names than these are no help.
+    const MOST: usize = 20;
+    let names: Vec<String> = input.tensors().iter().filter_map(|tensor| tensor.name.as_deref().map(shown)).collect();
+    let file = shown_path(input.path());
+    let message = match &names[..] {
+        [] if input.tensors().is_empty() => format!("there are no tensors in {file}"),
+        [] => format!("the tensor in {file} has no name: leave --tensor away"),
+        names if names.len() > MOST => {
+            format!("no tensor `{}` in {file}: there are {} others", shown(name), names.len())
+        }
+        names => format!(
+            "no tensor `{}` in {file}: there {} {}",
+            shown(name),
+            if names.len() == 1 { "is" } else { "are" },
+            names.join(", ")
+        ),
+    };
+    Failure::new("tensor", message)
+}
+
+/// A name that ends like that of another format would lead its readers astray.
+fn check_extension(input: &Input, args: &Args) -> Result<(), Failure> {
+    let is = input.extension();
+    match args.output.extension().and_then(|extension| extension.to_str()) {
+        Some(other @ ("npy" | "npz" | "safetensors" | "pt")) if other != is => {
+            let output = shown_path(&args.output);
+            let message = format!("{output} would be in the format of the input, .{is}: give it a name that ends so");
+            Err(Failure::new("output", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl<'a> Move<'a> {
+    fn new(chain: &Chain, tensor: &'a Tensor, fill: &str) -> Result<Move<'a>, Failure> {
+        let width = tensor.dtype.width().map_err(|message| Failure::new("dtype", message))?;
+        let fill = tensor.dtype.value(fill).map_err(|message| Failure::new("fill", message))?;
+        let tracker = tensor.layout()?.compose(&chain.tracker_from(&tensor.shape)?)?;
+        let traffic = traffic(&tracker, width)?;
+        Ok(Move { tensor, chosen: true, tracker, width, fill, traffic })
+    }
+
+    /// The same bytes again.
+    fn unchanged(tensor: &'a Tensor) -> Result<Move<'a>, shapetracker::Error> {
+        let bytes = tensor.place.len();
+        let tracker = ShapeTracker::contiguous([bytes as i64])?;
+        let traffic = (bytes as u128, bytes as u128);
+        Ok(Move { tensor, chosen: false, tracker, width: 1, fill: vec![0], traffic })
+    }
+
+    /// The shape of the tensor in the output.
+    fn shape(&self) -> &[i64] {
+        if self.chosen { self.tracker.shape() } else { &self.tensor.shape }
+    }
+}
+
+/// Writes the output: this thread moves the data of one block while another writes that of the block before.
+fn write(input: &Input, header: &[u8], moves: &[Move], target: Target, args: &Args, json: bool) -> Result<(), Failure> {
+    let threads = Threads::new(args.threads.into())?;
+    let length = total(moves).1;
+    let block = (length / PARTS).clamp(BLOCKS.0, BLOCKS.1) as usize;
+    let mut output = Output::create(target, length + header.len() as u128, json)?;
+    output.write(header)?;
+    let (filled, to_write) = mpsc::sync_channel::<Vec<u8>>(1);
+    let (written, free) = mpsc::channel();
+    thread::scope(|scope| {
+        let writer = thread::Builder::new().name("writer".into()).spawn_scoped(scope, move || {
+            for buffer in to_write {
+                output.write(&buffer)?;
+                // Nobody takes the last ones back.
+                let _ = written.send(buffer);
+            }
+            Ok::<Output, Failure>(output)
+        });
+        let writer = writer.map_err(|err| Failure::new("io", format!("the thread that writes cannot start: {err}")))?;
+        let mut buffers = vec![Vec::new(), Vec::new()];
+        let mut moved = Ok(());
+        // Elements without bytes may be more than anyone could count.
+        'all: for m in moves.iter().filter(|m| m.width > 0) {
+            for ranges in blocks(m.tracker.shape(), (block / m.width).max(1) as i64) {
+                // Nothing comes back, and nothing is taken, when writing failed.
+                let Some(mut buffer) = buffers.pop().or_else(|| free.recv().ok()) else { break 'all };
+                moved = m.read(input.bytes(m.tensor), &ranges, &mut buffer, &threads);
+                if moved.is_err() || filled.send(buffer).is_err() {
+                    break 'all;
+                }
+            }
+        }
+        drop(filled);
+        let output = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        moved?;
+        output.finish()
+    })
+}
+
+impl Move<'_> {
+    /// Moves the data of a part of the output into a buffer, which gets its length.
+    fn read(&self, bytes: &[u8], ranges: &Ranges, buffer: &mut Vec<u8>, threads: &Threads) -> Result<(), Failure> {
+        let part = self.tracker.shrink(ranges)?;
+        buffer.resize(part.numel() as usize * self.width, 0);
+        Ok(Plan::new(&part, self.width)?.read_bytes(bytes, buffer, &self.fill, threads)?)
+    }
+}
+
+/// A tensor cut into parts of at most so many elements, in row-major order: whole rows of the first axis at which that
+/// is possible.
+fn blocks(shape: &[i64], most: i64) -> impl Iterator<Item = Ranges> {
+    let (mut cut, mut row) = (shape.len(), 1i64);
+    while cut > 0
+        && let Some(larger) = row.checked_mul(shape[cut - 1]).filter(|larger| *larger <= most)
+    {
+        (cut, row) = (cut - 1, larger);
+    }
+    let rows = if row == 0 { 0 } else { most / row };
+    let (outer, size) = match cut {
+        0 => (&[][..], 1),
+        _ => (&shape[..cut - 1], shape[cut - 1]),
+    };
+    let parts = if rows == 0 { 0 } else { size / rows + i64::from(size % rows != 0) };
+    let count = outer.iter().fold(parts, |product, &size| product.saturating_mul(size));
+    (0..count).map(move |number| {
+        let mut ranges: Ranges = shape.iter().map(|&size| (0, size)).collect();
+        if cut > 0 {
+            let begin = number % parts * rows;
+            ranges[cut - 1] = (begin, size.min(begin + rows));
+        }
+        let mut rest = number / parts;
+        for (range, &size) in ranges.iter_mut().zip(outer).rev() {
+            *range = (rest % size, rest % size + 1);
+            rest /= size;
+        }
+        ranges
+    })
+}
+
+/// How many bytes of all tensors are read, and how many are written.
+fn total(moves: &[Move]) -> (u128, u128) {
+    moves.iter().fold((0, 0), |sum, m| (sum.0 + m.traffic.0, sum.1 + m.traffic.1))
+}
+
+fn answer(chain: &Chain, input: &Input, moves: &[Move], args: &Args) -> Result<Answer, Failure> {
+    let (read, written) = total(moves);
+    let (chosen, unchanged): (Vec<&Move>, Vec<&Move>) = moves.iter().partition(|m| m.chosen);
+    let would = if args.dry_run { " would be written" } else { "" };
+    let mut text = format!("{BOLD}{}{BOLD:#}{would}\n", shown_path(&args.output));
+    let names: Vec<String> = chosen.iter().map(|m| m.tensor.name.as_deref().map(shown).unwrap_or_default()).collect();
+    let longest = |texts: &mut dyn Iterator<Item = &str>| texts.map(display_width).max().unwrap_or(0);
+    let name_width = longest(&mut names.iter().map(String::as_str)).min(40);
+    let type_width = longest(&mut chosen.iter().map(|m| &m.tensor.dtype.name[..])).min(20);
+    let mut tensors: Vec<Value> = Vec::new();
+    for (m, name) in chosen.iter().zip(&names) {
+        let Tensor { dtype, shape, .. } = m.tensor;
+        let gap = if name_width == 0 { "" } else { "  " };
+        text += &format!("  {name:name_width$}{gap}{DIM}{:type_width$}{DIM:#}", dtype.name);
+        text += &format!("  {} to {}\n", tuple(shape), tuple(m.shape()));
+        let plan = if m.width == 0 { None } else { Some(Plan::new(&m.tracker, m.width)?) };
+        if let (true, Some(plan)) = (args.dry_run, &plan) {
+            text += &indented(plan, 4);
+        }
+        tensors.push(json!({
+            "name": m.tensor.name,
+            "dtype": dtype.name,
+            "from": shape,
+            "to": m.shape(),
+            "bytes_read": m.traffic.0,
+            "bytes_written": m.traffic.1,
+            "plan": plan.map(|plan| plan.to_string()),
+        }));
+    }
+    match unchanged.len() {
+        0 => {}
+        1 => text += "  1 other tensor as it is\n",
+        several => text += &format!("  {several} other tensors as they are\n"),
+    }
+    text += &traffic_text(!args.dry_run, read, written);
+    let json = json!({
+        "chain": chain.to_string(),
+        "input": input.path().to_string_lossy(),
+        "output": args.output.to_string_lossy(),
+        "dry_run": args.dry_run,
+        "tensors": tensors,
+        "unchanged": unchanged.len(),
+        "bytes_read": read,
+        "bytes_written": written,
+    });
+    Ok(Answer { text, json, positive: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_follow_one_another() {
+        for shape in [&[][..], &[7], &[2, 3], &[4, 1, 5], &[3, 4, 5], &[1, 1, 9, 2], &[2, 0, 3], &[0]] {
+            let tracker = ShapeTracker::contiguous(shape).unwrap();
+            for most in [1, 2, 3, 4, 5, 7, 10, 19, 20, 21, 60, 1000] {
+                let parts: Vec<_> = blocks(shape, most).map(|ranges| tracker.shrink(ranges).unwrap()).collect();
+                assert!(parts.iter().all(|part| (1..=most).contains(&part.numel())), "{shape:?} {most}");
+                let addresses = parts.iter().flat_map(|part| part.addresses().collect::<Vec<_>>());
+                assert!(addresses.eq((0..tracker.numel()).map(Some)), "{shape:?} {most}");
+                assert!(parts.len() as i64 <= 2 * tracker.numel() / most + 1, "{shape:?} {most}");
+            }
+        }
+        let last = blocks(&[1 << 40, 1 << 22], 1 << 20).nth(6).unwrap();
+        assert_eq!(last[..], [(1, 2), (2 << 20, 3 << 20)]);
+    }
+}

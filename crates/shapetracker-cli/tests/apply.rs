@@ -1,0 +1,307 @@
+//! `shapetracker apply` on real files: what it writes, and what it leaves alone.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+const COMMAND: &str = env!("CARGO_BIN_EXE_shapetracker");
+
+/// Runs the command in a folder.
+fn apply(folder: &TempDir, args: &[&str]) -> Output {
+    Command::new(COMMAND).current_dir(folder).arg("apply").args(args).output().unwrap()
+}
+
+/// Runs the command, which must succeed.
+fn applied(folder: &TempDir, args: &[&str]) {
+    let output = apply(folder, args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Runs the command, which must refuse; returns what it says.
+fn refused(folder: &TempDir, args: &[&str]) -> String {
+    let before = listing(folder);
+    let output = apply(folder, args);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}");
+    assert_eq!(listing(folder), before, "{args:?}");
+    String::from_utf8(output.stderr).unwrap().trim_end().to_owned()
+}
+
+/// The names and the contents of all files of a folder; of a large file its length.
+fn listing(folder: &TempDir) -> Vec<(String, Vec<u8>)> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut files: Vec<_> = files
+        .map(|entry| {
+            let length = entry.metadata().unwrap().len();
+            let small = length < 1 << 20 && entry.path().is_file();
+            let content = if small { fs::read(entry.path()).unwrap() } else { length.to_le_bytes().into() };
+            (entry.file_name().into_string().unwrap(), content)
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// A file .npy of bytes.
+fn npy(shape: &str, data: &[u8]) -> Vec<u8> {
+    npy_of("'|u1'", "False", shape, data)
+}
+
+fn npy_of(descr: &str, fortran_order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': {descr}, 'fortran_order': {fortran_order}, 'shape': {shape}, }}\n");
+    [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+fn safetensors(header: &str, data: &[u8]) -> Vec<u8> {
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), data].concat()
+}
+
+/// The data of a file .npy whose header is short.
+fn data(folder: &TempDir, name: &str) -> Vec<u8> {
+    let file = fs::read(folder.path().join(name)).unwrap();
+    assert!(file.starts_with(b"\x93NUMPY\x01\x00"));
+    file[10 + usize::from(u16::from_le_bytes([file[8], file[9]]))..].to_vec()
+}
+
+fn folder_with(files: &[(&str, Vec<u8>)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn numpy_and_safetensors_read_what_is_written() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apply.py");
+    let output = match Command::new("python3").args([script, COMMAND]).output() {
+        Ok(output) => output,
+        Err(error) => return eprintln!("skipped: python3 does not start: {error}"),
+    };
+    let [said, complained] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(output.status.success(), "{said}{complained}");
+    eprint!("{said}");
+}
+
+#[test]
+fn arrays_are_moved() {
+    let matrix = [0, 1, 2, 3, 4, 5];
+    let folder = folder_with(&[
+        ("c.npy", npy("(3, 2)", &matrix)),
+        ("f.npy", npy_of("'|u1'", "True", "(2, 3)", &matrix)),
+        ("big.npy", npy_of("'>u2'", "False", "(3,)", &matrix)),
+        ("scalar.npy", npy("()", &[9])),
+        ("empty.npy", npy("(0, 3)", &[])),
+        ("nothing.npy", npy_of("'|V0'", "False", "(9000000000000000000,)", &[])),
+    ]);
+    for (chain, input, fill, expected) in [
+        ("permute(1, 0)", "c.npy", "0", &[0, 2, 4, 1, 3, 5][..]),
+        ("(3, 2).permute(1, 0).reshape(3, 2)", "c.npy", "0", &[0, 2, 4, 1, 3, 5]),
+        ("(2, 3)", "f.npy", "0", &[0, 2, 4, 1, 3, 5]),
+        (".reshape(-1).step(-2)", "f.npy", "0", &[5, 1, 2]),
+        ("pad((1, 0))", "big.npy", "258", &[1, 2, 0, 1, 2, 3, 4, 5]),
+        ("reshape(1).expand(3)", "scalar.npy", "0", &[9, 9, 9]),
+        ("pad((1, 0), (0, 0))", "empty.npy", "7", &[7, 7, 7]),
+        ("flip(0)", "empty.npy", "0", &[]),
+        ("flip(0)", "nothing.npy", "0", &[]),
+    ] {
+        applied(&folder, &[chain, input, "out.npy", "--fill", fill, "--force"]);
+        assert_eq!(data(&folder, "out.npy"), expected, "{chain} of {input}");
+    }
+    let message = refused(&folder, &["pad((0, 9000000000000000000))", "big.npy", "refused.npy"]);
+    assert_eq!(message, "error: the output would have more bytes than a file can have");
+    let message = refused(&folder, &["pad((0, 4000000000000000000))", "big.npy", "refused.npy"]);
+    assert!(message.starts_with("error: cannot write refused.npy: "), "{message}");
+}
+
+#[test]
+fn tensors_are_chosen_by_name() {
+    let header = r#"{"__metadata__":{"b":"1","a":"2"},
+        "w":{"dtype":"U8","shape":[2,2],"data_offsets":[2,6]},"half":{"dtype":"F4","shape":[4],"data_offsets":[0,2]},
+        "v":{"dtype":"BOOL","shape":[2],"data_offsets":[6,8]}}"#;
+    let folder = folder_with(&[("in.safetensors", safetensors(header, &[0, 1, 2, 3, 4, 5, 1, 0]))]);
+    applied(&folder, &["flip(0)", "in.safetensors", "out.safetensors", "--tensor", "w", "--tensor", "v"]);
+    let written = fs::read(folder.path().join("out.safetensors")).unwrap();
+    assert!(written[8..].starts_with(br#"{"__metadata__":{"b":"1","a":"2"},"half":{"dtype":"F4","shape":[4],"#));
+    assert_eq!(written[written.len() - 8..], [0, 1, 4, 5, 2, 3, 0, 1]);
+    for (args, message) in [
+        (
+            &["flip(0)"][..],
+            "error: tensor `half`: an element of F4 has 4 bits, and what is not a whole number of bytes cannot be moved; \
+             --tensor NAME chooses the tensors that the chain is for",
+        ),
+        (&["flip(0)", "--tensor", "x"], "error: no tensor `x` in in.safetensors: there are half, w, v"),
+        (
+            &["flip(0)", "--tensor", "v", "--fill", "2"],
+            "error: tensor `v`: the fill value `2` is none of BOOL: expected true or false",
+        ),
+    ] {
+        let args = [args, &["in.safetensors", "refused.safetensors"]].concat();
+        assert_eq!(refused(&folder, &args), message);
+    }
+}
+
+#[test]
+fn an_output_of_several_blocks_is_whole() {
+    let (rows, columns) = (9001, 9000);
+    let matrix: Vec<u8> = (0..rows * columns).map(|at| (at % 251) as u8).collect();
+    let folder = folder_with(&[("in.npy", npy("(9001, 9000)", &matrix))]);
+    applied(&folder, &["permute(1, 0)", "in.npy", "out.npy"]);
+    let transposed = (0..columns).flat_map(|column| (0..rows).map(move |row| row * columns + column));
+    assert!(data(&folder, "out.npy").into_iter().eq(transposed.map(|at| matrix[at])));
+}
+
+#[test]
+fn the_output_is_a_file_like_any_other() {
+    let folder = folder_with(&[("in.npy", npy("(2,)", &[1, 2])), ("other", vec![])]);
+    applied(&folder, &["flip(0)", "in.npy", "out.npy"]);
+    let permissions = |name| fs::metadata(folder.path().join(name)).unwrap().permissions();
+    assert_eq!(permissions("out.npy"), permissions("other"));
+    assert!(refused(&folder, &["flip(0)", "in.npy", "out.npy"]).ends_with("is there already; --force replaces it"));
+    applied(&folder, &["flip(0).flip(0)", "in.npy", "out.npy", "--force"]);
+    assert_eq!(data(&folder, "out.npy"), [1, 2]);
+    applied(&folder, &["flip(0)", "in.npy", "dry.npy", "--dry-run"]);
+    assert!(!folder.path().join("dry.npy").exists());
+    assert_eq!(listing(&folder).len(), 3);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_input_is_never_written_to() {
+    let folder = folder_with(&[("in.npy", npy("(2,)", &[1, 2])), ("target.npy", npy("(1,)", &[1]))]);
+    let at = |name: &str| folder.path().join(name);
+    fs::hard_link(at("in.npy"), at("hard.npy")).unwrap();
+    std::os::unix::fs::symlink(at("in.npy"), at("soft.npy")).unwrap();
+    std::os::unix::fs::symlink(at("target.npy"), at("link.npy")).unwrap();
+    std::os::unix::fs::symlink(at("nowhere.npy"), at("dangling.npy")).unwrap();
+    for output in ["in.npy", "./in.npy", "hard.npy", "soft.npy"] {
+        let message = refused(&folder, &["flip(0)", "in.npy", output, "--force"]);
+        assert_eq!(message, format!("error: {output} is the input, which is never written to"));
+    }
+    // A link goes on leading where it led.
+    applied(&folder, &["flip(0)", "in.npy", "link.npy", "--force"]);
+    assert!(at("link.npy").is_symlink());
+    assert_eq!(data(&folder, "target.npy"), [2, 1]);
+    refused(&folder, &["flip(0)", "in.npy", "dangling.npy"]);
+    refused(&folder, &["flip(0)", "in.npy", "/dev/null", "--force"]);
+    refused(&folder, &["flip(0)", "/dev/zero", "out.npy"]);
+}
+
+#[test]
+fn damaged_files_are_refused() {
+    let header = r#"{"w":{"dtype":"U8","shape":[2,2],"data_offsets":[0,4]}}"#;
+    let folder = folder_with(&[]);
+    let mut state = 7u32;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % below
+    };
+    for (whole, name) in
+        [(npy("(2, 2)", &[1, 2, 3, 4]), "in.npy"), (safetensors(header, &[1, 2, 3, 4]), "in.safetensors")]
+    {
+        let at = folder.path().join(name);
+        for length in 0..whole.len() {
+            fs::write(&at, &whole[..length]).unwrap();
+            let message = refused(&folder, &["flip(0)", name, "out"]);
+            assert!(message.starts_with(&format!("error: {name}: ")), "{length}: {message}");
+        }
+        for round in 0..300 {
+            let mut damaged = whole.clone();
+            for _ in 0..1 + round % 3 {
+                let end = damaged.len() - 4;
+                let place = if round % 2 == 0 { random(end) } else { random(12) };
+                damaged[place] = *[0, 255, b'9', b'(', b'[', b'\'', b'"', random(256) as u8].get(random(8)).unwrap();
+            }
+            fs::write(&at, &damaged).unwrap();
+            let output = apply(&folder, &["flip(0)", name, "out", "--force"]);
+            // Some damage is none.
+            assert!(matches!(output.status.code(), Some(0 | 2)), "{damaged:?}: {output:?}");
+            assert_eq!(fs::read(&at).unwrap(), damaged);
+        }
+    }
+    assert!(listing(&folder).len() <= 3);
+}
+
+/// The command under a limit of the shell.
+#[cfg(unix)]
+fn limited(folder: &TempDir, limit: &str, args: &[&str]) -> Output {
+    let script = format!("ulimit {limit} && exec \"$0\" apply \"$@\"");
+    Command::new("sh").current_dir(folder).args(["-c", &script, COMMAND]).args(args).output().unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_finds_no_room_is_not_begun() {
+    let folder = folder_with(&[("in.npy", npy("(1,)", &[1]))]);
+    let output = limited(&folder, "-f 16", &["expand(100000)", "in.npy", "out.npy"]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: cannot write out.npy: File too large (os error 27)\n");
+    assert_eq!((output.status.code(), listing(&folder).len()), (Some(2), 1));
+}
+
+/// A file system without room, where the machine lets us make one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let folder = folder_with(&[("in.npy", npy("(1,)", &[1]))]);
+    let script = "mkdir disk && mount -t tmpfs -o size=128k tmpfs disk || exit 99
+        \"$0\" apply 'expand(1000000)' in.npy disk/out.npy; status=$?; ls -A disk; exit $status";
+    let mut unshare = Command::new("unshare");
+    let output =
+        unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, COMMAND]).current_dir(&folder);
+    let output = match output.output() {
+        Ok(output) if output.status.code() != Some(99) && !output.stderr.starts_with(b"unshare") => output,
+        Ok(output) => return eprintln!("skipped: no small disk: {}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => return eprintln!("skipped: unshare does not start: {error}"),
+    };
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "error: cannot write disk/out.npy: No space left on device (os error 28)\n"
+    );
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+}
+
+/// The buffers are of a fixed size, and the input is mapped.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_may_be_larger_than_memory() {
+    let folder = folder_with(&[("in.npy", npy("(300, 1000000)", &[]))]);
+    let path = folder.path().join("in.npy");
+    let begin = fs::metadata(&path).unwrap().len();
+    // A file of 300 MB that takes no room.
+    fs::File::options().write(true).open(&path).unwrap().set_len(begin + 300_000_000).unwrap();
+    let output = limited(&folder, "-d 200000", &["flip(0)", "in.npy", "out.npy", "--threads", "1"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::metadata(folder.path().join("out.npy")).unwrap().len(), 300_000_128);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_nothing_behind() {
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    for (signal, status, args) in [("INT", 130, &[][..]), ("TERM", 143, &["--json"])] {
+        let folder = folder_with(&[("in.npy", npy("(1,)", &[1]))]);
+        let before = listing(&folder);
+        let mut run = Command::new(COMMAND);
+        run.current_dir(&folder).args(["apply", "expand(10000000000)", "in.npy", "out.npy"]).args(args);
+        let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let begun = |folder: &Path| fs::read_dir(folder).unwrap().count() == 2;
+        for _ in 0..3000 {
+            if begun(folder.path()) {
+                break;
+            }
+            sleep(Duration::from_millis(10));
+        }
+        let names: Vec<_> = listing(&folder).into_iter().map(|file| file.0).collect();
+        Command::new("kill").args(["-s", signal, &run.id().to_string()]).status().unwrap();
+        let output = run.wait_with_output().unwrap();
+        assert!(names[0].starts_with(".out.npy.") && names[0].ends_with(".unfinished"), "{names:?}");
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(said.contains("interrupted: out.npy was not written"), "{said}");
+        assert_eq!(said.starts_with('{'), !args.is_empty());
+        assert_eq!(listing(&folder), before);
+    }
+}

@@ -1,0 +1,111 @@
+//! What a caller did wrong, as a sentence.
+
+use shapetracker::Undecided;
+
+/// Why data cannot be moved.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The layout itself has a fault, or its numbers leave `i64`.
+    #[error(transparent)]
+    Layout(#[from] shapetracker::Error),
+    /// Which addresses the tracker reaches could not be decided.
+    #[error(transparent)]
+    Undecided(#[from] Undecided),
+    /// Elements of no bytes, or of more than a slice can hold.
+    #[error("an element has {width} bytes; it needs at least 1 and at most {most}")]
+    Width {
+        /// Bytes an element, as given.
+        width: usize,
+        /// The most that is possible.
+        most: usize,
+    },
+    /// A type whose size is not that of the plan's elements.
+    #[error("the plan moves elements of {plan} bytes, but `{name}` has {size}")]
+    Type {
+        /// The type's name.
+        name: &'static str,
+        /// Its size in bytes.
+        size: usize,
+        /// Bytes an element of the plan.
+        plan: usize,
+    },
+    /// The memory under the tracker is shorter than what it reads or writes.
+    #[error("the layout reaches element {last} of its buffer, which has only {len}")]
+    Buffer {
+        /// The highest address that the tracker reaches.
+        last: i64,
+        /// Elements in the buffer.
+        len: usize,
+    },
+    /// A tracker that reaches below the start of its buffer.
+    #[error("the layout reaches element {first}, before the start of its buffer")]
+    BeforeBuffer {
+        /// The lowest address that the tracker reaches.
+        first: i64,
+    },
+    /// A buffer of bytes that is not a whole number of elements.
+    #[error("{bytes} bytes are no whole number of elements of {width} bytes")]
+    Ragged {
+        /// Bytes of the slice.
+        bytes: usize,
+        /// Bytes an element.
+        width: usize,
+    },
+    /// The contiguous side has another length than the tracker has elements.
+    #[error("the layout has {numel} elements, but the contiguous side has room for {len}")]
+    Length {
+        /// Elements of the tracker.
+        numel: i64,
+        /// Elements of the slice.
+        len: usize,
+    },
+    /// A fill value of another width than an element.
+    #[error("the fill value has {fill} bytes, but an element has {width}")]
+    Fill {
+        /// Bytes of the fill value.
+        fill: usize,
+        /// Bytes an element.
+        width: usize,
+    },
+    /// Writing through a tracker under which two indices share an address.
+    #[error(
+        "indices {} and {} share an address: what is written there would depend on the order",
+        tuple(first),
+        tuple(second)
+    )]
+    NotInjective {
+        /// One index.
+        first: Vec<i64>,
+        /// Another.
+        second: Vec<i64>,
+    },
+    /// A layout whose addresses, in bytes, are more than a machine can count.
+    #[error("the addresses of shape {} are too large to be counted in bytes", tuple(shape))]
+    TooLarge {
+        /// The shape.
+        shape: Vec<i64>,
+    },
+    /// A tensor for which there is not enough memory.
+    #[error("there is no memory for {numel} elements of {width} bytes")]
+    Memory {
+        /// Elements of the tensor.
+        numel: i64,
+        /// Bytes an element.
+        width: usize,
+    },
+    /// The threads could not be started.
+    #[error("{count} threads could not be started: {reason}")]
+    Threads {
+        /// How many were asked for.
+        count: usize,
+        /// Why, in the words of the operating system.
+        reason: String,
+    },
+}
+
+fn tuple(numbers: &[i64]) -> String {
+    let comma = if numbers.len() == 1 { "," } else { "" };
+    let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    format!("({}{comma})", numbers.join(", "))
+}

@@ -1,0 +1,246 @@
+//! Where bytes come to lie: through the caches, or past them a whole line at a time.
+
+use std::mem::MaybeUninit;
+
+/// Bytes that a cache brings and takes at once.
+const LINE: usize = 64;
+
+/// Runs from this many bytes on are not gathered before they are written.
+const LONG: usize = 1 << 11;
+
+const STAGE: usize = 4 << 10;
+
+#[repr(align(64))]
+struct Stage([MaybeUninit<u8>; STAGE + LINE]);
+
+/// Writes runs; those that follow each other go past the caches in whole lines.
+pub(super) struct Sink<'a> {
+    stream: bool,
+    fill: &'a [u8],
+    uniform: bool,
+    /// Where the gathered bytes go, and how many they are. They lie in the stage as they will lie in their line.
+    to: *mut u8,
+    gathered: usize,
+    stage: Stage,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) fn new(stream: bool, fill: &'a [u8]) -> Sink<'a> {
+        let uniform = fill.iter().all(|byte| *byte == fill[0]);
+        let stage = Stage([const { MaybeUninit::uninit() }; STAGE + LINE]);
+        Sink { stream, fill, uniform, to: std::ptr::null_mut(), gathered: 0, stage }
+    }
+
+    /// # Safety
+    /// `bytes` may be read at `from`, and written at `to` until this sink is gone; they do not overlap.
+    #[inline]
+    pub(super) unsafe fn copy(&mut self, to: *mut u8, from: *const u8, bytes: usize) {
+        // SAFETY: parts of the two runs, and of the stage.
+        unsafe {
+            if !self.stream {
+                return copy(to, from, bytes);
+            }
+            if bytes >= LONG {
+                self.flush();
+                return stream(to, from, bytes);
+            }
+            let place = self.room(to, bytes);
+            copy(place, from, bytes);
+        }
+    }
+
+    /// Writes the fill value over and over; `bytes` are whole elements.
+    ///
+    /// # Safety
+    /// They may be written at `to` until this sink is gone.
+    pub(super) unsafe fn fill(&mut self, to: *mut u8, bytes: usize) {
+        // SAFETY: parts of the run, and of the stage.
+        unsafe {
+            if !self.stream {
+                return self.repeat(to, bytes);
+            }
+            // As many elements as the stage takes, in whole lines where they can be.
+            let whole = if self.uniform { STAGE } else { LINE * self.fill.len() };
+            let step = match whole {
+                whole if whole < LONG => LONG / whole * whole,
+                whole if whole <= STAGE / 2 => whole,
+                _ => (LONG / self.fill.len()).max(1) * self.fill.len(),
+            };
+            if step >= STAGE && !self.uniform {
+                self.flush();
+                return self.repeat(to, bytes);
+            }
+            let step = step.min(LONG);
+            let mut done = 0;
+            while done < bytes {
+                let now = step.min(bytes - done);
+                let place = self.room(to.add(done), now);
+                self.repeat(place, now);
+                done += now;
+            }
+        }
+    }
+
+    /// Room in the stage for bytes that go to `to`.
+    ///
+    /// # Safety
+    /// The caller writes all of the room before it calls anything else here. At most [`LONG`] bytes.
+    #[inline]
+    unsafe fn room(&mut self, to: *mut u8, bytes: usize) -> *mut u8 {
+        if self.gathered > 0 && self.to.wrapping_add(self.gathered) != to {
+            // SAFETY: the places of what was gathered may be written to.
+            unsafe { self.flush() };
+        }
+        if self.gathered + bytes > STAGE {
+            // SAFETY: as above; what does not fill a line stays.
+            unsafe { self.flush_lines() };
+        }
+        if self.gathered == 0 {
+            self.to = to;
+        }
+        let place = self.start().wrapping_add(self.gathered);
+        self.gathered += bytes;
+        place
+    }
+
+    fn start(&mut self) -> *mut u8 {
+        self.stage.0.as_mut_ptr().cast::<u8>().wrapping_add(self.to.addr() % LINE)
+    }
+
+    /// Writes what was gathered but what does not fill the last line.
+    ///
+    /// # Safety
+    /// The places of what was gathered may be written to.
+    unsafe fn flush_lines(&mut self) {
+        let rest = self.to.wrapping_add(self.gathered).addr() % LINE;
+        let lines = self.gathered.saturating_sub(rest);
+        let start = self.start();
+        // SAFETY: what was gathered lies in the stage; the rest is shorter than what is written before it.
+        unsafe {
+            stream(self.to, start, lines);
+            self.to = self.to.add(lines);
+            self.gathered -= lines;
+            let begin = self.start();
+            std::ptr::copy(start.add(lines), begin, self.gathered);
+        }
+    }
+
+    /// Writes all that was gathered.
+    ///
+    /// # Safety
+    /// Its places may be written to.
+    pub(super) unsafe fn flush(&mut self) {
+        let start = self.start();
+        // SAFETY: what was gathered lies in the stage.
+        unsafe { stream(self.to, start, self.gathered) };
+        self.gathered = 0;
+    }
+
+    /// # Safety
+    /// `bytes`, whole elements, may be written at `to`.
+    unsafe fn repeat(&self, to: *mut u8, bytes: usize) {
+        // SAFETY: all within the run; each copy takes what is written already.
+        unsafe {
+            if self.uniform {
+                return to.write_bytes(self.fill[0], bytes);
+            }
+            let mut done = self.fill.len().min(bytes);
+            to.copy_from_nonoverlapping(self.fill.as_ptr(), done);
+            while done < bytes {
+                let more = done.min(bytes - done);
+                to.add(done).copy_from_nonoverlapping(to, more);
+                done += more;
+            }
+        }
+    }
+}
+
+/// Copies; short runs without a call.
+///
+/// # Safety
+/// `bytes` may be read at `from` and written at `to`; they do not overlap.
+#[inline]
+pub(super) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
+    /// # Safety
+    /// A run is at least this long and at most twice so.
+    #[inline]
+    unsafe fn ends<const N: usize>(to: *mut u8, from: *const u8, bytes: usize) {
+        // SAFETY: both ends lie in the run.
+        unsafe {
+            let first = from.cast::<[u8; N]>().read_unaligned();
+            let last = from.add(bytes - N).cast::<[u8; N]>().read_unaligned();
+            to.cast::<[u8; N]>().write_unaligned(first);
+            to.add(bytes - N).cast::<[u8; N]>().write_unaligned(last);
+        }
+    }
+    // SAFETY: as the caller says.
+    unsafe {
+        match bytes {
+            0..4 => {
+                for at in 0..bytes {
+                    to.add(at).write(from.add(at).read());
+                }
+            }
+            4..8 => ends::<4>(to, from, bytes),
+            8..16 => ends::<8>(to, from, bytes),
+            16..32 => ends::<16>(to, from, bytes),
+            32..=64 => ends::<32>(to, from, bytes),
+            _ => to.copy_from_nonoverlapping(from, bytes),
+        }
+    }
+}
+
+/// Copies past the caches where whole lines are written.
+///
+/// # Safety
+/// As for [`copy`].
+pub(super) unsafe fn stream(to: *mut u8, from: *const u8, bytes: usize) {
+    let head = to.addr().wrapping_neg() % LINE;
+    // SAFETY: parts of the run; the stores are to whole lines.
+    unsafe {
+        if bytes < head + LINE {
+            return copy(to, from, bytes);
+        }
+        copy(to, from, head);
+        let lines = (bytes - head) / LINE;
+        stream_lines(to.add(head), from.add(head), lines);
+        let done = head + lines * LINE;
+        copy(to.add(done), from.add(done), bytes - done);
+    }
+}
+
+/// # Safety
+/// As for [`copy`]; `to` begins a line.
+#[inline]
+unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
+        for line in 0..lines {
+            // SAFETY: a line of both runs; it is aligned where it is written.
+            unsafe {
+                let (to, from) = (to.add(line * LINE), from.add(line * LINE));
+                let part = |at: usize| _mm_loadu_si128(from.add(at).cast());
+                let (a, b, c, d) = (part(0), part(16), part(32), part(48));
+                _mm_stream_si128(to.cast(), a);
+                _mm_stream_si128(to.add(16).cast(), b);
+                _mm_stream_si128(to.add(32).cast(), c);
+                _mm_stream_si128(to.add(48).cast(), d);
+            }
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: as the caller says.
+    unsafe {
+        to.copy_from_nonoverlapping(from, lines * LINE)
+    }
+}
+
+/// Waits for what went past the caches, so that other threads see it.
+pub(super) fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every processor of this architecture has it.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}

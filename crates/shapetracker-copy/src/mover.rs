@@ -1,0 +1,251 @@
+//! How a box is walked: which axes go into rows or tiles, and in which order the others follow.
+
+use std::cmp::Reverse;
+
+use smallvec::SmallVec;
+
+/// Axes in usual numbers, without an allocation.
+pub(crate) type Axes<T> = SmallVec<[T; 8]>;
+
+/// One loop: how often, and by how many bytes each step goes on, on the side that is read and the side that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Axis {
+    pub(crate) count: usize,
+    pub(crate) from: isize,
+    pub(crate) to: isize,
+    /// Which of the spans given at run time this axis takes, if not all of it.
+    pub(crate) span: Option<usize>,
+    /// Whether it goes from its last index to its first. The strides are those of its steps, so they are negated then.
+    pub(crate) flipped: bool,
+}
+
+impl Axis {
+    pub(crate) fn new(count: usize, from: isize, to: isize) -> Axis {
+        Axis { count, from, to, span: None, flipped: false }
+    }
+
+    fn flip(&mut self) {
+        (self.from, self.to, self.flipped) = (-self.from, -self.to, !self.flipped);
+    }
+
+    /// By how much a step goes on where that is less: axes with small strides on either side are walked first.
+    fn least(&self) -> usize {
+        self.from.unsigned_abs().min(self.to.unsigned_abs())
+    }
+}
+
+/// A way to walk a box.
+#[derive(Clone, Debug)]
+pub(crate) struct Mover {
+    /// Bytes that are moved as one: an element, or a run of few elements.
+    pub(crate) unit: usize,
+    pub(crate) inner: Inner,
+    /// What lies around the inner part, outermost first. The loops over tiles of the inner axes come in between.
+    pub(crate) loops: Axes<Loop>,
+}
+
+/// A loop around the inner part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loop {
+    Over(Axis),
+    /// From tile to tile in the direction in which a row is written; or from piece to piece of a long run.
+    Across,
+    /// From tile to tile in the direction in which a column is read.
+    Down,
+}
+
+/// The innermost loops.
+#[derive(Clone, Debug)]
+pub(crate) enum Inner {
+    /// Runs that are contiguous on both sides, and how much of one is moved at a time; what spans leave out is filled on
+    /// the way.
+    Rows(Axis, usize),
+    /// Tiles, with rows that are contiguous where they are written, and columns that are where they are read.
+    Tiles(Tiles),
+    /// Strides on both sides.
+    Strided(Axis),
+}
+
+/// A tile: what is read column by column is gathered, and written row by row.
+#[derive(Clone, Debug)]
+pub(crate) struct Tiles {
+    /// The axes of a row, the innermost first; all whole but for the last.
+    pub(crate) across: Axes<Axis>,
+    /// The axes of a column, likewise. Its elements are equally far from each other, if not contiguous.
+    pub(crate) down: Axes<Axis>,
+    /// Steps in a tile of the last axis of a row, and of a column.
+    pub(crate) steps: (usize, usize),
+    /// Elements in a whole row, and in a whole column.
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+    /// Bytes from row to row while a tile is gathered.
+    pub(crate) pitch: usize,
+    /// Whether rows follow each other where they are written, so that a tile is one run.
+    pub(crate) packed: bool,
+}
+
+/// Bytes of a row or a column of a tile: long enough for memory to bring and to take them at its best pace. Measured.
+const RUN: usize = 1 << 10;
+
+/// Bytes of a tile. Two of them leave room in the second cache.
+const TILE: usize = 256 << 10;
+
+/// Bytes that a cache brings at once.
+const LINE: usize = 64;
+
+/// Bytes of a long run that are moved at a time, so that threads can share it.
+const LONG: usize = 1 << 20;
+
+/// Runs up to this many bytes are moved like elements.
+const SHORT: usize = 64;
+
+impl Tiles {
+    fn new(unit: usize, x: Axis, y: Axis, loops: &mut Axes<Axis>) -> Tiles {
+        let mut grown = |first: Axis, most: usize, stride: fn(&Axis) -> isize| {
+            let mut group: Axes<Axis> = Axes::from_slice(&[first]);
+            let mut inner = 1;
+            loop {
+                let last = group[group.len() - 1];
+                let all = last.count.saturating_mul(inner);
+                let follows = |axis: &Axis| axis.span.is_none() && last.span.is_none();
+                let next = last.count as isize * stride(&last);
+                let next = loops.iter().position(|axis| follows(axis) && stride(axis) == next);
+                let (true, Some(next)) = (all < most, next) else {
+                    let steps = (most / inner).clamp(1, last.count.max(1));
+                    return (group, steps, inner * steps);
+                };
+                inner = all;
+                group.push(loops.remove(next));
+            }
+        };
+        let run = RUN / unit;
+        let (across, across_steps, columns) = grown(x, run.max(1), |axis| axis.to);
+        // Rows that follow each other where they are written need no lines of their own, and can be any number.
+        let whole = across.iter().map(|axis| axis.count).product::<usize>() == columns && across[0].span.is_none();
+        let packed = whole && y.to == (columns * unit) as isize;
+        let pitch = if packed { columns * unit } else { (columns * unit).next_multiple_of(LINE) + LINE };
+        if packed {
+            let rows = (TILE / pitch).clamp(1, y.count.max(1));
+            let down = Axes::from_slice(&[y]);
+            return Tiles { across, down, steps: (across_steps, rows), columns, rows, pitch, packed };
+        }
+        let (down, down_steps, rows) = grown(y, (RUN / unit).min(TILE / pitch).max(1), |axis| axis.from);
+        Tiles { across, down, steps: (across_steps, down_steps), columns, rows, pitch, packed }
+    }
+}
+
+impl Mover {
+    /// A mover for elements of `unit` bytes, with strides in bytes.
+    pub(crate) fn new(unit: usize, axes: &[Axis]) -> Mover {
+        let mut unit = unit;
+        let mut axes = fused(axes);
+        let at = |axes: &Axes<Axis>, unit: usize| axes.iter().rposition(|axis| axis.to == unit as isize);
+        if let Some(run) = at(&axes, unit)
+            && axes[run].from == unit as isize
+        {
+            let bytes = axes[run].count.saturating_mul(unit);
+            let goes_on = |stride: fn(&Axis) -> isize| axes.iter().any(|axis| stride(axis).unsigned_abs() == bytes);
+            if axes[run].span.is_some() || bytes > SHORT || !goes_on(|axis| axis.from) || !goes_on(|axis| axis.to) {
+                let run = axes.remove(run);
+                return Mover::rows(unit, run, axes);
+            }
+            axes.remove(run);
+            unit = bytes;
+        } else if unit > SHORT {
+            return Mover::rows(unit, Axis::new(1, unit as isize, unit as isize), axes);
+        }
+        for axis in axes.iter_mut().filter(|axis| axis.to < 0) {
+            axis.flip();
+        }
+        let Some(x) = at(&axes, unit) else {
+            let least = (0..axes.len()).min_by_key(|&axis| axes[axis].to);
+            let Some(least) = least else {
+                return Mover::rows(unit, Axis::new(1, unit as isize, unit as isize), axes);
+            };
+            let inner = Inner::Strided(axes.remove(least));
+            axes.sort_by_key(|axis| Reverse(axis.least()));
+            return Mover { unit, inner, loops: axes.into_iter().map(Loop::Over).collect() };
+        };
+        let x = axes.remove(x);
+        let closer = |axis: &&Axis| axis.from != 0 && (x.from == 0 || axis.from.unsigned_abs() < x.from.unsigned_abs());
+        let y = axes.iter().filter(closer).map(|axis| axis.from.unsigned_abs()).min();
+        let mut y = match y.and_then(|least| axes.iter().position(|axis| axis.from.unsigned_abs() == least)) {
+            Some(y) => axes.remove(y),
+            None => Axis::new(1, unit as isize, 0),
+        };
+        if y.from < 0 {
+            y.flip();
+        }
+        let tiles = Tiles::new(unit, x, y, &mut axes);
+        let mut loops: Axes<(Loop, usize)> = axes.iter().map(|axis| (Loop::Over(*axis), axis.least())).collect();
+        for (tile, group, steps) in
+            [(Loop::Across, &tiles.across, tiles.steps.0), (Loop::Down, &tiles.down, tiles.steps.1)]
+        {
+            let last = &group[group.len() - 1];
+            if last.count > steps {
+                loops.push((tile, last.least().saturating_mul(steps)));
+            }
+        }
+        loops.sort_by_key(|(_, least)| Reverse(*least));
+        Mover { unit, inner: Inner::Tiles(tiles), loops: loops.into_iter().map(|(around, _)| around).collect() }
+    }
+
+    /// A mover that fills what spans leave out of a box, and moves nothing.
+    pub(crate) fn margins(unit: usize, axes: &[Axis]) -> Mover {
+        let axes: Axes<Axis> = axes.iter().map(|axis| Axis { from: 0, ..*axis }).collect();
+        let mut axes = fused(&axes);
+        let run = axes.iter().rposition(|axis| axis.to == unit as isize);
+        let run = run.map_or(Axis::new(1, 0, unit as isize), |run| axes.remove(run));
+        Mover::rows(unit, run, axes)
+    }
+
+    fn rows(unit: usize, run: Axis, around: Axes<Axis>) -> Mover {
+        let columns = (LONG / unit).max(1);
+        let mut loops: Axes<Loop> = around.into_iter().map(Loop::Over).collect();
+        if run.count > columns {
+            loops.push(Loop::Across);
+        }
+        Mover { unit, inner: Inner::Rows(run, columns), loops }
+    }
+
+    /// All axes, in no order.
+    pub(crate) fn axes(&self) -> impl Iterator<Item = &Axis> {
+        let inner: SmallVec<[&Axis; 4]> = match &self.inner {
+            Inner::Rows(axis, _) | Inner::Strided(axis) => SmallVec::from_iter([axis]),
+            Inner::Tiles(tiles) => tiles.across.iter().chain(&tiles.down).collect(),
+        };
+        let around = self.loops.iter().filter_map(|around| match around {
+            Loop::Over(axis) => Some(axis),
+            _ => None,
+        });
+        inner.into_iter().chain(around)
+    }
+
+    /// Whether it only fills.
+    pub(crate) fn moves_nothing(&self) -> bool {
+        matches!(self.inner, Inner::Rows(Axis { from: 0, .. }, _))
+    }
+}
+
+/// The axes, the widest steps of the written side first, without those of one step; neighbours that are one loop on both
+/// sides as one.
+fn fused(axes: &[Axis]) -> Axes<Axis> {
+    let mut axes: Axes<Axis> = axes.iter().copied().filter(|axis| axis.count != 1 || axis.span.is_some()).collect();
+    axes.sort_by_key(|axis| Reverse((axis.to.unsigned_abs(), axis.from.unsigned_abs())));
+    let mut fused: Axes<Axis> = Axes::new();
+    for inner in axes {
+        let goes_on = |outer: isize, inner_stride: isize| Some(outer) == inner_stride.checked_mul(inner.count as isize);
+        match fused.last_mut() {
+            Some(outer)
+                if outer.span.is_none()
+                    && inner.span.is_none()
+                    && goes_on(outer.from, inner.from)
+                    && goes_on(outer.to, inner.to) =>
+            {
+                *outer = Axis::new(outer.count * inner.count, inner.from, inner.to);
+            }
+            _ => fused.push(inner),
+        }
+    }
+    fused
+}

@@ -1,0 +1,470 @@
+//! A box of a tensor's indices as loops: those that decide where there is data stand outside, and what they enclose is
+//! moved without a question.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use smallvec::SmallVec;
+
+use crate::Threads;
+use crate::form::{Access, Atom, Condition, Floor, Form};
+use crate::kernels::{Move, Output, Span};
+use crate::mover::{Axes, Axis, Inner, Mover};
+
+/// Which side is the tracker's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// From the tracker's buffer to a contiguous tensor.
+    Read,
+    /// From a contiguous tensor to the tracker's buffer.
+    Write,
+}
+
+/// One axis of a box of indices: how many, and how far from each other they are in the contiguous tensor, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) count: i64,
+    pub(crate) stride: i64,
+}
+
+/// The loops for a box.
+#[derive(Clone, Debug)]
+pub(crate) struct Nest {
+    direction: Direction,
+    /// Bytes an element.
+    width: usize,
+    /// Where the box begins in the contiguous tensor, in elements.
+    start: i64,
+    /// The loops outside, outermost first; the box's axes by number.
+    outside: SmallVec<[(usize, Extent); 4]>,
+    /// Whether the last of them goes on by as many steps at a time as have the same floors and conditions. Its axis is
+    /// among those of the mover, too.
+    leaps: bool,
+    floors: Vec<Floor>,
+    /// Conditions on the loops outside, and for each at most one axis that is moved along, with its factor.
+    conditions: Vec<(Condition, Option<(usize, i64)>)>,
+    /// The address where all that is moved along is at its first index.
+    address: Form,
+    /// How many of each spanned axis there are; the last one is that of all data, if conditions are left to it.
+    spans: SmallVec<[usize; 4]>,
+    /// Which of them goes along with the last loop outside.
+    leap_span: usize,
+    mover: Mover,
+    /// Fills what the mover leaves out, if that does not.
+    margins: Option<Mover>,
+}
+
+/// What runs: the two sides, and what is written where there is no data.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) source: &'a [u8],
+    pub(crate) output: Output<'a>,
+    pub(crate) fill: Option<&'a [u8]>,
+    pub(crate) stream: bool,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(source: &'a [u8], output: &'a mut [MaybeUninit<u8>], fill: Option<&'a [u8]>) -> Run<'a> {
+        let stream = output.len() > STREAM;
+        Run { source, output: Output::new(output), fill, stream }
+    }
+}
+
+/// Outputs from this many bytes on go past the caches, which they would only empty.
+const STREAM: usize = 8 << 20;
+
+/// Bytes for which no second thread is woken.
+const ALONE: usize = 256 << 10;
+
+impl Nest {
+    /// The loops for a box of a tracker's indices. `None` when its numbers leave `i64`.
+    pub(crate) fn new(
+        direction: Direction,
+        width: usize,
+        start: i64,
+        extents: &[Extent],
+        access: &Access,
+    ) -> Option<Nest> {
+        let chosen = Outside::choose(extents, access);
+        let bytes = |elements: i64| isize::try_from(elements.checked_mul(i64::try_from(width).ok()?)?).ok();
+
+        let mut conditions = Vec::new();
+        let mut spans: SmallVec<[usize; 4]> = SmallVec::new();
+        let mut spanned: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+        let mut left_to_all = false;
+        for condition in &access.conditions {
+            let mut form = condition.form.clone();
+            let inside = form.axes().find(|axis| !chosen.outside.contains(axis));
+            let along = inside.map(|axis| {
+                let at = spanned.iter().position(|(of, _)| *of == axis).unwrap_or_else(|| {
+                    spanned.push((axis, spanned.len()));
+                    spanned.len() - 1
+                });
+                let factor = form.factor(Atom::Axis(axis));
+                form.terms.retain(|(atom, _)| *atom != Atom::Axis(axis));
+                (at, factor)
+            });
+            left_to_all |= along.is_none();
+            conditions.push((Condition { form, range: condition.range.clone() }, along));
+        }
+        let leap_span = spanned.len();
+        if chosen.leaps {
+            spanned.push((*chosen.outside.last()?, leap_span));
+        }
+        let mut axes: Axes<Axis> = Axes::new();
+        let mut address = access.address.clone();
+        for (axis, extent) in extents.iter().enumerate() {
+            let leaps = chosen.leaps && chosen.outside.last() == Some(&axis);
+            if chosen.outside.contains(&axis) && !leaps {
+                continue;
+            }
+            let tracker = bytes(address.factor(Atom::Axis(axis)))?;
+            let tensor = bytes(extent.stride)?;
+            let (from, to) = if direction == Direction::Read { (tracker, tensor) } else { (tensor, tracker) };
+            let span = spanned.iter().position(|(of, _)| *of == axis);
+            axes.push(Axis { span, ..Axis::new(usize::try_from(extent.count).ok()?, from, to) });
+            address.terms.retain(|(atom, _)| *atom != Atom::Axis(axis));
+        }
+        spans.extend(spanned.iter().map(|(axis, _)| extents[*axis].count as usize));
+        if left_to_all && !chosen.leaps {
+            axes.push(Axis { span: Some(spans.len()), ..Axis::new(1, 0, 0) });
+            spans.push(1);
+        }
+        let tensor = extents.iter().map(|extent| i128::from(extent.count) * i128::from(extent.stride).abs());
+        let reach = reach(extents, access)?.max(tensor.max().unwrap_or(1) + i128::from(start));
+        if reach.checked_mul(i128::try_from(width).ok()?)? > i128::from(i64::MAX / 4) {
+            return None;
+        }
+        let nothing = |condition: &Condition| {
+            condition.form.terms.is_empty() && !condition.range.contains(&condition.form.constant)
+        };
+        if access.conditions.iter().any(nothing) {
+            let mover = Mover::margins(width, &axes);
+            return Some(Nest { mover, ..Nest::empty(direction, width, start, spans) });
+        }
+        let mover = Mover::new(width, &axes);
+        let fills = direction == Direction::Read && !spans.is_empty();
+        let margins = (fills && !matches!(mover.inner, Inner::Rows(..))).then(|| Mover::margins(width, &axes));
+        let outside = chosen.outside.iter().map(|axis| (*axis, extents[*axis])).collect();
+        let floors = access.floors.clone();
+        let leaps = chosen.leaps;
+        Some(Nest {
+            direction,
+            width,
+            start,
+            outside,
+            leaps,
+            floors,
+            conditions,
+            address,
+            spans,
+            leap_span,
+            mover,
+            margins,
+        })
+    }
+
+    /// A box without loops outside, and without anything inside.
+    fn empty(direction: Direction, width: usize, start: i64, spans: SmallVec<[usize; 4]>) -> Nest {
+        Nest {
+            direction,
+            width,
+            start,
+            outside: SmallVec::new(),
+            leaps: false,
+            floors: Vec::new(),
+            conditions: vec![(Condition { form: Form::default(), range: 1..1 }, None)],
+            address: Form::default(),
+            leap_span: 0,
+            spans,
+            mover: Mover::margins(width, &[]),
+            margins: None,
+        }
+    }
+
+    /// Moves it all.
+    ///
+    /// # Panics
+    /// If a box does not lie inside the slices.
+    pub(crate) fn run(&self, run: &Run, threads: &Threads, bytes: usize) {
+        let turns = self.turns();
+        match threads.pool().filter(|_| bytes > ALONE) {
+            Some(pool) if turns >= 4 * threads.count() => {
+                let chunks = 4 * threads.count();
+                pool.install(|| {
+                    (0..chunks).into_par_iter().for_each(|chunk| {
+                        self.some(run, turns * chunk / chunks..turns * (chunk + 1) / chunks, None);
+                    });
+                });
+            }
+            pool => self.some(run, 0..turns, pool),
+        }
+    }
+
+    /// How many times the loops outside turn; a loop that leaps counts as one turn.
+    fn turns(&self) -> usize {
+        let stepwise = self.outside.len() - usize::from(self.leaps);
+        self.outside[..stepwise].iter().map(|(_, extent)| extent.count as usize).product()
+    }
+
+    /// Some turns of the loops outside.
+    fn some(&self, run: &Run, turns: Range<usize>, pool: Option<&rayon::ThreadPool>) {
+        let mut inside = Inside::new(self);
+        if self.outside.is_empty() {
+            return inside.step(run, pool);
+        }
+        let stepwise = self.outside.len() - usize::from(self.leaps);
+        let mut rest = turns.start;
+        for (at, (_, extent)) in self.outside[..stepwise].iter().enumerate().rev() {
+            inside.at[at] = (rest % extent.count as usize) as i64;
+            rest /= extent.count as usize;
+        }
+        for _ in turns {
+            if self.leaps {
+                inside.leap(run, pool)
+            } else {
+                inside.step(run, pool)
+            }
+            for (at, (_, extent)) in self.outside[..stepwise].iter().enumerate().rev() {
+                inside.at[at] += 1;
+                if inside.at[at] < extent.count {
+                    break;
+                }
+                inside.at[at] = 0;
+            }
+        }
+    }
+}
+
+/// What the loops outside enclose, at one of their turns.
+struct Inside<'a> {
+    nest: &'a Nest,
+    at: SmallVec<[i64; 8]>,
+    floors: SmallVec<[i64; 8]>,
+    spans: SmallVec<[Span; 4]>,
+}
+
+impl<'a> Inside<'a> {
+    fn new(nest: &'a Nest) -> Inside<'a> {
+        let at = SmallVec::from_elem(0, nest.outside.len());
+        let spans = nest.spans.iter().map(|count| Span { all: 0..*count, data: 0..*count }).collect();
+        Inside { nest, at, floors: SmallVec::new(), spans }
+    }
+
+    /// The value of a form of loops outside and floors.
+    fn value(&self, form: &Form) -> i64 {
+        form.terms.iter().fold(form.constant, |sum, (atom, factor)| {
+            let value = match atom {
+                Atom::Axis(axis) => self.at[self.loop_of(*axis)],
+                Atom::Floor(floor) => self.floors[*floor],
+            };
+            sum.wrapping_add(factor.wrapping_mul(value))
+        })
+    }
+
+    fn loop_of(&self, axis: usize) -> usize {
+        self.nest.outside.iter().position(|(of, _)| *of == axis).unwrap_or(0)
+    }
+
+    fn decide_floors(&mut self) {
+        self.floors.clear();
+        for floor in &self.nest.floors {
+            let value = self.value(&floor.form).div_euclid(floor.divisor);
+            self.floors.push(value);
+        }
+    }
+
+    /// Sets the spans to the part that has data.
+    fn decide_spans(&mut self) {
+        let mut some = true;
+        for span in &mut self.spans {
+            span.data = span.all.clone();
+        }
+        for (condition, along) in &self.nest.conditions {
+            let value = i128::from(self.value(&condition.form));
+            let (low, high) = (i128::from(condition.range.start) - value, i128::from(condition.range.end) - value);
+            let Some((span, factor)) = *along else {
+                some &= low <= 0 && 0 < high;
+                continue;
+            };
+            // low <= factor * i < high.
+            let factor = i128::from(factor);
+            let up = |number: i128| -(-number).div_euclid(factor.abs());
+            let (begin, end) = if factor > 0 { (up(low), up(high)) } else { (up(1 - high), up(1 - low)) };
+            let data = &mut self.spans[span].data;
+            let clamped =
+                |number: i128, range: &Range<usize>| number.clamp(range.start as i128, range.end as i128) as usize;
+            let begin = clamped(begin, data);
+            *data = begin..clamped(end, data).max(begin);
+        }
+        if !some && let Some(last) = self.spans.last_mut() {
+            last.data = last.all.start..last.all.start;
+        }
+    }
+
+    /// One turn.
+    fn step(&mut self, run: &Run, pool: Option<&rayon::ThreadPool>) {
+        self.decide_floors();
+        self.decide_spans();
+        self.go(run, pool);
+    }
+
+    /// All turns of the last loop outside, as many at a time as go alike.
+    fn leap(&mut self, run: &Run, pool: Option<&rayon::ThreadPool>) {
+        let last = self.at.len() - 1;
+        let (axis, Extent { count, .. }) = self.nest.outside[last];
+        let mut first = 0;
+        while first < count {
+            self.at[last] = first;
+            self.decide_floors();
+            let mut alike = count - first;
+            // How many steps until `factor * steps` reaches a bound, which lies above what holds now.
+            let mut until = |distance: i128, factor: i64| {
+                let steps = -(-distance).div_euclid(i128::from(factor.unsigned_abs()));
+                alike = alike.min(i64::try_from(steps).unwrap_or(i64::MAX));
+            };
+            for (floor, value) in self.nest.floors.iter().zip(&self.floors) {
+                let factor = floor.form.factor(Atom::Axis(axis));
+                let rest = i128::from(self.value(&floor.form)) - i128::from(*value) * i128::from(floor.divisor);
+                match factor {
+                    0 => {}
+                    1.. => until(i128::from(floor.divisor) - rest, factor),
+                    _ => until(rest + 1, factor),
+                }
+            }
+            for (condition, _) in &self.nest.conditions {
+                let factor = condition.form.factor(Atom::Axis(axis));
+                let value = i128::from(self.value(&condition.form));
+                let (low, high) = (i128::from(condition.range.start), i128::from(condition.range.end));
+                match factor {
+                    0 => {}
+                    1.. if value < low => until(low - value, factor),
+                    1.. if value < high => until(high - value, factor),
+                    ..0 if value >= high => until(value - high + 1, factor),
+                    ..0 if value >= low => until(value - low + 1, factor),
+                    _ => {}
+                }
+            }
+            let all = &mut self.spans[self.nest.leap_span].all;
+            *all = first as usize..(first + alike) as usize;
+            self.decide_spans();
+            // The mover goes along this loop itself, from its first index on.
+            self.at[last] = 0;
+            self.go(run, pool);
+            first += alike;
+        }
+    }
+
+    /// Moves and fills.
+    fn go(&self, run: &Run, pool: Option<&rayon::ThreadPool>) {
+        let nest = self.nest;
+        let stepwise = nest.outside.len() - usize::from(nest.leaps);
+        let tensor = nest.outside[..stepwise].iter().zip(&self.at);
+        let tensor = tensor.fold(nest.start, |sum, ((_, extent), at)| sum + extent.stride * at);
+        let bytes = |elements: i64| (elements as isize).wrapping_mul(nest.width as isize);
+        let (tracker, tensor) = (bytes(self.value(&nest.address)), bytes(tensor));
+        let (from, to) = if nest.direction == Direction::Read { (tracker, tensor) } else { (tensor, tracker) };
+        let Run { source, output, fill, stream } = *run;
+        let moved = Move { source, output, fill, stream, from, to, spans: &self.spans };
+        let empty = self.spans.iter().any(|span| span.data.is_empty());
+        let fills = |mover: &Mover| matches!(mover.inner, Inner::Rows(..)) && fill.is_some();
+        for mover in nest.margins.iter().chain([&nest.mover]).filter(|mover| !empty || fills(mover)) {
+            let parts = moved.parts(mover);
+            match pool {
+                Some(pool) if parts > 1 => {
+                    let chunks = parts.min(4 * pool.current_num_threads());
+                    pool.install(|| {
+                        (0..chunks).into_par_iter().for_each(|chunk| {
+                            part(&moved, mover, parts * chunk / chunks..parts * (chunk + 1) / chunks);
+                        });
+                    });
+                }
+                _ => part(&moved, mover, 0..parts),
+            }
+        }
+    }
+}
+
+/// Moves some parts of a box.
+fn part(moved: &Move, mover: &Mover, parts: Range<usize>) {
+    // SAFETY: every part is other elements of the tensor, and so of the buffer, too, where that is written: its tracker
+    // was shown to be injective. No part is given to two threads.
+    #[allow(unsafe_code)]
+    unsafe {
+        moved.run(mover, parts);
+    }
+}
+
+/// Which axes are looped over outside what is moved.
+#[derive(Debug, Default)]
+struct Outside {
+    /// The box's axes by number, outermost first; one that leaps last.
+    outside: SmallVec<[usize; 4]>,
+    leaps: bool,
+}
+
+impl Outside {
+    /// As few turns as can be so that every floor is decided outside, and every condition but for one axis.
+    fn choose(extents: &[Extent], access: &Access) -> Outside {
+        let mut divided: Vec<usize> = access.floors.iter().flat_map(|floor| floor.form.axes()).collect();
+        divided.sort_unstable();
+        divided.dedup();
+        let candidates = divided.iter().map(|axis| Some(*axis));
+        let each = candidates.map(|leaping| Outside::with(extents, access, &divided, leaping));
+        let each = each.chain(divided.is_empty().then(|| Outside::with(extents, access, &divided, None)));
+        each.min_by(|(a, _), (b, _)| a.total_cmp(b)).map_or_else(Outside::default, |(_, chosen)| chosen)
+    }
+
+    /// The choice with one axis that leaps, and about how many times something is moved under it.
+    fn with(extents: &[Extent], access: &Access, divided: &[usize], leaping: Option<usize>) -> (f64, Outside) {
+        let count = |axis: usize| extents[axis].count as f64;
+        let mut outside: SmallVec<[usize; 4]> = divided.iter().copied().filter(|axis| Some(*axis) != leaping).collect();
+        // A condition that changes with what leaps, or with floors, is decided outside altogether.
+        for condition in &access.conditions {
+            let form = &condition.form;
+            if form.has_floors() || leaping.is_some_and(|axis| form.factor(Atom::Axis(axis)) != 0) {
+                outside.extend(form.axes().filter(|axis| Some(*axis) != leaping));
+            }
+        }
+        // The others keep one axis inside: the longest.
+        let mut by_count: Vec<usize> = (0..extents.len()).collect();
+        by_count.sort_by_key(|axis| extents[*axis].count);
+        for axis in by_count {
+            let several = |form: &Form| form.axes().filter(|axis| !outside.contains(axis)).count() > 1;
+            let mut forms = access.conditions.iter().map(|condition| &condition.form);
+            if !outside.contains(&axis) && forms.any(|form| form.factor(Atom::Axis(axis)) != 0 && several(form)) {
+                outside.push(axis);
+            }
+        }
+        outside.sort_unstable();
+        outside.dedup();
+        let mut moves: f64 = outside.iter().map(|axis| count(*axis)).product();
+        if let Some(axis) = leaping {
+            let breaks = |factor: i64, divisor: f64| factor.unsigned_abs() as f64 * count(axis) / divisor;
+            let floors =
+                access.floors.iter().map(|floor| breaks(floor.form.factor(Atom::Axis(axis)), floor.divisor as f64));
+            moves *= 1.0 + floors.sum::<f64>().min(count(axis));
+            outside.push(axis);
+        }
+        (moves, Outside { outside, leaps: leaping.is_some() })
+    }
+}
+
+/// How far from 0 the address of an index of a box can be, wherever it is masked.
+fn reach(extents: &[Extent], access: &Access) -> Option<i128> {
+    let mut floors: Vec<i128> = Vec::new();
+    let of = |form: &Form, floors: &[i128]| {
+        form.terms.iter().try_fold(i128::from(form.constant).abs(), |sum, (atom, factor)| {
+            let most = match atom {
+                Atom::Axis(axis) => i128::from(extents[*axis].count),
+                Atom::Floor(floor) => floors[*floor],
+            };
+            sum.checked_add(most.checked_mul(i128::from(*factor).abs())?)
+        })
+    };
+    for floor in &access.floors {
+        floors.push(of(&floor.form, &floors)? / i128::from(floor.divisor) + 1);
+    }
+    of(&access.address, &floors)
+}

@@ -1,0 +1,175 @@
+//! Cuts a tensor's indices into boxes so that as few addresses as can be need a division.
+//!
+//! A later view's axis that walks across an axis of the view under it is split where that one ends: in steps, if it
+//! starts there, else after the part that comes before. What a later view masks is set apart first.
+
+use shapetracker::{ShapeTracker, View};
+
+use crate::Error;
+use crate::form::Access;
+use crate::nest::Extent;
+
+/// A box of indices.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// Where it begins in the contiguous tensor, in elements.
+    pub(crate) start: i64,
+    pub(crate) extents: Vec<Extent>,
+    /// How it is read; `None` when it has no data, or cannot be said in sums.
+    pub(crate) access: Option<Access>,
+    /// What is read; `None` when it has no data.
+    pub(crate) tracker: Option<ShapeTracker>,
+    fused: bool,
+}
+
+/// Boxes from this number on are not cut any further.
+const MOST: usize = 64;
+
+/// The boxes of a tracker.
+pub(crate) fn pieces(tracker: &ShapeTracker) -> Result<Vec<Piece>, Error> {
+    let mut stride = 1;
+    let mut extents = Vec::new();
+    for count in tracker.shape().iter().rev() {
+        extents.insert(0, Extent { count: *count, stride });
+        stride *= count.max(&1);
+    }
+    let whole = Piece { start: 0, extents, access: None, tracker: Some(tracker.clone()), fused: false };
+    let (mut open, mut done) = (vec![whole], Vec::new());
+    while let Some(mut piece) = open.pop() {
+        if piece.extents.iter().any(|extent| extent.count == 0) {
+            continue;
+        }
+        let Some(tracker) = &piece.tracker else {
+            done.push(piece);
+            continue;
+        };
+        piece.access = Access::of(tracker);
+        let divides = piece.access.as_ref().is_none_or(|access| !access.floors.is_empty());
+        let cut = if divides && open.len() + done.len() < MOST { piece.cut()? } else { None };
+        match cut {
+            Some(parts) => open.extend(parts.into_iter().rev()),
+            None => done.push(piece),
+        }
+    }
+    Ok(done)
+}
+
+impl Piece {
+    /// The piece in parts, or in more axes or fewer; `None` when nothing is left to do.
+    fn cut(&self) -> Result<Option<Vec<Piece>>, Error> {
+        let Some(tracker) = &self.tracker else { return Ok(None) };
+        let [.., under, top] = tracker.views() else { return Ok(None) };
+        let extents = || self.extents.iter().enumerate();
+        if let Some(mask) = top.mask() {
+            for (axis, Extent { count, .. }) in extents() {
+                let (begin, end) = mask[axis];
+                if (begin, end) != (0, *count) {
+                    let parts = [(0, begin, false), (begin, end, true), (end, *count, false)];
+                    return self.along(axis, &parts).map(Some);
+                }
+            }
+        }
+        let negative: Vec<i64> = extents()
+            .filter(|(axis, extent)| top.strides()[*axis] < 0 && extent.count > 1)
+            .map(|(axis, _)| axis as i64)
+            .collect();
+        if !negative.is_empty() {
+            let mut turned = Piece { tracker: Some(tracker.flip(&negative)?), ..self.clone() };
+            for axis in negative {
+                let Extent { count, stride } = &mut turned.extents[axis as usize];
+                turned.start += (*count - 1) * *stride;
+                *stride = -*stride;
+            }
+            return Ok(Some(vec![turned]));
+        }
+        if !self.fused {
+            return self.fuse(tracker, top).map(|piece| Some(vec![piece]));
+        }
+        for weight in weights(under) {
+            for (axis, Extent { count, stride }) in extents() {
+                let step = top.strides()[axis];
+                if step == 0 || weight % step != 0 || weight == step {
+                    continue;
+                }
+                let (steps, before) = (weight / step, top.offset().rem_euclid(weight) / step);
+                if before + count <= steps {
+                    continue;
+                }
+                let head = (steps - before) % steps;
+                let turns = (count - head) / steps;
+                let tail = count - head - turns * steps;
+                if head == 0 && tail == 0 {
+                    let mut split = self.clone();
+                    split.extents[axis] = Extent { count: turns, stride: stride * steps };
+                    split.extents.insert(axis + 1, Extent { count: steps, stride: *stride });
+                    split.tracker = Some(tracker.reshape(split.shape())?);
+                    return Ok(Some(vec![split]));
+                }
+                let parts = [(0, head, true), (head, count - tail, true), (count - tail, *count, true)];
+                return self.along(axis, &parts).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn shape(&self) -> Vec<i64> {
+        self.extents.iter().map(|extent| extent.count).collect()
+    }
+
+    /// The parts between numbers of steps along an axis, each with or without data.
+    fn along(&self, axis: usize, parts: &[(i64, i64, bool)]) -> Result<Vec<Piece>, Error> {
+        let part = |(begin, end, data): &(i64, i64, bool)| {
+            let mut part = self.clone();
+            part.start += begin * part.extents[axis].stride;
+            part.extents[axis].count = end - begin;
+            let mut ranges: Vec<(i64, i64)> = self.extents.iter().map(|extent| (0, extent.count)).collect();
+            ranges[axis] = (*begin, *end);
+            part.tracker = match &self.tracker {
+                Some(tracker) if *data => Some(tracker.shrink(ranges)?),
+                _ => None,
+            };
+            Ok(part)
+        };
+        parts.iter().filter(|(begin, end, _)| begin < end).map(part).collect()
+    }
+
+    /// Neighbours that are one loop, in the tensor and in the view, as one.
+    fn fuse(&self, tracker: &ShapeTracker, top: &View) -> Result<Piece, Error> {
+        let mut fused: Vec<(Extent, i64)> = Vec::new();
+        for (inner, step) in self.extents.iter().zip(top.strides()).filter(|(extent, _)| extent.count > 1) {
+            let goes_on = |outer: i64, inner_step: i64| Some(outer) == inner.count.checked_mul(inner_step);
+            match fused.last_mut() {
+                Some((outer, outer_step)) if goes_on(outer.stride, inner.stride) && goes_on(*outer_step, *step) => {
+                    *outer = Extent { count: outer.count * inner.count, stride: inner.stride };
+                    *outer_step = *step;
+                }
+                _ => fused.push((*inner, *step)),
+            }
+        }
+        let extents = fused.into_iter().map(|(extent, _)| extent).collect();
+        let mut piece = Piece { extents, fused: true, ..self.clone() };
+        piece.tracker = Some(tracker.reshape(piece.shape())?);
+        Ok(piece)
+    }
+}
+
+/// Where in a view's row-major numbering one of its axes ends and another begins, the largest first; not between axes
+/// that are one loop.
+fn weights(view: &View) -> Vec<i64> {
+    let mut weights = Vec::new();
+    let mut weight = 1;
+    let mut inner: Option<(i64, i64, bool)> = None;
+    for axis in (0..view.rank()).rev().filter(|axis| view.shape()[*axis] > 1) {
+        let (size, stride) = (view.shape()[axis], view.strides()[axis]);
+        let masked = view.mask().is_some_and(|mask| mask[axis] != (0, size));
+        if let Some((inner_size, inner_stride, inner_masked)) = inner {
+            let one = Some(stride) == inner_size.checked_mul(inner_stride) && !masked && !inner_masked;
+            if !one {
+                weights.insert(0, weight);
+            }
+        }
+        inner = Some((size, stride, masked));
+        weight *= size;
+    }
+    weights
+}

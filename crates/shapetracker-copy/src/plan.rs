@@ -1,0 +1,207 @@
+//! From a tracker to loops, and running them.
+
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::sync::OnceLock;
+
+use bytemuck::{AnyBitPattern, NoUninit};
+use shapetracker::ShapeTracker;
+
+use crate::form::Access;
+use crate::memory;
+use crate::nest::{Direction, Nest, Run};
+use crate::pieces::pieces;
+use crate::{Error, Threads};
+
+/// How to move the data of a tracker: made once from the layout alone, run on any buffers.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    tracker: ShapeTracker,
+    width: usize,
+    /// The lowest and the highest address that has an element.
+    addresses: Option<(i64, i64)>,
+    /// Loops for reading, or why there are none; what is wrong with the buffers is said first.
+    reading: Result<Vec<Nest>, Error>,
+    /// Loops for writing, made when they are needed first.
+    writing: OnceLock<Result<Vec<Nest>, Error>>,
+}
+
+impl Plan {
+    /// A plan for elements of a width in bytes.
+    pub fn new(tracker: &ShapeTracker, width: usize) -> Result<Plan, Error> {
+        let most = isize::MAX as usize;
+        if width == 0 || width > most {
+            return Err(Error::Width { width, most });
+        }
+        let addresses = tracker.address_range()?;
+        let reading = nests(Direction::Read, tracker, width);
+        Ok(Plan { tracker: tracker.clone(), width, addresses, reading, writing: OnceLock::new() })
+    }
+
+    /// The shape of the tensor that is read or written through the tracker.
+    pub fn shape(&self) -> &[i64] {
+        self.tracker.shape()
+    }
+
+    /// Bytes an element.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many elements the tracker's buffer must have at least.
+    pub fn buffer_len(&self) -> usize {
+        self.addresses.map_or(0, |(_, last)| last as usize + 1)
+    }
+
+    /// Reads the tracker's tensor from a buffer: contiguous, row-major, with `fill` where the tracker is masked.
+    pub fn read<T: NoUninit>(&self, buffer: &[T], fill: T, threads: &Threads) -> Result<Vec<T>, Error> {
+        self.check_type::<T>()?;
+        let numel = self.tracker.numel();
+        let too_much = Error::Memory { numel, width: self.width };
+        let Ok(len) = usize::try_from(numel) else { return Err(too_much) };
+        memory::vec_of(len, too_much, |room| {
+            self.read_uninit(bytemuck::cast_slice(buffer), room, bytemuck::bytes_of(&fill), threads)
+        })
+    }
+
+    /// The same into memory that is there.
+    pub fn read_into<T: NoUninit + AnyBitPattern>(
+        &self,
+        buffer: &[T],
+        tensor: &mut [T],
+        fill: T,
+        threads: &Threads,
+    ) -> Result<(), Error> {
+        self.check_type::<T>()?;
+        let (buffer, tensor) = (bytemuck::cast_slice(buffer), bytemuck::cast_slice_mut(tensor));
+        self.read_bytes(buffer, tensor, bytemuck::bytes_of(&fill), threads)
+    }
+
+    /// The same on bytes, for elements whose type is known only when the program runs.
+    pub fn read_bytes(&self, buffer: &[u8], tensor: &mut [u8], fill: &[u8], threads: &Threads) -> Result<(), Error> {
+        // SAFETY: reading writes only bytes with values, those of `buffer` and of `fill`.
+        #[allow(unsafe_code)]
+        let room = unsafe { memory::room_of_bytes(tensor) };
+        self.read_uninit(buffer, room, fill, threads)?;
+        Ok(())
+    }
+
+    /// The same into memory without values; returns it with its values.
+    pub fn read_uninit<'a>(
+        &self,
+        buffer: &[u8],
+        tensor: &'a mut [MaybeUninit<u8>],
+        fill: &[u8],
+        threads: &Threads,
+    ) -> Result<&'a mut [u8], Error> {
+        self.check_buffer(buffer.len())?;
+        self.check_tensor(tensor.len())?;
+        if fill.len() != self.width {
+            return Err(Error::Fill { fill: fill.len(), width: self.width });
+        }
+        let bytes = tensor.len();
+        let run = Run::new(buffer, tensor, Some(fill));
+        for nest in self.reading.as_ref().map_err(Error::clone)? {
+            nest.run(&run, threads, bytes);
+        }
+        // SAFETY: the nests' boxes are all of the tensor.
+        #[allow(unsafe_code)]
+        Ok(unsafe { tensor.assume_init_mut() })
+    }
+
+    /// Writes a contiguous, row-major tensor through the tracker into a buffer; what the tracker does not reach, stays.
+    pub fn write<T: NoUninit + AnyBitPattern>(
+        &self,
+        tensor: &[T],
+        buffer: &mut [T],
+        threads: &Threads,
+    ) -> Result<(), Error> {
+        self.check_type::<T>()?;
+        self.write_bytes(bytemuck::cast_slice(tensor), bytemuck::cast_slice_mut(buffer), threads)
+    }
+
+    /// The same on bytes.
+    pub fn write_bytes(&self, tensor: &[u8], buffer: &mut [u8], threads: &Threads) -> Result<(), Error> {
+        self.check_buffer(buffer.len())?;
+        self.check_tensor(tensor.len())?;
+        let nests = self.writing.get_or_init(|| {
+            check_injective(&self.tracker)?;
+            nests(Direction::Write, &self.tracker, self.width)
+        });
+        // SAFETY: writing writes only bytes with values, those of `tensor`.
+        #[allow(unsafe_code)]
+        let room = unsafe { memory::room_of_bytes(buffer) };
+        let run = Run::new(tensor, room, None);
+        for nest in nests.as_ref().map_err(Error::clone)? {
+            nest.run(&run, threads, tensor.len());
+        }
+        Ok(())
+    }
+
+    fn check_type<T>(&self) -> Result<(), Error> {
+        if size_of::<T>() == self.width {
+            return Ok(());
+        }
+        Err(Error::Type { name: std::any::type_name::<T>(), size: size_of::<T>(), plan: self.width })
+    }
+
+    fn check_buffer(&self, bytes: usize) -> Result<(), Error> {
+        let len = self.elements(bytes)?;
+        match self.addresses {
+            Some((first, _)) if first < 0 => Err(Error::BeforeBuffer { first }),
+            Some((_, last)) if usize::try_from(last).is_ok_and(|last| last >= len) => Err(Error::Buffer { last, len }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_tensor(&self, bytes: usize) -> Result<(), Error> {
+        let (len, numel) = (self.elements(bytes)?, self.tracker.numel());
+        if usize::try_from(numel) == Ok(len) { Ok(()) } else { Err(Error::Length { numel, len }) }
+    }
+
+    fn elements(&self, bytes: usize) -> Result<usize, Error> {
+        if !bytes.is_multiple_of(self.width) {
+            return Err(Error::Ragged { bytes, width: self.width });
+        }
+        Ok(bytes / self.width)
+    }
+}
+
+/// The loops of all boxes of a tracker.
+fn nests(direction: Direction, tracker: &ShapeTracker, width: usize) -> Result<Vec<Nest>, Error> {
+    let mut nests = Vec::new();
+    for piece in pieces(tracker)? {
+        let access = match (&piece.tracker, &piece.access) {
+            (None, _) if direction == Direction::Write => continue,
+            (None, _) => &Access::nothing(),
+            (Some(_), Some(access)) => access,
+            (Some(tracker), None) => return Err(Error::TooLarge { shape: tracker.shape().to_vec() }),
+        };
+        let nest = Nest::new(direction, width, piece.start, &piece.extents, access);
+        nests.push(nest.ok_or_else(|| Error::TooLarge { shape: tracker.shape().to_vec() })?);
+    }
+    Ok(nests)
+}
+
+/// Refuses trackers under which two indices share an address.
+fn check_injective(tracker: &ShapeTracker) -> Result<(), Error> {
+    // A stack of injective views is injective; the other way round it need not be.
+    let each = |view| matches!(ShapeTracker::from(view).collision(), Ok(None));
+    if tracker.views().iter().cloned().all(each) {
+        return Ok(());
+    }
+    match tracker.collision()? {
+        None => Ok(()),
+        Some([first, second]) => Err(Error::NotInjective { first: first.to_vec(), second: second.to_vec() }),
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.reading {
+            Ok(nests) if nests.is_empty() => writeln!(f, "nothing to move"),
+            Ok(nests) => nests.iter().try_for_each(|nest| writeln!(f, "{nest:?}")),
+            Err(err) => writeln!(f, "{err}"),
+        }
+    }
+}
