@@ -8,6 +8,7 @@ mod mover;
 mod nest;
 mod pieces;
 mod plan;
+mod show;
 mod threads;
 
 pub use error::Error;

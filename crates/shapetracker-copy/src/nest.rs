@@ -31,28 +31,30 @@ pub(crate) struct Extent {
 /// The loops for a box.
 #[derive(Clone, Debug)]
 pub(crate) struct Nest {
-    direction: Direction,
+    pub(crate) direction: Direction,
     /// Bytes an element.
-    width: usize,
+    pub(crate) width: usize,
     /// Where the box begins in the contiguous tensor, in elements.
-    start: i64,
+    pub(crate) start: i64,
     /// The loops outside, outermost first; the box's axes by number.
-    outside: SmallVec<[(usize, Extent); 4]>,
+    pub(crate) outside: SmallVec<[(usize, Extent); 4]>,
     /// Whether the last of them goes on by as many steps at a time as have the same floors and conditions. Its axis is
     /// among those of the mover, too.
-    leaps: bool,
-    floors: Vec<Floor>,
+    pub(crate) leaps: bool,
+    pub(crate) floors: Vec<Floor>,
     /// Conditions on the loops outside, and for each at most one axis that is moved along, with its factor.
     conditions: Vec<(Condition, Option<(usize, i64)>)>,
+    /// The conditions as they were, for those who read them.
+    pub(crate) said: Vec<Condition>,
     /// The address where all that is moved along is at its first index.
-    address: Form,
+    pub(crate) address: Form,
     /// How many of each spanned axis there are; the last one is that of all data, if conditions are left to it.
     spans: SmallVec<[usize; 4]>,
     /// Which of them goes along with the last loop outside.
     leap_span: usize,
-    mover: Mover,
+    pub(crate) mover: Mover,
     /// Fills what the mover leaves out, if that does not.
-    margins: Option<Mover>,
+    pub(crate) margins: Option<Mover>,
 }
 
 /// What runs: the two sides, and what is written where there is no data.
@@ -73,6 +75,9 @@ impl<'a> Run<'a> {
 
 /// Outputs from this many bytes on go past the caches, which they would only empty.
 const STREAM: usize = 8 << 20;
+
+/// Steps of a loop that leaps over wide strides for each turn of the others.
+const BLOCK: i64 = 128;
 
 /// Bytes for which no second thread is woken.
 const ALONE: usize = 256 << 10;
@@ -144,7 +149,7 @@ impl Nest {
             return Some(Nest { mover, ..Nest::empty(direction, width, start, spans) });
         }
         let mover = Mover::new(width, &axes);
-        let fills = direction == Direction::Read && !spans.is_empty();
+        let fills = direction == Direction::Read && !conditions.is_empty();
         let margins = (fills && !matches!(mover.inner, Inner::Rows(..))).then(|| Mover::margins(width, &axes));
         let outside = chosen.outside.iter().map(|axis| (*axis, extents[*axis])).collect();
         let floors = access.floors.clone();
@@ -157,6 +162,7 @@ impl Nest {
             leaps,
             floors,
             conditions,
+            said: access.conditions.clone(),
             address,
             spans,
             leap_span,
@@ -174,6 +180,7 @@ impl Nest {
             outside: SmallVec::new(),
             leaps: false,
             floors: Vec::new(),
+            said: Vec::new(),
             conditions: vec![(Condition { form: Form::default(), range: 1..1 }, None)],
             address: Form::default(),
             leap_span: 0,
@@ -209,29 +216,36 @@ impl Nest {
     }
 
     /// Some turns of the loops outside.
+    ///
+    /// Where steps are wide on both sides, a loop that leaps goes only a block far for each turn of the others: what a
+    /// cache brought for one turn is still there for the next.
     fn some(&self, run: &Run, turns: Range<usize>, pool: Option<&rayon::ThreadPool>) {
         let mut inside = Inside::new(self);
         if self.outside.is_empty() {
             return inside.step(run, pool);
         }
-        let stepwise = self.outside.len() - usize::from(self.leaps);
-        let mut rest = turns.start;
-        for (at, (_, extent)) in self.outside[..stepwise].iter().enumerate().rev() {
-            inside.at[at] = (rest % extent.count as usize) as i64;
-            rest /= extent.count as usize;
-        }
-        for _ in turns {
-            if self.leaps {
-                inside.leap(run, pool)
-            } else {
-                inside.step(run, pool)
+        let (stepwise, leaping) = self.outside.split_at(self.outside.len() - usize::from(self.leaps));
+        let along = leaping.first().map_or(1, |(_, extent)| extent.count);
+        let block = if stepwise.is_empty() || matches!(self.mover.inner, Inner::Rows(..)) { along } else { BLOCK };
+        for first in (0..along).step_by(block as usize) {
+            let mut rest = turns.start;
+            for (at, (_, extent)) in stepwise.iter().enumerate().rev() {
+                inside.at[at] = (rest % extent.count as usize) as i64;
+                rest /= extent.count as usize;
             }
-            for (at, (_, extent)) in self.outside[..stepwise].iter().enumerate().rev() {
-                inside.at[at] += 1;
-                if inside.at[at] < extent.count {
-                    break;
+            for _ in turns.clone() {
+                if self.leaps {
+                    inside.leap(first..along.min(first + block), run, pool);
+                } else {
+                    inside.step(run, pool);
                 }
-                inside.at[at] = 0;
+                for (at, (_, extent)) in stepwise.iter().enumerate().rev() {
+                    inside.at[at] += 1;
+                    if inside.at[at] < extent.count {
+                        break;
+                    }
+                    inside.at[at] = 0;
+                }
             }
         }
     }
@@ -310,15 +324,15 @@ impl<'a> Inside<'a> {
         self.go(run, pool);
     }
 
-    /// All turns of the last loop outside, as many at a time as go alike.
-    fn leap(&mut self, run: &Run, pool: Option<&rayon::ThreadPool>) {
+    /// Some turns of the last loop outside, as many at a time as go alike.
+    fn leap(&mut self, steps: Range<i64>, run: &Run, pool: Option<&rayon::ThreadPool>) {
         let last = self.at.len() - 1;
-        let (axis, Extent { count, .. }) = self.nest.outside[last];
-        let mut first = 0;
-        while first < count {
+        let axis = self.nest.outside[last].0;
+        let mut first = steps.start;
+        while first < steps.end {
             self.at[last] = first;
             self.decide_floors();
-            let mut alike = count - first;
+            let mut alike = steps.end - first;
             // How many steps until `factor * steps` reaches a bound, which lies above what holds now.
             let mut until = |distance: i128, factor: i64| {
                 let steps = -(-distance).div_euclid(i128::from(factor.unsigned_abs()));
@@ -398,22 +412,29 @@ fn part(moved: &Move, mover: &Mover, parts: Range<usize>) {
 
 /// Which axes are looped over outside what is moved.
 #[derive(Debug, Default)]
-struct Outside {
+pub(crate) struct Outside {
     /// The box's axes by number, outermost first; one that leaps last.
     outside: SmallVec<[usize; 4]>,
     leaps: bool,
 }
 
 impl Outside {
+    /// Whether an axis is not moved along, or not far at a time.
+    pub(crate) fn contains(&self, axis: usize) -> bool {
+        self.outside.contains(&axis)
+    }
+
     /// As few turns as can be so that every floor is decided outside, and every condition but for one axis.
-    fn choose(extents: &[Extent], access: &Access) -> Outside {
+    pub(crate) fn choose(extents: &[Extent], access: &Access) -> Outside {
         let mut divided: Vec<usize> = access.floors.iter().flat_map(|floor| floor.form.axes()).collect();
         divided.sort_unstable();
         divided.dedup();
         let candidates = divided.iter().map(|axis| Some(*axis));
         let each = candidates.map(|leaping| Outside::with(extents, access, &divided, leaping));
         let each = each.chain(divided.is_empty().then(|| Outside::with(extents, access, &divided, None)));
-        each.min_by(|(a, _), (b, _)| a.total_cmp(b)).map_or_else(Outside::default, |(_, chosen)| chosen)
+        let stride = |chosen: &Outside| chosen.outside.last().map_or(0, |axis| extents[*axis].stride.abs());
+        let least = each.min_by(|(a, one), (b, other)| a.total_cmp(b).then(stride(one).cmp(&stride(other))));
+        least.map_or_else(Outside::default, |(_, chosen)| chosen)
     }
 
     /// The choice with one axis that leaps, and about how many times something is moved under it.

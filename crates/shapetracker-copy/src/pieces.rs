@@ -1,13 +1,15 @@
 //! Cuts a tensor's indices into boxes so that as few addresses as can be need a division.
 //!
 //! A later view's axis that walks across an axis of the view under it is split where that one ends: in steps, if it
-//! starts there, else after the part that comes before. What a later view masks is set apart first.
+//! starts there, else after the part that comes before. What a later view masks is set apart first. Where axes are
+//! masked together (a window over a padded image), the part that has data in any case is set apart from the borders, if
+//! only that can be moved in long runs.
 
 use shapetracker::{ShapeTracker, View};
 
 use crate::Error;
-use crate::form::Access;
-use crate::nest::Extent;
+use crate::form::{Access, Atom, Condition};
+use crate::nest::{Extent, Outside};
 
 /// A box of indices.
 #[derive(Clone, Debug)]
@@ -45,7 +47,11 @@ pub(crate) fn pieces(tracker: &ShapeTracker) -> Result<Vec<Piece>, Error> {
         };
         piece.access = Access::of(tracker);
         let divides = piece.access.as_ref().is_none_or(|access| !access.floors.is_empty());
-        let cut = if divides && open.len() + done.len() < MOST { piece.cut()? } else { None };
+        let cut = match open.len() + done.len() < MOST {
+            true if divides => piece.cut()?,
+            true => piece.core()?,
+            false => None,
+        };
         match cut {
             Some(parts) => open.extend(parts.into_iter().rev()),
             None => done.push(piece),
@@ -107,6 +113,37 @@ impl Piece {
                 }
                 let parts = [(0, head, true), (head, count - tail, true), (count - tail, *count, true)];
                 return self.along(axis, &parts).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// What has data whatever the other axes say, apart from the rest; where that lets the innermost axis be moved along.
+    fn core(&self) -> Result<Option<Vec<Piece>>, Error> {
+        let Some(access) = &self.access else { return Ok(None) };
+        let innermost = (0..self.extents.len()).filter(|axis| self.extents[*axis].count > 1);
+        let innermost = innermost.min_by_key(|axis| self.extents[*axis].stride.abs());
+        if !innermost.is_some_and(|axis| Outside::choose(&self.extents, access).contains(axis)) {
+            return Ok(None);
+        }
+        for Condition { form, range } in &access.conditions {
+            let count = |axis: usize| self.extents[axis].count;
+            let Some(longest) = form.axes().max_by_key(|axis| count(*axis)) else { continue };
+            // The least and the most that the other axes make of the form.
+            let mut rest = (i128::from(form.constant), i128::from(form.constant));
+            for axis in form.axes().filter(|axis| *axis != longest) {
+                let most = i128::from(form.factor(Atom::Axis(axis))) * i128::from(count(axis) - 1);
+                rest = (rest.0 + most.min(0), rest.1 + most.max(0));
+            }
+            let factor = i128::from(form.factor(Atom::Axis(longest)));
+            let up = |number: i128| -(-number).div_euclid(factor.abs());
+            let (low, high) = (i128::from(range.start) - rest.0, i128::from(range.end) - rest.1);
+            let (begin, end) = if factor > 0 { (up(low), up(high)) } else { (up(1 - high), up(1 - low)) };
+            let inside = |number: i128| number.clamp(0, i128::from(count(longest))) as i64;
+            let (begin, end) = (inside(begin), inside(end));
+            if form.axes().count() > 1 && 2 * (end - begin) > count(longest) {
+                let parts = [(0, begin, true), (begin, end, true), (end, count(longest), true)];
+                return self.along(longest, &parts).map(Some);
             }
         }
         Ok(None)

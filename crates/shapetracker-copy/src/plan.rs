@@ -200,7 +200,16 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match &self.reading {
             Ok(nests) if nests.is_empty() => writeln!(f, "nothing to move"),
-            Ok(nests) => nests.iter().try_for_each(|nest| writeln!(f, "{nest:?}")),
+            Ok(nests) => {
+                let several = nests.len() > 1;
+                for (at, nest) in nests.iter().enumerate() {
+                    if several {
+                        writeln!(f, "box {} of {}, from element {} on", at + 1, nests.len(), nest.start)?;
+                    }
+                    nest.show(f, usize::from(several))?;
+                }
+                Ok(())
+            }
             Err(err) => writeln!(f, "{err}"),
         }
     }
