@@ -3,6 +3,16 @@
 use shapetracker::Undecided;
 
 /// Why data cannot be moved.
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+/// use shapetracker_copy::{Plan, Threads};
+///
+/// let plan = Plan::new(&ShapeTracker::contiguous([4])?, 4)?;
+/// let error = plan.read(&[1.0f32, 2.0, 3.0], 0.0, &Threads::one()).unwrap_err();
+/// assert_eq!(error.to_string(), "the layout reaches element 3 of its buffer, which has only 3");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

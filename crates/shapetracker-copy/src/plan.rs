@@ -14,6 +14,22 @@ use crate::pieces::pieces;
 use crate::{Error, Threads};
 
 /// How to move the data of a tracker: made once from the layout alone, run on any buffers.
+///
+/// Displayed, it shows its loops, from the outside in: strides are in elements, `read` on the side of the buffer (for
+/// reading) and `write` on that of the tensor.
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+/// use shapetracker_copy::Plan;
+///
+/// let st = ShapeTracker::contiguous([8, 64, 56])?.permute([0, 2, 1])?;
+/// let loops = "\
+/// 8 times: read +3584, write +3584
+///   a tile of 64 columns and 56 rows, read by columns, written by rows
+/// ";
+/// assert_eq!(Plan::new(&st, 4)?.to_string(), loops);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
     tracker: ShapeTracker,
@@ -28,6 +44,23 @@ pub struct Plan {
 
 impl Plan {
     /// A plan for elements of a width in bytes.
+    ///
+    /// One view takes about a microsecond. For several the address comes from their index expression
+    /// ([`ShapeTracker::index_expr`]), which takes some tens of microseconds, for each of the boxes into which the
+    /// indices are cut; there are at most 64.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::Plan;
+    ///
+    /// let plan = Plan::new(&ShapeTracker::contiguous([4, 6])?.step([1, 2])?, 8)?;
+    /// assert_eq!((plan.shape(), plan.width(), plan.buffer_len()), (&[4, 3][..], 8, 23));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A width of 0, or of more than a slice can hold; a stack of views for which it cannot be decided which addresses
+    /// it reaches ([`ShapeTracker::address_range`]).
     pub fn new(tracker: &ShapeTracker, width: usize) -> Result<Plan, Error> {
         let most = isize::MAX as usize;
         if width == 0 || width > most {
@@ -54,6 +87,20 @@ impl Plan {
     }
 
     /// Reads the tracker's tensor from a buffer: contiguous, row-major, with `fill` where the tracker is masked.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::{Plan, Threads};
+    ///
+    /// let st = ShapeTracker::contiguous([2, 2])?.permute([1, 0])?.pad([(0, 0), (0, 1)])?;
+    /// let tensor = Plan::new(&st, 2)?.read(&[1u16, 2, 3, 4], 0, &Threads::one())?;
+    /// assert_eq!(tensor, [1, 3, 0, 2, 4, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A type of another size than the plan's elements; a buffer that is shorter than the tracker reaches; a tensor for
+    /// which there is no memory.
     pub fn read<T: NoUninit>(&self, buffer: &[T], fill: T, threads: &Threads) -> Result<Vec<T>, Error> {
         self.check_type::<T>()?;
         let numel = self.tracker.numel();
@@ -64,7 +111,21 @@ impl Plan {
         })
     }
 
-    /// The same into memory that is there.
+    /// [`Plan::read`] into a tensor that is there.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::{Plan, Threads};
+    ///
+    /// let flipped = ShapeTracker::contiguous([3])?.flip([0])?;
+    /// let mut tensor = [0u8; 3];
+    /// Plan::new(&flipped, 1)?.read_into(b"abc", &mut tensor, 0, &Threads::one())?;
+    /// assert_eq!(&tensor, b"cba");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Plan::read`]; a tensor of another length than the tracker has elements.
     pub fn read_into<T: NoUninit + AnyBitPattern>(
         &self,
         buffer: &[T],
@@ -77,7 +138,23 @@ impl Plan {
         self.read_bytes(buffer, tensor, bytemuck::bytes_of(&fill), threads)
     }
 
-    /// The same on bytes, for elements whose type is known only when the program runs.
+    /// [`Plan::read_into`] on bytes, for elements whose type is known only when the program runs: buffer, tensor, and
+    /// one element to fill with. Nothing need be aligned.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::{Plan, Threads};
+    ///
+    /// // Pixels of three bytes.
+    /// let padded = ShapeTracker::contiguous([2])?.pad([(1, 0)])?;
+    /// let mut tensor = [0; 9];
+    /// Plan::new(&padded, 3)?.read_bytes(b"abcdef", &mut tensor, b"...", &Threads::one())?;
+    /// assert_eq!(&tensor, b"...abcdef");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A buffer or a tensor whose length does not fit, or is no whole number of elements; a fill value of another width.
     pub fn read_bytes(&self, buffer: &[u8], tensor: &mut [u8], fill: &[u8], threads: &Threads) -> Result<(), Error> {
         // SAFETY: reading writes only bytes with values, those of `buffer` and of `fill`.
         #[allow(unsafe_code)]
@@ -86,7 +163,21 @@ impl Plan {
         Ok(())
     }
 
-    /// The same into memory without values; returns it with its values.
+    /// [`Plan::read_bytes`] into memory without values; returns it with its values. Each byte is written once.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::{Plan, Threads};
+    ///
+    /// let plan = Plan::new(&ShapeTracker::contiguous([2, 3])?.permute([1, 0])?, 1)?;
+    /// let mut memory = Vec::with_capacity(6);
+    /// let tensor = plan.read_uninit(b"abcdef", &mut memory.spare_capacity_mut()[..6], b".", &Threads::one())?;
+    /// assert_eq!(tensor, b"adbecf");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Plan::read_bytes`].
     pub fn read_uninit<'a>(
         &self,
         buffer: &[u8],
@@ -109,7 +200,27 @@ impl Plan {
         Ok(unsafe { tensor.assume_init_mut() })
     }
 
-    /// Writes a contiguous, row-major tensor through the tracker into a buffer; what the tracker does not reach, stays.
+    /// Writes a contiguous, row-major tensor through the tracker into a buffer. What the tracker does not reach stays,
+    /// and what stands where it is masked goes nowhere.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::{Plan, Threads};
+    ///
+    /// let evens = ShapeTracker::contiguous([6])?.step([2])?;
+    /// let mut buffer = [9; 6];
+    /// Plan::new(&evens, 4)?.write(&[1, 2, 3], &mut buffer, &Threads::one())?;
+    /// assert_eq!(buffer, [1, 9, 2, 9, 3, 9]);
+    ///
+    /// let broadcast = ShapeTracker::contiguous([1])?.expand([3])?;
+    /// let error = Plan::new(&broadcast, 4)?.write(&[1, 2, 3], &mut buffer, &Threads::one()).unwrap_err();
+    /// assert!(error.to_string().starts_with("indices (0,) and (1,) share an address"), "{error}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A tracker under which two indices share an address, with such two; a type of another size; slices whose lengths
+    /// do not fit.
     pub fn write<T: NoUninit + AnyBitPattern>(
         &self,
         tensor: &[T],
@@ -120,7 +231,21 @@ impl Plan {
         self.write_bytes(bytemuck::cast_slice(tensor), bytemuck::cast_slice_mut(buffer), threads)
     }
 
-    /// The same on bytes.
+    /// [`Plan::write`] on bytes.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::{Plan, Threads};
+    ///
+    /// let turned = ShapeTracker::contiguous([2, 2])?.permute([1, 0])?;
+    /// let mut buffer = *b"........";
+    /// Plan::new(&turned, 2)?.write_bytes(b"aabbccdd", &mut buffer, &Threads::one())?;
+    /// assert_eq!(&buffer, b"aaccbbdd");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Plan::write`]; bytes that are no whole number of elements.
     pub fn write_bytes(&self, tensor: &[u8], buffer: &mut [u8], threads: &Threads) -> Result<(), Error> {
         self.check_buffer(buffer.len())?;
         self.check_tensor(tensor.len())?;
