@@ -112,6 +112,37 @@ impl Access {
     }
 }
 
+impl Access {
+    /// After how many steps of an axis every floor has moved by a whole number, and how many times floors change on the
+    /// way along all of it; if that is before it ends.
+    pub(crate) fn period(&self, axis: usize, count: i64) -> Option<(i64, i64)> {
+        let mut period = 1i64;
+        'longer: while period < count {
+            let mut moves: Vec<i64> = Vec::new();
+            for floor in &self.floors {
+                let of_axis = floor.form.factor(Atom::Axis(axis)).checked_mul(period)?;
+                let of_floors = |sum: i64, (atom, factor): &(Atom, i64)| match atom {
+                    Atom::Floor(of) => sum.checked_add(factor.checked_mul(moves[*of])?),
+                    Atom::Axis(_) => Some(sum),
+                };
+                let by = floor.form.terms.iter().try_fold(of_axis, of_floors)?;
+                if by % floor.divisor != 0 {
+                    period = period.checked_mul(floor.divisor / gcd(by.checked_abs()?, floor.divisor))?;
+                    continue 'longer;
+                }
+                moves.push(by / floor.divisor);
+            }
+            let most = moves.iter().map(|by| i128::from(*by).abs()).max()? * i128::from(count) / i128::from(period);
+            return Some((period, most.min(count.into()) as i64));
+        }
+        None
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 struct Reader<'a> {
     code: &'a IndexExpr,
     forms: HashMap<Expr, Form>,

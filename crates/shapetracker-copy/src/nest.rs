@@ -79,6 +79,9 @@ const STREAM: usize = 8 << 20;
 /// Steps of a loop that leaps over wide strides for each turn of the others.
 const BLOCK: i64 = 128;
 
+/// An axis along which the tensor is contiguous is worth one so many times as long.
+const CONTIGUOUS: i64 = 8;
+
 /// Bytes for which no second thread is woken.
 const ALONE: usize = 256 << 10;
 
@@ -296,21 +299,17 @@ impl<'a> Inside<'a> {
             span.data = span.all.clone();
         }
         for (condition, along) in &self.nest.conditions {
-            let value = i128::from(self.value(&condition.form));
-            let (low, high) = (i128::from(condition.range.start) - value, i128::from(condition.range.end) - value);
+            let value = self.value(&condition.form);
+            // Where these are cut off at the ends of `i64` they are as far beyond all indices as before.
+            let (low, high) = (condition.range.start.saturating_sub(value), condition.range.end.saturating_sub(value));
             let Some((span, factor)) = *along else {
                 some &= low <= 0 && 0 < high;
                 continue;
             };
-            // low <= factor * i < high.
-            let factor = i128::from(factor);
-            let up = |number: i128| -(-number).div_euclid(factor.abs());
-            let (begin, end) = if factor > 0 { (up(low), up(high)) } else { (up(1 - high), up(1 - low)) };
             let data = &mut self.spans[span].data;
-            let clamped =
-                |number: i128, range: &Range<usize>| number.clamp(range.start as i128, range.end as i128) as usize;
-            let begin = clamped(begin, data);
-            *data = begin..clamped(end, data).max(begin);
+            let (begin, end) = steps_within(low..high, factor);
+            let begin = begin.clamp(data.start as i64, data.end as i64) as usize;
+            *data = begin..end.clamp(begin as i64, data.end.max(begin) as i64) as usize;
         }
         if !some && let Some(last) = self.spans.last_mut() {
             last.data = last.all.start..last.all.start;
@@ -334,29 +333,28 @@ impl<'a> Inside<'a> {
             self.decide_floors();
             let mut alike = steps.end - first;
             // How many steps until `factor * steps` reaches a bound, which lies above what holds now.
-            let mut until = |distance: i128, factor: i64| {
-                let steps = -(-distance).div_euclid(i128::from(factor.unsigned_abs()));
-                alike = alike.min(i64::try_from(steps).unwrap_or(i64::MAX));
+            let mut until = |distance: i64, factor: i64| {
+                alike = alike.min(up(distance, factor.saturating_abs()));
             };
             for (floor, value) in self.nest.floors.iter().zip(&self.floors) {
                 let factor = floor.form.factor(Atom::Axis(axis));
-                let rest = i128::from(self.value(&floor.form)) - i128::from(*value) * i128::from(floor.divisor);
+                let rest = self.value(&floor.form).wrapping_sub(value.wrapping_mul(floor.divisor));
                 match factor {
                     0 => {}
-                    1.. => until(i128::from(floor.divisor) - rest, factor),
-                    _ => until(rest + 1, factor),
+                    1.. => until(floor.divisor - rest, factor),
+                    _ => until(rest.saturating_add(1), factor),
                 }
             }
             for (condition, _) in &self.nest.conditions {
                 let factor = condition.form.factor(Atom::Axis(axis));
-                let value = i128::from(self.value(&condition.form));
-                let (low, high) = (i128::from(condition.range.start), i128::from(condition.range.end));
+                let value = self.value(&condition.form);
+                let Range { start: low, end: high } = condition.range;
                 match factor {
                     0 => {}
-                    1.. if value < low => until(low - value, factor),
-                    1.. if value < high => until(high - value, factor),
-                    ..0 if value >= high => until(value - high + 1, factor),
-                    ..0 if value >= low => until(value - low + 1, factor),
+                    1.. if value < low => until(low.saturating_sub(value), factor),
+                    1.. if value < high => until(high.saturating_sub(value), factor),
+                    ..0 if value >= high => until(value.saturating_sub(high).saturating_add(1), factor),
+                    ..0 if value >= low => until(value.saturating_sub(low).saturating_add(1), factor),
                     _ => {}
                 }
             }
@@ -410,6 +408,21 @@ fn part(moved: &Move, mover: &Mover, parts: Range<usize>) {
     }
 }
 
+/// A number divided by a positive one, rounded up.
+fn up(number: i64, by: i64) -> i64 {
+    number.div_euclid(by) + i64::from(number.rem_euclid(by) != 0)
+}
+
+/// The steps at which a multiple of them lies in a range; begin and end.
+pub(crate) fn steps_within(range: Range<i64>, factor: i64) -> (i64, i64) {
+    let Range { start, end } = range;
+    if factor > 0 {
+        return (up(start, factor), up(end, factor));
+    }
+    let turned = |number: i64| 1i64.saturating_sub(number);
+    (up(turned(end), factor.saturating_abs()), up(turned(start), factor.saturating_abs()))
+}
+
 /// Which axes are looped over outside what is moved.
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
@@ -448,9 +461,12 @@ impl Outside {
                 outside.extend(form.axes().filter(|axis| Some(*axis) != leaping));
             }
         }
-        // The others keep one axis inside: the longest.
+        // The others keep one axis inside: the longest, and rather one along which the tensor is contiguous.
         let mut by_count: Vec<usize> = (0..extents.len()).collect();
-        by_count.sort_by_key(|axis| extents[*axis].count);
+        by_count.sort_by_key(|axis| {
+            let Extent { count, stride } = extents[*axis];
+            if stride.abs() == 1 { count.saturating_mul(CONTIGUOUS) } else { count }
+        });
         for axis in by_count {
             let several = |form: &Form| form.axes().filter(|axis| !outside.contains(axis)).count() > 1;
             let mut forms = access.conditions.iter().map(|condition| &condition.form);

@@ -1,7 +1,7 @@
 //! Cuts a tensor's indices into boxes so that as few addresses as can be need a division.
 //!
 //! A later view's axis that walks across an axis of the view under it is split where that one ends: in steps, if it
-//! starts there, else after the part that comes before. What a later view masks is set apart first. Where axes are
+//! starts there, else after the part that comes before; and elsewhere by the steps after which all divisions repeat. What a later view masks is set apart first. Where axes are
 //! masked together (a window over a padded image), the part that has data in any case is set apart from the borders, if
 //! only that can be moved in long runs.
 
@@ -9,7 +9,7 @@ use shapetracker::{ShapeTracker, View};
 
 use crate::Error;
 use crate::form::{Access, Atom, Condition};
-use crate::nest::{Extent, Outside};
+use crate::nest::{Extent, Outside, steps_within};
 
 /// A box of indices.
 #[derive(Clone, Debug)]
@@ -48,8 +48,8 @@ pub(crate) fn pieces(tracker: &ShapeTracker) -> Result<Vec<Piece>, Error> {
         piece.access = Access::of(tracker);
         let divides = piece.access.as_ref().is_none_or(|access| !access.floors.is_empty());
         let cut = match open.len() + done.len() < MOST {
-            true if divides => piece.cut()?,
-            true => piece.core()?,
+            true if !divides => piece.core()?,
+            true => piece.cut()?,
             false => None,
         };
         match cut {
@@ -63,6 +63,15 @@ pub(crate) fn pieces(tracker: &ShapeTracker) -> Result<Vec<Piece>, Error> {
 impl Piece {
     /// The piece in parts, or in more axes or fewer; `None` when nothing is left to do.
     fn cut(&self) -> Result<Option<Vec<Piece>>, Error> {
+        // What a view in the middle masks keeps it in the stack.
+        let views = self.tracker.as_ref().map_or(0, |tracker| tracker.views().len());
+        let core = if views > 2 { self.core()? } else { None };
+        let cut = if core.is_some() { core } else { self.at_ends()? };
+        if cut.is_some() { Ok(cut) } else { self.periods() }
+    }
+
+    /// The piece cut where an axis of the view under the last one ends, or made ready for that.
+    fn at_ends(&self) -> Result<Option<Vec<Piece>>, Error> {
         let Some(tracker) = &self.tracker else { return Ok(None) };
         let [.., under, top] = tracker.views() else { return Ok(None) };
         let extents = || self.extents.iter().enumerate();
@@ -105,11 +114,7 @@ impl Piece {
                 let turns = (count - head) / steps;
                 let tail = count - head - turns * steps;
                 if head == 0 && tail == 0 {
-                    let mut split = self.clone();
-                    split.extents[axis] = Extent { count: turns, stride: stride * steps };
-                    split.extents.insert(axis + 1, Extent { count: steps, stride: *stride });
-                    split.tracker = Some(tracker.reshape(split.shape())?);
-                    return Ok(Some(vec![split]));
+                    return self.split(axis, steps, *stride, tracker).map(|split| Some(vec![split]));
                 }
                 let parts = [(0, head, true), (head, count - tail, true), (count - tail, *count, true)];
                 return self.along(axis, &parts).map(Some);
@@ -118,28 +123,53 @@ impl Piece {
         Ok(None)
     }
 
+    /// An axis along which floors repeat sooner than they can be leapt over: whole periods, and what is left.
+    fn periods(&self) -> Result<Option<Vec<Piece>>, Error> {
+        let (Some(access), Some(tracker)) = (&self.access, &self.tracker) else { return Ok(None) };
+        for (axis, Extent { count, stride }) in self.extents.iter().enumerate() {
+            let Some((period, leaps)) = access.period(axis, *count) else { continue };
+            if period == 1 || 2 * period >= leaps {
+                continue;
+            }
+            let tail = count % period;
+            if tail != 0 {
+                return self.along(axis, &[(0, count - tail, true), (count - tail, *count, true)]).map(Some);
+            }
+            return self.split(axis, period, *stride, tracker).map(|split| Some(vec![split]));
+        }
+        Ok(None)
+    }
+
+    /// An axis as turns of so many steps.
+    fn split(&self, axis: usize, steps: i64, stride: i64, tracker: &ShapeTracker) -> Result<Piece, Error> {
+        let mut split = self.clone();
+        split.extents[axis] = Extent { count: self.extents[axis].count / steps, stride: stride * steps };
+        split.extents.insert(axis + 1, Extent { count: steps, stride });
+        split.tracker = Some(tracker.reshape(split.shape())?);
+        Ok(split)
+    }
+
     /// What has data whatever the other axes say, apart from the rest; where that lets the innermost axis be moved along.
     fn core(&self) -> Result<Option<Vec<Piece>>, Error> {
         let Some(access) = &self.access else { return Ok(None) };
         let innermost = (0..self.extents.len()).filter(|axis| self.extents[*axis].count > 1);
         let innermost = innermost.min_by_key(|axis| self.extents[*axis].stride.abs());
-        if !innermost.is_some_and(|axis| Outside::choose(&self.extents, access).contains(axis)) {
+        let outside = || innermost.is_some_and(|axis| Outside::choose(&self.extents, access).contains(axis));
+        if access.floors.is_empty() && !outside() {
             return Ok(None);
         }
-        for Condition { form, range } in &access.conditions {
+        for Condition { form, range } in access.conditions.iter().filter(|condition| !condition.form.has_floors()) {
             let count = |axis: usize| self.extents[axis].count;
             let Some(longest) = form.axes().max_by_key(|axis| count(*axis)) else { continue };
             // The least and the most that the other axes make of the form.
-            let mut rest = (i128::from(form.constant), i128::from(form.constant));
+            let mut rest = (form.constant, form.constant);
             for axis in form.axes().filter(|axis| *axis != longest) {
-                let most = i128::from(form.factor(Atom::Axis(axis))) * i128::from(count(axis) - 1);
-                rest = (rest.0 + most.min(0), rest.1 + most.max(0));
+                let most = form.factor(Atom::Axis(axis)).saturating_mul(count(axis) - 1);
+                rest = (rest.0.saturating_add(most.min(0)), rest.1.saturating_add(most.max(0)));
             }
-            let factor = i128::from(form.factor(Atom::Axis(longest)));
-            let up = |number: i128| -(-number).div_euclid(factor.abs());
-            let (low, high) = (i128::from(range.start) - rest.0, i128::from(range.end) - rest.1);
-            let (begin, end) = if factor > 0 { (up(low), up(high)) } else { (up(1 - high), up(1 - low)) };
-            let inside = |number: i128| number.clamp(0, i128::from(count(longest))) as i64;
+            let range = range.start.saturating_sub(rest.0)..range.end.saturating_sub(rest.1);
+            let (begin, end) = steps_within(range, form.factor(Atom::Axis(longest)));
+            let inside = |number: i64| number.clamp(0, count(longest));
             let (begin, end) = (inside(begin), inside(end));
             if form.axes().count() > 1 && 2 * (end - begin) > count(longest) {
                 let parts = [(0, begin, true), (begin, end, true), (end, count(longest), true)];

@@ -66,7 +66,7 @@ impl<'a> Sink<'a> {
                 whole if whole <= STAGE / 2 => whole,
                 _ => (LONG / self.fill.len()).max(1) * self.fill.len(),
             };
-            if step >= STAGE && !self.uniform {
+            if step > LONG && !self.uniform {
                 self.flush();
                 return self.repeat(to, bytes);
             }

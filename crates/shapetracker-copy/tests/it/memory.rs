@@ -76,7 +76,8 @@ pub(crate) fn same(name: &str, found: &[u8], expected: &[u8], width: usize) -> R
     let elements = || found.chunks(width).zip(expected.chunks(width));
     let wrong = elements().filter(|(found, expected)| found != expected).count();
     let first = elements().position(|(found, expected)| found != expected).expect("some byte differs");
-    let element = first * width..(first + 1) * width;
+    // As much of it as can be read.
+    let element = first * width..first * width + width.min(40);
     Err(format!(
         "{name}: {wrong} of {} elements are wrong, first {first}: {:02x?} instead of {:02x?}",
         expected.len() / width,

@@ -22,8 +22,9 @@ fn check(text: &str, widths: &[usize]) {
 fn check_large(text: &str, widths: &[usize]) {
     let tensor = Tensor::of(text);
     for (number, &width) in widths.iter().enumerate().step_by(one_of()) {
-        for threads in [number % 2 * 3, 1 + number % 2] {
-            let how = How::drawn(width, number as u64).on(threads);
+        // Once with a fill value whose bytes differ.
+        for (threads, seed) in [(number % 2 * 3, 5 * number + 3), (1 + number % 2, number)] {
+            let how = How::drawn(width, seed as u64).on(threads);
             check_read(&tensor, how).unwrap_or_else(|why| panic!("{text}: {why}"));
         }
         let how = How::drawn(width, 20 + number as u64).on(number % 4);
