@@ -2,6 +2,8 @@
 
 use shapetracker::Undecided;
 
+use crate::nest::MOST_BYTES;
+
 /// Why data cannot be moved.
 ///
 /// ```
@@ -90,11 +92,17 @@ pub enum Error {
         /// Another.
         second: Vec<i64>,
     },
-    /// A layout whose addresses, in bytes, are more than a machine can count.
-    #[error("the addresses of shape {} are too large to be counted in bytes", tuple(shape))]
+    /// A layout that goes on, along one axis, for more bytes than a machine can count.
+    #[error(
+        "shape {} of elements of {width} bytes goes on for more than {MOST_BYTES} bytes along one axis, which no \
+         memory has",
+        tuple(shape)
+    )]
     TooLarge {
         /// The shape.
         shape: Vec<i64>,
+        /// Bytes an element.
+        width: usize,
     },
     /// A tensor for which there is not enough memory.
     #[error("there is no memory for {numel} elements of {width} bytes")]

@@ -76,6 +76,9 @@ impl<'a> Run<'a> {
 /// Outputs from this many bytes on go past the caches, which they would only empty.
 const STREAM: usize = 8 << 20;
 
+/// Bytes along one axis that can be counted with room to spare.
+pub(crate) const MOST_BYTES: i128 = (i64::MAX / 4) as i128;
+
 /// Steps of a loop that leaps over wide strides for each turn of the others.
 const BLOCK: i64 = 128;
 
@@ -139,9 +142,13 @@ impl Nest {
             axes.push(Axis { span: Some(spans.len()), ..Axis::new(1, 0, 0) });
             spans.push(1);
         }
-        let tensor = extents.iter().map(|extent| i128::from(extent.count) * i128::from(extent.stride).abs());
-        let reach = reach(extents, access)?.max(tensor.max().unwrap_or(1) + i128::from(start));
-        if reach.checked_mul(i128::try_from(width).ok()?)? > i128::from(i64::MAX / 4) {
+        // Whatever the tracker masks or the floors take away again may leave `i64` on the way: sums wrap.
+        let steps = extents.iter().enumerate().flat_map(|(axis, extent)| {
+            let factor = access.address.factor(Atom::Axis(axis));
+            [factor, extent.stride].map(|step| i128::from(step).abs() * i128::from(extent.count))
+        });
+        let most = steps.max().unwrap_or(1).max(1).checked_mul(i128::try_from(width).ok()?)?;
+        if most > MOST_BYTES {
             return None;
         }
         let nothing = |condition: &Condition| {
@@ -486,22 +493,4 @@ impl Outside {
         }
         (moves, Outside { outside, leaps: leaping.is_some() })
     }
-}
-
-/// How far from 0 the address of an index of a box can be, wherever it is masked.
-fn reach(extents: &[Extent], access: &Access) -> Option<i128> {
-    let mut floors: Vec<i128> = Vec::new();
-    let of = |form: &Form, floors: &[i128]| {
-        form.terms.iter().try_fold(i128::from(form.constant).abs(), |sum, (atom, factor)| {
-            let most = match atom {
-                Atom::Axis(axis) => i128::from(extents[*axis].count),
-                Atom::Floor(floor) => floors[*floor],
-            };
-            sum.checked_add(most.checked_mul(i128::from(*factor).abs())?)
-        })
-    };
-    for floor in &access.floors {
-        floors.push(of(&floor.form, &floors)? / i128::from(floor.divisor) + 1);
-    }
-    of(&access.address, &floors)
 }

@@ -29,18 +29,18 @@ const MOST: usize = 64;
 
 /// The boxes of a tracker.
 pub(crate) fn pieces(tracker: &ShapeTracker) -> Result<Vec<Piece>, Error> {
+    if tracker.numel() == 0 {
+        return Ok(Vec::new());
+    }
     let mut stride = 1;
     let mut extents = Vec::new();
     for count in tracker.shape().iter().rev() {
         extents.insert(0, Extent { count: *count, stride });
-        stride *= count.max(&1);
+        stride *= count;
     }
     let whole = Piece { start: 0, extents, access: None, tracker: Some(tracker.clone()), fused: false };
     let (mut open, mut done) = (vec![whole], Vec::new());
     while let Some(mut piece) = open.pop() {
-        if piece.extents.iter().any(|extent| extent.count == 0) {
-            continue;
-        }
         let Some(tracker) = &piece.tracker else {
             done.push(piece);
             continue;

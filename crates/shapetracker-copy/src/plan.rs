@@ -36,8 +36,8 @@ pub struct Plan {
     width: usize,
     /// The lowest and the highest address that has an element.
     addresses: Option<(i64, i64)>,
-    /// Loops for reading, or why there are none; what is wrong with the buffers is said first.
-    reading: Result<Vec<Nest>, Error>,
+    /// Loops for reading.
+    reading: Vec<Nest>,
     /// Loops for writing, made when they are needed first.
     writing: OnceLock<Result<Vec<Nest>, Error>>,
 }
@@ -59,15 +59,21 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// A width of 0, or of more than a slice can hold; a stack of views for which it cannot be decided which addresses
-    /// it reaches ([`ShapeTracker::address_range`]).
+    /// A width of 0, or of more than a slice can hold; a tracker that reaches below the start of its buffer, or for which
+    /// it cannot be decided which addresses it reaches ([`ShapeTracker::address_range`]); more bytes along an axis
+    /// than can be counted.
     pub fn new(tracker: &ShapeTracker, width: usize) -> Result<Plan, Error> {
         let most = isize::MAX as usize;
         if width == 0 || width > most {
             return Err(Error::Width { width, most });
         }
         let addresses = tracker.address_range()?;
-        let reading = nests(Direction::Read, tracker, width);
+        if let Some((first, _)) = addresses
+            && first < 0
+        {
+            return Err(Error::BeforeBuffer { first });
+        }
+        let reading = nests(Direction::Read, tracker, width)?;
         Ok(Plan { tracker: tracker.clone(), width, addresses, reading, writing: OnceLock::new() })
     }
 
@@ -192,7 +198,7 @@ impl Plan {
         }
         let bytes = tensor.len();
         let run = Run::new(buffer, tensor, Some(fill));
-        for nest in self.reading.as_ref().map_err(Error::clone)? {
+        for nest in &self.reading {
             nest.run(&run, threads, bytes);
         }
         // SAFETY: the nests' boxes are all of the tensor.
@@ -273,7 +279,6 @@ impl Plan {
     fn check_buffer(&self, bytes: usize) -> Result<(), Error> {
         let len = self.elements(bytes)?;
         match self.addresses {
-            Some((first, _)) if first < 0 => Err(Error::BeforeBuffer { first }),
             Some((_, last)) if usize::try_from(last).is_ok_and(|last| last >= len) => Err(Error::Buffer { last, len }),
             _ => Ok(()),
         }
@@ -300,10 +305,10 @@ fn nests(direction: Direction, tracker: &ShapeTracker, width: usize) -> Result<V
             (None, _) if direction == Direction::Write => continue,
             (None, _) => &Access::nothing(),
             (Some(_), Some(access)) => access,
-            (Some(tracker), None) => return Err(Error::TooLarge { shape: tracker.shape().to_vec() }),
+            (Some(tracker), None) => return Err(Error::TooLarge { shape: tracker.shape().to_vec(), width }),
         };
         let nest = Nest::new(direction, width, piece.start, &piece.extents, access);
-        nests.push(nest.ok_or_else(|| Error::TooLarge { shape: tracker.shape().to_vec() })?);
+        nests.push(nest.ok_or_else(|| Error::TooLarge { shape: tracker.shape().to_vec(), width })?);
     }
     Ok(nests)
 }
@@ -323,19 +328,16 @@ fn check_injective(tracker: &ShapeTracker) -> Result<(), Error> {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match &self.reading {
-            Ok(nests) if nests.is_empty() => writeln!(f, "nothing to move"),
-            Ok(nests) => {
-                let several = nests.len() > 1;
-                for (at, nest) in nests.iter().enumerate() {
-                    if several {
-                        writeln!(f, "box {} of {}, from element {} on", at + 1, nests.len(), nest.start)?;
-                    }
-                    nest.show(f, usize::from(several))?;
-                }
-                Ok(())
-            }
-            Err(err) => writeln!(f, "{err}"),
+        if self.reading.is_empty() {
+            return writeln!(f, "nothing to move");
         }
+        let several = self.reading.len() > 1;
+        for (at, nest) in self.reading.iter().enumerate() {
+            if several {
+                writeln!(f, "box {} of {}, from element {} on", at + 1, self.reading.len(), nest.start)?;
+            }
+            nest.show(f, usize::from(several))?;
+        }
+        Ok(())
     }
 }
