@@ -1,5 +1,6 @@
 //! `shapetracker apply`: the data of files, moved.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
@@ -10,7 +11,7 @@ use shapetracker_copy::{Plan, Threads};
 use textwrap::core::display_width;
 
 use crate::answer::{Answer, BOLD, DIM, Failure, tuple};
-use crate::files::{Input, Output, Target, Tensor, shown, shown_path};
+use crate::files::{Input, Output, Target, Tensor, shown, shown_path, too_large};
 use crate::input::text_of;
 use crate::plan::{indented, traffic, traffic_text};
 
@@ -26,7 +27,8 @@ shape, the two must agree. The output is of the format of the input, with the sa
 is byte for byte what numpy.save writes. Without --tensor the chain is for every tensor of the file; with it, the others \
 are copied as they are.
 
-The output gets its name when all of it is on the disk. A run that fails or is interrupted leaves nothing behind; one \
+The output gets its name when all of it is on the disk. With --force a file that is there, even a read-only one, is \
+replaced by a new one with its permissions. A run that fails or is interrupted leaves nothing behind; one \
 that is killed leaves a file .OUTPUT.*.unfinished. The input is mapped into memory and must not change meanwhile. Files \
 may be larger than memory. Exit status 130 or 143 when interrupted.
 
@@ -46,13 +48,13 @@ pub(crate) struct Args {
     /// What stands where the result is masked, as the type writes it: -1, 1e-3, nan, true, 1-2j, NaT.
     #[arg(long, value_name = "VALUE", default_value = "0", allow_hyphen_values = true)]
     fill: String,
-    /// How many threads move the data; 0 for as many as the machine runs at once.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// How many threads move the data, at most 1024; 0 for as many as the machine runs at once.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
     /// Say what would be done, and do nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Replace the output if it is there already.
+    /// Replace the output if it is there already; the new file has the permissions of the old one.
     #[arg(long)]
     force: bool,
 }
@@ -62,6 +64,9 @@ const BLOCKS: (u128, u128) = (64 << 20, 512 << 20);
 
 /// A block is a part of the output: the larger it is, the fewer times a page of an input larger than memory is read.
 const PARTS: u128 = 64;
+
+/// Where there are fewer bytes for a thread, it is not worth its start.
+const BYTES_A_THREAD: u128 = 256 << 10;
 
 /// What becomes of a tensor of the input.
 struct Move<'a> {
@@ -84,10 +89,15 @@ pub(crate) fn apply(args: &Args, json: bool) -> Result<Answer, Failure> {
     check_extension(&input, args)?;
     let shapes: Vec<&[i64]> = moves.iter().map(Move::shape).collect();
     let header = input.header(&shapes)?;
+    let length = total(&moves).1 + header.len() as u128;
+    let length = u64::try_from(length).ok().filter(|&length| i64::try_from(length).is_ok()).ok_or_else(too_large)?;
+    // What cannot be planned fails before anything is written.
+    let plans = moves.iter().map(Move::plan).collect::<Result<Vec<_>, _>>()?;
     if !args.dry_run {
-        write(&input, &header, &moves, target, args, json)?;
+        let output = Output::create(target, length, json)?;
+        write(output, &input, &header, &moves, args)?;
     }
-    answer(&chain, &input, &moves, args)
+    Ok(answer(&chain, &input, &moves, &plans, args))
 }
 
 /// What becomes of the tensors of a file, in their order.
@@ -107,14 +117,22 @@ fn moves<'a>(chain: &Chain, input: &'a Input, args: &Args) -> Result<Vec<Move<'a
             }
             Move::new(chain, tensor, &args.fill).map_err(|failure| match &tensor.name {
                 None => failure,
-                Some(name) => {
+                Some(_) => {
                     let others = tensors.len() > 1 && args.tensor.is_empty();
                     let advice = if others { "; --tensor NAME chooses the tensors that the chain is for" } else { "" };
-                    failure.about(format_args!("tensor `{}`", shown(name))).adding(advice)
+                    about(tensor, failure).adding(advice)
                 }
             })
         })
         .collect()
+}
+
+/// A failure, with the name of the tensor that it is about.
+fn about(tensor: &Tensor, failure: Failure) -> Failure {
+    match &tensor.name {
+        None => failure,
+        Some(name) => failure.about(format_args!("tensor `{}`", shown(name))),
+    }
 }
 
 fn no_tensor(name: &str, input: &Input) -> Failure {
@@ -141,7 +159,8 @@ fn no_tensor(name: &str, input: &Input) -> Failure {
 /// A name that ends like that of another format would lead its readers astray.
 fn check_extension(input: &Input, args: &Args) -> Result<(), Failure> {
     let is = input.extension();
-    match args.output.extension().and_then(|extension| extension.to_str()) {
+    let extension = args.output.extension().map(|extension| extension.to_ascii_lowercase());
+    match extension.as_ref().and_then(|extension| extension.to_str()) {
         Some(other @ ("npy" | "npz" | "safetensors" | "pt")) if other != is => {
             let output = shown_path(&args.output);
             let message = format!("{output} would be in the format of the input, .{is}: give it a name that ends so");
@@ -168,6 +187,14 @@ impl<'a> Move<'a> {
         Ok(Move { tensor, chosen: false, tracker, width: 1, fill: vec![0], traffic })
     }
 
+    /// How its data is moved; nothing where there is none to move.
+    fn plan(&self) -> Result<Option<Plan>, Failure> {
+        if self.width == 0 {
+            return Ok(None);
+        }
+        Plan::new(&self.tracker, self.width).map(Some).map_err(|err| about(self.tensor, err.into()))
+    }
+
     /// The shape of the tensor in the output.
     fn shape(&self) -> &[i64] {
         if self.chosen { self.tracker.shape() } else { &self.tensor.shape }
@@ -175,11 +202,9 @@ impl<'a> Move<'a> {
 }
 
 /// Writes the output: this thread moves the data of one block while another writes that of the block before.
-fn write(input: &Input, header: &[u8], moves: &[Move], target: Target, args: &Args, json: bool) -> Result<(), Failure> {
-    let threads = Threads::new(args.threads.into())?;
-    let length = total(moves).1;
-    let block = (length / PARTS).clamp(BLOCKS.0, BLOCKS.1) as usize;
-    let mut output = Output::create(target, length + header.len() as u128, json)?;
+fn write(mut output: Output, input: &Input, header: &[u8], moves: &[Move], args: &Args) -> Result<(), Failure> {
+    let threads = threads(args.threads, moves)?;
+    let block = (total(moves).1 / PARTS).clamp(BLOCKS.0, BLOCKS.1) as usize;
     output.write(header)?;
     let (filled, to_write) = mpsc::sync_channel::<Vec<u8>>(1);
     let (written, free) = mpsc::channel();
@@ -211,6 +236,17 @@ fn write(input: &Input, header: &[u8], moves: &[Move], target: Target, args: &Ar
         moved?;
         output.finish()
     })
+}
+
+/// As many threads as are wanted, but no more than the largest tensor has work for.
+fn threads(wanted: u16, moves: &[Move]) -> Result<Threads, Failure> {
+    let largest = moves.iter().map(|m| m.traffic.1).max().unwrap_or(0);
+    let useful = usize::try_from(largest / BYTES_A_THREAD).unwrap_or(usize::MAX).max(1);
+    let wanted = match wanted {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        wanted => wanted.into(),
+    };
+    Ok(Threads::new(wanted.min(useful))?)
 }
 
 impl Move<'_> {
@@ -258,9 +294,10 @@ fn total(moves: &[Move]) -> (u128, u128) {
     moves.iter().fold((0, 0), |sum, m| (sum.0 + m.traffic.0, sum.1 + m.traffic.1))
 }
 
-fn answer(chain: &Chain, input: &Input, moves: &[Move], args: &Args) -> Result<Answer, Failure> {
+fn answer(chain: &Chain, input: &Input, moves: &[Move], plans: &[Option<Plan>], args: &Args) -> Answer {
     let (read, written) = total(moves);
-    let (chosen, unchanged): (Vec<&Move>, Vec<&Move>) = moves.iter().partition(|m| m.chosen);
+    let (chosen, plans): (Vec<&Move>, Vec<&Option<Plan>>) = moves.iter().zip(plans).filter(|(m, _)| m.chosen).unzip();
+    let unchanged = moves.len() - chosen.len();
     let would = if args.dry_run { " would be written" } else { "" };
     let mut text = format!("{BOLD}{}{BOLD:#}{would}\n", shown_path(&args.output));
     let names: Vec<String> = chosen.iter().map(|m| m.tensor.name.as_deref().map(shown).unwrap_or_default()).collect();
@@ -268,13 +305,12 @@ fn answer(chain: &Chain, input: &Input, moves: &[Move], args: &Args) -> Result<A
     let name_width = longest(&mut names.iter().map(String::as_str)).min(40);
     let type_width = longest(&mut chosen.iter().map(|m| &m.tensor.dtype.name[..])).min(20);
     let mut tensors: Vec<Value> = Vec::new();
-    for (m, name) in chosen.iter().zip(&names) {
+    for ((m, name), plan) in chosen.iter().zip(&names).zip(plans) {
         let Tensor { dtype, shape, .. } = m.tensor;
         let gap = if name_width == 0 { "" } else { "  " };
         text += &format!("  {name:name_width$}{gap}{DIM}{:type_width$}{DIM:#}", dtype.name);
         text += &format!("  {} to {}\n", tuple(shape), tuple(m.shape()));
-        let plan = if m.width == 0 { None } else { Some(Plan::new(&m.tracker, m.width)?) };
-        if let (true, Some(plan)) = (args.dry_run, &plan) {
+        if let (true, Some(plan)) = (args.dry_run, plan) {
             text += &indented(plan, 4);
         }
         tensors.push(json!({
@@ -284,10 +320,10 @@ fn answer(chain: &Chain, input: &Input, moves: &[Move], args: &Args) -> Result<A
             "to": m.shape(),
             "bytes_read": m.traffic.0,
             "bytes_written": m.traffic.1,
-            "plan": plan.map(|plan| plan.to_string()),
+            "plan": plan.as_ref().map(Plan::to_string),
         }));
     }
-    match unchanged.len() {
+    match unchanged {
         0 => {}
         1 => text += "  1 other tensor as it is\n",
         several => text += &format!("  {several} other tensors as they are\n"),
@@ -299,11 +335,11 @@ fn answer(chain: &Chain, input: &Input, moves: &[Move], args: &Args) -> Result<A
         "output": args.output.to_string_lossy(),
         "dry_run": args.dry_run,
         "tensors": tensors,
-        "unchanged": unchanged.len(),
+        "unchanged": unchanged,
         "bytes_read": read,
         "bytes_written": written,
     });
-    Ok(Answer { text, json, positive: true })
+    Answer { text, json, positive: true }
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ fn arrays_are_moved() {
     }
     let message = refused(&folder, &["pad((0, 9000000000000000000))", "big.npy", "refused.npy"]);
     assert_eq!(message, "error: the output would have more bytes than a file can have");
-    let message = refused(&folder, &["pad((0, 4000000000000000000))", "big.npy", "refused.npy"]);
+    let message = refused(&folder, &["pad((0, 1000000000000000000))", "big.npy", "refused.npy"]);
     assert!(message.starts_with("error: cannot write refused.npy: "), "{message}");
 }
 
@@ -168,6 +168,23 @@ fn the_output_is_a_file_like_any_other() {
 
 #[cfg(unix)]
 #[test]
+fn a_replaced_file_keeps_its_permissions() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    let folder = folder_with(&[("in.npy", npy("(2,)", &[1, 2]))]);
+    let out = folder.path().join("out.npy");
+    for mode in [0o600, 0o444, 0o400, 0o640, 0o666, 0o755] {
+        fs::write(&out, "old").unwrap();
+        fs::set_permissions(&out, PermissionsExt::from_mode(mode)).unwrap();
+        applied(&folder, &["flip(0)", "in.npy", "out.npy", "--force"]);
+        assert_eq!(data(&folder, "out.npy"), [2, 1]);
+        assert_eq!(fs::metadata(&out).unwrap().mode() & 0o7777, mode, "{mode:o}");
+        fs::remove_file(&out).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn the_input_is_never_written_to() {
     let folder = folder_with(&[("in.npy", npy("(2,)", &[1, 2])), ("target.npy", npy("(1,)", &[1]))]);
     let at = |name: &str| folder.path().join(name);
@@ -183,9 +200,82 @@ fn the_input_is_never_written_to() {
     applied(&folder, &["flip(0)", "in.npy", "link.npy", "--force"]);
     assert!(at("link.npy").is_symlink());
     assert_eq!(data(&folder, "target.npy"), [2, 1]);
-    refused(&folder, &["flip(0)", "in.npy", "dangling.npy"]);
+    for force in [&[][..], &["--force"]] {
+        let message = refused(&folder, &[&["flip(0)", "in.npy", "dangling.npy"], force].concat());
+        assert_eq!(message, "error: dangling.npy cannot be written: it is a link that leads nowhere");
+    }
     refused(&folder, &["flip(0)", "in.npy", "/dev/null", "--force"]);
     refused(&folder, &["flip(0)", "/dev/zero", "out.npy"]);
+}
+
+#[test]
+fn names_that_end_like_another_format_are_refused() {
+    let folder = folder_with(&[("in.npy", npy("(2,)", &[1, 2]))]);
+    for output in ["out.npz", "out.NPZ", "out.SafeTensors", "out.Pt"] {
+        let message = refused(&folder, &["flip(0)", "in.npy", output]);
+        let expected =
+            format!("error: {output} would be in the format of the input, .npy: give it a name that ends so");
+        assert_eq!(message, expected);
+    }
+    applied(&folder, &["flip(0)", "in.npy", "OUT.NPY"]);
+}
+
+#[test]
+fn no_more_threads_are_started_than_have_work() {
+    let folder = folder_with(&[("in.npy", npy("(3, 2)", &[0, 1, 2, 3, 4, 5])), ("large.npy", npy("(1,)", &[1]))]);
+    applied(&folder, &["permute(1, 0)", "in.npy", "out.npy", "--threads", "1024"]);
+    assert_eq!(data(&folder, "out.npy"), [0, 2, 4, 1, 3, 5]);
+    applied(&folder, &["expand(1000000)", "large.npy", "out.npy", "--threads", "1024", "--force"]);
+    assert_eq!(data(&folder, "out.npy"), [1; 1_000_000]);
+    let message = refused(&folder, &["permute(1, 0)", "in.npy", "refused.npy", "--threads", "65535"]);
+    assert!(
+        message.starts_with("error: invalid value '65535' for '--threads <N>': 65535 is not in 0..=1024"),
+        "{message}"
+    );
+}
+
+#[test]
+fn headers_that_readers_would_refuse_or_read_differently_are_refused() {
+    let w = r#""w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}"#;
+    let folder = folder_with(&[]);
+    let at = folder.path().join("in.safetensors");
+    for (entry, message) in [
+        (
+            r#""__metadata__":5"#,
+            "__metadata__ must be an object of strings: invalid type: integer `5`, expected an object",
+        ),
+        (
+            r#""__metadata__":["a"]"#,
+            "__metadata__ must be an object of strings: invalid type: sequence, expected an object",
+        ),
+        (
+            r#""__metadata__":{"a":{"b":"c"}}"#,
+            "__metadata__ must be an object of strings: invalid type: map, expected a string",
+        ),
+        (r#""__metadata__":{"a":"1","a":"2"}"#, "__metadata__ has two entries `a`"),
+        (r#""__metadata__":{},"__metadata__":{}"#, "the header has two entries `__metadata__`"),
+        (r#""\u0077":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}"#, "the header has two entries `w`"),
+        (r#""v":{"dtype":"U8","dtype":"I8","shape":[0],"data_offsets":[0,0]}"#, "tensor `v`: duplicate field `dtype`"),
+    ] {
+        fs::write(&at, safetensors(&format!("{{{w},{entry}}}"), &[1])).unwrap();
+        let said = refused(&folder, &["flip(0)", "in.safetensors", "out.safetensors"]);
+        assert_eq!(said, format!("error: in.safetensors: {message}"), "{entry}");
+    }
+    for entry in [r#""__metadata__":null"#, r#""__metadata__":{}"#, r#""__metadata__":{"\n\"":""}"#] {
+        fs::write(&at, safetensors(&format!("{{{w},{entry}}}"), &[1])).unwrap();
+        applied(&folder, &["flip(0)", "in.safetensors", "out.safetensors", "--force"]);
+    }
+}
+
+#[test]
+fn what_cannot_be_planned_is_refused() {
+    let folder = folder_with(&[("in.npy", npy("(1,)", &[1]))]);
+    let chain = "expand(4000000000000000000)";
+    let message = refused(&folder, &[chain, "in.npy", "out.npy"]);
+    assert!(message.starts_with("error: ") && message.contains("shape (4000000000000000000,)"), "{message}");
+    assert_eq!(refused(&folder, &[chain, "in.npy", "out.npy", "--dry-run"]), message);
+    let plan = Command::new(COMMAND).args(["plan", &format!("(1).{chain}"), "--width", "1"]).output().unwrap();
+    assert_eq!((plan.status.code(), String::from_utf8_lossy(&plan.stderr).trim_end()), (Some(2), &message[..]));
 }
 
 #[test]

@@ -205,18 +205,27 @@ impl Nest {
     /// # Panics
     /// If a box does not lie inside the slices.
     pub(crate) fn run(&self, run: &Run, threads: &Threads, bytes: usize) {
-        let turns = self.turns();
-        match threads.pool().filter(|_| bytes > ALONE) {
-            Some(pool) if turns >= 4 * threads.count() => {
-                let chunks = 4 * threads.count();
-                pool.install(|| {
-                    (0..chunks).into_par_iter().for_each(|chunk| {
-                        self.some(run, turns * chunk / chunks..turns * (chunk + 1) / chunks, None);
-                    });
-                });
-            }
-            pool => self.some(run, 0..turns, pool),
+        let (turns, steps) = (self.turns(), 0..self.steps());
+        let Some(pool) = threads.pool().filter(|_| bytes > ALONE) else {
+            return self.some(run, 0..turns, steps, None);
+        };
+        // Turns are shared out if there are enough, else steps of a loop that leaps, else what is moved.
+        let chunks = 4 * threads.count();
+        if turns >= chunks {
+            let chunk = |at: usize| self.some(run, turns * at / chunks..turns * (at + 1) / chunks, steps.clone(), None);
+            pool.install(|| (0..chunks).into_par_iter().for_each(chunk));
+        } else if self.leaps && steps.end >= chunks as i64 {
+            let cut = |at: usize| (i128::from(steps.end) * at as i128 / chunks as i128) as i64;
+            let chunk = |at: usize| self.some(run, 0..turns, cut(at)..cut(at + 1), None);
+            pool.install(|| (0..chunks).into_par_iter().for_each(chunk));
+        } else {
+            self.some(run, 0..turns, steps, Some(pool));
         }
+    }
+
+    /// How far the loop goes that leaps.
+    fn steps(&self) -> i64 {
+        self.outside.last().filter(|_| self.leaps).map_or(1, |(_, extent)| extent.count)
     }
 
     /// How many times the loops outside turn; a loop that leaps counts as one turn.
@@ -229,15 +238,15 @@ impl Nest {
     ///
     /// Where steps are wide on both sides, a loop that leaps goes only a block far for each turn of the others: what a
     /// cache brought for one turn is still there for the next.
-    fn some(&self, run: &Run, turns: Range<usize>, pool: Option<&rayon::ThreadPool>) {
+    fn some(&self, run: &Run, turns: Range<usize>, steps: Range<i64>, pool: Option<&rayon::ThreadPool>) {
         let mut inside = Inside::new(self);
         if self.outside.is_empty() {
             return inside.step(run, pool);
         }
-        let (stepwise, leaping) = self.outside.split_at(self.outside.len() - usize::from(self.leaps));
-        let along = leaping.first().map_or(1, |(_, extent)| extent.count);
-        let block = if stepwise.is_empty() || matches!(self.mover.inner, Inner::Rows(..)) { along } else { BLOCK };
-        for first in (0..along).step_by(block as usize) {
+        let stepwise = &self.outside[..self.outside.len() - usize::from(self.leaps)];
+        let whole = stepwise.is_empty() || matches!(self.mover.inner, Inner::Rows(..));
+        let block = if whole { steps.end.max(1) } else { BLOCK };
+        for first in steps.clone().step_by(block as usize) {
             let mut rest = turns.start;
             for (at, (_, extent)) in stepwise.iter().enumerate().rev() {
                 inside.at[at] = (rest % extent.count as usize) as i64;
@@ -245,7 +254,7 @@ impl Nest {
             }
             for _ in turns.clone() {
                 if self.leaps {
-                    inside.leap(first..along.min(first + block), run, pool);
+                    inside.leap(first..steps.end.min(first + block), run, pool);
                 } else {
                     inside.step(run, pool);
                 }

@@ -89,7 +89,7 @@ impl Plan {
 
     /// How many elements the tracker's buffer must have at least.
     pub fn buffer_len(&self) -> usize {
-        self.addresses.map_or(0, |(_, last)| last as usize + 1)
+        self.addresses.map_or(0, |(_, last)| usize::try_from(last).map_or(usize::MAX, |last| last + 1))
     }
 
     /// Reads the tracker's tensor from a buffer: contiguous, row-major, with `fill` where the tracker is masked.
@@ -279,7 +279,7 @@ impl Plan {
     fn check_buffer(&self, bytes: usize) -> Result<(), Error> {
         let len = self.elements(bytes)?;
         match self.addresses {
-            Some((_, last)) if usize::try_from(last).is_ok_and(|last| last >= len) => Err(Error::Buffer { last, len }),
+            Some((_, last)) if usize::try_from(last).map_or(true, |last| last >= len) => Err(Error::Buffer { last, len }),
             _ => Ok(()),
         }
     }

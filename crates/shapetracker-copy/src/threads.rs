@@ -18,6 +18,9 @@ pub struct Threads {
     pool: Option<rayon::ThreadPool>,
 }
 
+/// No machine that this is for runs more at once, and starting them takes longer than they save.
+const MOST: usize = 1024;
+
 impl Threads {
     /// The thread that calls, and no other.
     pub const fn one() -> Threads {
@@ -27,8 +30,11 @@ impl Threads {
     /// A number of threads; 0 means as many as the machine runs at once.
     ///
     /// # Errors
-    /// Threads that the operating system does not grant.
+    /// More than 1024, and threads that the operating system does not grant.
     pub fn new(count: usize) -> Result<Threads, Error> {
+        if count > MOST {
+            return Err(Error::Threads { count, reason: format!("{MOST} are the most") });
+        }
         if count == 1 {
             return Ok(Threads::one());
         }

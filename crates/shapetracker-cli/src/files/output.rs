@@ -1,6 +1,6 @@
 //! A file that is written whole or not at all.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tempfile::{NamedTempFile, TempPath};
 
-use super::{shown_path, too_large};
+use super::shown_path;
 use crate::answer::Failure;
 
 /// Where an output goes: a name that may be taken.
@@ -18,7 +18,8 @@ pub(crate) struct Target {
     path: PathBuf,
     /// Where that leads.
     place: PathBuf,
-    overwrites: bool,
+    /// What is known of the file that is replaced.
+    replaced: Option<Metadata>,
 }
 
 /// A file in the making: beside the place where it goes, and gone if it is not finished.
@@ -50,7 +51,6 @@ impl Target {
         };
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
-            // Either nothing is there or a link that leads nowhere, which a new file would replace.
             Err(err) if err.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
                 let folder = match path.parent() {
                     Some(folder) if folder != Path::new("") => folder,
@@ -60,7 +60,10 @@ impl Target {
                     let why = format!("cannot be written: there is no folder {}", shown_path(folder));
                     return Err(refused(&why));
                 }
-                return Ok(Target { path: path.into(), place: folder.join(name), overwrites: false });
+                return Ok(Target { path: path.into(), place: folder.join(name), replaced: None });
+            }
+            Err(err) if err.kind() == io::ErrorKind::NotFound => {
+                return Err(refused("cannot be written: it is a link that leads nowhere"));
             }
             Err(err) => return Err(refused(&format!("cannot be written: {err}"))),
         };
@@ -74,7 +77,7 @@ impl Target {
             return Err(refused("is there already; --force replaces it"));
         }
         let place = path.canonicalize().map_err(|err| refused(&format!("cannot be written: {err}")))?;
-        Ok(Target { path: path.into(), place, overwrites: true })
+        Ok(Target { path: path.into(), place, replaced: Some(metadata) })
     }
 
     fn failure(&self, err: &io::Error) -> Failure {
@@ -87,9 +90,7 @@ impl Target {
 
 impl Output {
     /// Begins a file of a known length. From here on signals end the process only after the file was taken away.
-    pub(crate) fn create(target: Target, length: u128, json: bool) -> Result<Output, Failure> {
-        let length =
-            u64::try_from(length).ok().filter(|length| i64::try_from(*length).is_ok()).ok_or_else(too_large)?;
+    pub(crate) fn create(target: Target, length: u64, json: bool) -> Result<Output, Failure> {
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
         if let Ok(style) =
             ProgressStyle::with_template("{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
@@ -100,7 +101,7 @@ impl Output {
         take_away_when_interrupted(&unfinished, &target.path, json).map_err(|err| target.failure(&err))?;
         let file = {
             let mut unfinished = locked(&unfinished);
-            let (file, path) = begin(&target.place).map_err(|err| target.failure(&err))?.into_parts();
+            let (file, path) = begin(&target).map_err(|err| target.failure(&err))?.into_parts();
             unfinished.file = Some(path);
             file
         };
@@ -129,10 +130,9 @@ impl Output {
         let mut unfinished = locked(&self.unfinished);
         unfinished.bar.finish_and_clear();
         let Some(file) = unfinished.file.take() else { return Ok(()) };
-        let named = if self.target.overwrites {
-            file.persist(&self.target.place)
-        } else {
-            file.persist_noclobber(&self.target.place)
+        let named = match self.target.replaced {
+            Some(_) => file.persist(&self.target.place),
+            None => file.persist_noclobber(&self.target.place),
         };
         named.map_err(|err| self.target.failure(&err.error))?;
         unfinished.done = true;
@@ -148,28 +148,50 @@ impl Drop for Output {
     }
 }
 
-/// An empty file beside another place, under a name that says what it is.
-fn begin(place: &Path) -> io::Result<NamedTempFile> {
+/// An empty file beside the place of a target, under a name that says what it is.
+fn begin(target: &Target) -> io::Result<NamedTempFile> {
     // A name may be as long as names can be, and this one is longer.
-    let name: String = place.file_name().unwrap_or_default().to_string_lossy().chars().take(40).collect();
+    let name: String = target.place.file_name().unwrap_or_default().to_string_lossy().chars().take(40).collect();
     let prefix = format!(".{name}.");
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(".unfinished");
-    if let Some(permissions) = permissions() {
-        builder.permissions(permissions);
-    }
-    builder.tempfile_in(place.parent().unwrap_or(Path::new(".")))
+    let folder = target.place.parent().unwrap_or(Path::new("."));
+    begin_with_permissions(&mut builder, folder, target.replaced.as_ref())
 }
 
-/// Those of any new file, of which the user's mask takes away some.
+/// With the permissions of any new file, of which the user's mask takes away some, or of the file that is replaced.
 #[cfg(unix)]
-fn permissions() -> Option<Permissions> {
-    Some(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+fn begin_with_permissions(
+    builder: &mut tempfile::Builder,
+    folder: &Path,
+    replaced: Option<&Metadata>,
+) -> io::Result<NamedTempFile> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+    let Some(replaced) = replaced else {
+        return builder.permissions(PermissionsExt::from_mode(0o666)).tempfile_in(folder);
+    };
+    // Nobody else may read it before it has its group.
+    let file = builder.permissions(PermissionsExt::from_mode(0o600)).tempfile_in(folder)?;
+    let created = file.as_file().metadata()?;
+    let kept = |same: bool, owner, group| same || fchown(file.as_file(), owner, group).is_ok();
+    // Only an administrator may give files away.
+    kept(created.uid() == replaced.uid(), Some(replaced.uid()), None);
+    let has_group = kept(created.gid() == replaced.gid(), None, Some(replaced.gid()));
+    let mode = replaced.mode() & 0o777;
+    // Another group may do no more than everybody.
+    let mode = if has_group { mode } else { mode & !0o070 | (mode & (mode << 3) & 0o070) };
+    file.as_file().set_permissions(PermissionsExt::from_mode(mode))?;
+    Ok(file)
 }
 
 #[cfg(not(unix))]
-fn permissions() -> Option<Permissions> {
-    None
+fn begin_with_permissions(
+    builder: &mut tempfile::Builder,
+    folder: &Path,
+    _: Option<&Metadata>,
+) -> io::Result<NamedTempFile> {
+    builder.tempfile_in(folder)
 }
 
 /// Takes an unfinished file away when the user or the system ends the process, and says so.

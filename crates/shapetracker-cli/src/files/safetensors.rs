@@ -1,6 +1,13 @@
 //! The format .safetensors: named tensors behind a header of JSON.
 
+use std::collections::HashSet;
+use std::fmt;
+use std::marker::PhantomData;
+
 use safetensors::tensor::TensorInfo;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::dtype::{Dtype, Kind, Order};
@@ -15,8 +22,11 @@ const METADATA: &str = "__metadata__";
 
 /// What such a file says besides its tensors.
 pub(super) struct Safetensors {
-    metadata: Option<Value>,
+    metadata: Option<Map<String, Value>>,
 }
+
+/// The entries of an object of JSON, in their order, also where two have the same name.
+struct Entries<V>(Vec<(String, V)>);
 
 /// Reads the header of a file, and checks that its tensors are as long as it says and fill the file.
 pub(super) fn parse(file: &[u8]) -> Result<(Safetensors, Vec<Tensor>), String> {
@@ -32,13 +42,18 @@ pub(super) fn parse(file: &[u8]) -> Result<(Safetensors, Vec<Tensor>), String> {
         return Err(format!("the header should have {length} bytes, but the file ends after {}", rest.len()));
     };
     let (begin, available) = (8 + length, rest.len() - length);
-    let mut header: Map<String, Value> =
+    let header: Entries<&RawValue> =
         serde_json::from_slice(header).map_err(|err| format!("the header cannot be read as JSON: {err}"))?;
-    let metadata = header.shift_remove(METADATA);
-    let mut infos = Vec::with_capacity(header.len());
-    for (name, entry) in header {
-        let info: TensorInfo = serde_json::from_value(entry).map_err(|err| about(&name, &err.to_string()))?;
-        infos.push((name, info));
+    header.check_names("the header")?;
+    let mut metadata = None;
+    let mut infos = Vec::with_capacity(header.0.len());
+    for (name, entry) in header.0 {
+        if name == METADATA {
+            metadata = read_metadata(entry)?;
+        } else {
+            let info: TensorInfo = serde_json::from_str(entry.get()).map_err(|err| about(&name, &reason(&err)))?;
+            infos.push((name, info));
+        }
     }
     infos.sort_by_key(|(_, info)| info.data_offsets);
     let mut tensors = Vec::with_capacity(infos.len());
@@ -63,6 +78,22 @@ pub(super) fn parse(file: &[u8]) -> Result<(Safetensors, Vec<Tensor>), String> {
     Ok((Safetensors { metadata }, tensors))
 }
 
+/// The metadata, which every reader expects to be texts.
+fn read_metadata(entry: &RawValue) -> Result<Option<Map<String, Value>>, String> {
+    let entries: Option<Entries<String>> = serde_json::from_str(entry.get())
+        .map_err(|err| format!("{METADATA} must be an object of strings: {}", reason(&err)))?;
+    let Some(entries) = entries else { return Ok(None) };
+    entries.check_names(METADATA)?;
+    Ok(Some(entries.0.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
+}
+
+/// What is wrong with an entry; its place, counted from the begin of the entry, would be misleading.
+fn reason(err: &serde_json::Error) -> String {
+    let text = err.to_string();
+    let end = text.rfind(" at line ").unwrap_or(text.len());
+    shown(&text[..end])
+}
+
 fn tensor(name: &str, info: &TensorInfo, begin: usize) -> Result<Tensor, String> {
     let shape = info.shape.iter().map(|&size| i64::try_from(size)).collect::<Result<Vec<i64>, _>>();
     let shape = shape.map_err(|_| "a size of its shape is past the range of 64-bit integers")?;
@@ -78,12 +109,47 @@ fn about(name: &str, message: &str) -> String {
     format!("tensor `{}`: {message}", shown(name))
 }
 
+impl<V> Entries<V> {
+    /// Refuses names that are there twice, of which others would take one or the other.
+    fn check_names(&self, what: &str) -> Result<(), String> {
+        let mut names = HashSet::new();
+        match self.0.iter().find(|(name, _)| !names.insert(name)) {
+            None => Ok(()),
+            Some((name, _)) => Err(format!("{what} has two entries `{}`", shown(name))),
+        }
+    }
+}
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All<V>(PhantomData<V>);
+
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for All<V> {
+            type Value = Entries<V>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<V>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Entries(entries))
+            }
+        }
+
+        deserializer.deserialize_map(All(PhantomData))
+    }
+}
+
 impl Safetensors {
     /// The beginning of a file of the tensors under other shapes.
     pub(super) fn header(&self, tensors: &[Tensor], shapes: &[&[i64]]) -> Result<Vec<u8>, Failure> {
         let mut header = Map::new();
         if let Some(metadata) = &self.metadata {
-            header.insert(METADATA.into(), metadata.clone());
+            header.insert(METADATA.into(), Value::Object(metadata.clone()));
         }
         let mut begin = 0u64;
         for (tensor, shape) in tensors.iter().zip(shapes) {
@@ -173,6 +239,8 @@ mod tests {
             entry(r#"{"dtype":"F32","shape":[4611686018427387904,4611686018427387904,4611686018427387904],"data_offsets":[0,8]}"#, 8)
                 .contains("more bytes than can be counted")
         );
+        let twice = r#"{"dtype":"F32","dtype":"U8","shape":[8],"data_offsets":[0,8]}"#;
+        assert_eq!(entry(twice, 8), "tensor `x`: duplicate field `dtype`");
         assert!(entry("[", 0).starts_with("the header cannot be read as JSON"));
         let whole = file(TWO, 10);
         for length in 0..whole.len() {
