@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 
 use smallvec::SmallVec;
 
+use crate::kernels::least;
+
 /// Axes in usual numbers, without an allocation.
 pub(crate) type Axes<T> = SmallVec<[T; 8]>;
 
@@ -78,20 +80,23 @@ pub(crate) struct Tiles {
     /// Elements in a whole row, and in a whole column.
     pub(crate) columns: usize,
     pub(crate) rows: usize,
-    /// Bytes from row to row while a tile is gathered.
-    pub(crate) pitch: usize,
+    /// Whether blocks are turned over: columns are contiguous, and high enough.
+    pub(crate) turned: bool,
     /// Whether rows follow each other where they are written, so that a tile is one run.
     pub(crate) packed: bool,
 }
 
-/// Bytes of a row or a column of a tile: long enough for memory to bring and to take them at its best pace. Measured.
-const RUN: usize = 1 << 10;
+/// Columns of a tile that is turned over, each of which may lie on a page of its own. Measured.
+const COLUMNS: usize = 256;
 
-/// Bytes of a tile. Two of them leave room in the second cache.
-const TILE: usize = 256 << 10;
+/// Rows of such a tile.
+const ROWS: usize = 512;
 
-/// Bytes that a cache brings at once.
-const LINE: usize = 64;
+/// Bytes of a row of other tiles.
+const RUN: usize = 1 << 11;
+
+/// Rows of other tiles.
+const LINES: usize = 64;
 
 /// Bytes of a long run that are moved at a time, so that threads can share it.
 const LONG: usize = 1 << 20;
@@ -110,7 +115,7 @@ impl Tiles {
                 let follows = |axis: &Axis| axis.span.is_none() && last.span.is_none();
                 let next = last.count as isize * stride(&last);
                 let next = loops.iter().position(|axis| follows(axis) && stride(axis) == next);
-                let (true, Some(next)) = (all < most, next) else {
+                let (true, Some(next)) = (all < most && stride(&last) != 0, next) else {
                     let steps = (most / inner).clamp(1, last.count.max(1));
                     return (group, steps, inner * steps);
                 };
@@ -118,19 +123,16 @@ impl Tiles {
                 group.push(loops.remove(next));
             }
         };
-        let run = RUN / unit;
-        let (across, across_steps, columns) = grown(x, run.max(1), |axis| axis.to);
-        // Rows that follow each other where they are written need no lines of their own, and can be any number.
+        let turned = (x.from != 0 || x.count < COLUMNS / 16)
+            && y.from == unit as isize
+            && least(unit).is_some_and(|least| y.count >= least);
+        let (most_columns, most_rows) = if turned { (COLUMNS, ROWS) } else { ((RUN / unit).max(1), LINES) };
+        let (across, across_steps, columns) = grown(x, most_columns, |axis| axis.to);
+        // Rows that follow each other where they are written need no lines of their own.
         let whole = across.iter().map(|axis| axis.count).product::<usize>() == columns && across[0].span.is_none();
         let packed = whole && y.to == (columns * unit) as isize;
-        let pitch = if packed { columns * unit } else { (columns * unit).next_multiple_of(LINE) + LINE };
-        if packed {
-            let rows = (TILE / pitch).clamp(1, y.count.max(1));
-            let down = Axes::from_slice(&[y]);
-            return Tiles { across, down, steps: (across_steps, rows), columns, rows, pitch, packed };
-        }
-        let (down, down_steps, rows) = grown(y, (RUN / unit).min(TILE / pitch).max(1), |axis| axis.from);
-        Tiles { across, down, steps: (across_steps, down_steps), columns, rows, pitch, packed }
+        let (down, down_steps, rows) = grown(y, most_rows, if packed { |_| 0 } else { |axis| axis.from });
+        Tiles { across, down, steps: (across_steps, down_steps), columns, rows, turned, packed }
     }
 }
 
@@ -144,13 +146,18 @@ impl Mover {
             && axes[run].from == unit as isize
         {
             let bytes = axes[run].count.saturating_mul(unit);
-            let goes_on = |stride: fn(&Axis) -> isize| axes.iter().any(|axis| stride(axis).unsigned_abs() == bytes);
-            if axes[run].span.is_some() || bytes > SHORT || !goes_on(|axis| axis.from) || !goes_on(|axis| axis.to) {
+            let any = |stride: fn(&Axis) -> isize, is: usize| {
+                axes.iter().enumerate().any(|(at, axis)| at != run && stride(axis).unsigned_abs() == is)
+            };
+            let short = axes[run].span.is_none() && bytes <= SHORT;
+            if short && any(|axis| axis.from, bytes) && any(|axis| axis.to, bytes) {
+                axes.remove(run);
+                unit = bytes;
+            } else if !(short && any(|axis| axis.from, unit)) {
+                // No column is contiguous but for the run itself.
                 let run = axes.remove(run);
                 return Mover::rows(unit, run, axes);
             }
-            axes.remove(run);
-            unit = bytes;
         } else if unit > SHORT {
             return Mover::rows(unit, Axis::new(1, unit as isize, unit as isize), axes);
         }
@@ -167,7 +174,8 @@ impl Mover {
             return Mover { unit, inner, loops: axes.into_iter().map(Loop::Over).collect() };
         };
         let x = axes.remove(x);
-        let closer = |axis: &&Axis| axis.from != 0 && (x.from == 0 || axis.from.unsigned_abs() < x.from.unsigned_abs());
+        let closer =
+            |axis: &&Axis| axis.from != 0 && (x.from == 0 || axis.from.unsigned_abs() <= x.from.unsigned_abs());
         let y = axes.iter().filter(closer).map(|axis| axis.from.unsigned_abs()).min();
         let mut y = match y.and_then(|least| axes.iter().position(|axis| axis.from.unsigned_abs() == least)) {
             Some(y) => axes.remove(y),
@@ -183,7 +191,7 @@ impl Mover {
         {
             let last = &group[group.len() - 1];
             if last.count > steps {
-                loops.push((tile, last.least().saturating_mul(steps)));
+                loops.push((tile, if tile == Loop::Down { 0 } else { last.least().saturating_mul(steps) }));
             }
         }
         loops.sort_by_key(|(_, least)| Reverse(*least));

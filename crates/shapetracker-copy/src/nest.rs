@@ -53,6 +53,8 @@ pub(crate) struct Nest {
     /// Which of them goes along with the last loop outside.
     leap_span: usize,
     pub(crate) mover: Mover,
+    /// The only axis that is moved along, if that is the one that leaps: leaps may be short.
+    alone: Option<Axis>,
     /// Fills what the mover leaves out, if that does not.
     pub(crate) margins: Option<Mover>,
 }
@@ -159,6 +161,7 @@ impl Nest {
             return Some(Nest { mover, ..Nest::empty(direction, width, start, spans) });
         }
         let mover = Mover::new(width, &axes);
+        let alone = axes.first().copied().filter(|_| chosen.leaps && axes.len() == 1);
         let fills = direction == Direction::Read && !conditions.is_empty();
         let margins = (fills && !matches!(mover.inner, Inner::Rows(..))).then(|| Mover::margins(width, &axes));
         let outside = chosen.outside.iter().map(|axis| (*axis, extents[*axis])).collect();
@@ -177,6 +180,7 @@ impl Nest {
             spans,
             leap_span,
             mover,
+            alone,
             margins,
         })
     }
@@ -196,6 +200,7 @@ impl Nest {
             leap_span: 0,
             spans,
             mover: Mover::margins(width, &[]),
+            alone: None,
             margins: None,
         }
     }
@@ -395,6 +400,11 @@ impl<'a> Inside<'a> {
         let (from, to) = if nest.direction == Direction::Read { (tracker, tensor) } else { (tensor, tracker) };
         let Run { source, output, fill, stream } = *run;
         let moved = Move { source, output, fill, stream, from, to, spans: &self.spans };
+        if let (Some(axis), [span]) = (&nest.alone, &self.spans[..])
+            && (pool.is_none() || span.all.len().saturating_mul(nest.width) < ALONE)
+        {
+            return along(&moved, nest.width, axis, span);
+        }
         let empty = self.spans.iter().any(|span| span.data.is_empty());
         let fills = |mover: &Mover| matches!(mover.inner, Inner::Rows(..)) && fill.is_some();
         for mover in nest.margins.iter().chain([&nest.mover]).filter(|mover| !empty || fills(mover)) {
@@ -421,6 +431,15 @@ fn part(moved: &Move, mover: &Mover, parts: Range<usize>) {
     #[allow(unsafe_code)]
     unsafe {
         moved.run(mover, parts);
+    }
+}
+
+/// Moves along the only axis there is.
+fn along(moved: &Move, width: usize, axis: &Axis, span: &Span) {
+    // SAFETY: as for `part`.
+    #[allow(unsafe_code)]
+    unsafe {
+        moved.along(width, axis, span.all.clone(), !span.data.is_empty());
     }
 }
 

@@ -279,7 +279,9 @@ impl Plan {
     fn check_buffer(&self, bytes: usize) -> Result<(), Error> {
         let len = self.elements(bytes)?;
         match self.addresses {
-            Some((_, last)) if usize::try_from(last).map_or(true, |last| last >= len) => Err(Error::Buffer { last, len }),
+            Some((_, last)) if usize::try_from(last).map_or(true, |last| last >= len) => {
+                Err(Error::Buffer { last, len })
+            }
             _ => Ok(()),
         }
     }

@@ -1,80 +1,132 @@
 //! Square blocks of elements, turned over in registers.
 
-/// Turns a tile over: row `y` of the stage gets what lies `y` elements after the start of each column.
-///
-/// The stage has `ny` rows of at least as many elements as there are columns, `pitch` bytes apart, and [`SLACK`] bytes
-/// after the last; what lies between the rows, and the slack, may be overwritten.
+use crate::kernels::sink::LINE;
+
+/// Moves a strip: each column has one element for each row, one after another from `from` and its own offset on; in each
+/// row, at `to` and its own offset, they lie side by side.
 ///
 /// # Safety
-/// `from`, moved by each of the offsets, starts a column of `ny` elements that may be read; so may be everything between
-/// them and `end`. The stage is as said above, apart from what is read.
-pub(super) type Turn = unsafe fn(
-    from: *const u8,
-    columns: &[isize],
-    ny: usize,
-    end: *const u8,
-    stage: *mut u8,
-    pitch: usize,
-    ahead: Ahead,
-);
+/// The elements may be read and their places written. There are exactly as many columns and at least as many rows as
+/// [`Turn`] says; where rows are streamed to, they begin lines.
+type Strip = unsafe fn(from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]);
 
-/// The columns that come next: their start, and how far from it they are.
+/// The way to turn elements of one width over.
 #[derive(Clone, Copy)]
-pub(super) struct Ahead<'a> {
-    pub(super) from: *const u8,
-    pub(super) columns: &'a [isize],
+pub(super) struct Turn {
+    unit: usize,
+    /// Rows that a strip has at least, and columns that a narrow one has.
+    pub(super) least: usize,
+    /// Strips that are a line wide: through the caches, and past them.
+    line: Strip,
+    stream: Strip,
+    /// Strips of `least` columns.
+    narrow: Strip,
+    /// Any number of rows and columns.
+    any: Strip,
 }
 
-/// Bytes after the last row of a stage that may be overwritten.
-pub(super) const SLACK: usize = 64;
+/// How many elements of so many bytes are turned over at once, if they can be.
+pub(crate) fn least(unit: usize) -> Option<usize> {
+    Turn::new(unit).map(|turn| turn.least)
+}
 
-/// The fastest way on this machine for elements of so many bytes.
-pub(super) fn turn(unit: usize) -> Option<Turn> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let wide = std::is_x86_feature_detected!("avx2");
-        match unit {
-            1 => return Some(x86::turn_1),
-            2 => return Some(x86::turn_2),
-            4 if wide => return Some(x86::turn_4),
-            8 if wide => return Some(x86::turn_8),
-            _ => {}
+impl Turn {
+    /// The fastest way on this machine for elements of so many bytes.
+    pub(super) fn new(unit: usize) -> Option<Turn> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use x86::{avx2, sse2};
+            let wide = std::is_x86_feature_detected!("avx2");
+            macro_rules! turn {
+                ($strip:ident, $unit:literal) => {
+                    Turn {
+                        unit: $unit,
+                        least: 16 / $unit,
+                        line: if wide { avx2::$strip::<false, LINE> } else { sse2::$strip::<false, LINE> },
+                        stream: if wide { avx2::$strip::<true, LINE> } else { sse2::$strip::<true, LINE> },
+                        narrow: sse2::$strip::<false, 16>,
+                        any: one_by_one::<$unit>,
+                    }
+                };
+            }
+            match unit {
+                1 => Some(turn!(strip_1, 1)),
+                2 => Some(turn!(strip_2, 2)),
+                4 => Some(turn!(strip_4, 4)),
+                8 => Some(turn!(strip_8, 8)),
+                16 => Some(turn!(strip_16, 16)),
+                _ => None,
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            macro_rules! turn {
+                ($unit:literal) => {{
+                    let any = one_by_one::<$unit>;
+                    Some(Turn { unit: $unit, least: 16 / $unit, line: any, stream: any, narrow: any, any })
+                }};
+            }
+            match unit {
+                1 => turn!(1),
+                2 => turn!(2),
+                4 => turn!(4),
+                8 => turn!(8),
+                16 => turn!(16),
+                _ => None,
+            }
         }
     }
-    match unit {
-        1 => Some(one_by_one::<1>),
-        2 => Some(one_by_one::<2>),
-        3 => Some(one_by_one::<3>),
-        4 => Some(one_by_one::<4>),
-        6 => Some(one_by_one::<6>),
-        8 => Some(one_by_one::<8>),
-        12 => Some(one_by_one::<12>),
-        16 => Some(one_by_one::<16>),
-        24 => Some(one_by_one::<24>),
-        32 => Some(one_by_one::<32>),
-        _ => None,
+
+    /// How many columns fill a line.
+    pub(super) fn width(&self) -> usize {
+        LINE / self.unit
+    }
+
+    /// Moves any number of columns and rows through the caches.
+    ///
+    /// # Safety
+    /// The elements may be read and their places written.
+    pub(super) unsafe fn any(&self, from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]) {
+        // SAFETY: as the caller says; the strips are as wide and as high as they have to be.
+        unsafe {
+            if columns.len() < self.least || rows.len() < self.least {
+                return (self.any)(from, columns, to, rows);
+            }
+            let mut x = 0;
+            while x + self.width() <= columns.len() {
+                (self.line)(from, &columns[x..x + self.width()], to.add(x * self.unit), rows);
+                x += self.width();
+            }
+            // What is left ends at the last column, if that means to move some twice.
+            while x < columns.len() {
+                let left = x.min(columns.len() - self.least);
+                (self.narrow)(from, &columns[left..left + self.least], to.add(left * self.unit), rows);
+                x += self.least;
+            }
+        }
+    }
+
+    /// Moves columns that fill a line past the caches.
+    ///
+    /// # Safety
+    /// As for [`Strip`].
+    pub(super) unsafe fn stream(&self, from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]) {
+        // SAFETY: as the caller says.
+        unsafe { (self.stream)(from, columns, to, rows) }
     }
 }
 
 /// Element by element.
 ///
 /// # Safety
-/// As for [`Turn`].
-unsafe fn one_by_one<const U: usize>(
-    from: *const u8,
-    columns: &[isize],
-    ny: usize,
-    _end: *const u8,
-    stage: *mut u8,
-    pitch: usize,
-    _ahead: Ahead,
-) {
-    for (x, column) in columns.iter().enumerate() {
-        for y in 0..ny {
+/// As for [`Strip`], with any number of rows and columns.
+unsafe fn one_by_one<const U: usize>(from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]) {
+    for (y, row) in rows.iter().enumerate() {
+        for (x, column) in columns.iter().enumerate() {
             // SAFETY: element `y` of column `x`, to place `x` of row `y`.
             unsafe {
                 let element = from.offset(*column).add(y * U).cast::<[u8; U]>();
-                stage.add(y * pitch + x * U).cast::<[u8; U]>().write_unaligned(element.read_unaligned());
+                to.offset(*row).add(x * U).cast::<[u8; U]>().write_unaligned(element.read_unaligned());
             }
         }
     }
@@ -82,53 +134,59 @@ unsafe fn one_by_one<const U: usize>(
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use std::arch::x86_64::*;
-
-    use super::{Ahead, one_by_one};
-
-    const HINT: i32 = _MM_HINT_T1;
-
-    /// Walks a tile in blocks of `$block` by `$block`, `$unit` bytes an element. A block at the lower edge is moved up so
-    /// that it ends there; one at the right edge repeats the last column, and what it writes too much is overwritten:
-    /// columns go from right to left, rows downwards.
-    macro_rules! turn {
-        ($name:ident, $feature:literal, $unit:literal, $block:literal, $turn_block:ident) => {
+    /// Strips of `WIDTH` bytes for elements of `$unit` bytes: 16 bytes of each column at a time, in blocks that are as
+    /// wide as a vector. The last block ends at the last row, if that means to move some rows twice.
+    macro_rules! strip {
+        ($name:ident, $feature:literal, $unit:literal, $vector:ident: $zero:ident $load:ident $store:ident $stream:ident, $low:ident $high:ident) => {
             #[target_feature(enable = $feature)]
-            pub(super) unsafe fn $name(
+            pub(in super::super) unsafe fn $name<const STREAM: bool, const WIDTH: usize>(
                 from: *const u8,
                 columns: &[isize],
-                ny: usize,
-                end: *const u8,
-                stage: *mut u8,
-                pitch: usize,
-                ahead: Ahead,
+                to: *mut u8,
+                rows: &[isize],
             ) {
-                const BLOCK: usize = $block;
-                const BYTES: usize = BLOCK * $unit;
-                for (x, columns) in columns.chunks(BLOCK).enumerate().rev() {
-                    let mut starts = [columns[columns.len() - 1]; BLOCK];
-                    starts[..columns.len()].copy_from_slice(columns);
-                    let last = starts.iter().fold(starts[0], |last, start| last.max(*start));
-                    for y in (0..ny).step_by(BLOCK) {
-                        // A block that is cut off begins earlier, if it can.
-                        let (top, rows) = if ny < BLOCK { (y, ny) } else { (y.min(ny - BLOCK), BLOCK) };
-                        if y * $unit % 64 == 0 {
-                            for column in ahead.columns.iter().skip(x * BLOCK).take(BLOCK) {
-                                let line = ahead.from.wrapping_offset(*column).wrapping_add(y * $unit);
-                                _mm_prefetch::<HINT>(line.cast());
-                            }
+                const ROWS: usize = 16 / $unit;
+                const BYTES: usize = size_of::<$vector>();
+                const COLUMNS: usize = BYTES / $unit;
+                /// # Safety
+                /// 16 bytes of all columns may be read.
+                #[inline]
+                #[target_feature(enable = $feature)]
+                unsafe fn turned(from: *const u8, columns: &[isize]) -> [$vector; ROWS] {
+                    let mut block = [$zero(); ROWS];
+                    for (y, row) in block.iter_mut().enumerate() {
+                        // SAFETY: as the caller says.
+                        *row = unsafe { $load(from, &columns[y..], ROWS) };
+                    }
+                    // Each round brings together the elements of columns that are half a block apart.
+                    for _ in 0..ROWS.trailing_zeros() {
+                        let before = block;
+                        let (first, second) = before.split_at(ROWS / 2);
+                        for (y, (a, b)) in first.iter().zip(second).enumerate() {
+                            block[2 * y] = $low(*a, *b);
+                            block[2 * y + 1] = $high(*a, *b);
                         }
-                        let from = from.wrapping_add(top * $unit);
-                        // SAFETY: the block's columns lie before `end`; else each element is read by itself.
-                        unsafe {
-                            let stage = stage.add(top * pitch + x * BYTES);
-                            if end.addr() - from.wrapping_offset(last).addr() < BYTES {
-                                one_by_one::<$unit>(from, columns, rows, end, stage, pitch, ahead);
-                            } else if rows == BLOCK {
-                                $turn_block::<true>(from, &starts, stage, pitch, rows);
-                            } else {
-                                $turn_block::<false>(from, &starts, stage, pitch, rows);
-                            }
+                    }
+                    block
+                }
+                let columns = &columns[..WIDTH / $unit];
+                for top in (0..rows.len()).step_by(ROWS) {
+                    let top = top.min(rows.len() - ROWS);
+                    let from = from.wrapping_add(top * $unit);
+                    // SAFETY: 16 bytes of the columns of a block.
+                    let block = |at: usize| unsafe { turned(from, &columns[at * COLUMNS..][..COLUMNS]) };
+                    let none = [$zero(); ROWS];
+                    let blocks: [[$vector; ROWS]; 4] = [
+                        block(0),
+                        if WIDTH > BYTES { block(1) } else { none },
+                        if WIDTH > 2 * BYTES { block(2) } else { none },
+                        if WIDTH > 2 * BYTES { block(3) } else { none },
+                    ];
+                    for (y, row) in rows[top..top + ROWS].iter().enumerate() {
+                        for (x, block) in blocks[..WIDTH / BYTES].iter().enumerate() {
+                            let to = to.wrapping_offset(*row).wrapping_add(x * BYTES).cast();
+                            // SAFETY: a part of a row, which begins a line where it is streamed to.
+                            unsafe { if STREAM { $stream(to, block[y]) } else { $store(to, block[y]) } }
                         }
                     }
                 }
@@ -136,159 +194,63 @@ mod x86 {
         };
     }
 
-    turn!(turn_1, "sse2", 1, 16, block_1);
-    turn!(turn_2, "sse2", 2, 8, block_2);
-    turn!(turn_4, "avx2", 4, 8, block_4);
-    turn!(turn_8, "avx2", 8, 4, block_8);
+    pub(super) mod sse2 {
+        use std::arch::x86_64::*;
 
-    #[inline]
-    #[target_feature(enable = "sse2")]
-    unsafe fn block_1<const WHOLE: bool>(
-        from: *const u8,
-        columns: &[isize; 16],
-        to: *mut u8,
-        pitch: usize,
-        rows: usize,
-    ) {
-        // SAFETY: 16 bytes may be read at each column, and written at each of `rows` rows.
-        unsafe {
-            let load = |at: usize| _mm_loadu_si128(from.offset(columns[at]).cast());
-            let mut a = [_mm_setzero_si128(); 16];
-            let mut b = a;
-            for (i, a) in a.iter_mut().enumerate() {
-                *a = load(i);
-            }
-            // Each round brings neighbours together that are twice as wide.
-            for i in 0..8 {
-                b[2 * i] = _mm_unpacklo_epi8(a[2 * i], a[2 * i + 1]);
-                b[2 * i + 1] = _mm_unpackhi_epi8(a[2 * i], a[2 * i + 1]);
-            }
-            for i in 0..4 {
-                for j in 0..2 {
-                    a[4 * i + 2 * j] = _mm_unpacklo_epi16(b[4 * i + j], b[4 * i + 2 + j]);
-                    a[4 * i + 2 * j + 1] = _mm_unpackhi_epi16(b[4 * i + j], b[4 * i + 2 + j]);
-                }
-            }
-            for i in 0..2 {
-                for j in 0..4 {
-                    b[8 * i + 2 * j] = _mm_unpacklo_epi32(a[8 * i + j], a[8 * i + 4 + j]);
-                    b[8 * i + 2 * j + 1] = _mm_unpackhi_epi32(a[8 * i + j], a[8 * i + 4 + j]);
-                }
-            }
-            for j in 0..8 {
-                a[2 * j] = _mm_unpacklo_epi64(b[j], b[8 + j]);
-                a[2 * j + 1] = _mm_unpackhi_epi64(b[j], b[8 + j]);
-            }
-            for (y, row) in a.iter().enumerate() {
-                if WHOLE || y < rows {
-                    _mm_storeu_si128(to.wrapping_add(y * pitch).cast(), *row);
-                }
-            }
+        /// # Safety
+        /// The first column has 16 bytes that may be read.
+        #[inline]
+        #[target_feature(enable = "sse2")]
+        unsafe fn load(from: *const u8, columns: &[isize], _next: usize) -> __m128i {
+            // SAFETY: as the caller says.
+            unsafe { _mm_loadu_si128(from.offset(columns[0]).cast()) }
         }
-    }
 
-    #[inline]
-    #[target_feature(enable = "sse2")]
-    unsafe fn block_2<const WHOLE: bool>(
-        from: *const u8,
-        columns: &[isize; 8],
-        to: *mut u8,
-        pitch: usize,
-        rows: usize,
-    ) {
-        // SAFETY: 16 bytes may be read at each column, and written at each of `rows` rows.
-        unsafe {
-            let load = |at: usize| _mm_loadu_si128(from.offset(columns[at]).cast());
-            let mut a = [_mm_setzero_si128(); 8];
-            let mut b = a;
-            for (i, a) in a.iter_mut().enumerate() {
-                *a = load(i);
-            }
-            for i in 0..4 {
-                b[2 * i] = _mm_unpacklo_epi16(a[2 * i], a[2 * i + 1]);
-                b[2 * i + 1] = _mm_unpackhi_epi16(a[2 * i], a[2 * i + 1]);
-            }
-            for i in 0..2 {
-                for j in 0..2 {
-                    a[4 * i + 2 * j] = _mm_unpacklo_epi32(b[4 * i + j], b[4 * i + 2 + j]);
-                    a[4 * i + 2 * j + 1] = _mm_unpackhi_epi32(b[4 * i + j], b[4 * i + 2 + j]);
-                }
-            }
-            for j in 0..4 {
-                b[2 * j] = _mm_unpacklo_epi64(a[j], a[4 + j]);
-                b[2 * j + 1] = _mm_unpackhi_epi64(a[j], a[4 + j]);
-            }
-            for (y, row) in b.iter().enumerate() {
-                if WHOLE || y < rows {
-                    _mm_storeu_si128(to.wrapping_add(y * pitch).cast(), *row);
-                }
-            }
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn block_4<const WHOLE: bool>(
-        from: *const u8,
-        columns: &[isize; 8],
-        to: *mut u8,
-        pitch: usize,
-        rows: usize,
-    ) {
-        // SAFETY: 32 bytes may be read at each column, and written at each of `rows` rows.
-        unsafe {
-            // Halves of two columns, four apart, in one register: the rest happens within halves.
-            let pair = |at: usize, half: usize| {
-                let low = _mm_loadu_ps(from.offset(columns[at]).wrapping_add(16 * half).cast());
-                _mm256_insertf128_ps::<1>(
-                    _mm256_castps128_ps256(low),
-                    _mm_loadu_ps(from.offset(columns[at + 4]).wrapping_add(16 * half).cast()),
-                )
+        macro_rules! strips {
+            ($($name:ident $unit:literal $low:ident $high:ident;)*) => {
+                $(strip!($name, "sse2", $unit, __m128i: _mm_setzero_si128 load _mm_storeu_si128 _mm_stream_si128, $low $high);)*
             };
-            let mut out = [_mm256_setzero_ps(); 8];
-            for half in 0..2 {
-                let (a, b, c, d) = (pair(0, half), pair(1, half), pair(2, half), pair(3, half));
-                let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
-                let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
-                out[4 * half] = _mm256_shuffle_ps::<0x44>(ab_low, cd_low);
-                out[4 * half + 1] = _mm256_shuffle_ps::<0xee>(ab_low, cd_low);
-                out[4 * half + 2] = _mm256_shuffle_ps::<0x44>(ab_high, cd_high);
-                out[4 * half + 3] = _mm256_shuffle_ps::<0xee>(ab_high, cd_high);
-            }
-            for (y, row) in out.iter().enumerate() {
-                if WHOLE || y < rows {
-                    _mm256_storeu_ps(to.wrapping_add(y * pitch).cast(), *row);
-                }
-            }
+        }
+
+        strips! {
+            strip_1 1 _mm_unpacklo_epi8 _mm_unpackhi_epi8;
+            strip_2 2 _mm_unpacklo_epi16 _mm_unpackhi_epi16;
+            strip_4 4 _mm_unpacklo_epi32 _mm_unpackhi_epi32;
+            strip_8 8 _mm_unpacklo_epi64 _mm_unpackhi_epi64;
+            strip_16 16 _mm_unpacklo_epi64 _mm_unpackhi_epi64;
         }
     }
 
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn block_8<const WHOLE: bool>(
-        from: *const u8,
-        columns: &[isize; 4],
-        to: *mut u8,
-        pitch: usize,
-        rows: usize,
-    ) {
-        // SAFETY: 32 bytes may be read at each column, and written at each of `rows` rows.
-        unsafe {
-            let load = |at: usize| _mm256_loadu_pd(from.offset(columns[at]).cast());
-            let (a, b, c, d) = (load(0), load(1), load(2), load(3));
-            let (ab_low, ab_high) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
-            let (cd_low, cd_high) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
-            let out = [
-                _mm256_permute2f128_pd::<0x20>(ab_low, cd_low),
-                _mm256_permute2f128_pd::<0x20>(ab_high, cd_high),
-                _mm256_permute2f128_pd::<0x31>(ab_low, cd_low),
-                _mm256_permute2f128_pd::<0x31>(ab_high, cd_high),
-            ];
-            for (y, row) in out.iter().enumerate() {
-                if WHOLE || y < rows {
-                    _mm256_storeu_pd(to.wrapping_add(y * pitch).cast(), *row);
-                }
+    pub(super) mod avx2 {
+        use std::arch::x86_64::*;
+
+        /// Two columns, `next` apart, side by side, since rounds happen within halves.
+        ///
+        /// # Safety
+        /// Both have 16 bytes that may be read.
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        unsafe fn load(from: *const u8, columns: &[isize], next: usize) -> __m256i {
+            // SAFETY: as the caller says.
+            unsafe {
+                let low = _mm_loadu_si128(from.offset(columns[0]).cast());
+                let high = _mm_loadu_si128(from.offset(columns[next]).cast());
+                _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
             }
+        }
+
+        macro_rules! strips {
+            ($($name:ident $unit:literal $low:ident $high:ident;)*) => {
+                $(strip!($name, "avx2", $unit, __m256i: _mm256_setzero_si256 load _mm256_storeu_si256 _mm256_stream_si256, $low $high);)*
+            };
+        }
+
+        strips! {
+            strip_1 1 _mm256_unpacklo_epi8 _mm256_unpackhi_epi8;
+            strip_2 2 _mm256_unpacklo_epi16 _mm256_unpackhi_epi16;
+            strip_4 4 _mm256_unpacklo_epi32 _mm256_unpackhi_epi32;
+            strip_8 8 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64;
+            strip_16 16 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64;
         }
     }
 }

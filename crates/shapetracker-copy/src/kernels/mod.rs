@@ -5,9 +5,12 @@
 
 #![allow(unsafe_code)]
 
+mod along;
 mod blocks;
 mod lines;
 mod sink;
+
+pub(crate) use blocks::least;
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -16,8 +19,8 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::mover::{Axes, Axis, Inner, Loop, Mover, Tiles};
-use blocks::{Ahead, SLACK};
-use sink::Sink;
+use blocks::Turn;
+use sink::{LINE, Sink};
 
 /// Memory that several threads write to, each at other places.
 #[derive(Clone, Copy)]
@@ -81,7 +84,11 @@ impl Move<'_> {
         let Span { all, data } = self.span(axis);
         let (first, count) = (all.start as isize, all.len());
         let (begin, end) = (data.start - all.start, data.end - all.start);
-        (Running { count, from: axis.from, to: axis.to, begin, end }, first * axis.from, first * axis.to)
+        (
+            Running { count, from: axis.from, to: axis.to, begin, end },
+            first.wrapping_mul(axis.from),
+            first.wrapping_mul(axis.to),
+        )
     }
 
     /// The part of an axis that has data, with what lies before it on both sides.
@@ -89,7 +96,11 @@ impl Move<'_> {
         let data = self.span(axis).data;
         let first = if axis.flipped { 1 - data.end as isize } else { data.start as isize };
         let count = data.len();
-        (Running { count, from: axis.from, to: axis.to, begin: 0, end: count }, first * axis.from, first * axis.to)
+        (
+            Running { count, from: axis.from, to: axis.to, begin: 0, end: count },
+            first.wrapping_mul(axis.from),
+            first.wrapping_mul(axis.to),
+        )
     }
 
     /// How many parts a mover has here: rows or tiles.
@@ -138,11 +149,12 @@ impl Move<'_> {
     /// Panics unless all that the mover can touch lies inside the slices.
     fn check(&self, mover: &Mover) {
         let mut empty = false;
-        let mut from = self.from as i128..self.from as i128 + mover.unit as i128;
-        let mut to = self.to as i128..self.to as i128 + mover.unit as i128;
-        let widen = |side: &mut Range<i128>, stride: isize, steps: &Range<usize>| {
-            let (first, last) = (steps.start as i128 * stride as i128, (steps.end as i128 - 1) * stride as i128);
-            *side = side.start + first.min(last)..side.end + first.max(last);
+        // Where nothing has data, the first index may be anywhere: sums wrap until they come to where something has.
+        let (mut from, mut to) = ((self.from, 0i128..mover.unit as i128), (self.to, 0i128..mover.unit as i128));
+        let widen = |(start, side): &mut (isize, Range<i128>), stride: isize, steps: &Range<usize>| {
+            *start = start.wrapping_add((steps.start as isize).wrapping_mul(stride));
+            let last = (steps.len() as i128 - 1) * stride as i128;
+            *side = side.start + last.min(0)..side.end + last.max(0);
         };
         for axis in mover.axes() {
             let Span { all, data } = self.span(axis);
@@ -157,7 +169,9 @@ impl Move<'_> {
             }
             widen(&mut to, sign * axis.to, &all);
         }
-        let inside = |side: Range<i128>, len: usize| 0 <= side.start && side.end <= len as i128;
+        let inside = |(start, side): (isize, Range<i128>), len: usize| {
+            0 <= start as i128 + side.start && start as i128 + side.end <= len as i128
+        };
         assert!(empty || mover.moves_nothing() || inside(from, self.source.len()), "a box reads outside its buffer");
         assert!(inside(to, self.output.len), "a box writes outside its buffer");
     }
@@ -169,7 +183,7 @@ impl Move<'_> {
         let (mut from, mut to) = (self.from, self.to);
         let mut walked = |axis: &Axis| {
             let (running, more_from, more_to) = self.walked(axis);
-            (from, to) = (from + more_from, to + more_to);
+            (from, to) = (from.wrapping_add(more_from), to.wrapping_add(more_to));
             running
         };
         let run = walked(run);
@@ -220,7 +234,7 @@ impl Move<'_> {
         let (mut from, mut to) = (self.from, self.to);
         let mut data = |axis: &Axis| {
             let (running, more_from, more_to) = self.data(axis);
-            (from, to) = (from + more_from, to + more_to);
+            (from, to) = (from.wrapping_add(more_from), to.wrapping_add(more_to));
             running
         };
         let across = Group::new(tiles.across.iter().map(&mut data), tiles.steps.0);
@@ -234,59 +248,32 @@ impl Move<'_> {
         let (along_across, along_down) = (along(Loop::Across), along(Loop::Down));
         walk.start(parts.start, from, to);
 
-        let columns = across.places(|axis| axis.from);
-        let rows = down.places(|axis| axis.to);
-        let gather = Gather::new(mover.unit, &across, &down, self.source.as_ptr_range().end);
-        let bytes = tiles.rows * tiles.pitch + SLACK;
-        let mut small = Stage([const { MaybeUninit::uninit() }; SMALL]);
-        let mut large: Vec<u8> = Vec::new();
-        let stage: *mut u8 = if 2 * bytes <= SMALL {
-            small.0.as_mut_ptr().cast()
-        } else {
-            large.reserve_exact(2 * bytes);
-            large.spare_capacity_mut().as_mut_ptr().cast::<u8>()
-        };
-        // A tile is written while the next one is read.
-        let mut waiting = Gathered { to: self.output.start, stage, rows: &[], bytes: 0 };
-        for part in parts.clone() {
+        let mut gather = Gather::new(mover.unit, tiles, &across, &down);
+        let mut stage: Vec<MaybeUninit<u8>> = Vec::new();
+        if self.stream {
+            stage.reserve_exact(gather.staged);
+            gather.room = stage.as_mut_ptr().cast();
+        }
+        let columns = across.places(gather.more, |axis| axis.from);
+        let rows = down.places(0, |axis| axis.to);
+        for _ in parts {
             let of_rows = down.taken(along_down.map(|at| walk.at[at]));
-            let of_columns = across.taken(along_across.map(|at| walk.at[at]));
-            let (columns, rows) = (&columns[..of_columns], &rows[..of_rows]);
+            let nth = along_across.map_or(0, |at| walk.at[at]);
+            let own = across.taken(along_across.map(|_| nth));
+            // Where columns follow, those that its last lines need belong to the tile, too.
+            let more = if self.stream && !tiles.packed { gather.more } else { 0 };
+            let more = (across.last().count * across.inner - nth * across.steps * across.inner - own).min(more);
+            let (columns, rows) = (&columns[..own + more], &rows[..of_rows]);
             let from = self.source.as_ptr().wrapping_offset(walk.from);
-            let stage = stage.wrapping_add(if (part - parts.start) % 2 == 0 { 0 } else { bytes });
-            let gathered = Gathered {
-                to: self.output.start.wrapping_offset(walk.to),
-                stage,
-                rows: if tiles.packed { &rows[..1] } else { rows },
-                bytes: of_columns * mover.unit * if tiles.packed { of_rows } else { 1 },
-            };
+            let to = self.output.start.wrapping_offset(walk.to);
             walk.next();
             let next = self.source.as_ptr().wrapping_offset(walk.from);
-            // SAFETY: the tile lies inside the slices, and each half of the stage takes any tile.
+            // SAFETY: the tile lies inside the slices.
             unsafe {
-                if self.stream && !tiles.packed {
-                    let turns = of_columns.div_ceil(gather.width);
-                    let mut written = 0;
-                    for (turn, now) in columns.chunks(gather.width).enumerate() {
-                        let ahead = match &columns[((turn + 1) * gather.width).min(of_columns)..] {
-                            [] => Ahead { from: next, columns: &columns[..gather.width.min(of_columns)] },
-                            columns => Ahead { from, columns },
-                        };
-                        let stage = stage.add(turn * gather.width * mover.unit);
-                        gather.run(from, now, of_rows, stage, tiles.pitch, ahead);
-                        let until = waiting.rows.len() * (turn + 1) / turns;
-                        waiting.write(written..until, tiles.pitch, true);
-                        written = until;
-                    }
-                    waiting = gathered;
-                } else {
-                    gather.run(from, columns, of_rows, stage, tiles.pitch, Ahead { from, columns: &[] });
-                    gathered.write(0..gathered.rows.len(), tiles.pitch, self.stream);
-                }
+                let tile = Tile { from, columns, to, rows, own, first: nth == 0 };
+                if self.stream { gather.stream(tile, next) } else { gather.run(tile) }
             }
         }
-        // SAFETY: as above.
-        unsafe { waiting.write(0..waiting.rows.len(), tiles.pitch, self.stream) };
     }
 
     /// # Safety
@@ -295,7 +282,7 @@ impl Move<'_> {
         let (mut from, mut to) = (self.from, self.to);
         let mut data = |axis: &Axis| {
             let (running, more_from, more_to) = self.data(axis);
-            (from, to) = (from + more_from, to + more_to);
+            (from, to) = (from.wrapping_add(more_from), to.wrapping_add(more_to));
             running
         };
         let inner = data(axis);
@@ -324,12 +311,6 @@ impl Move<'_> {
         }
     }
 }
-
-/// Bytes of tiles that need no memory from elsewhere.
-const SMALL: usize = 16 << 10;
-
-#[repr(align(64))]
-struct Stage([MaybeUninit<u8>; SMALL]);
 
 /// The axes of a row or a column of tiles, the innermost first.
 struct Group {
@@ -364,11 +345,12 @@ impl Group {
         self.inner * tile.map_or(all, |tile| self.steps.min(all - tile * self.steps))
     }
 
-    /// How far the elements of the first tile, the largest, are from its start.
-    fn places(&self, stride: fn(&Running) -> isize) -> SmallVec<[isize; 64]> {
+    /// How far the elements of the first tile, the largest, are from its start, and those of some more.
+    fn places(&self, more: usize, stride: fn(&Running) -> isize) -> SmallVec<[isize; 64]> {
+        let most = self.steps + more.div_ceil(self.inner.max(1));
         let mut places = SmallVec::from_elem(0, 1);
         for (at, axis) in self.axes.iter().enumerate() {
-            let count = if at + 1 < self.axes.len() { axis.count } else { axis.count.min(self.steps) };
+            let count = if at + 1 < self.axes.len() { axis.count } else { axis.count.min(most) };
             let inner = places.len();
             places.reserve(inner * count.saturating_sub(1));
             for step in 1..count as isize {
@@ -381,94 +363,219 @@ impl Group {
     }
 }
 
-/// A tile on its way.
-struct Gathered<'a> {
-    to: *mut u8,
-    stage: *const u8,
-    /// How far from `to` its rows go.
-    rows: &'a [isize],
-    /// Bytes of a row.
-    bytes: usize,
-}
-
-impl Gathered<'_> {
-    /// Writes some rows.
-    ///
-    /// # Safety
-    /// They lie in the stage, and may be written.
-    unsafe fn write(&self, rows: Range<usize>, pitch: usize, stream: bool) {
-        for row in rows {
-            let (to, from) = (self.to.wrapping_offset(self.rows[row]), self.stage.wrapping_add(row * pitch));
-            // SAFETY: as the caller says.
-            unsafe { if stream { sink::stream(to, from, self.bytes) } else { sink::copy(to, from, self.bytes) } }
-        }
-    }
-}
-
-/// The way in which tiles are gathered.
-struct Gather {
-    unit: usize,
-    /// How far elements of a column are from each other.
-    down: isize,
-    /// How many columns at a time fill lines of the stage, or are equally far from each other.
-    width: usize,
-    across: isize,
-    way: Way,
-    end: *const u8,
-}
-
+/// The way in which elements get from columns into rows.
 enum Way {
-    Turn(blocks::Turn),
+    Turn(Turn),
     Line(lines::Line),
     Each,
 }
 
+/// A tile, or a part of one: its columns start at offsets from where it is read, its rows from where it is written.
+#[derive(Clone, Copy)]
+struct Tile<'a> {
+    from: *const u8,
+    columns: &'a [isize],
+    to: *mut u8,
+    rows: &'a [isize],
+    /// How many columns are its own. Those that follow are there to make its last lines whole.
+    own: usize,
+    /// Whether no tile comes before it, which makes its first lines whole.
+    first: bool,
+}
+
+/// What all tiles of a mover have in common.
+struct Gather {
+    unit: usize,
+    /// How far elements of a column are from each other.
+    down: isize,
+    /// How far columns are from each other, and how many are equally far.
+    across: isize,
+    equal: usize,
+    way: Way,
+    /// How many columns at a time, and how many rows: where they are turned, a line of each.
+    width: usize,
+    band: usize,
+    /// Columns after a tile that its last lines may need.
+    more: usize,
+    /// Whether rows follow each other where they are written.
+    packed: bool,
+    /// Where the rows of a band begin in a stage.
+    stage: SmallVec<[isize; 64]>,
+    /// How many bytes a stage takes, and where it is.
+    staged: usize,
+    room: *mut u8,
+}
+
 impl Gather {
-    fn new(unit: usize, across: &Group, down: &Group, end: *const u8) -> Gather {
+    fn new(unit: usize, tiles: &Tiles, across: &Group, down: &Group) -> Gather {
         let (x, y) = (across.axes[0], down.axes[0]);
-        let turn = if x.from != 0 && y.from == unit as isize && y.count > 1 { blocks::turn(unit) } else { None };
-        let way = match (turn, lines::line(unit)) {
-            (Some(turn), _) => Way::Turn(turn),
-            (None, Some(line)) => Way::Line(line),
-            (None, None) => Way::Each,
+        let (way, width, band) = match (Turn::new(unit).filter(|_| tiles.turned), lines::line(unit)) {
+            (Some(turn), _) => (Way::Turn(turn), turn.width(), turn.width()),
+            (None, Some(line)) => (Way::Line(line), tiles.columns, 1),
+            (None, None) => (Way::Each, tiles.columns, 1),
         };
-        let width = if let Way::Line(_) = way { x.count.max(1) } else { (64 / unit).max(8) };
-        Gather { unit, down: y.from, width, across: x.from, way, end }
+        let bytes = tiles.columns * unit;
+        let (band, pitch) = match tiles.packed {
+            true => ((PACKED / bytes).next_multiple_of(band).max(band), bytes),
+            false => (band, (bytes + LINE.next_multiple_of(unit)).next_multiple_of(LINE) + LINE),
+        };
+        let stage: SmallVec<[isize; 64]> = (0..band.min(tiles.rows)).map(|row| (row * pitch) as isize).collect();
+        let (staged, room) = (stage.len() * pitch, std::ptr::null_mut());
+        let (down, across, equal) = (y.from, x.from, x.count.max(1));
+        let (more, packed) = (LINE.div_ceil(unit), tiles.packed);
+        Gather { unit, down, across, equal, way, width, band, more, packed, stage, staged, room }
     }
 
-    /// Gathers columns into a stage.
+    /// The part of a tile that begins with some row.
+    fn rows<'a>(&self, tile: Tile<'a>, rows: Range<usize>) -> Tile<'a> {
+        let from = tile.from.wrapping_offset(rows.start as isize * self.down);
+        Tile { from, rows: &tile.rows[rows], ..tile }
+    }
+
+    fn columns<'a>(&self, tile: Tile<'a>, columns: Range<usize>) -> Tile<'a> {
+        let to = tile.to.wrapping_add(columns.start * self.unit);
+        Tile { to, columns: &tile.columns[columns], ..tile }
+    }
+
+    /// Moves a tile through the caches.
     ///
     /// # Safety
-    /// They have `rows` elements that may be read, as all up to `end` may be; the stage has `rows` rows of as many elements
-    /// as there are columns, `pitch` bytes apart, and [`SLACK`].
-    #[inline]
-    unsafe fn run(&self, from: *const u8, columns: &[isize], rows: usize, stage: *mut u8, pitch: usize, ahead: Ahead) {
-        // SAFETY: as the caller says.
+    /// It may be read and written.
+    unsafe fn run(&self, tile: Tile) {
+        let Tile { from, columns, to, rows, .. } = tile;
+        // SAFETY: parts of the tile.
         unsafe {
-            match self.way {
-                Way::Turn(turn) => turn(from, columns, rows, self.end, stage, pitch, ahead),
-                Way::Line(line) => {
-                    for row in 0..rows {
-                        let (from, to) = (from.wrapping_offset(row as isize * self.down), stage.add(row * pitch));
-                        for (at, columns) in columns.chunks(self.width).enumerate() {
-                            let to = to.add(at * self.width * self.unit);
-                            line(from.wrapping_offset(columns[0]), self.across, columns.len(), to);
-                        }
+            if let Way::Turn(turn) = &self.way {
+                return turn.any(from, columns, to, rows);
+            }
+            for (y, row) in rows.iter().enumerate() {
+                let (from, to) = (from.wrapping_offset(y as isize * self.down), to.wrapping_offset(*row));
+                if let Way::Line(line) = self.way {
+                    for (at, columns) in columns.chunks(self.equal).enumerate() {
+                        let to = to.add(at * self.equal * self.unit);
+                        line(from.wrapping_offset(columns[0]), self.across, columns.len(), to);
                     }
-                }
-                Way::Each => {
-                    for row in 0..rows {
-                        let (from, to) = (from.wrapping_offset(row as isize * self.down), stage.add(row * pitch));
-                        for (at, column) in columns.iter().enumerate() {
-                            let to = to.add(at * self.unit);
-                            to.copy_from_nonoverlapping(from.wrapping_offset(*column), self.unit);
-                        }
+                } else {
+                    for (x, column) in columns.iter().enumerate() {
+                        sink::copy(to.add(x * self.unit), from.wrapping_offset(*column), self.unit);
                     }
                 }
             }
         }
     }
+
+    /// Moves a tile past the caches; another one comes after it.
+    ///
+    /// # Safety
+    /// It may be read and written.
+    unsafe fn stream(&self, tile: Tile, next: *const u8) {
+        let (height, least) = (tile.rows.len(), if let Way::Turn(turn) = &self.way { turn.least } else { 1 });
+        let level = tile.rows.iter().all(|row| *row % LINE as isize == 0);
+        let head = tile.to.addr().wrapping_neg() % LINE;
+        let direct = level && head.is_multiple_of(self.unit) && height >= least;
+        // Rows before those with which columns begin lines, if they do at once and there are enough for a block.
+        let mut last = tile.from.addr().wrapping_neg() % LINE / self.unit;
+        if !matches!(self.way, Way::Turn(_))
+            || !last.is_multiple_of(least)
+            || !tile.columns.iter().all(|column| *column % LINE as isize == 0)
+        {
+            last = 0;
+        }
+        // Rows between those that are moved and those that are asked for.
+        let early = AHEAD.div_ceil(tile.columns.len().max(1) * self.band.div_ceil(self.width)) * self.band;
+        let mut first = 0;
+        while first < height {
+            last = if last == 0 { self.band } else { last }.min(height);
+            let part = self.rows(tile, first.min(height.saturating_sub(least))..last);
+            let ahead = match first + early {
+                row if row < height => tile.from.wrapping_offset(row as isize * self.down),
+                row => next.wrapping_offset((row - height) as isize * self.down),
+            };
+            (first, last) = (last, last + self.band);
+            // SAFETY: a part of the tile; its rows begin lines after the head.
+            unsafe {
+                match &self.way {
+                    Way::Turn(turn) if direct => self.direct(turn, part, head / self.unit, ahead),
+                    _ => self.staged(part, ahead),
+                }
+            }
+        }
+    }
+
+    /// Moves a part of a tile right into its lines.
+    ///
+    /// # Safety
+    /// It may be read and written, and has as many rows as are turned at once. After `head` columns all rows begin lines.
+    unsafe fn direct(&self, turn: &Turn, tile: Tile, head: usize, ahead: *const u8) {
+        let (head, all) = (head.min(tile.columns.len()), tile.columns.len());
+        let end = tile.own + (tile.own.wrapping_sub(head).wrapping_neg() % self.width).min(all - tile.own);
+        let mut first = if tile.first { 0 } else { head };
+        while first < end {
+            let last = if first < head { head } else { end.min(first + self.width) };
+            let Tile { from, columns, to, rows, .. } = self.columns(tile, first..last);
+            self.ask(ahead, columns);
+            // SAFETY: as the caller says.
+            unsafe {
+                if columns.len() == self.width {
+                    turn.stream(from, columns, to, rows);
+                } else {
+                    turn.any(from, columns, to, rows);
+                }
+            }
+            first = last;
+        }
+    }
+
+    /// Moves a part of a tile into a stage, and its lines out of there as soon as they are whole.
+    ///
+    /// # Safety
+    /// It may be read and written.
+    unsafe fn staged(&self, tile: Tile, ahead: *const u8) {
+        let stage = self.room;
+        let all = tile.columns.len() * self.unit;
+        let rows = &self.stage[..tile.rows.len()];
+        assert!(rows.last().is_none_or(|row| *row as usize + all <= self.staged), "a part of a tile is too large");
+        for first in (0..tile.columns.len()).step_by(self.width) {
+            let last = tile.columns.len().min(first + self.width);
+            let part = self.columns(tile, first..last);
+            self.ask(ahead, part.columns);
+            // SAFETY: the tile may be read; the stage has a place for each row.
+            unsafe {
+                self.run(self.columns(Tile { to: stage, rows, ..tile }, first..last));
+            }
+        }
+        if !self.packed {
+            for (to, row) in tile.rows.iter().zip(rows) {
+                let to = tile.to.wrapping_offset(*to);
+                let head = |at: usize| to.wrapping_add(at).addr().wrapping_neg() % LINE;
+                let begin = if tile.first { 0 } else { head(0).min(all) };
+                let own = tile.own * self.unit;
+                let end = (own + head(own)).min(all).max(begin);
+                // SAFETY: a part of a row.
+                unsafe { sink::stream(to.wrapping_add(begin), stage.offset(*row).add(begin), end - begin) };
+            }
+        }
+        if let (true, Some(row)) = (self.packed, tile.rows.first()) {
+            // SAFETY: all rows are one run.
+            unsafe { sink::stream(tile.to.wrapping_offset(*row), stage, rows.len() * all) };
+        }
+    }
+
+    /// Asks memory for the last line that a band has of each column; it has asked for those before that already.
+    fn ask(&self, from: *const u8, columns: &[isize]) {
+        if let Way::Turn(_) = self.way {
+            for column in columns {
+                sink::prefetch(from.wrapping_offset(*column).wrapping_add(LINE - 1));
+            }
+        }
+    }
 }
+
+/// How many columns early memory is asked for their lines.
+const AHEAD: usize = 256;
+
+/// Bytes of rows that follow each other where they are written that are gathered before they are.
+const PACKED: usize = 4 << 10;
 
 /// Loops, the last of them the fastest, and where they are on both sides.
 struct Walk {
@@ -485,10 +592,6 @@ impl Walk {
         Walk { loops, at, from: 0, to: 0 }
     }
 
-    fn count(&self) -> usize {
-        self.loops.iter().map(|around| around.count).product()
-    }
-
     /// Goes to a turn, counted from 0; the first one is at the given places.
     fn start(&mut self, turn: usize, from: isize, to: isize) {
         (self.from, self.to) = (from, to);
@@ -496,8 +599,8 @@ impl Walk {
         for (around, at) in self.loops.iter().zip(&mut self.at).rev() {
             *at = turn % around.count.max(1);
             turn /= around.count.max(1);
-            self.from += *at as isize * around.from;
-            self.to += *at as isize * around.to;
+            self.from = self.from.wrapping_add((*at as isize).wrapping_mul(around.from));
+            self.to = self.to.wrapping_add((*at as isize).wrapping_mul(around.to));
         }
     }
 
@@ -506,13 +609,14 @@ impl Walk {
     fn next(&mut self) {
         for (around, at) in self.loops.iter().zip(&mut self.at).rev() {
             *at += 1;
-            (self.from, self.to) = (self.from + around.from, self.to + around.to);
+            self.from = self.from.wrapping_add(around.from);
+            self.to = self.to.wrapping_add(around.to);
             if *at < around.count {
                 return;
             }
             *at = 0;
-            self.from -= around.count as isize * around.from;
-            self.to -= around.count as isize * around.to;
+            self.from = self.from.wrapping_sub((around.count as isize).wrapping_mul(around.from));
+            self.to = self.to.wrapping_sub((around.count as isize).wrapping_mul(around.to));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 /// Bytes that a cache brings and takes at once.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// Runs from this many bytes on are not gathered before they are written.
 const LONG: usize = 1 << 11;
@@ -59,18 +59,11 @@ impl<'a> Sink<'a> {
             if !self.stream {
                 return self.repeat(to, bytes);
             }
-            // As many elements as the stage takes, in whole lines where they can be.
-            let whole = if self.uniform { STAGE } else { LINE * self.fill.len() };
-            let step = match whole {
-                whole if whole < LONG => LONG / whole * whole,
-                whole if whole <= STAGE / 2 => whole,
-                _ => (LONG / self.fill.len()).max(1) * self.fill.len(),
-            };
-            if step > LONG && !self.uniform {
+            let step = if self.uniform { LONG } else { LONG / self.fill.len() * self.fill.len() };
+            if step == 0 {
                 self.flush();
                 return self.repeat(to, bytes);
             }
-            let step = step.min(LONG);
             let mut done = 0;
             while done < bytes {
                 let now = step.min(bytes - done);
@@ -209,12 +202,29 @@ pub(super) unsafe fn stream(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
+/// Asks memory for a line, which need not be there.
+#[inline]
+pub(super) fn prefetch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every processor of this architecture has it, and it reads nothing.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T1>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
 /// # Safety
 /// As for [`copy`]; `to` begins a line.
 #[inline]
 unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
     #[cfg(target_arch = "x86_64")]
     {
+        if std::is_x86_feature_detected!("avx") {
+            // SAFETY: as the caller says.
+            return unsafe { wide_lines(to, from, lines) };
+        }
         use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
         for line in 0..lines {
             // SAFETY: a line of both runs; it is aligned where it is written.
@@ -233,6 +243,24 @@ unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
     // SAFETY: as the caller says.
     unsafe {
         to.copy_from_nonoverlapping(from, lines * LINE)
+    }
+}
+
+/// # Safety
+/// As for [`stream_lines`].
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx")]
+unsafe fn wide_lines(to: *mut u8, from: *const u8, lines: usize) {
+    use std::arch::x86_64::{_mm256_loadu_si256, _mm256_stream_si256};
+    for line in 0..lines {
+        // SAFETY: a line of both runs; it is aligned where it is written.
+        unsafe {
+            let (to, from) = (to.add(line * LINE), from.add(line * LINE));
+            let (a, b) = (_mm256_loadu_si256(from.cast()), _mm256_loadu_si256(from.add(32).cast()));
+            _mm256_stream_si256(to.cast(), a);
+            _mm256_stream_si256(to.add(32).cast(), b);
+        }
     }
 }
 
