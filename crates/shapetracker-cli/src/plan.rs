@@ -93,7 +93,9 @@ pub(crate) fn traffic(tracker: &ShapeTracker, width: usize) -> Result<(u128, u12
     });
     let elements = sizes.fold(1u128, |product, size| product.saturating_mul(size as u128));
     let read = if last.is_empty() { 0 } else { elements.min(span) };
-    Ok((read * width as u128, tracker.numel() as u128 * width as u128))
+    let bytes = |elements: u128| elements.checked_mul(width as u128).filter(|bytes| u64::try_from(*bytes).is_ok());
+    let too_many = || Failure::new("output", "the tensor would have more bytes than can be counted");
+    Ok((bytes(read).ok_or_else(too_many)?, bytes(tracker.numel() as u128).ok_or_else(too_many)?))
 }
 
 impl From<Error> for Failure {

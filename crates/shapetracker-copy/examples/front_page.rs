@@ -1,3 +1,5 @@
+//! The example on the front page of the documentation.
+
 use shapetracker::ShapeTracker;
 use shapetracker_copy::{Plan, Threads};
 

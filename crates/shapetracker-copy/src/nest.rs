@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::Threads;
 use crate::form::{Access, Atom, Condition, Floor, Form};
-use crate::kernels::{Move, Output, Span};
+use crate::kernels::{Move, Output, Small, Span};
 use crate::mover::{Axes, Axis, Inner, Mover};
 
 /// Which side is the tracker's.
@@ -53,6 +53,8 @@ pub(crate) struct Nest {
     /// Which of them goes along with the last loop outside.
     leap_span: usize,
     pub(crate) mover: Mover,
+    /// All of it, if it is small.
+    small: Option<Small>,
     /// The only axis that is moved along, if that is the one that leaps: leaps may be short.
     alone: Option<Axis>,
     /// Fills what the mover leaves out, if that does not.
@@ -161,6 +163,7 @@ impl Nest {
             return Some(Nest { mover, ..Nest::empty(direction, width, start, spans) });
         }
         let mover = Mover::new(width, &axes);
+        let small = if chosen.outside.is_empty() { Small::new(&mover) } else { None };
         let alone = axes.first().copied().filter(|_| chosen.leaps && axes.len() == 1);
         let fills = direction == Direction::Read && !conditions.is_empty();
         let margins = (fills && !matches!(mover.inner, Inner::Rows(..))).then(|| Mover::margins(width, &axes));
@@ -180,6 +183,7 @@ impl Nest {
             spans,
             leap_span,
             mover,
+            small,
             alone,
             margins,
         })
@@ -200,6 +204,7 @@ impl Nest {
             leap_span: 0,
             spans,
             mover: Mover::margins(width, &[]),
+            small: None,
             alone: None,
             margins: None,
         }
@@ -210,6 +215,14 @@ impl Nest {
     /// # Panics
     /// If a box does not lie inside the slices.
     pub(crate) fn run(&self, run: &Run, threads: &Threads, bytes: usize) {
+        if let (Some(small), true) = (&self.small, bytes <= ALONE) {
+            let (from, to) = self.sides(self.address.constant, self.start);
+            let Run { source, output, fill, .. } = *run;
+            let moved = Move { source, output, fill, stream: false, from, to, spans: &[] };
+            // SAFETY: as for `part`.
+            #[allow(unsafe_code)]
+            return unsafe { small.run(&moved) };
+        }
         let (turns, steps) = (self.turns(), 0..self.steps());
         let Some(pool) = threads.pool().filter(|_| bytes > ALONE) else {
             return self.some(run, 0..turns, steps, None);
@@ -226,6 +239,13 @@ impl Nest {
         } else {
             self.some(run, 0..turns, steps, Some(pool));
         }
+    }
+
+    /// Where it is read and where it is written, in bytes, from where it is in the tracker's buffer and in the tensor.
+    fn sides(&self, tracker: i64, tensor: i64) -> (isize, isize) {
+        let bytes = |elements: i64| (elements as isize).wrapping_mul(self.width as isize);
+        let (tracker, tensor) = (bytes(tracker), bytes(tensor));
+        if self.direction == Direction::Read { (tracker, tensor) } else { (tensor, tracker) }
     }
 
     /// How far the loop goes that leaps.
@@ -395,9 +415,7 @@ impl<'a> Inside<'a> {
         let stepwise = nest.outside.len() - usize::from(nest.leaps);
         let tensor = nest.outside[..stepwise].iter().zip(&self.at);
         let tensor = tensor.fold(nest.start, |sum, ((_, extent), at)| sum + extent.stride * at);
-        let bytes = |elements: i64| (elements as isize).wrapping_mul(nest.width as isize);
-        let (tracker, tensor) = (bytes(self.value(&nest.address)), bytes(tensor));
-        let (from, to) = if nest.direction == Direction::Read { (tracker, tensor) } else { (tensor, tracker) };
+        let (from, to) = nest.sides(self.value(&nest.address), tensor);
         let Run { source, output, fill, stream } = *run;
         let moved = Move { source, output, fill, stream, from, to, spans: &self.spans };
         if let (Some(axis), [span]) = (&nest.alone, &self.spans[..])

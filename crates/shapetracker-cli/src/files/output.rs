@@ -46,6 +46,9 @@ impl Target {
     /// Checks that a file can go to a path: not onto the input, not onto another file unless that is wanted.
     pub(crate) fn new(path: &Path, input: &Path, force: bool) -> Result<Target, Failure> {
         let refused = |why: &str| Failure::new("output", format!("{} {why}", shown_path(path)));
+        if path.as_os_str() == "-" {
+            return Err(refused("is no name of a file: standard output cannot be renamed; ./- is a file of that name"));
+        }
         let Some(name) = path.file_name() else {
             return Err(refused("is no name of a file"));
         };

@@ -11,7 +11,7 @@ use crate::kernels::sink::LINE;
 type Strip = unsafe fn(from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]);
 
 /// The way to turn elements of one width over.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     unit: usize,
     /// Rows that a strip has at least, and columns that a narrow one has.

@@ -9,8 +9,10 @@ mod along;
 mod blocks;
 mod lines;
 mod sink;
+mod small;
 
 pub(crate) use blocks::least;
+pub(crate) use small::Small;
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
