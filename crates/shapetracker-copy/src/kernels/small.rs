@@ -39,7 +39,7 @@ impl Small {
                 let all = 0..isize::try_from(bytes).ok()?;
                 Some(Small { what: What::Run(bytes), from: all.clone(), to: all })
             }
-            Inner::Tiles(tiles) if tiles.turned && tiles.columns * tiles.rows <= MOST => {
+            Inner::Tiles(tiles) if tiles.down[0].from == mover.unit as isize && tiles.columns * tiles.rows <= MOST => {
                 let places = |axes: &[Axis], stride: fn(&Axis) -> isize| {
                     let mut places = vec![0];
                     for axis in axes {
