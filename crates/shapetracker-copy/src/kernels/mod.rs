@@ -474,7 +474,9 @@ impl Gather {
         let (height, least) = (tile.rows.len(), if let Way::Turn(turn) = &self.way { turn.least } else { 1 });
         let level = tile.rows.iter().all(|row| *row % LINE as isize == 0);
         let head = tile.to.addr().wrapping_neg() % LINE;
-        let direct = level && head.is_multiple_of(self.unit) && height >= least;
+        // The rows of a packed tile end in lines in which the next ones begin.
+        let aligned = head == 0 || !self.packed && head.is_multiple_of(self.unit);
+        let direct = level && aligned && height >= least;
         // Rows before those with which columns begin lines, if they do at once and there are enough for a block.
         let mut last = tile.from.addr().wrapping_neg() % LINE / self.unit;
         if !matches!(self.way, Way::Turn(_))
