@@ -126,7 +126,9 @@ impl Tiles {
         let turned = (x.from != 0 || x.count < COLUMNS / 16)
             && y.from == unit as isize
             && least(unit).is_some_and(|least| y.count >= least);
-        let (most_columns, most_rows) = if turned { (COLUMNS, ROWS) } else { ((RUN / unit).max(1), LINES) };
+        // Rows that do not all begin lines take longer runs to be worth their edges.
+        let wide = if y.to % 64 == 0 { COLUMNS } else { COLUMNS.max(1024 / unit) };
+        let (most_columns, most_rows) = if turned { (wide, ROWS) } else { ((RUN / unit).max(1), LINES) };
         let (across, across_steps, columns) = grown(x, most_columns, |axis| axis.to);
         // Rows that follow each other where they are written need no lines of their own.
         let whole = across.iter().map(|axis| axis.count).product::<usize>() == columns && across[0].span.is_none();

@@ -16,16 +16,20 @@ pub(super) struct Turn {
     unit: usize,
     /// Rows that a strip has at least, and columns that a narrow one has.
     pub(super) least: usize,
-    /// Strips that are a line wide: through the caches, and past them.
-    line: Strip,
-    stream: Strip,
-    /// Strips of `least` columns.
-    narrow: Strip,
-    /// Any number of rows and columns.
+    strips: Option<Strips>,
+    /// For any number of rows and columns.
     any: Strip,
 }
 
-/// How many elements of so many bytes are turned over at once, if they can be.
+/// Strips of columns that fill a line, through the caches and past them, and of few.
+#[derive(Clone, Copy, Debug)]
+struct Strips {
+    line: Strip,
+    stream: Strip,
+    narrow: Strip,
+}
+
+/// How many rows of elements of so many bytes are turned over at once, if any are.
 pub(crate) fn least(unit: usize) -> Option<usize> {
     Turn::new(unit).map(|turn| turn.least)
 }
@@ -36,50 +40,51 @@ impl Turn {
         #[cfg(target_arch = "x86_64")]
         {
             use x86::{avx2, sse2};
-            let wide = std::is_x86_feature_detected!("avx2");
             macro_rules! turn {
-                ($strip:ident, $unit:literal) => {
-                    Turn {
-                        unit: $unit,
-                        least: 16 / $unit,
-                        line: if wide { avx2::$strip::<false, LINE> } else { sse2::$strip::<false, LINE> },
-                        stream: if wide { avx2::$strip::<true, LINE> } else { sse2::$strip::<true, LINE> },
-                        narrow: sse2::$strip::<false, 16>,
-                        any: one_by_one::<$unit>,
-                    }
-                };
-            }
-            match unit {
-                1 => Some(turn!(strip_1, 1)),
-                2 => Some(turn!(strip_2, 2)),
-                4 => Some(turn!(strip_4, 4)),
-                8 => Some(turn!(strip_8, 8)),
-                16 => Some(turn!(strip_16, 16)),
-                _ => None,
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            macro_rules! turn {
-                ($unit:literal) => {{
+                ($strip:ident, $unit:literal) => {{
+                    let narrow: Strip = sse2::$strip::<false, 16>;
+                    let strips = if std::is_x86_feature_detected!("avx2") {
+                        Strips { line: avx2::$strip::<false, LINE>, stream: avx2::$strip::<true, LINE>, narrow }
+                    } else {
+                        Strips { line: sse2::$strip::<false, LINE>, stream: sse2::$strip::<true, LINE>, narrow }
+                    };
                     let any = one_by_one::<$unit>;
-                    Some(Turn { unit: $unit, least: 16 / $unit, line: any, stream: any, narrow: any, any })
+                    return Some(Turn { unit, least: 16 / $unit, strips: Some(strips), any });
                 }};
             }
             match unit {
-                1 => turn!(1),
-                2 => turn!(2),
-                4 => turn!(4),
-                8 => turn!(8),
-                16 => turn!(16),
-                _ => None,
+                1 => turn!(strip_1, 1),
+                2 => turn!(strip_2, 2),
+                4 => turn!(strip_4, 4),
+                8 => turn!(strip_8, 8),
+                16 => turn!(strip_16, 16),
+                _ => {}
             }
         }
+        let any: Strip = match unit {
+            1 => one_by_one::<1>,
+            2 => one_by_one::<2>,
+            3 => one_by_one::<3>,
+            4 => one_by_one::<4>,
+            6 => one_by_one::<6>,
+            8 => one_by_one::<8>,
+            12 => one_by_one::<12>,
+            16 => one_by_one::<16>,
+            24 => one_by_one::<24>,
+            32 => one_by_one::<32>,
+            _ => return None,
+        };
+        Some(Turn { unit, least: 16_usize.div_ceil(unit), strips: None, any })
     }
 
     /// How many columns fill a line.
     pub(super) fn width(&self) -> usize {
-        LINE / self.unit
+        LINE.div_ceil(self.unit)
+    }
+
+    /// Whether there are strips that go past the caches.
+    pub(super) fn streams(&self) -> bool {
+        self.strips.is_some()
     }
 
     /// Moves any number of columns and rows through the caches.
@@ -89,30 +94,32 @@ impl Turn {
     pub(super) unsafe fn any(&self, from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]) {
         // SAFETY: as the caller says; the strips are as wide and as high as they have to be.
         unsafe {
-            if columns.len() < self.least || rows.len() < self.least {
-                return (self.any)(from, columns, to, rows);
-            }
+            let strips = match self.strips {
+                Some(strips) if columns.len() >= self.least && rows.len() >= self.least => strips,
+                _ => return (self.any)(from, columns, to, rows),
+            };
             let mut x = 0;
             while x + self.width() <= columns.len() {
-                (self.line)(from, &columns[x..x + self.width()], to.add(x * self.unit), rows);
+                (strips.line)(from, &columns[x..x + self.width()], to.add(x * self.unit), rows);
                 x += self.width();
             }
             // What is left ends at the last column, if that means to move some twice.
             while x < columns.len() {
                 let left = x.min(columns.len() - self.least);
-                (self.narrow)(from, &columns[left..left + self.least], to.add(left * self.unit), rows);
+                (strips.narrow)(from, &columns[left..left + self.least], to.add(left * self.unit), rows);
                 x += self.least;
             }
         }
     }
 
-    /// Moves columns that fill a line past the caches.
+    /// Moves columns that fill a line past the caches, if there is a way to.
     ///
     /// # Safety
     /// As for [`Strip`].
     pub(super) unsafe fn stream(&self, from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]) {
+        let strip = self.strips.map_or(self.any, |strips| strips.stream);
         // SAFETY: as the caller says.
-        unsafe { (self.stream)(from, columns, to, rows) }
+        unsafe { strip(from, columns, to, rows) }
     }
 }
 
@@ -121,8 +128,8 @@ impl Turn {
 /// # Safety
 /// As for [`Strip`], with any number of rows and columns.
 unsafe fn one_by_one<const U: usize>(from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]) {
-    for (y, row) in rows.iter().enumerate() {
-        for (x, column) in columns.iter().enumerate() {
+    for (x, column) in columns.iter().enumerate() {
+        for (y, row) in rows.iter().enumerate() {
             // SAFETY: element `y` of column `x`, to place `x` of row `y`.
             unsafe {
                 let element = from.offset(*column).add(y * U).cast::<[u8; U]>();
@@ -161,10 +168,10 @@ mod x86 {
                     // Each round brings together the elements of columns that are half a block apart.
                     for _ in 0..ROWS.trailing_zeros() {
                         let before = block;
-                        let (first, second) = before.split_at(ROWS / 2);
-                        for (y, (a, b)) in first.iter().zip(second).enumerate() {
-                            block[2 * y] = $low(*a, *b);
-                            block[2 * y + 1] = $high(*a, *b);
+                        let (left, right) = before.split_at(ROWS / 2);
+                        for (y, (left, right)) in left.iter().zip(right).enumerate() {
+                            block[2 * y] = $low(*left, *right);
+                            block[2 * y + 1] = $high(*left, *right);
                         }
                     }
                     block

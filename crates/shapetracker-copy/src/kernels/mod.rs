@@ -250,11 +250,10 @@ impl Move<'_> {
         let (along_across, along_down) = (along(Loop::Across), along(Loop::Down));
         walk.start(parts.start, from, to);
 
-        let mut gather = Gather::new(mover.unit, tiles, &across, &down);
-        let mut stage: Vec<MaybeUninit<u8>> = Vec::new();
+        let gather = Gather::new(mover.unit, tiles, &across, &down);
+        let mut stage: Vec<u8> = Vec::new();
         if self.stream {
-            stage.reserve_exact(gather.staged);
-            gather.room = stage.as_mut_ptr().cast();
+            stage.reserve_exact(gather.staged.len() * gather.pitch);
         }
         let columns = across.places(gather.more, |axis| axis.from);
         let rows = down.places(0, |axis| axis.to);
@@ -273,7 +272,7 @@ impl Move<'_> {
             // SAFETY: the tile lies inside the slices.
             unsafe {
                 let tile = Tile { from, columns, to, rows, own, first: nth == 0 };
-                if self.stream { gather.stream(tile, next) } else { gather.run(tile) }
+                if self.stream { gather.stream(tile, next, stage.spare_capacity_mut()) } else { gather.run(tile) }
             }
         }
     }
@@ -397,15 +396,15 @@ struct Gather {
     /// How many columns at a time, and how many rows: where they are turned, a line of each.
     width: usize,
     band: usize,
+    /// Rows that are staged at a time.
+    tall: usize,
     /// Columns after a tile that its last lines may need.
     more: usize,
     /// Whether rows follow each other where they are written.
     packed: bool,
-    /// Where the rows of a band begin in a stage.
-    stage: SmallVec<[isize; 64]>,
-    /// How many bytes a stage takes, and where it is.
-    staged: usize,
-    room: *mut u8,
+    /// Bytes from row to row while a part of a tile is gathered, and where its rows begin then.
+    pitch: usize,
+    staged: SmallVec<[isize; 64]>,
 }
 
 impl Gather {
@@ -416,16 +415,19 @@ impl Gather {
             (None, Some(line)) => (Way::Line(line), tiles.columns, 1),
             (None, None) => (Way::Each, tiles.columns, 1),
         };
-        let bytes = tiles.columns * unit;
-        let (band, pitch) = match tiles.packed {
-            true => ((PACKED / bytes).next_multiple_of(band).max(band), bytes),
-            false => (band, (bytes + LINE.next_multiple_of(unit)).next_multiple_of(LINE) + LINE),
+        let (bytes, more) = (tiles.columns * unit, LINE.div_ceil(unit));
+        let (band, tall, pitch) = match tiles.packed {
+            true => {
+                let band = (PACKED / bytes.max(1)).next_multiple_of(band).max(band);
+                (band, band, bytes)
+            }
+            false => {
+                (band, if tiles.turned { TALL } else { band }, (bytes + more * unit).next_multiple_of(LINE) + LINE)
+            }
         };
-        let stage: SmallVec<[isize; 64]> = (0..band.min(tiles.rows)).map(|row| (row * pitch) as isize).collect();
-        let (staged, room) = (stage.len() * pitch, std::ptr::null_mut());
+        let staged = (0..tall.min(tiles.rows)).map(|row| (row * pitch) as isize).collect();
         let (down, across, equal) = (y.from, x.from, x.count.max(1));
-        let (more, packed) = (LINE.div_ceil(unit), tiles.packed);
-        Gather { unit, down, across, equal, way, width, band, more, packed, stage, staged, room }
+        Gather { unit, down, across, equal, way, width, band, tall, more, packed: tiles.packed, pitch, staged }
     }
 
     /// The part of a tile that begins with some row.
@@ -470,39 +472,39 @@ impl Gather {
     ///
     /// # Safety
     /// It may be read and written.
-    unsafe fn stream(&self, tile: Tile, next: *const u8) {
-        let (height, least) = (tile.rows.len(), if let Way::Turn(turn) = &self.way { turn.least } else { 1 });
-        let level = tile.rows.iter().all(|row| *row % LINE as isize == 0);
-        let head = tile.to.addr().wrapping_neg() % LINE;
-        // The rows of a packed tile end in lines in which the next ones begin.
-        let aligned = head == 0 || !self.packed && head.is_multiple_of(self.unit);
-        let direct = level && aligned && height >= least;
-        // Rows before those with which columns begin lines, if they do at once and there are enough for a block.
-        let mut last = tile.from.addr().wrapping_neg() % LINE / self.unit;
-        if !matches!(self.way, Way::Turn(_))
-            || !last.is_multiple_of(least)
-            || !tile.columns.iter().all(|column| *column % LINE as isize == 0)
-        {
-            last = 0;
-        }
-        // Rows between those that are moved and those that are asked for.
-        let early = AHEAD.div_ceil(tile.columns.len().max(1) * self.band.div_ceil(self.width)) * self.band;
-        let mut first = 0;
+    unsafe fn stream(&self, tile: Tile, next: *const u8, stage: &mut [MaybeUninit<u8>]) {
+        let level = |places: &[isize]| places.iter().all(|place| *place % LINE as isize == 0);
+        let before = |place: usize| place.wrapping_neg() % LINE;
+        let (height, head) = (tile.rows.len(), before(tile.to.addr()));
+        let (least, direct) = match &self.way {
+            Way::Turn(turn) => {
+                // The rows of a packed tile end in lines in which the next ones begin.
+                let aligned = head == 0 || !self.packed && head.is_multiple_of(self.unit);
+                let fits = turn.streams() && aligned && height >= turn.least && level(tile.rows);
+                (turn.least, fits.then_some(turn))
+            }
+            _ => (1, None),
+        };
+        // The first rows are those before columns begin lines, if all do so at once.
+        let short = before(tile.from.addr()) / self.unit;
+        let short = if direct.is_some() && short.is_multiple_of(least) && level(tile.columns) { short } else { 0 };
+        let band = if direct.is_some() { self.band } else { self.tall };
+        let early = AHEAD.div_ceil(tile.columns.len().max(1) * band.div_ceil(self.width)) * band;
+        let (mut first, mut last) = (0, if short > 0 { short } else { band });
         while first < height {
-            last = if last == 0 { self.band } else { last }.min(height);
-            let part = self.rows(tile, first.min(height.saturating_sub(least))..last);
+            let part = self.rows(tile, first.min(height.saturating_sub(least))..last.min(height));
             let ahead = match first + early {
                 row if row < height => tile.from.wrapping_offset(row as isize * self.down),
                 row => next.wrapping_offset((row - height) as isize * self.down),
             };
-            (first, last) = (last, last + self.band);
             // SAFETY: a part of the tile; its rows begin lines after the head.
             unsafe {
-                match &self.way {
-                    Way::Turn(turn) if direct => self.direct(turn, part, head / self.unit, ahead),
-                    _ => self.staged(part, ahead),
+                match direct {
+                    Some(turn) => self.direct(turn, part, head / self.unit, ahead),
+                    None => self.staged(part, ahead, stage),
                 }
             }
+            (first, last) = (last, last + band);
         }
     }
 
@@ -530,38 +532,41 @@ impl Gather {
         }
     }
 
-    /// Moves a part of a tile into a stage, and its lines out of there as soon as they are whole.
+    /// Moves a part of a tile into a stage, and from there on in whole lines.
     ///
     /// # Safety
     /// It may be read and written.
-    unsafe fn staged(&self, tile: Tile, ahead: *const u8) {
-        let stage = self.room;
+    unsafe fn staged(&self, tile: Tile, ahead: *const u8, stage: &mut [MaybeUninit<u8>]) {
         let all = tile.columns.len() * self.unit;
-        let rows = &self.stage[..tile.rows.len()];
-        assert!(rows.last().is_none_or(|row| *row as usize + all <= self.staged), "a part of a tile is too large");
+        let rows = &self.staged[..tile.rows.len()];
+        let Some(last) = rows.last() else { return };
+        assert!(*last as usize + all <= stage.len(), "a part of a tile is too large");
+        let stage: *mut u8 = stage.as_mut_ptr().cast();
         for first in (0..tile.columns.len()).step_by(self.width) {
             let last = tile.columns.len().min(first + self.width);
-            let part = self.columns(tile, first..last);
-            self.ask(ahead, part.columns);
+            if self.packed {
+                self.ask(ahead, &tile.columns[first..last]);
+            } else {
+                let next = &tile.columns[last..tile.columns.len().min(last + self.width)];
+                for at in (0..rows.len() * self.unit).step_by(LINE) {
+                    self.ask(tile.from.wrapping_add(at), next);
+                }
+            }
             // SAFETY: the tile may be read; the stage has a place for each row.
-            unsafe {
-                self.run(self.columns(Tile { to: stage, rows, ..tile }, first..last));
-            }
+            unsafe { self.run(self.columns(Tile { to: stage, rows, ..tile }, first..last)) };
         }
-        if !self.packed {
-            for (to, row) in tile.rows.iter().zip(rows) {
-                let to = tile.to.wrapping_offset(*to);
-                let head = |at: usize| to.wrapping_add(at).addr().wrapping_neg() % LINE;
-                let begin = if tile.first { 0 } else { head(0).min(all) };
-                let own = tile.own * self.unit;
-                let end = (own + head(own)).min(all).max(begin);
-                // SAFETY: a part of a row.
-                unsafe { sink::stream(to.wrapping_add(begin), stage.offset(*row).add(begin), end - begin) };
-            }
-        }
-        if let (true, Some(row)) = (self.packed, tile.rows.first()) {
+        if self.packed {
             // SAFETY: all rows are one run.
-            unsafe { sink::stream(tile.to.wrapping_offset(*row), stage, rows.len() * all) };
+            return unsafe { sink::stream(tile.to.wrapping_offset(tile.rows[0]), stage, rows.len() * all) };
+        }
+        for (to, row) in tile.rows.iter().zip(rows) {
+            let to = tile.to.wrapping_offset(*to);
+            let head = |at: usize| to.wrapping_add(at).addr().wrapping_neg() % LINE;
+            let own = tile.own * self.unit;
+            let begin = if tile.first { 0 } else { head(0).min(all) };
+            let end = (own + head(own)).min(all).max(begin);
+            // SAFETY: a part of a row.
+            unsafe { sink::stream(to.wrapping_add(begin), stage.offset(*row).add(begin), end - begin) };
         }
     }
 
@@ -575,10 +580,13 @@ impl Gather {
     }
 }
 
-/// How many columns early memory is asked for their lines.
+/// Columns whose lines are asked for before they are read. Measured.
 const AHEAD: usize = 256;
 
-/// Bytes of rows that follow each other where they are written that are gathered before they are.
+/// Rows that are staged at a time where they do not all begin lines. Measured.
+const TALL: usize = 256;
+
+/// Bytes of rows that follow each other where they are written that are staged at a time.
 const PACKED: usize = 4 << 10;
 
 /// Loops, the last of them the fastest, and where they are on both sides.
