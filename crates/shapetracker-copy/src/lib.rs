@@ -40,3 +40,8 @@ mod threads;
 pub use error::Error;
 pub use plan::Plan;
 pub use threads::Threads;
+
+/// Runs the examples of the project's front page, which use both libraries.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

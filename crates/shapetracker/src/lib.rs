@@ -61,11 +61,6 @@ pub use shape::{Dims, MAX_RANK, Ranges};
 pub use tracker::ShapeTracker;
 pub use view::View;
 
-/// Runs the example of the project's front page.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
-
 #[cfg(test)]
 mod tests {
     /// A small generator of test cases (splitmix64), the same on every machine.
