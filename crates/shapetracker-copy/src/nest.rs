@@ -106,14 +106,14 @@ impl Nest {
 
         let mut conditions = Vec::new();
         let mut spans: SmallVec<[usize; 4]> = SmallVec::new();
-        let mut spanned: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+        let mut spanned: SmallVec<[usize; 4]> = SmallVec::new();
         let mut left_to_all = false;
         for condition in &access.conditions {
             let mut form = condition.form.clone();
             let inside = form.axes().find(|axis| !chosen.outside.contains(axis));
             let along = inside.map(|axis| {
-                let at = spanned.iter().position(|(of, _)| *of == axis).unwrap_or_else(|| {
-                    spanned.push((axis, spanned.len()));
+                let at = spanned.iter().position(|of| *of == axis).unwrap_or_else(|| {
+                    spanned.push(axis);
                     spanned.len() - 1
                 });
                 let factor = form.factor(Atom::Axis(axis));
@@ -125,7 +125,7 @@ impl Nest {
         }
         let leap_span = spanned.len();
         if chosen.leaps {
-            spanned.push((*chosen.outside.last()?, leap_span));
+            spanned.push(*chosen.outside.last()?);
         }
         let mut axes: Axes<Axis> = Axes::new();
         let mut address = access.address.clone();
@@ -137,11 +137,11 @@ impl Nest {
             let tracker = bytes(address.factor(Atom::Axis(axis)))?;
             let tensor = bytes(extent.stride)?;
             let (from, to) = if direction == Direction::Read { (tracker, tensor) } else { (tensor, tracker) };
-            let span = spanned.iter().position(|(of, _)| *of == axis);
+            let span = spanned.iter().position(|of| *of == axis);
             axes.push(Axis { span, ..Axis::new(usize::try_from(extent.count).ok()?, from, to) });
             address.terms.retain(|(atom, _)| *atom != Atom::Axis(axis));
         }
-        spans.extend(spanned.iter().map(|(axis, _)| extents[*axis].count as usize));
+        spans.extend(spanned.iter().map(|axis| extents[*axis].count as usize));
         if left_to_all && !chosen.leaps {
             axes.push(Axis { span: Some(spans.len()), ..Axis::new(1, 0, 0) });
             spans.push(1);

@@ -1,9 +1,9 @@
 //! Cuts a tensor's indices into boxes so that as few addresses as can be need a division.
 //!
 //! A later view's axis that walks across an axis of the view under it is split where that one ends: in steps, if it
-//! starts there, else after the part that comes before; and elsewhere by the steps after which all divisions repeat. What a later view masks is set apart first. Where axes are
-//! masked together (a window over a padded image), the part that has data in any case is set apart from the borders, if
-//! only that can be moved in long runs.
+//! starts there, else after the part that comes before; and elsewhere by the steps after which all divisions repeat.
+//! What a later view masks is set apart first. Where axes are masked together (a window over a padded image), the part
+//! that has data in any case is set apart from the borders, if only that can be moved in long runs.
 
 use shapetracker::{ShapeTracker, View};
 

@@ -1,4 +1,4 @@
-//! Where bytes move: all `unsafe` code of the project.
+//! Where bytes move, and all `unsafe` code that moves them.
 //!
 //! What is given to [`Move::run`] is checked there against the slices: whatever the planner gets wrong, no byte outside
 //! them is touched.
