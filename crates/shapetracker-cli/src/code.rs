@@ -78,25 +78,9 @@ pub(crate) fn cost_json(cost: Cost) -> Value {
 
 /// The smallest and the largest number on the way to some expressions, theirs included.
 pub(crate) fn range_on_the_way(graph: &Graph, to: &[Expr]) -> (i64, i64) {
-    let numbers = graph.parts(to).into_iter().filter(|part| !is_condition(graph, *part));
+    let numbers = graph.parts(to).into_iter().filter(|part| !graph.is_condition(*part));
     let ranges = numbers.map(|part| graph.range(part));
     ranges.reduce(|(low, high), range| (low.min(range.0), high.max(range.1))).unwrap_or((0, 0))
-}
-
-pub(crate) fn is_condition(graph: &Graph, expr: Expr) -> bool {
-    let mut expr = expr;
-    loop {
-        match graph.node(expr) {
-            Node::Int(_) | Node::Variable(_) => return false,
-            Node::Bool(_) | Node::Within(..) | Node::Not(_) => return true,
-            // Both branches are of one sort.
-            Node::Select(_, then, _) => expr = then,
-            Node::Binary(op, ..) => {
-                use Binary::{Add, Div, Max, Min, Mod, Mul, Sub};
-                return !matches!(op, Add | Sub | Mul | Div | Mod | Min | Max);
-            }
-        }
-    }
 }
 
 /// How wide integers must be for a range of values.

@@ -6,7 +6,7 @@ use serde_json::json;
 use shapetracker::expr::{Expr, Graph, Language, Syntax};
 
 use crate::answer::{Answer, Failure};
-use crate::code::{Languages, bits, comments, cost_json, is_condition, range_on_the_way, ranges_text, weight_text};
+use crate::code::{Languages, bits, comments, cost_json, range_on_the_way, ranges_text, weight_text};
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -80,7 +80,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         format!("before: {}", weight_text(&graph, &before)),
         format!("after:  {}", weight_text(&graph, &after)),
         match range {
-            _ if !is_condition(&graph, simple) => ranges_text("value", range, values),
+            _ if !graph.is_condition(simple) => ranges_text("value", range, values),
             (0, 1) => "a condition".into(),
             (truth, _) => format!("a condition that is always {}", truth == 1),
         },
@@ -99,7 +99,7 @@ fn parse(graph: &mut Graph, text: &str, syntax: Syntax) -> Result<Expr, Failure>
 fn condition(graph: &mut Graph, text: &str, syntax: Syntax) -> Result<Expr, Failure> {
     let text = text.trim_end();
     let given = parse(graph, text, syntax).map_err(|failure| failure.about("--given"))?;
-    if is_condition(graph, given) {
+    if graph.is_condition(given) {
         return Ok(given);
     }
     let message = "--given: a condition is needed here, such as `x < 4`, not a number";

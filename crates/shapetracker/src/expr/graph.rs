@@ -125,8 +125,8 @@ impl Binary {
         if self.compares() { Sort::Condition } else { self.takes() }
     }
 
-    /// What a sentence calls it.
-    pub(super) fn name(self) -> &'static str {
+    /// What Python calls it: `+`, `//`, `min`, `and`.
+    pub fn name(self) -> &'static str {
         match self {
             Binary::Add => "+",
             Binary::Sub => "-",
@@ -348,6 +348,19 @@ impl Graph {
     pub fn range(&self, expr: Expr) -> (i64, i64) {
         let facts = self.facts(expr);
         (facts.low, facts.high)
+    }
+
+    /// Whether an expression is a condition, as opposed to a number.
+    ///
+    /// ```
+    /// let mut graph = shapetracker::expr::Graph::new();
+    /// let x = graph.variable("x", 0..9)?;
+    /// let inside = graph.within(x, 2, 5)?;
+    /// assert!(graph.is_condition(inside) && !graph.is_condition(x));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn is_condition(&self, expr: Expr) -> bool {
+        self.sort(expr) == Sort::Condition
     }
 
     /// A modulus and a residue: every value of an expression leaves this residue. A modulus of 0 says that the residue

@@ -1,0 +1,115 @@
+//! What Python passes: numbers, pairs and indices, with errors that name the operation and the place.
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyTuple};
+use shapetracker::{Dims, Ranges};
+
+/// One number, for a place such as `axis 2`.
+pub(crate) fn number(op: &str, place: impl Fn() -> String, value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    value.extract::<i64>().map_err(|err| {
+        if err.is_instance_of::<PyOverflowError>(value.py()) {
+            let sentence = format!("{op}: {} is past the range of 64-bit integers", place());
+            return PyOverflowError::new_err(sentence);
+        }
+        PyTypeError::new_err(format!("{op}: {} is to be a whole number, not {}", place(), described(value)))
+    })
+}
+
+/// What a value is, for a sentence: `1.5 (float)`.
+pub(crate) fn described(value: &Bound<'_, PyAny>) -> String {
+    let name = value.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    match value.repr() {
+        Ok(shown) if shown.to_string_lossy().chars().count() <= 40 => format!("{} ({name})", shown.to_string_lossy()),
+        _ => format!("a value of type {name}"),
+    }
+}
+
+/// Numbers given one by one or as one sequence: `reshape(3, 2)`, `reshape((3, 2))`.
+pub(crate) fn numbers(op: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Dims> {
+    if arguments.len() == 1 {
+        let only = arguments.get_borrowed_item(0)?;
+        if !only.is_instance_of::<PyInt>() && is_iterable(&only) {
+            return numbers_of(op, &only);
+        }
+    }
+    let each = arguments.iter_borrowed().enumerate();
+    each.map(|(at, value)| number(op, || format!("number {at}"), &value)).collect()
+}
+
+/// Numbers in one sequence.
+pub(crate) fn numbers_of(op: &str, sequence: &Bound<'_, PyAny>) -> PyResult<Dims> {
+    let place = |at: usize| move || format!("number {at}");
+    if let Ok(tuple) = sequence.cast::<PyTuple>() {
+        return tuple.iter_borrowed().enumerate().map(|(at, value)| number(op, place(at), &value)).collect();
+    }
+    let items = items(op, "numbers", sequence)?;
+    items.enumerate().map(|(at, value)| number(op, place(at), &value?)).collect()
+}
+
+/// Pairs given one by one or as one sequence of pairs: `pad((1, 1), (0, 0))`, `pad([(1, 1), (0, 0)])`. Where `none`
+/// has a pair for an axis, None stands for it.
+pub(crate) fn pairs(
+    op: &str,
+    none: impl Fn(usize) -> Option<(i64, i64)>,
+    arguments: &Bound<'_, PyTuple>,
+) -> PyResult<Ranges> {
+    if arguments.len() == 1 {
+        let only = arguments.get_borrowed_item(0)?;
+        // A sequence of pairs, or the pair of a single axis?
+        let is_pair = only.is_none() || first_item(&only).is_some_and(|item| item.is_instance_of::<PyInt>());
+        if !is_pair && is_iterable(&only) {
+            return pairs_of(op, none, &only);
+        }
+    }
+    arguments.iter().enumerate().map(|(axis, value)| pair(op, none(axis), axis, &value)).collect()
+}
+
+/// Pairs in one sequence.
+pub(crate) fn pairs_of(
+    op: &str,
+    none: impl Fn(usize) -> Option<(i64, i64)>,
+    sequence: &Bound<'_, PyAny>,
+) -> PyResult<Ranges> {
+    items(op, "pairs", sequence)?.enumerate().map(|(axis, value)| pair(op, none(axis), axis, &value?)).collect()
+}
+
+fn pair(op: &str, none: Option<(i64, i64)>, axis: usize, value: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
+    if let (Some(pair), true) = (none, value.is_none()) {
+        return Ok(pair);
+    }
+    let place = || format!("axis {axis}");
+    if let Ok(tuple) = value.cast::<PyTuple>()
+        && tuple.len() == 2
+    {
+        let (first, second) = (tuple.get_borrowed_item(0)?, tuple.get_borrowed_item(1)?);
+        return Ok((number(op, place, &first)?, number(op, place, &second)?));
+    }
+    let mismatch =
+        || PyTypeError::new_err(format!("{op}: axis {axis} takes a pair of numbers, not {}", described(value)));
+    let mut given = Vec::with_capacity(3);
+    for item in value.try_iter().map_err(|_| mismatch())?.take(3) {
+        given.push(item?);
+    }
+    match &given[..] {
+        [first, second] => Ok((number(op, place, first)?, number(op, place, second)?)),
+        _ => Err(mismatch()),
+    }
+}
+
+fn items<'py>(
+    op: &str,
+    what: &str,
+    sequence: &Bound<'py, PyAny>,
+) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>> + use<'py>> {
+    sequence.try_iter().map_err(|_| PyTypeError::new_err(format!("{op}: takes {what}, not {}", described(sequence))))
+}
+
+fn is_iterable(value: &Bound<'_, PyAny>) -> bool {
+    value.hasattr("__iter__").unwrap_or(false)
+}
+
+/// The first item of a sequence that can be looked at without using it up.
+fn first_item<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    value.get_item(0).ok()
+}

@@ -1,0 +1,601 @@
+//! Expressions: what reads an element of a tracker, and any other over variables with ranges.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pyclass::CompareOp;
+use pyo3::types::{PyBool, PyDict, PyInt, PyRange, PyTuple};
+use shapetracker::expr::{Binary, Expr as Handle, Graph, Language, Node, Syntax};
+
+use crate::arguments::{described, number, numbers};
+use crate::error::{layout, parse, tuple};
+use crate::tracker::ShapeTracker;
+
+/// An expression over variables that have ranges: `Expr("x*4 + y", x=range(0, 10), y=range(0, 4))`.
+///
+/// Operators make new ones: `+ - * // %` of numbers, `< <= > >=` and `eq`, `ne` of numbers as conditions, `& | ~` of
+/// conditions. `==` is whether two have the same structure; what is to be cheaper is to be asked for with `simplify`.
+#[pyclass(frozen, module = "shapetracker")]
+#[derive(Debug)]
+pub(crate) struct Expr {
+    /// Nothing but this expression, in an order that its structure alone determines.
+    graph: Graph,
+    root: Handle,
+}
+
+/// What may stand beside an operator: an expression, or a number or condition of Python.
+enum Operand<'py> {
+    Expr(Bound<'py, Expr>),
+    Int(i64),
+    Bool(bool),
+}
+
+#[pymethods]
+impl Expr {
+    #[new]
+    #[pyo3(signature = (text, /, *, syntax="python", **variables))]
+    fn new(py: Python<'_>, text: &str, syntax: &str, variables: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut graph = Graph::new();
+        for (name, range) in variables.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let (begin, end) = range_of(&name, &range)?;
+            graph.variable(&name, begin..end).map_err(|err| layout(&err))?;
+        }
+        let root = graph.parse(text, syntax_of(syntax)?).map_err(|err| parse(py, text, &err))?;
+        Expr::alone(&graph, root)
+    }
+
+    /// The variables by their names, with the ranges of their values.
+    #[getter]
+    fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let variables = PyDict::new(py);
+        for variable in self.graph.variables() {
+            let (begin, end) = (variable.range.start, variable.range.end);
+            let range = py.get_type::<PyRange>().call1((begin, end))?;
+            variables.set_item(&variable.name, range)?;
+        }
+        Ok(variables)
+    }
+
+    /// The smallest and the largest value that the ranges of the variables allow; the expression may have less.
+    #[getter]
+    fn range(&self) -> (i64, i64) {
+        self.graph.range(self.root)
+    }
+
+    /// What computing it costs: distinct operations, divisions, and a weight.
+    #[getter]
+    fn cost(&self) -> Cost {
+        Cost(self.graph.cost(&[self.root]))
+    }
+
+    /// The expression with the same value for all values of the variables that is cheapest as far as we know.
+    fn simplify(&self) -> PyResult<Self> {
+        let mut graph = self.graph.clone();
+        let simple = graph.simplify(self.root);
+        Expr::alone(&graph, simple)
+    }
+
+    /// The value where each variable has a value: `evaluate(x=3, y=1)`. A condition is True or False.
+    #[pyo3(signature = (**values))]
+    fn evaluate<'py>(&self, py: Python<'py>, values: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+        const OP: &str = "evaluate";
+        let variables = self.graph.variables();
+        let mut given = HashMap::new();
+        for (name, value) in values.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let value = number(OP, || format!("`{name}`"), &value)?;
+            given.insert(name, value);
+        }
+        let mut ordered = Vec::with_capacity(variables.len());
+        for variable in variables {
+            let name = &variable.name;
+            let missing = || PyTypeError::new_err(format!("{OP}: the variable `{name}` has no value"));
+            ordered.push(given.remove(name).ok_or_else(missing)?);
+        }
+        let value = self.graph.evaluate(self.root, &ordered).map_err(|err| layout(&err))?;
+        self.python_value(py, value)
+    }
+
+    /// The values for all values of all variables, in the order of `variables`, the last one running fastest.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let values = py.detach(|| self.graph.values(self.root)).map_err(|err| layout(&err))?;
+        values.into_iter().map(|value| self.python_value(py, value)).collect()
+    }
+
+    /// The expression with others in place of variables: `substitute(x=Expr("a*2", a=range(5)), y=0)`.
+    #[pyo3(signature = (**values))]
+    fn substitute(&self, values: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        const OP: &str = "substitute";
+        let mut graph = Graph::new();
+        let mut replaced = HashMap::new();
+        for (name, value) in values.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let Some(place) = self.graph.variables().iter().position(|variable| variable.name == name) else {
+                continue;
+            };
+            let value = operand(&value).ok_or_else(|| {
+                PyTypeError::new_err(format!("{OP}: `{name}` takes an Expr or a number, not {}", described(&value)))
+            })??;
+            let value = value.into_graph(&mut graph)?;
+            let ((low, high), allowed) = (graph.range(value), &self.graph.variables()[place].range);
+            if low < allowed.start || high >= allowed.end {
+                let (begin, end) = (allowed.start, allowed.end);
+                return Err(PyValueError::new_err(format!(
+                    "{OP}: `{name}` has values in {begin}..{end}, but what replaces it ranges from {low} to {high}"
+                )));
+            }
+            replaced.insert(place, value);
+        }
+        let root = import(&mut graph, &self.graph, self.root, &replaced).map_err(|err| layout(&err))?;
+        Expr::alone(&graph, root)
+    }
+
+    /// The expression as text of Python or C, without more parentheses than it needs.
+    #[pyo3(signature = (syntax="python"))]
+    fn text(&self, syntax: &str) -> PyResult<String> {
+        self.graph.text(self.root, syntax_of(syntax)?).map_err(|err| layout(&err))
+    }
+
+    /// Definitions in a language (python, c, cuda, opencl, metal, wgsl, rust, mlir, latex) that end in one of `name`;
+    /// what is used more than once is computed once.
+    #[pyo3(signature = (language="python", name="value"))]
+    fn code(&self, language: &str, name: &str) -> PyResult<String> {
+        self.graph
+            .code(language_of(language)?, &[(name, self.root)])
+            .map_err(|err| PyValueError::new_err(err.to_string()))
+    }
+
+    /// What it is made of, as tuples, operands first and the expression itself last: `("int", 3)`, `("variable", "x")`,
+    /// `("//", 1, 0)` with the places of the operands.
+    fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let parts = self.graph.parts(&[self.root]);
+        let place = |expr: Handle| parts.binary_search(&expr).unwrap_or_default();
+        let node = |&part: &Handle| -> PyResult<Bound<'py, PyAny>> {
+            let node = match self.graph.node(part) {
+                Node::Int(value) => ("int", value).into_pyobject(py)?,
+                Node::Bool(value) => ("bool", value).into_pyobject(py)?,
+                Node::Variable(variable) => ("variable", &self.graph.variables()[variable].name).into_pyobject(py)?,
+                Node::Binary(op, a, b) => (op.name(), place(a), place(b)).into_pyobject(py)?,
+                Node::Within(a, begin, end) => ("within", place(a), begin, end).into_pyobject(py)?,
+                Node::Not(a) => ("not", place(a)).into_pyobject(py)?,
+                Node::Select(c, a, b) => ("if", place(c), place(a), place(b)).into_pyobject(py)?,
+            };
+            Ok(node.into_any())
+        };
+        parts.iter().map(node).collect()
+    }
+
+    /// The first where the condition holds, the second elsewhere: `(x < 3).where(x, 0)`.
+    fn r#where(slf: &Bound<'_, Self>, then: &Bound<'_, PyAny>, otherwise: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut graph = Graph::new();
+        let mut add = |value: &Bound<'_, PyAny>| needed("where", value)?.into_graph(&mut graph);
+        let [condition, then, otherwise] = [add(slf)?, add(then)?, add(otherwise)?];
+        let root = graph.select(condition, then, otherwise).map_err(|err| layout(&err))?;
+        Expr::alone(&graph, root)
+    }
+
+    /// The smaller of two numbers.
+    fn min(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        binary(Binary::Min, slf, other)
+    }
+
+    /// The larger of two numbers.
+    fn max(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        binary(Binary::Max, slf, other)
+    }
+
+    /// The condition that two numbers are equal. (`==` compares expressions, not values.)
+    fn eq(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        binary(Binary::Eq, slf, other)
+    }
+
+    /// The condition that two numbers are different.
+    fn ne(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        binary(Binary::Ne, slf, other)
+    }
+
+    fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Add, slf, other)
+    }
+
+    fn __radd__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Add, other, slf)
+    }
+
+    fn __sub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Sub, slf, other)
+    }
+
+    fn __rsub__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Sub, other, slf)
+    }
+
+    fn __mul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Mul, slf, other)
+    }
+
+    fn __rmul__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Mul, other, slf)
+    }
+
+    fn __floordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Div, slf, other)
+    }
+
+    fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Div, other, slf)
+    }
+
+    fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Mod, slf, other)
+    }
+
+    fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Mod, other, slf)
+    }
+
+    fn __and__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::And, slf, other)
+    }
+
+    fn __rand__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::And, other, slf)
+    }
+
+    fn __or__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Or, slf, other)
+    }
+
+    fn __ror__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Or, other, slf)
+    }
+
+    fn __neg__(&self) -> PyResult<Self> {
+        let mut graph = self.graph.clone();
+        let zero = graph.int(0);
+        let root = graph.binary(Binary::Sub, zero, self.root).map_err(|err| layout(&err))?;
+        Expr::alone(&graph, root)
+    }
+
+    fn __invert__(&self) -> PyResult<Self> {
+        let mut graph = self.graph.clone();
+        let root = graph.not(self.root).map_err(|err| layout(&err))?;
+        Expr::alone(&graph, root)
+    }
+
+    fn __richcmp__<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyAny>,
+        compare: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let op = match compare {
+            CompareOp::Lt => Binary::Lt,
+            CompareOp::Le => Binary::Le,
+            CompareOp::Gt => Binary::Gt,
+            CompareOp::Ge => Binary::Ge,
+            CompareOp::Eq | CompareOp::Ne => {
+                let Ok(other) = other.cast::<Expr>() else { return Ok(py.NotImplemented().into_bound(py)) };
+                let same = slf.get().same(other.get());
+                return Ok(PyBool::new(py, same == matches!(compare, CompareOp::Eq)).to_owned().into_any());
+            }
+        };
+        operator(op, slf, other)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.graph.parts(&[self.root]).iter().for_each(|&part| self.graph.node(part).hash(&mut hasher));
+        self.graph.variables().iter().for_each(|variable| variable.name.hash(&mut hasher));
+        hasher.finish()
+    }
+
+    fn __bool__(&self) -> PyResult<bool> {
+        match self.range() {
+            (low, high) if low == high => Ok(low != 0),
+            _ => Err(PyTypeError::new_err(
+                "an expression over variables is neither true nor false: evaluate(..) says what it is for some values",
+            )),
+        }
+    }
+
+    fn __str__(&self) -> PyResult<String> {
+        self.text("python")
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let text = self.text("python")?.into_pyobject(py)?.repr()?;
+        let variables = self.graph.variables().iter();
+        let variables = variables.map(|v| format!(", {}=range({}, {})", v.name, v.range.start, v.range.end));
+        Ok(format!("Expr({text}{})", variables.collect::<String>()))
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((String,), Bound<'py, PyDict>)> {
+        Ok(((self.text("python")?,), self.variables(py)?))
+    }
+}
+
+impl Expr {
+    /// An expression of a graph by itself.
+    fn alone(from: &Graph, root: Handle) -> PyResult<Expr> {
+        let mut graph = Graph::new();
+        let root = import(&mut graph, from, root, &HashMap::new()).map_err(|err| layout(&err))?;
+        Ok(Expr { graph, root })
+    }
+
+    fn same(&self, other: &Expr) -> bool {
+        let nodes = |expr: &Expr| -> Vec<Node> {
+            expr.graph.parts(&[expr.root]).iter().map(|&part| expr.graph.node(part)).collect()
+        };
+        self.graph.variables() == other.graph.variables() && nodes(self) == nodes(other)
+    }
+
+    fn python_value<'py>(&self, py: Python<'py>, value: i64) -> PyResult<Bound<'py, PyAny>> {
+        if self.graph.is_condition(self.root) {
+            Ok(PyBool::new(py, value != 0).to_owned().into_any())
+        } else {
+            Ok(value.into_pyobject(py)?.into_any())
+        }
+    }
+}
+
+impl Operand<'_> {
+    fn into_graph(self, graph: &mut Graph) -> PyResult<Handle> {
+        match self {
+            Operand::Int(value) => Ok(graph.int(value)),
+            Operand::Bool(value) => Ok(graph.bool(value)),
+            Operand::Expr(expr) => {
+                let expr = expr.get();
+                import(graph, &expr.graph, expr.root, &HashMap::new()).map_err(|err| layout(&err))
+            }
+        }
+    }
+}
+
+/// The same expression in another graph, some variables replaced. Operands are visited before what is made of them, in
+/// an order that depends only on the structure.
+fn import(
+    to: &mut Graph,
+    from: &Graph,
+    root: Handle,
+    replaced: &HashMap<usize, Handle>,
+) -> Result<Handle, shapetracker::Error> {
+    let mut known: HashMap<Handle, Handle> = HashMap::new();
+    // What is to be made, and whether its operands have been asked for.
+    let mut open = vec![(root, false)];
+    while let Some((expr, ready)) = open.pop() {
+        if known.contains_key(&expr) {
+            continue;
+        }
+        let node = from.node(expr);
+        if !ready {
+            open.push((expr, true));
+            open.extend(node.operands().rev().map(|operand| (operand, false)));
+            continue;
+        }
+        let made = match node {
+            Node::Int(value) => to.int(value),
+            Node::Bool(value) => to.bool(value),
+            Node::Variable(place) => match replaced.get(&place) {
+                Some(&value) => value,
+                None => to.variable(&from.variables()[place].name, from.variables()[place].range.clone())?,
+            },
+            Node::Binary(op, a, b) => to.binary(op, known[&a], known[&b])?,
+            Node::Within(a, begin, end) => to.within(known[&a], begin, end)?,
+            Node::Not(a) => to.not(known[&a])?,
+            Node::Select(c, a, b) => to.select(known[&c], known[&a], known[&b])?,
+        };
+        known.insert(expr, made);
+    }
+    Ok(known[&root])
+}
+
+/// What may stand beside an operator; nothing for values of other types.
+fn operand<'py>(value: &Bound<'py, PyAny>) -> Option<PyResult<Operand<'py>>> {
+    if let Ok(expr) = value.cast::<Expr>() {
+        Some(Ok(Operand::Expr(expr.clone())))
+    } else if let Ok(value) = value.cast::<PyBool>() {
+        Some(Ok(Operand::Bool(value.is_true())))
+    } else if value.is_instance_of::<PyInt>() {
+        let past = || PyOverflowError::new_err("a number of an expression is past the range of 64-bit integers");
+        Some(value.extract().map(Operand::Int).map_err(|_| past()))
+    } else {
+        None
+    }
+}
+
+fn needed<'py>(op: &str, value: &Bound<'py, PyAny>) -> PyResult<Operand<'py>> {
+    let mismatch = || Err(PyTypeError::new_err(format!("{op}: takes an Expr or a number, not {}", described(value))));
+    operand(value).unwrap_or_else(mismatch)
+}
+
+fn binary(op: Binary, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<Expr> {
+    let mut graph = Graph::new();
+    let a = needed(op.name(), a)?.into_graph(&mut graph)?;
+    let b = needed(op.name(), b)?.into_graph(&mut graph)?;
+    let root = graph.binary(op, a, b).map_err(|err| layout(&err))?;
+    Expr::alone(&graph, root)
+}
+
+/// An operator of Python, which lets the other operand try where this one does not know it.
+fn operator<'py>(op: Binary, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = a.py();
+    if operand(a).is_none() || operand(b).is_none() {
+        return Ok(py.NotImplemented().into_bound(py));
+    }
+    Ok(Bound::new(py, binary(op, a, b)?)?.into_any())
+}
+
+/// The range of a variable: a `range`, or a pair of numbers, half-open.
+fn range_of(name: &str, range: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
+    const OP: &str = "Expr";
+    let place = || format!("the range of `{name}`");
+    if let Ok(range) = range.cast::<PyRange>() {
+        let (begin, end, step) = (range.getattr("start")?, range.getattr("stop")?, range.getattr("step")?);
+        if number(OP, place, &step)? != 1 {
+            return Err(PyValueError::new_err(format!("{OP}: the range of `{name}` is to have step 1")));
+        }
+        return Ok((number(OP, place, &begin)?, number(OP, place, &end)?));
+    }
+    let pair: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = range.extract().ok();
+    let Some((begin, end)) = pair else {
+        let sentence = format!("{OP}: `{name}` takes a range such as range(0, 10), not {}", described(range));
+        return Err(PyTypeError::new_err(sentence));
+    };
+    Ok((number(OP, place, &begin)?, number(OP, place, &end)?))
+}
+
+fn syntax_of(name: &str) -> PyResult<Syntax> {
+    match name {
+        "python" => Ok(Syntax::Python),
+        "c" => Ok(Syntax::C),
+        _ => Err(PyValueError::new_err(format!("there is no syntax `{name}`; there are python and c"))),
+    }
+}
+
+fn language_of(name: &str) -> PyResult<Language> {
+    name.parse().map_err(|err: shapetracker::expr::UnknownLanguage| PyValueError::new_err(err.to_string()))
+}
+
+/// An index and a condition simplified together: where the condition does not hold, the index may become anything.
+#[pyfunction]
+pub(crate) fn simplify_pair(index: &Bound<'_, Expr>, valid: &Bound<'_, Expr>) -> PyResult<(Expr, Expr)> {
+    let mut graph = Graph::new();
+    let index = Operand::Expr(index.clone()).into_graph(&mut graph)?;
+    let valid = Operand::Expr(valid.clone()).into_graph(&mut graph)?;
+    if !graph.is_condition(valid) {
+        return Err(PyTypeError::new_err("simplify_pair: a condition is needed as the second, such as x < 4"));
+    }
+    let (index, valid) = graph.simplify_pair(index, valid);
+    Ok((Expr::alone(&graph, index)?, Expr::alone(&graph, valid)?))
+}
+
+/// What computing expressions costs: distinct operations (`ops`), divisions and modulos among them that are not by a
+/// constant power of two (`divmods`), and a figure in which these weigh what they take (`weight`).
+#[pyclass(frozen, eq, hash, module = "shapetracker")]
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct Cost(shapetracker::expr::Cost);
+
+#[pymethods]
+impl Cost {
+    #[new]
+    fn new(ops: usize, divmods: usize, weight: usize) -> Self {
+        Cost(shapetracker::expr::Cost { ops, divmods, weight })
+    }
+
+    /// The distinct operations.
+    #[getter]
+    fn ops(&self) -> usize {
+        self.0.ops
+    }
+
+    /// The divisions and modulos among them that are not by a constant power of two.
+    #[getter]
+    fn divmods(&self) -> usize {
+        self.0.divmods
+    }
+
+    /// The operations, divisions counted as what they take.
+    #[getter]
+    fn weight(&self) -> usize {
+        self.0.weight
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Cost(ops={}, divmods={}, weight={})", self.0.ops, self.0.divmods, self.0.weight)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let cost = slf.get().0;
+        (slf.get_type(), (cost.ops, cost.divmods, cost.weight)).into_pyobject(slf.py())
+    }
+}
+
+/// What reads the elements of a tracker: the address `index` of the element idx0, idx1, .. where `valid` holds.
+#[pyclass(frozen, module = "shapetracker")]
+pub(crate) struct IndexExpr {
+    expr: shapetracker::expr::IndexExpr,
+    tracker: shapetracker::ShapeTracker,
+}
+
+impl IndexExpr {
+    pub(crate) fn of(tracker: &shapetracker::ShapeTracker) -> PyResult<Self> {
+        let expr = tracker.index_expr().map_err(|err| layout(&err))?;
+        Ok(IndexExpr { expr, tracker: tracker.clone() })
+    }
+}
+
+#[pymethods]
+impl IndexExpr {
+    /// The address, as an expression over idx0, idx1, ..; it means nothing where `valid` does not hold.
+    #[getter]
+    fn index(&self) -> PyResult<Expr> {
+        Expr::alone(self.expr.graph(), self.expr.index())
+    }
+
+    /// The condition that the element has an address.
+    #[getter]
+    fn valid(&self) -> PyResult<Expr> {
+        Expr::alone(self.expr.graph(), self.expr.valid())
+    }
+
+    /// The shape of the tensor that is read.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        tuple(py, self.expr.shape())
+    }
+
+    /// What computing both costs, with what they have in common computed once.
+    #[getter]
+    fn cost(&self) -> Cost {
+        Cost(self.expr.cost())
+    }
+
+    /// The address of an element as the expressions compute it; None where it is not valid.
+    #[pyo3(signature = (*index))]
+    fn address(&self, index: &Bound<'_, PyTuple>) -> PyResult<Option<i64>> {
+        let (graph, index) = (self.expr.graph(), numbers("address", index)?);
+        let value = |expr| graph.evaluate(expr, &index).map_err(|err| layout(&err));
+        Ok(if value(self.expr.valid())? == 0 { None } else { Some(value(self.expr.index())?) })
+    }
+
+    /// Definitions of `valid` and `index` in a language: python, c, cuda, opencl, metal, wgsl, rust, mlir, latex.
+    #[pyo3(signature = (language="python"))]
+    fn code(&self, language: &str) -> PyResult<String> {
+        self.expr.code(language_of(language)?).map_err(|err| PyValueError::new_err(err.to_string()))
+    }
+
+    /// A whole function that gathers all elements, in row-major order.
+    #[pyo3(signature = (language="python"))]
+    fn kernel(&self, language: &str) -> PyResult<String> {
+        self.expr.kernel(language_of(language)?).map_err(|err| PyValueError::new_err(err.to_string()))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<IndexExpr>().is_ok_and(|other| self.tracker == other.get().tracker)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.tracker.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __str__(&self) -> PyResult<String> {
+        self.code("python")
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let text = |expr| self.expr.graph().text(expr, Syntax::Python).map_err(|err| layout(&err));
+        Ok(format!("<IndexExpr index: {}, valid: {}>", text(self.expr.index())?, text(self.expr.valid())?))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let again = py.import("operator")?.getattr("methodcaller")?.call1(("index_expr",))?;
+        (again, (ShapeTracker(self.tracker.clone()),)).into_pyobject(py)
+    }
+}

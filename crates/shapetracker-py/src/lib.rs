@@ -1,0 +1,29 @@
+//! The native part of the Python package `shapetracker`: classes and functions around the Rust libraries.
+//!
+//! `python/shapetracker` is the package that people import. Every class here is frozen: Python's threads share its
+//! objects freely. What Rust returns as an error is raised as an exception with the same sentence (`error`), and what
+//! Python passes is read in one place (`arguments`).
+
+mod arguments;
+mod error;
+mod expr;
+mod merge;
+mod tracker;
+mod view;
+
+use pyo3::prelude::*;
+
+/// The native part of the package `shapetracker`.
+#[pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use crate::error::{NotInvertible, ParseError, Undecided, Unmerged};
+    #[pymodule_export]
+    use crate::expr::{Cost, Expr, IndexExpr, simplify_pair};
+    #[pymodule_export]
+    use crate::merge::{Conditions, NotABox, Step, UnevenStep, conditions, merge};
+    #[pymodule_export]
+    use crate::tracker::ShapeTracker;
+    #[pymodule_export]
+    use crate::view::View;
+}

@@ -1,0 +1,366 @@
+//! `ShapeTracker`: a stack of views.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
+use shapetracker::Dims;
+
+use crate::arguments::{described, number, numbers, numbers_of, pairs};
+use crate::error::{layout, not_invertible, parse, tuple, undecided, unmerged};
+use crate::expr::IndexExpr;
+use crate::view::{View, shown};
+
+/// A tensor's layout after a chain of movement operations, kept at the fewest views; the first is next to memory.
+///
+/// Operations return a new tracker. Two trackers are equal when their views are; `difference` says whether two are the
+/// same map.
+#[pyclass(frozen, eq, hash, module = "shapetracker")]
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) struct ShapeTracker(pub(crate) shapetracker::ShapeTracker);
+
+type Slices = Vec<(Option<i64>, Option<i64>, i64)>;
+
+#[pymethods]
+impl ShapeTracker {
+    #[new]
+    fn new(views: &Bound<'_, PyAny>) -> PyResult<Self> {
+        const OP: &str = "ShapeTracker";
+        let mismatch = |what: &Bound<'_, PyAny>| {
+            let hint = "ShapeTracker.contiguous(2, 3) makes a tracker from a shape";
+            PyTypeError::new_err(format!("{OP}: takes views, not {}; {hint}", described(what)))
+        };
+        let mut all = Vec::new();
+        for view in views.try_iter().map_err(|_| mismatch(views))? {
+            let view = view?;
+            all.push(view.cast::<View>().map_err(|_| mismatch(&view))?.get().0.clone());
+        }
+        tracker(shapetracker::ShapeTracker::from_views(all))
+    }
+
+    /// The row-major tracker of a shape: `ShapeTracker.contiguous(2, 3)`.
+    #[staticmethod]
+    #[pyo3(signature = (*shape))]
+    fn contiguous(shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        tracker(shapetracker::ShapeTracker::contiguous(numbers("contiguous", shape)?))
+    }
+
+    /// Reads a chain, `(3, 2).permute(1, 0).reshape(3, 2)`, or the views that `repr` and `str` write.
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
+        text.parse().map(ShapeTracker).map_err(|err| parse(py, text, &err))
+    }
+
+    /// The views, the first next to memory.
+    #[getter]
+    fn views<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let views: PyResult<Vec<_>> = self.0.views().iter().map(|view| Bound::new(py, View(view.clone()))).collect();
+        PyTuple::new(py, views?)
+    }
+
+    /// The view, where there is just one; None where there are several.
+    fn as_view(&self) -> Option<View> {
+        self.0.as_view().cloned().map(View)
+    }
+
+    /// The size of each axis.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        tuple(py, self.0.shape())
+    }
+
+    /// The number of axes.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.0.rank()
+    }
+
+    /// The number of elements, masked ones included.
+    #[getter]
+    fn numel(&self) -> i64 {
+        self.0.numel()
+    }
+
+    /// The address of an element: `address(1, 2)`. None where it is masked or does not exist.
+    #[pyo3(signature = (*index))]
+    fn address(&self, index: &Bound<'_, PyTuple>) -> PyResult<Option<i64>> {
+        Ok(self.0.address(&numbers("address", index)?))
+    }
+
+    /// The addresses of all elements in row-major order, None where there is none.
+    fn addresses(&self) -> Addresses {
+        Addresses { tracker: self.0.clone(), next: 0.into() }
+    }
+
+    /// The same elements in row-major order under another shape, of which one size may be -1. Never fails for lack of
+    /// a single view: another view goes on top where it must.
+    #[pyo3(signature = (*shape))]
+    fn reshape(&self, shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        tracker(self.0.reshape(numbers("reshape", shape)?))
+    }
+
+    /// The axes in a new order.
+    #[pyo3(signature = (*axes))]
+    fn permute(&self, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        tracker(self.0.permute(numbers("permute", axes)?))
+    }
+
+    /// Two axes exchanged.
+    fn transpose(&self, first: &Bound<'_, PyAny>, second: &Bound<'_, PyAny>) -> PyResult<Self> {
+        const OP: &str = "transpose";
+        let axis = |value| number(OP, || "an axis".into(), value);
+        tracker(self.0.transpose(axis(first)?, axis(second)?))
+    }
+
+    /// Axes of size 1 repeated to the given sizes; -1 for an axis that stays.
+    #[pyo3(signature = (*sizes))]
+    fn expand(&self, sizes: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        tracker(self.0.expand(numbers("expand", sizes)?))
+    }
+
+    /// Broadcast to a shape as NumPy does it, with new axes in front where it has more.
+    #[pyo3(signature = (*shape))]
+    fn broadcast_to(&self, shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        tracker(self.0.broadcast_to(numbers("broadcast_to", shape)?))
+    }
+
+    /// Masked elements `(before, after)` each axis; None for an axis that stays.
+    #[pyo3(signature = (*pads))]
+    fn pad(&self, pads: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        tracker(self.0.pad(pairs("pad", |_| Some((0, 0)), pads)?))
+    }
+
+    /// The half-open range `(begin, end)` of each axis; None for all of it.
+    #[pyo3(signature = (*ranges))]
+    fn shrink(&self, ranges: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        tracker(self.0.shrink(pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges)?))
+    }
+
+    /// The named axes reversed.
+    #[pyo3(signature = (*axes))]
+    fn flip(&self, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        tracker(self.0.flip(numbers("flip", axes)?))
+    }
+
+    /// Every step-th element of each axis; a negative step walks from the last element backwards.
+    #[pyo3(signature = (*steps))]
+    fn step(&self, steps: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        tracker(self.0.step(numbers("step", steps)?))
+    }
+
+    /// Without the named axes of size 1; without names, without all of them.
+    #[pyo3(signature = (*axes))]
+    fn squeeze(&self, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let mut axes = numbers("squeeze", axes)?;
+        if axes.is_empty() {
+            axes = (0..).zip(self.0.shape()).filter(|&(_, &size)| size == 1).map(|(axis, _)| axis).collect();
+        }
+        tracker(self.0.squeeze(axes))
+    }
+
+    /// With an axis of size 1 at a place.
+    fn unsqueeze(&self, axis: &Bound<'_, PyAny>) -> PyResult<Self> {
+        tracker(self.0.unsqueeze(number("unsqueeze", || "the axis".into(), axis)?))
+    }
+
+    /// Any strided view of this tensor's elements in row-major order.
+    #[pyo3(signature = (shape, strides, offset=None))]
+    fn as_strided(
+        &self,
+        shape: &Bound<'_, PyAny>,
+        strides: &Bound<'_, PyAny>,
+        offset: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        const OP: &str = "as_strided";
+        let offset = offset.map_or(Ok(0), |offset| number(OP, || "the offset".into(), offset))?;
+        tracker(self.0.as_strided(numbers_of(OP, shape)?, numbers_of(OP, strides)?, offset))
+    }
+
+    /// This tracker on top of another, whose elements in row-major order are its memory.
+    fn compose(&self, over: &ShapeTracker) -> PyResult<Self> {
+        tracker(self.0.compose(&over.0))
+    }
+
+    /// Basic indexing as in NumPy: integers, slices, `...` and None.
+    fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let only;
+        let entries = match index.cast::<PyTuple>() {
+            Ok(entries) => entries,
+            Err(_) => {
+                only = PyTuple::new(index.py(), [index])?;
+                &only
+            }
+        };
+        let (slices, shape) = self.indexed(entries)?;
+        let sliced = self.0.slice(slices).map_err(|err| layout(&err))?;
+        if shape[..] == *sliced.shape() { Ok(ShapeTracker(sliced)) } else { tracker(sliced.reshape(shape)) }
+    }
+
+    /// Whether the tracker is one row-major view from address 0, without a mask.
+    fn is_contiguous(&self) -> bool {
+        self.0.is_contiguous()
+    }
+
+    /// Whether the tracker is one row-major view from any address, without a mask.
+    fn is_consecutive(&self) -> bool {
+        self.0.is_consecutive()
+    }
+
+    /// The single view that does what all views do. Raises Unmerged, with a witness, when there is provably none.
+    fn single_view(&self, py: Python<'_>) -> PyResult<View> {
+        self.0.single_view().map(View).map_err(|err| unmerged(py, err))
+    }
+
+    /// The smallest and the largest address that is read; None when none is.
+    fn address_range(&self) -> PyResult<Option<(i64, i64)>> {
+        self.0.address_range().map_err(undecided)
+    }
+
+    /// How many elements the buffer must have.
+    fn buffer_len(&self, py: Python<'_>) -> PyResult<i64> {
+        self.0.buffer_len().map_err(|err| unmerged(py, err))
+    }
+
+    /// For each axis its stride, where the address is affine along it on the valid indices; None where it is not.
+    fn real_strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.real_strides().map_err(undecided)?)
+    }
+
+    /// The axes along which neighbours lie next to each other in memory.
+    fn unit_stride_axes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.unit_stride_axes().map_err(undecided)?)
+    }
+
+    /// Whether some valid index turns invalid when its entry at an axis changes.
+    fn axis_is_masked(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let axis = number("axis_is_masked", || "the axis".into(), axis)?;
+        self.0.axis_is_masked(axis).map_err(|err| unmerged(py, err))
+    }
+
+    /// Two valid indices that read the same address; None when no two do.
+    fn collision<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyTuple>, Bound<'py, PyTuple>)>> {
+        let collision = self.0.collision().map_err(undecided)?;
+        collision.map(|[first, second]| Ok((tuple(py, &first)?, tuple(py, &second)?))).transpose()
+    }
+
+    /// An index at which two trackers of one shape differ; None when they are the same map.
+    fn difference<'py>(&self, py: Python<'py>, other: &ShapeTracker) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let difference = self.0.difference(&other.0).map_err(|err| unmerged(py, err))?;
+        difference.map(|index| tuple(py, &index)).transpose()
+    }
+
+    /// The tracker over this tensor's elements that finds, for each place of a buffer of a shape, the element that reads
+    /// it. Raises NotInvertible, with two indices that read one address where that is why.
+    #[pyo3(signature = (*buffer))]
+    fn invert(&self, py: Python<'_>, buffer: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let inverse = self.0.invert(numbers("invert", buffer)?);
+        inverse.map(ShapeTracker).map_err(|err| not_invertible(py, &err))
+    }
+
+    /// The cheapest expressions that we know how to find for the address of an element, and for whether there is one.
+    fn index_expr(&self) -> PyResult<IndexExpr> {
+        IndexExpr::of(&self.0)
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        let views: Vec<String> = self.0.views().iter().map(shown).collect();
+        format!("ShapeTracker(views=({}{}))", views.join(", "), if views.len() == 1 { "," } else { "" })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        (slf.get_type(), (slf.get().views(slf.py())?,)).into_pyobject(slf.py())
+    }
+}
+
+impl ShapeTracker {
+    /// The slice of each axis, and the shape that is left when integers drop axes and None makes new ones.
+    fn indexed(&self, entries: &Bound<'_, PyTuple>) -> PyResult<(Slices, Dims)> {
+        const OP: &str = "indexing";
+        let rank = self.0.rank();
+        let is_ellipsis = |entry: &Bound<'_, PyAny>| entry.is_instance_of::<PyEllipsis>();
+        if entries.iter().filter(is_ellipsis).count() > 1 {
+            return Err(PyIndexError::new_err(format!("{OP}: `...` may stand only once")));
+        }
+        let named = entries.iter().filter(|entry| !entry.is_none() && !is_ellipsis(entry)).count();
+        if named > rank {
+            return Err(PyIndexError::new_err(format!("{OP}: {named} indices are more than the tensor's {rank} axes")));
+        }
+        let (mut slices, mut shape) = (Slices::new(), Dims::new());
+        let whole = |slices: &mut Slices, shape: &mut Dims, count: usize| {
+            for _ in 0..count {
+                shape.push(self.0.shape()[slices.len()]);
+                slices.push((None, None, 1));
+            }
+        };
+        for entry in entries {
+            let axis = slices.len();
+            if entry.is_none() {
+                shape.push(1);
+            } else if is_ellipsis(&entry) {
+                whole(&mut slices, &mut shape, rank - named);
+            } else if let Ok(slice) = entry.cast::<PySlice>() {
+                let bound = |name| {
+                    let value = slice.getattr(name)?;
+                    let place = || format!("the slice of axis {axis}");
+                    if value.is_none() { Ok(None) } else { number(OP, place, &value).map(Some) }
+                };
+                let (begin, end, step) = (bound("start")?, bound("stop")?, bound("step")?.unwrap_or(1));
+                slices.push((begin, end, step));
+                let size = self.0.shape()[axis];
+                let one = shapetracker::ShapeTracker::contiguous([size]).and_then(|one| one.slice([slices[axis]]));
+                shape.push(one.map_err(|err| layout(&err))?.numel());
+            } else if entry.is_instance_of::<PyInt>() || entry.hasattr("__index__")? {
+                let (at, size) = (number(OP, || format!("the index of axis {axis}"), &entry)?, self.0.shape()[axis]);
+                if !(-size..size).contains(&at) {
+                    let sentence = format!("{OP}: axis {axis} has size {size}, which has no index {at}");
+                    return Err(PyIndexError::new_err(sentence));
+                }
+                let at = if at < 0 { at + size } else { at };
+                slices.push((Some(at), Some(at + 1), 1));
+            } else {
+                let sentence = "takes integers, slices, `...` and None (which need no copy)";
+                return Err(PyTypeError::new_err(format!("{OP}: {sentence}, not {}", described(&entry))));
+            }
+        }
+        let missing = rank - slices.len();
+        whole(&mut slices, &mut shape, missing);
+        Ok((slices, shape))
+    }
+}
+
+fn tracker(result: Result<shapetracker::ShapeTracker, shapetracker::Error>) -> PyResult<ShapeTracker> {
+    result.map(ShapeTracker).map_err(|err| layout(&err))
+}
+
+/// The addresses of a tracker's elements, one after the other.
+#[pyclass(frozen, module = "shapetracker")]
+pub(crate) struct Addresses {
+    tracker: shapetracker::ShapeTracker,
+    next: AtomicI64,
+}
+
+#[pymethods]
+impl Addresses {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// The next address is wrapped once more, for None is an address here, too.
+    fn __next__(&self) -> Option<Option<i64>> {
+        let mut position = self.next.fetch_add(1, Ordering::Relaxed);
+        if position >= self.tracker.numel() {
+            self.next.fetch_sub(1, Ordering::Relaxed);
+            return None;
+        }
+        let mut index: Dims = self.tracker.shape().into();
+        for entry in index.iter_mut().rev() {
+            (position, *entry) = (position / *entry, position % *entry);
+        }
+        Some(self.tracker.address(&index))
+    }
+}
