@@ -42,6 +42,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("release", "All tests pass in the form that people run: optimised, no debug assertions", release_tests),
     Step::new("examples", "Every example runs to its end", examples),
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check),
+    Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python),
     Step::new("benches", "The benchmarks build", benches),
     Step::new(
         "sanitizer",
@@ -236,6 +237,31 @@ fn fuzz(workspace: &Workspace) -> Outcome {
         workspace.run(&mut run)?;
     }
     Ok(())
+}
+
+/// Installs the Python package as a user would, with what its tests need, into an environment of its own.
+fn python(workspace: &Workspace) -> Outcome {
+    const NEEDED: &str = "maturin>=1.9,<2 numpy pytest mypy tinygrad==0.11.0";
+    let new_enough = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
+    if !workspace.succeeds(workspace.command("python3", "-c").arg(new_enough)) {
+        return Err(skipped("it needs Python 3.10 or later with its venv module (apt-get install python3-venv)"));
+    }
+    let environment = workspace.target("python");
+    let python = environment.join("bin/python");
+    if !workspace.succeeds(&mut workspace.command(&python, "-m pip --version")) {
+        workspace.run(workspace.command("python3", "-m venv --clear").arg(&environment))?;
+    }
+    let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet {NEEDED}")));
+    if installed.is_err() {
+        return Err(skipped(format!("pip could not install what its tests need: {NEEDED}")));
+    }
+    // Without isolation the build is cargo's own, and nothing is compiled twice.
+    let install = "-m pip install --quiet --no-build-isolation --no-deps --force-reinstall .";
+    let path = path_with(&environment.join("bin"));
+    workspace.run(workspace.command(&python, install).env("PATH", path))?;
+    workspace.run(&mut workspace.command(&python, "-m mypy.stubtest shapetracker"))?;
+    workspace.run(&mut workspace.command(&python, "-m mypy --strict -p shapetracker"))?;
+    workspace.run(&mut workspace.command(&python, "-m pytest -q -rs crates/shapetracker-py/tests"))
 }
 
 /// Runs the script with an exact integer-set library at hand, and with the command `shapetracker` on the PATH.

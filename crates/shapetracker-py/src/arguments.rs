@@ -1,8 +1,9 @@
 //! What Python passes: numbers, pairs and indices, with errors that name the operation and the place.
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyTuple};
+use pyo3::types::{PyBool, PyInt, PySequence, PyTuple};
 use shapetracker::{Dims, Ranges};
 
 /// One number, for a place such as `axis 2`.
@@ -45,6 +46,28 @@ pub(crate) fn numbers_of(op: &str, sequence: &Bound<'_, PyAny>) -> PyResult<Dims
     }
     let items = items(op, "numbers", sequence)?;
     items.enumerate().map(|(at, value)| number(op, place(at), &value?)).collect()
+}
+
+/// The axes to reverse: by their numbers, or as one True or False an axis.
+pub(crate) fn flipped(op: &str, rank: usize, arguments: &Bound<'_, PyTuple>) -> PyResult<Dims> {
+    let (only, mut given) = (arguments.get_item(0).ok(), arguments.clone());
+    if let (1, Some(Ok(list))) = (arguments.len(), only.map(|only| only.cast_into::<PySequence>())) {
+        given = list.to_tuple()?;
+    }
+    if given.is_empty() || !given.iter_borrowed().all(|value| value.is_instance_of::<PyBool>()) {
+        return numbers(op, arguments);
+    }
+    if given.len() != rank {
+        let sentence = format!("{op}: takes one True or False an axis: the tensor has {rank}, not {}", given.len());
+        return Err(PyValueError::new_err(sentence));
+    }
+    let mut axes = Dims::new();
+    for (axis, value) in (0..).zip(&given) {
+        if value.is_truthy()? {
+            axes.push(axis);
+        }
+    }
+    Ok(axes)
 }
 
 /// Pairs given one by one or as one sequence of pairs: `pad((1, 1), (0, 0))`, `pad([(1, 1), (0, 0)])`. Where `none`
@@ -106,7 +129,7 @@ fn items<'py>(
 }
 
 fn is_iterable(value: &Bound<'_, PyAny>) -> bool {
-    value.hasattr("__iter__").unwrap_or(false)
+    value.is_instance_of::<PyTuple>() || value.hasattr(intern!(value.py(), "__iter__")).unwrap_or(false)
 }
 
 /// The first item of a sequence that can be looked at without using it up.

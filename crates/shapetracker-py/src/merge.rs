@@ -6,7 +6,7 @@ use shapetracker::{Dims, Witness};
 
 use crate::arguments::numbers_of;
 use crate::error::{tuple, unmerged};
-use crate::view::View;
+use crate::view::{View, shown};
 
 /// The single view that does what two do: `later` reads the elements of `earlier` in row-major order.
 ///
@@ -20,34 +20,47 @@ pub(crate) fn merge(py: Python<'_>, earlier: &View, later: &View) -> PyResult<Vi
 #[pyfunction]
 pub(crate) fn conditions(py: Python<'_>, shape: &Bound<'_, PyAny>, later: &View) -> PyResult<Conditions> {
     let shape = numbers_of("conditions", shape)?;
-    shapetracker::conditions(shape, &later.0).map(Conditions).map_err(|err| unmerged(py, err))
+    match shapetracker::conditions(&shape, &later.0) {
+        Ok(conditions) => Ok(Conditions { conditions, shape, later: later.0.clone() }),
+        Err(err) => Err(unmerged(py, err)),
+    }
 }
 
 /// Equations that strides must satisfy: `hold_for(strides)` says whether some do.
 #[pyclass(frozen, eq, hash, module = "shapetracker")]
 #[derive(PartialEq, Eq, Hash)]
-pub(crate) struct Conditions(shapetracker::Conditions);
+pub(crate) struct Conditions {
+    conditions: shapetracker::Conditions,
+    shape: Dims,
+    later: shapetracker::View,
+}
 
 #[pymethods]
 impl Conditions {
     /// For each equation a coefficient for each stride; the sum of coefficient times stride is 0.
     #[getter]
     fn equations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let equations: PyResult<Vec<_>> = self.0.equations().iter().map(|equation| tuple(py, equation)).collect();
+        let equations: PyResult<Vec<_>> =
+            self.conditions.equations().iter().map(|equation| tuple(py, equation)).collect();
         PyTuple::new(py, equations?)
     }
 
     /// Whether strides satisfy all equations.
     fn hold_for(&self, strides: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.0.hold_for(&numbers_of("hold_for", strides)?))
+        Ok(self.conditions.hold_for(&numbers_of("hold_for", strides)?))
     }
 
     fn __str__(&self) -> String {
-        self.0.to_string()
+        self.conditions.to_string()
     }
 
-    fn __repr__(&self) -> String {
-        format!("<Conditions: {}>", self.0)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("conditions({}, {})", tuple(py, &self.shape)?, shown(&self.later)))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let again = py.import("shapetracker")?.getattr("conditions")?;
+        (again, (tuple(py, &self.shape)?, View(self.later.clone()))).into_pyobject(py)
     }
 }
 

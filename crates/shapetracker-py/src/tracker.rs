@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
 use shapetracker::Dims;
 
-use crate::arguments::{described, number, numbers, numbers_of, pairs};
+use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs};
 use crate::error::{layout, not_invertible, parse, tuple, undecided, unmerged};
 use crate::expr::IndexExpr;
 use crate::view::{View, shown};
@@ -137,10 +137,10 @@ impl ShapeTracker {
         tracker(self.0.shrink(pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges)?))
     }
 
-    /// The named axes reversed.
+    /// The named axes reversed; or those of one True or False an axis.
     #[pyo3(signature = (*axes))]
     fn flip(&self, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.flip(numbers("flip", axes)?))
+        tracker(self.0.flip(flipped("flip", self.0.rank(), axes)?))
     }
 
     /// Every step-th element of each axis; a negative step walks from the last element backwards.
@@ -177,7 +177,7 @@ impl ShapeTracker {
         tracker(self.0.as_strided(numbers_of(OP, shape)?, numbers_of(OP, strides)?, offset))
     }
 
-    /// This tracker on top of another, whose elements in row-major order are its memory.
+    /// The other tracker over this one: its addresses are positions of this tensor in row-major order.
     fn compose(&self, over: &ShapeTracker) -> PyResult<Self> {
         tracker(self.0.compose(&over.0))
     }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use shapetracker::Ranges;
 
-use crate::arguments::{number, numbers, numbers_of, pairs, pairs_of};
+use crate::arguments::{flipped, number, numbers, numbers_of, pairs, pairs_of};
 use crate::error::{layout, parse, tuple, unmerged};
 
 /// One strided view in canonical form: `shape`, `strides` and `offset` in elements, and a `mask` of half-open ranges,
@@ -145,10 +145,10 @@ impl View {
         view(self.0.shrink(pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges)?))
     }
 
-    /// The named axes reversed.
+    /// The named axes reversed; or those of one True or False an axis.
     #[pyo3(signature = (*axes))]
     fn flip(&self, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        view(self.0.flip(numbers("flip", axes)?))
+        view(self.0.flip(flipped("flip", self.0.rank(), axes)?))
     }
 
     /// Every step-th element of each axis; a negative step walks from the last element backwards.

@@ -1,0 +1,1 @@
+"""Stand-ins for the layouts of other libraries."""
