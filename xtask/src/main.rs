@@ -4,13 +4,14 @@ mod readme;
 mod report;
 mod standing_alone;
 mod steps;
+mod web;
 mod workspace;
 
 use std::process::ExitCode;
 
 use crate::{
     steps::{STEPS, Step},
-    workspace::{Stop, Workspace},
+    workspace::{Outcome, Stop, Workspace},
 };
 
 const HELP: &str = "\
@@ -22,6 +23,7 @@ Commands:
   test [-v] [NAME...]  Run every step of the tests, or those whose name contains one of the words
   list                 List the steps with a sentence each
   readme [--bless]     Run the commands of the READMEs; with --bless rewrite the outputs they show
+  web                  Build the explorer's page, so that the next build of the command has it
   judge                Compare the merger with an outside solver (installs it from PyPI; not part of `test`)
   help                 Print this text
 
@@ -51,6 +53,7 @@ enum Task {
     List,
     Test { steps: Vec<&'static Step>, verbose: bool },
     Bless,
+    Web,
 }
 
 fn command_line() -> Result<Task, String> {
@@ -73,6 +76,7 @@ fn command_line() -> Result<Task, String> {
         [] | ["help"] => Ok(Task::Help),
         ["list"] => Ok(Task::List),
         ["readme"] if bless => Ok(Task::Bless),
+        ["web"] => Ok(Task::Web),
         ["test", names @ ..] => Ok(Task::Test { steps: steps::chosen(names)?, verbose }),
         [name @ ("readme" | "judge")] => Ok(Task::Test { steps: steps::chosen(&[name])?, verbose: true }),
         other => Err(format!("no command `{}`; `cargo xtask help` lists them", other.join(" "))),
@@ -84,13 +88,16 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
         Task::Help => anstream::print!("{HELP}"),
         Task::List => report::list(STEPS),
         Task::Test { steps, verbose } => return Ok(report::run_all(&Workspace::find(verbose)?, &steps)),
-        Task::Bless => {
-            let workspace = Workspace::find(true)?;
-            return match readme::bless(&workspace) {
-                Ok(()) => Ok(ExitCode::SUCCESS),
-                Err(Stop::Failed(reason) | Stop::Skipped(reason)) => Err(reason),
-            };
-        }
+        Task::Bless => return done(readme::bless(&Workspace::find(true)?)),
+        Task::Web => return done(web::build(&Workspace::find(true)?)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How a task ends that is one step.
+fn done(outcome: Outcome) -> Result<ExitCode, String> {
+    match outcome {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(Stop::Failed(reason) | Stop::Skipped(reason)) => Err(reason),
+    }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, env};
 use cargo_metadata::semver::Version;
 
 use crate::{
-    readme, standing_alone,
+    readme, standing_alone, web,
     workspace::{Outcome, Stop, Workspace, failed, path_with, skipped},
 };
 
@@ -36,13 +36,19 @@ pub(crate) const STEPS: &[Step] = &[
         w.run(&mut w.cargo("check --workspace --no-default-features"))?;
         w.run(&mut w.cargo("check --package shapetracker --no-default-features"))
     }),
-    Step::new("wasm", "The library builds for WebAssembly", wasm),
+    Step::new("wasm", "The library builds for WebAssembly", web::check_library),
     Step::new("msrv", "The project builds on the oldest Rust that it promises to build on", oldest_rust),
     Step::new("tests", "All tests pass, with debug assertions", tests),
     Step::new("release", "All tests pass in the form that people run: optimised, no debug assertions", release_tests),
     Step::new("examples", "Every example runs to its end", examples),
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check),
     Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python),
+    Step::new(
+        "web",
+        "The explorer builds, passes its checks without a browser, and is as small as it must be",
+        web::check,
+    ),
+    Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser),
     Step::new("benches", "The benchmarks build", benches),
     Step::new(
         "sanitizer",
@@ -79,15 +85,6 @@ fn format(workspace: &Workspace) -> Outcome {
         workspace.run(&mut workspace.cargo("fmt --manifest-path fuzz/Cargo.toml --check"))?;
     }
     Ok(())
-}
-
-fn wasm(workspace: &Workspace) -> Outcome {
-    let libraries =
-        workspace.read(&mut workspace.command("rustc", "--print target-libdir --target wasm32-unknown-unknown"))?;
-    if !std::path::Path::new(libraries.trim()).is_dir() {
-        return Err(skipped("its target is not installed (rustup target add wasm32-unknown-unknown)"));
-    }
-    workspace.run(&mut workspace.cargo("check --package shapetracker --all-features --target wasm32-unknown-unknown"))
 }
 
 fn oldest_rust(workspace: &Workspace) -> Outcome {

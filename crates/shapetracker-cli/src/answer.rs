@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
-use shapetracker::{ChainError, Error, ErrorKind, ParseError, View, Witness};
+use shapetracker::{ChainError, Error, ParseError, View, Witness};
 use textwrap::core::display_width;
 
 pub(crate) const BOLD: Style = Style::new().bold();
@@ -94,7 +94,7 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(err: Error) -> Failure {
-        Failure::new(&kind_name(err.kind()), err.to_string())
+        Failure::new(&err.kind().name(), err.to_string())
     }
 }
 
@@ -108,24 +108,12 @@ impl From<ParseError> for Failure {
 
 impl From<ChainError> for Failure {
     fn from(err: ChainError) -> Failure {
-        let kind = err.error().map_or("base".into(), |err| kind_name(err.kind()));
+        let kind = err.error().map_or("base".into(), |err| err.kind().name());
         let message = err.message();
         let shown = err.to_string();
         let place = shown.strip_suffix(&message).map(|place| place.trim_end().to_owned());
         Failure { place, span: Some(err.span()), ..Failure::new(&kind, message) }
     }
-}
-
-/// The name of a kind of error in JSON: `size_mismatch` for `SizeMismatch`.
-pub(crate) fn kind_name(kind: ErrorKind) -> String {
-    let mut name = String::new();
-    for c in format!("{kind:?}").chars() {
-        if c.is_uppercase() && !name.is_empty() {
-            name.push('_');
-        }
-        name.extend(c.to_lowercase());
-    }
-    name
 }
 
 /// A witness as an object.

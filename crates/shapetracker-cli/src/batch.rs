@@ -8,10 +8,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use shapetracker::expr::{Cost, Syntax};
-use shapetracker::{Error, Movement, ShapeTracker, View};
+use shapetracker::{Error, Movement, Run, ShapeTracker, View};
 
 use crate::answer::Failure;
-use crate::walk::{Run, walk};
 
 #[derive(clap::Args)]
 #[command(after_help = r#"Examples:
@@ -216,7 +215,7 @@ fn place(err: &serde_json::Error, before: usize) -> String {
 fn crc32_of(tracker: &ShapeTracker) -> Option<String> {
     (tracker.numel() <= MOST_ELEMENTS).then(|| {
         let mut checksum = Checksum::new();
-        walk(tracker.views(), &mut |run| checksum.add(&run));
+        tracker.runs(|run| checksum.add(&run));
         checksum.finish()
     })
 }
@@ -262,38 +261,6 @@ impl Checksum {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The addresses of a tracker as the walk gives them.
-    fn walked(tracker: &ShapeTracker) -> Vec<Option<i64>> {
-        let mut addresses = Vec::new();
-        walk(tracker.views(), &mut |run| {
-            for k in 0..run.count {
-                let address = run.first + k * run.step;
-                addresses.push((address >= 0).then_some(address));
-            }
-        });
-        addresses
-    }
-
-    #[test]
-    fn the_walk_reads_what_the_tracker_reads() {
-        for chain in [
-            "()",
-            "(0, 3)",
-            "(3, 2).permute(1, 0).reshape(3, 2)",
-            "(4, 6).permute(1, 0).reshape(24).flip(0)",
-            "(5, 7).permute(1, 0).reshape(35).pad((3, 4)).reshape(6, 7).permute(1, 0)",
-            "(5, 7).permute(1, 0).reshape(35).step(-4).pad((1, 1)).reshape(11).step(2)",
-            "(3, 4, 5).permute(2, 0, 1).reshape(60).pad((2, 2)).reshape(8, 8).flip(0).permute(1, 0).reshape(64).step(-3)",
-            "(2, 3).permute(1, 0).reshape(6).pad((1, 2)).reshape(3, 3).permute(1, 0).reshape(9).reshape(9, 1).expand(9, 4)",
-            "(4, 5).pad((1, 1), (2, 2)).reshape(54).shrink((3, 51)).reshape(6, 8).flip(1).reshape(48).step(5)",
-            "(6, 6).permute(1, 0).reshape(36).as_strided((9, 9), (3, 1), 1).flip(0, 1)",
-            "(6, 6).permute(1, 0).reshape(36).as_strided((3, 2, 4), (12, 3, 2), 0).permute(2, 1, 0)",
-        ] {
-            let tracker = chain.parse::<shapetracker::Chain>().unwrap().tracker().unwrap();
-            assert_eq!(walked(&tracker), tracker.addresses().collect::<Vec<_>>(), "{chain}");
-        }
-    }
 
     #[test]
     fn the_checksum_is_that_of_zlib() {

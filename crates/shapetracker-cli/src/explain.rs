@@ -1,10 +1,8 @@
 //! `shapetracker explain`: what each operation of a chain does to the views.
 
-use std::cmp::Ordering;
-
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax};
-use shapetracker::{Chain, Error, Movement, ShapeTracker, Start, Unmerged, View, merge};
+use shapetracker::{Chain, Error, ShapeTracker, Start, Unmerged, Verdict};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, views_json, width, witness_json};
 use crate::code::{cost_json, cost_text};
@@ -42,22 +40,9 @@ struct Explained {
     /// What each operation did.
     verdicts: Vec<Verdict>,
     /// Why the views that are left are not one; nothing if there is only one.
-    reason: Option<Reason>,
+    reason: Option<Unmerged>,
     /// The code that reads an element.
     code: Result<IndexExpr, Error>,
-}
-
-/// What an operation did to the number of views.
-enum Verdict {
-    NoNewView,
-    Merged,
-    NewView(Option<Reason>),
-}
-
-/// Why two views are not one.
-struct Reason {
-    sentence: String,
-    witness: Value,
 }
 
 pub(crate) fn explain(args: &Args) -> Result<Answer, Failure> {
@@ -65,52 +50,15 @@ pub(crate) fn explain(args: &Args) -> Result<Answer, Failure> {
     let trackers = chain.steps()?;
     let verdicts = chain.ops().iter().zip(trackers.windows(2)).map(|(op, step)| Verdict::of(op, &step[0], &step[1]));
     let verdicts = verdicts.collect();
-    let reason = trackers.last().and_then(|result| Reason::of(result.single_view()));
+    let reason = trackers.last().and_then(|result| result.single_view().err());
     let code = trackers[trackers.len() - 1].index_expr();
     let explained = Explained { chain, trackers, verdicts, reason, code };
     Ok(Answer { text: explained.text(), json: explained.json(), positive: true })
 }
 
-impl Verdict {
-    fn of(op: &Movement, before: &ShapeTracker, after: &ShapeTracker) -> Verdict {
-        match after.views().len().cmp(&before.views().len()) {
-            Ordering::Less => Verdict::Merged,
-            Ordering::Equal => Verdict::NoNewView,
-            Ordering::Greater => {
-                let last = &before.views()[before.views().len() - 1];
-                let merged = match op {
-                    Movement::AsStrided(shape, strides, offset) => View::new(shape, strides, *offset, None)
-                        .map_err(Unmerged::Error)
-                        .and_then(|view| merge(last, &view)),
-                    _ => last.reshape(after.shape()),
-                };
-                Verdict::NewView(Reason::of(merged))
-            }
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Verdict::NoNewView => "no_new_view",
-            Verdict::Merged => "merged",
-            Verdict::NewView(_) => "new_view",
-        }
-    }
-
-    fn reason(&self) -> Option<&Reason> {
-        match self {
-            Verdict::NewView(reason) => reason.as_ref(),
-            _ => None,
-        }
-    }
-}
-
-impl Reason {
-    fn of(merged: Result<View, Unmerged>) -> Option<Reason> {
-        let unmerged = merged.err()?;
-        let witness = if let Unmerged::Witness(witness) = &unmerged { witness_json(witness) } else { Value::Null };
-        Some(Reason { sentence: unmerged.to_string(), witness })
-    }
+/// The witness among the reasons why views are not one.
+fn witness_of(reason: &Unmerged) -> Value {
+    if let Unmerged::Witness(witness) = reason { witness_json(witness) } else { Value::Null }
 }
 
 impl Explained {
@@ -127,12 +75,9 @@ impl Explained {
         };
         text += &table::views(result.views());
         if let Some(reason) = &self.reason {
-            let said = |verdict: &Verdict| verdict.reason().is_some_and(|said| said.sentence == reason.sentence);
-            let why = if self.verdicts.iter().any(said) {
-                ", for the reason above"
-            } else {
-                &format!(": {}", reason.sentence)
-            };
+            let sentence = reason.to_string();
+            let said = |verdict: &Verdict| verdict.reason().is_some_and(|said| said.to_string() == sentence);
+            let why = if self.verdicts.iter().any(said) { ", for the reason above" } else { &format!(": {sentence}") };
             text += &paragraph(&format!("They cannot be one{why}."), 2);
         }
         let contiguous = if result.is_contiguous() { "contiguous" } else { "not contiguous" };
@@ -172,7 +117,7 @@ impl Explained {
             let colon = if verdict.reason().is_some() { ":" } else { "" };
             text += &format!("  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {style}{name}{style:#}{colon}\n");
             if let Some(reason) = verdict.reason() {
-                text += &paragraph(&format!("because {}", reason.sentence), 6);
+                text += &paragraph(&format!("because {reason}"), 6);
             }
         }
         text
@@ -215,8 +160,8 @@ impl Explained {
                 "shape": tracker.shape(),
                 "views": tracker.views().len(),
                 "verdict": verdict.name(),
-                "reason": verdict.reason().map(|reason| &reason.sentence),
-                "witness": verdict.reason().map(|reason| &reason.witness),
+                "reason": verdict.reason().map(ToString::to_string),
+                "witness": verdict.reason().map(witness_of),
             })
         });
         json!({
@@ -224,8 +169,8 @@ impl Explained {
             "steps": steps.collect::<Vec<_>>(),
             "shape": result.shape(),
             "views": views_json(result.views()),
-            "reason": self.reason.as_ref().map(|reason| &reason.sentence),
-            "witness": self.reason.as_ref().map(|reason| &reason.witness),
+            "reason": self.reason.as_ref().map(ToString::to_string),
+            "witness": self.reason.as_ref().map(witness_of),
             "contiguous": result.is_contiguous(),
             "buffer_len": result.buffer_len().ok(),
             "index": text(IndexExpr::index),

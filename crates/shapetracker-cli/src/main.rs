@@ -8,6 +8,7 @@ mod check;
 mod code;
 mod conditions;
 mod explain;
+mod explore;
 mod files;
 mod grid;
 mod index;
@@ -16,7 +17,6 @@ mod merge;
 mod plan;
 mod simplify;
 mod table;
-mod walk;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -58,6 +58,8 @@ enum Command {
     Apply(apply::Args),
     /// How the data of a chain is moved: the loops, and how many bytes are read and written.
     Plan(plan::Args),
+    /// See any layout in the browser: serves the explorer's page to this machine alone.
+    Explore(explore::Args),
     /// Serve JSON Lines: reduce each line's chain or views to the fewest views.
     Batch(batch::Args),
     /// Print a completion script for a shell.
@@ -83,6 +85,7 @@ const EXAMPLES: &str = "Examples:
   shapetracker simplify '(x*4 + y) // 4' --where 'x=0..10, y=0..4'
   shapetracker apply 'permute(1, 0)' weights.npy transposed.npy
   shapetracker plan '(4096, 4096).permute(1, 0)' --dtype f32
+  shapetracker explore '(3, 2).permute(1, 0).reshape(3, 2)' --open
   shapetracker batch --crc32 --expr chains.jsonl
 
 Views are written (shape):(strides), as in (2, 3):(1, 2) offset 4, and stand next to memory first.
@@ -109,6 +112,10 @@ fn main() -> ExitCode {
                 Ok(false) => ExitCode::from(1),
                 Err(failure) => report(&failure, cli.json),
             };
+        }
+        Command::Explore(args) => {
+            return explore::explore(&args, cli.json)
+                .map_or_else(|failure| report(&failure, cli.json), |()| ExitCode::SUCCESS);
         }
         Command::Completions(args) => Ok(completions(&args)),
     };

@@ -80,6 +80,24 @@ pub enum ErrorKind {
     TooLong,
 }
 
+impl ErrorKind {
+    /// Its name in JSON: `size_mismatch` for `SizeMismatch`.
+    ///
+    /// ```
+    /// assert_eq!(shapetracker::ErrorKind::SizeMismatch.name(), "size_mismatch");
+    /// ```
+    pub fn name(self) -> String {
+        let mut name = String::new();
+        for c in format!("{self:?}").chars() {
+            if c.is_uppercase() && !name.is_empty() {
+                name.push('_');
+            }
+            name.extend(c.to_lowercase());
+        }
+        name
+    }
+}
+
 impl Error {
     /// The sort of mistake, for programs that branch on it.
     ///
@@ -172,6 +190,8 @@ pub(crate) enum Fault {
     NotACondition { op: &'static str },
     #[error("{op}: takes one value a variable: the graph has {variables} but {given} {} given", were(*.given))]
     ValueCount { op: &'static str, variables: usize, given: usize },
+    #[error("{op}: the columns must be of one length: the first has {len} values, another one {given}")]
+    ColumnLength { op: &'static str, len: usize, given: usize },
     #[error("{op}: {value} is not a value of `{name}`, whose range is {begin}..{end}")]
     ValueOutside { op: &'static str, name: Box<str>, value: i64, begin: i64, end: i64 },
     #[error("{op}: written out, the expression is longer than {longest} bytes: what it shares would be repeated")]
@@ -205,7 +225,7 @@ impl Fault {
             Fault::ValueOverflow { .. } => ErrorKind::Overflow,
             Fault::NotANumber { .. } => ErrorKind::NotANumber,
             Fault::NotACondition { .. } => ErrorKind::NotACondition,
-            Fault::ValueCount { .. } => ErrorKind::Rank,
+            Fault::ValueCount { .. } | Fault::ColumnLength { .. } => ErrorKind::Rank,
             Fault::ValueOutside { .. } => ErrorKind::ValueOutside,
             Fault::TooLong { .. } | Fault::TooManyValues { .. } => ErrorKind::TooLong,
         }

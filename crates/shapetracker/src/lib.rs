@@ -47,7 +47,9 @@ mod serde;
 mod shape;
 mod tracker;
 mod tuple;
+mod verdict;
 mod view;
+mod walk;
 
 pub use dims::MergedDim;
 pub use error::{Error, ErrorKind};
@@ -59,7 +61,9 @@ pub use movement::Movement;
 pub use notation::{Chain, ChainError, ParseError, Start};
 pub use shape::{Dims, MAX_RANK, Ranges};
 pub use tracker::ShapeTracker;
+pub use verdict::Verdict;
 pub use view::View;
+pub use walk::{Lines, Run};
 
 #[cfg(test)]
 mod tests {

@@ -51,6 +51,57 @@ impl Graph {
         Ok(known[expr.place()])
     }
 
+    /// The values of expressions for some choices of the variables: a column of values for each variable, all of one
+    /// length, gives as long a column for each expression.
+    ///
+    /// ```
+    /// use shapetracker::expr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("x", 0..8)?;
+    /// graph.variable("y", 0..3)?;
+    /// let expr = graph.parse("x * 10 + y", Syntax::Python)?;
+    /// assert_eq!(graph.evaluate_columns(&[expr], &[&[4, 7, 0], &[2, 0, 1]])?, [[42, 70, 1]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Too few or too many columns, columns of different lengths, a value outside the range of its variable.
+    pub fn evaluate_columns(&self, exprs: &[Expr], columns: &[&[i64]]) -> Result<Vec<Vec<i64>>, Error> {
+        let variables = self.variables();
+        if columns.len() != variables.len() {
+            return Err(Fault::ValueCount { op: OP, variables: variables.len(), given: columns.len() }.into());
+        }
+        let len = columns.first().map_or(1, |column| column.len());
+        for (variable, column) in variables.iter().zip(columns) {
+            if column.len() != len {
+                return Err(Fault::ColumnLength { op: OP, len, given: column.len() }.into());
+            }
+            if let Some(&value) = column.iter().find(|value| !variable.range.contains(value)) {
+                let (name, begin, end) = (variable.name[..].into(), variable.range.start, variable.range.end);
+                return Err(Fault::ValueOutside { op: OP, name, value, begin, end }.into());
+            }
+        }
+        let mut known: Vec<Vec<i64>> = Vec::new();
+        known.resize_with(exprs.iter().map(|expr| expr.place() + 1).max().unwrap_or(0), Vec::new);
+        for part in self.parts(exprs) {
+            let mut cells = vec![0; len];
+            match self.node(part) {
+                Node::Variable(variable) => cells.copy_from_slice(columns[variable]),
+                node => {
+                    let first = node.operands().next().map_or((0, 0), |operand| self.range(operand));
+                    fill(&mut cells, node, first, |operand| match self.node(operand) {
+                        Node::Int(value) => Column::Same(value),
+                        Node::Bool(value) => Column::Same(value.into()),
+                        _ => Column::Each(&known[operand.place()]),
+                    });
+                }
+            }
+            known[part.place()] = cells;
+        }
+        Ok(exprs.iter().map(|expr| known[expr.place()].clone()).collect())
+    }
+
     /// The values of an expression for all values of all variables, in row-major order: the last variable runs fastest.
     ///
     /// ```

@@ -28,6 +28,30 @@ impl Graph {
     /// A text longer than 16 MiB: parts that an expression shares are repeated in its text, so that it can be longer
     /// than any memory.
     pub fn text(&self, expr: Expr, syntax: Syntax) -> Result<String, Error> {
+        self.text_with_names(expr, syntax, |_| None)
+    }
+
+    /// The same with names in place of some of the parts that the expression is made of.
+    ///
+    /// ```
+    /// use shapetracker::expr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// let x = graph.variable("x", 0..8)?;
+    /// let expr = graph.parse("x * 10 + x % 3", Syntax::Python)?;
+    /// let seven = |part| (part == x).then(|| "7".to_owned());
+    /// assert_eq!(graph.text_with_names(expr, Syntax::Python, seven)?, "7 * 10 + 7 % 3");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Graph::text`].
+    pub fn text_with_names(
+        &self,
+        expr: Expr,
+        syntax: Syntax,
+        name: impl Fn(Expr) -> Option<String>,
+    ) -> Result<String, Error> {
         let mut writer = Writer { graph: self, syntax, pieces: vec![Piece::Operand(expr, 0)] };
         let mut text = String::new();
         while let Some(piece) = writer.pieces.pop() {
@@ -35,8 +59,14 @@ impl Graph {
                 Piece::Text(piece) => text.push_str(piece),
                 Piece::Int(value) => text.push_str(&value.to_string()),
                 Piece::Variable(variable) => text.push_str(&self.variables()[variable].name),
-                Piece::Operand(expr, binds) => writer.operand(expr, binds),
-                Piece::Arguments(op, expr) => writer.arguments(op, expr),
+                Piece::Operand(part, binds) => match name(part).filter(|_| part != expr) {
+                    Some(name) => text.push_str(&name),
+                    None => writer.operand(part, binds),
+                },
+                Piece::Arguments(op, part) => match name(part) {
+                    Some(name) => text.push_str(&name),
+                    None => writer.arguments(op, part),
+                },
             }
             if text.len() > LONGEST {
                 return Err(Fault::TooLong { op: "text", longest: LONGEST }.into());

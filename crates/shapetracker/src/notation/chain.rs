@@ -28,7 +28,12 @@ use crate::{Dims, Movement, ShapeTracker, View};
 ///   view next to memory;
 /// - views as [`View`] and [`ShapeTracker`] print: `(3, 2):(2, 1) over (2, 3):(1, 2) offset 4`, the last view next to
 ///   memory;
-/// - or nothing, where the base shape is known from elsewhere: `permute(1, 0)`, or `.permute(1, 0)`.
+/// - a shape, strides and perhaps an offset: `((2, 3), (3, 1), 0)`;
+/// - a layout of CuTe whose modes nest: `((2, 4), 8):((1, 16), 2)`, an axis for each outermost mode, along which the
+///   modes inside run colexicographically, the leftmost fastest. A layout that does not nest is a view as above: at the
+///   same coordinates it has the same addresses;
+/// - an array of NumPy or PyTorch: `np.arange(6)`, or `torch.` and `zeros`, `ones`, `empty`, `rand` or `randn` of a shape;
+/// - a name, such as the `x` of `x.permute(1, 0)`, or nothing, where the base shape is known from elsewhere: `permute(1, 0)`, or `.permute(1, 0)`.
 ///
 /// Operations follow, each after a dot:
 ///
@@ -47,6 +52,10 @@ use crate::{Dims, Movement, ShapeTracker, View};
 /// | `squeeze` | axes; none for all axes of size 1 |
 /// | `unsqueeze` | an axis |
 /// | `as_strided` | a shape, strides, and an offset if it is not 0 |
+///
+/// Where the shape is known there are `.T`, `.mT`, `.t()`, `swapaxes`, `moveaxis`, `flatten`, `ravel` and indices such as
+/// `[0, ::-1, None, ...]`, too; they are read as the operations above. `transpose` of two axes exchanges them as in
+/// PyTorch; after `np.` it is NumPy's, which takes all axes or none, and so it is for any array when it has not two.
 ///
 /// Arguments may stand in a tuple or a list, as in `reshape((3, 2))`. Spaces and line ends are free, a comma may
 /// trail, and numbers may have underscores. Reading takes time and memory proportional to the text.
@@ -114,6 +123,29 @@ impl Chain {
         self.parsed.spans.get(op).cloned().unwrap_or(self.text.len()..self.text.len())
     }
 
+    /// The bytes of the start in the text; empty for one that there is not.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = " (3, 2).flip(0)".parse()?;
+    /// assert_eq!(chain.start_span(), 1..7);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn start_span(&self) -> Range<usize> {
+        self.parsed.start_span.clone()
+    }
+
+    /// Reads as many operations of a text as can be read; with the reason why the text does not end there.
+    ///
+    /// ```
+    /// let (chain, error) = shapetracker::Chain::read("(3, 2).flip(0).permut(1, 0)");
+    /// assert_eq!(chain.ops().len(), 1);
+    /// assert_eq!(error.unwrap().span(), 15..21);
+    /// ```
+    pub fn read(text: &str) -> (Chain, Option<ParseError>) {
+        let (parsed, error) = parser::chain(text);
+        (Chain { parsed, text: text.into() }, error)
+    }
+
     /// The tracker after all operations.
     ///
     /// ```
@@ -149,16 +181,7 @@ impl Chain {
     /// Another base shape in the chain, a base shape that cannot be, views that do not fit each other or the base, an
     /// operation that cannot be done.
     pub fn tracker_from(&self, base: &[i64]) -> Result<ShapeTracker, ChainError> {
-        let contiguous = ShapeTracker::contiguous(base).map_err(|err| self.start_error(err))?;
-        let start = match self.start() {
-            Start::Nothing => contiguous,
-            Start::Shape(shape) if shape[..] == *base => contiguous,
-            Start::Shape(shape) => {
-                return Err(self.error_at_start(Cause::OtherBase(Box::new([shape.clone(), base.into()]))));
-            }
-            Start::Views(_) => contiguous.compose(&self.base()?).map_err(|err| self.start_error(err))?,
-        };
-        self.run(start, |_| ())
+        self.run(self.over(base)?, |_| ())
     }
 
     /// The tracker before any operation and after each, one more than there are operations.
@@ -173,10 +196,28 @@ impl Chain {
     /// # Errors
     /// Those of [`Chain::tracker`].
     pub fn steps(&self) -> Result<Vec<ShapeTracker>, ChainError> {
-        let base = self.base()?;
-        let mut steps = vec![base.clone()];
-        self.run(base, |tracker| steps.push(tracker.clone()))?;
-        Ok(steps)
+        let (steps, error) = self.progress(None);
+        error.map_or(Ok(steps), Err)
+    }
+
+    /// The tracker before any operation and after each, as far as they can be done, and why the next one cannot be.
+    ///
+    /// The base is that of [`Chain::tracker_from`], where one is given.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(4)".parse()?;
+    /// let (steps, error) = chain.progress(None);
+    /// assert_eq!((steps.len(), error.unwrap().op()), (2, Some(1)));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn progress(&self, base: Option<&[i64]>) -> (Vec<ShapeTracker>, Option<ChainError>) {
+        let mut steps = Vec::with_capacity(self.ops().len() + 1);
+        let start = base.map_or_else(|| self.base(), |base| self.over(base));
+        let done = start.and_then(|start| {
+            steps.push(start.clone());
+            self.run(start, |tracker| steps.push(tracker.clone()))
+        });
+        (steps, done.err())
     }
 
     /// The tracker before any operation.
@@ -185,6 +226,17 @@ impl Chain {
             Start::Nothing => Err(self.error_at_start(Cause::NoBase)),
             Start::Shape(shape) => ShapeTracker::contiguous(shape).map_err(|err| self.start_error(err)),
             Start::Views(views) => ShapeTracker::from_views(views.clone()).map_err(|err| self.start_error(err)),
+        }
+    }
+
+    /// The tracker before any operation, over a base whose shape is known from elsewhere.
+    fn over(&self, base: &[i64]) -> Result<ShapeTracker, ChainError> {
+        let contiguous = ShapeTracker::contiguous(base).map_err(|err| self.start_error(err))?;
+        match self.start() {
+            Start::Nothing => Ok(contiguous),
+            Start::Shape(shape) if shape[..] == *base => Ok(contiguous),
+            Start::Shape(shape) => Err(self.error_at_start(Cause::OtherBase(Box::new([shape.clone(), base.into()])))),
+            Start::Views(_) => contiguous.compose(&self.base()?).map_err(|err| self.start_error(err)),
         }
     }
 
@@ -211,7 +263,8 @@ impl FromStr for Chain {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        Ok(Chain { parsed: parser::chain(text)?, text: text.into() })
+        let (chain, error) = Chain::read(text);
+        error.map_or(Ok(chain), Err)
     }
 }
 

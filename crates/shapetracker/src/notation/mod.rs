@@ -2,6 +2,7 @@
 
 mod chain;
 mod error;
+mod foreign;
 mod lexer;
 mod parser;
 mod printing;

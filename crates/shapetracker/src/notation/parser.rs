@@ -1,5 +1,4 @@
-//! Reads chains and views from tokens, by descent. No form nests deeper than views in a tracker do, so that the depth
-//! of the descent does not depend on the text.
+//! Reads chains and views from tokens, by descent, whose depth does not depend on the text.
 
 use std::ops::Range;
 
@@ -7,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::Start;
 use super::error::{ParseError, quoted};
+use super::foreign::FOREIGN;
 use super::lexer::{Lexer, Token};
 use crate::{Dims, MAX_RANK, Movement, Ranges, View};
 
@@ -19,24 +19,14 @@ pub(super) struct Parsed {
     pub(super) spans: Vec<Range<usize>>,
 }
 
-/// Reads a chain, the whole text.
-pub(super) fn chain(text: &str) -> Result<Parsed, ParseError> {
+/// Reads a chain as far as it can be read, and says why it does not end there.
+pub(super) fn chain(text: &str) -> (Parsed, Option<ParseError>) {
     let mut parser = Parser::new(text);
     let begin = parser.span.start;
-    let start = parser.start()?;
-    let mut parsed = Parsed { start, start_span: begin..parser.last.max(begin), ops: Vec::new(), spans: Vec::new() };
-    // A chain without a start may begin with the name of its first operation.
-    let mut bare = parsed.start == Start::Nothing && parser.token == Token::Name;
-    while bare || parser.take(Token::Dot) {
-        bare = false;
-        let begin = parser.span.start;
-        parsed.ops.push(parser.operation()?);
-        parsed.spans.push(begin..parser.last);
-    }
-    match parser.token {
-        Token::End => Ok(parsed),
-        _ => Err(parser.expected("`.` and an operation, or the end of the text")),
-    }
+    let start_span = begin..begin;
+    let mut parsed = Parsed { start: Start::Nothing, start_span, ops: Vec::new(), spans: Vec::new() };
+    let error = parser.chain(&mut parsed).err();
+    (parsed, error)
 }
 
 /// Reads one view, the whole text.
@@ -50,7 +40,7 @@ pub(super) fn view(text: &str) -> Result<View, ParseError> {
 }
 
 /// The names that a chain or a JSON operation may have, of which `view` is another word for `reshape`.
-const OPERATIONS: [&str; 14] = [
+pub(super) const OPERATIONS: [&str; 14] = [
     "reshape",
     "view",
     "permute",
@@ -70,7 +60,7 @@ const OPERATIONS: [&str; 14] = [
 /// The sentence about a name that no operation has: with a guess what was meant, or else with all there are.
 pub(crate) fn unknown_operation(name: &str) -> String {
     let found = quoted(name);
-    match nearest(name, OPERATIONS) {
+    match nearest(name, OPERATIONS.into_iter().chain(FOREIGN)) {
         Some(meant) => format!("expected an operation, found {found}: did you mean `{meant}`?"),
         None => format!("expected an operation, found {found}; there are {}", OPERATIONS.join(", ")),
     }
@@ -89,35 +79,41 @@ pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) 
     (distance(&nearest) * 3 <= nearest.len()).then_some(nearest)
 }
 
-struct Parser<'a> {
+#[derive(Clone)]
+pub(super) struct Parser<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
     /// The next token, and its bytes.
-    token: Token,
-    span: Range<usize>,
+    pub(super) token: Token,
+    pub(super) span: Range<usize>,
     /// The end of the token before.
-    last: usize,
+    pub(super) last: usize,
+    /// Whether the chain starts from an array of others, and whether it is one of NumPy.
+    pub(super) foreign: bool,
+    pub(super) numpy: bool,
+    /// The shape after so many operations, once it was asked for.
+    pub(super) known: (usize, Option<Dims>),
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Self {
         let mut lexer = Lexer::new(text);
         let (token, span) = lexer.next();
-        Parser { text, lexer, token, span, last: 0 }
+        Parser { text, lexer, token, span, last: 0, foreign: false, numpy: false, known: (0, None) }
     }
 
     /// The text of the next token.
-    fn word(&self) -> &'a str {
+    pub(super) fn word(&self) -> &'a str {
         &self.text[self.span.clone()]
     }
 
-    fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         self.last = self.span.end;
         (self.token, self.span) = self.lexer.next();
     }
 
     /// Goes on if the next token is the given one.
-    fn take(&mut self, token: Token) -> bool {
+    pub(super) fn take(&mut self, token: Token) -> bool {
         let found = self.token == token;
         if found {
             self.advance();
@@ -126,17 +122,17 @@ impl<'a> Parser<'a> {
     }
 
     /// The token after the next.
-    fn second(&self) -> Token {
+    pub(super) fn second(&self) -> Token {
         let mut ahead = self.lexer;
         ahead.next().0
     }
 
-    fn error_at(&self, span: Range<usize>, message: String) -> ParseError {
+    pub(super) fn error_at(&self, span: Range<usize>, message: String) -> ParseError {
         ParseError::new(message, self.text, span)
     }
 
     /// The complaint that the next token is not what should stand there.
-    fn expected(&self, what: &str) -> ParseError {
+    pub(super) fn expected(&self, what: &str) -> ParseError {
         match self.token {
             Token::End => {
                 let message = format!("expected {what}, found the end of the text");
@@ -146,9 +142,42 @@ impl<'a> Parser<'a> {
         }
     }
 
+    fn chain(&mut self, parsed: &mut Parsed) -> Result<(), ParseError> {
+        let begin = self.span.start;
+        parsed.start = self.start()?;
+        parsed.start_span = begin..self.last.max(begin);
+        // A chain without a start may begin with the name of its first operation.
+        let mut bare = parsed.start == Start::Nothing && self.token == Token::Name;
+        loop {
+            let begin = self.span.start;
+            if self.token == Token::Open(b'[') && !bare {
+                for op in self.subscript(parsed)? {
+                    parsed.ops.push(op);
+                    parsed.spans.push(begin..self.last);
+                }
+            } else if bare || self.take(Token::Dot) {
+                bare = false;
+                let begin = self.span.start;
+                let op = match self.foreign_operation(parsed)? {
+                    Some(op) => op,
+                    None => self.operation()?,
+                };
+                parsed.ops.push(op);
+                parsed.spans.push(begin..self.last);
+            } else {
+                break;
+            }
+        }
+        match self.token {
+            Token::End => Ok(()),
+            _ => Err(self.expected("`.` and an operation, or the end of the text")),
+        }
+    }
+
     fn start(&mut self) -> Result<Start, ParseError> {
         let begin = self.span.start;
         match self.token {
+            Token::Open(_) if matches!(self.second(), Token::Open(_)) => self.nested_start(begin),
             Token::Open(_) => {
                 let shape = self.numbers("a size")?;
                 if self.token != Token::Colon {
@@ -170,7 +199,8 @@ impl<'a> Parser<'a> {
                 Ok(Start::Views(views))
             }
             _ if self.at_word("ShapeTracker") => self.pasted_tracker(),
-            Token::Name | Token::Dot => Ok(Start::Nothing),
+            Token::Name => Ok(self.array()?.unwrap_or(Start::Nothing)),
+            Token::Dot => Ok(Start::Nothing),
             _ => Err(self.expected("a base shape such as `(3, 2)`, a view or an operation")),
         }
     }
@@ -278,7 +308,7 @@ impl<'a> Parser<'a> {
         Ok(Start::Views(views))
     }
 
-    fn checked_view(
+    pub(super) fn checked_view(
         &self,
         begin: usize,
         shape: &[i64],
@@ -390,7 +420,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A bound or the step of a slice, which may be missing.
-    fn bound(&mut self) -> Result<Option<i64>, ParseError> {
+    pub(super) fn bound(&mut self) -> Result<Option<i64>, ParseError> {
         match self.token {
             Token::Number(_) | Token::NotWhole => self.number("a bound").map(Some),
             _ => Ok(None),
@@ -445,7 +475,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The numbers between the parentheses of an operation.
-    fn number_arguments(&mut self, what: &str) -> Result<Dims, ParseError> {
+    pub(super) fn number_arguments(&mut self, what: &str) -> Result<Dims, ParseError> {
         let mut numbers = Dims::new();
         self.arguments(|parser| {
             numbers.push(parser.number(what)?);
@@ -533,7 +563,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn number(&mut self, what: &str) -> Result<i64, ParseError> {
+    pub(super) fn number(&mut self, what: &str) -> Result<i64, ParseError> {
         match self.token {
             Token::Number(Some(number)) => {
                 self.advance();
@@ -554,12 +584,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn at_word(&self, word: &str) -> bool {
+    pub(super) fn at_word(&self, word: &str) -> bool {
         self.token == Token::Name && self.word() == word
     }
 
     /// Goes past an opening parenthesis or bracket and says how it closes.
-    fn open(&mut self, what: &str) -> Result<Token, ParseError> {
+    pub(super) fn open(&mut self, what: &str) -> Result<Token, ParseError> {
         let Token::Open(open) = self.token else {
             return Err(self.expected(what));
         };
@@ -572,7 +602,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Goes past a comma, and demands one unless the list closes.
-    fn comma_or(&mut self, close: Token) -> Result<(), ParseError> {
+    pub(super) fn comma_or(&mut self, close: Token) -> Result<(), ParseError> {
         if self.take(Token::Comma) || self.token == close {
             return Ok(());
         }

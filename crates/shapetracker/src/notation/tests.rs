@@ -453,3 +453,53 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_others_write_is_read() {
+    for (text, ours) in [
+        ("np.arange(6).reshape(2, 3).T", "(6).reshape(2, 3).permute(1, 0)"),
+        ("np.zeros((2, 3)).transpose(0, 1)", "(2, 3).permute(0, 1)"),
+        ("torch.zeros(2, 3).transpose(0, 1)", "(2, 3).transpose(0, 1)"),
+        ("torch.randn(2, 3, 4).transpose(0, 2, 1).flatten(1)", "(2, 3, 4).permute(0, 2, 1).reshape(2, 12)"),
+        ("x.transpose(0, 1).reshape(3, 2)", "transpose(0, 1).reshape(3, 2)"),
+        ("torch.empty(2, 3, 4).movedim(0, -1).mT", "(2, 3, 4).permute(1, 2, 0).transpose(-2, -1)"),
+        ("(2, 3, 4).swapaxes(0, 1).ravel()", "(2, 3, 4).transpose(0, 1).reshape(24)"),
+        ("(2, 3)[:, ::-1]", "(2, 3).slice(:, ::-1)"),
+        ("(2, 3, 4)[1, ..., None, -1].T", "(2, 3, 4).slice(1:2, :, 3:4).reshape(3, 1).permute(1, 0)"),
+        ("(2, 3)[None, 1:]", "(2, 3).slice(1:, :).reshape(1, 1, 3)"),
+        ("((2, 3), (1, 2), 4)", "(2, 3):(1, 2) offset 4"),
+        ("[[2, 3], [1, 2]].flip(0)", "(2, 3):(1, 2).flip(0)"),
+        ("()[...]", "().slice()"),
+    ] {
+        let read: Chain = text.parse().unwrap_or_else(|err| panic!("{text}: {err}"));
+        assert_eq!(read, ours.parse().unwrap(), "{text}");
+    }
+}
+
+#[test]
+fn modes_of_cute_run_colexicographically() {
+    // Coordinate (i, j) of the layout: i is i0 + 2 i1.
+    let layout: ShapeTracker = "((2, 4), 3):((_1, 16), 2)".parse().unwrap();
+    assert_eq!(layout.shape(), [8, 3]);
+    for (i, j) in (0..8).flat_map(|i| (0..3).map(move |j| (i, j))) {
+        assert_eq!(layout.address(&[i, j]), Some(i % 2 + i / 2 * 16 + j * 2));
+    }
+    let deeper: ShapeTracker = "(((2, 2), 2), 3):(((1, 8), 2), 20)".parse().unwrap();
+    let expected = |i: i64, j: i64| i % 2 + i / 2 % 2 * 8 + i / 4 * 2 + j * 20;
+    assert!((0..8).all(|i| (0..3).all(|j| deeper.address(&[i, j]) == Some(expected(i, j)))));
+}
+
+#[test]
+fn what_others_write_wrongly_is_pointed_at() {
+    for (text, message, span) in [
+        ("x.T", "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`", 3..3),
+        ("(2, 3)[2]", "axis 0 has size 2, so that there is no index 2", 6..9),
+        ("(2, 3)[0, 0, 0]", "expected at most 2 entries, one an axis, found `0`", 13..14),
+        ("(2, 3)[..., ...]", "`...` stands once", 12..15),
+        ("((2, 3), 4):((1, 2, 3), 4)", "the strides must have the same parentheses as the shape", 12..26),
+        ("np.linspace(6)", "expected one of arange, zeros, ones, empty, rand, randn, found `linspace`", 3..11),
+    ] {
+        let err = text.parse::<Chain>().unwrap_err();
+        assert_eq!((err.message(), err.span()), (message, span), "{text}");
+    }
+}

@@ -1,0 +1,35 @@
+//! Which request is answered where.
+
+use crate::fault::Fault;
+use crate::json::{self, Value, object};
+use crate::{chain, code, compare, coverage, expression, layout, readers, tile, trace};
+
+/// Longer requests hold no text that would be looked at.
+const LONGEST: usize = 1 << 20;
+
+/// The answer to a request, as bytes.
+pub(crate) fn answer(request: &[u8]) -> Vec<u8> {
+    answered(request).unwrap_or_else(|fault| object! { "error": fault.json() }).encoded()
+}
+
+/// The answer to a request.
+pub(crate) fn answered(request: &[u8]) -> Result<Value, Fault> {
+    if request.len() > LONGEST {
+        return Err(Fault::limit(format!("the request has {} bytes, more than the {LONGEST} read", request.len())));
+    }
+    let text = std::str::from_utf8(request).ok();
+    let request = text.and_then(json::parse).ok_or_else(|| Fault::request("a request is JSON"))?;
+    match request.text("op")? {
+        "chain" => chain::chain(&request),
+        "evaluate" => expression::evaluate(&request),
+        "trace" => trace::trace(&request),
+        "tile" => tile::tile(&request),
+        "coverage" => coverage::coverage(&request),
+        "readers" => readers::readers(&request),
+        "free" => layout::free(&request),
+        "compare" => compare::compare(&request),
+        "code" => code::code(&request),
+        "json" => code::json(&request),
+        other => Err(Fault::request(format!("there is no request `{other}`"))),
+    }
+}

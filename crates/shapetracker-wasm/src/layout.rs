@@ -1,0 +1,204 @@
+//! What a question is about: the tracker of a chain, or expressions over variables.
+
+use std::ops::Range;
+
+use shapetracker::expr::{Expr, Graph, Syntax};
+use shapetracker::{Chain, Dims, MAX_RANK, Run, ShapeTracker};
+
+use crate::expression;
+use crate::fault::Fault;
+use crate::json::{Value, object};
+
+/// A rule from index to address.
+pub(crate) enum Layout {
+    Chain(ShapeTracker),
+    Free(Free),
+}
+
+/// Expressions over variables, an axis each.
+pub(crate) struct Free {
+    pub(crate) graph: Graph,
+    /// The index and the condition as they were written.
+    pub(crate) written: [Expr; 2],
+    /// The same, simplified together.
+    pub(crate) simple: [Expr; 2],
+    /// The values of the variables in their order.
+    pub(crate) ranges: Vec<Range<i64>>,
+    shape: Dims,
+    numel: i64,
+}
+
+impl Layout {
+    /// The field of a request that says what it is about.
+    pub(crate) fn of(request: &Value, name: &'static str) -> Result<Layout, Fault> {
+        let source = request.object(name)?;
+        if source.get("chain").is_some() {
+            return tracker(source).map(Layout::Chain);
+        }
+        Free::read(source).map(Layout::Free)
+    }
+
+    pub(crate) fn shape(&self) -> &[i64] {
+        match self {
+            Layout::Chain(tracker) => tracker.shape(),
+            Layout::Free(free) => &free.shape,
+        }
+    }
+
+    pub(crate) fn numel(&self) -> i64 {
+        match self {
+            Layout::Chain(tracker) => tracker.numel(),
+            Layout::Free(free) => free.numel,
+        }
+    }
+
+    /// The address of an index, which lies inside the shape; nothing where it is masked.
+    pub(crate) fn address(&self, index: &[i64]) -> Result<Option<i64>, Fault> {
+        match self {
+            Layout::Chain(tracker) => Ok(tracker.address(index)),
+            Layout::Free(free) => {
+                let values = free.values(index);
+                let [index, valid] = free.simple;
+                let valid = free.graph.evaluate(valid, &values)? == 1;
+                Ok(if valid { Some(free.graph.evaluate(index, &values)?) } else { None })
+            }
+        }
+    }
+
+    /// Calls `emit` with the addresses of all elements in row-major order.
+    pub(crate) fn runs(&self, mut emit: impl FnMut(Run)) -> Result<(), Fault> {
+        match self {
+            Layout::Chain(tracker) => tracker.runs(emit),
+            Layout::Free(free) => free.graph.evaluate_all(&free.simple, |columns| {
+                for (&first, &valid) in columns[0].iter().zip(columns[1]) {
+                    emit(Run { first, step: 0, count: 1, valid: valid == 1 });
+                }
+            })?,
+        }
+        Ok(())
+    }
+
+    /// An index of the request inside the shape.
+    pub(crate) fn index(&self, request: &Value) -> Result<Dims, Fault> {
+        let index = request.numbers("index")?;
+        let inside =
+            index.len() == self.shape().len() && index.iter().zip(self.shape()).all(|(i, n)| (0..*n).contains(i));
+        if inside { Ok(index) } else { Err(Fault::request("`index` lies inside the shape")) }
+    }
+}
+
+/// The tracker of a source that is a chain.
+pub(crate) fn tracker(source: &Value) -> Result<ShapeTracker, Fault> {
+    let text = source.text("chain").map_err(|fault| fault.in_field("chain"))?;
+    let base = source.numbers_or_none("base")?;
+    let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
+    let tracker = match &base {
+        Some(base) if chain.start() == &shapetracker::Start::Nothing => chain.tracker_from(base),
+        _ => chain.tracker(),
+    };
+    tracker.map_err(|err| Fault::chain(&err, text))
+}
+
+impl Free {
+    fn read(source: &Value) -> Result<Free, Fault> {
+        let syntax = match source.text_or_none("syntax")? {
+            Some("c") => Syntax::C,
+            _ => Syntax::Python,
+        };
+        let mut graph = Graph::new();
+        let (mut ranges, mut numel) = (Vec::new(), Some(1i64));
+        for (row, variable) in source.list("variables")?.iter().enumerate() {
+            let range = declare(&mut graph, variable, row).map_err(|fault| fault.in_variable(row))?;
+            numel = numel.zip(range.end.checked_sub(range.start)).and_then(|(numel, size)| numel.checked_mul(size));
+            ranges.push(range);
+        }
+        let Some(numel) = numel else {
+            let message = "the number of choices of the variables is past the range of 64-bit integers";
+            return Err(Fault::new("overflow", message).in_field("variables"));
+        };
+        let text = source.text("index").map_err(|fault| fault.in_field("index"))?;
+        let index = parse(&mut graph, text, "index", syntax)?;
+        if graph.is_condition(index) {
+            let message = "a number is needed here, not a condition";
+            return Err(Fault::new("not_a_number", message).at("index", text, 0..text.len()));
+        }
+        let text = source.text_or_none("valid").map_err(|fault| fault.in_field("valid"))?.unwrap_or_default();
+        let valid = if text.trim().is_empty() { graph.bool(true) } else { parse(&mut graph, text, "valid", syntax)? };
+        if !graph.is_condition(valid) {
+            let message = "a condition is needed here, such as `x < 4`, not a number";
+            return Err(Fault::new("not_a_condition", message).at("valid", text, 0..text.len()));
+        }
+        let simple = graph.simplify_pair(index, valid).into();
+        let shape = ranges.iter().map(|range| range.end - range.start).collect();
+        Ok(Free { graph, written: [index, valid], simple, ranges, shape, numel })
+    }
+
+    /// The values of the variables at an index.
+    pub(crate) fn values(&self, index: &[i64]) -> Vec<i64> {
+        self.ranges.iter().zip(index).map(|(range, i)| range.start + i).collect()
+    }
+}
+
+/// Makes the variable of a row, and returns its range.
+fn declare(graph: &mut Graph, variable: &Value, row: usize) -> Result<Range<i64>, Fault> {
+    if row >= MAX_RANK {
+        return Err(Fault::new("too_many_axes", format!("more than {MAX_RANK} variables")));
+    }
+    let name = variable.text("name")?.trim();
+    let letters = |c: char| c.is_alphanumeric() || c == '_';
+    if name.is_empty() || name.starts_with(|c: char| c.is_numeric()) || !name.chars().all(letters) {
+        let message = "a variable has a name of letters, digits and underscores that does not begin with a digit";
+        return Err(Fault::new("syntax", message));
+    }
+    const KEYWORDS: [&str; 9] = ["and", "or", "not", "if", "else", "min", "max", "True", "False"];
+    if KEYWORDS.contains(&name) {
+        return Err(Fault::new(
+            "syntax",
+            format!("`{name}` means something in an expression and cannot be a variable"),
+        ));
+    }
+    if graph.variables().iter().any(|known| known.name == name) {
+        return Err(Fault::new("ranges_differ", format!("there is a variable `{name}` already")));
+    }
+    let bound = |field| {
+        let message = format!("the {field} of `{name}` is a whole number within the range of 64-bit integers");
+        variable.number(field).map_err(|_| Fault::new("syntax", message))
+    };
+    let range = bound("begin")?..bound("end")?;
+    graph.variable(name, range.clone())?;
+    Ok(range)
+}
+
+fn parse(graph: &mut Graph, text: &str, field: &'static str, syntax: Syntax) -> Result<Expr, Fault> {
+    graph.parse(text, syntax).map_err(|err| Fault::syntax(&err, field, text))
+}
+
+/// All about expressions over variables.
+pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
+    let free = Free::read(request)?;
+    let layout = Layout::Free(free);
+    let Layout::Free(free) = &layout else { unreachable!() };
+    // Going through all elements tells the range exactly; the ranges of the parts tell one that holds it.
+    const MOST: i64 = 1 << 20;
+    let (range, exact) = if free.numel <= MOST {
+        let mut range: Option<(i64, i64)> = None;
+        layout.runs(|run| {
+            if run.valid {
+                let (low, high) = range.unwrap_or((run.first, run.first));
+                range = Some((low.min(run.first), high.max(run.first)));
+            }
+        })?;
+        (range, true)
+    } else {
+        (Some(free.graph.range(free.simple[0])), false)
+    };
+    let [written, simplified] = [free.written, free.simple].map(|parts| expression::json(&free.graph, parts));
+    Ok(object! {
+        "shape": layout.shape(),
+        "numel": free.numel,
+        "written": written,
+        "simplified": simplified,
+        "address_range": range,
+        "range_exact": exact,
+    })
+}

@@ -1,0 +1,72 @@
+//! The engine of the explorer: a request as bytes in, an answer as bytes out. `API.md` says what can be asked.
+//!
+//! There is no state: every request carries the texts that it is about.
+
+mod answer;
+mod chain;
+mod code;
+mod compare;
+mod coverage;
+mod expression;
+mod fault;
+mod json;
+mod layout;
+mod readers;
+mod request;
+mod tile;
+mod trace;
+
+#[cfg(test)]
+mod tests;
+
+use std::alloc::{Layout, handle_alloc_error};
+
+// Elsewhere than in WebAssembly the names stay Rust's own: `free` would take the place of the C library's.
+
+/// Room for a request of so many bytes.
+#[allow(unsafe_code)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn alloc(length: usize) -> *mut u8 {
+    let layout = room(length);
+    // SAFETY: the layout has at least one byte.
+    let pointer = unsafe { std::alloc::alloc_zeroed(layout) };
+    if pointer.is_null() {
+        handle_alloc_error(layout);
+    }
+    pointer
+}
+
+/// Gives back an answer.
+///
+/// # Safety
+/// The pointer is one that `call` or `alloc` returned, with the length of that answer or request, and is not used again.
+#[allow(unsafe_code)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub unsafe extern "C" fn free(pointer: *mut u8, length: usize) {
+    // SAFETY: the memory was allocated with this layout, by the promise of the caller.
+    unsafe { std::alloc::dealloc(pointer, room(length)) }
+}
+
+/// Answers a request and takes back its room. The answer is its own length, the length of its text (each four bytes,
+/// little-endian), the text, and the numbers that the text refers to.
+///
+/// # Safety
+/// The pointer is one that `alloc` returned for this length, the bytes are written, and it is not used again.
+#[allow(unsafe_code)]
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub unsafe extern "C" fn call(pointer: *mut u8, length: usize) -> *mut u8 {
+    // SAFETY: there are so many bytes, all of them written, by the promise of the caller.
+    let request = unsafe { std::slice::from_raw_parts(pointer, length) };
+    let answer = answer::answer(request);
+    // SAFETY: `request` is not used any more, and the promise of the caller covers the rest.
+    unsafe { free(pointer, length) };
+    let out = alloc(answer.len());
+    // SAFETY: there is room for as many bytes, which is new and so overlaps nothing.
+    unsafe { std::ptr::copy_nonoverlapping(answer.as_ptr(), out, answer.len()) };
+    out
+}
+
+/// The room for so many bytes: never none, so that every pointer is its own.
+fn room(length: usize) -> Layout {
+    Layout::array::<u8>(length.max(1)).unwrap_or(Layout::new::<u8>())
+}

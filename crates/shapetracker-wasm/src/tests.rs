@@ -1,0 +1,424 @@
+//! Every answer against addresses that are computed one by one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use shapetracker::{Chain, Dims, ShapeTracker};
+
+use crate::answer::answered;
+use crate::fault::Fault;
+use crate::json::Value;
+use crate::trace::{ravel, unravel};
+
+const CHAINS: [&str; 16] = [
+    "(3, 2).permute(1, 0).reshape(3, 2)",
+    "()",
+    "(2, 0, 3)",
+    "(1, 4).expand(3, 4)",
+    "(4, 6).pad((1, 2), (0, 3))",
+    "(4, 6).pad((1, 2), (0, 3)).permute(1, 0).reshape(7, 9).flip(1)",
+    "(5, 4).permute(1, 0).reshape(20).pad((3, 4)).reshape(9, 3).permute(1, 0).reshape(27).step(-2)",
+    "(16).as_strided((4, 3), (3, 2), 1)",
+    "(16).as_strided((4, 3), (2, 2), 1).reshape(2, 6).permute(1, 0).reshape(12)",
+    "(3, 4, 5).permute(2, 0, 1).reshape(60).pad((2, 2)).reshape(8, 8).flip(0).permute(1, 0)",
+    "View(shape=(3, 4), strides=(-5, 2), offset=3, mask=((0, 2), (1, 3)))",
+    "(2, 3, 4).permute(2, 0, 1).flip(0, 2).expand(4, 2, 3)",
+    "(8, 1, 8).expand(8, 3, 8).permute(1, 2, 0).reshape(12, 16)",
+    "(7, 5).pad((0, 1), (2, 0)).flip(0).reshape(56).shrink((3, 51)).reshape(6, 8)",
+    "(2).pad((1, 1)).shrink((0, 1))",
+    "(6, 6).permute(1, 0).reshape(36).as_strided((3, 2, 4), (12, 3, 2), 0).permute(2, 1, 0)",
+];
+
+fn ask(request: &str) -> Value {
+    answered(request.as_bytes()).unwrap_or_else(|fault| panic!("{request}: {}", fault.message))
+}
+
+fn refused(request: &str) -> Fault {
+    answered(request.as_bytes()).expect_err(request)
+}
+
+fn tracker(chain: &str) -> ShapeTracker {
+    chain.parse().unwrap()
+}
+
+/// All indices and what they read.
+fn elements(tracker: &ShapeTracker) -> Vec<(Dims, Option<i64>)> {
+    let indices = (0..tracker.numel()).map(|position| unravel(position, tracker.shape()));
+    indices.map(|index| (index.clone(), tracker.address(&index))).collect()
+}
+
+fn integers(value: &Value, name: &str) -> Vec<i64> {
+    let Some(Value::List(items)) = value.get(name) else { panic!("{name} in {value:?}") };
+    items.iter().map(|item| item.integer().unwrap()).collect()
+}
+
+/// The cells of a tile; nothing where masked.
+fn cells(value: &Value, name: &str) -> Vec<Option<i64>> {
+    match value.get(name) {
+        Some(Value::Floats(cells)) => cells.iter().map(|cell| (!cell.is_nan()).then_some(*cell as i64)).collect(),
+        Some(Value::Ints(cells)) => cells.iter().map(|cell| (*cell != i64::MIN).then_some(*cell)).collect(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn list(numbers: &[i64]) -> String {
+    format!("[{}]", numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
+}
+
+#[test]
+fn tiles_hold_the_addresses_of_their_cells() {
+    for chain in CHAINS {
+        let tracker = tracker(chain);
+        let counts = elements(&tracker).into_iter().filter_map(|(_, address)| address);
+        let counts = counts.fold(BTreeMap::new(), |mut counts: BTreeMap<i64, i64>, address| {
+            *counts.entry(address).or_default() += 1;
+            counts
+        });
+        let rank = tracker.rank() as i64;
+        // Every split of the axes, in two orders.
+        for split in 0..=rank {
+            for turned in [false, true] {
+                let mut axes: Vec<i64> = (0..rank).collect();
+                if turned {
+                    axes.reverse();
+                }
+                let (rows, columns) = axes.split_at(split as usize);
+                let count = |axes: &[i64]| axes.iter().map(|axis| tracker.shape()[*axis as usize]).product::<i64>();
+                for (begin, step) in [(0, 1), (1, 2), (2, 3)] {
+                    let request = format!(
+                        r#"{{"op":"tile","source":{{"chain":"{chain}"}},"rows":{},"columns":{},"fixed":{},
+                            "row":{{"begin":{begin},"end":100}},"column":{{"begin":{begin},"end":99,"step":{step}}},
+                            "counts":true}}"#,
+                        list(rows),
+                        list(columns),
+                        list(&vec![0; rank as usize]),
+                    );
+                    let answer = ask(&request);
+                    let mut expected = Vec::new();
+                    for row in begin..count(rows).min(100) {
+                        for column in (begin..count(columns).min(99)).step_by(step) {
+                            let mut index = vec![0; rank as usize];
+                            for (axes, number) in [(rows, row), (columns, column)] {
+                                let sizes: Vec<i64> = axes.iter().map(|axis| tracker.shape()[*axis as usize]).collect();
+                                for (axis, i) in axes.iter().zip(unravel(number, &sizes)) {
+                                    index[*axis as usize] = i;
+                                }
+                            }
+                            expected.push(tracker.address(&index));
+                        }
+                    }
+                    if tracker.numel() == 0 {
+                        expected.clear();
+                    }
+                    assert_eq!(cells(&answer, "addresses"), expected, "{request}");
+                    let expected: Vec<_> = expected.iter().map(|address| Some(*counts.get(&(*address)?)?)).collect();
+                    assert_eq!(cells(&answer, "counts"), expected, "{request}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn readers_and_coverage_count_the_elements_of_every_address() {
+    for chain in CHAINS {
+        let elements = elements(&tracker(chain));
+        let source = format!(r#""source":{{"chain":"{chain}"}}"#);
+        for address in -20..70 {
+            let answer = ask(&format!(r#"{{"op":"readers",{source},"address":{address},"limit":1000}}"#));
+            let Some(Value::List(found)) = answer.get("indices") else { panic!() };
+            let found: Vec<Value> = found.clone();
+            let expected = elements.iter().filter(|(_, read)| *read == Some(address));
+            let expected: Vec<Value> = expected.map(|(index, _)| Value::from(&index[..])).collect();
+            assert_eq!(found, expected, "{chain} {address}");
+            assert_eq!(answer.get("complete"), Some(&Value::Bool(true)));
+        }
+        for (begin, end, buckets) in [(-20, 70, 90), (0, 61, 7), (3, 4, 1), (5, 5, 3)] {
+            let request = format!(r#"{{"op":"coverage",{source},"begin":{begin},"end":{end},"buckets":{buckets}}}"#);
+            let answer = ask(&request);
+            let width = answer.get("width").unwrap().integer().unwrap();
+            let bucket = |address: i64| (begin..end).contains(&address).then(|| (address - begin) / width);
+            let count = (end - begin + width - 1) / width;
+            let (mut reads, mut distinct) = (vec![0; count as usize], vec![BTreeSet::new(); count as usize]);
+            for address in elements.iter().filter_map(|(_, address)| *address) {
+                if let Some(bucket) = bucket(address) {
+                    reads[bucket as usize] += 1;
+                    distinct[bucket as usize].insert(address);
+                }
+            }
+            let reads: Vec<_> = reads.into_iter().map(Some).collect();
+            let distinct: Vec<_> = distinct.into_iter().map(|set| Some(set.len() as i64)).collect();
+            assert_eq!((cells(&answer, "reads"), cells(&answer, "distinct")), (reads, distinct), "{request}");
+        }
+    }
+}
+
+#[test]
+fn coverage_of_large_views_is_that_of_small_ones() {
+    // 2^40 elements, every address of the first 2^20 read 2^20 times.
+    let chain = "(1048576, 1).expand(1048576, 1048576).flip(0)";
+    let answer = ask(&format!(
+        r#"{{"op":"coverage","source":{{"chain":"{chain}"}},"begin":1048570,"end":1048580,"buckets":10}}"#
+    ));
+    let expected: Vec<_> = (0..10).map(|k| Some(if k < 6 { 1 << 20 } else { 0 })).collect();
+    assert_eq!(cells(&answer, "reads"), expected);
+    assert_eq!(answer.get("exact"), Some(&Value::Bool(true)));
+    let answer = ask(
+        r#"{"op":"readers","source":{"chain":"(1000000, 1000000).permute(1, 0).reshape(500000, 2000000)"},"address":123456789012,"limit":9}"#,
+    );
+    let Some(Value::List(found)) = answer.get("indices") else { panic!() };
+    // Row 123456, column 789012 of the matrix is element 789012123456 of its transpose.
+    assert_eq!(found, &[Value::from(&[394_506, 123_456][..])]);
+}
+
+#[test]
+fn counts_by_strides_are_counts_by_elements() {
+    use crate::coverage::Sums;
+    for chain in CHAINS {
+        let tracker = tracker(chain);
+        for view in tracker.views() {
+            let alone: ShapeTracker = view.clone().into();
+            let addresses: Vec<i64> = elements(&alone).into_iter().filter_map(|(_, address)| address).collect();
+            let Some(sums) = Sums::of(view) else {
+                assert!(addresses.is_empty());
+                continue;
+            };
+            for (low, high) in (-20..60).flat_map(|low| [(low, low + 1), (low, low + 7), (low, 100)]) {
+                let expected = addresses.iter().filter(|address| (low..high).contains(*address)).count() as i128;
+                assert_eq!(sums.reads(low.into(), high.into()), Some(expected), "{view} {low}..{high}");
+            }
+        }
+    }
+}
+
+#[test]
+fn elements_are_traced_and_evaluated() {
+    for chain in CHAINS {
+        let tracker = tracker(chain);
+        let explained = ask(&format!(r#"{{"op":"chain","text":"{chain}"}}"#));
+        let expression = explained.get("result").unwrap().get("expression").unwrap();
+        let place = |name: &str| expression.get(name).unwrap().integer().unwrap() as usize;
+        for (index, address) in elements(&tracker) {
+            let about = format!(r#""source":{{"chain":"{chain}"}},"index":{}"#, list(&index));
+            let trace = ask(&format!(r#"{{"op":"trace",{about}}}"#));
+            assert_eq!(trace.get("address"), Some(&Value::from(address)), "{chain} {index:?}");
+            let Some(Value::List(levels)) = trace.get("levels") else { panic!() };
+            for level in levels {
+                let view = &tracker.views()[level.get("view").unwrap().integer().unwrap() as usize];
+                let index = integers(level, "index");
+                assert_eq!(level.get("address"), Some(&Value::from(view.address(&index))));
+                assert_eq!(level.get("position"), Some(&Value::from(ravel(&index, view.shape()))));
+                assert_eq!(
+                    integers(level, "masked_axes").is_empty(),
+                    view.address(&index).is_some(),
+                    "{chain} {index:?}"
+                );
+            }
+            let values = integers(&ask(&format!(r#"{{"op":"evaluate",{about}}}"#)), "values");
+            assert_eq!(values[place("valid")] == 1, address.is_some(), "{chain} {index:?}");
+            if let Some(address) = address {
+                assert_eq!(values[place("index")], address, "{chain} {index:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn layouts_are_compared_as_their_elements_say() {
+    for (a, b) in CHAINS.iter().flat_map(|a| CHAINS.iter().map(move |b| (a, b))) {
+        let answer =
+            ask(&format!(r#"{{"op":"compare","a":{{"chain":"{a}"}},"b":{{"chain":"{b}"}},"width":4,"line":16}}"#));
+        let (one, other) = (tracker(a), tracker(b));
+        let same = one.shape() == other.shape() && one.addresses().eq(other.addresses());
+        assert_eq!(answer.get("equal"), Some(&Value::Bool(same)), "{a} {b}");
+        if a != b {
+            continue;
+        }
+        let side = answer.get("a").unwrap();
+        let read: Vec<i64> = one.addresses().flatten().collect();
+        let distinct: BTreeSet<i64> = read.iter().copied().collect();
+        let lines: BTreeSet<i64> = distinct.iter().map(|address| (address * 4).div_euclid(16)).collect();
+        let runs = read.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count() + usize::from(!read.is_empty());
+        let number = |name: &str| side.get(name).unwrap().integer();
+        assert_eq!(number("valid"), Some(read.len() as i64), "{a}");
+        assert_eq!(number("distinct"), Some(distinct.len() as i64), "{a}");
+        assert_eq!(number("lines"), Some(lines.len() as i64), "{a}");
+        assert_eq!(number("runs"), Some(runs as i64), "{a}");
+        if let Some(view) = one.as_view() {
+            assert_eq!(crate::compare::consecutive_runs(view), Some(runs as i64), "{a}");
+        }
+    }
+}
+
+#[test]
+fn expressions_lay_out_as_their_values_say() {
+    let source = r#"{"index":"4*y + x - 3","valid":"x < 3 and y != 1","variables":
+        [{"name":"y","begin":-1,"end":3},{"name":"x","begin":1,"end":"5"}]}"#;
+    let expected: Vec<Option<i64>> =
+        (-1..3).flat_map(|y| (1..5).map(move |x| (x < 3 && y != 1).then_some(4 * y + x - 3))).collect();
+    let tile = ask(&format!(
+        r#"{{"op":"tile","source":{source},"rows":[0],"columns":[1],"fixed":[0,0],"row":{{"begin":0,"end":9}},
+            "column":{{"begin":0,"end":9}},"counts":true}}"#
+    ));
+    assert_eq!(cells(&tile, "addresses"), expected);
+    let free = ask(&format!(r#"{{"op":"free",{}"#, &source[1..]));
+    assert_eq!(free.get("address_range"), Some(&Value::from((-6, 7))));
+    let readers = ask(&format!(r#"{{"op":"readers","source":{source},"address":-6,"limit":5}}"#));
+    assert_eq!(readers.get("indices"), Some(&Value::List(vec![Value::from(&[0, 0][..])])));
+    let values = ask(&format!(r#"{{"op":"evaluate","source":{source},"index":[1,2]}}"#));
+    let place = |name: &str| free.get("written").unwrap().get(name).unwrap().integer().unwrap() as usize;
+    assert_eq!(integers(&values, "written")[place("index")], 0);
+}
+
+#[test]
+fn lines_put_together_are_the_code() {
+    for chain in CHAINS {
+        let Ok(code) = tracker(chain).index_expr() else { continue };
+        let json = crate::expression::json(code.graph(), [code.index(), code.valid()]);
+        let Some(Value::List(lines)) = json.get("lines") else { panic!() };
+        let mut names: BTreeMap<i64, String> = BTreeMap::new();
+        let Some(Value::List(nodes)) = json.get("nodes") else { panic!() };
+        for (place, node) in (0..).zip(nodes) {
+            if let Some(Value::Text(name)) = node.get("name") {
+                names.insert(place, name.clone());
+            }
+        }
+        let mut text = String::new();
+        for line in lines {
+            let (Some(Value::Text(name)), Some(Value::List(pieces))) = (line.get("name"), line.get("pieces")) else {
+                panic!()
+            };
+            let pieces = pieces.iter().map(|piece| match piece {
+                Value::Text(text) => text.clone(),
+                node => names[&node.integer().unwrap()].clone(),
+            });
+            text += &format!("{name} = {}\n", pieces.collect::<String>());
+            names.insert(line.get("node").unwrap().integer().unwrap(), name.clone());
+        }
+        let written = code.code(shapetracker::expr::Language::Python).unwrap();
+        assert_eq!(text, written, "{chain}");
+    }
+}
+
+#[test]
+fn chains_answer_as_far_as_they_go() {
+    let answer = ask(r#"{"op":"chain","text":"(3, 2).permute(1, 0) . reshape(4)"}"#);
+    let error = answer.get("error").unwrap();
+    assert_eq!(error.get("step"), Some(&Value::Int(1)));
+    assert_eq!(integers(error, "span"), [23, 33]);
+    assert_eq!(integers(answer.get("result").unwrap(), "shape"), [2, 3]);
+    // Spans count as JavaScript does.
+    let answer = ask("{\"op\":\"chain\",\"text\":\"(3, 2)\u{feff}.flip(0).😀\"}");
+    assert_eq!(integers(answer.get("error").unwrap(), "span"), [16, 18]);
+    for (text, step) in [("", Value::Null), ("(3, 2", Value::Null), ("flip(0)", Value::Null), ("(-1)", Value::Null)] {
+        let answer = ask(&format!(r#"{{"op":"chain","text":"{text}"}}"#));
+        assert_eq!(answer.get("error").unwrap().get("step"), Some(&step), "{text}");
+        assert_eq!(answer.get("result"), Some(&Value::Null), "{text}");
+    }
+    let answer = ask(r#"{"op":"chain","text":"x.transpose(0, 1)","base":[3,2]}"#);
+    assert_eq!(integers(answer.get("result").unwrap(), "shape"), [2, 3]);
+}
+
+#[test]
+fn calls_on_arrays_are_written() {
+    let code = |chain: &str, language: &str| {
+        let answer =
+            answered(format!(r#"{{"op":"code","source":{{"chain":"{chain}"}},"language":"{language}"}}"#).as_bytes());
+        answer.map(|answer| match answer.get("code") {
+            Some(Value::Text(code)) => code.lines().skip(2).map(str::to_owned).collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        })
+    };
+    assert_eq!(
+        code("(3, 4).pad((0, 1), (2, 0)).slice(::-2, 1:3)", "pytorch").unwrap(),
+        [
+            "x = torch.arange(12).reshape((3, 4))  # (3, 4)",
+            "x = torch.nn.functional.pad(x, (2, 0, 0, 1))  # (4, 6)",
+            "x = x.flip((0,))[0:3:2, 1:3]  # (2, 2)",
+        ],
+    );
+    assert_eq!(
+        code("(3, 4).flip(-1).unsqueeze(0).as_strided((2, 2), (1, 1), 3)", "numpy").unwrap()[1..],
+        [
+            "x = np.flip(x, (1,))  # (3, 4)",
+            "x = x.reshape((1, 3, 4))  # (1, 3, 4)",
+            "x = np.lib.stride_tricks.as_strided(x.ravel()[3:], (2, 2), (1 * x.itemsize, 1 * x.itemsize))  # (2, 2)",
+        ],
+    );
+    assert!(code("(3):(-1) offset 2", "pytorch").is_err());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_a_sentence() {
+    for (request, kind) in [
+        ("", "request"),
+        ("{}", "request"),
+        (r#"{"op":"nothing"}"#, "request"),
+        (r#"{"op":"chain"}"#, "request"),
+        (r#"{"op":"trace","source":{"chain":"(3)"},"index":[3]}"#, "request"),
+        (r#"{"op":"trace","source":{"chain":"(3).flip(1)"},"index":[0]}"#, "axis_out_of_range"),
+        (
+            r#"{"op":"tile","source":{"chain":"(3)"},"rows":[0],"columns":[0],"fixed":[0],"row":{"begin":0,"end":1},"column":{"begin":0,"end":1}}"#,
+            "request",
+        ),
+        (
+            r#"{"op":"tile","source":{"chain":"(3000, 3000)"},"rows":[0],"columns":[1],"fixed":[0,0],"row":{"begin":0,"end":3000},"column":{"begin":0,"end":3000}}"#,
+            "limit",
+        ),
+        (r#"{"op":"free","index":"x","valid":"","variables":[{"name":"x","begin":0,"end":0}]}"#, "empty_range"),
+        (r#"{"op":"free","index":"x +","valid":"","variables":[{"name":"x","begin":0,"end":3}]}"#, "syntax"),
+        (r#"{"op":"free","index":"x","valid":"x","variables":[{"name":"x","begin":0,"end":3}]}"#, "not_a_condition"),
+        (r#"{"op":"free","index":"1 // x","valid":"","variables":[{"name":"x","begin":0,"end":3}]}"#, "syntax"),
+        (r#"{"op":"coverage","source":{"chain":"(3)"},"begin":3,"end":0,"buckets":1}"#, "request"),
+        (r#"{"op":"code","source":{"chain":"(3)"},"language":"cobol"}"#, "request"),
+    ] {
+        let fault = refused(request).json();
+        assert_eq!(fault.get("kind"), Some(&Value::from(kind)), "{request}: {fault:?}");
+        assert!(matches!(fault.get("message"), Some(Value::Text(message)) if !message.is_empty()), "{request}");
+    }
+}
+
+#[test]
+fn huge_and_hostile_texts_end_soon() {
+    let many = |piece: &str, count: usize| piece.repeat(count);
+    let texts = [
+        format!("(3, 2){}", many(".permute(1, 0).reshape(3, 2)", 400)),
+        format!("(2, 3){}", many(".flip(0)", 999)),
+        many("(", 60_000),
+        many("[", 60_000),
+        many("(1,", 20_000),
+        format!("(2, 3){}", many("[", 30_000)),
+        format!("(9223372036854775807){}", many(".T", 900)),
+        format!("(4611686018427387904, 2).permute(1, 0){}", many(".reshape(2, 4611686018427387904).permute(1, 0)", 40)),
+        "x".repeat(70_000),
+    ];
+    for text in &texts {
+        let started = std::time::Instant::now();
+        let request = format!(r#"{{"op":"chain","text":"{text}"}}"#);
+        let _ = answered(request.as_bytes());
+        let expression = format!(
+            r#"{{"op":"free","index":"{}","valid":"","variables":[{{"name":"x","begin":0,"end":9}}]}}"#,
+            many("(x+", 20_000)
+        );
+        let _ = answered(expression.as_bytes());
+        assert!(started.elapsed().as_secs() < 20, "{}..: {:?}", &text[..20], started.elapsed());
+    }
+    let started = std::time::Instant::now();
+    let long: String =
+        (1..8_000).map(|k| format!("(x + {k}) // {} % 7 + ", k % 9 + 1)).take(3_000).collect::<String>() + "0";
+    let request =
+        format!(r#"{{"op":"free","index":"{long}","valid":"","variables":[{{"name":"x","begin":0,"end":1000}}]}}"#);
+    let _ = answered(request.as_bytes());
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}
+
+#[test]
+fn every_chain_of_the_tests_can_be_explained() {
+    for chain in CHAINS {
+        let answer = ask(&format!(r#"{{"op":"chain","text":"{chain}"}}"#));
+        let read: Chain = chain.parse().unwrap();
+        let Some(Value::List(steps)) = answer.get("steps") else { panic!() };
+        assert_eq!(steps.len(), read.ops().len());
+        assert_eq!(answer.get("error"), Some(&Value::Null));
+        assert_eq!(integers(answer.get("result").unwrap(), "shape"), read.tracker().unwrap().shape());
+    }
+}

@@ -1,0 +1,198 @@
+//! The addresses of a rectangle of elements, and nothing else of the tensor.
+
+use shapetracker::{Dims, Lines, ShapeTracker};
+
+use crate::coverage::{self, Counts};
+use crate::fault::Fault;
+use crate::json::{SAFE, Value, object};
+use crate::layout::{Free, Layout};
+use crate::trace::unravel;
+
+/// The most cells of a tile.
+const MOST: i64 = 1 << 22;
+
+/// What is masked, among big integers.
+const MASKED: i64 = i64::MIN;
+
+/// A part of some axes joined: every so-manieth of a range of their indices, the last axis running fastest.
+struct Side {
+    axes: Vec<usize>,
+    sizes: Dims,
+    begin: i64,
+    step: i64,
+    count: i64,
+}
+
+impl Side {
+    fn of(request: &Value, axes: &'static str, range: &'static str, shape: &[i64]) -> Result<Side, Fault> {
+        let axes: Option<Vec<usize>> = request.numbers(axes)?.iter().map(|axis| usize::try_from(*axis).ok()).collect();
+        let axes = axes.filter(|axes| axes.iter().all(|axis| *axis < shape.len()));
+        let axes = axes.ok_or_else(|| Fault::request("`rows` and `columns` are axes of the tensor"))?;
+        let sizes: Dims = axes.iter().map(|axis| shape[*axis]).collect();
+        let size: i64 = sizes.iter().product();
+        let range = request.object(range)?;
+        let (begin, end) = (range.number("begin")?.clamp(0, size), range.number("end")?.clamp(0, size));
+        let step = range.number_or("step", 1)?.max(1);
+        let count = if begin < end { (end - begin - 1) / step + 1 } else { 0 };
+        Ok(Side { axes, sizes, begin, step, count })
+    }
+
+    /// The index of one of the elements, put where its axes are.
+    fn place(&self, number: i64, index: &mut [i64]) {
+        for (axis, i) in self.axes.iter().zip(unravel(self.begin + number * self.step, &self.sizes)) {
+            index[*axis] = i;
+        }
+    }
+
+    /// Pieces along the last axis: the number of the first element, and how many there are.
+    fn pieces(&self) -> Vec<(i64, i64)> {
+        let size = self.sizes.last().copied().unwrap_or(1);
+        let (mut pieces, mut number) = (Vec::new(), 0);
+        while number < self.count {
+            let left = size - (self.begin + number * self.step) % size;
+            let count = ((left - 1) / self.step + 1).min(self.count - number);
+            pieces.push((number, count));
+            number += count;
+        }
+        pieces
+    }
+}
+
+pub(crate) fn tile(request: &Value) -> Result<Value, Fault> {
+    let layout = Layout::of(request, "source")?;
+    let shape = layout.shape();
+    let (rows, columns) = if layout.numel() == 0 {
+        let nothing = || Side { axes: Vec::new(), sizes: Dims::new(), begin: 0, step: 1, count: 0 };
+        (nothing(), nothing())
+    } else {
+        (Side::of(request, "rows", "row", shape)?, Side::of(request, "columns", "column", shape)?)
+    };
+    let mut seen = vec![false; shape.len()];
+    if rows.axes.iter().chain(&columns.axes).any(|axis| std::mem::replace(&mut seen[*axis], true)) {
+        return Err(Fault::request("an axis stands once among `rows` and `columns`"));
+    }
+    let mut index = request.numbers("fixed")?;
+    if index.len() != shape.len() {
+        return Err(Fault::request("`fixed` has an entry an axis"));
+    }
+    let inside = |axis: usize| seen[axis] || layout.numel() == 0 || (0..shape[axis]).contains(&index[axis]);
+    if !(0..shape.len()).all(inside) {
+        return Err(Fault::request("`fixed` lies inside the shape"));
+    }
+    let cells = rows.count.checked_mul(columns.count).filter(|cells| *cells <= MOST);
+    let cells = cells.ok_or_else(|| Fault::limit(format!("a tile has at most {MOST} cells")))?;
+    let lowest = usize::try_from(request.number_or("view", 0)?).map_err(|_| Fault::request("`view` is a view"))?;
+    let mut addresses = vec![MASKED; cells as usize];
+    match &layout {
+        Layout::Chain(tracker) => of_chain(tracker, lowest, [&rows, &columns], &mut index, &mut addresses),
+        Layout::Free(free) => of_free(free, [&rows, &columns], &mut index, &mut addresses)?,
+    }
+    let (counts, counts_note) = if request.is_set("counts") {
+        match coverage::counts(&layout)? {
+            Ok(counts) => (Some(counted(&counts, &addresses)), None),
+            Err(note) => (None, Some(note)),
+        }
+    } else {
+        (None, None)
+    };
+    let small = addresses.iter().all(|address| *address == MASKED || (-SAFE..=SAFE).contains(address));
+    let addresses = if small && fits(&layout) {
+        let float = |address: i64| if address == MASKED { f64::NAN } else { address as f64 };
+        Value::Floats(addresses.into_iter().map(float).collect())
+    } else {
+        Value::Ints(addresses)
+    };
+    Ok(object! {
+        "rows": rows.count,
+        "columns": columns.count,
+        "addresses": addresses,
+        "counts": counts.map(Value::Floats),
+        "counts_note": counts_note,
+    })
+}
+
+/// Whether every address of the tensor is exact as a floating-point number, so that all tiles are of one kind.
+fn fits(layout: &Layout) -> bool {
+    let safe = |(low, high): (i64, i64)| -SAFE <= low && high <= SAFE;
+    match layout {
+        Layout::Chain(tracker) => match tracker.address_range() {
+            Ok(range) => range.is_none_or(safe),
+            // What all views read at most holds what the tracker reads.
+            Err(_) => tracker.views()[0].address_range().is_none_or(safe),
+        },
+        Layout::Free(free) => safe(free.graph.range(free.simple[0])),
+    }
+}
+
+fn of_chain(tracker: &ShapeTracker, lowest: usize, [rows, columns]: [&Side; 2], index: &mut Dims, cells: &mut [i64]) {
+    if tracker.rank() == 0 {
+        // A scalar has no axis to go along.
+        return cells.fill(tracker.address(&[]).unwrap_or(MASKED));
+    }
+    let lines = Lines::of(tracker, lowest);
+    // Without columns the line is one element long, along any axis.
+    let axis = columns.axes.last().copied().unwrap_or(0);
+    let pieces: Vec<(Dims, i64)> = columns
+        .pieces()
+        .into_iter()
+        .map(|(number, count)| {
+            let mut at = Dims::from_elem(0, index.len());
+            columns.place(number, &mut at);
+            (at, count)
+        })
+        .collect();
+    let mut rest = cells.iter_mut();
+    for row in 0..rows.count {
+        rows.place(row, index);
+        for (at, count) in &pieces {
+            for axis in &columns.axes {
+                index[*axis] = at[*axis];
+            }
+            lines.follow(index, axis, columns.step, *count, |run| {
+                let mut address = run.first;
+                for cell in rest.by_ref().take(run.count as usize) {
+                    if run.valid {
+                        *cell = address;
+                    }
+                    address = address.wrapping_add(run.step);
+                }
+            });
+        }
+    }
+}
+
+fn of_free(free: &Free, [rows, columns]: [&Side; 2], index: &mut Dims, cells: &mut [i64]) -> Result<(), Fault> {
+    if columns.count == 0 {
+        return Ok(());
+    }
+    let mut values: Vec<Vec<i64>> = free
+        .ranges
+        .iter()
+        .zip(&*index)
+        .map(|(range, i)| vec![range.start.wrapping_add(*i); columns.count as usize])
+        .collect();
+    for column in 0..columns.count {
+        columns.place(column, index);
+        for axis in &columns.axes {
+            values[*axis][column as usize] = free.ranges[*axis].start + index[*axis];
+        }
+    }
+    for (row, cells) in cells.chunks_mut(columns.count as usize).enumerate() {
+        rows.place(row as i64, index);
+        for axis in &rows.axes {
+            values[*axis].fill(free.ranges[*axis].start + index[*axis]);
+        }
+        let slices: Vec<&[i64]> = values.iter().map(|column| &column[..]).collect();
+        let found = free.graph.evaluate_columns(&free.simple, &slices)?;
+        for (cell, (address, valid)) in cells.iter_mut().zip(found[0].iter().zip(&found[1])) {
+            if *valid == 1 {
+                *cell = *address;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn counted(counts: &Counts, addresses: &[i64]) -> Vec<f64> {
+    addresses.iter().map(|address| if *address == MASKED { f64::NAN } else { counts.of(*address) as f64 }).collect()
+}

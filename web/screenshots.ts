@@ -1,0 +1,50 @@
+/** Pictures of the main states for the README: `npm run screenshots` after `npm run build`. */
+import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { launch, open } from "./tests/browser";
+import { go } from "./tests/explorer";
+import { serve } from "./tests/server";
+
+const FOLDER = fileURLToPath(new URL("screenshots/", import.meta.url));
+
+interface Shot {
+  name: string;
+  fields: Record<string, string>;
+  dark?: boolean;
+  phone?: boolean;
+}
+
+const SHOTS: readonly Shot[] = [
+  { name: "start", fields: { chain: "(3, 2).permute(1, 0).reshape(3, 2)", at: "2,0" } },
+  {
+    name: "windows",
+    fields: { chain: "(5, 6).pad((1, 1), (1, 1)).as_strided((5, 6, 3, 3), (8, 1, 8, 1))", at: "2,3,1,1" },
+  },
+  {
+    name: "triangle-dark", dark: true,
+    fields: {
+      chain:
+        "(1).expand(8).pad((7, 0)).reshape(1, 15).expand(9, 15).reshape(135).shrink((0, 128)).reshape(8, 16).shrink((0, 8), (0, 8)).flip(1)",
+      at: "5,2",
+    },
+  },
+  { name: "million", fields: { chain: "(1000, 1000).reshape(10, 100, 10, 100).permute(0, 2, 1, 3).reshape(1000, 1000)", at: "400,520" } },
+  { name: "expression", fields: { mode: "free", index: "(y // 2 * 4 + x) % 12", valid: "x + y < 7", variables: "y:0:6,x:0:6", at: "2,3" } },
+  { name: "phone", phone: true, fields: { chain: "(4, 6).pad((1, 1), (2, 1)).flip(1)", at: "2,3" } },
+];
+
+mkdirSync(FOLDER, { recursive: true });
+const { url, server } = await serve();
+const browser = await launch();
+for (const { name, fields, dark = false, phone = false } of SHOTS) {
+  const { page } = await open(browser, `${url}#at=0`, {
+    viewport: phone ? { width: 360, height: 780 } : { width: 1280, height: 960 },
+    colorScheme: dark ? "dark" : "light",
+  });
+  await go(page, fields);
+  await page.waitForTimeout(500);
+  await page.screenshot({ path: `${FOLDER}${name}.png` });
+  await page.context().close();
+}
+await browser.close();
+server.close();

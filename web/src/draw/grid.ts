@@ -1,0 +1,480 @@
+/** The tensor grid on a canvas. */
+import type { Lane } from "../lane";
+import { plain } from "../numbers";
+import type { Camera, Label } from "../page";
+import { Sheet } from "./sheet";
+import { hatching, type Theme } from "./theme";
+import { pictureOf, SIDE, Tiles, type Scene, type Tile } from "./tiles";
+
+/** All that a picture of the grid depends on. */
+export interface GridView {
+  scene: Scene;
+  label: Label;
+  theme: Theme;
+  camera: Camera | null;
+  /** The element in focus, the selected one, and all that read the address in focus. */
+  focus: number[] | null;
+  selected: number[] | null;
+  readers: readonly number[][];
+  /** The picture moves: labels are few. */
+  moving: boolean;
+}
+
+const LARGEST = 46;
+const SMALLEST_LINED = 6;
+const FEW_LABELS = 260;
+const MOST_LABELS = 4000;
+
+/** A tile by its place. */
+interface Place {
+  row: number;
+  column: number;
+  step: number;
+}
+
+/** Milliseconds for which the last picture stays while the next one is asked for. */
+const PATIENCE = 100;
+
+/** What is in view: the camera, and where the cells begin. */
+export interface Frame {
+  camera: Camera;
+  left: number;
+  top: number;
+}
+
+export class GridCanvas extends Sheet {
+  readonly tiles: Tiles;
+  private hatch: { theme: Theme; ratio: number; fill: CanvasPattern | string } | null = null;
+  /** How long drawing took, in milliseconds: for whoever measures it. */
+  readonly times: number[] = [];
+  /** When the picture became one of something else. */
+  private since = 0;
+
+  constructor(
+    canvas: HTMLCanvasElement,
+    redraw: () => void,
+  ) {
+    super(canvas, redraw);
+    this.tiles = new Tiles(() => this.redraw());
+  }
+
+  /** Room for the numbers of rows and columns. */
+  private gutters(scene: Scene): { left: number; top: number } {
+    const digits = (lane: Lane): number => String(Math.max(lane.inner - 1, 0)).length;
+    const facetsDown = scene.plan.row.gap > 0;
+    const facetsAcross = scene.plan.column.gap > 0;
+    const left = 14 + 7 * Math.min(digits(scene.plan.row), 9) + (facetsDown ? 22 : 0);
+    return { left, top: 20 + (facetsAcross ? 16 : 0) };
+  }
+
+  /** The camera that shows everything. */
+  private fit(scene: Scene): Camera {
+    const { left, top } = this.gutters(scene);
+    const { row, column } = scene.plan;
+    const [width, height] = [this.width - left - 8, this.height - top - 8];
+    const scale = Math.min(width / Math.max(column.extent, 1), height / Math.max(row.extent, 1), LARGEST);
+    return { scale: Math.max(scale, 1e-9), x: 0, y: 0 };
+  }
+
+  frame(view: Pick<GridView, "scene" | "camera">): Frame {
+    return { camera: view.camera ?? this.fit(view.scene), ...this.gutters(view.scene) };
+  }
+
+  /** The height that shows everything at the scale that the width allows. */
+  wantedHeight(scene: Scene, width: number, most: number): number {
+    const { left, top } = this.gutters(scene);
+    const scale = Math.min((width - left - 8) / Math.max(scene.plan.column.extent, 1), LARGEST);
+    return Math.round(Math.min(Math.max(scene.plan.row.extent * scale + top + 12, 120), most));
+  }
+
+  /** The index at a point of the canvas; null outside and in gaps. */
+  indexAt(view: GridView, x: number, y: number): number[] | null {
+    const { camera, left, top } = this.frame(view);
+    if (x < left || y < top) return null;
+    const column = view.scene.plan.column.cell(camera.x + (x - left) / camera.scale);
+    const row = view.scene.plan.row.cell(camera.y + (y - top) / camera.scale);
+    if (row === null || column === null) return null;
+    const index = [...view.scene.fixed];
+    view.scene.plan.row.toIndex(row, index);
+    view.scene.plan.column.toIndex(column, index);
+    return index;
+  }
+
+  /** What is in view, in steps of the grid, and the tiles that it takes. */
+  private look(view: GridView): { frame: Frame; step: number; r0: number; r1: number; c0: number; c1: number; wanted: Place[] } {
+    const frame = this.frame(view);
+    const { camera, left, top } = frame;
+    const step = camera.scale >= 1 ? 1 : 2 ** Math.ceil(-Math.log2(camera.scale));
+    const { row, column } = view.scene.plan;
+    const clip = (lane: Lane, from: number, pixels: number): [number, number] => [
+      Math.max(Math.floor(from), 0),
+      Math.min(Math.ceil(from + pixels / camera.scale), lane.extent),
+    ];
+    const [c0, c1] = clip(column, camera.x, this.width - left);
+    const [r0, r1] = clip(row, camera.y, this.height - top);
+    return { frame, step, r0, r1, c0, c1, wanted: this.visible(step, r0, r1, c0, c1) };
+  }
+
+  /** Asks for what is in view. Until some of it comes the canvas stays as it is, for a moment. */
+  prepare(view: GridView, width: number, height: number): boolean {
+    this.width = width;
+    this.height = height;
+    if (this.tiles.show(view.scene)) {
+      this.since = performance.now();
+      setTimeout(this.redraw, PATIENCE + 1);
+    }
+    this.tiles.want(this.look(view).wanted);
+    return this.tiles.any || performance.now() - this.since >= PATIENCE;
+  }
+
+  draw(view: GridView): void {
+    const began = performance.now();
+    const { context } = this;
+    const { frame, step, r0, r1, c0, c1, wanted } = this.look(view);
+    const { left, top } = frame;
+    this.clear(view.theme.pane);
+    context.save();
+    context.beginPath();
+    context.rect(left, top, this.width - left, this.height - top);
+    context.clip();
+    context.imageSmoothingEnabled = false;
+    const missing = wanted.some(({ row, column }) => this.tiles.get(row, column, step) === null);
+    if (missing) {
+      // Until they come, what there is of another sharpness stands in.
+      for (const tile of this.tiles.all()) if (tile.step !== step) this.paint(tile, view, frame);
+    }
+    const shown: Tile[] = [];
+    for (const { row, column } of wanted) {
+      const tile = this.tiles.get(row, column, step);
+      if (tile === null) continue;
+      shown.push(tile);
+      this.paint(tile, view, frame);
+    }
+    if (step === 1) {
+      for (const tile of shown) this.details(tile, view, frame, r0, r1, c0, c1);
+    }
+    this.marks(view, frame);
+    context.restore();
+    this.headers(view, frame, r0, r1, c0, c1);
+    this.times.push(performance.now() - began);
+    if (this.times.length > 2000) this.times.splice(0, 1000);
+  }
+
+  /** The tiles in view, from the middle outwards. */
+  private visible(step: number, r0: number, r1: number, c0: number, c1: number): Place[] {
+    if (r1 <= r0 || c1 <= c0) return [];
+    const side = SIDE * step;
+    const list = [];
+    for (let row = Math.floor(r0 / side); row * side < r1; row++) {
+      for (let column = Math.floor(c0 / side); column * side < c1; column++) list.push({ row, column, step });
+    }
+    const [r, c] = [(r0 + r1) / 2 / side - 0.5, (c0 + c1) / 2 / side - 0.5];
+    const away = (tile: { row: number; column: number }): number => Math.hypot(tile.row - r, tile.column - c);
+    return list.sort((a, b) => away(a) - away(b));
+  }
+
+  private paint(tile: Tile, view: GridView, { camera, left, top }: Frame): void {
+    const cell = camera.scale * tile.step;
+    const x = left + (tile.column * SIDE * tile.step - camera.x) * camera.scale;
+    const y = top + (tile.row * SIDE * tile.step - camera.y) * camera.scale;
+    const [width, height] = [tile.columns * cell, tile.rows * cell];
+    if (x > this.width || y > this.height || x + width < 0 || y + height < 0) return;
+    this.context.drawImage(pictureOf(tile, view.scene, view.theme), x, y, width, height);
+  }
+
+  private hatched(theme: Theme): CanvasPattern | string {
+    const ratio = window.devicePixelRatio || 1;
+    if (this.hatch?.theme !== theme || this.hatch.ratio !== ratio) {
+      this.hatch = { theme, ratio, fill: hatching(this.context, theme.hatch, ratio) };
+    }
+    return this.hatch.fill;
+  }
+
+  /** Lines, hatching and labels, where cells are large enough. */
+  private details(tile: Tile, view: GridView, frame: Frame, r0: number, r1: number, c0: number, c1: number): void {
+    const { camera, left, top } = frame;
+    const { context } = this;
+    const { scale } = camera;
+    if (scale < SMALLEST_LINED) return;
+    const [firstRow, firstColumn] = [tile.row * SIDE, tile.column * SIDE];
+    const rows: [number, number] = [Math.max(r0 - firstRow, 0), Math.min(r1 - firstRow, tile.rows)];
+    const columns: [number, number] = [Math.max(c0 - firstColumn, 0), Math.min(c1 - firstColumn, tile.columns)];
+    const px = (column: number): number => left + (firstColumn + column - camera.x) * scale;
+    const py = (row: number): number => top + (firstRow + row - camera.y) * scale;
+    // Masked cells, a run at a time.
+    const blank = new Path2D();
+    for (let row = rows[0]; row < rows[1]; row++) {
+      let from = -1;
+      for (let column = columns[0]; column <= columns[1]; column++) {
+        const masked = column < columns[1] && Number.isNaN(tile.addresses[row * tile.columns + column]);
+        if (masked && from < 0) from = column;
+        if (!masked && from >= 0) {
+          blank.rect(px(from), py(row), (column - from) * scale, scale);
+          from = -1;
+        }
+      }
+    }
+    context.fillStyle = view.theme.blank;
+    context.fill(blank);
+    context.fillStyle = this.hatched(view.theme);
+    context.fill(blank);
+    context.fillStyle = view.theme.pane;
+    const line = scale >= 14 ? 2 : 1;
+    for (let column = columns[0]; column <= columns[1]; column++) {
+      context.fillRect(px(column) - line / 2, py(rows[0]), line, (rows[1] - rows[0]) * scale);
+    }
+    for (let row = rows[0]; row <= rows[1]; row++) {
+      context.fillRect(px(columns[0]), py(row) - line / 2, (columns[1] - columns[0]) * scale, line);
+    }
+    this.labels(tile, view, rows, columns, px, py, scale);
+  }
+
+  private labels(
+    tile: Tile, view: GridView, rows: [number, number], columns: [number, number],
+    px: (column: number) => number, py: (row: number) => number, scale: number,
+  ): void {
+    const size = labelSize(view, scale);
+    if (size === null) return;
+    const total = (rows[1] - rows[0]) * (columns[1] - columns[0]);
+    if (total > (view.moving ? FEW_LABELS : MOST_LABELS)) return;
+    const { context } = this;
+    this.pen(`${size}px ${view.theme.mono}`, view.theme.ink, "center");
+    for (let row = rows[0]; row < rows[1]; row++) {
+      for (let column = columns[0]; column < columns[1]; column++) {
+        const text = labelOf(tile, row * tile.columns + column, view);
+        if (text !== "") context.fillText(text, px(column) + scale / 2, py(row) + scale / 2 + 0.5);
+      }
+    }
+  }
+
+  /** The square of an index, if it is in this slice. */
+  private square(view: GridView, index: readonly number[], { camera, left, top }: Frame): [number, number, number] | null {
+    const { plan, fixed } = view.scene;
+    if (plan.sliders.some((axis) => index[axis] !== fixed[axis])) return null;
+    const x = left + (plan.column.place(plan.column.ofIndex(index)) - camera.x) * camera.scale;
+    const y = top + (plan.row.place(plan.row.ofIndex(index)) - camera.y) * camera.scale;
+    const { scale } = camera;
+    if (x + scale < -20 || y + scale < -20 || x > this.width + 20 || y > this.height + 20) return null;
+    return [x, y, scale];
+  }
+
+  private marks(view: GridView, frame: Frame): void {
+    const { context } = this;
+    const { theme } = view;
+    const { scale } = frame.camera;
+    const inset = scale >= 14 ? 1 : 0;
+    for (const index of view.readers) {
+      const square = this.square(view, index, frame);
+      if (square === null) continue;
+      const [x, y] = square;
+      const side = Math.max(scale - 2 * inset, 5);
+      const [left, top] = [x + scale / 2 - side / 2, y + scale / 2 - side / 2];
+      context.fillStyle = theme.accentSoft;
+      context.strokeStyle = theme.accent;
+      context.lineWidth = scale >= 14 ? 2 : 1;
+      if (scale >= 6) {
+        context.fillRect(left, top, side, side);
+        const half = context.lineWidth / 2;
+        context.strokeRect(left + half, top + half, side - 2 * half, side - 2 * half);
+        this.labelAt(view, index, x, y, scale, theme.ink);
+      } else {
+        context.fillStyle = theme.accent;
+        context.fillRect(left, top, side, side);
+      }
+    }
+    if (view.selected !== null) {
+      const square = this.square(view, view.selected, frame);
+      if (square !== null) this.ring(square, theme);
+    }
+    if (view.focus === null) return;
+    const square = this.square(view, view.focus, frame);
+    if (square === null) return;
+    const [x, y] = square;
+    if (scale >= 6) {
+      context.fillStyle = theme.accent;
+      context.beginPath();
+      context.roundRect(x + inset, y + inset, scale - 2 * inset, scale - 2 * inset, Math.min(4, scale / 6));
+      context.fill();
+      this.labelAt(view, view.focus, x, y, scale, theme.accentInk);
+    } else {
+      this.ring(square, theme);
+    }
+  }
+
+  /** A ring that can be seen however small the cell is. */
+  private ring([x, y, scale]: [number, number, number], theme: Theme): void {
+    const { context } = this;
+    const side = Math.max(scale + 2, 13);
+    const [left, top] = [x + scale / 2 - side / 2, y + scale / 2 - side / 2];
+    for (const [color, width] of [[theme.pane, 4], [theme.accent, 2]] as const) {
+      context.strokeStyle = color;
+      context.lineWidth = width;
+      context.strokeRect(left, top, side, side);
+    }
+  }
+
+  private labelAt(view: GridView, index: readonly number[], x: number, y: number, scale: number, color: string): void {
+    const size = labelSize(view, scale);
+    if (size === null) return;
+    const { plan } = view.scene;
+    const row = plan.row.place(plan.row.ofIndex(index));
+    const column = plan.column.place(plan.column.ofIndex(index));
+    const tile = this.tiles.get(Math.floor(row / SIDE), Math.floor(column / SIDE), 1);
+    if (tile === null) return;
+    const { context } = this;
+    this.pen(`600 ${size}px ${view.theme.mono}`, color, "center");
+    const text = labelOf(tile, (row % SIDE) * tile.columns + (column % SIDE), view);
+    context.fillText(text === "" ? "\u00d7" : text, x + scale / 2, y + scale / 2 + 0.5);
+  }
+
+  /** The numbers of rows, columns and facets, as many as have room. */
+  private headers(view: GridView, frame: Frame, r0: number, r1: number, c0: number, c1: number): void {
+    const { context } = this;
+    const { theme, scene, focus } = view;
+    const { camera, left, top } = frame;
+    const { scale } = camera;
+    const { row, column } = scene.plan;
+    context.fillStyle = theme.pane;
+    context.fillRect(0, 0, this.width, top);
+    context.fillRect(0, 0, left, this.height);
+    context.textBaseline = "middle";
+    const inSlice = focus !== null && this.square(view, focus, frame) !== null;
+    const write = (text: string, x: number, y: number, on: boolean): void => {
+      context.font = `${on ? "600 " : ""}10.5px ${theme.mono}`;
+      if (on) {
+        const width = context.measureText(text).width + 8;
+        context.fillStyle = theme.pane;
+        context.fillRect(context.textAlign === "right" ? x - width + 4 : x - width / 2, y - 8, width, 16);
+      }
+      context.fillStyle = on ? theme.accent : theme.soft;
+      context.fillText(text, x, y);
+    };
+    const clipped = (x: number, y: number, width: number, height: number, draw: () => void): void => {
+      context.save();
+      context.beginPath();
+      context.rect(x, y, width, height);
+      context.clip();
+      draw();
+      context.restore();
+    };
+    clipped(left - 6, 0, this.width, top, () => {
+      context.textAlign = "center";
+      const x = (place: number): number => left + (place - camera.x) * scale;
+      const room = Math.max(14, String(column.inner).length * 7 + 6);
+      const on = inSlice ? column.ofIndex(focus) : null;
+      for (const cell of ticks(column, c0, c1, room / scale, on)) {
+        write(nameOf(column.within, column, cell, scene), x(column.place(cell) + 0.5), top - 9, cell === on);
+      }
+      for (const { cell, middle } of facetTicks(column, c0, c1, 24 / scale)) {
+        write(nameOf(column.facets, column, cell, scene), x(middle), 9, false);
+      }
+    });
+    clipped(0, top - 6, left, this.height, () => {
+      const y = (place: number): number => top + (place - camera.y) * scale;
+      context.textAlign = "right";
+      const on = inSlice ? row.ofIndex(focus) : null;
+      for (const cell of ticks(row, r0, r1, 14 / scale, on)) {
+        write(nameOf(row.within, row, cell, scene), left - 6, y(row.place(cell) + 0.5), cell === on);
+      }
+      context.textAlign = "left";
+      for (const { cell, middle } of facetTicks(row, r0, r1, 16 / scale)) {
+        write(nameOf(row.facets, row, cell, scene), 2, y(middle), false);
+      }
+    });
+  }
+}
+
+/** The entries of the index of a cell along some axes. */
+function nameOf(axes: readonly number[], lane: Lane, cell: number, { layout }: Scene): string {
+  const index: number[] = [];
+  lane.toIndex(cell, index);
+  return axes.map((axis) => plain((index[axis] ?? 0) + (layout.begins[axis] ?? 0))).join(",");
+}
+
+/** The cells whose number is shown, the one in focus last; `apart` is the room of a number in cells. */
+function ticks(lane: Lane, from: number, to: number, apart: number, on: number | null): number[] {
+  const cells: number[] = [];
+  if (lane.within.length === 0 || lane.inner <= 1) return cells;
+  const pitch = lane.inner + lane.gap;
+  const every = niceStep(apart);
+  // Facets that are too narrow for two numbers have none.
+  if (every < lane.inner) {
+    for (let facet = Math.floor(from / pitch); facet * pitch < to && facet * lane.inner < lane.count; facet++) {
+      const begin = Math.floor(Math.max(from - facet * pitch, 0) / every) * every;
+      for (let within = begin; within < lane.inner && facet * pitch + within < to; within += every) {
+        const cell = facet * lane.inner + within;
+        // The number of the next facet needs room as well.
+        if (within > 0 && lane.gap > 0 && pitch - within < apart) continue;
+        if (cell !== on && lane.place(cell) + 1 > from) cells.push(cell);
+      }
+    }
+  }
+  if (on !== null && lane.place(on) + 1 > from && lane.place(on) < to) cells.push(on);
+  return cells;
+}
+
+/** The facets whose number is shown, and the middle of what is seen of them. */
+function facetTicks(lane: Lane, from: number, to: number, apart: number): { cell: number; middle: number }[] {
+  const list: { cell: number; middle: number }[] = [];
+  if (lane.gap === 0) return list;
+  const pitch = lane.inner + lane.gap;
+  const every = niceStep(apart / pitch);
+  for (let facet = Math.floor(from / pitch / every) * every; facet * pitch < to; facet += every) {
+    const [begin, end] = [Math.max(facet * pitch, from), Math.min(facet * pitch + lane.inner, to)];
+    if (end > begin && facet * lane.inner < lane.count) list.push({ cell: facet * lane.inner, middle: (begin + end) / 2 });
+  }
+  return list;
+}
+
+/** The smallest of 1, 2, 5, 10, .. that is not below a number. */
+export function niceStep(least: number): number {
+  if (least <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(least));
+  for (const factor of [1, 2, 5, 10]) if (factor * power >= least) return factor * power;
+  return 10 * power;
+}
+
+/** The longest label that a cell can have, in letters. */
+function longest(view: GridView): number {
+  const { layout, plan } = view.scene;
+  const digits = (value: unknown): number => String(value).length;
+  switch (view.label) {
+    case "address":
+      return Math.max(...(layout.addresses ?? [0]).map(digits));
+    case "position":
+      return digits(layout.numel);
+    case "index":
+      return [...plan.row.axes, ...plan.column.axes, ...plan.sliders]
+        .reduce((all, axis) => all + digits((layout.shape[axis] ?? 1) - 1) + 1, -1);
+    case "valid":
+      return 1;
+  }
+}
+
+/** The size of the letters that fits a label into a cell; null where none does. */
+export function labelSize(view: GridView, scale: number): number | null {
+  const size = Math.min(13, (scale - 4) / (0.61 * Math.max(longest(view), 1)), scale * 0.5);
+  return size >= 8 ? Math.floor(size * 2) / 2 : null;
+}
+
+export function labelOf(tile: Tile, sample: number, view: Pick<GridView, "scene" | "label">): string {
+  const address = tile.addresses[sample];
+  if (address === undefined || address === Infinity) return "";
+  const masked = Number.isNaN(address);
+  switch (view.label) {
+    case "address":
+      return masked ? "" : plain(address);
+    case "valid":
+      return masked ? "0" : "1";
+    case "position":
+    case "index": {
+      const { plan, fixed, layout } = view.scene;
+      const index = [...fixed];
+      plan.row.toIndex(tile.rowCells[Math.floor(sample / tile.columns)] ?? 0, index);
+      plan.column.toIndex(tile.columnCells[sample % tile.columns] ?? 0, index);
+      // The number of the element in row-major order.
+      if (view.label === "position") return plain(index.reduce((all, at, axis) => all * layout.shape[axis]! + at, 0));
+      return index.map((at, axis) => plain(at + (layout.begins[axis] ?? 0))).join(",");
+    }
+  }
+}

@@ -1,0 +1,404 @@
+/**
+ * The engine: the Rust library in WebAssembly, and the types of what it is asked and what it answers.
+ * `crates/shapetracker-wasm/API.md` says what each request means.
+ */
+
+/** A 64-bit integer: a string of digits where a number would not be exact. */
+export type Integer = number | string;
+
+/** A half-open range of UTF-16 code units, as `slice` takes them. */
+export type Span = [number, number];
+
+/** A named integer with a half-open range. */
+export interface Variable {
+  name: string;
+  begin: Integer;
+  end: Integer;
+}
+
+/** A layout as a chain; `base` is the base shape where the text has none. */
+export interface ChainSource {
+  chain: string;
+  base?: Integer[] | null;
+}
+
+/** A layout as expressions over variables, an axis each. */
+export interface FreeSource {
+  index: string;
+  valid?: string | null;
+  variables: Variable[];
+  syntax?: "python" | "c";
+}
+
+export type Source = ChainSource | FreeSource;
+
+/** What is wrong, for the person who wrote the text. */
+export interface Fault {
+  kind: string;
+  message: string;
+  field: "chain" | "index" | "valid" | "variables" | "a" | "b" | null;
+  span: Span | null;
+  /** The operation of a chain that is at fault. */
+  step: number | null;
+  /** The row of the variables that is at fault. */
+  variable?: number;
+}
+
+export interface View {
+  shape: Integer[];
+  strides: Integer[];
+  offset: Integer;
+  mask: [Integer, Integer][] | null;
+  text: string;
+}
+
+export interface UnevenStep {
+  kind: "uneven_step";
+  axis: number;
+  steps: [WitnessStep, WitnessStep];
+}
+
+export interface WitnessStep {
+  index: Integer[];
+  next: Integer[];
+  from: Integer;
+  to: Integer;
+  moved: Integer;
+}
+
+export interface NotABox {
+  kind: "not_a_box";
+  valid: [Integer[], Integer[]];
+  invalid: Integer[];
+}
+
+export type Witness = UnevenStep | NotABox;
+
+/** Why views are not one. */
+export interface Reason {
+  sentence: string;
+  witness: Witness | null;
+}
+
+export type Verdict = "no_new_view" | "merged" | "new_view";
+
+/** An operation of a chain. */
+export interface Operation {
+  name: string;
+  arguments: string;
+  /** The operation in our own notation. */
+  text: string;
+  /** The operation as it was written. */
+  written: string;
+  span: Span;
+}
+
+/** An operation of a chain, and what it did. */
+export interface Step extends Operation {
+  shape: Integer[];
+  views: number;
+  verdict: Verdict;
+  reason: Reason | null;
+}
+
+export interface Start {
+  kind: "shape" | "views" | "nothing" | "base";
+  span: Span;
+  /** Null where there is no base shape, or one that cannot be. */
+  shape: Integer[] | null;
+  text: string;
+}
+
+export type NodeKind = "int" | "bool" | "variable" | "binary" | "within" | "not" | "select";
+
+/** A part of an expression; operands are numbers of earlier nodes. */
+export interface ExpressionNode {
+  kind: NodeKind;
+  operands: number[];
+  low: Integer;
+  high: Integer;
+  condition: boolean;
+  text: string | null;
+  op?: string;
+  name?: string;
+  value?: Integer | boolean;
+  begin?: Integer;
+  end?: Integer;
+}
+
+/** A line of the code: text, and the numbers of nodes that have a name. */
+export interface ExpressionLine {
+  name: string;
+  node: number;
+  pieces: (string | number)[];
+}
+
+export interface Cost {
+  ops: number;
+  divmods: number;
+  weight: number;
+}
+
+export interface Expression {
+  nodes: ExpressionNode[];
+  index: number;
+  valid: number;
+  lines: ExpressionLine[];
+  index_text: string | null;
+  valid_text: string | null;
+  cost: Cost;
+  index_range: [Integer, Integer];
+  value_range: [Integer, Integer];
+  bits: 32 | 64;
+  note: string | null;
+}
+
+export interface ChainResult {
+  shape: Integer[];
+  numel: Integer;
+  views: View[];
+  contiguous: boolean;
+  consecutive: boolean;
+  address_range: [Integer, Integer] | null;
+  buffer_len: Integer | null;
+  buffer_note: string | null;
+  reason: Reason | null;
+  real_strides: (Integer | null)[] | null;
+  strides_note: string | null;
+  masked_axes: number[] | null;
+  collision: [Integer[], Integer[]] | null;
+  collision_note: string | null;
+  expression: Expression | null;
+  expression_note: string | null;
+  tracker: string;
+}
+
+export interface ChainAnswer {
+  canonical: string;
+  start: Start;
+  steps: Step[];
+  /** With an error the operations that were not done: the one at fault and those after it. */
+  rest: Operation[];
+  error: Fault | null;
+  result: ChainResult | null;
+}
+
+export interface TraceLevel {
+  view: number;
+  index: Integer[];
+  position: Integer;
+  masked_axes: number[];
+  offset: Integer;
+  terms: { axis: number; index: Integer; stride: Integer; product: Integer }[];
+  address: Integer | null;
+}
+
+export interface TraceAnswer {
+  address: Integer | null;
+  levels: TraceLevel[];
+}
+
+/** Every `step`-th of a half-open range. */
+export interface TileRange {
+  begin: Integer;
+  end: Integer;
+  step?: Integer;
+}
+
+/** Addresses, row by row: masked cells are NaN, or -2^63 among big integers. */
+export type Addresses = Float64Array | BigInt64Array;
+
+export interface TileAnswer {
+  rows: number;
+  columns: number;
+  addresses: Addresses;
+  counts: Float64Array | null;
+  counts_note: string | null;
+}
+
+export interface CoverageAnswer {
+  begin: Integer;
+  width: Integer;
+  reads: Float64Array;
+  distinct: Float64Array | null;
+  exact: boolean;
+  note: string | null;
+}
+
+export interface ReadersAnswer {
+  indices: Integer[][];
+  complete: boolean;
+  note: string | null;
+}
+
+export interface FreeAnswer {
+  shape: Integer[];
+  numel: Integer;
+  written: Expression;
+  simplified: Expression;
+  address_range: [Integer, Integer] | null;
+  range_exact: boolean;
+}
+
+export interface ComparedSide {
+  shape: Integer[];
+  numel: Integer;
+  valid: Integer | null;
+  address_range: [Integer, Integer] | null;
+  buffer_len: Integer | null;
+  runs: Integer | null;
+  distinct: Integer | null;
+  bytes: Integer | null;
+  lines: Integer | null;
+  note: string | null;
+}
+
+export interface CompareAnswer {
+  a: ComparedSide;
+  b: ComparedSide;
+  equal: boolean | null;
+  difference: { index: Integer[]; a: Integer | null; b: Integer | null } | null;
+  note: string | null;
+}
+
+export type Language =
+  | "python"
+  | "c"
+  | "cuda"
+  | "opencl"
+  | "metal"
+  | "wgsl"
+  | "rust"
+  | "mlir"
+  | "latex"
+  | "numpy"
+  | "pytorch"
+  | "chain";
+
+/** What each request takes, and what it answers. */
+export interface Requests {
+  chain: { request: { text: string; base?: Integer[] | null }; answer: ChainAnswer };
+  evaluate: {
+    request: { source: Source; index: Integer[] };
+    answer: { values: Integer[]; written: Integer[] | null };
+  };
+  trace: { request: { source: ChainSource; index: Integer[] }; answer: TraceAnswer };
+  tile: {
+    request: {
+      source: Source;
+      rows: number[];
+      columns: number[];
+      fixed: Integer[];
+      row: TileRange;
+      column: TileRange;
+      view?: number;
+      counts?: boolean;
+    };
+    answer: TileAnswer;
+  };
+  coverage: {
+    request: { source: Source; begin: Integer; end: Integer; buckets: number };
+    answer: CoverageAnswer;
+  };
+  readers: { request: { source: Source; address: Integer; limit: number }; answer: ReadersAnswer };
+  free: { request: FreeSource; answer: FreeAnswer };
+  compare: { request: { a: Source; b: Source; width: number; line: number }; answer: CompareAnswer };
+  code: { request: { source: Source; language: Language; kernel?: boolean }; answer: { code: string } };
+  json: { request: { source: ChainSource }; answer: { json: string } };
+}
+
+/** An answer, or the fault that there is none for. */
+export type Answer<T> = { ok: true; value: T } | { ok: false; fault: Fault };
+
+/** What the module exports. */
+interface Exports {
+  memory: WebAssembly.Memory;
+  alloc(length: number): number;
+  free(pointer: number, length: number): void;
+  call(pointer: number, length: number): number;
+}
+
+/** Where a list of numbers is: its first byte after the text of the answer, and how many there are. */
+interface Binary {
+  $f64?: Span;
+  $i64?: Span;
+}
+
+function isBinary(value: unknown): value is Binary {
+  return typeof value === "object" && value !== null && ("$f64" in value || "$i64" in value);
+}
+
+/** Asks the library. Requests are answered at once: this is meant to be used in the page or in a worker alike. */
+export class Engine {
+  private instance: Exports | null = null;
+
+  private constructor(private readonly module: WebAssembly.Module) {}
+
+  /** Compiles the engine from its bytes, or from where they are served. */
+  static async load(from: BufferSource | string | URL): Promise<Engine> {
+    if (typeof from !== "string" && !(from instanceof URL)) {
+      return new Engine(await WebAssembly.compile(from));
+    }
+    const response = await fetch(from);
+    if (!response.ok) {
+      throw new Error(`The engine could not be loaded: ${response.status} ${response.statusText}`);
+    }
+    // Static hosts do not always serve the type that compiling while streaming demands.
+    return new Engine(await WebAssembly.compile(await response.arrayBuffer()));
+  }
+
+  call<Name extends keyof Requests>(
+    op: Name,
+    request: Requests[Name]["request"],
+  ): Answer<Requests[Name]["answer"]> {
+    try {
+      const answer = this.answer(JSON.stringify({ op, ...request }));
+      // A chain always answers as far as it goes, and has its fault inside.
+      if (op !== "chain" && isFault(answer)) {
+        return { ok: false, fault: answer.error };
+      }
+      return { ok: true, value: answer as Requests[Name]["answer"] };
+    } catch (error) {
+      // After a trap the memory of an instance cannot be trusted: the next request gets a fresh one.
+      this.instance = null;
+      const message = `The engine failed at this request (${String(error)}); it has been started anew.`;
+      return { ok: false, fault: { kind: "trap", message, field: null, span: null, step: null } };
+    }
+  }
+
+  private answer(request: string): unknown {
+    this.instance ??= new WebAssembly.Instance(this.module, {}).exports as unknown as Exports;
+    const engine = this.instance;
+    const sent = new TextEncoder().encode(request);
+    const pointer = engine.alloc(sent.length);
+    // The memory may have grown, so that its buffer is another one after every call.
+    new Uint8Array(engine.memory.buffer).set(sent, pointer);
+    const at = engine.call(pointer, sent.length);
+    const header = new DataView(engine.memory.buffer, at, 8);
+    const total = header.getUint32(0, true);
+    const length = header.getUint32(4, true);
+    const buffer = engine.memory.buffer;
+    const text = new TextDecoder().decode(new Uint8Array(buffer, at + 8, length));
+    const beside = at + 8 + length;
+    const bytes = ([begin, count]: Span): ArrayBuffer => buffer.slice(beside + begin, beside + begin + 8 * count);
+    const answer: unknown = JSON.parse(text, (_, value: unknown) => {
+      if (!isBinary(value)) return value;
+      if (value.$f64) return new Float64Array(bytes(value.$f64));
+      if (value.$i64) return new BigInt64Array(bytes(value.$i64));
+      return value;
+    });
+    engine.free(at, total);
+    return answer;
+  }
+}
+
+function isFault(answer: unknown): answer is { error: Fault } {
+  return typeof answer === "object" && answer !== null && "error" in answer && !("steps" in answer);
+}
+
+/** The address of a cell of a tile; null where it is masked. */
+export function addressOf(addresses: Addresses, cell: number): number | bigint | null {
+  const address = addresses[cell];
+  if (address === undefined || address === -(2n ** 63n) || Number.isNaN(address)) return null;
+  return address;
+}

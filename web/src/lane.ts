@@ -1,0 +1,122 @@
+/** One direction of the grid: axes joined into a line of cells, with gaps between facets. */
+import type { Place } from "./page";
+
+/** Where cells lie is counted in steps of one cell; a gap between facets is some steps wide. */
+export class Lane {
+  /** The axes, the outermost first: those of the facets, then those within. */
+  readonly axes: number[];
+  /** The sizes of these axes. */
+  private readonly sizes: number[];
+  /** Cells within a facet. */
+  readonly inner: number;
+  /** Cells in all. */
+  readonly count: number;
+  /** Steps between facets. */
+  readonly gap: number;
+  /** Steps from the first cell to the end of the last. */
+  readonly extent: number;
+
+  constructor(
+    shape: readonly number[],
+    /** The axes whose facets lie beside each other. */
+    readonly facets: readonly number[],
+    /** The axes within a facet. */
+    readonly within: readonly number[],
+  ) {
+    this.axes = [...facets, ...within];
+    this.sizes = this.axes.map((axis) => shape[axis] ?? 1);
+    const product = (axes: readonly number[]): number => axes.reduce((all, axis) => all * (shape[axis] ?? 1), 1);
+    this.inner = product(within);
+    const outer = product(facets);
+    this.count = this.inner * outer;
+    this.gap = outer > 1 ? Math.max(1, Math.round(this.inner / 24)) : 0;
+    this.extent = this.count === 0 ? 0 : this.count + (outer - 1) * this.gap;
+  }
+
+  /** The step at which a cell begins. */
+  place(cell: number): number {
+    return this.gap === 0 ? cell : cell + Math.floor(cell / this.inner) * this.gap;
+  }
+
+  /** The cell at a step; null in a gap and outside. */
+  cell(step: number): number | null {
+    const at = Math.floor(step);
+    if (at < 0 || at >= this.extent) return null;
+    if (this.gap === 0) return at;
+    const facet = Math.floor(at / (this.inner + this.gap));
+    const within = at - facet * (this.inner + this.gap);
+    return within < this.inner ? facet * this.inner + within : null;
+  }
+
+  /** The cell at a step or the last one before it. */
+  cellBefore(step: number): number {
+    const at = Math.min(Math.max(Math.floor(step), 0), Math.max(this.extent - 1, 0));
+    if (this.gap === 0) return at;
+    const facet = Math.floor(at / (this.inner + this.gap));
+    return facet * this.inner + Math.min(at - facet * (this.inner + this.gap), this.inner - 1);
+  }
+
+  /** The cell of an index. */
+  ofIndex(index: readonly number[]): number {
+    return this.axes.reduce((cell, axis, at) => cell * (this.sizes[at] ?? 1) + (index[axis] ?? 0), 0);
+  }
+
+  /** Writes the index of a cell. */
+  toIndex(cell: number, index: number[]): void {
+    let rest = cell;
+    for (let at = this.axes.length - 1; at >= 0; at--) {
+      const size = this.sizes[at] ?? 1;
+      index[this.axes[at]!] = rest % size;
+      rest = Math.floor(rest / size);
+    }
+  }
+}
+
+/** The grid: what goes down, what goes across, and what is looked at one slice at a time. */
+export interface Plan {
+  row: Lane;
+  column: Lane;
+  sliders: number[];
+}
+
+export function plan(shape: readonly number[], places: readonly Place[]): Plan {
+  const at = (place: Place): number[] => shape.flatMap((_, axis) => (places[axis] === place ? [axis] : []));
+  return {
+    row: new Lane(shape, at("down"), at("rows")),
+    column: new Lane(shape, at("across"), at("columns")),
+    sliders: at("slider"),
+  };
+}
+
+/** More facets than this are no overview. */
+const MOST_FACETS = 1024;
+
+/** Whether the first ratio of width to height is no farther from that of a screen than the second. */
+function nearer(one: number, other: number): boolean {
+  return Math.abs(Math.log(one / 1.6)) <= Math.abs(Math.log(other / 1.6));
+}
+
+/** Where axes go unless someone says otherwise: the last two are a matrix, those before it facets, then sliders. */
+export function usualPlaces(shape: readonly number[]): Place[] {
+  const places: Place[] = shape.map(() => "slider");
+  const long = shape.flatMap((size, axis) => (size === 1 ? [] : [axis])).reverse();
+  const [last, second, third, fourth] = long;
+  // A tensor of one element is one cell, wherever its axes go.
+  if (last === undefined) return places;
+  places[last] = "columns";
+  if (second === undefined) return places;
+  places[second] = "rows";
+  const size = (axis: number): number => shape[axis] ?? 1;
+  if (third === undefined || size(third) > MOST_FACETS / 16) return places;
+  if (fourth === undefined || size(fourth) * size(third) > MOST_FACETS) {
+    // One row of facets or one column of them.
+    places[third] = nearer((size(third) * size(last)) / size(second), size(last) / (size(third) * size(second))) ? "across" : "down";
+    return places;
+  }
+  const wide = (size(third) * size(last)) / (size(fourth) * size(second));
+  const tall = (size(fourth) * size(last)) / (size(third) * size(second));
+  const across = nearer(wide, tall);
+  places[third] = across ? "across" : "down";
+  places[fourth] = across ? "down" : "across";
+  return places;
+}

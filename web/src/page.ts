@@ -1,0 +1,318 @@
+/** Everything that a link restores, in one signal; the browser's history is undo. */
+import { computed, signal } from "@preact/signals";
+import type { Language } from "./engine";
+import { LONGEST_FRAGMENT, read, write, type Fields } from "./fragment";
+import { FIRST } from "./presets";
+
+/** Where the layout comes from: operations, one view entered by hand, or expressions over variables. */
+export type Mode = "chain" | "view" | "free";
+
+/** What a cell of the grid says. */
+export type Label = "address" | "position" | "index" | "valid";
+
+/** Where an axis goes in the grid. */
+export type Place = "rows" | "columns" | "down" | "across" | "slider";
+
+/** An axis of a view as it is typed, right or wrong. */
+export interface HandAxis {
+  size: string;
+  stride: string;
+  begin: string;
+  end: string;
+}
+
+/** A variable as it is typed. */
+export interface FreeVariable {
+  name: string;
+  begin: string;
+  end: string;
+}
+
+/** What part of a canvas is seen: pixels a cell, and the cell at the corner. */
+export interface Camera {
+  scale: number;
+  x: number;
+  y: number;
+}
+
+export interface Page {
+  mode: Mode;
+  chain: string;
+  muted: number[];
+  axes: HandAxis[];
+  offset: string;
+  index: string;
+  valid: string;
+  syntax: "python" | "c";
+  variables: FreeVariable[];
+  other: string;
+  at: number[];
+  label: Label;
+  /** `address`, `reads`, `axis0`, `view1`, .. */
+  color: string;
+  places: Place[] | null;
+  camera: Camera | null;
+  strip: "linear" | "wrapped";
+  rowLength: number | null;
+  stripCamera: Camera | null;
+  language: Language;
+  kernel: boolean;
+  width: number;
+  line: number;
+}
+
+export const DEFAULT: Page = {
+  mode: "chain",
+  chain: FIRST,
+  muted: [],
+  axes: [
+    { size: "2", stride: "6", begin: "0", end: "2" },
+    { size: "3", stride: "2", begin: "1", end: "3" },
+    { size: "2", stride: "1", begin: "0", end: "2" },
+  ],
+  offset: "0",
+  index: "idx1 + idx0*4",
+  valid: "idx1 < 3",
+  syntax: "python",
+  variables: [
+    { name: "idx0", begin: "0", end: "3" },
+    { name: "idx1", begin: "0", end: "4" },
+  ],
+  other: "",
+  at: [2, 0],
+  label: "address",
+  color: "address",
+  places: null,
+  camera: null,
+  strip: "linear",
+  rowLength: null,
+  stripCamera: null,
+  language: "python",
+  kernel: false,
+  width: 4,
+  line: 64,
+};
+
+/** A longer text is refused with a sentence. */
+export const LONGEST_TEXT = 12_000;
+/** The library's limit of the rank. */
+export const MOST_AXES = 64;
+
+export const MODES: readonly Mode[] = ["chain", "view", "free"];
+export const LABELS: readonly Label[] = ["address", "position", "index", "valid"];
+export const PLACES: readonly Place[] = ["rows", "columns", "down", "across", "slider"];
+export const LANGUAGES: readonly Language[] = [
+  "python", "c", "cuda", "opencl", "metal", "wgsl", "rust", "mlir", "latex", "numpy", "pytorch",
+];
+
+export const page = signal<Page>(DEFAULT);
+
+/** What went wrong with a link, for the reader. */
+export const notice = signal<string | null>(null);
+
+/** A part of the page that changes only when its value does. */
+function part<Key extends keyof Page>(key: Key) {
+  return computed(() => page.value[key]);
+}
+
+export const mode = part("mode");
+export const chain = part("chain");
+export const muted = part("muted");
+export const at = part("at");
+export const camera = part("camera");
+
+function numbers(text: string | undefined): number[] {
+  if (text === undefined || text === "") return [];
+  const list = text.split(",").slice(0, MOST_AXES).map(Number);
+  return list.every((value) => Number.isSafeInteger(value) && value >= 0) ? list : [];
+}
+
+function oneOf<T extends string>(text: string | undefined, allowed: readonly T[], otherwise: T): T {
+  return allowed.find((value) => value === text) ?? otherwise;
+}
+
+function count(text: string | undefined, otherwise: number, most: number): number {
+  const value = Number(text);
+  return text !== undefined && Number.isInteger(value) && value >= 1 && value <= most ? value : otherwise;
+}
+
+function cameraOf(text: string | undefined): Camera | null {
+  const [scale, x, y] = (text ?? "").split(",").map(Number);
+  if (scale === undefined || x === undefined || y === undefined) return null;
+  if (![scale, x, y].every(Number.isFinite) || scale <= 0 || scale > 200) return null;
+  return { scale, x, y };
+}
+
+function cameraText(camera: Camera): string {
+  return [camera.scale, camera.x, camera.y].map((value) => Number(value.toPrecision(7))).join(",");
+}
+
+/** The page as fields of a link. What is as it is by default is left out. */
+export function fieldsOf(page: Page): Fields {
+  const fields: Fields = new Map();
+  const put = (key: string, value: string, usual = ""): void => {
+    if (value !== usual) fields.set(key, value);
+  };
+  put("mode", page.mode, "chain");
+  if (page.mode === "view") {
+    for (const key of ["size", "stride", "begin", "end"] as const) {
+      fields.set(key, page.axes.map((axis) => axis[key]).join(","));
+    }
+    put("offset", page.offset, "0");
+  } else if (page.mode === "free") {
+    fields.set("index", page.index);
+    put("valid", page.valid);
+    put("syntax", page.syntax, "python");
+    const ranges = page.variables.map(({ name, begin, end }) => `${name}:${begin}:${end}`);
+    fields.set("variables", ranges.join(","));
+  } else {
+    fields.set("chain", page.chain);
+    put("muted", page.muted.join(","));
+  }
+  put("at", page.at.join(","));
+  put("other", page.other);
+  put("label", page.label, DEFAULT.label);
+  put("color", page.color, DEFAULT.color);
+  if (page.places !== null) put("axes", page.places.join(","));
+  if (page.camera !== null) put("zoom", cameraText(page.camera));
+  put("strip", page.strip, DEFAULT.strip);
+  if (page.rowLength !== null) put("row", String(page.rowLength));
+  if (page.stripCamera !== null) put("stripzoom", cameraText(page.stripCamera));
+  put("code", page.language, DEFAULT.language);
+  if (page.kernel) put("kernel", "1");
+  put("bytes", String(page.width), String(DEFAULT.width));
+  put("line", String(page.line), String(DEFAULT.line));
+  return fields;
+}
+
+/** The page that the fields of a link describe. What makes no sense is as it is by default. */
+export function pageOf(fields: Fields): Page {
+  if (fields.size === 0) return DEFAULT;
+  const get = (key: string): string | undefined => fields.get(key);
+  const text = (key: string, otherwise: string): string => (get(key) ?? otherwise).slice(0, LONGEST_TEXT + 1);
+  const lists = ["size", "stride", "begin", "end"].map((key) => get(key)?.split(","));
+  const [sizes, strides, begins, ends] = lists;
+  const axes = sizes?.slice(0, MOST_AXES).map((size, axis) => ({
+    size,
+    stride: strides?.[axis] ?? "",
+    begin: begins?.[axis] ?? "0",
+    end: ends?.[axis] ?? size,
+  }));
+  const variables = get("variables")?.split(",").slice(0, MOST_AXES).map((range) => {
+    const [name = "", begin = "", end = ""] = range.split(":");
+    return { name, begin, end };
+  });
+  const places = get("axes")?.split(",").slice(0, MOST_AXES).map((place) => oneOf(place, PLACES, "slider"));
+  return {
+    mode: oneOf(get("mode"), MODES, "chain"),
+    chain: text("chain", DEFAULT.chain),
+    muted: numbers(get("muted")),
+    axes: get("size") === "" ? [] : (axes ?? DEFAULT.axes),
+    offset: text("offset", "0"),
+    index: text("index", DEFAULT.index),
+    valid: text("valid", get("index") === undefined ? DEFAULT.valid : ""),
+    syntax: oneOf(get("syntax"), ["python", "c"], "python"),
+    variables: get("variables") === "" ? [] : (variables ?? DEFAULT.variables),
+    other: text("other", ""),
+    at: numbers(get("at")),
+    label: oneOf(get("label"), LABELS, DEFAULT.label),
+    color: /^(address|reads|axis\d{1,2}|view\d{1,3})$/.test(get("color") ?? "") ? text("color", "") : DEFAULT.color,
+    places: places ?? null,
+    camera: cameraOf(get("zoom")),
+    strip: oneOf(get("strip"), ["linear", "wrapped"], DEFAULT.strip),
+    rowLength: get("row") === undefined ? null : count(get("row"), 16, 4096),
+    stripCamera: cameraOf(get("stripzoom")),
+    language: oneOf(get("code"), LANGUAGES, DEFAULT.language),
+    kernel: get("kernel") === "1",
+    width: count(get("bytes"), DEFAULT.width, 4096),
+    line: count(get("line"), DEFAULT.line, 65_536),
+  };
+}
+
+/** How many steps back and forward there are among the entries that the page made. */
+export const steps = signal({ now: 0, last: 0 });
+
+/** The series of changes that is one step of undo, such as the letters of a word. */
+let series: string | null = null;
+let seriesEnd = 0;
+let writing = 0;
+let numbered = 0;
+
+function href(): string {
+  return `#${write(fieldsOf(page.value))}`;
+}
+
+/** The fragment as the page knows it. */
+let known = "";
+
+/** Writes the state into the address bar now. */
+export function flush(): void {
+  if (writing === 0) return;
+  clearTimeout(writing);
+  writing = 0;
+  // Someone has just gone elsewhere, and the event that says so is still to come.
+  if (location.hash !== known) return;
+  history.replaceState({ step: steps.value.now }, "", href());
+  known = location.hash;
+}
+
+/** The next change is a step of undo of its own. */
+export function settle(): void {
+  series = null;
+}
+
+/**
+ * Changes the page. Without `edit` it is no step of undo: what is seen, not what it is about. Changes with the same
+ * `edit` in a row are one step; with `true` the change is a step of its own.
+ */
+export function change(patch: Partial<Page>, edit: string | true | null = null): void {
+  const next = { ...page.peek(), ...patch };
+  if (edit !== null && (edit === true || edit !== series)) {
+    flush();
+    page.value = next;
+    const now = steps.value.now + 1;
+    steps.value = { now, last: now };
+    history.pushState({ step: now }, "", href());
+    known = location.hash;
+    series = edit === true ? `step ${++numbered}` : edit;
+  } else {
+    page.value = next;
+    // Browsers refuse more than some hundred entries in half a minute.
+    if (writing === 0) writing = window.setTimeout(flush, 250);
+  }
+  if (edit !== null) {
+    clearTimeout(seriesEnd);
+    seriesEnd = window.setTimeout(settle, 1500);
+  }
+}
+
+function open(): void {
+  known = location.hash;
+  const fragment = known.slice(1);
+  series = null;
+  if (fragment.length > LONGEST_FRAGMENT) {
+    notice.value = `This link is ${fragment.length} characters long; at most ${LONGEST_FRAGMENT} are read.`;
+    page.value = DEFAULT;
+    return;
+  }
+  page.value = pageOf(read(fragment));
+}
+
+function stepOf(state: unknown): number {
+  return typeof state === "object" && state !== null && "step" in state ? Number(state.step) || 0 : 0;
+}
+
+/** Reads the link, and follows the browser's history from now on. */
+export function follow(): void {
+  open();
+  const now = stepOf(history.state);
+  steps.value = { now, last: now };
+  addEventListener("popstate", (event: PopStateEvent) => {
+    clearTimeout(writing);
+    writing = 0;
+    open();
+    const step = stepOf(event.state);
+    steps.value = { now: step, last: Math.max(step, steps.value.last) };
+  });
+  addEventListener("pagehide", flush);
+}

@@ -1,0 +1,88 @@
+/** The controls that several panes have. */
+import { h, type ComponentChildren } from "preact";
+import { LONGEST_TEXT, settle } from "../page";
+
+interface IconButtonProps {
+  /** Which of the icons in the style sheet. */
+  icon: string;
+  /** What it does, for those who do not see it. */
+  label: string;
+  /** The same for those who point at it. */
+  title?: string;
+  disabled?: boolean;
+  pressed?: boolean;
+  click(): void;
+}
+
+export function IconButton({ icon, label, title = label, disabled = false, pressed, click }: IconButtonProps) {
+  return (
+    <button type="button" class="icon" data-icon={icon} aria-label={label} title={title} disabled={disabled} aria-pressed={pressed} onClick={click} />
+  );
+}
+
+interface ChoiceProps {
+  name: ComponentChildren;
+  value: string;
+  /** Values and what they are called. */
+  options: readonly (readonly [string, string])[];
+  choose(value: string): void;
+}
+
+export function Choice({ name, value, options, choose }: ChoiceProps) {
+  return (
+    <label class="beside">
+      <span>{name}</span>
+      <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {options.map(([each, text]) => <option value={each}>{text}</option>)}
+      </select>
+    </label>
+  );
+}
+
+interface TextProps {
+  name: string;
+  /** The name is seen. */
+  named?: boolean;
+  value: string;
+  /** Letters of a row. */
+  wide?: number;
+  placeholder?: string;
+  invalid: boolean;
+  /** What says more: the mistake, or help. */
+  describedBy: string | undefined;
+  change(text: string): void;
+}
+
+/** A line of text that grows with what is in it; Enter only ends it. */
+export function Text({ name, named = false, value, wide = 110, placeholder, invalid, describedBy, change }: TextProps) {
+  return (
+    <label class={named ? "line named" : "line"}>
+      <span class={named ? "" : "spoken-label"}>{name}</span>
+      <textarea
+        class="text" rows={Math.min(Math.max(Math.ceil(value.length / wide), value.split("\n").length), 6)} value={value} placeholder={placeholder}
+        spellcheck={false} autocomplete="off" autocapitalize="off" maxLength={LONGEST_TEXT + 1000} aria-invalid={invalid} aria-describedby={describedBy}
+        onInput={(event) => change(event.currentTarget.value)}
+        onBlur={settle}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey) return;
+          event.preventDefault();
+          settle();
+        }}
+      />
+    </label>
+  );
+}
+
+/** Follows a pointer from where it went down to where it is let go. */
+export function dragged(event: PointerEvent, move: (event: PointerEvent) => void, end: () => void): void {
+  const handle = event.currentTarget as HTMLElement;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const done = (): void => {
+    stop.abort();
+    end();
+  };
+  handle.addEventListener("pointermove", move, { signal });
+  handle.addEventListener("pointerup", done, { signal });
+  handle.addEventListener("pointercancel", done, { signal });
+}

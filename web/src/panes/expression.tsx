@@ -1,0 +1,179 @@
+/** Pane E: the index expression with the numbers of the element in it. */
+import { Fragment, h } from "preact";
+import { effect, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { ask } from "../ask";
+import type { Cost, Expression, Fault, Integer } from "../engine";
+import { detail } from "../focus";
+import { current, layout, type Layout } from "../layout";
+import { counted, plain } from "../numbers";
+import { change, LANGUAGES, page } from "../page";
+import { Choice } from "./controls";
+import { CopyButton } from "./copybutton";
+import { sentence } from "./mistake";
+import { Pane } from "./pane";
+import { Scroll } from "./scroll";
+
+/** The code in the chosen language, and what it is of. */
+const code = signal<{ layout: Layout; language: string; kernel: boolean; text: string | null; fault: Fault | null } | null>(null);
+
+/** What the texts of a language are called on the page. */
+const NAMES: Record<string, string> = {
+  python: "Python", c: "C", cuda: "CUDA", opencl: "OpenCL", metal: "Metal", wgsl: "WGSL", rust: "Rust", mlir: "MLIR", latex: "LaTeX",
+  numpy: "NumPy (the operations)", pytorch: "PyTorch (the operations)",
+};
+
+/** Whether a language has kernels. */
+function hasKernels(language: string): boolean {
+  return !["mlir", "latex", "numpy", "pytorch"].includes(language);
+}
+
+export function costText({ ops, divmods, weight }: Cost): string {
+  if (ops === 0) return "nothing to compute";
+  const divisions = divmods === 0 ? "no division" : counted(divmods, "division");
+  return `${counted(ops, "operation")}, ${divisions}, weight ${weight}`;
+}
+
+/** A condition is true or false, everything else a number. */
+function valueText(expression: Expression, node: number, values: readonly Integer[]): string {
+  const value = values[node];
+  if (value === undefined) return "";
+  return expression.nodes[node]?.condition === true ? (Number(value) === 0 ? "False" : "True") : plain(value);
+}
+
+function Lines({ expression, values }: { expression: Expression; values: Integer[] | null }) {
+  const named = new Map(expression.lines.map(({ name, node }) => [node, name]));
+  const nameOf = (node: number): string => {
+    const of = expression.nodes[node];
+    return of?.kind === "variable" ? (of.name ?? "") : (named.get(node) ?? "");
+  };
+  return (
+    <dl class="lines">
+      {expression.lines.map(({ name, node, pieces }) => {
+        const of = expression.nodes[node];
+        const trivial = pieces.length === 1 && typeof pieces[0] === "string";
+        return (
+          <div class="code-line" data-line={name}>
+            <dt>{name}</dt>
+            <dd>
+              <code>{pieces.map((piece) => (typeof piece === "number" ? <var>{nameOf(piece)}</var> : piece))}</code>
+              {values !== null && !trivial && (
+                <code class="substituted">
+                  <span class="soft">= </span>
+                  {pieces.map((piece) => (typeof piece === "number" ? <b>{bracketed(valueText(expression, piece, values))}</b> : piece))}
+                  <span class="soft"> = </span>
+                  <b class="value">{valueText(expression, node, values)}</b>
+                </code>
+              )}
+            </dd>
+            {of !== undefined && !of.condition && <dd class="range" title="The values that it can have">{plain(of.low)} … {plain(of.high)}</dd>}
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
+
+/** A negative number after an operator is read more easily in brackets. */
+function bracketed(text: string): string {
+  return text.startsWith("\u2212") ? `(${text})` : text;
+}
+
+function Terms({ expression, values }: { expression: Expression; values: Integer[] | null }) {
+  const rows = expression.nodes
+    .map((node, at) => ({ node, at }))
+    .filter(({ node }) => node.kind !== "int" && node.kind !== "bool" && node.text !== null);
+  if (rows.length === 0) return null;
+  return (
+    <details class="terms">
+      <summary>Every term: {rows.length}, with range and value</summary>
+      <Scroll label="Terms" always>
+        <table class="numbers-table">
+          <thead>
+            <tr><th scope="col" class="left">term</th><th scope="col">least</th><th scope="col">most</th><th scope="col">now</th></tr>
+          </thead>
+          <tbody>
+            {rows.map(({ node, at }) => (
+              <tr>
+                <td class="left"><code>{node.text}</code></td>
+                <td>{node.condition ? "False" : plain(node.low)}</td>
+                <td>{node.condition ? "True" : plain(node.high)}</td>
+                <td>{values === null ? "" : valueText(expression, at, values)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </details>
+  );
+}
+
+function Code() {
+  const { language, kernel } = page.value;
+  const now = layout.value;
+  useEffect(
+    () =>
+      effect(() => {
+        const of = layout.value;
+        const { language, kernel } = page.value;
+        if (of === null || !current.value) return;
+        const old = code.peek();
+        const whole = kernel && hasKernels(language);
+        if (old?.layout === of && old.language === language && old.kernel === whole) return;
+        void ask("code", { source: of.source, language, kernel: whole }, "code").then((said) => {
+          if (said === null) return;
+          code.value = { layout: of, language, kernel: whole, text: said.ok ? said.value.code : null, fault: said.ok ? null : said.fault };
+        });
+      }),
+    [],
+  );
+  const shown = code.value?.layout === now && code.value?.language === language ? code.value : null;
+  return (
+    <div class="code">
+      <div class="code-head">
+        <Choice
+          name="Code in" value={language} choose={(value) => change({ language: value as (typeof LANGUAGES)[number] }, true)}
+          options={LANGUAGES.filter((each) => now?.chain != null || (each !== "numpy" && each !== "pytorch")).map((each) => [each, NAMES[each] ?? each])}
+        />
+        <label class="beside">
+          <input
+            type="checkbox" checked={kernel && hasKernels(language)} disabled={!hasKernels(language)}
+            onChange={(event) => change({ kernel: event.currentTarget.checked }, true)}
+          />
+          whole kernel
+        </label>
+        <span class="fill" />
+        <CopyButton name="Copy" hint="Copy the code" disabled={shown?.text == null} text={() => code.value?.text ?? ""} />
+      </div>
+      {shown?.fault != null ? <p class="soft">{sentence(shown.fault.message)}</p> : <pre tabIndex={0} role="region" aria-label="Code"><code>{shown?.text ?? "\u2026"}</code></pre>}
+    </div>
+  );
+}
+
+export function ExpressionPane() {
+  const now = layout.value;
+  const expression = now?.expression ?? null;
+  const known = detail.value;
+  const values = known !== null && known.layout === now ? known.values : null;
+  const free = now?.free ?? null;
+  const cheaper = free !== null && free.written.cost.weight > free.simplified.cost.weight;
+  return (
+    <Pane id="expression" title="Index expression">
+      {expression === null ? (
+        <p class="soft">{sentence(now?.expressionNote ?? "There is no expression.")}</p>
+      ) : (
+        <>
+          {expression.lines.length === 0 ? <p class="soft">{sentence(expression.note ?? "The expression is too long to show.")}</p> : <Lines expression={expression} values={values} />}
+          <p class="soft cost">{costText(expression.cost)}. {expression.bits} bits suffice.</p>
+          {free !== null && (
+            <p class="soft">
+              {cheaper ? `As written: ${costText(free.written.cost)}. What is shown is the same for all values, simplified.` : "As written, it is already as cheap as we can make it."}
+            </p>
+          )}
+          <Terms expression={expression} values={values} />
+          <Code />
+        </>
+      )}
+    </Pane>
+  );
+}

@@ -1,0 +1,78 @@
+/** The free mode: any index and valid expression over variables with ranges. */
+import { Fragment, h } from "preact";
+import { trouble } from "../layout";
+import { change, MOST_AXES, page, settle, type FreeVariable } from "../page";
+import { AFRESH } from "./chain";
+import { Choice, IconButton, Text } from "./controls";
+import { Mistake } from "./mistake";
+import { Pane } from "./pane";
+import { Scrub } from "./scrub";
+
+function Line({ field }: { field: "index" | "valid" }) {
+  const fault = trouble.value?.fault.field === field ? trouble.value.fault : null;
+  const text = page.value[field];
+  return (
+    <>
+      <Text
+        name={field} named value={text} wide={90} placeholder={field === "valid" ? "True" : ""}
+        invalid={fault !== null} describedBy={fault === null ? undefined : `${field}-fault`}
+        change={(value) => change({ [field]: value, camera: null, stripCamera: null }, `${field} text`)}
+      />
+      {fault !== null && <Mistake id={`${field}-fault`} fault={fault} text={text} />}
+    </>
+  );
+}
+
+export function FreePane() {
+  const { variables, syntax } = page.value;
+  const fault = trouble.value?.fault ?? null;
+  const other = fault !== null && fault.field !== "index" && fault.field !== "valid" ? fault : null;
+  const put = (row: number, patch: Partial<FreeVariable>): void => {
+    const next = variables.map((variable, each) => (each === row ? { ...variable, ...patch } : variable));
+    change({ variables: next, ...AFRESH }, `variable ${row} ${Object.keys(patch).join()}`);
+  };
+  const spare = (): string => {
+    for (let at = 0; ; at++) if (!variables.some(({ name }) => name === `idx${at}`)) return `idx${at}`;
+  };
+  return (
+    <Pane
+      id="free" title="Expression over variables" shows={false}
+      tools={
+        <Choice
+          name="Division as in" value={syntax} options={[["python", "Python (//, rounds down)"], ["c", "C (/, towards zero)"]]}
+          choose={(value) => change({ syntax: value === "c" ? "c" : "python" }, true)}
+        />
+      }
+    >
+      <Line field="index" />
+      <Line field="valid" />
+      <ul class="variables" aria-label="Variables">
+        {variables.map(({ name, begin, end }, row) => (
+          <li data-wrong={other?.field === "variables" && other.variable === row ? "yes" : undefined}>
+            <input
+              class="name" type="text" value={name} aria-label={`Name of variable ${row + 1}`} spellcheck={false} autocomplete="off" autocapitalize="off" maxLength={64}
+              onInput={(event) => put(row, { name: event.currentTarget.value })} onBlur={settle}
+            />
+            from
+            <Scrub field value={begin} label={`${name} from`} change={(value) => put(row, { begin: value })} />
+            to before
+            <Scrub field value={end} label={`${name} to before`} change={(value) => put(row, { end: value })} />
+            <IconButton
+              icon="remove" label={`Delete ${name || "variable"}`} title="Delete"
+              click={() => change({ variables: variables.filter((_, each) => each !== row), ...AFRESH }, true)}
+            />
+          </li>
+        ))}
+        <li>
+          <button
+            type="button" disabled={variables.length >= MOST_AXES}
+            onClick={() => change({ variables: [...variables, { name: spare(), begin: "0", end: "2" }], ...AFRESH }, true)}
+          >
+            + variable
+          </button>
+        </li>
+      </ul>
+      {other !== null && <Mistake id="variables-fault" fault={other} text={null} />}
+    </Pane>
+  );
+}

@@ -1,0 +1,201 @@
+/** Pane F: why the views are not one, drawn. */
+import { Fragment, h } from "preact";
+import { effect, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { ask } from "../ask";
+import { addressOf, type Integer, type NotABox, type UnevenStep } from "../engine";
+import { select } from "../focus";
+import { current, layout, type Layout } from "../layout";
+import { bracket, plain } from "../numbers";
+import { sentence } from "./mistake";
+import { Pane } from "./pane";
+
+/** Selects an element from within the picture. */
+function Go({ index }: { index: readonly Integer[] }) {
+  return <button type="button" class="go" title="Select this element" onClick={() => select(index.map(Number))}>{bracket(index)}</button>;
+}
+
+function signed(value: Integer): string {
+  return Number(value) < 0 ? plain(value) : `+${plain(value)}`;
+}
+
+const WIDE = 560;
+
+/** Two steps along one axis, on the line of memory. */
+function Uneven({ witness }: { witness: UnevenStep }) {
+  const [a, b] = witness.steps;
+  const ends = [a.from, a.to, b.from, b.to].map(Number);
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const x = (address: Integer): number => 46 + ((Number(address) - low) / Math.max(high - low, 1)) * (WIDE - 92);
+  const arc = (from: Integer, to: Integer, up: boolean): string => {
+    const [x0, x1] = [x(from), x(to)];
+    const y = up ? 74 : 90;
+    const tall = Math.max(Math.min(Math.abs(x1 - x0) * 0.45, 50), 26) * (up ? -1 : 1);
+    return `M${x0} ${y} C${x0} ${y + tall} ${x1} ${y + tall} ${x1} ${y}`;
+  };
+  const ticks = [...new Map(ends.map((value, at) => [value, [a.from, a.to, b.from, b.to][at]!])).values()];
+  return (
+    <figure class="witness">
+      <svg viewBox={`0 0 ${WIDE} 164`} role="img" aria-label={`Two steps along axis ${witness.axis} that move the address by ${plain(a.moved)} and by ${plain(b.moved)}`}>
+        <line x1="20" x2={WIDE - 20} y1="82" y2="82" class="axis" />
+        {([[a, true], [b, false]] as const).map(([step, up]) => (
+          <g class={up ? "step first" : "step second"}>
+            <path d={arc(step.from, step.to, up)} class="arc" />
+            <path d={up ? "M-4 -7 L0 0 L4 -7" : "M-4 7 L0 0 L4 7"} transform={`translate(${x(step.to)} ${up ? 74 : 90})`} class="arc" />
+            <text x={(x(step.from) + x(step.to)) / 2} y={up ? 20 : 154} class="moved">{signed(step.moved)}</text>
+          </g>
+        ))}
+        {ticks.map((address) => (
+          <g>
+            <rect x={x(address) - 17} y="72" width="34" height="20" rx="4" class="cell" />
+            <text x={x(address)} y="86.5" class="address">{plain(address)}</text>
+          </g>
+        ))}
+      </svg>
+      <figcaption>
+        <ul class="steps">
+          {witness.steps.map((step, at) => (
+            <li>
+              <span class={at === 0 ? "dash first" : "dash second"} aria-hidden="true" />
+              <Go index={step.index} /> → <Go index={step.next} /> moves the address by <b>{signed(step.moved)}</b>
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** Which cells of the slice around the invalid element are valid. */
+interface Slice {
+  layout: Layout;
+  axes: [number, number];
+  begin: [number, number];
+  size: [number, number];
+  valid: boolean[];
+}
+
+const slice = signal<Slice | null>(null);
+
+/** A larger box is drawn without its cells. */
+const MOST_CELLS = 24;
+
+/** Whether an index lies in the slice through the invalid element that two axes span. */
+function inSlice(index: readonly Integer[], { invalid }: NotABox, axes: readonly number[]): boolean {
+  return index.every((at, axis) => axes.includes(axis) || String(at) === String(invalid[axis]));
+}
+
+/** The two axes that tell the three elements apart, with as many of them as can be in one slice. */
+function axesOf(witness: NotABox): [number, number] {
+  const { valid, invalid } = witness;
+  const points = [...valid, invalid];
+  let best: { axes: [number, number]; score: number } = { axes: [0, 0], score: -1 };
+  for (let first = 0; first < invalid.length; first++) {
+    for (let second = first; second < invalid.length; second++) {
+      const apart = new Set(points.map((index) => `${index[first]},${index[second]}`)).size;
+      const inside = valid.filter((index) => inSlice(index, witness, [first, second])).length;
+      const score = 10 * apart + 3 * inside + (first === second ? 0 : 1);
+      if (score > best.score) best = { axes: [first, second], score };
+    }
+  }
+  return best.axes;
+}
+
+function Box({ witness, now }: { witness: NotABox; now: Layout }) {
+  const { valid: [a, b], invalid } = witness;
+  const [rowAxis, columnAxis] = axesOf(witness);
+  const span = (axis: number): [number, number] => {
+    const all = [a, b, invalid].map((index) => Number(index[axis]));
+    return [Math.min(...all), Math.max(...all)];
+  };
+  useEffect(
+    () =>
+      effect(() => {
+        const of = layout.value;
+        const why = of?.chain?.reason?.witness;
+        if (of === null || why?.kind !== "not_a_box" || !current.value || slice.peek()?.layout === of) return;
+        const [rows, columns] = axesOf(why);
+        const range = (axis: number): [number, number] => {
+          const all = [...why.valid, why.invalid].map((index) => Number(index[axis]));
+          return [Math.max(Math.min(...all) - 1, 0), Math.min(Math.max(...all) + 2, of.shape[axis] ?? 1)];
+        };
+        const [r, c] = [range(rows), rows === columns ? ([0, 1] as [number, number]) : range(columns)];
+        if (r[1] - r[0] > MOST_CELLS || c[1] - c[0] > MOST_CELLS) return;
+        const request = {
+          source: of.source, rows: [rows], columns: rows === columns ? [] : [columns], fixed: why.invalid,
+          row: { begin: r[0], end: r[1] }, column: { begin: c[0], end: c[1] },
+        };
+        void ask("tile", request, "witness").then((said) => {
+          if (said === null || !said.ok) return;
+          const { addresses } = said.value;
+          slice.value = {
+            layout: of, axes: [rows, columns], begin: [r[0], c[0]], size: [r[1] - r[0], c[1] - c[0]],
+            valid: Array.from({ length: addresses.length }, (_, cell) => addressOf(addresses, cell) !== null),
+          };
+        });
+      }),
+    [],
+  );
+  const one = rowAxis === columnAxis;
+  const shown = slice.value?.layout === now ? slice.value : null;
+  const [r, c] = [span(rowAxis), one ? ([0, 0] as [number, number]) : span(columnAxis)];
+  const begin = shown?.begin ?? [r[0], c[0]];
+  const size = shown?.size ?? [Math.max(r[1] - r[0] + 1, 1), Math.max(c[1] - c[0] + 1, 1)];
+  const cell = shown === null ? Math.min(300 / size[1], 200 / size[0]) : Math.max(Math.min(34, 420 / size[1]), 14);
+  const [wide, tall] = [size[1] * cell, size[0] * cell];
+  const x = (index: readonly Integer[]): number => 40 + ((one ? 0 : Number(index[columnAxis])) - begin[1]) * cell;
+  const y = (index: readonly Integer[]): number => 26 + (Number(index[rowAxis]) - begin[0]) * cell;
+  const side = Math.max(cell - 2, 10);
+  const mark = (index: readonly Integer[], kind: string, text: string) => (
+    <g class={inSlice(index, witness, [rowAxis, columnAxis]) ? kind : `${kind} outside`}>
+      <rect x={x(index) + cell / 2 - side / 2} y={y(index) + cell / 2 - side / 2} width={side} height={side} rx="4" />
+      <text x={x(index) + cell / 2} y={y(index) + cell / 2 + 4}>{text}</text>
+    </g>
+  );
+  return (
+    <figure class="witness">
+      <svg viewBox={`0 0 ${wide + 56} ${tall + 40}`} ref={(svg) => svg?.style.setProperty("--wide", `${wide + 56}px`)} role="img" aria-label={`The masked element ${bracket(invalid)} lies in the box of the valid elements ${bracket(a)} and ${bracket(b)}`}>
+        <text x="40" y="14" class="name">{one ? "" : `axis ${columnAxis} \u2192`}</text>
+        <text x="14" y="26" class="name" transform="rotate(90 14 26)">axis {rowAxis} →</text>
+        {shown?.valid.map((valid, at) => (
+          <rect
+            x={41 + (at % size[1]) * cell} y={27 + Math.floor(at / size[1]) * cell} width={cell - 2} height={cell - 2} rx="2"
+            class={valid ? "valid" : "invalid"}
+          />
+        ))}
+        <rect
+          x={40 + (c[0] - begin[1]) * cell - 1} y={26 + (r[0] - begin[0]) * cell - 1}
+          width={(c[1] - c[0] + 1) * cell + 2} height={(r[1] - r[0] + 1) * cell + 2} rx="5" class="box"
+        />
+        {mark(a, "good", "\u2713")}
+        {mark(b, "good", "\u2713")}
+        {mark(invalid, "bad", "\u00d7")}
+      </svg>
+      <figcaption>
+        <Go index={a} /> and <Go index={b} /> have an address, <Go index={invalid} /> between them has none: one mask is a box, and this is not.
+        {witness.valid.some((index) => !inSlice(index, witness, [rowAxis, columnAxis])) && " What is only outlined lies in another slice."}
+      </figcaption>
+    </figure>
+  );
+}
+
+export function WitnessPane() {
+  const now = layout.value;
+  if (now !== null && now.chain === null) return null;
+  const views = now?.chain?.views.length ?? 0;
+  const reason = now?.chain?.reason ?? null;
+  const witness = reason?.witness ?? null;
+  return (
+    <Pane id="witness" title="Why not one view?">
+      {reason === null || now === null ? (
+        <p class="soft">It is one view{now?.chain?.contiguous === true ? ", and contiguous" : ""}: one stride for each axis does it all.</p>
+      ) : (
+        <>
+          <p>{views} views are needed: {sentence(reason.sentence).replace(/^./, (letter) => letter.toLowerCase())}</p>
+          {witness?.kind === "uneven_step" && <Uneven witness={witness} />}
+          {witness?.kind === "not_a_box" && <Box witness={witness} now={now} />}
+        </>
+      )}
+    </Pane>
+  );
+}

@@ -1,0 +1,47 @@
+/** The real browser that the tests run in. */
+import { existsSync } from "node:fs";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export function launch(): Promise<Browser> {
+  const executablePath = process.env["CHROMIUM"] ?? PLACES.find((place) => existsSync(place));
+  if (executablePath === undefined) throw new Error("There is no Chromium: set CHROMIUM to where it is.");
+  return chromium.launch({
+    executablePath,
+    args: [
+      "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+      "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    ],
+  });
+}
+
+/** A page whose console is watched: whatever it complains of is collected. */
+export interface Watched {
+  page: Page;
+  complaints: string[];
+}
+
+export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  await page.goto(url);
+  await settled(page);
+  return { page, complaints };
+}
+
+/** Waits until the page shows what its input says, or what is wrong with it. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const state = globalThis.explorer;
+    if (state === undefined || !state.idle.value) return false;
+    const wrong = state.trouble.value !== null;
+    if (document.querySelector("main")?.dataset["state"] !== (wrong ? "wrong" : "current")) return false;
+    return wrong || state.gridCanvas.now === null || state.gridCanvas.now.tiles.complete(state.layout.value);
+  });
+}

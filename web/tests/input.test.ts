@@ -1,0 +1,134 @@
+/** Mistakes in every field: a sentence, at the right place, and nothing that looks current. */
+import { expect, test } from "vitest";
+import { open, settled } from "./browser";
+import { choose, go, text } from "./explorer";
+import { stage } from "./setup";
+
+const here = stage();
+
+const CHAINS: readonly { text: string; says: RegExp; mark?: string }[] = [
+  { text: "", says: /./ },
+  { text: "(", says: /./ },
+  { text: "(2, 3", says: /./ },
+  { text: "(2, 3).permut(1, 0)", says: /did you mean `permute`/, mark: "permut" },
+  { text: "(2, 3).reshape(4)", says: /./, mark: "reshape(4)" },
+  { text: "(2, 3).permute(0, 0)", says: /./, mark: "permute(0, 0)" },
+  { text: "(2, -3)", says: /./ },
+  { text: "(9223372036854775807, 9223372036854775807)", says: /./ },
+  { text: "(2, 3).pad((1, 1))", says: /./ },
+  { text: "(2).expand(3)", says: /./ },
+  { text: "\u0000\u202e\ud83d\ude00", says: /./ },
+];
+
+test("mistakes in a chain are pointed at", async () => {
+  const { page, complaints } = await open(here.browser, here.url);
+  for (const { text: chain, says, mark } of CHAINS) {
+    await go(page, { chain: "(4, 6)" });
+    await page.getByLabel("Chain as text").fill(chain);
+    await page.waitForSelector("main[data-state=wrong]");
+    await settled(page);
+    expect(await text(page, "#chain-fault p"), chain).toMatch(says);
+    expect(await page.locator("#grid").getAttribute("data-stale"), chain).toBe("wrong");
+    if (mark !== undefined) expect(await page.locator("#chain-fault mark").innerText(), chain).toBe(mark);
+    expect(await page.getByLabel("Chain as text").getAttribute("aria-invalid")).toBe("true");
+  }
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+test("the mistake sits at its block, which can be muted, and what follows is kept", async () => {
+  const { page } = await open(here.browser, here.url);
+  await go(page, { chain: "(6).reshape(2, 3).reshape(4).flip(0)" });
+  expect(await page.locator(".block[data-verdict=failed]").count()).toBe(1);
+  expect(await text(page, ".block[data-verdict=failed]")).toContain("reshape");
+  await page.getByRole("button", { name: "Mute reshape, operation 2" }).click();
+  await page.waitForFunction(() => globalThis.explorer.idle.value && globalThis.explorer.trouble.value === null);
+  await settled(page);
+  expect(await page.evaluate(() => globalThis.explorer.layout.value!.shape)).toEqual([2, 3]);
+  await choose(page, [0, 0]);
+  expect(await page.evaluate(() => globalThis.explorer.detail.value!.address)).toBe(3);
+  await page.context().close();
+});
+
+test("mistakes in an expression and its variables", async () => {
+  const { page, complaints } = await open(here.browser, here.url);
+  const fields = { mode: "free", index: "x + y", valid: "x < 2", variables: "x:0:3,y:0:2" };
+  for (const [label, value, place] of [
+    ["index", "x + ", "#index-fault"], ["index", "x / / y", "#index-fault"], ["index", "z", "#index-fault"], ["index", "", "#index-fault"], ["index", "x // (y - y)", "#index-fault"],
+    ["valid", "x <", "#valid-fault"], ["valid", "y + + 1 <", "#valid-fault"],
+  ] as const) {
+    await go(page, fields);
+    await page.getByLabel(label, { exact: true }).fill(value);
+    await page.waitForSelector("main[data-state=wrong]");
+    await settled(page);
+    expect((await page.locator(`${place}, #variables-fault`).first().innerText()).length, `${label} ${value}`).toBeGreaterThan(5);
+    expect(await page.locator("#grid").getAttribute("data-stale")).toBe("wrong");
+  }
+  for (const [label, value] of [["x from", "a"], ["x to before", ""], ["x to before", "99999999999999999999"], ["Name of variable 1", "1x"], ["Name of variable 2", "x"], ["Name of variable 1", ""]] as const) {
+    await go(page, fields);
+    const input = page.getByLabel(label, { exact: true });
+    await input.fill(value);
+    await page.waitForSelector("main[data-state=wrong]");
+    await settled(page);
+    expect((await page.locator(".mistake").first().innerText()).length, `${label} ${value}`).toBeGreaterThan(5);
+  }
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+test("mistakes in the view by hand are at their field", async () => {
+  const { page, complaints } = await open(here.browser, here.url);
+  for (const [label, value] of [["size, axis 0", "x"], ["stride, axis 1", ""], ["valid from, axis 0", "3"], ["valid to, axis 1", "9"], ["offset", "1.5"], ["size, axis 1", "-2"], ["stride, axis 0", "9223372036854775807"]] as const) {
+    await go(page, { mode: "view", size: "2,3", stride: "3,1", begin: "0,0", end: "2,3" });
+    await page.getByRole("spinbutton", { name: label, exact: true }).fill(value);
+    await page.waitForFunction(() => globalThis.explorer.idle.value);
+    await settled(page);
+    const wrong = await page.evaluate(() => globalThis.explorer.trouble.value !== null);
+    // A mask that is cut to nothing or to the shape may be fine; what is not says so.
+    if (wrong) expect((await page.locator("#hand-fault").innerText()).length, `${label} ${value}`).toBeGreaterThan(5);
+    else expect(await page.locator("#grid").getAttribute("data-stale"), `${label} ${value}`).toBeNull();
+  }
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+test("mistakes in the other chain, and in the index of the element", async () => {
+  const { page, complaints } = await open(here.browser, here.url);
+  await go(page, { chain: "(4, 6)" });
+  await page.getByLabel("The other chain").fill("(4, 6).flp(0)");
+  await page.waitForSelector("#compare-fault");
+  expect(await text(page, "#compare-fault")).toContain("flip");
+  await page.getByLabel("The other chain").fill("(4, 6).flip(0)");
+  await page.waitForSelector(".outcome");
+  expect(await text(page, ".outcome")).toContain("[0, 0]");
+  await page.getByLabel("The other chain").fill("(4, 6).flip(0).flip(0)");
+  await page.waitForSelector(".outcome[data-equal=yes]");
+  await page.getByLabel("The other chain").fill("(6, 4)");
+  await page.waitForSelector(".outcome[data-equal=no]");
+  const index = page.getByRole("spinbutton", { name: "index along axis 0" });
+  for (const value of ["99", "-5", "x", ""]) {
+    await index.fill(value);
+    await index.blur();
+    await page.waitForTimeout(50);
+    const at = await page.evaluate(() => globalThis.explorer.detail.value!.index!);
+    expect(at[0]).toBeGreaterThanOrEqual(0);
+    expect(at[0]).toBeLessThan(4);
+  }
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+test("foreign notations are read", async () => {
+  const { page } = await open(here.browser, here.url);
+  for (const [chain, shape] of [
+    ["ShapeTracker(views=(View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False),))", [2, 3]],
+    ["View(shape=(2, 3), strides=(1, 2))", [2, 3]],
+    ["(2, 3):(1, 2)", [2, 3]],
+    ["(6).view(2, -1).transpose(0, 1)", [3, 2]],
+  ] as const) {
+    await go(page, { chain });
+    expect(await page.evaluate(() => globalThis.explorer.trouble.value), chain).toBeNull();
+    expect(await page.evaluate(() => globalThis.explorer.layout.value!.shape), chain).toEqual(shape);
+  }
+  await page.context().close();
+});

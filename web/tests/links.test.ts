@@ -1,0 +1,143 @@
+/** Links restore everything, history is undo, and no link does harm. */
+import { expect, test } from "vitest";
+import { open, settled } from "./browser";
+import { choose, go, text } from "./explorer";
+import { stage } from "./setup";
+
+const here = stage();
+
+const STATES: readonly Record<string, unknown>[] = [
+  { chain: "(4, 6).pad((1, 1), (2, 1)).flip(1)", at: [3, 4], label: "index", color: "reads", strip: "wrapped", rowLength: 8 },
+  { chain: "(2, 3, 4, 5)", at: [1, 2, 3, 4], places: ["slider", "down", "rows", "columns"], color: "axis2", muted: [] },
+  { chain: "(6).reshape(2, 3).flip(0)", muted: [1], at: [1, 1], language: "cuda", kernel: true },
+  { mode: "view", axes: [{ size: "4", stride: "-2", begin: "1", end: "3" }], offset: "6", at: [2] },
+  { mode: "free", index: "a % 3 & b", valid: "a+b < 4", variables: [{ name: "a", begin: "-2", end: "3" }, { name: "b", begin: "0", end: "4" }], at: [1, 1], syntax: "c" },
+  { chain: "(1000, 1000).permute(1, 0)", camera: { scale: 12, x: 100, y: 50 }, stripCamera: { scale: 4, x: 5000, y: 0 }, at: [110, 60] },
+  { chain: "(8, 8)", other: "(8, 8).permute(1, 0)", width: 2, line: 128, at: [0, 1] },
+  { chain: "ShapeTracker(views=(View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False),))", at: [1, 2] },
+];
+
+test("a link restores the whole page", async () => {
+  const { page, complaints } = await open(here.browser, here.url);
+  for (const state of STATES) {
+    const before = await page.evaluate(async (patch) => {
+      globalThis.explorer.change(patch as never, true);
+      await new Promise((done) => setTimeout(done, 400));
+      return { page: globalThis.explorer.page.value, href: location.href };
+    }, state);
+    const fresh = await open(here.browser, before.href);
+    const after = await fresh.page.evaluate(() => globalThis.explorer.page.value);
+    const mode = before.page.mode;
+    // What belongs to another mode is not part of the link.
+    const of = (page: Record<string, unknown>): Record<string, unknown> => {
+      const left = { ...page };
+      const others = { chain: ["axes", "offset", "index", "valid", "syntax", "variables"], view: ["chain", "muted", "index", "valid", "syntax", "variables"], free: ["chain", "muted", "axes", "offset"] }[mode];
+      for (const key of others) delete left[key];
+      return left;
+    };
+    expect(of(after as never), before.href).toEqual(of(before.page as never));
+    expect(decodeURIComponent(before.href).length).toBeLessThan(600);
+    await fresh.page.context().close();
+    await page.evaluate(() => globalThis.explorer.change({ ...globalThis.explorer.page.value, mode: "chain", muted: [], places: null, camera: null, stripCamera: null, other: "", label: "address", color: "address", strip: "linear", rowLength: null, language: "python", kernel: false, width: 4, line: 64 }, true));
+  }
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+test("links are readable", async () => {
+  const { page } = await open(here.browser, `${here.url}#chain=(3,2).permute(1,0)`);
+  await page.evaluate(() => globalThis.explorer.change({ chain: "(3, 2).flip(0)" }, true));
+  expect(await page.evaluate(() => location.hash)).toContain("chain=(3,+2).flip(0)");
+  await page.context().close();
+});
+
+test("undo and redo are the browser's own", async () => {
+  const { page } = await open(here.browser, `${here.url}#chain=(4,6)`);
+  const field = page.getByLabel("Chain as text");
+  await field.fill("(4, 6).flip(0)");
+  await field.blur();
+  await settled(page);
+  await page.getByLabel("Delete flip, operation 1").click();
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4, 6)");
+  await page.goBack();
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4, 6).flip(0)");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4,6)");
+  expect(await page.getByRole("button", { name: "Undo" }).isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "Redo" }).click();
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4, 6).flip(0)");
+  await page.context().close();
+});
+
+test("scrubbing a number is one step of undo, and selecting is none", async () => {
+  const { page } = await open(here.browser, `${here.url}#chain=(4,6)`);
+  const length = await page.evaluate(() => history.length);
+  const number = page.getByRole("spinbutton", { name: "base, number 2" });
+  await number.focus();
+  for (let k = 0; k < 5; k++) await page.keyboard.press("ArrowUp");
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4,11)");
+  await settled(page);
+  await choose(page, [2, 2]);
+  expect(await page.evaluate(() => history.length)).toBe(length + 1);
+  await page.goBack();
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4,6)");
+  await page.context().close();
+});
+
+test("nothing in a link runs", async () => {
+  const evil = ["<img src=x onerror=alert(1)>", "\"><script>globalThis.evil=1</script>", "javascript:alert(1)", "${globalThis.evil=1}", "{{7*7}}", "__proto__"];
+  const { page, complaints } = await open(here.browser, here.url);
+  let dialogs = 0;
+  page.on("dialog", (dialog) => {
+    dialogs++;
+    void dialog.dismiss();
+  });
+  for (const text of evil) {
+    for (const fields of [
+      { chain: text }, { chain: "(2)", other: text }, { mode: "free", index: text, valid: text, variables: `${text}:0:2` },
+      { mode: "view", size: text, stride: text, offset: text }, { chain: "(2)", color: text, label: text, axes: text, at: text, zoom: text, code: text },
+    ]) {
+      await go(page, fields);
+      expect(await page.evaluate(() => document.querySelectorAll("#page script, #page img, #page iframe").length)).toBe(0);
+    }
+  }
+  expect(dialogs).toBe(0);
+  expect(await page.evaluate(() => "evil" in globalThis)).toBe(false);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+test("links and texts that are too long are refused with a sentence", async () => {
+  const { page } = await open(here.browser, here.url);
+  await go(page, { chain: `(2)${".flip(0)".repeat(3000)}` });
+  expect(await text(page, ".notice")).toContain("characters long");
+  await page.getByRole("button", { name: "Close" }).last().click();
+  await page.evaluate(() => globalThis.explorer.change({ chain: "(2)" + ".flip(0)".repeat(2000) }, true));
+  await page.waitForSelector("#chain-fault");
+  expect(await text(page, "#chain-fault")).toContain("at most 12000");
+  await page.context().close();
+});
+
+test("input that is hard to decide does not stop the page", { timeout: 120_000 }, async () => {
+  const { page } = await open(here.browser, here.url);
+  const hard = [
+    `(${"2, ".repeat(40)})`,
+    `(${"1, ".repeat(63)}1)`,
+    "(9223372036854775807)",
+    "(9223372036854775807, 2)",
+    "(3037000499, 3037000499).permute(1, 0).reshape(9223372030926249001)",
+    `(4096)${".reshape(64, 64).permute(1, 0).reshape(4096).pad((1, 2)).shrink((0, 4096))".repeat(40)}`,
+    `(97, 89, 83, 79)${".permute(3, 1, 0, 2).reshape(56602913).pad((1, 3)).shrink((2, 56602915)).reshape(97, 89, 83, 79)".repeat(6)}`,
+  ];
+  for (const chain of hard) {
+    await page.evaluate((chain) => globalThis.explorer.change({ chain, at: [], places: null, camera: null }, true), chain);
+    // The page answers while the engine thinks: a frame is drawn within a fraction of a second.
+    const frame = await page.evaluate(() => {
+      const before = performance.now();
+      return new Promise<number>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - before))));
+    });
+    expect(frame, chain.slice(0, 60)).toBeLessThan(1000);
+    await page.waitForFunction(() => document.querySelector("main")!.dataset["state"] !== "waiting", undefined, { timeout: 15_000 });
+  }
+  await page.context().close();
+});
