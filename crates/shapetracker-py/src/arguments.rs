@@ -44,8 +44,8 @@ pub(crate) fn numbers_of(op: &str, sequence: &Bound<'_, PyAny>) -> PyResult<Dims
     if let Ok(tuple) = sequence.cast::<PyTuple>() {
         return tuple.iter_borrowed().enumerate().map(|(at, value)| number(op, place(at), &value)).collect();
     }
-    let items = items(op, "numbers", sequence)?;
-    items.enumerate().map(|(at, value)| number(op, place(at), &value?)).collect()
+    let items = items(op, "numbers", sequence)?.enumerate();
+    items.map(|(at, value)| number(op, place(few(op, at)?), &value?)).collect()
 }
 
 /// The axes to reverse: by their numbers, or as one True or False an axis.
@@ -94,7 +94,8 @@ pub(crate) fn pairs_of(
     none: impl Fn(usize) -> Option<(i64, i64)>,
     sequence: &Bound<'_, PyAny>,
 ) -> PyResult<Ranges> {
-    items(op, "pairs", sequence)?.enumerate().map(|(axis, value)| pair(op, none(axis), axis, &value?)).collect()
+    let items = items(op, "pairs", sequence)?.enumerate();
+    items.map(|(axis, value)| pair(op, none(few(op, axis)?), axis, &value?)).collect()
 }
 
 fn pair(op: &str, none: Option<(i64, i64)>, axis: usize, value: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
@@ -118,6 +119,15 @@ fn pair(op: &str, none: Option<(i64, i64)>, axis: usize, value: &Bound<'_, PyAny
         [first, second] => Ok((number(op, place, first)?, number(op, place, second)?)),
         _ => Err(mismatch()),
     }
+}
+
+/// Complains about sequences that may have no end, long after there are more numbers than axes.
+fn few(op: &str, at: usize) -> PyResult<usize> {
+    const MOST: usize = 1 << 16;
+    if at < MOST {
+        return Ok(at);
+    }
+    Err(PyValueError::new_err(format!("{op}: more than {MOST} numbers are given, and a tensor has at most 64 axes")))
 }
 
 fn items<'py>(

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
 use shapetracker::Dims;
 
 use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs};
 use crate::error::{layout, not_invertible, parse, tuple, undecided, unmerged};
+use crate::picture;
 use crate::expr::IndexExpr;
 use crate::view::{View, shown};
 
@@ -19,6 +20,9 @@ use crate::view::{View, shown};
 #[pyclass(frozen, eq, hash, module = "shapetracker")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct ShapeTracker(pub(crate) shapetracker::ShapeTracker);
+
+/// More views than this are not even read.
+const MOST_GIVEN: usize = 1 << 16;
 
 type Slices = Vec<(Option<i64>, Option<i64>, i64)>;
 
@@ -34,6 +38,9 @@ impl ShapeTracker {
         let mut all = Vec::new();
         for view in views.try_iter().map_err(|_| mismatch(views))? {
             let view = view?;
+            if all.len() == MOST_GIVEN {
+                return Err(PyValueError::new_err(format!("{OP}: takes at most {MOST_GIVEN} views")));
+            }
             all.push(view.cast::<View>().map_err(|_| mismatch(&view))?.get().0.clone());
         }
         tracker(shapetracker::ShapeTracker::from_views(all))
@@ -270,6 +277,16 @@ impl ShapeTracker {
     fn __repr__(&self) -> String {
         let views: Vec<String> = self.0.views().iter().map(shown).collect();
         format!("ShapeTracker(views=({}{}))", views.join(", "), if views.len() == 1 { "," } else { "" })
+    }
+
+    /// A picture of the elements and of the memory that they read, as SVG of less than 40 kB.
+    fn svg(&self, py: Python<'_>) -> String {
+        py.detach(|| picture::svg("ShapeTracker", &self.0))
+    }
+
+    /// What notebooks show: the picture, the views as a table, and why they are not one.
+    fn _repr_html_(&self, py: Python<'_>) -> String {
+        py.detach(|| picture::html("ShapeTracker", &self.0))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {

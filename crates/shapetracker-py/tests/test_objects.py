@@ -1,6 +1,7 @@
 """What Python expects of any object: reprs that evaluate, equality, hashes, pickles, threads; and of any error."""
 
 import copy
+import itertools
 import pickle
 import threading
 from collections.abc import Callable
@@ -112,6 +113,9 @@ ERRORS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: STACK.reshape(6.0), TypeError, "reshape: number 0 is to be a whole number, not 6.0 (float)"),
     (lambda: STACK.reshape(10**30), OverflowError, "reshape: number 0 is past the range of 64-bit integers"),
     (lambda: STACK.reshape(None), TypeError, "reshape: number 0 is to be a whole number, not None (NoneType)"),
+    (lambda: STACK.reshape(itertools.count(1)), ValueError, "reshape: more than 65536 numbers are given"),
+    (lambda: STACK.pad(itertools.repeat((0, 0))), ValueError, "pad: more than 65536 numbers are given"),
+    (lambda: ShapeTracker(itertools.repeat(View((1,)))), ValueError, "ShapeTracker: takes at most 65536 views"),
     (lambda: STACK.permute(0, 0), ValueError, "permute: axis 0 is named twice, at places 0 and 1"),
     (lambda: STACK.permute(0), ValueError, "permute: takes one axis number an axis: the tensor has 2 axes but 1 was given"),
     (lambda: STACK.flip(2), ValueError, "flip: axis 2 does not exist: the tensor has 2 axes"),

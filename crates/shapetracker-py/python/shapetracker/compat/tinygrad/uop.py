@@ -125,10 +125,10 @@ class UOp:
         """The expression with others in place of variables."""
         values = {}
         for variable, value in dvars.items():
-            kind, name = variable.expr.nodes()[-1]
-            if kind != "variable":
+            node = variable.expr.nodes()[-1]
+            if node[0] != "variable":
                 raise TypeError(f"substitute: only variables are replaced, and {variable.render()} is none")
-            values[name] = _operand(value)
+            values[node[1]] = _operand(value)
         return UOp(self.expr.substitute(**values))
 
     def evaluate(self, **values: int) -> int | bool:
@@ -250,7 +250,7 @@ def indexed(
         ranges = {f"idx{axis}": _range(axis, size) for axis, size in enumerate(shape) if size > 1}
         index, valid = index.substitute(**ranges), valid.substitute(**ranges)
     else:
-        given = [_operand(value) for value in idxs]
+        given = [_operand(value.simplify() if isinstance(value, UOp) else value) for value in idxs]
         if len(given) != len(shape):
             raise ValueError(f"to_indexed_uops: takes one index an axis: there are {len(shape)}, not {len(given)}")
         values = {f"idx{axis}": value for axis, value in enumerate(given)}
