@@ -244,7 +244,8 @@ impl Explanation {
             let (some, all) = (self.elements(), self.tracker.numel());
             let how_many =
                 if some == all { format!("all {}", count(all)) } else { format!("{some} of {}", count(all)) };
-            writeln!(f, "\nThe smallest copy that helps ({how_many})")?;
+            let which = if self.blocked().is_some() { "The smallest copy" } else { "A copy" };
+            writeln!(f, "\n{which} that helps ({how_many})")?;
         }
         match &self.answer {
             Answer::Fits(_) => {}
