@@ -14,7 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyList, PySet, PyTuple, PyType};
 use shapetracker::{Dims, Error, ErrorKind, NotInvertible, Ranges, Unmerged};
 
 use crate::arguments::{described, number, numbers_of, pairs_of};
-use crate::error::{layout, tuple, undecided, unmerged};
+use crate::error::{layout, tuple};
 
 mod answers;
 use answers::Answers;
@@ -303,8 +303,7 @@ impl View {
         hasher.finish()
     }
 
-    fn __setattr__(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let _ = value;
+    fn __setattr__(&self, py: Python<'_>, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
         Err(frozen(py, "assign to", name))
     }
 
@@ -352,8 +351,7 @@ impl From<shapetracker::View> for View {
 
 /// tinygrad's `ShapeTracker`: a frozen, ordered dataclass of views, the first next to memory.
 ///
-/// Operations act on the last view; a reshape that no view can be puts another one on top. Whatever is asked of a
-/// tracker is answered exactly.
+/// Operations act on the last view; a reshape that no view can be puts another one on top.
 #[pyclass(frozen, weakref, module = "shapetracker.compat.tinygrad.shapetracker")]
 pub(crate) struct ShapeTracker {
     /// At least one, all of them of the class above.
@@ -542,18 +540,13 @@ impl ShapeTracker {
     fn invert(&self, py: Python<'_>, out_shape: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         const OP: &str = "invert";
         let out = whole(py, numbers_of(OP, out_shape))?;
-        let inverse = match self.exact(py)?.invert(out) {
-            Ok(inverse) => inverse,
-            Err(NotInvertible::Error(err)) if err.kind() != ErrorKind::AddressOutside => {
-                return Err(refused_by(py, &err));
-            }
-            Err(_) => return Ok(None),
+        let inverse = match inverse(self.exact(py)?, &out) {
+            Ok(Some(inverse)) => inverse,
+            Err(NotInvertible::Error(err)) => return Err(refused_by(py, &err)),
+            Ok(None) | Err(_) => return Ok(None),
         };
-        // Changing one entry after the other leads from any place to any other.
-        let mut total = inverse.numel() == 0 || inverse.address_range().map_err(undecided)?.is_some();
-        for axis in 0..inverse.rank() as i64 {
-            total = total && !inverse.axis_is_masked(axis).map_err(|err| unmerged(py, err))?;
-        }
+        let code = inverse.index_expr().map_err(|err| refused_by(py, &err))?;
+        let total = inverse.numel() == 0 || code.graph().range(code.valid()) == (1, 1);
         total.then(|| ShapeTracker::over(py, presented(&inverse))).transpose()
     }
 
@@ -629,8 +622,7 @@ impl ShapeTracker {
         self.views.bind(py).hash()
     }
 
-    fn __setattr__(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let _ = value;
+    fn __setattr__(&self, py: Python<'_>, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
         Err(frozen(py, "assign to", name))
     }
 
@@ -708,6 +700,30 @@ impl ShapeTracker {
         let answers = Answers::of(self.exact(py)?).map_err(|err| refused_by(py, &err))?;
         Ok(self.answers.get_or_init(|| answers))
     }
+}
+
+/// The inverse of a tracker over a buffer; None where it reads past the buffer. The first view may do so where no later
+/// one reads it: the inverse is then that over all that it reads, of which the buffer is a part.
+fn inverse(
+    st: &shapetracker::ShapeTracker,
+    buffer: &[i64],
+) -> Result<Option<shapetracker::ShapeTracker>, NotInvertible> {
+    let len = shapetracker::View::contiguous(buffer)?.numel();
+    let inside = |low: i64, high: i64| low >= 0 && high < len;
+    let first = &st.views()[0];
+    let Some((low, high)) = first.address_range().filter(|&(low, high)| !inside(low, high)) else {
+        return st.invert(buffer).map(Some);
+    };
+    if !st.address_range()?.is_none_or(|(low, high)| inside(low, high)) {
+        return Ok(None);
+    }
+    let before = low.min(0).saturating_neg();
+    let moved = first.offset().saturating_add(before);
+    let moved = shapetracker::View::new(first.shape(), first.strides(), moved, first.mask())?;
+    let all = high.max(len - 1).saturating_add(1).saturating_add(before);
+    let moved = [moved].into_iter().chain(st.views()[1..].iter().cloned());
+    let inverse = shapetracker::ShapeTracker::from_views(moved)?.invert([all])?;
+    Ok(Some(inverse.shrink([(before, before.saturating_add(len))])?.reshape(buffer)?))
 }
 
 /// The exact tracker that views make.

@@ -96,14 +96,14 @@ def test_fill_must_be_a_value_of_the_type() -> None:
     st = ShapeTracker.contiguous(2).pad((1, 0))
     assert apply(st, torch.zeros(2, dtype=torch.bfloat16), 0.1)[0] == torch.tensor(0.1, dtype=torch.bfloat16)
     assert apply(st, torch.zeros(2), float("nan"))[0].isnan()
-    for dtype, fill in ((torch.uint8, 300), (torch.int32, 1.5), (torch.bool, 2), (torch.int64, "1"), (torch.float32, 1j)):
+    bad = [(torch.uint8, 300), (torch.int32, 1.5), (torch.bool, 2), (torch.int64, "1"), (torch.float32, 1j)]
+    for dtype, fill in bad:
         with pytest.raises((ValueError, TypeError, OverflowError)):
             apply(st, torch.zeros(2, dtype=dtype), fill)
 
 
 def test_lazy_conjugates_and_negatives_are_moved_as_what_they_are() -> None:
     x = torch.tensor([1 + 2j, 3 - 4j, 5j])
-    st = ShapeTracker.contiguous(3)
     for given in (x.conj(), x.conj().imag, x.conj()[1:]):
         st = ShapeTracker.contiguous(given.shape)
         assert torch.equal(apply(st, given), given)

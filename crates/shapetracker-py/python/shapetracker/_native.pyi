@@ -1,6 +1,6 @@
 from builtins import range as _range
 from collections.abc import Iterable, Iterator, Sequence
-from types import EllipsisType
+from types import EllipsisType, ModuleType
 from typing import Any, SupportsIndex, TypeAlias, final
 
 __all__ = [
@@ -26,12 +26,15 @@ __all__ = [
     "merge",
     "of",
     "simplify_pair",
+    "tinygrad",
 ]
 
 _Numbers: TypeAlias = Iterable[SupportsIndex]
 _Pair: TypeAlias = Sequence[SupportsIndex]
 _Slot: TypeAlias = SupportsIndex | slice | EllipsisType | None
 _Operand: TypeAlias = Expr | int
+
+tinygrad: ModuleType
 
 class Unmerged(ValueError):
     witness: UnevenStep | NotABox

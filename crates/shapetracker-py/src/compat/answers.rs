@@ -1,8 +1,8 @@
 //! Strides and masked axes of a stack, answered in no time: tinygrad asks for them all the time.
 //!
 //! The exact questions can take long for stacks with masks. The index expression, which is exact wherever there is an
-//! element, shows most strides and proves others; the condition shows what cannot be masked, and a look at some elements
-//! what is.
+//! element, shows most strides and proves others; its condition shows which axes cannot be masked, and a look at some
+//! elements shows which are.
 
 use pyo3::prelude::*;
 use shapetracker::expr::{Binary, Expr, Graph, IndexExpr, Node};
