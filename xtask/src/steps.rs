@@ -271,8 +271,8 @@ fn python(workspace: &Workspace) -> Outcome {
 
 /// Checks the proofs, and puts random and recorded pairs to the program that is extracted from them and to the command.
 fn proofs(workspace: &Workspace) -> Outcome {
-    let has = |program: &str| workspace.succeeds(&mut workspace.command(program, "-version"));
-    let missing = || !has("coqc") || !has("ocamlfind") || !has("ocamlopt");
+    let has = |program, question| workspace.succeeds(&mut workspace.command(program, question));
+    let missing = || !has("coqc", "--version") || !has("ocamlfind", "ocamlopt -version");
     if missing() {
         install(workspace, "coq ocaml-findlib");
     }
