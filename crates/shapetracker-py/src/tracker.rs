@@ -9,8 +9,8 @@ use shapetracker::Dims;
 
 use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs};
 use crate::error::{layout, not_invertible, parse, tuple, undecided, unmerged};
-use crate::picture;
 use crate::expr::IndexExpr;
+use crate::picture;
 use crate::view::{View, shown};
 
 /// A tensor's layout after a chain of movement operations, kept at the fewest views; the first is next to memory.
