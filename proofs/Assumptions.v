@@ -23,6 +23,7 @@ Print Assumptions no_has_evidence.
 Print Assumptions solve_decides.
 Print Assumptions decide_correct.
 Print Assumptions fast_path_full.
+Print Assumptions walk_over_boundaries.
 Print Assumptions reshape_correct.
 Print Assumptions split_masked_anywhere.
 Print Assumptions join_masked_anywhere.
@@ -32,7 +33,8 @@ Print Assumptions reduction.
 
 (** 1. Words. *)
 Definition words :=
-  (unravel_ravel, ravel_unravel, contiguous_read, contiguous_neutral, affine_iff_even, single_view_criterion,
+  (unravel_inbox, ravel_bounds, unravel_ravel, ravel_unravel, contiguous_read, contiguous_neutral,
+   affine_iff_even, single_view_criterion,
    canonical_unique).
 
 (** 2. The sources. *)
@@ -40,19 +42,21 @@ Definition sources :=
   ((theorem_10, theorem_10_strides, theorem_10_unique, can_merge_iff_mergeable),
    (table_1, table_2, stride_conditions, delta_is_linear),
    (splitting, combining, change_inside_blocks, max_merge_spec, max_merge_same_order, across_blocks,
-    reshapable_iff_mergeable, new_view_criterion)).
+    blocks_same_order, reshapable_iff_mergeable, new_view_criterion)).
 
 (** 3. Overflow patterns. *)
 Definition overflow_patterns :=
   ((step_depends_on_pattern, same_pattern_same_step, pattern_iff_digits, no_carry_out, patterns_complete),
-   (borrows_iff_digits, borrow_is_quotient, carry_is_quotient, jumps_up, jumps_down, same_carries_same_step)).
+   (borrows_iff_digits, borrow_is_quotient, carry_is_quotient, jumps_up, jumps_down, same_carries_same_step,
+    jump_weights_weights, boundaries_as_digits, walk_over_boundaries)).
 
 (** 4. The exact merge. *)
 Definition exact :=
   ((question_is_equation, enumerate_decides, least_spec, box_iff_fills, holes_iff, even_iff_no_other_pattern),
    (merge_correct, merge_complete, merge_unique, exact_merge, exact_merge_full_boxes, fitsb_iff),
    (others_bound, cut_is_safe, cut_ends, digit_in_blocks),
-   (witness_is_uneven, hole_proves_no, uneven_proves_no, unfilled_has_hole, no_has_evidence, decide_correct)).
+   (mergeable_decidable, witness_is_uneven, box_between,
+    hole_proves_no, uneven_proves_no, unfilled_has_hole, no_has_evidence, decide_correct)).
 
 (** 5. The solver of equations. *)
 Definition equations :=

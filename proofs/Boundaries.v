@@ -124,8 +124,98 @@ Proof.
   - pose proof (jumps_down js ss a x P) as X. pose proof (jumps_down js ss a y P) as Y. rewrite Q in X. rewrite !E. lia.
 Qed.
 
+(** The digits between boundaries whose weights divide one another, outermost first, and one on top that is not asked
+    about. *)
+Fixpoint ratios (ws : list Z) : list Z :=
+  match ws with
+  | [] => []
+  | w :: r => match r with [] => [w] | v :: _ => w / v :: ratios r end
+  end.
+
+Fixpoint chain (ws : list Z) : Prop :=
+  match ws with
+  | [] => True
+  | w :: r => 0 < w /\ match r with [] => True | v :: _ => (v | w) end /\ chain r
+  end.
+
+(** Any boundaries whose weights divide one another are those of some digits. *)
+Theorem boundaries_as_digits : forall ws js, chain ws -> length js = length ws ->
+  positives (1 :: ratios ws) /\ jump_weights js (1 :: ratios ws) = combine ws js.
+Proof.
+  assert (NUM : forall r w, chain (w :: r) -> positives (ratios (w :: r)) /\ numel (ratios (w :: r)) = w).
+  { induction r as [|v r IH]; intros w (W & D & C).
+    - split; [repeat constructor; assumption|]. simpl. lia.
+    - destruct (IH v C) as [P N]. destruct D as [k K]. assert (0 < v) by apply C.
+      change (ratios (w :: v :: r)) with (w / v :: ratios (v :: r)). subst w. rewrite Z.div_mul by lia. split.
+      + constructor; [nia|assumption].
+      + cbn [numel]. rewrite N. reflexivity. }
+  assert (JW : forall ws js h, chain ws -> length js = length ws -> jump_weights js (h :: ratios ws) = combine ws js).
+  { induction ws as [|w r IH]; destruct js as [|c js]; intros h C L; try discriminate; [reflexivity|].
+    destruct (NUM r w C) as [_ N]. cbn [jump_weights combine]. rewrite N. f_equal.
+    destruct r as [|v r].
+    - destruct js; [reflexivity|discriminate].
+    - change (ratios (w :: v :: r)) with (w / v :: ratios (v :: r)). apply IH; [apply C|simpl in L |- *; lia]. }
+  intros ws js C L. split; [|apply JW; assumption]. constructor; [lia|]. destruct ws as [|w r]; [constructor|].
+  apply NUM. assumption.
+Qed.
+
+(** The walk over boundaries.  On a box let the address be a part with even steps and jumps over some boundaries.  Steps
+    along an axis are even exactly if no pattern is attained whose jumps differ from those of the first step.  Up and
+    down alike. *)
+Theorem walk_over_boundaries : forall b G js ss o st l, solid b -> length st = length b -> positives ss ->
+  (l < length b)%nat -> even_along b G l ->
+  let a := nth l st 0 in
+  let jumped p := if 0 <=? a then carried js ss a p else - carried js ss (- a) p in
+  let at_position x := if 0 <=? a then pattern ss a x else borrows ss (- a) x in
+  let where_ p := if 0 <=? a then intervals ss (unravel ss a) p else borrow_intervals ss (unravel ss (- a)) p in
+  (even_along b (fun i => G i + jumps (jump_weights js ss) (o + dot st i)) l <->
+   forall p, length p = length ss -> jumped p <> jumped (at_position (o + dot st (corner b))) ->
+   ~ exists i, inbox b i /\ inbox b (bump l i) /\ inbox (where_ p) (unravel ss (o + dot st i))).
+Proof.
+  intros b G js ss o st l S L P Hl EG a jumped at_position where_.
+  assert (STEP : forall i, inbox b i ->
+    jumps (jump_weights js ss) (o + dot st (bump l i)) - jumps (jump_weights js ss) (o + dot st i) = jumped
+      (at_position (o + dot st i))).
+  { intros i Hi. rewrite dot_bump by (rewrite L; symmetry; apply inbox_length; assumption). fold a.
+    unfold jumped, at_position.
+    destruct (Z.leb_spec 0 a).
+    - rewrite <- jumps_up by assumption. replace (o + (dot st i + a)) with (o + dot st i + a) by ring. reflexivity.
+    - rewrite <- jumps_down by assumption. replace (o + (dot st i + a)) with (o + dot st i - - a) by ring.
+      reflexivity. }
+  assert (LP : forall x, length (at_position x) = length ss).
+  { intros x. unfold at_position. destruct (0 <=? a); [apply pattern_length|apply borrows_length]. }
+  assert (IFF : forall p x, length p = length ss -> (at_position x = p <-> inbox (where_ p) (unravel ss x))).
+  { intros p x Lp. unfold at_position, where_.
+    destruct (0 <=? a); [apply pattern_iff_digits|apply borrows_iff_digits]; assumption. }
+  assert (FIRST : forall i, inbox b i -> inbox b (bump l i) -> inbox b (corner b) /\ inbox b (bump l (corner b))).
+  { intros i Hi Hi'. destruct (proj1 (bump_inbox b l i Hl) (conj Hi Hi')) as (_ & _ & N).
+    pose proof (corner_inbox b S) as Hc.
+    apply (bump_inbox b l (corner b) Hl). split; [apply inbox_length; assumption|]. split; [assumption|].
+    pose proof (proj2 (proj1 (inbox_nth _ _) Hi) l Hl). unfold corner. change 0 with (fst (0, 0)) at 1.
+    rewrite map_nth. lia. }
+  split.
+  - intros E p Lp D (i & Hi & Hi' & W). apply IFF in W; [|assumption]. apply D. rewrite <- W.
+    destruct (FIRST i Hi Hi') as [Hc Hc']. rewrite <- !STEP by assumption.
+    pose proof (E i (corner b) Hi Hi' Hc Hc') as X. pose proof (EG i (corner b) Hi Hi' Hc Hc'). cbv beta in X. lia.
+  - intros H i j Hi Hi' Hj Hj'. pose proof (EG i j Hi Hi' Hj Hj').
+    assert (Q : forall k, inbox b k -> inbox b (bump l k) ->
+              jumped (at_position (o + dot st k)) = jumped (at_position (o + dot st (corner b)))).
+    { intros k Hk Hk'. destruct (Z.eq_dec (jumped (at_position (o + dot st k))) (jumped (at_position (o + dot st
+        (corner b))))) as [E|E];
+        [exact E|].
+      exfalso. apply (H _ (LP _) E). exists k. split; [assumption|]. split; [assumption|].
+      apply IFF; [apply LP|reflexivity]. }
+    pose proof (STEP i Hi). pose proof (STEP j Hj). rewrite (Q i) in * by assumption.
+    rewrite (Q j) in * by assumption. lia.
+Qed.
+
 (** Taking 4 away from 12 borrows twice, from 8 not at all. *)
 Example borrows_example :
   borrows [10; 3; 3] 4 12 = [false; true; true] /\ borrows [10; 3; 3] 4 8 = [false; false; false] /\
   borrow_intervals [10; 3; 3] [0; 1; 1] [false; true; true] = [(1, 10); (0, 2); (0, 1)].
 Proof. repeat split; reflexivity. Qed.
+
+(** The boundaries at 36 and 4, with the digits that they make. *)
+Example boundaries_example : chain [36; 4] /\ ratios [36; 4] = [9; 4] /\
+  jump_weights [41; -41] (1 :: ratios [36; 4]) = [(36, 41); (4, -41)].
+Proof. split; [simpl; repeat split; try lia; exists 9; reflexivity|]. split; reflexivity. Qed.

@@ -42,7 +42,7 @@ Proof.
   - apply Z.div_le_lower_bound; nia.
 Qed.
 
-(** ... and where the whole range of the value misses [first, last] nothing is valid, where it lies inside everything is. *)
+(** ... and where the whole range of the value misses [first, last] nothing is valid; where it lies inside, all is. *)
 Theorem cut_ends : forall st b c i first last, inbox b i ->
   (c + low_end st b > last \/ c + high_end st b < first -> ~ first <= c + dot st i <= last) /\
   (first <= c + low_end st b /\ c + high_end st b <= last -> first <= c + dot st i <= last).
@@ -59,6 +59,7 @@ Qed.
 (** 3 i - 2 j lies in [0, 3]: with i = 0, j can only be 0. *)
 Example cut_example : forall j, inbox [(0, 1); (0, 4)] [0; j] -> 0 <= 0 + dot [3; -2] [0; j] <= 3 -> 0 <= j <= 0.
 Proof.
-  intros j H V. pose proof (proj2 (cut_is_safe [3; -2] [(0, 1); (0, 4)] 0 [0; j] 1 0 3 H eq_refl ltac:(simpl; lia) V)) as X.
+  intros j H V. pose proof (proj2 (cut_is_safe [3; -2] [(0, 1); (0, 4)] 0 [0; j] 1 0 3 H eq_refl ltac:(simpl;
+    lia) V)) as X.
   cbv -[Z.le Z.lt] in X. specialize (X eq_refl). simpl in H. lia.
 Qed.

@@ -24,10 +24,12 @@ Proof.
       split; [lia|]. split; [split; [unfold m; lia|assumption]|]. split; [split; [unfold m; lia|assumption]|]. lia.
     + assert (0 < a) by nia. set (k := (P - 1 - r) / a).
       assert (0 <= k) by (apply Z.div_pos; lia).
-      pose proof (Z.div_mod (P - 1 - r) a ltac:(lia)) as D. pose proof (Z.mod_pos_bound (P - 1 - r) a ltac:(lia)). fold k in D.
+      pose proof (Z.div_mod (P - 1 - r) a ltac:(lia)) as D. pose proof (Z.mod_pos_bound (P - 1 - r) a ltac:(lia)).
+      fold k in D.
       assert (k < m) by nia.
       exists O, (fst g + k :: corner b). cbn [length bump inbox dot corner map nth]. fold (corner b).
-      split; [lia|]. split; [split; [unfold m in *; lia|assumption]|]. split; [split; [unfold m in *; lia|assumption]|]. lia.
+      split; [lia|]. split; [split; [unfold m in *; lia|assumption]|].
+      split; [split; [unfold m in *; lia|assumption]|]. lia.
 Qed.
 
 (** ... and downwards on the way to the one where it is smallest. *)
@@ -52,7 +54,8 @@ Proof.
       pose proof (Z.div_mod r (- a) ltac:(lia)) as D. pose proof (Z.mod_pos_bound r (- a) ltac:(lia)). fold k in D.
       assert (k < m) by nia.
       exists O, (fst g + k :: corner b). cbn [length bump inbox dot corner map nth]. fold (corner b).
-      split; [lia|]. split; [split; [unfold m in *; lia|assumption]|]. split; [split; [unfold m in *; lia|assumption]|]. lia.
+      split; [lia|]. split; [split; [unfold m in *; lia|assumption]|].
+      split; [split; [unfold m in *; lia|assumption]|]. lia.
 Qed.
 
 Lemma nth_carries : forall P x st l, (l < length st)%nat ->
@@ -77,7 +80,8 @@ Proof.
   { intros l i Hl Hi Hi'. destruct (proj1 (bump_inbox b l i Hl) (conj Hi Hi')) as (_ & _ & N).
     apply (bump_inbox b l (corner b) Hl).
     split; [apply inbox_length, corner_inbox; assumption|]. split; [apply corner_inbox; assumption|].
-    pose proof (proj2 (proj1 (inbox_nth _ _) Hi) l Hl). unfold corner. change 0 with (fst (0, 0)) at 1. rewrite map_nth. lia. }
+    pose proof (proj2 (proj1 (inbox_nth _ _) Hi) l Hl). unfold corner. change 0 with (fst (0, 0)) at 1.
+    rewrite map_nth. lia. }
   (* A position is its quotient, affine by the carries of first steps, and its remainder, while that stays in range. *)
   assert (POS : forall l i v, (l < length b)%nat -> inbox b i -> inbox b (bump l i) -> (v = 1 \/ v = -1) ->
      0 <= x mod P + dot (rests P x st) i - dot (rests P x st) (corner b) < P ->
@@ -90,7 +94,8 @@ Proof.
     rewrite !dot_bump by assumption. fold x. rewrite nth_rests in R' by lia. rewrite !rests_dot in *.
     set (t := (x + nth l st 0) / P - x / P) in *.
     set (q := x / P + dot (carries_at P x st) i - dot (carries_at P x st) (corner b)) in *.
-    set (r := x mod P + (dot st i - P * dot (carries_at P x st) i) - (dot st (corner b) - P * dot (carries_at P x st) (corner b))) in *.
+    set (r := x mod P + (dot st i - P * dot (carries_at P x st) i) - (dot st (corner b) - P * dot (carries_at P x st)
+      (corner b))) in *.
     assert (Q : q = (o + dot st i) / P).
     { apply Z.div_unique with r; [left; exact R|]. unfold q, r, x in *. lia. }
     assert (Q' : q + t + v = (o + (dot st i + nth l st 0)) / P).

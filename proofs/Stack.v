@@ -17,14 +17,16 @@ Fixpoint coefficients (ss alpha : list Z) (p : list bool) : list Z :=
   end.
 
 (** The move of a pattern is linear in the strides. *)
-Theorem delta_is_linear : forall ss st alpha p, length st = length ss -> length alpha = length ss -> length p = length ss ->
+Theorem delta_is_linear : forall ss st alpha p, length st = length ss -> length alpha = length ss -> length p =
+  length ss ->
   delta ss st alpha p = dot st (coefficients ss alpha p).
 Proof.
-  induction ss as [|s ss IH]; destruct st as [|t st], alpha as [|d alpha], p as [|b p]; simpl; intros; try discriminate; auto.
+  induction ss as [|s ss IH]; destruct st as [|t st], alpha as [|d alpha], p as [|b p]; simpl; intros;
+    try discriminate; auto.
   f_equal. apply IH; congruence.
 Qed.
 
-(** For given sizes and a given [B], a pair without masks merges exactly if the strides of [A] satisfy one linear equation
+(** For given sizes and a given [B], a pair without masks merges exactly if [A]'s strides satisfy one linear equation
     for each pattern that some step attains: that it moves the address as the first step does. *)
 Theorem stride_conditions : forall A B, wf A -> wf B -> fits A B -> full A -> full B ->
   (mergeable A B <->
@@ -43,7 +45,8 @@ Proof.
   - intros H l i L Hi a alpha. specialize (H l L). unfold carries_alike in H. fold a in H. fold alpha in H.
     specialize (H (pattern (sizes A) a (affine B i)) (pattern_length _ _ _)).
     destruct (Z.eq_dec (delta (sizes A) (strides A) alpha (pattern (sizes A) a (affine B i)))
-                       (delta (sizes A) (strides A) alpha (pattern (sizes A) a (affine B (corner (starts B (mask B) l))))))
+                       (delta (sizes A) (strides A) alpha (pattern (sizes A) a (affine B (corner (starts B (mask B)
+                         l))))))
       as [E|E]; [exact E|].
     exfalso. apply (H E). exists i. split; [assumption|].
     apply pattern_iff_digits; [exact (PA l i Hi)|apply pattern_length|reflexivity].
@@ -81,7 +84,8 @@ Definition carries (A : view) (a x : Z) : list bool :=
 
 (** The intervals of a pattern. *)
 Definition carry_intervals (A : view) (a : Z) (p : list bool) : box :=
-  if 0 <=? a then intervals (sizes A) (unravel (sizes A) a) p else borrow_intervals (sizes A) (unravel (sizes A) (- a)) p.
+  if 0 <=? a then intervals (sizes A) (unravel (sizes A) a) p else borrow_intervals (sizes A) (unravel (sizes A) (-
+    a)) p.
 
 (** The step in the addresses of a view that a step with a pattern makes. *)
 Definition move (A : view) (a : Z) (p : list bool) : Z :=
@@ -161,7 +165,8 @@ Proof.
 Qed.
 
 (** Patterns hold exactly if the digits of every level lie in their intervals. *)
-Theorem trace_iff_digits : forall As a x ps, all_positive As -> shaped As ps -> (trace As a x = ps <-> inside As a ps x).
+Theorem trace_iff_digits : forall As a x ps, all_positive As -> shaped As ps -> (trace As a x = ps <-> inside As a ps
+  x).
 Proof.
   induction As as [|A As IH]; intros a x ps P S; destruct ps as [|p ps]; simpl in *; try tauto.
   inversion P; subst. destruct S as [S1 S2]. rewrite <- one_level_digits by assumption. split.
@@ -222,8 +227,10 @@ Theorem exact_merge_stack : forall B As, wf B -> all_positive As ->
 Proof.
   intros B As WB P.
   assert (VB : forall i, stack_reads B As i -> valid B i).
-  { intros i H. unfold stack_reads, stack_read in H. apply validb_iff. unfold read in H. destruct (validb B i); congruence. }
-  assert (IN : forall i, stack_reads B As i -> inbox (whole (sizes B)) i) by (intros i H; eapply valid_inside; [exact WB|apply VB, H]).
+  { intros i H. unfold stack_reads, stack_read in H. apply validb_iff. unfold read in H.
+    destruct (validb B i); congruence. }
+  assert (IN : forall i, stack_reads B As i -> inbox (whole (sizes B)) i) by (intros i H; eapply valid_inside;
+    [exact WB|apply VB, H]).
   assert (VAL : forall i, stack_reads B As i -> value (stack_read B As) i = address_down As (affine B i)).
   { intros i H. pose proof (VB i H) as V. unfold stack_reads, value, stack_read in *. rewrite (read_valid _ _ V) in *.
     destruct (down As (affine B i)) as [y|] eqn:E; [|congruence]. apply down_address. assumption. }
@@ -260,7 +267,8 @@ Proof.
          = moved As (nth l (strides B) 0) (trace As (nth l (strides B) 0) (affine B (corner b)))).
       { intros k Hk Hk'.
         destruct (Z.eq_dec (moved As (nth l (strides B) 0) (trace As (nth l (strides B) 0) (affine B k)))
-                           (moved As (nth l (strides B) 0) (trace As (nth l (strides B) 0) (affine B (corner b))))) as [E|E]; [exact E|].
+                           (moved As (nth l (strides B) 0) (trace As (nth l (strides B) 0) (affine B (corner b)))))
+                             as [E|E]; [exact E|].
         exfalso. apply (H l _ (trace_shaped As _ _) E). exists k. split; [assumption|]. split; [assumption|].
         apply trace_iff_digits; [assumption|apply trace_shaped|reflexivity]. }
       rewrite (Q i), (Q j) by assumption. reflexivity. }
@@ -270,17 +278,19 @@ Proof.
     + right. exists b. assert (R : forall i, inbox b i -> stack_reads B As i).
       { intros i H. apply V; [eapply inbox_within; eassumption|assumption]. }
       split; [assumption|]. split.
-      { split; [intros i H; apply V; [apply IN|]; assumption|]. intros c H. apply within_of_inbox; [assumption|]. auto. }
+      { split; [intros i H; apply V; [apply IN|]; assumption|]. intros c H. apply within_of_inbox; [assumption|].
+        auto. }
       split; [assumption|]. apply EVEN; assumption.
   - intros [N|(b & S & [B1 B2] & R & H)].
-    + left. intros i _. destruct (stack_read B As i) eqn:E; [|reflexivity]. exfalso. apply (N i). unfold stack_reads. congruence.
+    + left. intros i _. destruct (stack_read B As i) eqn:E; [|reflexivity]. exfalso. apply (N i). unfold stack_reads.
+      congruence.
     + right. exists b. split; [apply within_of_inbox; auto|]. split; [assumption|]. split.
       { intros i _. split; [apply B1|apply R]. }
       apply EVEN; assumption.
 Qed.
 
-(** Three views of which no neighbours are one, but all three together are: the perfect shuffle of 8 elements, three times
-    over, is no shuffle at all. *)
+(** Three views of which no neighbours are one, but all three together are: the perfect shuffle of 8 elements, three
+    times over, is no shuffle at all. *)
 Example three_shuffles :
   let P := strided [4; 2] [1; 4] 0 in
   (wf P /\ all_positive [P; P]) /\ merge enumerate P P = None /\ single_view (sizes P) (stack_read P [P; P]).
@@ -288,14 +298,16 @@ Proof.
   intros P. split; [split; [apply wfb_iff; reflexivity|repeat constructor]|]. split; [vm_compute; reflexivity|].
   exists (contiguous [4; 2]). split; [apply wfb_iff; reflexivity|]. split; [reflexivity|].
   intros [|x [|y [|z i]]]; simpl; try tauto. intros [Hx [Hy _]].
-  assert (x = 0 \/ x = 1 \/ x = 2 \/ x = 3) as [->|[->|[->| ->]]] by lia; assert (y = 0 \/ y = 1) as [->| ->] by lia; reflexivity.
+  assert (x = 0 \/ x = 1 \/ x = 2 \/ x = 3) as [->|[->|[->| ->]]] by lia; assert (y = 0 \/ y = 1) as [->| ->] by lia;
+    reflexivity.
 Qed.
 
 (** The two steps of (3):(1) through (2, 2):(s, t) move the address by t, and by s - t.  With s = 2 and t = 1 these are
     the same. *)
 Example conditions_example : mergeable (strided [2; 2] [2; 1] 0) (strided [3] [1] 0).
 Proof.
-  apply stride_conditions; try (apply wfb_iff; reflexivity); try (apply fitsb_iff; reflexivity); try (split; reflexivity).
+  apply stride_conditions; try (apply wfb_iff; reflexivity); try (apply fitsb_iff; reflexivity); try (split;
+    reflexivity).
   intros l i L Hi. destruct l as [|l]; [|simpl in L; lia]. destruct i as [|x [|y i]]; simpl in Hi; try tauto.
   assert (x = 0 \/ x = 1) as [->| ->] by lia; reflexivity.
 Qed.

@@ -158,10 +158,12 @@ Proof.
 Qed.
 
 (** With one axis there is one condition for each step but the first. *)
-Lemma one_axis : forall s1 t1 s a (P : Z -> Z), positives s1 -> 0 < s -> (forall x, 0 <= x < s -> composition s1 t1 [a] [x] = P x) ->
+Lemma one_axis : forall s1 t1 s a (P : Z -> Z), positives s1 -> 0 < s -> (forall x, 0 <= x < s -> composition s1 t1
+  [a] [x] = P x) ->
   (can_merge s1 t1 [s] [a] <-> forall x, 0 <= x < s - 1 -> P (x + 1) = P x + (P 1)).
 Proof.
-  intros s1 t1 s a P P1 S H. rewrite theorem_10 by first [assumption | reflexivity | repeat constructor; assumption]. split.
+  intros s1 t1 s a P P1 S H. rewrite theorem_10 by first [assumption | reflexivity | repeat constructor; assumption].
+  split.
   - intros T x X. specialize (T [x] O). simpl in T. rewrite <- !H by lia. apply T; lia.
   - intros T i l L Hi Hi'. destruct i as [|x [|y i]]; simpl in Hi; try tauto. destruct l as [|l]; [|simpl in L; lia].
     simpl in Hi'. unfold unit_index. simpl. rewrite !H by lia. apply T. lia.
@@ -169,7 +171,8 @@ Qed.
 
 (** Computes the digits of a known position. *)
 Local Ltac digits :=
-  match goal with |- context [unravel ?s ?y] => let u := eval vm_compute in (unravel s y) in change (unravel s y) with u end;
+  match goal with |- context [unravel ?s ?y] => let u := eval vm_compute in (unravel s y) in change (unravel s y)
+    with u end;
   cbn [dot]; lia.
 
 (** Adds one. *)

@@ -3,8 +3,9 @@
     python3 compare.py DECIDE COMMAND [--pairs N] [--seed S] [--corpus FILE] [--limit SECONDS]
 
 DECIDE is the extracted program, COMMAND the command `shapetracker`. Random pairs are generated from the seed. A corpus
-is a file of JSON lines (which may be gzipped) with "id", "views" (two of them), "mergeable", and the merged "view" if so. Every pair has the
-given limit of time in the extracted program, which works on Coq's own binary numbers; those that exceed it are counted.
+is a file of JSON lines, gzipped if its name ends in .gz, with "id", "views" (two of them), "mergeable", and the merged
+"view" if so. Every pair has the given limit of time in the extracted program, which works on Coq's own binary numbers;
+those that exceed it are counted.
 """
 
 import argparse
