@@ -3,8 +3,8 @@
     pip install . numpy tinygrad==0.11.0
     python crates/shapetracker-py/benches/side_by_side.py [--quick]
 
-Cold means that tinygrad's caches were emptied before each measurement, as for a layout that it has not met; warm that
-the very same question was asked before. shapetracker keeps no caches: it is the same both times.
+Cold means that tinygrad's caches of layouts were emptied before each measurement, as for one that it has not met; warm that
+the very same question was asked before. shapetracker keeps no caches of layouts: it is the same both times.
 """
 
 import argparse
@@ -37,35 +37,26 @@ def corpus(name: str) -> list[dict[str, Any]]:
 
 
 def caches() -> list[Any]:
-    """Every cache of a function of tinygrad."""
+    """The caches of tinygrad that hold answers about layouts; those of its compiled rules stay."""
     is_cache = lambda thing: type(thing) is functools._lru_cache_wrapper  # noqa: E731
-    return [c for c in gc.get_objects() if is_cache(c) and str(c.__module__).startswith("tinygrad")]
+    return [c for c in gc.get_objects() if is_cache(c) and str(c.__module__).startswith("tinygrad.shape.")]
 
 
 EMPTIED = caches()
 
 
-def cold(run: Callable[[], object], repeat: int) -> float:
-    """The median time of a run, in seconds, with tinygrad's caches empty before each."""
-    times = []
-    for _ in range(repeat):
-        for cache in EMPTIED:
-            cache.cache_clear()
-        begin = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times)
-
-
-def warm(run: Callable[[], object], repeat: int) -> float:
-    """The median time of a run, in seconds, after one that is not counted."""
+def timed(run: Callable[[], object]) -> float:
+    """How long a run takes, in seconds."""
+    begin = time.perf_counter()
     run()
-    times = []
-    for _ in range(repeat):
-        begin = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times)
+    return time.perf_counter() - begin
+
+
+def cold(run: Callable[[], object]) -> float:
+    """The same with tinygrad's caches of layouts empty."""
+    for cache in EMPTIED:
+        cache.cache_clear()
+    return timed(run)
 
 
 def flat(value: Any) -> Any:
@@ -121,20 +112,37 @@ def layouts(quick: bool) -> None:
         (f"all of it, from {len(chains)} chains to text, each", len(chains),
          ours_all, theirs_all(Dropin), theirs_all(Theirs)),
     ]  # fmt: skip
-    repeat = 3 if quick else 7
+    repeat = 2 if quick else 5
     print("| | shapetracker | drop-in, cold | tinygrad, cold | tinygrad, warm | tinygrad cold / shapetracker |")
     print("|---|---|---|---|---|---|")
     for name, count, ours, dropin, theirs in rows:
-        a, b, c, d = cold(ours, repeat), cold(dropin, repeat), cold(theirs, repeat), warm(theirs, repeat)
+        # In turns, and the best of each: what else the machine does then troubles all of them alike.
+        rounds = [(cold(ours), cold(dropin), cold(theirs), timed(theirs)) for _ in range(repeat)]
+        a, b, c, d = map(min, zip(*rounds))
         figures = " | ".join(f"{figure / count * 1e6:.1f} us" for figure in (a, b, c, d))
         print(f"| {name} | {figures} | {c / a:.0f} |")
+
+    def whole(kind: Any, make: Callable[[Any], Any], base: Any, ops: Any) -> Callable[[], object]:
+        if kind is ShapeTracker:
+            return lambda: ours_expressions([chain(make(base), base, ops)])()
+        return lambda: their_expressions([chain(make(base), base, ops).simplify()])()
+
+    each = []
+    for base, ops in chains:
+        ours = whole(ShapeTracker, ShapeTracker.contiguous, base, ops)
+        dropin, theirs = (whole(kind, kind.from_shape, base, ops) for kind in (Dropin, Theirs))
+        each.append([min(cold(run) for _ in range(repeat)) for run in (ours, dropin, theirs)])
+        each[-1].append(min(timed(theirs) for _ in range(repeat)))
+    medians = " | ".join(f"{statistics.median(column) * 1e6:.1f} us" for column in zip(*each))
+    ratio = statistics.median(times[2] / times[0] for times in each)
+    print(f"| all of it, the median of the {len(chains)} chains | {medians} | {ratio:.0f} |")
 
 
 def copies(quick: bool) -> None:
     rng = np.random.default_rng(0)
     large = 1 if quick else 4
     image = rng.random((8 * large, 64, 56, 56), dtype=np.float32)
-    matrix = rng.random((1024 * large, 4096), dtype=np.float32)
+    matrix = rng.random((1000 * large, 4096), dtype=np.float32)
     small = rng.random((8, 8), dtype=np.float32)
     n = image.shape[0]
 
@@ -163,9 +171,8 @@ def copies(quick: bool) -> None:
         many = 1 if array.size > 1000 else 10_000
         ours = lambda: [shapetracker.apply(tracker, array, copy=True) for _ in range(many)]  # noqa: B023, E731
         numpy = lambda: [theirs(array) for _ in range(many)]  # noqa: B023, E731
-        # In turns, so that what else the machine does troubles both alike.
-        pairs = [(warm(ours, 1), warm(numpy, 1)) for _ in range(3 if quick else 9)]
-        a, b = (statistics.median(column) / many for column in zip(*pairs))
+        pairs = [(timed(ours), timed(numpy)) for _ in range(3 if quick else 9)]
+        a, b = (min(column) / many for column in zip(*pairs))
         moved = (tracker.numel * array.itemsize) / 2**20
         shown = [f"{time * 1e3:.1f} ms" if time > 1e-4 else f"{time * 1e6:.2f} us" for time in (a, b)]
         print(f"| {name} | {moved:.0f} MiB | {shown[0]} | {shown[1]} | {b / a:.1f} |")

@@ -143,6 +143,12 @@ impl Expr {
     /// what is used more than once is computed once.
     #[pyo3(signature = (language="python", name="value"))]
     fn code(&self, language: &str, name: &str) -> PyResult<String> {
+        let taken = self.graph.variables().iter().any(|variable| variable.name == name);
+        let letters = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        if taken || !name.chars().all(letters) || !name.starts_with(|c| letters(c) && !c.is_ascii_digit()) {
+            let why = if taken { "is a variable of the expression" } else { "is no name" };
+            return Err(PyValueError::new_err(format!("code: the result cannot be called `{name}`, which {why}")));
+        }
         self.graph
             .code(language_of(language)?, &[(name, self.root)])
             .map_err(|err| PyValueError::new_err(err.to_string()))

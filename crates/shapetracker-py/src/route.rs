@@ -192,7 +192,9 @@ impl Units {
                 strides.push(wider(stride)?);
             }
             strides.push(1);
-            let mask = view.mask().map(|mask| [mask, &[(0, self.inner)]].concat());
+            // Of a scalar, a mask without ranges is what masks it.
+            let last = if view.is_empty() { (0, 0) } else { (0, self.inner) };
+            let mask = view.mask().map(|mask| [mask, &[last]].concat());
             let view = shapetracker::View::new(shape, strides, wider(view.offset())?, mask.as_deref());
             views.push(view.map_err(|err| layout(&err))?);
         }

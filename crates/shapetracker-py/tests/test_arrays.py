@@ -176,6 +176,15 @@ def test_fields_of_a_structured_array_move_though_their_strides_are_no_elements(
     assert same(c, records["c"].transpose(2, 1, 0).reshape(4, 9))
 
 
+def test_a_masked_scalar_stays_masked_whatever_the_strides_are() -> None:
+    packed = np.zeros(3, "i1,i8")
+    packed["f1"] = [5, 6, 7]
+    masked = ShapeTracker.contiguous(3).pad((1, 0))[0]
+    assert apply(masked, packed["f1"], -1) == -1 == apply(masked, np.arange(3), -1)
+    with pytest.raises(ValueError):
+        apply(masked, packed["f1"], copy=False)
+
+
 def test_what_needs_no_copy_shares_memory_and_keeps_it() -> None:
     x = np.arange(24).reshape(4, 6)
     turned = apply(ShapeTracker.contiguous(4, 6).permute(1, 0).flip(0), x)

@@ -146,6 +146,14 @@ def test_broadcast_axes_are_not_copied() -> None:
     assert "The smallest copy that helps (15 of 120 elements)" in str(answer)
 
 
+def test_windows_that_share_elements_are_copied_once() -> None:
+    windows = np.lib.stride_tricks.sliding_window_view(np.arange(6), 3)
+    x = np.broadcast_to(windows[:, None, :], (4, 2, 3))
+    answer = explain_view(x, 2, 4, 3)
+    assert not answer and answer.elements < x.size and answer.recipe is not None
+    assert np.array_equal(eval(answer.recipe, {"np": np, "x": x}), x.reshape(2, 4, 3))
+
+
 def test_obstacles_say_which_axes_and_which_strides() -> None:
     (obstacle,) = explain_view(View((5, 2, 3), (6, 1, 2)), 5, 3, 2).obstacles
     assert isinstance(obstacle, Obstacle)

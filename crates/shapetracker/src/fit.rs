@@ -186,6 +186,10 @@ impl Blocked {
         if copied.rank() != view.rank() || copied.strides() != view.strides() || copied.offset() != view.offset() {
             return None;
         }
+        // Windows that overlap share their elements: what is copied may then reach further along an axis than the view.
+        if copied.shape().iter().zip(view.shape()).any(|(to, from)| to > from) {
+            return None;
+        }
         let slices = copied.shape().iter().zip(view.shape());
         let mut slices: Vec<String> =
             slices.map(|(&to, &from)| if to == from { ":".into() } else { format!(":{to}") }).collect();
