@@ -13,6 +13,10 @@ pub(crate) fn number(op: &str, place: impl Fn() -> String, value: &Bound<'_, PyA
             let sentence = format!("{op}: {} is past the range of 64-bit integers", place());
             return PyOverflowError::new_err(sentence);
         }
+        // Whatever else `__index__` raises is not about numbers.
+        if !err.is_instance_of::<PyTypeError>(value.py()) {
+            return err;
+        }
         PyTypeError::new_err(format!("{op}: {} is to be a whole number, not {}", place(), described(value)))
     })
 }
@@ -112,7 +116,7 @@ fn pair(op: &str, none: Option<(i64, i64)>, axis: usize, value: &Bound<'_, PyAny
     let mismatch =
         || PyTypeError::new_err(format!("{op}: axis {axis} takes a pair of numbers, not {}", described(value)));
     let mut given = Vec::with_capacity(3);
-    for item in value.try_iter().map_err(|_| mismatch())?.take(3) {
+    for item in value.try_iter().map_err(|err| if_type_error(value, err, mismatch))?.take(3) {
         given.push(item?);
     }
     match &given[..] {
@@ -135,7 +139,13 @@ fn items<'py>(
     what: &str,
     sequence: &Bound<'py, PyAny>,
 ) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>> + use<'py>> {
-    sequence.try_iter().map_err(|_| PyTypeError::new_err(format!("{op}: takes {what}, not {}", described(sequence))))
+    let mismatch = || PyTypeError::new_err(format!("{op}: takes {what}, not {}", described(sequence)));
+    sequence.try_iter().map_err(|err| if_type_error(sequence, err, mismatch))
+}
+
+/// An error with a sentence of our own in place of a type error; others are passed on.
+fn if_type_error(value: &Bound<'_, PyAny>, err: PyErr, ours: impl FnOnce() -> PyErr) -> PyErr {
+    if err.is_instance_of::<PyTypeError>(value.py()) { ours() } else { err }
 }
 
 fn is_iterable(value: &Bound<'_, PyAny>) -> bool {

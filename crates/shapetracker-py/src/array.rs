@@ -112,6 +112,7 @@ impl<'py> FromPyObject<'_, 'py> for Fill<'py> {
 
 /// The view of an array in elements.
 pub(crate) fn view_of(op: &str, array: &Bound<'_, PyAny>) -> PyResult<shapetracker::View> {
+    refuse_masked(op, array)?;
     if let Some(memory) = Memory::of_buffer(array)? {
         return view_in_elements(op, &memory.layout);
     }
@@ -226,6 +227,7 @@ enum Library<'py> {
 impl<'py> Array<'py> {
     fn new(op: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         let py = object.py();
+        refuse_masked(op, object)?;
         let of_numpy = |numpy, object: Bound<'py, PyAny>| {
             let memory = Memory::of_buffer(&object)?.ok_or_else(|| no_array(op, &object))?;
             Ok(Array { library: Library::NumPy(numpy), object, memory })
@@ -417,6 +419,16 @@ pub(crate) fn maker(object: &Bound<'_, PyAny>) -> PyResult<Option<Maker>> {
         return Ok(Some(Maker::NumPy));
     }
     Ok(torch_of(object)?.map(|_| Maker::Torch))
+}
+
+/// Complains about NumPy's masked arrays: what they mask is known to them alone.
+fn refuse_masked(op: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if imported(object, "numpy.ma", "MaskedArray")?.is_some() {
+        let sentence =
+            format!("{op}: the array's mask is an array of its own, which is not read; x.data is without it");
+        return Err(PyTypeError::new_err(sentence));
+    }
+    Ok(())
 }
 
 /// The module of PyTorch, where it is imported and the object is a tensor.

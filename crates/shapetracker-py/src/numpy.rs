@@ -1,6 +1,6 @@
 //! NumPy, where it can be imported: what is called of it.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -108,7 +108,11 @@ impl NumPy {
         silent.call_method0("__enter__")?;
         let set = cell.set_item(PyTuple::empty(value.py()), value);
         silent.call_method1("__exit__", (value.py().None(), value.py().None(), value.py().None()))?;
-        set?;
+        set.map_err(|err| {
+            let py = value.py();
+            let mismatch = err.is_instance_of::<PyTypeError>(py) || err.is_instance_of::<PyValueError>(py);
+            if mismatch || err.is_instance_of::<PyOverflowError>(py) { no_value(value, dtype) } else { err }
+        })?;
         self.check_value(dtype, &cell.get_item(PyTuple::empty(value.py()))?, value)?;
         Ok(cell.call_method0("tobytes")?.cast_into::<PyBytes>()?.as_bytes().to_vec())
     }
@@ -125,7 +129,7 @@ impl NumPy {
         let is_text = value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>();
         let kind: String = dtype.getattr("kind")?.extract()?;
         let same = match &*kind {
-            "f" | "c" if is_text => false,
+            "f" | "c" if is_text || value.is_none() => false,
             // A number less itself is 0, unless it is infinite or no number.
             "f" | "c" => says("isfinite", element)? || !value.sub(value)?.eq(0)?,
             "b" | "i" | "u" | "S" | "U" => element.eq(value)?,

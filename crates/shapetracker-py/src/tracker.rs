@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 use shapetracker::Dims;
 
 use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs};
@@ -324,14 +324,23 @@ impl ShapeTracker {
                 let bound = |name| {
                     let value = slice.getattr(name)?;
                     let place = || format!("the slice of axis {axis}");
-                    if value.is_none() { Ok(None) } else { number(OP, place, &value).map(Some) }
+                    match value.is_none() {
+                        true => Ok(None),
+                        // Python's slices end where the tensor does, however far they reach.
+                        false => match number(OP, place, &value) {
+                            Err(err) if err.is_instance_of::<PyOverflowError>(value.py()) => {
+                                Ok(Some(if value.lt(0)? { i64::MIN } else { i64::MAX }))
+                            }
+                            bound => bound.map(Some),
+                        },
+                    }
                 };
                 let (begin, end, step) = (bound("start")?, bound("stop")?, bound("step")?.unwrap_or(1));
                 slices.push((begin, end, step));
                 let size = self.0.shape()[axis];
                 let one = shapetracker::ShapeTracker::contiguous([size]).and_then(|one| one.slice([slices[axis]]));
                 shape.push(one.map_err(|err| layout(&err))?.numel());
-            } else if entry.is_instance_of::<PyInt>() || entry.hasattr("__index__")? {
+            } else if !entry.is_instance_of::<PyBool>() && entry.hasattr("__index__")? {
                 let (at, size) = (number(OP, || format!("the index of axis {axis}"), &entry)?, self.0.shape()[axis]);
                 if !(-size..size).contains(&at) {
                     let sentence = format!("{OP}: axis {axis} has size {size}, which has no index {at}");

@@ -250,6 +250,13 @@ def test_fill_must_be_a_value_of_the_type() -> None:
             filled(dtype, fill)
 
 
+def test_masked_arrays_are_refused_for_their_mask_would_be_lost() -> None:
+    masked = np.ma.masked_array(np.arange(3), mask=[0, 1, 0])
+    for ask in [of, memory, lambda array: apply(ShapeTracker.contiguous(3).flip(0), array)]:
+        with pytest.raises(TypeError, match="the array's mask is an array of its own"):
+            ask(masked)
+
+
 def test_objects_are_shown_but_not_moved() -> None:
     x = np.array([["a", 1], [None, ()]], object)
     turned = apply(ShapeTracker.contiguous(2, 2).permute(1, 0), x)
