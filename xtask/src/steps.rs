@@ -55,6 +55,11 @@ pub(crate) const STEPS: &[Step] = &[
         "The unsafe code touches no memory that it should not, on a tenth of the tests' cases",
         sanitizer,
     ),
+    Step::new(
+        "proofs",
+        "Coq accepts every proof without an axiom; what was proved answers as the library does",
+        proofs,
+    ),
     Step::new("fuzz", "The fuzz targets build and find nothing in FUZZ_SECONDS (20) each", fuzz),
     Step { by_default: false, ..Step::new("judge", "An outside solver agrees with every answer of the merger", judge) },
 ];
@@ -259,6 +264,46 @@ fn python(workspace: &Workspace) -> Outcome {
     workspace.run(&mut workspace.command(&python, "-m mypy.stubtest shapetracker"))?;
     workspace.run(&mut workspace.command(&python, "-m mypy --strict -p shapetracker"))?;
     workspace.run(&mut workspace.command(&python, "-m pytest -q -rs crates/shapetracker-py/tests"))
+}
+
+/// Checks the proofs, and puts random and recorded pairs to the program that is extracted from them and to the command.
+fn proofs(workspace: &Workspace) -> Outcome {
+    let has = |program, question| workspace.succeeds(&mut workspace.command(program, question));
+    let missing = || !has("coqc", "--version") || !has("ocamlfind", "ocamlopt -version");
+    if missing() {
+        install(workspace, "coq ocaml-findlib");
+    }
+    if missing() {
+        return Err(skipped("it needs Coq 8.16 or later and OCaml (apt-get install coq ocaml-findlib)"));
+    }
+    workspace.run(&mut workspace.cargo("build --release --bins"))?;
+    workspace.run(&mut workspace.command("make", "-C proofs --no-print-directory"))?;
+    let mut compare = workspace.command("make", "-C proofs --no-print-directory compare");
+    for (name, path) in [
+        ("COMMAND", workspace.target("release/shapetracker")),
+        ("CORPUS", workspace.path("crates/shapetracker/tests/corpus/pairs.jsonl.gz")),
+    ] {
+        compare.arg(format!("{name}={}", path.display()));
+    }
+    workspace.run(&mut compare)
+}
+
+/// Installs packages of Debian where that needs nobody's leave: for root, on a machine that has `apt-get`. Whether they
+/// are there afterwards is for the caller to see.
+fn install(workspace: &Workspace, packages: &str) {
+    let is_root = workspace.read(&mut workspace.command("id", "-u")).is_ok_and(|id| id.trim() == "0");
+    if !is_root || !workspace.succeeds(&mut workspace.command("apt-get", "--version")) {
+        return;
+    }
+    let apt = |arguments: &str| {
+        let mut command = workspace.command("apt-get", "-qq -o DPkg::Lock::Timeout=600");
+        command.args(arguments.split_whitespace()).env("DEBIAN_FRONTEND", "noninteractive");
+        workspace.succeeds(&mut command)
+    };
+    let packages = format!("install -y --no-install-recommends {packages}");
+    if !apt(&packages) && apt("update") {
+        apt(&packages);
+    }
 }
 
 /// Runs the script with an exact integer-set library at hand, and with the command `shapetracker` on the PATH.

@@ -90,7 +90,7 @@ pub(crate) fn check(args: &Args) -> Result<Answer, Failure> {
                 "copied": blocked.copied,
                 "buffer_shape": blocked.copied.shape(),
                 "view": blocked.view,
-                "pytorch": pytorch(&view, &blocked),
+                "pytorch": blocked.pytorch(&view),
             });
             Ok(Answer { text: no(&view, &blocked), json, positive: false })
         }
@@ -130,7 +130,7 @@ fn no(view: &View, blocked: &Blocked) -> String {
     text += &format!("  copy     into a fresh row-major buffer of shape {}{from}\n", tuple(copied.shape()));
     text += &format!("  view     that buffer as {} with strides {}", tuple(result.shape()), tuple(result.strides()));
     text += &if result.offset() == 0 { "\n".to_owned() } else { format!(" and offset {}\n", result.offset()) };
-    if let Some(recipe) = pytorch(view, blocked) {
+    if let Some(recipe) = blocked.pytorch(view) {
         text += &format!("  PyTorch  {recipe}\n");
     }
     text
@@ -144,44 +144,6 @@ fn in_pytorch(view: &View) -> bool {
 /// Numbers as the arguments of a call.
 fn list(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// The copy and the view of it in PyTorch, for a tensor `x`; nothing where PyTorch has no such tensor.
-fn pytorch(view: &View, blocked: &Blocked) -> Option<String> {
-    let (copied, result) = (&blocked.copied, &blocked.view);
-    if ![view, copied, result].into_iter().all(in_pytorch) {
-        return None;
-    }
-    let copy = if copied == view {
-        "x.contiguous()".to_owned()
-    } else if copied.rank() == view.rank() && copied.strides() == view.strides() && copied.offset() == view.offset() {
-        // Only broadcast axes were cut short.
-        let slices = copied.shape().iter().zip(view.shape());
-        let mut slices: Vec<String> =
-            slices.map(|(&to, &from)| if to == from { ":".into() } else { format!(":{to}") }).collect();
-        while slices.last().is_some_and(|slice| slice == ":") {
-            slices.pop();
-        }
-        format!("x[{}].contiguous()", slices.join(", "))
-    } else {
-        let offset = if copied.offset() == 0 { String::new() } else { format!(", {}", copied.offset()) };
-        format!("x.as_strided({}, {}{offset}).contiguous()", tuple(copied.shape()), tuple(copied.strides()))
-    };
-    // The buffer under the new shape, with 1 in place of the axes that are broadcast.
-    let short: Vec<i64> = result
-        .shape()
-        .iter()
-        .zip(result.strides())
-        .map(|(&size, &stride)| if stride == 0 { 1 } else { size })
-        .collect();
-    let row_major = View::contiguous(&short).ok()?;
-    Some(if row_major.strides() != result.strides() || result.offset() != 0 {
-        format!("{copy}.as_strided({}, {})", tuple(result.shape()), tuple(result.strides()))
-    } else if short == result.shape() {
-        format!("{copy}.view({})", list(result.shape()))
-    } else {
-        format!("{copy}.view({}).expand({})", list(&short), list(result.shape()))
-    })
 }
 
 fn obstacle_json(obstacle: &Obstacle) -> Value {

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::Threads;
 use crate::form::{Access, Atom, Condition, Floor, Form};
-use crate::kernels::{Move, Output, Small, Span};
+use crate::kernels::{Move, Output, Small, Span, Stream};
 use crate::mover::{Axes, Axis, Inner, Mover};
 
 /// Which side is the tracker's.
@@ -67,12 +67,21 @@ pub(crate) struct Run<'a> {
     pub(crate) source: &'a [u8],
     pub(crate) output: Output<'a>,
     pub(crate) fill: Option<&'a [u8]>,
-    pub(crate) stream: bool,
+    pub(crate) stream: Stream,
 }
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(source: &'a [u8], output: &'a mut [MaybeUninit<u8>], fill: Option<&'a [u8]>) -> Run<'a> {
-        let stream = output.len() > STREAM;
+    /// `fresh` says that nobody has written to the output yet.
+    pub(crate) fn new(
+        source: &'a [u8],
+        output: &'a mut [MaybeUninit<u8>],
+        fill: Option<&'a [u8]>,
+        fresh: bool,
+    ) -> Run<'a> {
+        let large = output.len() > STREAM;
+        // A system clears the pages that it hands out when they are first touched, which brings them into the caches.
+        // There rows are written at once; tiles are better off past the caches all the same.
+        let stream = Stream { rows: large && !fresh, tiles: large };
         Run { source, output: Output::new(output), fill, stream }
     }
 }
@@ -218,7 +227,7 @@ impl Nest {
         if let (Some(small), true) = (&self.small, bytes <= ALONE) {
             let (from, to) = self.sides(self.address.constant, self.start);
             let Run { source, output, fill, .. } = *run;
-            let moved = Move { source, output, fill, stream: false, from, to, spans: &[] };
+            let moved = Move { source, output, fill, stream: Stream::default(), from, to, spans: &[] };
             // SAFETY: as for `part`.
             #[allow(unsafe_code)]
             return unsafe { small.run(&moved) };

@@ -165,11 +165,12 @@ impl Plan {
         // SAFETY: reading writes only bytes with values, those of `buffer` and of `fill`.
         #[allow(unsafe_code)]
         let room = unsafe { memory::room_of_bytes(tensor) };
-        self.read_uninit(buffer, room, fill, threads)?;
+        self.run(buffer, room, fill, threads, false)?;
         Ok(())
     }
 
-    /// [`Plan::read_bytes`] into memory without values; returns it with its values. Each byte is written once.
+    /// [`Plan::read_bytes`] into memory without values, best fresh from the system; returns it with its values. Each byte
+    /// is written once.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
@@ -191,13 +192,24 @@ impl Plan {
         fill: &[u8],
         threads: &Threads,
     ) -> Result<&'a mut [u8], Error> {
+        self.run(buffer, tensor, fill, threads, true)
+    }
+
+    fn run<'a>(
+        &self,
+        buffer: &[u8],
+        tensor: &'a mut [MaybeUninit<u8>],
+        fill: &[u8],
+        threads: &Threads,
+        fresh: bool,
+    ) -> Result<&'a mut [u8], Error> {
         self.check_buffer(buffer.len())?;
         self.check_tensor(tensor.len())?;
         if fill.len() != self.width {
             return Err(Error::Fill { fill: fill.len(), width: self.width });
         }
         let bytes = tensor.len();
-        let run = Run::new(buffer, tensor, Some(fill));
+        let run = Run::new(buffer, tensor, Some(fill), fresh);
         for nest in &self.reading {
             nest.run(&run, threads, bytes);
         }
@@ -262,7 +274,7 @@ impl Plan {
         // SAFETY: writing writes only bytes with values, those of `tensor`.
         #[allow(unsafe_code)]
         let room = unsafe { memory::room_of_bytes(buffer) };
-        let run = Run::new(tensor, room, None);
+        let run = Run::new(tensor, room, None, false);
         for nest in nests.as_ref().map_err(Error::clone)? {
             nest.run(&run, threads, tensor.len());
         }

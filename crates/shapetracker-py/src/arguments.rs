@@ -13,6 +13,10 @@ pub(crate) fn number(op: &str, place: impl Fn() -> String, value: &Bound<'_, PyA
             let sentence = format!("{op}: {} is past the range of 64-bit integers", place());
             return PyOverflowError::new_err(sentence);
         }
+        // Whatever else `__index__` raises is not about numbers.
+        if !err.is_instance_of::<PyTypeError>(value.py()) {
+            return err;
+        }
         PyTypeError::new_err(format!("{op}: {} is to be a whole number, not {}", place(), described(value)))
     })
 }
@@ -44,8 +48,8 @@ pub(crate) fn numbers_of(op: &str, sequence: &Bound<'_, PyAny>) -> PyResult<Dims
     if let Ok(tuple) = sequence.cast::<PyTuple>() {
         return tuple.iter_borrowed().enumerate().map(|(at, value)| number(op, place(at), &value)).collect();
     }
-    let items = items(op, "numbers", sequence)?;
-    items.enumerate().map(|(at, value)| number(op, place(at), &value?)).collect()
+    let items = items(op, "numbers", sequence)?.enumerate();
+    items.map(|(at, value)| number(op, place(few(op, at)?), &value?)).collect()
 }
 
 /// The axes to reverse: by their numbers, or as one True or False an axis.
@@ -94,7 +98,8 @@ pub(crate) fn pairs_of(
     none: impl Fn(usize) -> Option<(i64, i64)>,
     sequence: &Bound<'_, PyAny>,
 ) -> PyResult<Ranges> {
-    items(op, "pairs", sequence)?.enumerate().map(|(axis, value)| pair(op, none(axis), axis, &value?)).collect()
+    let items = items(op, "pairs", sequence)?.enumerate();
+    items.map(|(axis, value)| pair(op, none(few(op, axis)?), axis, &value?)).collect()
 }
 
 fn pair(op: &str, none: Option<(i64, i64)>, axis: usize, value: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
@@ -111,7 +116,7 @@ fn pair(op: &str, none: Option<(i64, i64)>, axis: usize, value: &Bound<'_, PyAny
     let mismatch =
         || PyTypeError::new_err(format!("{op}: axis {axis} takes a pair of numbers, not {}", described(value)));
     let mut given = Vec::with_capacity(3);
-    for item in value.try_iter().map_err(|_| mismatch())?.take(3) {
+    for item in value.try_iter().map_err(|err| if_type_error(value, err, mismatch))?.take(3) {
         given.push(item?);
     }
     match &given[..] {
@@ -120,12 +125,27 @@ fn pair(op: &str, none: Option<(i64, i64)>, axis: usize, value: &Bound<'_, PyAny
     }
 }
 
+/// Complains about sequences that may have no end, long after there are more numbers than axes.
+fn few(op: &str, at: usize) -> PyResult<usize> {
+    const MOST: usize = 1 << 16;
+    if at < MOST {
+        return Ok(at);
+    }
+    Err(PyValueError::new_err(format!("{op}: more than {MOST} numbers are given, and a tensor has at most 64 axes")))
+}
+
 fn items<'py>(
     op: &str,
     what: &str,
     sequence: &Bound<'py, PyAny>,
 ) -> PyResult<impl Iterator<Item = PyResult<Bound<'py, PyAny>>> + use<'py>> {
-    sequence.try_iter().map_err(|_| PyTypeError::new_err(format!("{op}: takes {what}, not {}", described(sequence))))
+    let mismatch = || PyTypeError::new_err(format!("{op}: takes {what}, not {}", described(sequence)));
+    sequence.try_iter().map_err(|err| if_type_error(sequence, err, mismatch))
+}
+
+/// An error with a sentence of our own in place of a type error; others are passed on.
+fn if_type_error(value: &Bound<'_, PyAny>, err: PyErr, ours: impl FnOnce() -> PyErr) -> PyErr {
+    if err.is_instance_of::<PyTypeError>(value.py()) { ours() } else { err }
 }
 
 fn is_iterable(value: &Bound<'_, PyAny>) -> bool {

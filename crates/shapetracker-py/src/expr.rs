@@ -13,7 +13,8 @@ use crate::arguments::{described, number, numbers};
 use crate::error::{layout, parse, tuple};
 use crate::tracker::ShapeTracker;
 
-/// An expression over variables that have ranges: `Expr("x*4 + y", x=range(0, 10), y=range(0, 4))`.
+/// An expression over variables that have ranges: `Expr("x*4 + y", x=range(0, 10), y=range(0, 4))`. Text of C is read with
+/// `syntax="c"`, so that no variable can be called `syntax`.
 ///
 /// Operators make new ones: `+ - * // %` of numbers, `< <= > >=` and `eq`, `ne` of numbers as conditions, `& | ~` of
 /// conditions. `==` is whether two have the same structure; what is to be cheaper is to be asked for with `simplify`.
@@ -143,6 +144,12 @@ impl Expr {
     /// what is used more than once is computed once.
     #[pyo3(signature = (language="python", name="value"))]
     fn code(&self, language: &str, name: &str) -> PyResult<String> {
+        let taken = self.graph.variables().iter().any(|variable| variable.name == name);
+        let letters = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        if taken || !name.chars().all(letters) || !name.starts_with(|c| letters(c) && !c.is_ascii_digit()) {
+            let why = if taken { "is a variable of the expression" } else { "is no name" };
+            return Err(PyValueError::new_err(format!("code: the result cannot be called `{name}`, which {why}")));
+        }
         self.graph
             .code(language_of(language)?, &[(name, self.root)])
             .map_err(|err| PyValueError::new_err(err.to_string()))
@@ -313,9 +320,11 @@ impl Expr {
         Ok(format!("Expr({text}{})", variables.collect::<String>()))
     }
 
-    #[allow(clippy::type_complexity)]
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((String,), Bound<'py, PyDict>)> {
-        Ok(((self.text("python")?,), self.variables(py)?))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, expr) = (slf.py(), slf.get());
+        let partial = py.import("functools")?.getattr("partial")?;
+        let again = partial.call((slf.get_type(),), Some(&expr.variables(py)?))?;
+        (again, (expr.text("python")?,)).into_pyobject(py)
     }
 }
 
@@ -400,7 +409,7 @@ fn operand<'py>(value: &Bound<'py, PyAny>) -> Option<PyResult<Operand<'py>>> {
         Some(Ok(Operand::Expr(expr.clone())))
     } else if let Ok(value) = value.cast::<PyBool>() {
         Some(Ok(Operand::Bool(value.is_true())))
-    } else if value.is_instance_of::<PyInt>() {
+    } else if value.is_instance_of::<PyInt>() || value.hasattr("__index__").unwrap_or(false) {
         let past = || PyOverflowError::new_err("a number of an expression is past the range of 64-bit integers");
         Some(value.extract().map(Operand::Int).map_err(|_| past()))
     } else {

@@ -5,9 +5,16 @@
 //! Python passes is read in one place (`arguments`).
 
 mod arguments;
+mod array;
+mod compat;
 mod error;
 mod expr;
+mod fit;
+mod memory;
 mod merge;
+mod numpy;
+mod picture;
+mod route;
 mod tracker;
 mod view;
 
@@ -17,9 +24,15 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
+    use crate::array::{apply, memory, of};
+    #[pymodule_export]
+    use crate::compat::tinygrad;
+    #[pymodule_export]
     use crate::error::{NotInvertible, ParseError, Undecided, Unmerged};
     #[pymodule_export]
     use crate::expr::{Cost, Expr, IndexExpr, simplify_pair};
+    #[pymodule_export]
+    use crate::fit::{Explanation, Obstacle, explain_view};
     #[pymodule_export]
     use crate::merge::{Conditions, NotABox, Step, UnevenStep, conditions, merge};
     #[pymodule_export]

@@ -2,14 +2,15 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 use shapetracker::Dims;
 
 use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs};
 use crate::error::{layout, not_invertible, parse, tuple, undecided, unmerged};
 use crate::expr::IndexExpr;
+use crate::picture;
 use crate::view::{View, shown};
 
 /// A tensor's layout after a chain of movement operations, kept at the fewest views; the first is next to memory.
@@ -19,6 +20,9 @@ use crate::view::{View, shown};
 #[pyclass(frozen, eq, hash, module = "shapetracker")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct ShapeTracker(pub(crate) shapetracker::ShapeTracker);
+
+/// More views than this are not even read.
+const MOST_GIVEN: usize = 1 << 16;
 
 type Slices = Vec<(Option<i64>, Option<i64>, i64)>;
 
@@ -34,6 +38,9 @@ impl ShapeTracker {
         let mut all = Vec::new();
         for view in views.try_iter().map_err(|_| mismatch(views))? {
             let view = view?;
+            if all.len() == MOST_GIVEN {
+                return Err(PyValueError::new_err(format!("{OP}: takes at most {MOST_GIVEN} views")));
+            }
             all.push(view.cast::<View>().map_err(|_| mismatch(&view))?.get().0.clone());
         }
         tracker(shapetracker::ShapeTracker::from_views(all))
@@ -272,6 +279,16 @@ impl ShapeTracker {
         format!("ShapeTracker(views=({}{}))", views.join(", "), if views.len() == 1 { "," } else { "" })
     }
 
+    /// A picture of the elements and of the memory that they read, as SVG of less than 40 kB.
+    fn svg(&self, py: Python<'_>) -> String {
+        py.detach(|| picture::svg("ShapeTracker", &self.0))
+    }
+
+    /// What notebooks show: the picture, the views as a table, and why they are not one.
+    fn _repr_html_(&self, py: Python<'_>) -> String {
+        py.detach(|| picture::html("ShapeTracker", &self.0))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         (slf.get_type(), (slf.get().views(slf.py())?,)).into_pyobject(slf.py())
     }
@@ -307,14 +324,23 @@ impl ShapeTracker {
                 let bound = |name| {
                     let value = slice.getattr(name)?;
                     let place = || format!("the slice of axis {axis}");
-                    if value.is_none() { Ok(None) } else { number(OP, place, &value).map(Some) }
+                    match value.is_none() {
+                        true => Ok(None),
+                        // Python's slices end where the tensor does, however far they reach.
+                        false => match number(OP, place, &value) {
+                            Err(err) if err.is_instance_of::<PyOverflowError>(value.py()) => {
+                                Ok(Some(if value.lt(0)? { i64::MIN } else { i64::MAX }))
+                            }
+                            bound => bound.map(Some),
+                        },
+                    }
                 };
                 let (begin, end, step) = (bound("start")?, bound("stop")?, bound("step")?.unwrap_or(1));
                 slices.push((begin, end, step));
                 let size = self.0.shape()[axis];
                 let one = shapetracker::ShapeTracker::contiguous([size]).and_then(|one| one.slice([slices[axis]]));
                 shape.push(one.map_err(|err| layout(&err))?.numel());
-            } else if entry.is_instance_of::<PyInt>() || entry.hasattr("__index__")? {
+            } else if !entry.is_instance_of::<PyBool>() && entry.hasattr("__index__")? {
                 let (at, size) = (number(OP, || format!("the index of axis {axis}"), &entry)?, self.0.shape()[axis]);
                 if !(-size..size).contains(&at) {
                     let sentence = format!("{OP}: axis {axis} has size {size}, which has no index {at}");

@@ -6,6 +6,7 @@ use shapetracker::Ranges;
 
 use crate::arguments::{flipped, number, numbers, numbers_of, pairs, pairs_of};
 use crate::error::{layout, parse, tuple, unmerged};
+use crate::picture;
 
 /// One strided view in canonical form: `shape`, `strides` and `offset` in elements, and a `mask` of half-open ranges,
 /// one an axis, outside of which there is no data.
@@ -173,6 +174,16 @@ impl View {
 
     fn __repr__(&self) -> String {
         shown(&self.0)
+    }
+
+    /// A picture of the elements and of the memory that they read, as SVG of less than 40 kB.
+    fn svg(&self, py: Python<'_>) -> String {
+        py.detach(|| picture::svg("View", &self.0.clone().into()))
+    }
+
+    /// What notebooks show: the picture, the views as a table, and why they are not one.
+    fn _repr_html_(&self, py: Python<'_>) -> String {
+        py.detach(|| picture::html("View", &self.0.clone().into()))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {

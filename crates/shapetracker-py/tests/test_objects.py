@@ -1,6 +1,7 @@
 """What Python expects of any object: reprs that evaluate, equality, hashes, pickles, threads; and of any error."""
 
 import copy
+import itertools
 import pickle
 import threading
 from collections.abc import Callable
@@ -60,7 +61,7 @@ def test_reprs_evaluate(thing: object) -> None:
 
 @pytest.mark.parametrize("thing", [*OBJECTS, STACK.index_expr()], ids=repr)
 def test_things_can_be_pickled_and_copied(thing: object) -> None:
-    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(thing, protocol))
         assert again == thing and hash(again) == hash(thing) and repr(again) == repr(thing)
     assert copy.copy(thing) == copy.deepcopy(thing) == thing
@@ -98,12 +99,19 @@ def test_arguments_are_single_or_in_a_sequence() -> None:
     assert line.squeeze() == line and line.unsqueeze(0).squeeze() == line == line.unsqueeze(-1).squeeze(1)
 
 
+def test_slices_end_where_the_tensor_does() -> None:
+    assert STACK[: 10**30] == STACK[-(10**30) :] == STACK
+    assert STACK[10**30 :].shape == (0, 2)
+
+
 def test_numbers_of_numpy_are_numbers() -> None:
     numpy = pytest.importorskip("numpy")
     st = ShapeTracker.contiguous(*numpy.array([2, 3]))
     assert st == ShapeTracker.contiguous(numpy.array([2, 3])) == ShapeTracker.contiguous(2, numpy.int8(3))
     assert st[numpy.int64(1)] == st[1]
     assert st.pad(numpy.array([[1, 1], [0, 0]])) == st.pad((1, 1), (0, 0))
+    x = Expr("x", x=range(9))
+    assert x + numpy.int64(3) == x + 3 and x.substitute(x=numpy.int8(3)) == x.substitute(x=3)
 
 
 ERRORS: list[tuple[Callable[[], object], type[Exception], str]] = [
@@ -112,6 +120,9 @@ ERRORS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: STACK.reshape(6.0), TypeError, "reshape: number 0 is to be a whole number, not 6.0 (float)"),
     (lambda: STACK.reshape(10**30), OverflowError, "reshape: number 0 is past the range of 64-bit integers"),
     (lambda: STACK.reshape(None), TypeError, "reshape: number 0 is to be a whole number, not None (NoneType)"),
+    (lambda: STACK.reshape(itertools.count(1)), ValueError, "reshape: more than 65536 numbers are given"),
+    (lambda: STACK.pad(itertools.repeat((0, 0))), ValueError, "pad: more than 65536 numbers are given"),
+    (lambda: ShapeTracker(itertools.repeat(View((1,)))), ValueError, "ShapeTracker: takes at most 65536 views"),
     (lambda: STACK.permute(0, 0), ValueError, "permute: axis 0 is named twice, at places 0 and 1"),
     (lambda: STACK.permute(0), ValueError, "permute: takes one axis number an axis: the tensor has 2 axes but 1 was given"),
     (lambda: STACK.flip(2), ValueError, "flip: axis 2 does not exist: the tensor has 2 axes"),
@@ -128,7 +139,8 @@ ERRORS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: STACK[..., ...], IndexError, "indexing: `...` may stand only once"),
     (lambda: STACK["a"], TypeError, "indexing: takes integers, slices, `...` and None"),
     (lambda: STACK[::0], ValueError, "slice: axis 0 has step 0"),
-    (lambda: STACK[10**30 :], OverflowError, "indexing: the slice of axis 0 is past the range of 64-bit integers"),
+    (lambda: STACK[True], TypeError, "indexing: takes integers, slices, `...` and None"),
+    (lambda: STACK["a":], TypeError, "indexing: the slice of axis 0 is to be a whole number, not 'a' (str)"),
     (lambda: ShapeTracker(3), TypeError, "ShapeTracker: takes views, not 3 (int); ShapeTracker.contiguous(2, 3)"),
     (lambda: ShapeTracker([]), ValueError, "a tracker needs at least one view"),
     (lambda: ShapeTracker([View((2,)), View((3,))]), ValueError, "the view reads addresses 0 to 2"),
@@ -151,6 +163,9 @@ ERRORS: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: Expr("x", x=range(3)) + "a", TypeError, "unsupported operand"),
     (lambda: Expr("x", x=range(0, 9, 3)), ValueError, "the range of `x` is to have step 1"),
     (lambda: Expr("x", x=range(3)).evaluate(), TypeError, "the variable `x` has no value"),
+    (lambda: Expr("x + 1", x=range(3)).code("c", "x"), ValueError, "called `x`, which is a variable of the expression"),
+    (lambda: Expr("x + 1", x=range(3)).code("c", "a b"), ValueError, "the result cannot be called `a b`, which is no name"),
+    (lambda: Expr("x + 1", x=range(3)).code("c", ""), ValueError, "which is no name"),
     (lambda: Expr("x", x=range(3)).text("fortran"), ValueError, "there is no syntax `fortran`; there are python and c"),
     (lambda: STACK.index_expr().code("fortran"), ValueError, "there is no language `fortran`"),
     (lambda: STACK.index_expr().kernel("latex"), ValueError, "latex"),
@@ -174,8 +189,17 @@ def test_errors_of_iterators_are_passed_on() -> None:
         yield 2
         raise Mine
 
-    for make in [lambda: STACK.reshape(failing()), lambda: STACK.pad(failing()), lambda: View(failing())]:
-        with pytest.raises((Mine, TypeError)):
+    class Number:
+        def __index__(self) -> int:
+            raise Mine
+
+    for make in [
+        lambda: STACK.reshape(failing()),
+        lambda: View(failing()),
+        lambda: STACK.reshape(Number()),
+        lambda: STACK[Number()],
+    ]:
+        with pytest.raises(Mine):
             make()
 
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::merge::{Unmerged, Witness, reshape};
 use crate::shape::{infer, row_major};
+use crate::tuple::tuple;
 use crate::{Dims, Ranges, View};
 
 /// The view of the same elements in row-major order under another shape, or what is in the way.
@@ -102,6 +103,125 @@ pub struct Blocked {
     pub copied: View,
     /// The view of the fresh buffer that has the new shape.
     pub view: View,
+}
+
+impl Blocked {
+    /// The copy and the view of it as a line of Python for a PyTorch tensor `x`, which has the layout `view`: the one
+    /// that was asked about, with the tensor's storage offset.
+    ///
+    /// `None` where PyTorch has no such tensor: its strides are not negative, and it has no masks.
+    ///
+    /// ```
+    /// use shapetracker::{Misfit, View, fit};
+    ///
+    /// let view = View::new([8, 3, 5], [0, 1, 3], 0, None)?;
+    /// let Err(Misfit::Blocked(blocked)) = fit(&view, [8, 15]) else { panic!() };
+    /// assert_eq!(blocked.pytorch(&view).unwrap(), "x[:1].contiguous().view(1, 15).expand(8, 15)");
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn pytorch(&self, view: &View) -> Option<String> {
+        let (copied, result) = (&self.copied, &self.view);
+        let is_strided = |view: &View| view.mask().is_none() && view.strides().iter().all(|&stride| stride >= 0);
+        if ![view, copied, result].into_iter().all(is_strided) {
+            return None;
+        }
+        let copy = match self.slices(view) {
+            Some(slices) => format!("x{slices}.contiguous()"),
+            None => {
+                let offset = if copied.offset() == 0 { String::new() } else { format!(", {}", copied.offset()) };
+                format!("x.as_strided({}, {}{offset}).contiguous()", tuple(copied.shape()), tuple(copied.strides()))
+            }
+        };
+        Some(match self.short() {
+            None => format!("{copy}.as_strided({}, {})", tuple(result.shape()), tuple(result.strides())),
+            Some(short) if short[..] == *result.shape() => format!("{copy}.view({})", list(&short)),
+            Some(short) => format!("{copy}.view({}).expand({})", list(&short), list(result.shape())),
+        })
+    }
+
+    /// The copy and the view of it as a line of Python for a NumPy array `x`, which has the layout `view`: the one that
+    /// was asked about.
+    ///
+    /// `None` where a mask is in the layout, which NumPy's arrays have not; and where windows overlap that walk
+    /// backwards, so that the copy begins elsewhere than the array.
+    ///
+    /// ```
+    /// use shapetracker::{Misfit, View, fit};
+    ///
+    /// let view = View::new([8, 3, 5], [0, 1, 3], 0, None)?;
+    /// let Err(Misfit::Blocked(blocked)) = fit(&view, [8, 15]) else { panic!() };
+    /// assert_eq!(blocked.numpy(&view).unwrap(), "np.broadcast_to(x[:1].copy().reshape(1, 15), (8, 15))");
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn numpy(&self, view: &View) -> Option<String> {
+        let (copied, result) = (&self.copied, &self.view);
+        if [view, copied, result].into_iter().any(|view| view.mask().is_some()) || copied.offset() != view.offset() {
+            return None;
+        }
+        let strided = |array: &str, view: &View| {
+            let strides: Vec<String> = view.strides().iter().map(|&stride| in_bytes(stride)).collect();
+            let comma = if strides.len() == 1 { "," } else { "" };
+            let strides = strides.join(", ");
+            format!("np.lib.stride_tricks.as_strided({array}, {}, ({strides}{comma}))", tuple(view.shape()))
+        };
+        let copy = match self.slices(view) {
+            Some(slices) => format!("x{slices}.copy()"),
+            None => format!("{}.copy()", strided("x", copied)),
+        };
+        Some(match self.short() {
+            None if result.offset() == 0 => strided(&copy, result),
+            None => strided(&format!("{copy}.reshape(-1)[{}:]", result.offset()), result),
+            Some(short) if short[..] == *result.shape() => format!("{copy}.reshape({})", list(&short)),
+            Some(short) => format!("np.broadcast_to({copy}.reshape({}), {})", list(&short), tuple(result.shape())),
+        })
+    }
+
+    /// What is copied as slices of the old view, `[:1]`, or as nothing where it is all of it; `None` where it is more
+    /// than broadcast axes cut short.
+    fn slices(&self, view: &View) -> Option<String> {
+        let copied = &self.copied;
+        if copied == view {
+            return Some(String::new());
+        }
+        if copied.rank() != view.rank() || copied.strides() != view.strides() || copied.offset() != view.offset() {
+            return None;
+        }
+        // Windows that overlap share their elements: what is copied may then reach further along an axis than the view.
+        if copied.shape().iter().zip(view.shape()).any(|(to, from)| to > from) {
+            return None;
+        }
+        let slices = copied.shape().iter().zip(view.shape());
+        let mut slices: Vec<String> =
+            slices.map(|(&to, &from)| if to == from { ":".into() } else { format!(":{to}") }).collect();
+        while slices.last().is_some_and(|slice| slice == ":") {
+            slices.pop();
+        }
+        Some(format!("[{}]", slices.join(", ")))
+    }
+
+    /// The row-major shape of the fresh buffer that broadcasts to the new one, with 1 for the axes that are broadcast;
+    /// `None` where its elements do not lie in that order.
+    fn short(&self) -> Option<Dims> {
+        let result = &self.view;
+        let sizes = result.shape().iter().zip(result.strides());
+        let short: Dims = sizes.map(|(&size, &stride)| if stride == 0 { 1 } else { size }).collect();
+        let row_major = View::contiguous(&short).ok()?;
+        (row_major.strides() == result.strides() && result.offset() == 0).then_some(short)
+    }
+}
+
+/// Numbers as the arguments of a call.
+fn list(numbers: &[i64]) -> String {
+    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// A stride in bytes, for an array `x`.
+fn in_bytes(stride: i64) -> String {
+    match stride {
+        0 => "0".into(),
+        1 => "x.itemsize".into(),
+        _ => format!("{stride} * x.itemsize"),
+    }
 }
 
 /// A reason why a shape cannot be taken, in terms of old and new axes. `Display` writes it as a sentence.

@@ -43,6 +43,13 @@ impl<'a> Output<'a> {
     }
 }
 
+/// What of the output goes past the caches.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Stream {
+    pub(crate) rows: bool,
+    pub(crate) tiles: bool,
+}
+
 /// A box that is moved: where it lies on both sides, and which part of it has data.
 #[derive(Clone, Copy)]
 pub(crate) struct Move<'a> {
@@ -50,8 +57,7 @@ pub(crate) struct Move<'a> {
     pub(crate) output: Output<'a>,
     /// What is written where there is no data; nothing is written there without it.
     pub(crate) fill: Option<&'a [u8]>,
-    /// Whether the output goes past the caches.
-    pub(crate) stream: bool,
+    pub(crate) stream: Stream,
     /// Where the box's first index lies, or would lie, on both sides.
     pub(crate) from: isize,
     pub(crate) to: isize,
@@ -143,7 +149,7 @@ impl Move<'_> {
                 Inner::Strided(axis) => self.strided(mover, axis, parts),
             }
         }
-        if self.stream {
+        if self.stream.tiles {
             sink::fence();
         }
     }
@@ -199,7 +205,7 @@ impl Move<'_> {
         }));
         let cut = mover.loops.iter().position(|around| *around == Loop::Across);
         walk.start(parts.start, from, to);
-        let mut sink = Sink::new(self.stream, self.fill.unwrap_or(&[0]));
+        let mut sink = Sink::new(self.stream.rows, self.fill.unwrap_or(&[0]));
         for _ in parts {
             let first = cut.map_or(0, |at| walk.at[at] * columns);
             let last = run.count.min(first + columns);
@@ -252,7 +258,7 @@ impl Move<'_> {
 
         let gather = Gather::new(mover.unit, tiles, &across, &down);
         let mut stage: Vec<u8> = Vec::new();
-        if self.stream {
+        if self.stream.tiles {
             stage.reserve_exact(gather.staged.len() * gather.pitch);
         }
         let columns = across.places(gather.more, |axis| axis.from);
@@ -262,7 +268,7 @@ impl Move<'_> {
             let nth = along_across.map_or(0, |at| walk.at[at]);
             let own = across.taken(along_across.map(|_| nth));
             // Where columns follow, those that its last lines need belong to the tile, too.
-            let more = if self.stream && !tiles.packed { gather.more } else { 0 };
+            let more = if self.stream.tiles && !tiles.packed { gather.more } else { 0 };
             let more = (across.last().count * across.inner - nth * across.steps * across.inner - own).min(more);
             let (columns, rows) = (&columns[..own + more], &rows[..of_rows]);
             let from = self.source.as_ptr().wrapping_offset(walk.from);
@@ -272,7 +278,7 @@ impl Move<'_> {
             // SAFETY: the tile lies inside the slices.
             unsafe {
                 let tile = Tile { from, columns, to, rows, own, first: nth == 0 };
-                if self.stream { gather.stream(tile, next, stage.spare_capacity_mut()) } else { gather.run(tile) }
+                if self.stream.tiles { gather.stream(tile, next, stage.spare_capacity_mut()) } else { gather.run(tile) }
             }
         }
     }

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Callable, Sequence
 
-from shapetracker._native import tinygrad as _native
-
+from ._classes import ShapeTracker
 from .uop import UOp
 from .view import View, unravel
 
 __all__ = ["ShapeTracker", "View", "mops", "unravel", "views_to_indexed_uops", "views_to_real_strides"]
-
-ShapeTracker = _native.ShapeTracker
 
 
 class _Operations(dict[str, Callable[..., ShapeTracker]]):
@@ -22,7 +19,7 @@ class _Operations(dict[str, Callable[..., ShapeTracker]]):
 
     def __missing__(self, op: Any) -> Callable[..., ShapeTracker]:
         name = getattr(op, "name", None)
-        if name in self:
+        if isinstance(name, str) and name in self:
             return self[name]
         raise TypeError(f"{op!r} is no movement operation; there are {', '.join(self)}")
 

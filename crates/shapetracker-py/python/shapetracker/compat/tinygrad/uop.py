@@ -6,7 +6,7 @@ An expression of this package stands behind each of them, as `expr`.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Iterable, Union
+from typing import Any, Callable, Iterable, Union
 
 from shapetracker import Expr, ShapeTracker, simplify_pair
 
@@ -56,12 +56,12 @@ class UOp:
     @staticmethod
     def variable(name: str, min_val: int, max_val: int, dtype: Any = None) -> UOp:
         """A variable with its smallest and its largest value; the type is of no consequence."""
-        return UOp(Expr(name, **{name: range(min_val, max_val + 1)}), simple=True)
+        return UOp(_variable(name, min_val, max_val), simple=True)
 
     @staticmethod
     def range(dtype: Any, end: int, idx: int) -> UOp:
         """The variable `ridx{idx}` from 0 to below `end`; the type is of no consequence."""
-        return UOp(_range(idx, end), simple=True)
+        return UOp(_variable(f"ridx{idx}", 0, end - 1), simple=True)
 
     @property
     def vmin(self) -> int | bool:
@@ -125,10 +125,10 @@ class UOp:
         """The expression with others in place of variables."""
         values = {}
         for variable, value in dvars.items():
-            kind, name = variable.expr.nodes()[-1]
-            if kind != "variable":
+            node = variable.expr.nodes()[-1]
+            if node[0] != "variable":
                 raise TypeError(f"substitute: only variables are replaced, and {variable.render()} is none")
-            values[name] = _operand(value)
+            values[node[1]] = _operand(value)
         return UOp(self.expr.substitute(**values))
 
     def evaluate(self, **values: int) -> int | bool:
@@ -194,10 +194,10 @@ class UOp:
     def __neg__(self) -> UOp:
         return UOp(-self.expr)
 
-    def __and__(self, other: UOp | bool) -> UOp:
+    def __and__(self, other: Operand) -> UOp:
         return UOp(self.expr & _operand(other))
 
-    def __or__(self, other: UOp | bool) -> UOp:
+    def __or__(self, other: Operand) -> UOp:
         return UOp(self.expr | _operand(other))
 
     def __lt__(self, other: Operand) -> UOp:
@@ -233,24 +233,24 @@ def _operand(value: Operand) -> Expr | int:
     raise TypeError(f"takes a UOp of this module or a number, not {value!r}; tinygrad's own are not taken here")
 
 
-@lru_cache(maxsize=4096)
-def _range(axis: int, size: int) -> Expr:
-    name = f"ridx{axis}"
-    return Expr(name, **{name: range(size)})
+def _new_variable(name: str, low: int, high: int) -> Expr:
+    ranges: dict[str, Any] = {name: range(low, high + 1)}
+    return Expr(name, **ranges)
 
 
-def indexed(
-    tracker: ShapeTracker, idxs: Iterable[Operand] | None, vexpr: UOp | bool | None
-) -> tuple[UOp, UOp]:
+_variable: Callable[[str, int, int], Expr] = lru_cache(maxsize=4096)(_new_variable)
+
+
+def indexed(tracker: ShapeTracker, idxs: Iterable[Operand] | None, vexpr: Operand | None) -> tuple[UOp, UOp]:
     """The address of an element of a tracker, and the condition that it has one and that `vexpr` holds as well."""
     shape = tracker.shape
     code = tracker.index_expr()
     index, valid = code.index, code.valid
     if idxs is None:
-        ranges = {f"idx{axis}": _range(axis, size) for axis, size in enumerate(shape) if size > 1}
+        ranges = {f"idx{axis}": _variable(f"ridx{axis}", 0, size - 1) for axis, size in enumerate(shape) if size > 1}
         index, valid = index.substitute(**ranges), valid.substitute(**ranges)
     else:
-        given = [_operand(value) for value in idxs]
+        given = [_operand(value.simplify() if isinstance(value, UOp) else value) for value in idxs]
         if len(given) != len(shape):
             raise ValueError(f"to_indexed_uops: takes one index an axis: there are {len(shape)}, not {len(given)}")
         values = {f"idx{axis}": value for axis, value in enumerate(given)}

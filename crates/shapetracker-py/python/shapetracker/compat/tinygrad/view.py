@@ -11,8 +11,8 @@ from operator import mul
 from typing import Any, Sequence
 
 from shapetracker import Unmerged
-from shapetracker import View as ExactView
-from shapetracker._native import tinygrad as _native
+
+from ._classes import View
 
 __all__ = [
     "View",
@@ -24,8 +24,6 @@ __all__ = [
     "strides_for_shape",
     "unravel",
 ]
-
-View = _native.View
 
 Shape = tuple[int, ...]
 Mask = tuple[tuple[int, int], ...]
@@ -44,8 +42,8 @@ def get_contraction(old_shape: Shape, new_shape: Shape) -> list[list[int]] | Non
     for count, size in enumerate(accumulate(old_shape, mul), start=1):
         axes_up_to.setdefault(size, count)
     axes_up_to[1] = 0
-    ends = [axes_up_to.get(size) for size in accumulate(new_shape, mul)]
-    if None in ends:
+    ends = [axes_up_to.get(size, -1) for size in accumulate(new_shape, mul)]
+    if -1 in ends:
         return None
     # Whatever is left belongs to the last axis.
     bounds = [0, *ends[:-1], len(old_shape)]

@@ -1,0 +1,505 @@
+//! Arrays of other libraries: their trackers, and their data moved through trackers.
+
+use std::mem::MaybeUninit;
+
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyByteArray, PyBytes, PyCapsule, PyDict, PyInt, PyMemoryView, PySlice, PyString};
+use shapetracker::Dims;
+
+use crate::arguments::{described, number};
+use crate::error::{layout, tuple};
+use crate::memory::{Layout, Memory, layout_of_capsule, row_major, write_new, write_new_tensor};
+use crate::numpy::NumPy;
+use crate::route::{APPLY, Route, Shared};
+use crate::tracker::ShapeTracker;
+use crate::view::View;
+
+/// The tracker of an array: one view, in elements, without a mask.
+///
+/// Takes any NumPy array, PyTorch tensor on the CPU, or object with the buffer protocol, `__array_interface__` or
+/// `__dlpack__`. Addresses count from the start of a tensor's storage, and otherwise from the lowest element that is
+/// read: the tracker of a reversed array of n elements has the offset n - 1. `memory` gives what they count in.
+#[pyfunction]
+pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<ShapeTracker> {
+    view_of("of", array).map(|view| ShapeTracker(view.into()))
+}
+
+/// The array of one axis, of the same library and without a copy, that the addresses of `of(array)` count in.
+///
+/// `apply(of(x), memory(x))` has the elements of x.
+#[pyfunction]
+pub(crate) fn memory<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    const OP: &str = "memory";
+    let array = Array::new(OP, array)?;
+    let layout = &array.memory.layout;
+    view_in_elements(OP, layout)?;
+    match &array.library {
+        Library::Torch(_) => {
+            let numel = array.memory.storage.map_or(0, |(_, numel)| numel);
+            array.object.call_method1(intern!(array.object.py(), "as_strided"), ((numel,), (1,), 0))
+        }
+        Library::NumPy(numpy) => {
+            let (shape, strides) = ([layout.extent / layout.width], Dims::from_elem(layout.width, 1));
+            let all = Shared { offset: 0, strides, collides: false };
+            numpy.view(&array.object, &array.memory, &shape, &all)
+        }
+        Library::Plain => plain_elements(OP, &array.object),
+    }
+}
+
+/// Reads a tracker's tensor from an array, whose elements in row-major order are the tracker's buffer, in one pass.
+///
+/// Where the tracker is masked the result has `fill`, which must be a value of the array's type; 0 stands for zero
+/// bytes. The result is a PyTorch tensor for a tensor, and a NumPy array for everything else; without NumPy a
+/// memoryview. Where no data need move the result is a view of the array's memory, read-only if the array is or if two
+/// indices share an element (PyTorch has nothing read-only); `copy=True` copies always, and `copy=False` raises
+/// Unmerged, with the witness, or ValueError where a copy is needed. Without NumPy only contiguous results are views.
+///
+/// `threads` says how many move data, 0 for as many as the machine has. The interpreter lock is released meanwhile, and
+/// nobody may write to the array.
+#[pyfunction]
+#[pyo3(signature = (tracker, array, fill=Fill(None), *, copy=None, threads=None))]
+#[pyo3(text_signature = "(tracker, array, fill=0, *, copy=None, threads=1)")]
+pub(crate) fn apply<'py>(
+    tracker: &Bound<'py, PyAny>,
+    array: &Bound<'py, PyAny>,
+    fill: Fill<'py>,
+    copy: Option<bool>,
+    threads: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let given;
+    let tracker = if let Ok(tracker) = tracker.cast::<ShapeTracker>() {
+        &tracker.get().0
+    } else if let Ok(view) = tracker.cast::<View>() {
+        given = shapetracker::ShapeTracker::from(view.get().0.clone());
+        &given
+    } else {
+        let sentence = format!("{APPLY}: takes a ShapeTracker and an array, not {}", described(tracker));
+        return Err(PyTypeError::new_err(sentence));
+    };
+    let array = Array::new(APPLY, array)?;
+    let threads = threads.map_or(Ok(1), |threads| number(APPLY, || "`threads`".into(), threads))?;
+    let fill = fill.0.map(|fill| array.fill(&fill)).transpose()?;
+    let route = Route::find(tracker, &array.memory.layout)?;
+    if copy != Some(true)
+        && let Some(shared) = route.shared()
+        && let Some(shared) = array.share(tracker.shape(), shared, copy.is_some())?
+    {
+        return Ok(shared);
+    }
+    if copy == Some(false) && tracker.numel() > 0 {
+        return Err(route.must_move(array.object.py()));
+    }
+    match array.resolved()? {
+        None => array.moved(&route, fill.as_deref(), threads),
+        Some(array) => array.moved(&*Route::find(tracker, &array.memory.layout)?, fill.as_deref(), threads),
+    }
+}
+
+/// What stands where nothing is; nothing for the integer 0, which means zero bytes of any type.
+pub(crate) struct Fill<'py>(Option<Bound<'py, PyAny>>);
+
+impl<'py> FromPyObject<'_, 'py> for Fill<'py> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Fill<'py>> {
+        let is_zero = value.is_exact_instance_of::<PyInt>() && !value.is_truthy()?;
+        Ok(Fill((!is_zero).then(|| value.to_owned())))
+    }
+}
+
+/// The view of an array in elements.
+pub(crate) fn view_of(op: &str, array: &Bound<'_, PyAny>) -> PyResult<shapetracker::View> {
+    refuse_masked(op, array)?;
+    if let Some(memory) = Memory::of_buffer(array)? {
+        return view_in_elements(op, &memory.layout);
+    }
+    if let Some(torch) = torch_of(array)? {
+        let memory = tensor_memory(op, &torch, array)?;
+        let view = view_in_elements(op, &memory.layout)?;
+        let before = memory.storage.map_or(0, |(before, _)| before);
+        return shapetracker::View::new(view.shape(), view.strides(), before, None).map_err(|err| layout(&err));
+    }
+    if let Some(interface) = array.getattr_opt(intern!(array.py(), "__array_interface__"))? {
+        return view_in_elements(op, &layout_of_interface(op, &interface)?);
+    }
+    match capsule(op, array)? {
+        Some(capsule) => view_in_elements(op, &layout_of_capsule(&capsule)?),
+        None => Err(no_array(op, array)),
+    }
+}
+
+fn view_in_elements(op: &str, memory: &Layout) -> PyResult<shapetracker::View> {
+    let width = memory.width;
+    if width == 0 {
+        return Err(PyValueError::new_err(format!("{op}: elements of no bytes have no addresses")));
+    }
+    for (axis, stride) in memory.strides.iter().enumerate() {
+        if stride % width != 0 {
+            let sentence = format!(
+                "{op}: a step along axis {axis} moves {stride} bytes, which is no whole number of elements of {width} \
+                 bytes; a contiguous copy has such strides"
+            );
+            return Err(PyValueError::new_err(sentence));
+        }
+    }
+    let strides: Dims = memory.strides.iter().map(|stride| stride / width).collect();
+    shapetracker::View::new(&memory.shape, strides, memory.start / width, None).map_err(|err| layout(&err))
+}
+
+fn no_array(op: &str, object: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{op}: takes a NumPy array, a PyTorch tensor on the CPU, or an object with the buffer protocol, \
+         __array_interface__ or __dlpack__, not {}; numpy.asarray makes an array of most things",
+        described(object)
+    ))
+}
+
+/// The layout that `__array_interface__` describes.
+fn layout_of_interface(op: &str, interface: &Bound<'_, PyAny>) -> PyResult<Layout> {
+    let wrong = || PyValueError::new_err(format!("{op}: the array's __array_interface__ is not as NumPy describes it"));
+    let interface = interface.cast::<PyDict>().map_err(|_| wrong())?;
+    let given = |name: &str| Ok::<_, PyErr>(interface.get_item(name)?.filter(|value| !value.is_none()));
+    if given("mask")?.is_some() {
+        return Err(PyTypeError::new_err(format!("{op}: the array's mask is an array of its own, which is not read")));
+    }
+    let code: String = given("typestr")?.ok_or_else(wrong)?.extract().map_err(|_| wrong())?;
+    // Byte order, kind and size, such as `<f8`; what follows are units of time.
+    let digits: String = code.chars().skip(2).take_while(char::is_ascii_digit).collect();
+    let size: i64 = digits.parse().map_err(|_| wrong())?;
+    let width = match code.chars().nth(1) {
+        // Characters of four bytes.
+        Some('U') => size.checked_mul(4).ok_or_else(wrong)?,
+        // Bits.
+        Some('t') => return Err(wrong()),
+        _ => size,
+    };
+    let numbers = |value: Bound<'_, PyAny>| value.extract::<Vec<i64>>().map(Dims::from_vec).map_err(|_| wrong());
+    let shape = numbers(given("shape")?.ok_or_else(wrong)?)?;
+    Layout::new(width, shape, given("strides")?.map(numbers).transpose()?)
+}
+
+/// The capsule that an object's `__dlpack__` gives, for memory of the CPU; None where it has no such method.
+fn capsule<'py>(op: &str, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyCapsule>>> {
+    let py = object.py();
+    let Some(export) = object.getattr_opt(intern!(py, "__dlpack__"))? else { return Ok(None) };
+    let device = object.call_method0(intern!(py, "__dlpack_device__"))?;
+    let (kind, _): (i64, i64) = device.extract()?;
+    // kDLCPU
+    if kind != 1 {
+        let sentence =
+            format!("{op}: the array is on a device (kind {kind} in DLPack), and only memory of the CPU is read");
+        return Err(PyTypeError::new_err(sentence));
+    }
+    let version = [("max_version", (1, 0))].into_pyobject(py)?;
+    let versioned = export.call((), Some(&PyDict::from_sequence(&version)?));
+    let capsule = match versioned {
+        // Older ones know of no versions.
+        Err(err) if err.is_instance_of::<PyTypeError>(py) => export.call0(),
+        other => other,
+    };
+    let capsule = capsule.map_err(|err| match err.is_instance_of::<PyBufferError>(py) {
+        true => PyTypeError::new_err(format!("{op}: the array does not lend its memory: {}", err.value(py))),
+        false => err,
+    })?;
+    let mismatch = |_| PyTypeError::new_err(format!("{op}: the array's __dlpack__ gives no capsule"));
+    Ok(Some(capsule.cast_into().map_err(mismatch)?))
+}
+
+/// An array that is read, and the library that the result is made with.
+struct Array<'py> {
+    library: Library<'py>,
+    /// For NumPy an ndarray that is, or has the memory of, what was given.
+    object: Bound<'py, PyAny>,
+    memory: Memory<'py>,
+}
+
+enum Library<'py> {
+    NumPy(&'static NumPy),
+    /// The module.
+    Torch(Bound<'py, PyAny>),
+    /// Python alone.
+    Plain,
+}
+
+impl<'py> Array<'py> {
+    fn new(op: &str, object: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
+        let py = object.py();
+        refuse_masked(op, object)?;
+        let of_numpy = |numpy, object: Bound<'py, PyAny>| {
+            let memory = Memory::of_buffer(&object)?.ok_or_else(|| no_array(op, &object))?;
+            Ok(Array { library: Library::NumPy(numpy), object, memory })
+        };
+        if let Some(numpy) = NumPy::imported(py)
+            && numpy.made(object)?
+        {
+            return of_numpy(numpy, object.clone());
+        }
+        if let Some(torch) = torch_of(object)? {
+            let memory = tensor_memory(op, &torch, object)?;
+            return Ok(Array { library: Library::Torch(torch), object: object.clone(), memory });
+        }
+        let Some(numpy) = NumPy::import(py) else {
+            let hint = "without NumPy, only objects with the buffer protocol are read";
+            let no_array = || PyTypeError::new_err(format!("{op}: {hint}, not {}", described(object)));
+            let memory = Memory::of_buffer(object)?.ok_or_else(no_array)?;
+            return Ok(Array { library: Library::Plain, object: object.clone(), memory });
+        };
+        if numpy.made(object)? {
+            return of_numpy(numpy, object.clone());
+        }
+        // A memoryview, for NumPy makes a single string of bytes.
+        let exported = Memory::of_buffer(object)?.map(|_| PyMemoryView::from(object)).transpose()?;
+        let array = match exported {
+            Some(view) => numpy.asarray(&view)?,
+            None if object.hasattr(intern!(py, "__array_interface__"))? => numpy.asarray(object)?,
+            None if capsule(op, object)?.is_some() => numpy.dlpack(object)?,
+            None => return Err(no_array(op, object)),
+        };
+        of_numpy(numpy, array)
+    }
+
+    /// The bytes of a value as an element of the array's type.
+    fn fill(&self, value: &Bound<'py, PyAny>) -> PyResult<Vec<u8>> {
+        let py = value.py();
+        match &self.library {
+            Library::NumPy(numpy) => numpy.bytes_of(&self.object.getattr(intern!(py, "dtype"))?, value),
+            Library::Torch(torch) => {
+                let kwargs = [("dtype", self.object.getattr(intern!(py, "dtype"))?)].into_py_dict(py)?;
+                kwargs.set_item("device", "cpu")?;
+                let cell = torch.call_method("full", ((1,), value), Some(&kwargs)).map_err(|err| {
+                    // What PyTorch says when a number does not fit.
+                    let overflow = err.is_instance_of::<PyRuntimeError>(py);
+                    if overflow { PyOverflowError::new_err(format!("{APPLY}: fill: {}", err.value(py))) } else { err }
+                })?;
+                let floating = cell.call_method0("is_floating_point")?.is_truthy()?;
+                if !floating
+                    && !cell.call_method0("is_complex")?.is_truthy()?
+                    && !cell.call_method0("item")?.eq(value)?
+                {
+                    return Err(no_value(value, &self.object.getattr("dtype")?));
+                }
+                Ok(Memory::of_tensor(&cell)?.bytes().to_vec())
+            }
+            Library::Plain => {
+                let format = PyMemoryView::from(&self.object)?.getattr("format")?;
+                let packed = py.import("struct")?.call_method1("pack", (&format, value));
+                let packed = packed.map_err(|_| no_value(value, &format))?;
+                Ok(packed.cast_into::<PyBytes>()?.as_bytes().to_vec())
+            }
+        }
+    }
+
+    /// The view of the array's memory that a view in units is; None where the library has no such arrays.
+    fn share(&self, shape: &[i64], shared: &Shared, must: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = self.object.py();
+        let Shared { offset, strides, .. } = shared;
+        let width = self.memory.layout.width;
+        match &self.library {
+            Library::NumPy(numpy) => numpy.view(&self.object, &self.memory, shape, shared).map(Some),
+            Library::Torch(_) if strides.iter().any(|&stride| stride < 0) => {
+                if must {
+                    let sentence = "copy=False, but PyTorch has no negative strides, which the result would need";
+                    return Err(PyValueError::new_err(format!("{APPLY}: {sentence}")));
+                }
+                Ok(None)
+            }
+            Library::Torch(_) => {
+                let before = self.memory.storage.map_or(0, |(before, _)| before);
+                let strides: Dims = strides.iter().map(|stride| stride / width).collect();
+                // Strides are not negative: the lowest element is the one at index zero.
+                let arguments = (tuple(py, shape)?, tuple(py, &strides)?, before + offset / width);
+                self.object.call_method1(intern!(py, "as_strided"), arguments).map(Some)
+            }
+            Library::Plain => {
+                let contiguous = |shape: &[i64], strides: &[i64]| {
+                    let wanted = row_major(width, shape);
+                    shape.iter().zip(strides.iter().zip(&wanted)).all(|(&size, (a, b))| size == 1 || a == b)
+                };
+                let from = &self.memory.layout;
+                if !contiguous(&from.shape, &from.strides) || !contiguous(shape, strides) {
+                    if must {
+                        let sentence = "copy=False, but without NumPy only contiguous results are views";
+                        return Err(PyValueError::new_err(format!("{APPLY}: {sentence}")));
+                    }
+                    return Ok(None);
+                }
+                let bytes = PyMemoryView::from(&self.object)?.call_method1("cast", ("B",))?;
+                let numel: i64 = shape.iter().product();
+                let part = PySlice::new(py, *offset as isize, (offset + numel * width) as isize, 1);
+                plain_cast(APPLY, &bytes.get_item(part)?, &self.object, shape).map(Some)
+            }
+        }
+    }
+
+    /// The result with data of its own.
+    fn moved(&self, route: &Route, fill: Option<&[u8]>, threads: i64) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.object.py();
+        let tracker = &route.tracker;
+        let shape = tuple(py, tracker.shape())?;
+        let zeros: Vec<u8>;
+        let fill = match fill {
+            Some(fill) => fill,
+            None => {
+                zeros = vec![0; self.memory.layout.width as usize];
+                &zeros
+            }
+        };
+        let run = |room: &mut [MaybeUninit<u8>]| route.carry_out(py, self.memory.bytes(), room, fill, threads);
+        match &self.library {
+            Library::NumPy(numpy) => {
+                let dtype = self.object.getattr(intern!(py, "dtype"))?;
+                if dtype.getattr(intern!(py, "hasobject"))?.is_truthy()? {
+                    let sentence =
+                        "Python objects cannot be moved as bytes, and this tracker needs a copy of the array's";
+                    return Err(PyTypeError::new_err(format!("{APPLY}: {sentence}")));
+                }
+                let new = numpy.empty(shape, &dtype)?;
+                write_new(&new, run)?;
+                Ok(new)
+            }
+            Library::Torch(torch) => {
+                if self.object.getattr("requires_grad")?.is_truthy()?
+                    && torch.call_method0("is_grad_enabled")?.is_truthy()?
+                {
+                    let sentence = "the tensor requires grad, and a copy made here would have none; pass x.detach()";
+                    return Err(PyTypeError::new_err(format!("{APPLY}: {sentence}")));
+                }
+                let kwargs = [("dtype", self.object.getattr(intern!(py, "dtype"))?)].into_py_dict(py)?;
+                kwargs.set_item("device", "cpu")?;
+                let new = torch.call_method(intern!(py, "empty"), (shape,), Some(&kwargs));
+                let new = new.map_err(|err| match err.is_instance_of::<PyRuntimeError>(py) {
+                    true => PyMemoryError::new_err(format!("{APPLY}: {}", err.value(py))),
+                    false => err,
+                })?;
+                write_new_tensor(&new, run)?;
+                Ok(new)
+            }
+            Library::Plain => {
+                let bytes = tracker.numel().saturating_mul(self.memory.layout.width);
+                let new = py.get_type::<PyByteArray>().call1((bytes,))?;
+                write_new(&new, run)?;
+                plain_cast(APPLY, PyMemoryView::from(&new)?.as_any(), &self.object, tracker.shape())
+            }
+        }
+    }
+
+    /// The same array with its elements as they are, where PyTorch keeps them as their conjugates or negatives.
+    fn resolved(&self) -> PyResult<Option<Array<'py>>> {
+        let Library::Torch(_) = self.library else { return Ok(None) };
+        let is = |name| self.object.call_method0(name)?.is_truthy();
+        if !is("is_conj")? && !is("is_neg")? {
+            return Ok(None);
+        }
+        Array::new(APPLY, &self.object.call_method0("resolve_conj")?.call_method0("resolve_neg")?).map(Some)
+    }
+}
+
+/// The refusal of a value that is none of an array's type.
+pub(crate) fn no_value(value: &Bound<'_, PyAny>, kind: &Bound<'_, PyAny>) -> PyErr {
+    let sentence = format!("{APPLY}: fill: {} is no value of the array's type, {kind}", described(value));
+    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
+        return PyTypeError::new_err(sentence);
+    }
+    PyValueError::new_err(sentence)
+}
+
+/// The libraries whose arrays have methods of their own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Maker {
+    NumPy,
+    Torch,
+}
+
+/// The library that an array is from; None for arrays without methods.
+pub(crate) fn maker(object: &Bound<'_, PyAny>) -> PyResult<Option<Maker>> {
+    if imported(object, "numpy", "ndarray")?.is_some() {
+        return Ok(Some(Maker::NumPy));
+    }
+    Ok(torch_of(object)?.map(|_| Maker::Torch))
+}
+
+/// Complains about NumPy's masked arrays: what they mask is known to them alone.
+fn refuse_masked(op: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if imported(object, "numpy.ma", "MaskedArray")?.is_some() {
+        let sentence =
+            format!("{op}: the array's mask is an array of its own, which is not read; x.data is without it");
+        return Err(PyTypeError::new_err(sentence));
+    }
+    Ok(())
+}
+
+/// The module of PyTorch, where it is imported and the object is a tensor.
+fn torch_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    imported(object, "torch", "Tensor")
+}
+
+/// A module that is imported already, where the object is of one of its classes.
+fn imported<'py>(object: &Bound<'py, PyAny>, module: &str, class: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = object.py();
+    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?.cast_into::<PyDict>()?;
+    let Some(module) = modules.get_item(module)? else { return Ok(None) };
+    // While a module is being imported it has no classes yet, and None stands for one that is not to be imported.
+    let Some(class) = module.getattr_opt(class)? else { return Ok(None) };
+    Ok(if object.is_instance(&class)? { Some(module) } else { None })
+}
+
+/// The memory of a tensor, which must be strided and on the CPU.
+fn tensor_memory<'py>(op: &str, torch: &Bound<'py, PyAny>, tensor: &Bound<'py, PyAny>) -> PyResult<Memory<'py>> {
+    let py = tensor.py();
+    let refused = |sentence| Err(PyTypeError::new_err(format!("{op}: {sentence}")));
+    let device = tensor.getattr(intern!(py, "device"))?;
+    if !device.getattr(intern!(py, "type"))?.eq("cpu")? {
+        return refused(format!(
+            "the tensor is on {device}, and only memory of the CPU is read; x.cpu() copies it there"
+        ));
+    }
+    let storage = tensor.getattr(intern!(py, "layout"))?;
+    if !storage.eq(torch.getattr(intern!(py, "strided"))?)? {
+        return refused(format!("a tensor of layout {storage} has no strides; x.to_dense() makes one that has"));
+    }
+    Memory::of_tensor(tensor).map_err(|err| {
+        // Tensors without data, such as those that PyTorch traces with.
+        let none = err.is_instance_of::<PyRuntimeError>(py);
+        if none { PyTypeError::new_err(format!("{op}: the tensor has no memory: {}", err.value(py))) } else { err }
+    })
+}
+
+/// Bytes of elements of an array as a memoryview of its format.
+fn plain_cast<'py>(
+    op: &str,
+    bytes: &Bound<'py, PyAny>,
+    array: &Bound<'py, PyAny>,
+    shape: &[i64],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = bytes.py();
+    let given = PyMemoryView::from(array)?;
+    let format: String = given.getattr("format")?.extract()?;
+    // `cast` takes only a machine's own formats, which have no byte order.
+    let native = if cfg!(target_endian = "little") { ['<', '=', '@'] } else { ['>', '=', '@'] };
+    let format = format.trim_start_matches(native);
+    let wrong = |err: PyErr| {
+        let sentence = format!("{op}: without NumPy there is no array of shape {shape:?} and format");
+        PyTypeError::new_err(format!("{sentence} {format}: {}", err.value(py)))
+    };
+    let cast = if shape.len() == 1 {
+        bytes.call_method1("cast", (format,))
+    } else {
+        bytes.call_method1("cast", (format, tuple(py, shape)?))
+    };
+    let cast = cast.map_err(wrong)?;
+    if cast.getattr("itemsize")?.ne(given.getattr("itemsize")?)? {
+        return Err(wrong(PyTypeError::new_err("its elements have another size than the machine's")));
+    }
+    Ok(cast)
+}
+
+/// All elements of a contiguous array on one axis.
+fn plain_elements<'py>(op: &str, array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let bytes = PyMemoryView::from(array)?.call_method1("cast", ("B",)).map_err(|_| {
+        PyTypeError::new_err(format!("{op}: without NumPy only the memory of contiguous arrays can be had"))
+    })?;
+    plain_cast(op, &bytes, array, &[0])
+}

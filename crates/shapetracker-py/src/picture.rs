@@ -1,0 +1,142 @@
+//! Pictures for notebooks: the tensor as a grid of addresses, and the memory that it reads as a strip.
+//!
+//! `sheet` chooses the elements that are drawn, `strip` the addresses, `layout` where they go, and `draw` writes SVG.
+//! How many cells are drawn shrinks until the text is small enough. Addresses are evaluated for drawn cells only, so
+//! that no cost depends on sizes.
+
+mod colours;
+mod draw;
+mod layout;
+mod sheet;
+mod strip;
+mod text;
+
+use shapetracker::{ShapeTracker, Unmerged, View, Witness};
+
+use self::colours::NOTEBOOK;
+use self::layout::Layout;
+use self::sheet::{Mark, Sheet};
+use self::text::{clipped, escaped, tuple, tuple_of_pairs};
+
+/// No picture is larger, in bytes, whatever it shows.
+const MOST_BYTES: usize = 39_999;
+/// How many cells the grid is allowed, from what is best to what always fits.
+const CELLS: [usize; 13] = [256, 225, 196, 160, 128, 96, 64, 48, 32, 16, 8, 4, 1];
+/// How many views are listed.
+const VIEWS: usize = 8;
+/// How many characters of one property of a view are shown.
+const PROPERTY: usize = 300;
+/// How many characters of one note are written into a picture that stands alone.
+const NOTE: usize = 600;
+
+/// An SVG picture that stands alone: the views and what there is to say about them are lines of text in it.
+pub(crate) fn svg(name: &str, tracker: &ShapeTracker) -> String {
+    let why = Why::of(tracker);
+    fitting(|cells| {
+        let sheet = Sheet::new(tracker, cells, &why.marks);
+        let views = tracker.views().iter().enumerate();
+        let mut lines: Vec<_> = views
+            .take(VIEWS)
+            .map(|(at, view)| format!("{}: {}", view_name(at), clipped(&view.to_string(), PROPERTY)))
+            .collect();
+        lines.extend(notes(tracker, &sheet, &why));
+        let captions: Vec<_> = lines.iter().map(|line| clipped(line, NOTE)).collect();
+        draw::svg(&described(name, tracker), &sheet, &Layout::new(&sheet, &captions))
+    })
+}
+
+/// The picture, the views as a table, and why they are not one.
+pub(crate) fn html(name: &str, tracker: &ShapeTracker) -> String {
+    let why = Why::of(tracker);
+    fitting(|cells| {
+        let sheet = Sheet::new(tracker, cells, &why.marks);
+        let picture = draw::svg(&described(name, tracker), &sheet, &Layout::new(&sheet, &[]));
+        let notes = notes(tracker, &sheet, &why);
+        let notes: String = notes.iter().map(|note| format!("<p>{}</p>", escaped(note))).collect();
+        format!("<div class=\"shapetracker\">{NOTEBOOK}{picture}{}{notes}</div>", table(tracker.views()))
+    })
+}
+
+/// The first drawing that is small enough.
+fn fitting(drawn: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    for cells in CELLS {
+        text = drawn(cells);
+        if text.len() <= MOST_BYTES {
+            break;
+        }
+    }
+    text
+}
+
+/// Why several views are not one, with the elements that show it.
+#[derive(Default)]
+struct Why {
+    sentence: Option<String>,
+    marks: Vec<Mark>,
+}
+
+impl Why {
+    fn of(tracker: &ShapeTracker) -> Why {
+        if tracker.as_view().is_some() {
+            return Why::default();
+        }
+        match tracker.single_view() {
+            Ok(view) => Why { sentence: Some(format!("One view does the same: {view}.")), marks: Vec::new() },
+            Err(Unmerged::Witness(witness)) => {
+                let (marks, key) = match &witness {
+                    Witness::UnevenStep { axis, steps } => {
+                        let mark = |step: &shapetracker::Step| {
+                            let mut next = step.index.clone();
+                            next[*axis] += 1;
+                            Mark { from: step.index.clone(), to: Some(next) }
+                        };
+                        (steps.iter().map(mark).collect(), "1 and 2 in the picture are these two steps")
+                    }
+                    Witness::NotABox { valid: [first, second], invalid } => {
+                        let points = [first, second, invalid];
+                        let marks = points.map(|index| Mark { from: index.clone(), to: None }).into();
+                        (marks, "1 and 2 in the picture are the valid elements, 3 is the masked one")
+                    }
+                };
+                Why { sentence: Some(format!("Not one view: {witness}. The numbers {key}.")), marks }
+            }
+            Err(other) => Why { sentence: Some(format!("Not known to be one view: {other}.")), marks: Vec::new() },
+        }
+    }
+}
+
+/// What is to be said below a picture.
+fn notes(tracker: &ShapeTracker, sheet: &Sheet, why: &Why) -> Vec<String> {
+    let views = tracker.views().len();
+    let more = (views > VIEWS).then(|| format!("Views {VIEWS} to {} are not listed.", views - 1));
+    sheet.left_out().into_iter().chain(more).chain(why.sentence.clone()).collect()
+}
+
+fn view_name(at: usize) -> String {
+    if at == 0 { "view 0, next to memory".into() } else { format!("view {at}") }
+}
+
+/// The name and the description that are read out instead of a picture.
+fn described(name: &str, tracker: &ShapeTracker) -> [String; 2] {
+    let views = match tracker.views().len() {
+        1 => "one view".to_owned(),
+        count => format!("{count} views"),
+    };
+    let shape = clipped(&tuple(tracker.shape()), PROPERTY);
+    [format!("{name} of shape {shape}, {views}"), clipped(&tracker.to_string(), NOTE)]
+}
+
+/// The views as a table, the first next to memory.
+fn table(views: &[View]) -> String {
+    let row = |tag: &str, cells: [String; 5]| {
+        let cells = cells.map(|cell| format!("<{tag}>{}</{tag}>", escaped(&clipped(&cell, PROPERTY))));
+        format!("<tr>{}</tr>", cells.concat())
+    };
+    let head = row("th", ["view", "shape", "strides", "offset", "mask"].map(str::to_owned));
+    let shown = views.iter().take(VIEWS).enumerate().map(|(at, view)| {
+        let mask = view.mask().map_or("none".into(), tuple_of_pairs);
+        row("td", [view_name(at), tuple(view.shape()), tuple(view.strides()), view.offset().to_string(), mask])
+    });
+    format!("<table>{head}{}</table>", shown.collect::<String>())
+}

@@ -1,0 +1,240 @@
+//! From an array's memory to a tracker's tensor: a view, one pass, or two.
+
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use shapetracker::Dims;
+use shapetracker_copy::{Plan, Threads};
+
+use crate::error::{layout, undecided, unmerged};
+use crate::memory::Layout;
+
+/// The operation that all errors here are of.
+pub(crate) const APPLY: &str = "apply";
+
+/// How a tracker's tensor comes from an array's memory: what follows from their layouts alone.
+pub(crate) struct Route {
+    pub(crate) tracker: shapetracker::ShapeTracker,
+    memory: Layout,
+    from: Units,
+    /// The tracker on the memory, in units; None where its outer view reaches further than the array, though no
+    /// element of the tensor does.
+    composed: Option<shapetracker::ShapeTracker>,
+    shared: OnceLock<Option<Shared>>,
+    plan: OnceLock<Result<Plan, shapetracker_copy::Error>>,
+}
+
+/// A view of an array's memory, in bytes from the lowest one of an element.
+pub(crate) struct Shared {
+    pub(crate) offset: i64,
+    pub(crate) strides: Dims,
+    /// Whether two indices share an element.
+    pub(crate) collides: bool,
+}
+
+impl Route {
+    /// Where the same layouts come again and again, as they do in a loop, planning would take longer than to move a
+    /// little: the last routes are kept.
+    pub(crate) fn find(tracker: &shapetracker::ShapeTracker, memory: &Layout) -> PyResult<Arc<Route>> {
+        const MOST: usize = 16;
+        static LAST: Mutex<Vec<Arc<Route>>> = Mutex::new(Vec::new());
+        let lock = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut last = lock();
+            if let Some(at) = last.iter().position(|route| route.memory == *memory && route.tracker == *tracker) {
+                last[..=at].rotate_right(1);
+                return Ok(last[0].clone());
+            }
+        }
+        let route = Arc::new(Route::new(tracker, memory)?);
+        let mut last = lock();
+        last.truncate(MOST - 1);
+        last.insert(0, route.clone());
+        Ok(route)
+    }
+
+    fn new(tracker: &shapetracker::ShapeTracker, memory: &Layout) -> PyResult<Route> {
+        let from = Units::new(memory)?;
+        let numel = from.view.numel() / from.inner;
+        if let Some((first, last)) = tracker.address_range().map_err(undecided)?
+            && (first < 0 || last >= numel)
+        {
+            let element = if first < 0 { first } else { last };
+            let sentence = format!("{APPLY}: the tracker reads element {element}, but the array has only {numel}");
+            return Err(PyValueError::new_err(sentence));
+        }
+        let wide = from.widened(tracker)?;
+        let composed = if from.view.is_contiguous() {
+            Some(wide.into_owned())
+        } else {
+            shapetracker::ShapeTracker::from(from.view.clone()).compose(&wide).ok()
+        };
+        let (tracker, memory) = (tracker.clone(), memory.clone());
+        Ok(Route { tracker, memory, from, composed, shared: OnceLock::new(), plan: OnceLock::new() })
+    }
+
+    /// The view of the memory that the tensor is, where it is one.
+    pub(crate) fn shared(&self) -> Option<&Shared> {
+        let find = || {
+            let composed = self.composed.as_ref()?;
+            let view = composed.single_view().ok().filter(|view| view.mask().is_none() && !view.is_empty())?;
+            let outer = view.rank() - usize::from(self.from.inner > 1);
+            let in_bytes = |units: i64| units.checked_mul(self.from.bytes);
+            Some(Shared {
+                offset: in_bytes(view.offset())?,
+                strides: view.strides()[..outer].iter().map(|&stride| in_bytes(stride)).collect::<Option<_>>()?,
+                collides: !view.is_consecutive() && !matches!(composed.collision(), Ok(None)),
+            })
+        };
+        self.shared.get_or_init(find).as_ref()
+    }
+
+    /// Why the tensor is no view of the memory.
+    pub(crate) fn must_move(&self, py: Python<'_>) -> PyErr {
+        match self.composed.as_ref().map(shapetracker::ShapeTracker::single_view) {
+            Some(Err(err)) => unmerged(py, err),
+            _ => PyValueError::new_err(format!(
+                "{APPLY}: copy=False, but the tracker is masked, and the array has no elements to show there"
+            )),
+        }
+    }
+
+    /// Moves the data from an array's bytes to a new tensor's.
+    pub(crate) fn carry_out(
+        &self,
+        py: Python<'_>,
+        source: &[u8],
+        room: &mut [MaybeUninit<u8>],
+        fill: &[u8],
+        threads: i64,
+    ) -> PyResult<()> {
+        let unit = self.from.bytes as usize;
+        let pool = pool(threads)?;
+        let part = &fill[..unit];
+        let once = self.composed.as_ref().filter(|_| fill.chunks(unit).all(|other| other == part));
+        // Handing the interpreter over takes longer than to move a little.
+        let little = room.len() < 1 << 15;
+        let moving = || match once {
+            Some(composed) => {
+                let plan = self.plan.get_or_init(|| Plan::new(composed, unit)).as_ref().map_err(Clone::clone)?;
+                plan.read_uninit(source, room, part, &pool).map(|_| ())
+            }
+            None => {
+                // In two passes, over a row-major copy of the array.
+                let gathering = Plan::new(&self.from.view.clone().into(), unit)?;
+                let (numel, width) = (self.from.view.numel(), unit);
+                let too_much = shapetracker_copy::Error::Memory { numel, width };
+                let bytes = usize::try_from(numel).ok().and_then(|numel| numel.checked_mul(width));
+                let bytes = bytes.ok_or_else(|| too_much.clone())?;
+                let mut gathered = Vec::new();
+                gathered.try_reserve_exact(bytes).map_err(|_| too_much)?;
+                gathered.resize(bytes, 0);
+                gathering.read_bytes(source, &mut gathered, part, &pool)?;
+                Plan::new(&self.tracker, fill.len())?.read_uninit(&gathered, room, fill, &pool).map(|_| ())
+            }
+        };
+        let moving = || catch_unwind(AssertUnwindSafe(moving));
+        let moved = if little { moving() } else { py.detach(moving) };
+        match moved {
+            Ok(moved) => moved.map_err(|err| copying(&err)),
+            Err(panic) => {
+                let what = panic.downcast_ref::<String>().map(String::as_str);
+                let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason was given");
+                Err(PyRuntimeError::new_err(format!("{APPLY}: a fault of this library, please report it: {what}")))
+            }
+        }
+    }
+}
+
+/// A layout in units of which all its strides are whole numbers: elements, or parts of them on an axis of their own.
+struct Units {
+    /// How many bytes a unit has.
+    bytes: i64,
+    /// How many units an element has; an innermost axis, if they are several.
+    inner: i64,
+    view: shapetracker::View,
+}
+
+impl Units {
+    fn new(memory: &Layout) -> PyResult<Units> {
+        if memory.width == 0 {
+            return Err(PyValueError::new_err(format!("{APPLY}: elements of no bytes cannot be moved")));
+        }
+        let bytes = memory.strides.iter().fold(memory.width, |unit, &stride| gcd(unit, stride));
+        let inner = memory.width / bytes;
+        let (mut shape, mut strides) = (memory.shape.clone(), Dims::new());
+        strides.extend(memory.strides.iter().map(|stride| stride / bytes));
+        if inner > 1 {
+            shape.push(inner);
+            strides.push(1);
+        }
+        let view = shapetracker::View::new(shape, strides, memory.start / bytes, None);
+        Ok(Units { bytes, inner, view: view.map_err(|err| layout(&err))? })
+    }
+
+    /// The tracker in units instead of elements.
+    fn widened<'a>(&self, tracker: &'a shapetracker::ShapeTracker) -> PyResult<Cow<'a, shapetracker::ShapeTracker>> {
+        if self.inner == 1 {
+            return Ok(Cow::Borrowed(tracker));
+        }
+        let past =
+            || PyOverflowError::new_err(format!("{APPLY}: addresses in bytes are past the range of 64-bit integers"));
+        let wider = |number: i64| number.checked_mul(self.inner).ok_or_else(past);
+        let mut views = Vec::with_capacity(tracker.views().len());
+        for view in tracker.views() {
+            let (mut shape, mut strides) = (Dims::from(view.shape()), Dims::new());
+            shape.push(self.inner);
+            for &stride in view.strides() {
+                strides.push(wider(stride)?);
+            }
+            strides.push(1);
+            // Of a scalar, a mask without ranges is what masks it.
+            let last = if view.is_empty() { (0, 0) } else { (0, self.inner) };
+            let mask = view.mask().map(|mask| [mask, &[last]].concat());
+            let view = shapetracker::View::new(shape, strides, wider(view.offset())?, mask.as_deref());
+            views.push(view.map_err(|err| layout(&err))?);
+        }
+        shapetracker::ShapeTracker::from_views(views).map(Cow::Owned).map_err(|err| layout(&err))
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
+}
+
+/// The exception that fits an error of the library that moves.
+fn copying(err: &shapetracker_copy::Error) -> PyErr {
+    use shapetracker_copy::Error;
+    match err {
+        Error::Layout(err) => layout(err),
+        Error::Undecided(err) => undecided(*err),
+        Error::Memory { .. } => PyMemoryError::new_err(format!("{APPLY}: {err}")),
+        _ => PyValueError::new_err(format!("{APPLY}: {err}")),
+    }
+}
+
+/// A number of threads, started when they are asked for first.
+fn pool(count: i64) -> PyResult<Arc<Threads>> {
+    /// By process and number: a process that is forked off has none of its parent's threads.
+    static POOLS: Mutex<Vec<(u32, usize, Arc<Threads>)>> = Mutex::new(Vec::new());
+    let count = usize::try_from(count).map_err(|_| {
+        PyValueError::new_err(format!(
+            "{APPLY}: `threads` is to be 0, for all that the machine has, or more, not {count}"
+        ))
+    })?;
+    if count == 1 {
+        return Ok(Arc::new(Threads::one()));
+    }
+    let process = std::process::id();
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, _, pool)) = pools.iter().find(|(by, of, _)| (*by, *of) == (process, count)) {
+        return Ok(pool.clone());
+    }
+    let pool = Arc::new(Threads::new(count).map_err(|err| copying(&err))?);
+    pools.push((process, count, pool.clone()));
+    Ok(pool)
+}

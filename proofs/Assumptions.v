@@ -1,0 +1,91 @@
+(** Prints what the theorems rest on.  The build fails unless all are closed under the global context: no axiom, no
+    admitted lemma.
+
+    The main theorems are printed one by one.  All theorems that README.md names are printed in groups as well, because
+    each printing takes a while: a group rests on what any of its members rests on. *)
+
+From Shapetracker Require Import View Criterion Overflow Equation Bounding Merge Exact UitDeBos Schillinger FastPath
+  FirstCarry Strip Solver Decide Reshape Witness Boundaries Cut Stack Refine Product Hardness.
+
+Print Assumptions single_view_criterion.
+Print Assumptions canonical_unique.
+Print Assumptions theorem_10.
+Print Assumptions new_view_criterion.
+Print Assumptions step_depends_on_pattern.
+Print Assumptions pattern_iff_digits.
+Print Assumptions question_is_equation.
+Print Assumptions merge_correct.
+Print Assumptions merge_complete.
+Print Assumptions merge_unique.
+Print Assumptions exact_merge.
+Print Assumptions exact_merge_full_boxes.
+Print Assumptions no_has_evidence.
+Print Assumptions solve_decides.
+Print Assumptions decide_correct.
+Print Assumptions fast_path_full.
+Print Assumptions walk_over_boundaries.
+Print Assumptions reshape_correct.
+Print Assumptions split_masked_anywhere.
+Print Assumptions join_masked_anywhere.
+Print Assumptions exact_merge_stack.
+Print Assumptions refine.
+Print Assumptions reduction.
+
+(** 1. Words. *)
+Definition words :=
+  (unravel_inbox, ravel_bounds, unravel_ravel, ravel_unravel, contiguous_read, contiguous_neutral,
+   affine_iff_even, single_view_criterion,
+   canonical_unique).
+
+(** 2. The sources. *)
+Definition sources :=
+  ((theorem_10, theorem_10_strides, theorem_10_unique, can_merge_iff_mergeable),
+   (table_1, table_2, stride_conditions, delta_is_linear),
+   (splitting, combining, change_inside_blocks, max_merge_spec, max_merge_same_order, across_blocks,
+    blocks_same_order, reshapable_iff_mergeable, new_view_criterion)).
+
+(** 3. Overflow patterns. *)
+Definition overflow_patterns :=
+  ((step_depends_on_pattern, same_pattern_same_step, pattern_iff_digits, no_carry_out, patterns_complete),
+   (borrows_iff_digits, borrow_is_quotient, carry_is_quotient, jumps_up, jumps_down, same_carries_same_step,
+    jump_weights_weights, boundaries_as_digits, walk_over_boundaries)).
+
+(** 4. The exact merge. *)
+Definition exact :=
+  ((question_is_equation, enumerate_decides, least_spec, box_iff_fills, holes_iff, even_iff_no_other_pattern),
+   (merge_correct, merge_complete, merge_unique, exact_merge, exact_merge_full_boxes, fitsb_iff),
+   (others_bound, cut_is_safe, cut_ends, digit_in_blocks),
+   (mergeable_decidable, witness_is_uneven, box_between,
+    hole_proves_no, uneven_proves_no, unfilled_has_hole, no_has_evidence, decide_correct)).
+
+(** 5. The solver of equations. *)
+Definition equations :=
+  ((flip, drop_zero_weight, drop_single, no_values, reorder, coalesce, range_cut, gcd_cut, search_step),
+   (residue_class, residue_exists, one_term, strip, strip_of_two, floor_sum_is_sum, small_remainder_iff),
+   (strip_point_iff, three_terms_iff, search_exact, solve_decides)).
+
+(** 6. The fast path. *)
+Definition fast_path :=
+  (boundary_test_exact, address_by_boundaries, fast_path_yes, fast_path_no, mergeable_iff_even, fast_path_full,
+   first_carry).
+
+(** 7. Reshapes of masked views. *)
+Definition reshapes :=
+  ((reshape_correct, split_masked, join_masked, broadcast_joins),
+   (product_mergeable, part_mergeable, reshape_in_context, split_masked_anywhere, join_masked_anywhere)).
+
+(** 8. Stacks, refining, joining, hardness. *)
+Definition more :=
+  ((stack_of_two, pattern_borrows, one_level, one_level_digits, step_depends_on_trace, trace_iff_digits,
+    question_is_system, exact_merge_stack),
+   (refine, refine_by_splitting, same_positions_merge, drop_one_element, join_full_inner, join_single_outer),
+   (reduction_fits, reduction)).
+
+Print Assumptions words.
+Print Assumptions sources.
+Print Assumptions overflow_patterns.
+Print Assumptions exact.
+Print Assumptions equations.
+Print Assumptions fast_path.
+Print Assumptions reshapes.
+Print Assumptions more.

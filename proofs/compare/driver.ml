@@ -1,0 +1,61 @@
+(* Reads pairs of views as lines of numbers, decides each, and writes one line an answer.
+
+   A line: both views, the one next to memory first.  A view: rank, sizes, strides, offset, 1 or 0 for "live",
+   then lo and hi of each axis.  An answer: "refused", "several", or "single" and a view. *)
+
+open Merge
+
+(* Decimal text to Coq's binary integers and back, of any length. *)
+
+let rec small n = if n = 1 then XH else if n land 1 = 1 then XI (small (n lsr 1)) else XO (small (n lsr 1))
+let digit c = let n = Char.code c - 48 in if n = 0 then Z0 else Zpos (small n)
+let ten = Zpos (small 10)
+let z word =
+  let negative = word.[0] = '-' in
+  let value = ref Z0 in
+  String.iteri (fun k c -> if not (negative && k = 0) then value := Z.add (Z.mul !value ten) (digit c)) word;
+  if negative then Z.opp !value else !value
+
+(* Decimal digits, the last one first. *)
+let rec double_plus carry = function
+  | [] -> if carry = 0 then [] else [carry]
+  | d :: rest -> let n = 2 * d + carry in (n mod 10) :: double_plus (n / 10) rest
+let rec decimal = function XH -> [1] | XO p -> double_plus 0 (decimal p) | XI p -> double_plus 1 (decimal p)
+let text p = String.concat "" (List.rev_map string_of_int (decimal p))
+let string_of_z = function Z0 -> "0" | Zpos p -> text p | Zneg p -> "-" ^ text p
+
+let view next =
+  let rank = int_of_string (next ()) in
+  let list () = List.init rank (fun _ -> next ()) in
+  let sizes = list () in
+  let strides = list () in
+  let offset = next () in
+  let live = next () = "1" in
+  let ranges = List.init rank (fun _ -> let lo = next () in let hi = next () in (lo, hi)) in
+  let rec axes s t r = match s, t, r with
+    | size :: s, stride :: t, (lo, hi) :: r -> make_axis (z size) (z stride) (z lo) (z hi) :: axes s t r
+    | _ -> [] in
+  { axes = axes sizes strides ranges; offset = z offset; live }
+
+let words v =
+  let parts = List.map (fun a -> let (s, t), (l, h) = axis_parts a in (s, t, l, h)) v.axes in
+  let all = List.map (fun (s, _, _, _) -> s) parts @ List.map (fun (_, t, _, _) -> t) parts @ [v.offset] in
+  let ranges = List.concat_map (fun (_, _, l, h) -> [l; h]) parts in
+  String.concat " " ([string_of_int (List.length parts)] @ List.map string_of_z all
+                     @ [if v.live then "1" else "0"] @ List.map string_of_z ranges)
+
+let () =
+  try
+    while true do
+      let rest = ref (String.split_on_char ' ' (input_line stdin)) in
+      let next () = match !rest with
+        | [] -> failwith "a line is too short"
+        | word :: more -> rest := more; word in
+      let a = view next in
+      let b = view next in
+      (match decide a b with
+       | Refused -> print_endline "refused"
+       | Several -> print_endline "several"
+       | Single c -> print_endline ("single " ^ words c))
+    done
+  with End_of_file -> ()
