@@ -21,15 +21,25 @@ const SHOTS: readonly Shot[] = [
     fields: { chain: "(5, 6).pad((1, 1), (1, 1)).as_strided((5, 6, 3, 3), (8, 1, 8, 1))", at: "2,3,1,1" },
   },
   {
-    name: "triangle-dark", dark: true,
+    name: "triangle-dark",
+    dark: true,
     fields: {
       chain:
         "(1).expand(8).pad((7, 0)).reshape(1, 15).expand(9, 15).reshape(135).shrink((0, 128)).reshape(8, 16).shrink((0, 8), (0, 8)).flip(1)",
       at: "5,2",
     },
   },
-  { name: "million", fields: { chain: "(1000, 1000).reshape(10, 100, 10, 100).permute(0, 2, 1, 3).reshape(1000, 1000)", at: "400,520" } },
-  { name: "expression", fields: { mode: "free", index: "(y // 2 * 4 + x) % 12", valid: "x + y < 7", variables: "y:0:6,x:0:6", at: "2,3" } },
+  {
+    name: "million",
+    fields: {
+      chain: "(1000, 1000).reshape(10, 100, 10, 100).permute(0, 2, 1, 3).reshape(1000, 1000)",
+      at: "400,520",
+    },
+  },
+  {
+    name: "expression",
+    fields: { mode: "free", index: "(y // 2 * 4 + x) % 12", valid: "x + y < 7", variables: "y:0:6,x:0:6", at: "2,3" },
+  },
   { name: "phone", phone: true, fields: { chain: "(4, 6).pad((1, 1), (2, 1)).flip(1)", at: "2,3" } },
 ];
 

@@ -36,14 +36,25 @@ function Spoken() {
     const shared = read?.complete === true ? `, read by ${counted(read.indices.length, "element")}` : "";
     text = `Element ${index}: ${known.address === null ? "masked, no address" : `address ${plain(known.address)}${shared}`}.`;
   }
-  return <p class="spoken" role="status" aria-live="polite">{text}</p>;
+  return (
+    <p class="spoken" role="status" aria-live="polite">
+      {text}
+    </p>
+  );
 }
 
 function Modes() {
   return (
     <div class="modes" role="group" aria-label="What the layout is made from">
       {MODE_NAMES.map(({ mode: each, name, hint }) => (
-        <button type="button" title={hint} aria-pressed={mode.value === each} onClick={() => change({ mode: each, at: [], places: null, camera: null, stripCamera: null, color: "address" }, true)}>
+        <button
+          type="button"
+          title={hint}
+          aria-pressed={mode.value === each}
+          onClick={() =>
+            change({ mode: each, at: [], places: null, camera: null, stripCamera: null, color: "address" }, true)
+          }
+        >
           {name}
         </button>
       ))}
@@ -61,7 +72,13 @@ function History() {
   return (
     <div class="group">
       <IconButton icon="undo" label="Undo" title="Undo (the browser's Back)" disabled={now <= 0} click={go(-1)} />
-      <IconButton icon="redo" label="Redo" title="Redo (the browser's Forward)" disabled={now >= last} click={go(1)} />
+      <IconButton
+        icon="redo"
+        label="Redo"
+        title="Redo (the browser's Forward)"
+        disabled={now >= last}
+        click={go(1)}
+      />
     </div>
   );
 }
@@ -81,7 +98,10 @@ export function App() {
       </header>
       {notice.value !== null && (
         <p class="notice" role="alert">
-          {notice.value} <button type="button" onClick={() => (notice.value = null)}>Close</button>
+          {notice.value}{" "}
+          <button type="button" onClick={() => (notice.value = null)}>
+            Close
+          </button>
         </p>
       )}
       <main data-state={state} data-ready={layout.value !== null ? "yes" : "no"}>

@@ -262,18 +262,7 @@ export interface CompareAnswer {
 }
 
 export type Language =
-  | "python"
-  | "c"
-  | "cuda"
-  | "opencl"
-  | "metal"
-  | "wgsl"
-  | "rust"
-  | "mlir"
-  | "latex"
-  | "numpy"
-  | "pytorch"
-  | "chain";
+  "python" | "c" | "cuda" | "opencl" | "metal" | "wgsl" | "rust" | "mlir" | "latex" | "numpy" | "pytorch" | "chain";
 
 /** What each request takes, and what it answers. */
 export interface Requests {
@@ -347,10 +336,7 @@ export class Engine {
     return new Engine(await WebAssembly.compile(await response.arrayBuffer()));
   }
 
-  call<Name extends keyof Requests>(
-    op: Name,
-    request: Requests[Name]["request"],
-  ): Answer<Requests[Name]["answer"]> {
+  call<Name extends keyof Requests>(op: Name, request: Requests[Name]["request"]): Answer<Requests[Name]["answer"]> {
     try {
       const answer = this.answer(JSON.stringify({ op, ...request }));
       // A chain always answers as far as it goes, and has its fault inside.

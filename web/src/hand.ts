@@ -9,8 +9,7 @@ export interface HandPiece {
 }
 
 export type HandText =
-  | { text: string; pieces: { piece: HandPiece; span: Span }[] }
-  | { fault: string; piece: HandPiece };
+  { text: string; pieces: { piece: HandPiece; span: Span }[] } | { fault: string; piece: HandPiece };
 
 const INTEGER = /^[+-]?\d{1,19}$/;
 const NAMES = { size: "size", stride: "stride", begin: "first valid index", end: "end of the valid range" } as const;
@@ -26,7 +25,10 @@ export function handText(axes: readonly HandAxis[], offset: string): HandText {
     }
   }
   if (!INTEGER.test(read(offset))) {
-    return { fault: `"${offset.slice(0, 40)}" is no whole number: the offset must be one.`, piece: { axis: null, key: "offset" } };
+    return {
+      fault: `"${offset.slice(0, 40)}" is no whole number: the offset must be one.`,
+      piece: { axis: null, key: "offset" },
+    };
   }
   const pieces: { piece: HandPiece; span: Span }[] = [];
   let text = "View(";

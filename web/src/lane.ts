@@ -110,7 +110,9 @@ export function usualPlaces(shape: readonly number[]): Place[] {
   if (third === undefined || size(third) > MOST_FACETS / 16) return places;
   if (fourth === undefined || size(fourth) * size(third) > MOST_FACETS) {
     // One row of facets or one column of them.
-    places[third] = nearer((size(third) * size(last)) / size(second), size(last) / (size(third) * size(second))) ? "across" : "down";
+    places[third] = nearer((size(third) * size(last)) / size(second), size(last) / (size(third) * size(second)))
+      ? "across"
+      : "down";
     return places;
   }
   const wide = (size(third) * size(last)) / (size(fourth) * size(second));

@@ -2,7 +2,17 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { ask } from "./ask";
 import type {
-  ChainAnswer, ChainResult, Expression, Fault, FreeAnswer, FreeSource, Integer, Operation, Source, Start, Step,
+  ChainAnswer,
+  ChainResult,
+  Expression,
+  Fault,
+  FreeAnswer,
+  FreeSource,
+  Integer,
+  Operation,
+  Source,
+  Start,
+  Step,
 } from "./engine";
 import { handText, type HandPiece } from "./hand";
 import { counted } from "./numbers";
@@ -146,7 +156,10 @@ async function askChain(text: string, muted: readonly number[]): Promise<Outcome
   let answer = whole;
   let effective = text;
   if (quiet.size > 0) {
-    effective = chainText(whole.start.text, operations.filter((_, block) => !quiet.has(block)));
+    effective = chainText(
+      whole.start.text,
+      operations.filter((_, block) => !quiet.has(block)),
+    );
     const again = await ask("chain", { text: effective }, "chain");
     if (again === null) return null;
     if (!again.ok) return { layout: null, trouble: no(again.fault), blocks: [], start: whole.start };

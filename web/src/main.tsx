@@ -21,5 +21,17 @@ const root = document.getElementById("page");
 if (root !== null) render(<App />, root);
 
 /** What the pictures are made of, for tests, measurements and whoever is curious. */
-export const explorer = { page, change, idle, trouble, layout, detail, readers, gridCanvas, gridView, stripCanvas, stripView };
+export const explorer = {
+  page,
+  change,
+  idle,
+  trouble,
+  layout,
+  detail,
+  readers,
+  gridCanvas,
+  gridView,
+  stripCanvas,
+  stripView,
+};
 Object.assign(globalThis, { explorer });

@@ -102,7 +102,17 @@ export const MODES: readonly Mode[] = ["chain", "view", "free"];
 export const LABELS: readonly Label[] = ["address", "position", "index", "valid"];
 export const PLACES: readonly Place[] = ["rows", "columns", "down", "across", "slider"];
 export const LANGUAGES: readonly Language[] = [
-  "python", "c", "cuda", "opencl", "metal", "wgsl", "rust", "mlir", "latex", "numpy", "pytorch",
+  "python",
+  "c",
+  "cuda",
+  "opencl",
+  "metal",
+  "wgsl",
+  "rust",
+  "mlir",
+  "latex",
+  "numpy",
+  "pytorch",
 ];
 
 export const page = signal<Page>(DEFAULT);
@@ -198,11 +208,17 @@ export function pageOf(fields: Fields): Page {
     begin: begins?.[axis] ?? "0",
     end: ends?.[axis] ?? size,
   }));
-  const variables = get("variables")?.split(",").slice(0, MOST_AXES).map((range) => {
-    const [name = "", begin = "", end = ""] = range.split(":");
-    return { name, begin, end };
-  });
-  const places = get("axes")?.split(",").slice(0, MOST_AXES).map((place) => oneOf(place, PLACES, "slider"));
+  const variables = get("variables")
+    ?.split(",")
+    .slice(0, MOST_AXES)
+    .map((range) => {
+      const [name = "", begin = "", end = ""] = range.split(":");
+      return { name, begin, end };
+    });
+  const places = get("axes")
+    ?.split(",")
+    .slice(0, MOST_AXES)
+    .map((place) => oneOf(place, PLACES, "slider"));
   return {
     mode: oneOf(get("mode"), MODES, "chain"),
     chain: text("chain", DEFAULT.chain),

@@ -10,17 +10,23 @@ const here = stage();
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 interface Axe {
-  run(context: unknown, options: unknown): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+  run(
+    context: unknown,
+    options: unknown,
+  ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
 }
 
 /** What axe finds, in a word each. */
 async function violations(page: Page): Promise<string[]> {
   // The policy of the page allows no scripts but its own, so the checker is put in by the browser itself.
-  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate((await import("node:fs")).readFileSync(AXE, "utf8"));
+  if (!(await page.evaluate(() => "axe" in globalThis)))
+    await page.evaluate((await import("node:fs")).readFileSync(AXE, "utf8"));
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: Axe };
     const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`));
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+    );
   });
 }
 
@@ -42,10 +48,18 @@ const STATES: readonly Record<string, string>[] = [
 for (const colorScheme of ["light", "dark"] as const) {
   for (const width of [1360, 360]) {
     test(`axe has nothing to say: ${colorScheme}, ${width} pixels`, { timeout: 180_000 }, async () => {
-      const { page, complaints } = await open(here.browser, here.url, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });
+      const { page, complaints } = await open(here.browser, here.url, {
+        colorScheme,
+        viewport: { width, height: 800 },
+        bypassCSP: true,
+      });
       for (const state of STATES) {
         if (Object.keys(state).length > 0) await go(page, state);
-        await page.locator(".terms summary").first().click({ timeout: 300 }).catch(() => undefined);
+        await page
+          .locator(".terms summary")
+          .first()
+          .click({ timeout: 300 })
+          .catch(() => undefined);
         expect(await violations(page), JSON.stringify(state)).toEqual([]);
       }
       await page.getByRole("button", { name: "Export" }).click();
@@ -63,7 +77,11 @@ test("the grid is one tab stop, and the arrow keys move the element", async () =
   for (const key of ["ArrowRight", "ArrowRight", "ArrowDown", "End", "ArrowLeft"]) await page.keyboard.press(key);
   await page.waitForFunction(() => globalThis.explorer.detail.value?.index?.join() === "1,4");
   expect(await text(page, "#element .linked")).toMatch(/\[1, 4\]\s*→\s*10/);
-  await page.waitForFunction(() => document.querySelector(".spoken[role=status]")?.textContent === "Element [1, 4]: address 10, read by 1 element.");
+  await page.waitForFunction(
+    () =>
+      document.querySelector(".spoken[role=status]")?.textContent ===
+      "Element [1, 4]: address 10, read by 1 element.",
+  );
   await page.keyboard.press("Control+End");
   await page.waitForFunction(() => globalThis.explorer.detail.value?.index?.join() === "3,5");
   await page.keyboard.press("+");
@@ -82,7 +100,11 @@ test("memory is one tab stop, and pointing at an address lights its readers", as
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction(() => globalThis.explorer.readers.value?.address === 2);
-  expect(await page.evaluate(() => globalThis.explorer.gridView.value!.readers)).toEqual([[0, 2], [1, 2], [2, 2]]);
+  expect(await page.evaluate(() => globalThis.explorer.gridView.value!.readers)).toEqual([
+    [0, 2],
+    [1, 2],
+    [2, 2],
+  ]);
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => globalThis.explorer.page.value.at.join() === "0,2");
   await page.context().close();
@@ -125,7 +147,12 @@ test("everything can be done with the keyboard alone", async () => {
 });
 
 test("a telephone is wide enough", async () => {
-  const { page, complaints } = await open(here.browser, here.url, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 });
+  const { page, complaints } = await open(here.browser, here.url, {
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+    isMobile: true,
+    deviceScaleFactor: 2,
+  });
   for (const state of STATES) {
     if (Object.keys(state).length > 0) await go(page, state);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -170,10 +197,13 @@ test("dark mode changes the pictures too, and a masked cell has a pattern", asyn
 
 test("reduced motion moves nothing", async () => {
   const { page } = await open(here.browser, here.url, { reducedMotion: "reduce" });
-  const moving = await page.evaluate(() => [...document.querySelectorAll("*")].filter((element) => {
-    const { transitionDuration, animationName } = getComputedStyle(element);
-    return animationName !== "none" || transitionDuration.split(",").some((time) => parseFloat(time) > 0);
-  }).length);
+  const moving = await page.evaluate(
+    () =>
+      [...document.querySelectorAll("*")].filter((element) => {
+        const { transitionDuration, animationName } = getComputedStyle(element);
+        return animationName !== "none" || transitionDuration.split(",").some((time) => parseFloat(time) > 0);
+      }).length,
+  );
   expect(moving).toBe(0);
   await page.context().close();
 });

@@ -12,7 +12,9 @@ const here = stage();
 const figures: string[] = [];
 
 function report(name: string, value: number, unit: string, limit: number | null): void {
-  figures.push(`${name.padEnd(52)} ${value.toFixed(value < 100 ? 1 : 0).padStart(8)} ${unit}${limit === null ? "" : `  (at most ${limit})`}`);
+  figures.push(
+    `${name.padEnd(52)} ${value.toFixed(value < 100 ? 1 : 0).padStart(8)} ${unit}${limit === null ? "" : `  (at most ${limit})`}`,
+  );
 }
 
 afterAll(() => console.log(figures.join("\n")));
@@ -84,7 +86,10 @@ function hover(page: Page, times: number): Promise<{ known: number[]; draws: num
     for (let k = 0; k < times; k++) {
       const before = detail.value;
       const began = performance.now();
-      const at = { clientX: box.left + 60 + ((k * 37) % (box.width - 80)), clientY: box.top + 50 + ((k * 23) % (box.height - 70)) };
+      const at = {
+        clientX: box.left + 60 + ((k * 37) % (box.width - 80)),
+        clientY: box.top + 50 + ((k * 23) % (box.height - 70)),
+      };
       grid.canvas.dispatchEvent(new PointerEvent("pointermove", { ...at, pointerType: "mouse", bubbles: true }));
       await new Promise<void>((done) => {
         const stop = detail.subscribe((now) => {
@@ -113,7 +118,9 @@ async function heap(page: Page): Promise<number> {
 
 test("bundles", () => {
   const size = (ending: string): number =>
-    readdirSync(DIST).filter((name) => name.endsWith(ending)).reduce((all, name) => all + gzipSync(readFileSync(DIST + name), { level: 9 }).length, 0) / 1000;
+    readdirSync(DIST)
+      .filter((name) => name.endsWith(ending))
+      .reduce((all, name) => all + gzipSync(readFileSync(DIST + name), { level: 9 }).length, 0) / 1000;
   report("JavaScript, gzipped", size(".js"), "kB", 40);
   report("WebAssembly, gzipped", size(".wasm"), "kB", 120);
   report("style sheet, gzipped", size(".css"), "kB", null);
@@ -126,9 +133,15 @@ test("10^6 elements", { timeout: 120_000, retry: 2 }, async () => {
   const { page, complaints } = await open(here.browser, `${here.url}#chain=(1000,1000)`);
   const edits: number[] = [];
   for (const chain of [
-    "(1000, 1000).permute(1, 0)", "(1000, 1000).flip(1)", "(1000, 1000).permute(1, 0).reshape(1000, 1000)",
-    "(998, 998).pad((1, 1), (1, 1))", "(1, 1000).expand(1000, 1000)", "(1000, 1000).reshape(100, 10, 10, 100)",
-    "(1000, 1000).flip(0)", "(1000000).reshape(500, 2000)", "(1000, 1000)",
+    "(1000, 1000).permute(1, 0)",
+    "(1000, 1000).flip(1)",
+    "(1000, 1000).permute(1, 0).reshape(1000, 1000)",
+    "(998, 998).pad((1, 1), (1, 1))",
+    "(1, 1000).expand(1000, 1000)",
+    "(1000, 1000).reshape(100, 10, 10, 100)",
+    "(1000, 1000).flip(0)",
+    "(1000000).reshape(500, 2000)",
+    "(1000, 1000)",
   ]) {
     edits.push(await editToPaint(page, chain));
     await settled(page);
@@ -178,8 +191,12 @@ test("10^12 elements: nothing freezes", { timeout: 120_000, retry: 2 }, async ()
   });
   const edits: number[] = [];
   for (const chain of [
-    "(1000000, 1000000)", "(1000000, 1000000).permute(1, 0)", "(999998, 1000000).pad((1, 1), (0, 0)).flip(1)",
-    "(1000000, 1000000).permute(1, 0).reshape(1000000, 1000000)", "(10000, 10000, 10000)", "(1, 1000000).expand(1000000, 1000000)",
+    "(1000000, 1000000)",
+    "(1000000, 1000000).permute(1, 0)",
+    "(999998, 1000000).pad((1, 1), (0, 0)).flip(1)",
+    "(1000000, 1000000).permute(1, 0).reshape(1000000, 1000000)",
+    "(10000, 10000, 10000)",
+    "(1, 1000000).expand(1000000, 1000000)",
   ]) {
     edits.push(await editToPaint(page, chain));
     await page.waitForTimeout(200);

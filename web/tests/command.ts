@@ -19,6 +19,9 @@ export function answers(chains: readonly Recorded[]): Map<string, Answered> {
   const input = chains.map(({ id, base, ops }) => JSON.stringify({ id, base, ops })).join("\n");
   // The status tells of lines that cannot be served; they are left out.
   const { stdout } = spawnSync(command, ["batch", "--expr", "-"], { input, maxBuffer: 1 << 28, encoding: "utf8" });
-  const lines = stdout.trim().split("\n").map((line) => JSON.parse(line) as Partial<Answered> & { id: string });
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Partial<Answered> & { id: string });
   return new Map(lines.flatMap((answer) => (answer.views === undefined ? [] : [[answer.id, answer as Answered]])));
 }

@@ -25,7 +25,15 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
       const now = globalThis.explorer.layout.value!;
       const stack = now.chain!.views.map(({ shape, strides, offset, mask }) => ({ shape, strides, offset, mask }));
       const { index_text, valid_text } = now.expression!;
-      return { shape: now.shape, numel: now.numel, views: stack.length, stack, index_text, valid_text, reason: now.chain!.reason };
+      return {
+        shape: now.shape,
+        numel: now.numel,
+        views: stack.length,
+        stack,
+        index_text,
+        valid_text,
+        reason: now.chain!.reason,
+      };
     });
     const told = library.get(chain.id);
     if (told !== undefined) {
@@ -70,25 +78,37 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
       const expected = address(chain, index);
       await choose(page, index);
       const where = `${label} at ${index.join()}`;
-      await page.waitForFunction((to) => document.querySelector("#element .to")?.textContent?.replace("\u2212", "-") === to, expected === null ? "masked" : String(expected));
+      await page.waitForFunction(
+        (to) => document.querySelector("#element .to")?.textContent?.replace("\u2212", "-") === to,
+        expected === null ? "masked" : String(expected),
+      );
       const detail = await page.evaluate(() => {
         const { trace, values, layout } = globalThis.explorer.detail.value!;
         const expression = layout.expression!;
-        return { traced: trace!.address, valid: Number(values![expression.valid]), address: values![expression.index] };
+        return {
+          traced: trace!.address,
+          valid: Number(values![expression.valid]),
+          address: values![expression.index],
+        };
       });
       expect(detail.traced, where).toBe(expected);
       expect(detail.valid, where).toBe(expected === null ? 0 : 1);
       if (expected !== null) {
         expect(detail.address, where).toBe(expected);
         const line = page.locator('#expression [data-line="index"] .value');
-        if ((await line.count()) > 0) expect((await line.innerText()).replace("\u2212", "-"), where).toBe(String(expected));
+        if ((await line.count()) > 0)
+          expect((await line.innerText()).replace("\u2212", "-"), where).toBe(String(expected));
         await page.waitForFunction((to) => {
           const { readers, layout } = globalThis.explorer;
           return readers.value?.layout === layout.value && String(readers.value?.address) === to;
         }, String(expected));
         const readers = await page.evaluate(() => globalThis.explorer.readers.value!);
         for (const reader of readers.indices.slice(0, 20)) expect(address(chain, reader), where).toBe(expected);
-        if (readers.complete) expect(readers.indices.map((each) => each.join()), where).toContain(index.join());
+        if (readers.complete)
+          expect(
+            readers.indices.map((each) => each.join()),
+            where,
+          ).toContain(index.join());
       }
     }
 
@@ -110,8 +130,12 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
           return { begin: Number(begin), width: Number(width), reads: [...reads] };
         });
         expect(known.width, label).toBe(1);
-        for (const [at, times] of reads) expect(known.reads[at - known.begin], `${label}: reads of ${at}`).toBe(times);
-        expect(known.reads.reduce((all, times) => all + times, 0), label).toBe([...reads.values()].reduce((a, b) => a + b, 0));
+        for (const [at, times] of reads)
+          expect(known.reads[at - known.begin], `${label}: reads of ${at}`).toBe(times);
+        expect(
+          known.reads.reduce((all, times) => all + times, 0),
+          label,
+        ).toBe([...reads.values()].reduce((a, b) => a + b, 0));
       }
     }
 
@@ -137,7 +161,9 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
     }
   }
   expect(complaints).toEqual([]);
-  console.log(`${COUNT} chains, ${same} compared with the command, ${cells} cells, ${unmerged} of several views, ${witnesses} witnesses`);
+  console.log(
+    `${COUNT} chains, ${same} compared with the command, ${cells} cells, ${unmerged} of several views, ${witnesses} witnesses`,
+  );
   expect(cells).toBeGreaterThan(COUNT * 4);
   expect(witnesses).toBeGreaterThan(5);
 });

@@ -54,17 +54,32 @@ test("mistakes in an expression and its variables", async () => {
   const { page, complaints } = await open(here.browser, here.url);
   const fields = { mode: "free", index: "x + y", valid: "x < 2", variables: "x:0:3,y:0:2" };
   for (const [label, value, place] of [
-    ["index", "x + ", "#index-fault"], ["index", "x / / y", "#index-fault"], ["index", "z", "#index-fault"], ["index", "", "#index-fault"], ["index", "x // (y - y)", "#index-fault"],
-    ["valid", "x <", "#valid-fault"], ["valid", "y + + 1 <", "#valid-fault"],
+    ["index", "x + ", "#index-fault"],
+    ["index", "x / / y", "#index-fault"],
+    ["index", "z", "#index-fault"],
+    ["index", "", "#index-fault"],
+    ["index", "x // (y - y)", "#index-fault"],
+    ["valid", "x <", "#valid-fault"],
+    ["valid", "y + + 1 <", "#valid-fault"],
   ] as const) {
     await go(page, fields);
     await page.getByLabel(label, { exact: true }).fill(value);
     await page.waitForSelector("main[data-state=wrong]");
     await settled(page);
-    expect((await page.locator(`${place}, #variables-fault`).first().innerText()).length, `${label} ${value}`).toBeGreaterThan(5);
+    expect(
+      (await page.locator(`${place}, #variables-fault`).first().innerText()).length,
+      `${label} ${value}`,
+    ).toBeGreaterThan(5);
     expect(await page.locator("#grid").getAttribute("data-stale")).toBe("wrong");
   }
-  for (const [label, value] of [["x from", "a"], ["x to before", ""], ["x to before", "99999999999999999999"], ["Name of variable 1", "1x"], ["Name of variable 2", "x"], ["Name of variable 1", ""]] as const) {
+  for (const [label, value] of [
+    ["x from", "a"],
+    ["x to before", ""],
+    ["x to before", "99999999999999999999"],
+    ["Name of variable 1", "1x"],
+    ["Name of variable 2", "x"],
+    ["Name of variable 1", ""],
+  ] as const) {
     await go(page, fields);
     const input = page.getByLabel(label, { exact: true });
     await input.fill(value);
@@ -78,7 +93,15 @@ test("mistakes in an expression and its variables", async () => {
 
 test("mistakes in the view by hand are at their field", async () => {
   const { page, complaints } = await open(here.browser, here.url);
-  for (const [label, value] of [["size, axis 0", "x"], ["stride, axis 1", ""], ["valid from, axis 0", "3"], ["valid to, axis 1", "9"], ["offset", "1.5"], ["size, axis 1", "-2"], ["stride, axis 0", "9223372036854775807"]] as const) {
+  for (const [label, value] of [
+    ["size, axis 0", "x"],
+    ["stride, axis 1", ""],
+    ["valid from, axis 0", "3"],
+    ["valid to, axis 1", "9"],
+    ["offset", "1.5"],
+    ["size, axis 1", "-2"],
+    ["stride, axis 0", "9223372036854775807"],
+  ] as const) {
     await go(page, { mode: "view", size: "2,3", stride: "3,1", begin: "0,0", end: "2,3" });
     await page.getByRole("spinbutton", { name: label, exact: true }).fill(value);
     await page.waitForFunction(() => globalThis.explorer.idle.value);

@@ -34,7 +34,9 @@ async function lit(page: Page): Promise<string> {
 async function addresses(page: Page): Promise<(number | null)[]> {
   return page.evaluate(() => {
     const tile = globalThis.explorer.gridCanvas.now!.tiles.get(0, 0, 1)!;
-    return [...tile.addresses].filter((address) => address !== Infinity).map((address) => (Number.isNaN(address) ? null : address));
+    return [...tile.addresses]
+      .filter((address) => address !== Infinity)
+      .map((address) => (Number.isNaN(address) ? null : address));
   });
 }
 
@@ -140,14 +142,26 @@ test("large tensors and far addresses cost nothing", { timeout: 60_000 }, async 
 test("the state is in the link, the inputs have labels, and there are exports", async () => {
   const { page } = await open(here.browser, here.url);
   await go(page, { chain: "(4, 6).flip(1)" });
-  expect(await page.evaluate(() => [...document.querySelectorAll("input, select, textarea")].filter((field) => {
-    const input = field as HTMLInputElement;
-    return (input.labels?.length ?? 0) === 0 && !input.hasAttribute("aria-label");
-  }).length)).toBe(0);
+  expect(
+    await page.evaluate(
+      () =>
+        [...document.querySelectorAll("input, select, textarea")].filter((field) => {
+          const input = field as HTMLInputElement;
+          return (input.labels?.length ?? 0) === 0 && !input.hasAttribute("aria-label");
+        }).length,
+    ),
+  ).toBe(0);
   await page.getByRole("button", { name: "Export" }).click();
-  for (const [name, file] of [["SVG", "layout.svg"], ["PNG", "layout.png"], ["JSON", "layout.json"]] as const) {
+  for (const [name, file] of [
+    ["SVG", "layout.svg"],
+    ["PNG", "layout.png"],
+    ["JSON", "layout.json"],
+  ] as const) {
     if (!(await page.locator("#exports").isVisible())) await page.getByRole("button", { name: "Export" }).click();
-    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name, exact: true }).click(),
+    ]);
     expect(download.suggestedFilename()).toBe(file);
   }
   await page.context().close();

@@ -7,14 +7,45 @@ import { stage } from "./setup";
 const here = stage();
 
 const STATES: readonly Record<string, unknown>[] = [
-  { chain: "(4, 6).pad((1, 1), (2, 1)).flip(1)", at: [3, 4], label: "index", color: "reads", strip: "wrapped", rowLength: 8 },
-  { chain: "(2, 3, 4, 5)", at: [1, 2, 3, 4], places: ["slider", "down", "rows", "columns"], color: "axis2", muted: [] },
+  {
+    chain: "(4, 6).pad((1, 1), (2, 1)).flip(1)",
+    at: [3, 4],
+    label: "index",
+    color: "reads",
+    strip: "wrapped",
+    rowLength: 8,
+  },
+  {
+    chain: "(2, 3, 4, 5)",
+    at: [1, 2, 3, 4],
+    places: ["slider", "down", "rows", "columns"],
+    color: "axis2",
+    muted: [],
+  },
   { chain: "(6).reshape(2, 3).flip(0)", muted: [1], at: [1, 1], language: "cuda", kernel: true },
   { mode: "view", axes: [{ size: "4", stride: "-2", begin: "1", end: "3" }], offset: "6", at: [2] },
-  { mode: "free", index: "a % 3 & b", valid: "a+b < 4", variables: [{ name: "a", begin: "-2", end: "3" }, { name: "b", begin: "0", end: "4" }], at: [1, 1], syntax: "c" },
-  { chain: "(1000, 1000).permute(1, 0)", camera: { scale: 12, x: 100, y: 50 }, stripCamera: { scale: 4, x: 5000, y: 0 }, at: [110, 60] },
+  {
+    mode: "free",
+    index: "a % 3 & b",
+    valid: "a+b < 4",
+    variables: [
+      { name: "a", begin: "-2", end: "3" },
+      { name: "b", begin: "0", end: "4" },
+    ],
+    at: [1, 1],
+    syntax: "c",
+  },
+  {
+    chain: "(1000, 1000).permute(1, 0)",
+    camera: { scale: 12, x: 100, y: 50 },
+    stripCamera: { scale: 4, x: 5000, y: 0 },
+    at: [110, 60],
+  },
   { chain: "(8, 8)", other: "(8, 8).permute(1, 0)", width: 2, line: 128, at: [0, 1] },
-  { chain: "ShapeTracker(views=(View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False),))", at: [1, 2] },
+  {
+    chain: "ShapeTracker(views=(View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False),))",
+    at: [1, 2],
+  },
 ];
 
 test("a link restores the whole page", async () => {
@@ -31,14 +62,39 @@ test("a link restores the whole page", async () => {
     // What belongs to another mode is not part of the link.
     const of = (page: Record<string, unknown>): Record<string, unknown> => {
       const left = { ...page };
-      const others = { chain: ["axes", "offset", "index", "valid", "syntax", "variables"], view: ["chain", "muted", "index", "valid", "syntax", "variables"], free: ["chain", "muted", "axes", "offset"] }[mode];
+      const others = {
+        chain: ["axes", "offset", "index", "valid", "syntax", "variables"],
+        view: ["chain", "muted", "index", "valid", "syntax", "variables"],
+        free: ["chain", "muted", "axes", "offset"],
+      }[mode];
       for (const key of others) delete left[key];
       return left;
     };
     expect(of(after as never), before.href).toEqual(of(before.page as never));
     expect(decodeURIComponent(before.href).length).toBeLessThan(600);
     await fresh.page.context().close();
-    await page.evaluate(() => globalThis.explorer.change({ ...globalThis.explorer.page.value, mode: "chain", muted: [], places: null, camera: null, stripCamera: null, other: "", label: "address", color: "address", strip: "linear", rowLength: null, language: "python", kernel: false, width: 4, line: 64 }, true));
+    await page.evaluate(() =>
+      globalThis.explorer.change(
+        {
+          ...globalThis.explorer.page.value,
+          mode: "chain",
+          muted: [],
+          places: null,
+          camera: null,
+          stripCamera: null,
+          other: "",
+          label: "address",
+          color: "address",
+          strip: "linear",
+          rowLength: null,
+          language: "python",
+          kernel: false,
+          width: 4,
+          line: 64,
+        },
+        true,
+      ),
+    );
   }
   expect(complaints).toEqual([]);
   await page.context().close();
@@ -85,7 +141,14 @@ test("scrubbing a number is one step of undo, and selecting is none", async () =
 });
 
 test("nothing in a link runs", async () => {
-  const evil = ["<img src=x onerror=alert(1)>", "\"><script>globalThis.evil=1</script>", "javascript:alert(1)", "${globalThis.evil=1}", "{{7*7}}", "__proto__"];
+  const evil = [
+    "<img src=x onerror=alert(1)>",
+    '"><script>globalThis.evil=1</script>',
+    "javascript:alert(1)",
+    "${globalThis.evil=1}",
+    "{{7*7}}",
+    "__proto__",
+  ];
   const { page, complaints } = await open(here.browser, here.url);
   let dialogs = 0;
   page.on("dialog", (dialog) => {
@@ -94,11 +157,16 @@ test("nothing in a link runs", async () => {
   });
   for (const text of evil) {
     for (const fields of [
-      { chain: text }, { chain: "(2)", other: text }, { mode: "free", index: text, valid: text, variables: `${text}:0:2` },
-      { mode: "view", size: text, stride: text, offset: text }, { chain: "(2)", color: text, label: text, axes: text, at: text, zoom: text, code: text },
+      { chain: text },
+      { chain: "(2)", other: text },
+      { mode: "free", index: text, valid: text, variables: `${text}:0:2` },
+      { mode: "view", size: text, stride: text, offset: text },
+      { chain: "(2)", color: text, label: text, axes: text, at: text, zoom: text, code: text },
     ]) {
       await go(page, fields);
-      expect(await page.evaluate(() => document.querySelectorAll("#page script, #page img, #page iframe").length)).toBe(0);
+      expect(
+        await page.evaluate(() => document.querySelectorAll("#page script, #page img, #page iframe").length),
+      ).toBe(0);
     }
   }
   expect(dialogs).toBe(0);
@@ -130,14 +198,21 @@ test("input that is hard to decide does not stop the page", { timeout: 120_000 }
     `(97, 89, 83, 79)${".permute(3, 1, 0, 2).reshape(56602913).pad((1, 3)).shrink((2, 56602915)).reshape(97, 89, 83, 79)".repeat(6)}`,
   ];
   for (const chain of hard) {
-    await page.evaluate((chain) => globalThis.explorer.change({ chain, at: [], places: null, camera: null }, true), chain);
+    await page.evaluate(
+      (chain) => globalThis.explorer.change({ chain, at: [], places: null, camera: null }, true),
+      chain,
+    );
     // The page answers while the engine thinks: a frame is drawn within a fraction of a second.
     const frame = await page.evaluate(() => {
       const before = performance.now();
-      return new Promise<number>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - before))));
+      return new Promise<number>((done) =>
+        requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - before))),
+      );
     });
     expect(frame, chain.slice(0, 60)).toBeLessThan(1000);
-    await page.waitForFunction(() => document.querySelector("main")!.dataset["state"] !== "waiting", undefined, { timeout: 15_000 });
+    await page.waitForFunction(() => document.querySelector("main")!.dataset["state"] !== "waiting", undefined, {
+      timeout: 15_000,
+    });
   }
   await page.context().close();
 });

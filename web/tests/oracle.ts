@@ -20,7 +20,9 @@ export function recorded(count: number): Recorded[] {
   const file = new URL("../../crates/shapetracker/tests/corpus/chains.jsonl.gz", import.meta.url);
   const lines = gunzipSync(readFileSync(file)).toString().trim().split("\n");
   const chains = lines.map((line) => JSON.parse(line) as Recorded);
-  const small = chains.filter((chain) => shapes(chain).every((shape) => shape.reduce((a, b) => a * b, 1) <= Number.MAX_SAFE_INTEGER));
+  const small = chains.filter((chain) =>
+    shapes(chain).every((shape) => shape.reduce((a, b) => a * b, 1) <= Number.MAX_SAFE_INTEGER),
+  );
   const every = Math.floor(small.length / count);
   return Array.from({ length: count }, (_, at) => small[at * every]!);
 }
@@ -29,7 +31,8 @@ const tuple = (values: readonly number[]): string => `(${values.join(", ")}${val
 
 export function chainText({ base, ops }: Recorded): string {
   const texts = ops.map(([name, list]) => {
-    if (name === "pad" || name === "shrink") return `${name}(${list.map((pair) => `(${pair.join(", ")})`).join(", ")})`;
+    if (name === "pad" || name === "shrink")
+      return `${name}(${list.map((pair) => `(${pair.join(", ")})`).join(", ")})`;
     if (name === "flip") return `flip(${list.flatMap((turned, axis) => (turned ? [axis] : [])).join(", ")})`;
     return `${name}(${list.join(", ")})`;
   });

@@ -40,7 +40,11 @@ export function listen(canvas: HTMLElement, gestures: Gestures): () => void {
     travelled += Math.hypot(now.x - before.x, now.y - before.y);
     if (other !== undefined) {
       const distance = (point: { x: number; y: number }): number => Math.hypot(point.x - other.x, point.y - other.y);
-      gestures.zoom(Math.max(distance(now), 1) / Math.max(distance(before), 1), (now.x + other.x) / 2, (now.y + other.y) / 2);
+      gestures.zoom(
+        Math.max(distance(now), 1) / Math.max(distance(before), 1),
+        (now.x + other.x) / 2,
+        (now.y + other.y) / 2,
+      );
       gestures.pan((now.x - before.x) / 2, (now.y - before.y) / 2);
     } else if (gestures.movable() && travelled > STILL) {
       gestures.pan(now.x - before.x, now.y - before.y);

@@ -50,10 +50,7 @@ export class GridCanvas extends Sheet {
   /** When the picture became one of something else. */
   private since = 0;
 
-  constructor(
-    canvas: HTMLCanvasElement,
-    redraw: () => void,
-  ) {
+  constructor(canvas: HTMLCanvasElement, redraw: () => void) {
     super(canvas, redraw);
     this.tiles = new Tiles(() => this.redraw());
   }
@@ -101,7 +98,15 @@ export class GridCanvas extends Sheet {
   }
 
   /** What is in view, in steps of the grid, and the tiles that it takes. */
-  private look(view: GridView): { frame: Frame; step: number; r0: number; r1: number; c0: number; c1: number; wanted: Place[] } {
+  private look(view: GridView): {
+    frame: Frame;
+    step: number;
+    r0: number;
+    r1: number;
+    c0: number;
+    c1: number;
+    wanted: Place[];
+  } {
     const frame = this.frame(view);
     const { camera, left, top } = frame;
     const step = camera.scale >= 1 ? 1 : 2 ** Math.ceil(-Math.log2(camera.scale));
@@ -230,8 +235,13 @@ export class GridCanvas extends Sheet {
   }
 
   private labels(
-    tile: Tile, view: GridView, rows: [number, number], columns: [number, number],
-    px: (column: number) => number, py: (row: number) => number, scale: number,
+    tile: Tile,
+    view: GridView,
+    rows: [number, number],
+    columns: [number, number],
+    px: (column: number) => number,
+    py: (row: number) => number,
+    scale: number,
   ): void {
     const size = labelSize(view, scale);
     if (size === null) return;
@@ -248,7 +258,11 @@ export class GridCanvas extends Sheet {
   }
 
   /** The square of an index, if it is in this slice. */
-  private square(view: GridView, index: readonly number[], { camera, left, top }: Frame): [number, number, number] | null {
+  private square(
+    view: GridView,
+    index: readonly number[],
+    { camera, left, top }: Frame,
+  ): [number, number, number] | null {
     const { plan, fixed } = view.scene;
     if (plan.sliders.some((axis) => index[axis] !== fixed[axis])) return null;
     const x = left + (plan.column.place(plan.column.ofIndex(index)) - camera.x) * camera.scale;
@@ -306,14 +320,24 @@ export class GridCanvas extends Sheet {
     const { context } = this;
     const side = Math.max(scale + 2, 13);
     const [left, top] = [x + scale / 2 - side / 2, y + scale / 2 - side / 2];
-    for (const [color, width] of [[theme.pane, 4], [theme.accent, 2]] as const) {
+    for (const [color, width] of [
+      [theme.pane, 4],
+      [theme.accent, 2],
+    ] as const) {
       context.strokeStyle = color;
       context.lineWidth = width;
       context.strokeRect(left, top, side, side);
     }
   }
 
-  private labelAt(view: GridView, index: readonly number[], x: number, y: number, scale: number, color: string): void {
+  private labelAt(
+    view: GridView,
+    index: readonly number[],
+    x: number,
+    y: number,
+    scale: number,
+    color: string,
+  ): void {
     const size = labelSize(view, scale);
     if (size === null) return;
     const { plan } = view.scene;
@@ -421,7 +445,8 @@ function facetTicks(lane: Lane, from: number, to: number, apart: number): { cell
   const every = niceStep(apart / pitch);
   for (let facet = Math.floor(from / pitch / every) * every; facet * pitch < to; facet += every) {
     const [begin, end] = [Math.max(facet * pitch, from), Math.min(facet * pitch + lane.inner, to)];
-    if (end > begin && facet * lane.inner < lane.count) list.push({ cell: facet * lane.inner, middle: (begin + end) / 2 });
+    if (end > begin && facet * lane.inner < lane.count)
+      list.push({ cell: facet * lane.inner, middle: (begin + end) / 2 });
   }
   return list;
 }
@@ -444,8 +469,10 @@ function longest(view: GridView): number {
     case "position":
       return digits(layout.numel);
     case "index":
-      return [...plan.row.axes, ...plan.column.axes, ...plan.sliders]
-        .reduce((all, axis) => all + digits((layout.shape[axis] ?? 1) - 1) + 1, -1);
+      return [...plan.row.axes, ...plan.column.axes, ...plan.sliders].reduce(
+        (all, axis) => all + digits((layout.shape[axis] ?? 1) - 1) + 1,
+        -1,
+      );
     case "valid":
       return 1;
   }

@@ -96,7 +96,9 @@ export class StripCanvas extends Sheet {
     const column = (x - left) / scale;
     if (column < 0) return null;
     const address = view.wrapped
-      ? column >= row ? null : begin + Math.floor(top + (y - 8) / scale) * row + Math.floor(column)
+      ? column >= row
+        ? null
+        : begin + Math.floor(top + (y - 8) / scale) * row + Math.floor(column)
       : Math.floor(from + column);
     return address !== null && address >= begin && address < end ? address : null;
   }
@@ -160,7 +162,8 @@ export class StripCanvas extends Sheet {
       const k0 = Math.max(Math.floor((first - origin) / width), 0);
       const k1 = Math.min(Math.ceil((last - origin) / width), coverage.reads.length);
       if (width === 1 && scale >= 3) {
-        for (let k = k0; k < k1; k++) this.cell(view, origin + k, coverage.reads[k]!, x(origin + k), y, scale, height);
+        for (let k = k0; k < k1; k++)
+          this.cell(view, origin + k, coverage.reads[k]!, x(origin + k), y, scale, height);
       } else {
         this.bars(view, coverage, k0, k1, x, y, height, scale);
       }
@@ -184,8 +187,14 @@ export class StripCanvas extends Sheet {
 
   /** The addresses of a pixel: how many of them are read, and how often. */
   private bars(
-    view: StripView, coverage: CoverageAnswer, k0: number, k1: number,
-    x: (address: number) => number, y: number, height: number, scale: number,
+    view: StripView,
+    coverage: CoverageAnswer,
+    k0: number,
+    k1: number,
+    x: (address: number) => number,
+    y: number,
+    height: number,
+    scale: number,
   ): void {
     const { context } = this;
     const { theme } = view;
@@ -251,7 +260,15 @@ export class StripCanvas extends Sheet {
   }
 
   /** One address: a hole, read once, or more often. */
-  private cell(view: StripView, address: number, reads: number, x: number, y: number, width: number, height: number): void {
+  private cell(
+    view: StripView,
+    address: number,
+    reads: number,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+  ): void {
     const { context } = this;
     const { theme } = view;
     const gap = width >= 10 ? 2 : width >= 5 ? 1 : 0;
@@ -275,11 +292,21 @@ export class StripCanvas extends Sheet {
   }
 
   private number(
-    view: StripView, address: number, x: number, y: number, width: number, height: number, color: string, reads: number,
+    view: StripView,
+    address: number,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    color: string,
+    reads: number,
   ): void {
     const { context } = this;
     const text = plain(address);
-    const size = Math.min(12, (width - 3) / (0.61 * Math.max(String(bounds(view.layout)[1] - 1).length, text.length)));
+    const size = Math.min(
+      12,
+      (width - 3) / (0.61 * Math.max(String(bounds(view.layout)[1] - 1).length, text.length)),
+    );
     if (size < 8) return;
     const twice = reads > 1 && height >= 26 && width >= 16;
     this.pen(`${Math.floor(size * 2) / 2}px ${view.theme.mono}`, color, "center");
@@ -302,7 +329,12 @@ export class StripCanvas extends Sheet {
   }
 
   private ticks(
-    view: StripView, { scale }: Frame, first: number, last: number, x: (address: number) => number, y: number,
+    view: StripView,
+    { scale }: Frame,
+    first: number,
+    last: number,
+    x: (address: number) => number,
+    y: number,
   ): void {
     const { context } = this;
     const { theme } = view;

@@ -13,7 +13,16 @@ function escape(text: string): string {
 }
 
 /** A cell with a text in its middle. */
-function cell(x: number, y: number, width: number, height: number, paint: string, text: string, size: number | null, color: string): string {
+function cell(
+  x: number,
+  y: number,
+  width: number,
+  height: number,
+  paint: string,
+  text: string,
+  size: number | null,
+  color: string,
+): string {
   const at = (value: number): string => value.toFixed(1);
   const box = `<rect x="${at(x)}" y="${at(y)}" width="${at(width)}" height="${at(height)}" ${paint}/>`;
   if (text === "" || size === null) return box;
@@ -51,9 +60,24 @@ function gridParts(grid: GridCanvas, view: GridView): string[] {
       const y = top + (r - camera.y) * scale;
       const masked = Number.isNaN(address);
       const on = focus !== null && row.place(row.ofIndex(focus)) === r && column.place(column.ofIndex(focus)) === c;
-      const fill = on ? theme.accent : masked ? "url(#masked)" : theme.rampText[Math.round(shader(tile, scene)(sample) * 255)]!;
+      const fill = on
+        ? theme.accent
+        : masked
+          ? "url(#masked)"
+          : theme.rampText[Math.round(shader(tile, scene)(sample) * 255)]!;
       const side = Math.max(scale - 2, scale * 0.8);
-      parts.push(cell(x + 1, y + 1, side, side, `fill="${fill}"`, labelOf(tile, sample, view), size, on ? theme.accentInk : theme.ink));
+      parts.push(
+        cell(
+          x + 1,
+          y + 1,
+          side,
+          side,
+          `fill="${fill}"`,
+          labelOf(tile, sample, view),
+          size,
+          on ? theme.accentInk : theme.ink,
+        ),
+      );
     }
   }
   return parts;
@@ -80,13 +104,29 @@ function stripParts(strip: StripCanvas, view: StripView): string[] {
     const dashed = reads === 0 ? ` stroke="${theme.hatch}" stroke-dasharray="2 2"` : "";
     const size = Math.min(12, (scale - 5) / (0.61 * String(end - 1).length));
     const text = size >= 8 ? plain(address) : "";
-    parts.push(cell(x, y, Math.max(scale - 2, 1), height, `fill="${fill}"${dashed}`, text, size, on ? theme.accentInk : theme.ink));
+    parts.push(
+      cell(
+        x,
+        y,
+        Math.max(scale - 2, 1),
+        height,
+        `fill="${fill}"${dashed}`,
+        text,
+        size,
+        on ? theme.accentInk : theme.ink,
+      ),
+    );
   }
   return parts;
 }
 
 /** What is in view, as a document of its own. */
-export function picture(grid: GridCanvas, view: GridView, strip: StripCanvas | null, stripView: StripView | null): string {
+export function picture(
+  grid: GridCanvas,
+  view: GridView,
+  strip: StripCanvas | null,
+  stripView: StripView | null,
+): string {
   const { theme } = view;
   const below = strip !== null && stripView !== null ? strip.height : 0;
   const source = view.scene.layout.source;
@@ -99,7 +139,9 @@ export function picture(grid: GridCanvas, view: GridView, strip: StripCanvas | n
     "<g>",
     ...gridParts(grid, view),
     "</g>",
-    ...(strip !== null && stripView !== null ? [`<g transform="translate(0 ${grid.height})">`, ...stripParts(strip, stripView), "</g>"] : []),
+    ...(strip !== null && stripView !== null
+      ? [`<g transform="translate(0 ${grid.height})">`, ...stripParts(strip, stripView), "</g>"]
+      : []),
     "</svg>",
   ].join("\n");
 }

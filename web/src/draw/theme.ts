@@ -22,8 +22,16 @@ export interface Theme {
 
 type Rgb = [number, number, number];
 
-const LIGHT: readonly Rgb[] = [[238, 241, 247], [203, 214, 236], [150, 172, 216]];
-const DARK: readonly Rgb[] = [[30, 35, 44], [44, 55, 84], [70, 88, 140]];
+const LIGHT: readonly Rgb[] = [
+  [238, 241, 247],
+  [203, 214, 236],
+  [150, 172, 216],
+];
+const DARK: readonly Rgb[] = [
+  [30, 35, 44],
+  [44, 55, 84],
+  [70, 88, 140],
+];
 
 function mix(stops: readonly Rgb[], t: number): Rgb {
   const at = Math.min(Math.floor(t * (stops.length - 1)), stops.length - 2);

@@ -62,10 +62,14 @@ export class Tiles {
   show(scene: Scene): boolean {
     const old = this.scene;
     const alike =
-      old !== null && old.layout === scene.layout && old.color === scene.color &&
+      old !== null &&
+      old.layout === scene.layout &&
+      old.color === scene.color &&
       old.fixed.join() === scene.fixed.join() &&
-      old.plan.row.axes.join() === scene.plan.row.axes.join() && old.plan.row.inner === scene.plan.row.inner &&
-      old.plan.column.axes.join() === scene.plan.column.axes.join() && old.plan.column.inner === scene.plan.column.inner;
+      old.plan.row.axes.join() === scene.plan.row.axes.join() &&
+      old.plan.row.inner === scene.plan.row.inner &&
+      old.plan.column.axes.join() === scene.plan.column.axes.join() &&
+      old.plan.column.inner === scene.plan.column.inner;
     if (alike) return false;
     this.scene = scene;
     this.tiles.clear();
@@ -161,8 +165,10 @@ export class Tiles {
       }
       return values;
     };
-    const numberAt = (answer: typeof base.value) => (cell: number): number =>
-      Number(addressOf(answer.addresses, cell) ?? NaN);
+    const numberAt =
+      (answer: typeof base.value) =>
+      (cell: number): number =>
+        Number(addressOf(answer.addresses, cell) ?? NaN);
     let shades: Float64Array | null = null;
     if (shaded?.ok === true) {
       const { counts, counts_note } = shaded.value;
@@ -176,7 +182,11 @@ export class Tiles {
       this.note = shaded.fault.message;
     }
     this.tiles.set(key, {
-      row, column, step, rows, columns,
+      row,
+      column,
+      step,
+      rows,
+      columns,
       addresses: spread(numberAt(base.value)),
       shades,
       rowCells: down.cells,

@@ -36,9 +36,23 @@ function Numbers({ text, name, change }: { text: string; name: string; change(te
 }
 
 /** The chain with other operations, which are muted where they were. */
-function rewrite(startText: string, list: readonly { operation: { text: string }; muted: boolean }[], edit: string | true): void {
+function rewrite(
+  startText: string,
+  list: readonly { operation: { text: string }; muted: boolean }[],
+  edit: string | true,
+): void {
   const quiet = list.flatMap((block, at) => (block.muted ? [at] : []));
-  change({ chain: chainText(startText, list.map(({ operation }) => operation)), muted: quiet, ...AFRESH }, edit);
+  change(
+    {
+      chain: chainText(
+        startText,
+        list.map(({ operation }) => operation),
+      ),
+      muted: quiet,
+      ...AFRESH,
+    },
+    edit,
+  );
 }
 
 function move(from: number, to: number): void {
@@ -70,7 +84,17 @@ interface Dragging {
   to: number;
 }
 
-function BlockCard({ block, at, drag, setDrag }: { block: Block; at: number; drag: Dragging | null; setDrag(drag: Dragging | null): void }) {
+function BlockCard({
+  block,
+  at,
+  drag,
+  setDrag,
+}: {
+  block: Block;
+  at: number;
+  drag: Dragging | null;
+  setDrag(drag: Dragging | null): void;
+}) {
   const { operation, step } = block;
   const failed = trouble.value?.block === at;
   const verdict = verdictOf(block, failed);
@@ -88,33 +112,75 @@ function BlockCard({ block, at, drag, setDrag }: { block: Block; at: number; dra
       move(at, to);
     });
   };
-  const target = drag !== null && drag.to === at && drag.from !== at ? (drag.to > drag.from ? "after" : "before") : undefined;
+  const target =
+    drag !== null && drag.to === at && drag.from !== at ? (drag.to > drag.from ? "after" : "before") : undefined;
   return (
-    <li class="block" data-block={at} data-verdict={verdict.kind} data-drop={target} data-dragged={drag?.from === at ? "yes" : undefined}>
+    <li
+      class="block"
+      data-block={at}
+      data-verdict={verdict.kind}
+      data-drop={target}
+      data-dragged={drag?.from === at ? "yes" : undefined}
+    >
       <div class="block-line">
         <span class="handle" data-icon="drag" title="Drag to another place" onPointerDown={grab} />
         <span class="block-text">
           <b>{operation.name}</b>
-          <Numbers text={operation.text.slice(operation.name.length)} name={name} change={(rest) => replace(at, operation.name + rest)} />
+          <Numbers
+            text={operation.text.slice(operation.name.length)}
+            name={name}
+            change={(rest) => replace(at, operation.name + rest)}
+          />
         </span>
       </div>
       <div class="block-line">
-        <span class="verdict" data-verdict={verdict.kind}>{verdict.name}</span>
-        {step !== null && <span class="soft shape" title="The shape after it">{tuple(step.shape)}</span>}
+        <span class="verdict" data-verdict={verdict.kind}>
+          {verdict.name}
+        </span>
+        {step !== null && (
+          <span class="soft shape" title="The shape after it">
+            {tuple(step.shape)}
+          </span>
+        )}
         <span class="fill" />
         <span class="block-tools">
-          <IconButton icon="left" label={`Move ${name} earlier`} title="Earlier" disabled={at === 0} click={() => move(at, at - 1)} />
-          <IconButton icon="right" label={`Move ${name} later`} title="Later" disabled={at === blocks.value.length - 1} click={() => move(at, at + 1)} />
           <IconButton
-            icon={block.muted ? "off" : "on"} label={`Mute ${name}`} title={block.muted ? "Muted: do it again" : "Mute: leave it out"} pressed={block.muted}
+            icon="left"
+            label={`Move ${name} earlier`}
+            title="Earlier"
+            disabled={at === 0}
+            click={() => move(at, at - 1)}
+          />
+          <IconButton
+            icon="right"
+            label={`Move ${name} later`}
+            title="Later"
+            disabled={at === blocks.value.length - 1}
+            click={() => move(at, at + 1)}
+          />
+          <IconButton
+            icon={block.muted ? "off" : "on"}
+            label={`Mute ${name}`}
+            title={block.muted ? "Muted: do it again" : "Mute: leave it out"}
+            pressed={block.muted}
             click={() => {
-              const quiet = block.muted ? muted.value.filter((each) => each !== at) : [...muted.value, at].sort((a, b) => a - b);
+              const quiet = block.muted
+                ? muted.value.filter((each) => each !== at)
+                : [...muted.value, at].sort((a, b) => a - b);
               change({ muted: quiet, ...AFRESH }, true);
             }}
           />
           <IconButton
-            icon="remove" label={`Delete ${name}`} title="Delete"
-            click={() => rewrite(start.value?.text ?? "", blocks.value.filter((_, each) => each !== at), true)}
+            icon="remove"
+            label={`Delete ${name}`}
+            title="Delete"
+            click={() =>
+              rewrite(
+                start.value?.text ?? "",
+                blocks.value.filter((_, each) => each !== at),
+                true,
+              )
+            }
           />
         </span>
       </div>
@@ -153,7 +219,9 @@ function Add() {
   return (
     <li class="add">
       <select
-        aria-label="Add an operation" value="" disabled={!current.value || shape.length === 0}
+        aria-label="Add an operation"
+        value=""
+        disabled={!current.value || shape.length === 0}
         onChange={(event) => {
           const name = event.currentTarget.value;
           event.currentTarget.value = "";
@@ -163,7 +231,9 @@ function Add() {
         }}
       >
         <option value="">+ operation</option>
-        {ADDABLE.map((name) => <option value={name}>{name}</option>)}
+        {ADDABLE.map((name) => (
+          <option value={name}>{name}</option>
+        ))}
       </select>
     </li>
   );
@@ -176,11 +246,17 @@ export function ChainPane() {
   const unread = trouble.value !== null && blocks.value[trouble.value.block ?? -1] === undefined;
   return (
     <Pane
-      id="chain" title="Chain" shows={false}
+      id="chain"
+      title="Chain"
+      shows={false}
       tools={
         <Choice
-          name="Example" value={preset?.name ?? ""}
-          options={[...(preset === undefined ? [["", "(your own)"] as const] : []), ...presets.value.map(({ name }) => [name, name] as const)]}
+          name="Example"
+          value={preset?.name ?? ""}
+          options={[
+            ...(preset === undefined ? [["", "(your own)"] as const] : []),
+            ...presets.value.map(({ name }) => [name, name] as const),
+          ]}
           choose={(name) => {
             const chosen = presets.value.find((each) => each.name === name);
             if (chosen !== undefined) change({ chain: chosen.chain, muted: [], at: [], ...AFRESH }, true);
@@ -189,7 +265,10 @@ export function ChainPane() {
       }
     >
       <Text
-        name="Chain as text" value={chain.value} invalid={fault !== null} describedBy={fault === null ? "chain-help" : "chain-fault"}
+        name="Chain as text"
+        value={chain.value}
+        invalid={fault !== null}
+        describedBy={fault === null ? "chain-help" : "chain-fault"}
         change={(text) => change({ chain: text, muted: [], ...AFRESH }, "chain text")}
       />
       {fault !== null && <Mistake id="chain-fault" fault={fault} text={chain.value} />}
@@ -200,30 +279,37 @@ export function ChainPane() {
       {start.value !== null && (
         // A text that cannot be read to its end must not be written anew from what was read.
         <fieldset disabled={unread}>
-        <ol class="blocks" aria-label="The chain as blocks">
-          <li class="block base">
-            <div class="block-line">
-              <span class="block-text">
-                <Numbers
-                  text={start.value.text} name="base"
-                  change={(text) => rewrite(text, blocks.value, "number in the base")}
-                />
-              </span>
-            </div>
-            <div class="block-line"><span class="soft">{start.value.kind === "views" ? "views" : "base shape"}</span></div>
-          </li>
-          {blocks.value.map((block, at) => <BlockCard key={at} block={block} at={at} drag={drag} setDrag={setDrag} />)}
-          {unread ? (
-            <li class="block" data-verdict="failed">
+          <ol class="blocks" aria-label="The chain as blocks">
+            <li class="block base">
               <div class="block-line">
-                <code class="block-text">{chain.value.slice(fault?.span?.[0] ?? 0).slice(0, 30) || "\u2038"}</code>
-                <span class="verdict" data-verdict="failed">cannot be read</span>
+                <span class="block-text">
+                  <Numbers
+                    text={start.value.text}
+                    name="base"
+                    change={(text) => rewrite(text, blocks.value, "number in the base")}
+                  />
+                </span>
+              </div>
+              <div class="block-line">
+                <span class="soft">{start.value.kind === "views" ? "views" : "base shape"}</span>
               </div>
             </li>
-          ) : (
-            <Add />
-          )}
-        </ol>
+            {blocks.value.map((block, at) => (
+              <BlockCard key={at} block={block} at={at} drag={drag} setDrag={setDrag} />
+            ))}
+            {unread ? (
+              <li class="block" data-verdict="failed">
+                <div class="block-line">
+                  <code class="block-text">{chain.value.slice(fault?.span?.[0] ?? 0).slice(0, 30) || "\u2038"}</code>
+                  <span class="verdict" data-verdict="failed">
+                    cannot be read
+                  </span>
+                </div>
+              </li>
+            ) : (
+              <Add />
+            )}
+          </ol>
         </fieldset>
       )}
     </Pane>

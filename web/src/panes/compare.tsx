@@ -40,11 +40,25 @@ function Result({ answer }: { answer: CompareAnswer }) {
   return (
     <>
       <p class="outcome" data-equal={equal === null ? "unknown" : equal ? "yes" : "no"}>
-        {equal === true ? "Equal: every element reads the same address." : equal === null ? "Not decided." : "Different."}
+        {equal === true
+          ? "Equal: every element reads the same address."
+          : equal === null
+            ? "Not decided."
+            : "Different."}
         {difference !== null && (
           <>
-            {" "}At <button type="button" class="go" title="Select this element" onClick={() => select(difference.index.map(Number))}>{bracket(difference.index)}</button>:{" "}
-            {difference.a === null ? "masked" : `address ${plain(difference.a)}`} here, {difference.b === null ? "masked" : `address ${plain(difference.b)}`} there.
+            {" "}
+            At{" "}
+            <button
+              type="button"
+              class="go"
+              title="Select this element"
+              onClick={() => select(difference.index.map(Number))}
+            >
+              {bracket(difference.index)}
+            </button>
+            : {difference.a === null ? "masked" : `address ${plain(difference.a)}`} here,{" "}
+            {difference.b === null ? "masked" : `address ${plain(difference.b)}`} there.
           </>
         )}
         {note !== null && ` ${sentence(note)}`}
@@ -52,23 +66,46 @@ function Result({ answer }: { answer: CompareAnswer }) {
       <Scroll label="Both layouts in numbers">
         <table class="numbers-table compare">
           <thead>
-            <tr><td /><th scope="col">this one</th><th scope="col">the other</th></tr>
+            <tr>
+              <td />
+              <th scope="col">this one</th>
+              <th scope="col">the other</th>
+            </tr>
           </thead>
           <tbody>
-            <tr><th scope="row">shape</th>{sides.map(({ shape }) => <td>{tuple(shape)}</td>)}</tr>
+            <tr>
+              <th scope="row">shape</th>
+              {sides.map(({ shape }) => (
+                <td>{tuple(shape)}</td>
+              ))}
+            </tr>
             {ROWS.map(({ name, hint, of }) => {
-              const values = sides.map((side) => { const value = of(side); return value === null ? "not known" : pretty(value); });
+              const values = sides.map((side) => {
+                const value = of(side);
+                return value === null ? "not known" : pretty(value);
+              });
               return (
                 <tr data-differs={values[0] !== values[1] ? "yes" : undefined}>
-                  <th scope="row" title={hint}>{name}</th>
-                  {values.map((value) => <td>{value}</td>)}
+                  <th scope="row" title={hint}>
+                    {name}
+                  </th>
+                  {values.map((value) => (
+                    <td>{value}</td>
+                  ))}
                 </tr>
               );
             })}
           </tbody>
         </table>
       </Scroll>
-      {sides.map(({ note: each }, at) => each !== null && <p class="soft">{at === 0 ? "This one" : "The other"}: {sentence(each)}</p>)}
+      {sides.map(
+        ({ note: each }, at) =>
+          each !== null && (
+            <p class="soft">
+              {at === 0 ? "This one" : "The other"}: {sentence(each)}
+            </p>
+          ),
+      )}
     </>
   );
 }
@@ -91,7 +128,13 @@ export function ComparePane() {
           compared.value = { layout: now, other, width, line, answer, fault };
         };
         if (other.length > LONGEST_TEXT) {
-          done(null, { kind: "limit", message: `This text is ${other.length} characters long; the page reads at most ${LONGEST_TEXT}.`, field: "b", span: null, step: null });
+          done(null, {
+            kind: "limit",
+            message: `This text is ${other.length} characters long; the page reads at most ${LONGEST_TEXT}.`,
+            field: "b",
+            span: null,
+            step: null,
+          });
           return;
         }
         void ask("compare", { a: now.source, b: { chain: other }, width, line }, "compare").then((said) => {
@@ -103,36 +146,64 @@ export function ComparePane() {
   const { other, width, line, mode } = page.value;
   const shown = compared.value;
   const fresh =
-    shown !== null && shown.layout === layout.value && shown.other === other && shown.width === width && shown.line === line && current.value;
+    shown !== null &&
+    shown.layout === layout.value &&
+    shown.other === other &&
+    shown.width === width &&
+    shown.line === line &&
+    current.value;
   const fault = fresh ? shown.fault : null;
   return (
     <Pane
-      id="compare" title="Compare" shows={false}
+      id="compare"
+      title="Compare"
+      shows={false}
       tools={
         <>
-          <Choice name="bytes an element" value={String(width)} options={counts([1, 2, 4, 8, 16], width)} choose={(value) => change({ width: Number(value) }, true)} />
-          <Choice name="a cache line" value={String(line)} options={counts([32, 64, 128, 256], line)} choose={(value) => change({ line: Number(value) }, true)} />
+          <Choice
+            name="bytes an element"
+            value={String(width)}
+            options={counts([1, 2, 4, 8, 16], width)}
+            choose={(value) => change({ width: Number(value) }, true)}
+          />
+          <Choice
+            name="a cache line"
+            value={String(line)}
+            options={counts([32, 64, 128, 256], line)}
+            choose={(value) => change({ line: Number(value) }, true)}
+          />
         </>
       }
     >
       <div class="beside-line">
         <Text
-          name="The other chain" value={other} placeholder="another chain, such as (3, 2)"
-          invalid={fault !== null} describedBy={fault === null ? undefined : "compare-fault"}
+          name="The other chain"
+          value={other}
+          placeholder="another chain, such as (3, 2)"
+          invalid={fault !== null}
+          describedBy={fault === null ? undefined : "compare-fault"}
           change={(text) => change({ other: text }, "other text")}
         />
         <button
-          type="button" disabled={layout.value === null || !current.value}
+          type="button"
+          disabled={layout.value === null || !current.value}
           onClick={() => {
             const source = layout.value?.source;
-            if (source !== undefined && "chain" in source) change({ other: mode === "chain" ? chain.value : source.chain }, true);
+            if (source !== undefined && "chain" in source)
+              change({ other: mode === "chain" ? chain.value : source.chain }, true);
           }}
         >
           Copy this one
         </button>
       </div>
       {fault !== null && <Mistake id="compare-fault" fault={fault} text={fault.field === "b" ? other : null} />}
-      {other.trim() === "" ? null : fresh && shown.answer !== null ? <Result answer={shown.answer} /> : fault === null && <p class="soft">{current.value ? "Comparing\u2026" : "Waiting for a layout without a mistake."}</p>}
+      {other.trim() === "" ? null : fresh && shown.answer !== null ? (
+        <Result answer={shown.answer} />
+      ) : (
+        fault === null && (
+          <p class="soft">{current.value ? "Comparing\u2026" : "Waiting for a layout without a mistake."}</p>
+        )
+      )}
     </Pane>
   );
 }

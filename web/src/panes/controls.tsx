@@ -16,7 +16,16 @@ interface IconButtonProps {
 
 export function IconButton({ icon, label, title = label, disabled = false, pressed, click }: IconButtonProps) {
   return (
-    <button type="button" class="icon" data-icon={icon} aria-label={label} title={title} disabled={disabled} aria-pressed={pressed} onClick={click} />
+    <button
+      type="button"
+      class="icon"
+      data-icon={icon}
+      aria-label={label}
+      title={title}
+      disabled={disabled}
+      aria-pressed={pressed}
+      onClick={click}
+    />
   );
 }
 
@@ -33,7 +42,9 @@ export function Choice({ name, value, options, choose }: ChoiceProps) {
     <label class="beside">
       <span>{name}</span>
       <select value={value} onChange={(event) => choose(event.currentTarget.value)}>
-        {options.map(([each, text]) => <option value={each}>{text}</option>)}
+        {options.map(([each, text]) => (
+          <option value={each}>{text}</option>
+        ))}
       </select>
     </label>
   );
@@ -54,13 +65,30 @@ interface TextProps {
 }
 
 /** A line of text that grows with what is in it; Enter only ends it. */
-export function Text({ name, named = false, value, wide = 110, placeholder, invalid, describedBy, change }: TextProps) {
+export function Text({
+  name,
+  named = false,
+  value,
+  wide = 110,
+  placeholder,
+  invalid,
+  describedBy,
+  change,
+}: TextProps) {
   return (
     <label class={named ? "line named" : "line"}>
       <span class={named ? "" : "spoken-label"}>{name}</span>
       <textarea
-        class="text" rows={Math.min(Math.max(Math.ceil(value.length / wide), value.split("\n").length), 6)} value={value} placeholder={placeholder}
-        spellcheck={false} autocomplete="off" autocapitalize="off" maxLength={LONGEST_TEXT + 1000} aria-invalid={invalid} aria-describedby={describedBy}
+        class="text"
+        rows={Math.min(Math.max(Math.ceil(value.length / wide), value.split("\n").length), 6)}
+        value={value}
+        placeholder={placeholder}
+        spellcheck={false}
+        autocomplete="off"
+        autocapitalize="off"
+        maxLength={LONGEST_TEXT + 1000}
+        aria-invalid={invalid}
+        aria-describedby={describedBy}
         onInput={(event) => change(event.currentTarget.value)}
         onBlur={settle}
         onKeyDown={(event) => {

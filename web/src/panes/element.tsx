@@ -11,7 +11,11 @@ export function ElementPane() {
   const known = detail.value;
   const index = selected.value;
   if (now === null || index === null) {
-    return <Pane id="element" title="Element"><p class="soft">There is no element.</p></Pane>;
+    return (
+      <Pane id="element" title="Element">
+        <p class="soft">There is no element.</p>
+      </Pane>
+    );
   }
   const mine = known !== null && known.layout === now;
   const shown = mine && known.index !== null ? known.index : index;
@@ -21,8 +25,14 @@ export function ElementPane() {
   return (
     <Pane id="element" title="Element">
       <p class="linked">
-        <span class="from">{mine && known.fromMemory && known.index === null ? "nothing" : bracket(shown.map((at, axis) => at + (begins[axis] ?? 0)))}</span>
-        <span class="arrow" aria-label="reads address">{mine && known.fromMemory ? "\u2190" : "\u2192"}</span>
+        <span class="from">
+          {mine && known.fromMemory && known.index === null
+            ? "nothing"
+            : bracket(shown.map((at, axis) => at + (begins[axis] ?? 0)))}
+        </span>
+        <span class="arrow" aria-label="reads address">
+          {mine && known.fromMemory ? "\u2190" : "\u2192"}
+        </span>
         <span class="to">{!mine ? "\u2026" : known.address === null ? "masked" : plain(known.address)}</span>
       </p>
       <p class="soft">
@@ -38,7 +48,9 @@ export function ElementPane() {
           <label>
             <span>{now.names[axis]}</span>
             <Scrub
-              field value={String(at + (begins[axis] ?? 0))} label={`index along ${now.names[axis]}`}
+              field
+              value={String(at + (begins[axis] ?? 0))}
+              label={`index along ${now.names[axis]}`}
               change={(value) => {
                 if (!/^[+-]?\d+$/.test(value)) return;
                 pointed.value = null;
@@ -49,7 +61,9 @@ export function ElementPane() {
           </label>
         ))}
       </div>
-      <p class="soft">{counted(now.numel, "element")} in all{now.chain?.contiguous === true ? ", contiguous" : ""}</p>
+      <p class="soft">
+        {counted(now.numel, "element")} in all{now.chain?.contiguous === true ? ", contiguous" : ""}
+      </p>
     </Pane>
   );
 }

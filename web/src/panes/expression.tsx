@@ -15,12 +15,27 @@ import { Pane } from "./pane";
 import { Scroll } from "./scroll";
 
 /** The code in the chosen language, and what it is of. */
-const code = signal<{ layout: Layout; language: string; kernel: boolean; text: string | null; fault: Fault | null } | null>(null);
+const code = signal<{
+  layout: Layout;
+  language: string;
+  kernel: boolean;
+  text: string | null;
+  fault: Fault | null;
+} | null>(null);
 
 /** What the texts of a language are called on the page. */
 const NAMES: Record<string, string> = {
-  python: "Python", c: "C", cuda: "CUDA", opencl: "OpenCL", metal: "Metal", wgsl: "WGSL", rust: "Rust", mlir: "MLIR", latex: "LaTeX",
-  numpy: "NumPy (the operations)", pytorch: "PyTorch (the operations)",
+  python: "Python",
+  c: "C",
+  cuda: "CUDA",
+  opencl: "OpenCL",
+  metal: "Metal",
+  wgsl: "WGSL",
+  rust: "Rust",
+  mlir: "MLIR",
+  latex: "LaTeX",
+  numpy: "NumPy (the operations)",
+  pytorch: "PyTorch (the operations)",
 };
 
 /** Whether a language has kernels. */
@@ -60,13 +75,19 @@ function Lines({ expression, values }: { expression: Expression; values: Integer
               {values !== null && !trivial && (
                 <code class="substituted">
                   <span class="soft">= </span>
-                  {pieces.map((piece) => (typeof piece === "number" ? <b>{bracketed(valueText(expression, piece, values))}</b> : piece))}
+                  {pieces.map((piece) =>
+                    typeof piece === "number" ? <b>{bracketed(valueText(expression, piece, values))}</b> : piece,
+                  )}
                   <span class="soft"> = </span>
                   <b class="value">{valueText(expression, node, values)}</b>
                 </code>
               )}
             </dd>
-            {of !== undefined && !of.condition && <dd class="range" title="The values that it can have">{plain(of.low)} … {plain(of.high)}</dd>}
+            {of !== undefined && !of.condition && (
+              <dd class="range" title="The values that it can have">
+                {plain(of.low)} … {plain(of.high)}
+              </dd>
+            )}
           </div>
         );
       })}
@@ -90,12 +111,21 @@ function Terms({ expression, values }: { expression: Expression; values: Integer
       <Scroll label="Terms" always>
         <table class="numbers-table">
           <thead>
-            <tr><th scope="col" class="left">term</th><th scope="col">least</th><th scope="col">most</th><th scope="col">now</th></tr>
+            <tr>
+              <th scope="col" class="left">
+                term
+              </th>
+              <th scope="col">least</th>
+              <th scope="col">most</th>
+              <th scope="col">now</th>
+            </tr>
           </thead>
           <tbody>
             {rows.map(({ node, at }) => (
               <tr>
-                <td class="left"><code>{node.text}</code></td>
+                <td class="left">
+                  <code>{node.text}</code>
+                </td>
                 <td>{node.condition ? "False" : plain(node.low)}</td>
                 <td>{node.condition ? "True" : plain(node.high)}</td>
                 <td>{values === null ? "" : valueText(expression, at, values)}</td>
@@ -122,7 +152,13 @@ function Code() {
         if (old?.layout === of && old.language === language && old.kernel === whole) return;
         void ask("code", { source: of.source, language, kernel: whole }, "code").then((said) => {
           if (said === null) return;
-          code.value = { layout: of, language, kernel: whole, text: said.ok ? said.value.code : null, fault: said.ok ? null : said.fault };
+          code.value = {
+            layout: of,
+            language,
+            kernel: whole,
+            text: said.ok ? said.value.code : null,
+            fault: said.ok ? null : said.fault,
+          };
         });
       }),
     [],
@@ -132,20 +168,37 @@ function Code() {
     <div class="code">
       <div class="code-head">
         <Choice
-          name="Code in" value={language} choose={(value) => change({ language: value as (typeof LANGUAGES)[number] }, true)}
-          options={LANGUAGES.filter((each) => now?.chain != null || (each !== "numpy" && each !== "pytorch")).map((each) => [each, NAMES[each] ?? each])}
+          name="Code in"
+          value={language}
+          choose={(value) => change({ language: value as (typeof LANGUAGES)[number] }, true)}
+          options={LANGUAGES.filter((each) => now?.chain != null || (each !== "numpy" && each !== "pytorch")).map(
+            (each) => [each, NAMES[each] ?? each],
+          )}
         />
         <label class="beside">
           <input
-            type="checkbox" checked={kernel && hasKernels(language)} disabled={!hasKernels(language)}
+            type="checkbox"
+            checked={kernel && hasKernels(language)}
+            disabled={!hasKernels(language)}
             onChange={(event) => change({ kernel: event.currentTarget.checked }, true)}
           />
           whole kernel
         </label>
         <span class="fill" />
-        <CopyButton name="Copy" hint="Copy the code" disabled={shown?.text == null} text={() => code.value?.text ?? ""} />
+        <CopyButton
+          name="Copy"
+          hint="Copy the code"
+          disabled={shown?.text == null}
+          text={() => code.value?.text ?? ""}
+        />
       </div>
-      {shown?.fault != null ? <p class="soft">{sentence(shown.fault.message)}</p> : <pre tabIndex={0} role="region" aria-label="Code"><code>{shown?.text ?? "\u2026"}</code></pre>}
+      {shown?.fault != null ? (
+        <p class="soft">{sentence(shown.fault.message)}</p>
+      ) : (
+        <pre tabIndex={0} role="region" aria-label="Code">
+          <code>{shown?.text ?? "\u2026"}</code>
+        </pre>
+      )}
     </div>
   );
 }
@@ -163,11 +216,19 @@ export function ExpressionPane() {
         <p class="soft">{sentence(now?.expressionNote ?? "There is no expression.")}</p>
       ) : (
         <>
-          {expression.lines.length === 0 ? <p class="soft">{sentence(expression.note ?? "The expression is too long to show.")}</p> : <Lines expression={expression} values={values} />}
-          <p class="soft cost">{costText(expression.cost)}. {expression.bits} bits suffice.</p>
+          {expression.lines.length === 0 ? (
+            <p class="soft">{sentence(expression.note ?? "The expression is too long to show.")}</p>
+          ) : (
+            <Lines expression={expression} values={values} />
+          )}
+          <p class="soft cost">
+            {costText(expression.cost)}. {expression.bits} bits suffice.
+          </p>
           {free !== null && (
             <p class="soft">
-              {cheaper ? `As written: ${costText(free.written.cost)}. What is shown is the same for all values, simplified.` : "As written, it is already as cheap as we can make it."}
+              {cheaper
+                ? `As written: ${costText(free.written.cost)}. What is shown is the same for all values, simplified.`
+                : "As written, it is already as cheap as we can make it."}
             </p>
           )}
           <Terms expression={expression} values={values} />

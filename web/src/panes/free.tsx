@@ -14,8 +14,13 @@ function Line({ field }: { field: "index" | "valid" }) {
   return (
     <>
       <Text
-        name={field} named value={text} wide={90} placeholder={field === "valid" ? "True" : ""}
-        invalid={fault !== null} describedBy={fault === null ? undefined : `${field}-fault`}
+        name={field}
+        named
+        value={text}
+        wide={90}
+        placeholder={field === "valid" ? "True" : ""}
+        invalid={fault !== null}
+        describedBy={fault === null ? undefined : `${field}-fault`}
         change={(value) => change({ [field]: value, camera: null, stripCamera: null }, `${field} text`)}
       />
       {fault !== null && <Mistake id={`${field}-fault`} fault={fault} text={text} />}
@@ -36,10 +41,17 @@ export function FreePane() {
   };
   return (
     <Pane
-      id="free" title="Expression over variables" shows={false}
+      id="free"
+      title="Expression over variables"
+      shows={false}
       tools={
         <Choice
-          name="Division as in" value={syntax} options={[["python", "Python (//, rounds down)"], ["c", "C (/, towards zero)"]]}
+          name="Division as in"
+          value={syntax}
+          options={[
+            ["python", "Python (//, rounds down)"],
+            ["c", "C (/, towards zero)"],
+          ]}
           choose={(value) => change({ syntax: value === "c" ? "c" : "python" }, true)}
         />
       }
@@ -50,23 +62,36 @@ export function FreePane() {
         {variables.map(({ name, begin, end }, row) => (
           <li data-wrong={other?.field === "variables" && other.variable === row ? "yes" : undefined}>
             <input
-              class="name" type="text" value={name} aria-label={`Name of variable ${row + 1}`} spellcheck={false} autocomplete="off" autocapitalize="off" maxLength={64}
-              onInput={(event) => put(row, { name: event.currentTarget.value })} onBlur={settle}
+              class="name"
+              type="text"
+              value={name}
+              aria-label={`Name of variable ${row + 1}`}
+              spellcheck={false}
+              autocomplete="off"
+              autocapitalize="off"
+              maxLength={64}
+              onInput={(event) => put(row, { name: event.currentTarget.value })}
+              onBlur={settle}
             />
             from
             <Scrub field value={begin} label={`${name} from`} change={(value) => put(row, { begin: value })} />
             to before
             <Scrub field value={end} label={`${name} to before`} change={(value) => put(row, { end: value })} />
             <IconButton
-              icon="remove" label={`Delete ${name || "variable"}`} title="Delete"
+              icon="remove"
+              label={`Delete ${name || "variable"}`}
+              title="Delete"
               click={() => change({ variables: variables.filter((_, each) => each !== row), ...AFRESH }, true)}
             />
           </li>
         ))}
         <li>
           <button
-            type="button" disabled={variables.length >= MOST_AXES}
-            onClick={() => change({ variables: [...variables, { name: spare(), begin: "0", end: "2" }], ...AFRESH }, true)}
+            type="button"
+            disabled={variables.length >= MOST_AXES}
+            onClick={() =>
+              change({ variables: [...variables, { name: spare(), begin: "0", end: "2" }], ...AFRESH }, true)
+            }
           >
             + variable
           </button>

@@ -43,9 +43,15 @@ export const gridView = computed((): GridView | null => {
   const over = pointed.value;
   const focus = over !== null && "index" in over ? over.index : (known?.index ?? selected.value);
   const lit = sharing.value?.indices ?? NONE;
-  const fits = (index: number[] | null): number[] | null => (index !== null && isIndex(index, now.shape) ? index : null);
+  const fits = (index: number[] | null): number[] | null =>
+    index !== null && isIndex(index, now.shape) ? index : null;
   return {
-    scene: { layout: now, plan: gridPlan.value, fixed: slice.value === "" ? [] : slice.value.split(",").map(Number), color },
+    scene: {
+      layout: now,
+      plan: gridPlan.value,
+      fixed: slice.value === "" ? [] : slice.value.split(",").map(Number),
+      color,
+    },
     label,
     theme: colors,
     camera: camera.value,
@@ -57,11 +63,23 @@ export const gridView = computed((): GridView | null => {
 });
 
 /** The canvas that is on the page, for exports and measurements. */
-export const gridCanvas: { now: GridCanvas | null; zoom: ((factor: number) => void) | null } = { now: null, zoom: null };
+export const gridCanvas: { now: GridCanvas | null; zoom: ((factor: number) => void) | null } = {
+  now: null,
+  zoom: null,
+};
 
-const LABEL_NAMES: Record<Label, string> = { address: "address", position: "position", index: "coordinates", valid: "validity" };
+const LABEL_NAMES: Record<Label, string> = {
+  address: "address",
+  position: "position",
+  index: "coordinates",
+  valid: "validity",
+};
 const PLACE_NAMES: Record<Place, string> = {
-  rows: "rows", columns: "columns", down: "facets down", across: "facets across", slider: "slider",
+  rows: "rows",
+  columns: "columns",
+  down: "facets down",
+  across: "facets across",
+  slider: "slider",
 };
 /** The height that a grid may take. */
 const TALLEST = 460;
@@ -95,7 +113,10 @@ function Canvas() {
     };
     const grid = new GridCanvas(canvas, redraw);
     gridCanvas.now = grid;
-    const size = (): { column: number; row: number } => ({ column: gridPlan.peek().column.extent, row: gridPlan.peek().row.extent });
+    const size = (): { column: number; row: number } => ({
+      column: gridPlan.peek().column.extent,
+      row: gridPlan.peek().row.extent,
+    });
     const put = (next: Camera): void => {
       moving = true;
       clearTimeout(still);
@@ -106,7 +127,13 @@ function Canvas() {
       // Some of the tensor stays in sight.
       const { column, row } = size();
       const [wide, tall] = [grid.width / next.scale, grid.height / next.scale];
-      change({ camera: { scale: next.scale, x: clamp(next.x, -wide * 0.5, column - wide * 0.2), y: clamp(next.y, -tall * 0.5, row - tall * 0.2) } });
+      change({
+        camera: {
+          scale: next.scale,
+          x: clamp(next.x, -wide * 0.5, column - wide * 0.2),
+          y: clamp(next.y, -tall * 0.5, row - tall * 0.2),
+        },
+      });
     };
     const zoom = (factor: number, x: number, y: number): void => {
       const view = gridView.peek();
@@ -118,7 +145,11 @@ function Canvas() {
         change({ camera: null });
         return;
       }
-      put({ scale, x: from.x + (x - left) * (1 / from.scale - 1 / scale), y: from.y + (y - top) * (1 / from.scale - 1 / scale) });
+      put({
+        scale,
+        x: from.x + (x - left) * (1 / from.scale - 1 / scale),
+        y: from.y + (y - top) * (1 / from.scale - 1 / scale),
+      });
     };
     gridCanvas.zoom = (factor) => zoom(factor, grid.width / 2, grid.height / 2);
     const pan = (dx: number, dy: number): void => {
@@ -137,7 +168,8 @@ function Canvas() {
       hover(x, y) {
         const index = at(x, y);
         const old = pointed.peek();
-        if (index === null ? old === null : old !== null && "index" in old && old.index.join() === index.join()) return;
+        if (index === null ? old === null : old !== null && "index" in old && old.index.join() === index.join())
+          return;
         pointed.value = index === null ? null : { index };
       },
       leave() {
@@ -168,8 +200,14 @@ function Canvas() {
         const last = { row: row.count - 1, column: column.count - 1 };
         const far = event.ctrlKey || event.metaKey;
         const goals: Record<string, [number, number]> = {
-          ArrowLeft: [r, c - 1], ArrowRight: [r, c + 1], ArrowUp: [r - 1, c], ArrowDown: [r + 1, c],
-          Home: [far ? 0 : r, 0], End: [far ? last.row : r, last.column], PageUp: [r - 10, c], PageDown: [r + 10, c],
+          ArrowLeft: [r, c - 1],
+          ArrowRight: [r, c + 1],
+          ArrowUp: [r - 1, c],
+          ArrowDown: [r + 1, c],
+          Home: [far ? 0 : r, 0],
+          End: [far ? last.row : r, last.column],
+          PageUp: [r - 10, c],
+          PageDown: [r + 10, c],
         };
         const to = goals[event.key];
         if (to === undefined) return;
@@ -220,7 +258,11 @@ function Canvas() {
   }, []);
   return (
     <div
-      class="canvas-host" ref={host} tabIndex={0} role="application" aria-roledescription="tensor grid"
+      class="canvas-host"
+      ref={host}
+      tabIndex={0}
+      role="application"
+      aria-roledescription="tensor grid"
       aria-label="Tensor grid: arrow keys move the selected element, plus and minus zoom, 0 shows everything"
     >
       <canvas ref={ref} aria-hidden="true" />
@@ -245,7 +287,13 @@ function Axes() {
     <div class="axes" role="group" aria-label="Where each axis goes">
       {shape.map((size, axis) => (
         <Choice
-          name={<>{names[axis]} <i>{plain(size)}</i></>} value={places.value[axis] ?? "slider"} choose={(value) => put(axis, value as Place)}
+          name={
+            <>
+              {names[axis]} <i>{plain(size)}</i>
+            </>
+          }
+          value={places.value[axis] ?? "slider"}
+          choose={(value) => put(axis, value as Place)}
           options={PLACES.map((place) => [place, PLACE_NAMES[place]])}
         />
       ))}
@@ -263,10 +311,17 @@ function Sliders() {
     <div class="sliders">
       {axes.map((axis) => (
         <label>
-          <span>{now.names[axis]} = <output>{plain((index[axis] ?? 0) + (now.begins[axis] ?? 0))}</output></span>
+          <span>
+            {now.names[axis]} = <output>{plain((index[axis] ?? 0) + (now.begins[axis] ?? 0))}</output>
+          </span>
           <input
-            type="range" min={0} max={(now.shape[axis] ?? 1) - 1} value={index[axis] ?? 0}
-            onInput={(event) => select(index.map((at, each) => (each === axis ? Number(event.currentTarget.value) : at)))}
+            type="range"
+            min={0}
+            max={(now.shape[axis] ?? 1) - 1}
+            value={index[axis] ?? 0}
+            onInput={(event) =>
+              select(index.map((at, each) => (each === axis ? Number(event.currentTarget.value) : at)))
+            }
           />
         </label>
       ))}
@@ -279,29 +334,51 @@ export function GridPane() {
   const views = Math.max(now?.chain?.views.length ?? 1, 1);
   const { label, color } = page.value;
   const elsewhere =
-    gridView.value === null ? 0 : gridView.value.readers.filter((index) => gridPlan.value.sliders.some((axis) => index[axis] !== gridView.value!.scene.fixed[axis])).length;
+    gridView.value === null
+      ? 0
+      : gridView.value.readers.filter((index) =>
+          gridPlan.value.sliders.some((axis) => index[axis] !== gridView.value!.scene.fixed[axis]),
+        ).length;
   return (
     <Pane
-      id="grid" title="Tensor"
+      id="grid"
+      title="Tensor"
       tools={
         <>
           <Choice
-            name="Cells" value={label} choose={(value) => change({ label: value as Label }, true)}
+            name="Cells"
+            value={label}
+            choose={(value) => change({ label: value as Label }, true)}
             options={LABELS.map((each) => [each, LABEL_NAMES[each]])}
           />
           <Choice
-            name="Colour" value={color} choose={(value) => change({ color: value }, true)}
+            name="Colour"
+            value={color}
+            choose={(value) => change({ color: value }, true)}
             options={[
               ["address", "address"],
               ["reads", "reads of the address"],
               ...(now?.names ?? []).map((name, axis) => [`axis${axis}`, name] as const),
-              ...Array.from({ length: views - 1 }, (_, view) => [`view${view + 1}`, `position in view ${view + 1}`] as const),
+              ...Array.from(
+                { length: views - 1 },
+                (_, view) => [`view${view + 1}`, `position in view ${view + 1}`] as const,
+              ),
             ]}
           />
           <div class="group">
-            <IconButton icon="plus" label="Zoom in" title="Zoom in (+, or Ctrl and the wheel)" click={() => zoomBy(1.5)} />
+            <IconButton
+              icon="plus"
+              label="Zoom in"
+              title="Zoom in (+, or Ctrl and the wheel)"
+              click={() => zoomBy(1.5)}
+            />
             <IconButton icon="minus" label="Zoom out" title="Zoom out (-)" click={() => zoomBy(1 / 1.5)} />
-            <IconButton icon="fit" label="Show everything" title="Show everything (0)" click={() => change({ camera: null })} />
+            <IconButton
+              icon="fit"
+              label="Show everything"
+              title="Show everything (0)"
+              click={() => change({ camera: null })}
+            />
           </div>
         </>
       }
@@ -315,7 +392,12 @@ export function GridPane() {
       ) : (
         <Canvas />
       )}
-      {elsewhere > 0 && <p class="soft">{counted(elsewhere, "element")} of those that read this address {elsewhere === 1 ? "is" : "are"} in other slices.</p>}
+      {elsewhere > 0 && (
+        <p class="soft">
+          {counted(elsewhere, "element")} of those that read this address {elsewhere === 1 ? "is" : "are"} in other
+          slices.
+        </p>
+      )}
     </Pane>
   );
 }

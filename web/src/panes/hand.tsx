@@ -19,7 +19,8 @@ const ROWS: readonly { key: keyof HandAxis; name: string; hint: string }[] = [
 export function HandPane() {
   const { axes, offset } = page.value;
   const piece = trouble.value?.piece ?? null;
-  const wrong = (axis: number | null, key: string): boolean => piece !== null && piece.axis === axis && piece.key === key;
+  const wrong = (axis: number | null, key: string): boolean =>
+    piece !== null && piece.axis === axis && piece.key === key;
   const put = (axis: number, key: keyof HandAxis, value: string): void => {
     const next = axes.map((fields, each) => {
       if (each !== axis) return fields;
@@ -40,15 +41,20 @@ export function HandPane() {
                 <th scope="col">
                   axis {axis}
                   <IconButton
-                    icon="remove" label={`Delete axis ${axis}`} title="Delete"
+                    icon="remove"
+                    label={`Delete axis ${axis}`}
+                    title="Delete"
                     click={() => change({ axes: axes.filter((_, each) => each !== axis), ...AFRESH }, true)}
                   />
                 </th>
               ))}
               <th scope="col">
                 <button
-                  type="button" disabled={axes.length >= MOST_AXES}
-                  onClick={() => change({ axes: [...axes, { size: "2", stride: "1", begin: "0", end: "2" }], ...AFRESH }, true)}
+                  type="button"
+                  disabled={axes.length >= MOST_AXES}
+                  onClick={() =>
+                    change({ axes: [...axes, { size: "2", stride: "1", begin: "0", end: "2" }], ...AFRESH }, true)
+                  }
                 >
                   + axis
                 </button>
@@ -58,10 +64,18 @@ export function HandPane() {
           <tbody>
             {ROWS.map(({ key, name, hint }) => (
               <tr>
-                <th scope="row" title={hint}>{name}</th>
+                <th scope="row" title={hint}>
+                  {name}
+                </th>
                 {axes.map((fields, axis) => (
                   <td>
-                    <Scrub field value={fields[key]} label={`${name}, axis ${axis}`} invalid={wrong(axis, key)} change={(value) => put(axis, key, value)} />
+                    <Scrub
+                      field
+                      value={fields[key]}
+                      label={`${name}, axis ${axis}`}
+                      invalid={wrong(axis, key)}
+                      change={(value) => put(axis, key, value)}
+                    />
                   </td>
                 ))}
                 <td />
@@ -72,7 +86,13 @@ export function HandPane() {
       </Scroll>
       <label class="beside">
         offset
-        <Scrub field value={offset} label="offset" invalid={wrong(null, "offset")} change={(value) => change({ offset: value, ...AFRESH }, "offset")} />
+        <Scrub
+          field
+          value={offset}
+          label="offset"
+          invalid={wrong(null, "offset")}
+          change={(value) => change({ offset: value, ...AFRESH }, "offset")}
+        />
       </label>
       {trouble.value !== null && <Mistake id="hand-fault" fault={trouble.value.fault} text={null} />}
       <p class="help">

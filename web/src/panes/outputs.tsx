@@ -56,13 +56,38 @@ export function Outputs() {
   const [open, setOpen] = useState(false);
   const off = !current.value || layout.value === null;
   const item = (name: string, hint: string, run: () => void) => (
-    <button type="button" title={hint} disabled={off} onClick={() => { setOpen(false); run(); }}>{name}</button>
+    <button
+      type="button"
+      title={hint}
+      disabled={off}
+      onClick={() => {
+        setOpen(false);
+        run();
+      }}
+    >
+      {name}
+    </button>
   );
   return (
     <div class="outputs">
-      <CopyButton name="Copy link" hint="A link to exactly this page" text={() => { flush(); return location.href; }} />
+      <CopyButton
+        name="Copy link"
+        hint="A link to exactly this page"
+        text={() => {
+          flush();
+          return location.href;
+        }}
+      />
       <div class="menu" onKeyDown={(event) => event.key === "Escape" && setOpen(false)}>
-        <button type="button" data-icon="down" aria-expanded={open} aria-controls="exports" onClick={() => setOpen(!open)}>Export</button>
+        <button
+          type="button"
+          data-icon="down"
+          aria-expanded={open}
+          aria-controls="exports"
+          onClick={() => setOpen(!open)}
+        >
+          Export
+        </button>
         {open && (
           <div id="exports" class="menu-list" role="group" aria-label="Export">
             {item("SVG", "The pictures as vectors", svg)}

@@ -16,13 +16,20 @@ interface Props {
 export function Pane({ id, title, tools, shows = true, children }: Props) {
   const stale = shows && !current.value && layout.value !== null;
   return (
-    <section class="pane" id={id} aria-labelledby={`${id}-title`} data-stale={stale ? (idle.value ? "wrong" : "waiting") : undefined}>
+    <section
+      class="pane"
+      id={id}
+      aria-labelledby={`${id}-title`}
+      data-stale={stale ? (idle.value ? "wrong" : "waiting") : undefined}
+    >
       <div class="pane-head">
         <h2 id={`${id}-title`}>{title}</h2>
         {stale && trouble.value !== null && <span class="stale-mark">Not current: from before the mistake</span>}
         {tools}
       </div>
-      <div class="pane-body" inert={stale && idle.value}>{shows && layout.value === null ? <p class="soft">Nothing to show yet.</p> : children}</div>
+      <div class="pane-body" inert={stale && idle.value}>
+        {shows && layout.value === null ? <p class="soft">Nothing to show yet.</p> : children}
+      </div>
     </section>
   );
 }

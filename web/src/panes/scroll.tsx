@@ -2,10 +2,22 @@
 import { h } from "preact";
 import type { ComponentChildren } from "preact";
 
-export function Scroll({ label, always = false, children }: { label: string; always?: boolean; children: ComponentChildren }) {
+export function Scroll({
+  label,
+  always = false,
+  children,
+}: {
+  label: string;
+  always?: boolean;
+  children: ComponentChildren;
+}) {
   const fit = (box: HTMLDivElement | null): void => {
     // Only what scrolls is a tab stop.
     if (box !== null) box.tabIndex = always || box.scrollWidth > box.clientWidth ? 0 : -1;
   };
-  return <div class="scroll" ref={fit} role="region" aria-label={label}>{children}</div>;
+  return (
+    <div class="scroll" ref={fit} role="region" aria-label={label}>
+      {children}
+    </div>
+  );
 }

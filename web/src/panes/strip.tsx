@@ -22,7 +22,11 @@ export const stripView = computed((): StripView | null => {
   const address = over !== null && "address" in over ? over.address : (known?.address ?? null);
   const { strip, rowLength, stripCamera } = page.value;
   return {
-    layout: now, theme: colors, wrapped: strip === "wrapped", rowLength, camera: stripCamera,
+    layout: now,
+    theme: colors,
+    wrapped: strip === "wrapped",
+    rowLength,
+    camera: stripCamera,
     focus: address === null ? null : Number(address),
   };
 });
@@ -118,8 +122,14 @@ function Canvas() {
       const from = view.focus ?? begin;
       const down = Number.isFinite(row) ? row : 10;
       const goals: Record<string, number> = {
-        ArrowLeft: from - 1, ArrowRight: from + 1, ArrowUp: from - down, ArrowDown: from + down, Home: begin, End: end - 1,
-        PageUp: from - 10 * down, PageDown: from + 10 * down,
+        ArrowLeft: from - 1,
+        ArrowRight: from + 1,
+        ArrowUp: from - down,
+        ArrowDown: from + down,
+        Home: begin,
+        End: end - 1,
+        PageUp: from - 10 * down,
+        PageDown: from + 10 * down,
       };
       const to = goals[event.key];
       if (to !== undefined && end > begin) {
@@ -166,7 +176,11 @@ function Canvas() {
   }, []);
   return (
     <div
-      class="canvas-host" ref={host} tabIndex={0} role="application" aria-roledescription="memory strip"
+      class="canvas-host"
+      ref={host}
+      tabIndex={0}
+      role="application"
+      aria-roledescription="memory strip"
       aria-label="Memory: arrow keys point at addresses, Enter selects an element that reads the address"
     >
       <canvas ref={ref} aria-hidden="true" />
@@ -188,15 +202,27 @@ function Said() {
   const now = layout.value;
   if (now === null) return null;
   const read = sharing.value;
-  const range = now.addresses === null ? "No address is read." : `Addresses ${pretty(now.addresses[0])} to ${pretty(now.addresses[1])} are read.`;
+  const range =
+    now.addresses === null
+      ? "No address is read."
+      : `Addresses ${pretty(now.addresses[0])} to ${pretty(now.addresses[1])} are read.`;
   const length = now.chain?.buffer_len == null ? "" : ` The buffer has ${counted(now.chain.buffer_len, "element")}.`;
   let reading = "";
   if (read !== null) {
     const many = read.indices.length;
     const atLeast = read.complete ? "" : "at least ";
-    reading = many === 0 && read.complete ? ` Address ${plain(read.address)} is a hole: nothing reads it.` : ` Address ${plain(read.address)} is read by ${atLeast}${counted(many, "element")}.`;
+    reading =
+      many === 0 && read.complete
+        ? ` Address ${plain(read.address)} is a hole: nothing reads it.`
+        : ` Address ${plain(read.address)} is read by ${atLeast}${counted(many, "element")}.`;
   }
-  return <p class="soft said">{range}{length}{reading}</p>;
+  return (
+    <p class="soft said">
+      {range}
+      {length}
+      {reading}
+    </p>
+  );
 }
 
 export function StripPane() {
@@ -204,28 +230,48 @@ export function StripPane() {
   const now = layout.value;
   return (
     <Pane
-      id="memory" title="Memory"
+      id="memory"
+      title="Memory"
       tools={
         <>
           <Choice
-            name="As" value={strip} options={[["linear", "one line"], ["wrapped", "rows"]]}
+            name="As"
+            value={strip}
+            options={[
+              ["linear", "one line"],
+              ["wrapped", "rows"],
+            ]}
             choose={(value) => change({ strip: value === "wrapped" ? "wrapped" : "linear", stripCamera: null }, true)}
           />
           {strip === "wrapped" && (
             <label class="beside">
               of
               <Scrub
-                field value={rowLength === null ? "" : String(rowLength)} label="addresses in a row (empty: as many as fit)"
+                field
+                value={rowLength === null ? "" : String(rowLength)}
+                label="addresses in a row (empty: as many as fit)"
                 optional
                 change={(value) => {
                   const length = Number(value);
-                  change({ rowLength: value === "" || !Number.isInteger(length) || length < 1 ? null : Math.min(length, 4096), stripCamera: null }, "row length");
+                  change(
+                    {
+                      rowLength:
+                        value === "" || !Number.isInteger(length) || length < 1 ? null : Math.min(length, 4096),
+                      stripCamera: null,
+                    },
+                    "row length",
+                  );
                 }}
               />
             </label>
           )}
           <div class="group">
-            <IconButton icon="fit" label="Show all of memory" title="Show everything (0)" click={() => change({ stripCamera: null })} />
+            <IconButton
+              icon="fit"
+              label="Show all of memory"
+              title="Show everything (0)"
+              click={() => change({ stripCamera: null })}
+            />
           </div>
         </>
       }
@@ -233,11 +279,21 @@ export function StripPane() {
       {now !== null && now.addresses === null ? null : <Canvas />}
       <Said />
       <p class="key">
-        <span><i class="swatch once" /> read once</span>
-        <span><i class="swatch often" /> more often</span>
-        <span><i class="swatch hole" /> hole</span>
-        <span><i class="swatch mask" /> masked</span>
-        <span><i class="swatch lit" /> linked</span>
+        <span>
+          <i class="swatch once" /> read once
+        </span>
+        <span>
+          <i class="swatch often" /> more often
+        </span>
+        <span>
+          <i class="swatch hole" /> hole
+        </span>
+        <span>
+          <i class="swatch mask" /> masked
+        </span>
+        <span>
+          <i class="swatch lit" /> linked
+        </span>
       </p>
     </Pane>
   );

@@ -12,7 +12,11 @@ import { Pane } from "./pane";
 
 /** Selects an element from within the picture. */
 function Go({ index }: { index: readonly Integer[] }) {
-  return <button type="button" class="go" title="Select this element" onClick={() => select(index.map(Number))}>{bracket(index)}</button>;
+  return (
+    <button type="button" class="go" title="Select this element" onClick={() => select(index.map(Number))}>
+      {bracket(index)}
+    </button>
+  );
 }
 
 function signed(value: Integer): string {
@@ -36,19 +40,36 @@ function Uneven({ witness }: { witness: UnevenStep }) {
   const ticks = [...new Map(ends.map((value, at) => [value, [a.from, a.to, b.from, b.to][at]!])).values()];
   return (
     <figure class="witness">
-      <svg viewBox={`0 0 ${WIDE} 164`} role="img" aria-label={`Two steps along axis ${witness.axis} that move the address by ${plain(a.moved)} and by ${plain(b.moved)}`}>
+      <svg
+        viewBox={`0 0 ${WIDE} 164`}
+        role="img"
+        aria-label={`Two steps along axis ${witness.axis} that move the address by ${plain(a.moved)} and by ${plain(b.moved)}`}
+      >
         <line x1="20" x2={WIDE - 20} y1="82" y2="82" class="axis" />
-        {([[a, true], [b, false]] as const).map(([step, up]) => (
+        {(
+          [
+            [a, true],
+            [b, false],
+          ] as const
+        ).map(([step, up]) => (
           <g class={up ? "step first" : "step second"}>
             <path d={arc(step.from, step.to, up)} class="arc" />
-            <path d={up ? "M-4 -7 L0 0 L4 -7" : "M-4 7 L0 0 L4 7"} transform={`translate(${x(step.to)} ${up ? 74 : 90})`} class="arc" />
-            <text x={(x(step.from) + x(step.to)) / 2} y={up ? 20 : 154} class="moved">{signed(step.moved)}</text>
+            <path
+              d={up ? "M-4 -7 L0 0 L4 -7" : "M-4 7 L0 0 L4 7"}
+              transform={`translate(${x(step.to)} ${up ? 74 : 90})`}
+              class="arc"
+            />
+            <text x={(x(step.from) + x(step.to)) / 2} y={up ? 20 : 154} class="moved">
+              {signed(step.moved)}
+            </text>
           </g>
         ))}
         {ticks.map((address) => (
           <g>
             <rect x={x(address) - 17} y="72" width="34" height="20" rx="4" class="cell" />
-            <text x={x(address)} y="86.5" class="address">{plain(address)}</text>
+            <text x={x(address)} y="86.5" class="address">
+              {plain(address)}
+            </text>
           </g>
         ))}
       </svg>
@@ -102,7 +123,10 @@ function axesOf(witness: NotABox): [number, number] {
 }
 
 function Box({ witness, now }: { witness: NotABox; now: Layout }) {
-  const { valid: [a, b], invalid } = witness;
+  const {
+    valid: [a, b],
+    invalid,
+  } = witness;
   const [rowAxis, columnAxis] = axesOf(witness);
   const span = (axis: number): [number, number] => {
     const all = [a, b, invalid].map((index) => Number(index[axis]));
@@ -122,14 +146,21 @@ function Box({ witness, now }: { witness: NotABox; now: Layout }) {
         const [r, c] = [range(rows), rows === columns ? ([0, 1] as [number, number]) : range(columns)];
         if (r[1] - r[0] > MOST_CELLS || c[1] - c[0] > MOST_CELLS) return;
         const request = {
-          source: of.source, rows: [rows], columns: rows === columns ? [] : [columns], fixed: why.invalid,
-          row: { begin: r[0], end: r[1] }, column: { begin: c[0], end: c[1] },
+          source: of.source,
+          rows: [rows],
+          columns: rows === columns ? [] : [columns],
+          fixed: why.invalid,
+          row: { begin: r[0], end: r[1] },
+          column: { begin: c[0], end: c[1] },
         };
         void ask("tile", request, "witness").then((said) => {
           if (said === null || !said.ok) return;
           const { addresses } = said.value;
           slice.value = {
-            layout: of, axes: [rows, columns], begin: [r[0], c[0]], size: [r[1] - r[0], c[1] - c[0]],
+            layout: of,
+            axes: [rows, columns],
+            begin: [r[0], c[0]],
+            size: [r[1] - r[0], c[1] - c[0]],
             valid: Array.from({ length: addresses.length }, (_, cell) => addressOf(addresses, cell) !== null),
           };
         });
@@ -149,31 +180,52 @@ function Box({ witness, now }: { witness: NotABox; now: Layout }) {
   const mark = (index: readonly Integer[], kind: string, text: string) => (
     <g class={inSlice(index, witness, [rowAxis, columnAxis]) ? kind : `${kind} outside`}>
       <rect x={x(index) + cell / 2 - side / 2} y={y(index) + cell / 2 - side / 2} width={side} height={side} rx="4" />
-      <text x={x(index) + cell / 2} y={y(index) + cell / 2 + 4}>{text}</text>
+      <text x={x(index) + cell / 2} y={y(index) + cell / 2 + 4}>
+        {text}
+      </text>
     </g>
   );
   return (
     <figure class="witness">
-      <svg viewBox={`0 0 ${wide + 56} ${tall + 40}`} ref={(svg) => svg?.style.setProperty("--wide", `${wide + 56}px`)} role="img" aria-label={`The masked element ${bracket(invalid)} lies in the box of the valid elements ${bracket(a)} and ${bracket(b)}`}>
-        <text x="40" y="14" class="name">{one ? "" : `axis ${columnAxis} \u2192`}</text>
-        <text x="14" y="26" class="name" transform="rotate(90 14 26)">axis {rowAxis} →</text>
+      <svg
+        viewBox={`0 0 ${wide + 56} ${tall + 40}`}
+        ref={(svg) => svg?.style.setProperty("--wide", `${wide + 56}px`)}
+        role="img"
+        aria-label={`The masked element ${bracket(invalid)} lies in the box of the valid elements ${bracket(a)} and ${bracket(b)}`}
+      >
+        <text x="40" y="14" class="name">
+          {one ? "" : `axis ${columnAxis} \u2192`}
+        </text>
+        <text x="14" y="26" class="name" transform="rotate(90 14 26)">
+          axis {rowAxis} →
+        </text>
         {shown?.valid.map((valid, at) => (
           <rect
-            x={41 + (at % size[1]) * cell} y={27 + Math.floor(at / size[1]) * cell} width={cell - 2} height={cell - 2} rx="2"
+            x={41 + (at % size[1]) * cell}
+            y={27 + Math.floor(at / size[1]) * cell}
+            width={cell - 2}
+            height={cell - 2}
+            rx="2"
             class={valid ? "valid" : "invalid"}
           />
         ))}
         <rect
-          x={40 + (c[0] - begin[1]) * cell - 1} y={26 + (r[0] - begin[0]) * cell - 1}
-          width={(c[1] - c[0] + 1) * cell + 2} height={(r[1] - r[0] + 1) * cell + 2} rx="5" class="box"
+          x={40 + (c[0] - begin[1]) * cell - 1}
+          y={26 + (r[0] - begin[0]) * cell - 1}
+          width={(c[1] - c[0] + 1) * cell + 2}
+          height={(r[1] - r[0] + 1) * cell + 2}
+          rx="5"
+          class="box"
         />
         {mark(a, "good", "\u2713")}
         {mark(b, "good", "\u2713")}
         {mark(invalid, "bad", "\u00d7")}
       </svg>
       <figcaption>
-        <Go index={a} /> and <Go index={b} /> have an address, <Go index={invalid} /> between them has none: one mask is a box, and this is not.
-        {witness.valid.some((index) => !inSlice(index, witness, [rowAxis, columnAxis])) && " What is only outlined lies in another slice."}
+        <Go index={a} /> and <Go index={b} /> have an address, <Go index={invalid} /> between them has none: one mask
+        is a box, and this is not.
+        {witness.valid.some((index) => !inSlice(index, witness, [rowAxis, columnAxis])) &&
+          " What is only outlined lies in another slice."}
       </figcaption>
     </figure>
   );
@@ -188,10 +240,15 @@ export function WitnessPane() {
   return (
     <Pane id="witness" title="Why not one view?">
       {reason === null || now === null ? (
-        <p class="soft">It is one view{now?.chain?.contiguous === true ? ", and contiguous" : ""}: one stride for each axis does it all.</p>
+        <p class="soft">
+          It is one view{now?.chain?.contiguous === true ? ", and contiguous" : ""}: one stride for each axis does it
+          all.
+        </p>
       ) : (
         <>
-          <p>{views} views are needed: {sentence(reason.sentence).replace(/^./, (letter) => letter.toLowerCase())}</p>
+          <p>
+            {views} views are needed: {sentence(reason.sentence).replace(/^./, (letter) => letter.toLowerCase())}
+          </p>
           {witness?.kind === "uneven_step" && <Uneven witness={witness} />}
           {witness?.kind === "not_a_box" && <Box witness={witness} now={now} />}
         </>
