@@ -3,6 +3,7 @@
 use shapetracker::Undecided;
 
 use crate::nest::MOST_BYTES;
+use crate::plan::MOST_BOXES;
 
 /// Why data cannot be moved.
 ///
@@ -103,6 +104,18 @@ pub enum Error {
         shape: Vec<i64>,
         /// Bytes an element.
         width: usize,
+    },
+    /// A stack of views that falls into more boxes than are planned.
+    #[error(
+        "shape {} through {views} views falls into more than {MOST_BOXES} boxes that can be moved one by one; a copy in \
+         between, after some of the operations, makes it simpler",
+        tuple(shape)
+    )]
+    TooManyBoxes {
+        /// The shape.
+        shape: Vec<i64>,
+        /// The number of views.
+        views: usize,
     },
     /// A tensor for which there is not enough memory.
     #[error("there is no memory for {numel} elements of {width} bytes")]

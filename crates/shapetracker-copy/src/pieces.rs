@@ -200,6 +200,15 @@ impl Piece {
         parts.iter().filter(|(begin, end, _)| begin < end).map(part).collect()
     }
 
+    /// The two halves along the outermost axis; `None` of a single element.
+    pub(crate) fn halves(&self) -> Result<Option<[Piece; 2]>, Error> {
+        let Some(axis) = self.extents.iter().position(|extent| extent.count > 1) else { return Ok(None) };
+        let count = self.extents[axis].count;
+        let halves = self.along(axis, &[(0, count / 2, true), (count / 2, count, true)])?;
+        let read = |half: Piece| Piece { access: half.tracker.as_ref().and_then(Access::of), ..half };
+        Ok(<[Piece; 2]>::try_from(halves).ok().map(|halves| halves.map(read)))
+    }
+
     /// Neighbours that are one loop, in the tensor and in the view, as one.
     fn fuse(&self, tracker: &ShapeTracker, top: &View) -> Result<Piece, Error> {
         let mut fused: Vec<(Extent, i64)> = Vec::new();

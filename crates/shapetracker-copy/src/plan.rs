@@ -311,18 +311,33 @@ impl Plan {
     }
 }
 
+/// Boxes that a stack of views may fall into.
+pub(crate) const MOST_BOXES: usize = 1 << 12;
+
 /// The loops of all boxes of a tracker.
 fn nests(direction: Direction, tracker: &ShapeTracker, width: usize) -> Result<Vec<Nest>, Error> {
     let mut nests = Vec::new();
-    for piece in pieces(tracker)? {
+    let mut open = pieces(tracker)?;
+    open.reverse();
+    while let Some(piece) = open.pop() {
         let access = match (&piece.tracker, &piece.access) {
             (None, _) if direction == Direction::Write => continue,
-            (None, _) => &Access::nothing(),
-            (Some(_), Some(access)) => access,
-            (Some(tracker), None) => return Err(Error::TooLarge { shape: tracker.shape().to_vec(), width }),
+            (None, _) => Some(&Access::nothing()),
+            (Some(_), access) => access.as_ref(),
         };
-        let nest = Nest::new(direction, width, piece.start, &piece.extents, access);
-        nests.push(nest.ok_or_else(|| Error::TooLarge { shape: tracker.shape().to_vec(), width })?);
+        match access.and_then(|access| Nest::new(direction, width, piece.start, &piece.extents, access)) {
+            Some(nest) => nests.push(nest),
+            None => {
+                // Of several views a part is simpler than the whole, down to an element, whose address is a number.
+                let several = tracker.views().len() > 1;
+                let halves = if several { piece.halves()? } else { None };
+                let too_large = || Error::TooLarge { shape: tracker.shape().to_vec(), width };
+                open.extend(halves.ok_or_else(too_large)?.into_iter().rev());
+                if nests.len() + open.len() > MOST_BOXES {
+                    return Err(Error::TooManyBoxes { shape: tracker.shape().to_vec(), views: tracker.views().len() });
+                }
+            }
+        }
     }
     Ok(nests)
 }

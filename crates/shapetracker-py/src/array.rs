@@ -41,6 +41,7 @@ pub(crate) fn memory<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
             array.object.call_method1(intern!(array.object.py(), "as_strided"), ((numel,), (1,), 0))
         }
         Library::NumPy(numpy) => {
+            NumPy::refuse_beside_objects(OP, &array.object)?;
             let (shape, strides) = ([layout.extent / layout.width], Dims::from_elem(layout.width, 1));
             let all = Shared { offset: 0, strides, collides: false };
             numpy.view(&array.object, &array.memory, &shape, &all)
@@ -255,8 +256,11 @@ impl<'py> Array<'py> {
         let array = match exported {
             Some(view) => numpy.asarray(&view)?,
             None if object.hasattr(intern!(py, "__array_interface__"))? => numpy.asarray(object)?,
-            None if capsule(op, object)?.is_some() => numpy.dlpack(object)?,
-            None => return Err(no_array(op, object)),
+            None => {
+                // NumPy believes what a capsule says of its sizes.
+                layout_of_capsule(&capsule(op, object)?.ok_or_else(|| no_array(op, object))?)?;
+                numpy.dlpack(object)?
+            }
         };
         of_numpy(numpy, array)
     }

@@ -92,6 +92,22 @@ impl NumPy {
         array.call_method1(intern!(py, "view"), (&dtype,)).map_err(no_view)
     }
 
+    /// Complains about an array that is a field beside fields of objects: numbers written between its elements would be
+    /// taken for pointers.
+    pub(crate) fn refuse_beside_objects(op: &str, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = array.py();
+        let mut owner = Some(array.clone());
+        while let Some(of) = owner {
+            let Some(dtype) = of.getattr_opt(intern!(py, "dtype"))? else { break };
+            if dtype.getattr(intern!(py, "hasobject"))?.is_truthy()? {
+                let sentence = format!("{op}: objects lie in the memory of the array, which has type {dtype}");
+                return Err(PyTypeError::new_err(sentence));
+            }
+            owner = of.getattr_opt(intern!(py, "base"))?.filter(|base| !base.is_none());
+        }
+        Ok(())
+    }
+
     /// The bytes of a value as an element of a type, of which it must be a value.
     pub(crate) fn bytes_of<'py>(&self, dtype: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<Vec<u8>> {
         let numpy = self.module.bind(value.py());
@@ -99,6 +115,14 @@ impl NumPy {
         if dtype.getattr("kind")?.eq("f")?
             && let Some(imaginary) = value.getattr_opt("imag")?
             && imaginary.is_truthy()?
+        {
+            return Err(no_value(value, dtype));
+        }
+        // Dates are numbers to NumPy when it is asked for floats.
+        let is_date = |kind: Bound<'_, PyAny>| Ok::<_, PyErr>(kind.eq("M")? || kind.eq("m")?);
+        if let Some(of) = value.getattr_opt("dtype")?
+            && is_date(of.getattr("kind")?)?
+            && !is_date(dtype.getattr("kind")?)?
         {
             return Err(no_value(value, dtype));
         }

@@ -241,13 +241,19 @@ def test_fill_must_be_a_value_of_the_type() -> None:
     assert np.isnat(filled("M8[s]", np.datetime64("NaT", "s"))) and filled("M8[s]", 0) == np.datetime64(0, "s")
     assert filled([("a", "u1"), ("b", "f4")], (3, 0.1)) == np.array((3, 0.1), [("a", "u1"), ("b", "f4")])
     bad = [
-        ("u1", 300), ("u1", -1), ("i4", 1.5), ("i4", float("nan")), ("i4", "12"), ("i4", None), ("f4", 1e300),
+        ("f8", np.datetime64("2020-01-01")), ("u1", 300), ("u1", -1), ("i4", 1.5), ("i4", float("nan")), ("i4", "12"), ("i4", None), ("f4", 1e300),
         ("f4", "1.5"), ("f8", 1j), ("f8", np.complex64(1j)), ("?", 2), ("S2", b"abc"), ("U1", "ab"),
         ("M8[s]", np.datetime64("2020-01-01T00:00:00.5")), ("i4", np.arange(3)), ([("a", "u1"), ("b", "f4")], (1.5, 1)),
     ]  # fmt: skip
     for dtype, fill in bad:
         with pytest.raises((ValueError, TypeError, OverflowError)):
             filled(dtype, fill)
+
+
+def test_the_memory_beside_objects_is_not_given_out() -> None:
+    mixed = np.zeros(3, [("a", "i4"), ("o", "O")])
+    with pytest.raises(TypeError, match="objects lie in the memory of the array"):
+        memory(mixed["a"])
 
 
 def test_masked_arrays_are_refused_for_their_mask_would_be_lost() -> None:
@@ -345,6 +351,31 @@ def test_everything_with_a_protocol_is_read() -> None:
         assert apply(ShapeTracker.contiguous(4).flip(0), given).tobytes() == b"dcba"
     assert not apply(ShapeTracker.contiguous(4), b"abcd").flags.writeable
     assert apply(ShapeTracker.contiguous(4), bytearray(4)).flags.writeable
+
+
+def test_a_capsule_that_claims_no_shape_is_refused() -> None:
+    import ctypes
+
+    class Tensor(ctypes.Structure):
+        _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+                    ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                    ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64),
+                    ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]  # fmt: skip
+
+    lying = Tensor(None, (1, 0), 2, 0, 32, 1, None, None, 0, None, None)
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+    class Exporter:
+        def __dlpack__(self, **_: Any) -> Any:
+            return new(ctypes.addressof(lying), b"dltensor", None)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 1, 0
+
+    for ask in [of, memory, lambda array: apply(ShapeTracker.contiguous(3), array)]:
+        with pytest.raises(ValueError, match="the array claims no shape"):
+            ask(Exporter())
 
 
 def test_what_is_no_array_is_refused_with_what_would_work() -> None:

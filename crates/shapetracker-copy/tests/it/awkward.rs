@@ -88,6 +88,17 @@ fn tall_stacks() {
     check("(35, 6).permute(1, 0).pad((1, 0), (0, 1)).reshape(252).shrink((9, 250)).flip(0)");
 }
 
+/// Stacks whose index expressions as a whole leave what a plan can count with; their halves do not.
+#[test]
+fn stacks_too_tall_for_one_expression() {
+    for (rows, columns, times) in [(16, 24, 13), (5, 7, 22)] {
+        let turn = format!(".permute(1, 0).reshape({rows}, {columns})");
+        let tensor = Tensor::of(&format!("({rows}, {columns}){}", turn.repeat(times)));
+        check_read(&tensor, How::plain(4).on(2)).unwrap();
+        check_write(&tensor, How::plain(4)).unwrap();
+    }
+}
+
 /// One more than what is dealt out in equal pieces.
 #[test]
 fn more_threads_than_work() {
