@@ -163,11 +163,6 @@ export interface ChainResult {
   buffer_len: Integer | null;
   buffer_note: string | null;
   reason: Reason | null;
-  real_strides: (Integer | null)[] | null;
-  strides_note: string | null;
-  masked_axes: number[] | null;
-  collision: [Integer[], Integer[]] | null;
-  collision_note: string | null;
   expression: Expression | null;
   expression_note: string | null;
   tracker: string;

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use shapetracker::{Chain, Dims, Movement, ShapeTracker, Start, Unmerged, Verdict, View, Witness};
+use shapetracker::{Chain, ShapeTracker, Start, Unmerged, Verdict, View, Witness};
 
 use crate::expression;
 use crate::fault::{Fault, utf16};
@@ -28,12 +28,15 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
     let error = undone
         .map(|err| Fault::chain(&err, text))
         .or_else(|| unread.map(|err| Fault::syntax(&err, "chain", text).in_step(step_unread())));
-    let steps = chain.ops().iter().zip(trackers.windows(2)).enumerate();
-    let steps: Value = steps.map(|(number, (op, around))| step(&chain, text, number, op, around)).collect();
+    let steps: Value =
+        trackers.windows(2).enumerate().map(|(number, around)| step(&chain, text, number, around)).collect();
+    let rest = trackers.len().saturating_sub(1)..chain.ops().len();
+    let rest: Value = rest.map(|number| operation(&chain, text, number)).collect();
     Ok(object! {
         "canonical": chain.to_string(),
         "start": start(&chain, text, from_outside, &trackers),
         "steps": steps,
+        "rest": rest,
         "error": error.map(|error| error.json()),
         "result": trackers.last().map(result),
     })
@@ -60,23 +63,30 @@ fn start(chain: &Chain, text: &str, base: Option<&[i64]>, trackers: &[ShapeTrack
     }
 }
 
-fn step(chain: &Chain, text: &str, number: usize, op: &Movement, around: &[ShapeTracker]) -> Value {
-    let (before, after) = (&around[0], &around[1]);
-    let verdict = Verdict::of(op, before, after);
+/// An operation as it is written, and as it would be in our own notation.
+fn operation(chain: &Chain, text: &str, number: usize) -> Value {
+    let op = &chain.ops()[number];
     let own = op.to_string();
     let arguments = own.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or_default();
     let bytes = chain.span(number);
     object! {
         "name": op.name(),
         "arguments": arguments,
-        "text": own.clone(),
+        "text": own.as_str(),
         "written": text.get(bytes.clone()).unwrap_or_default(),
         "span": span(text, bytes),
-        "shape": after.shape(),
-        "views": after.views().len(),
-        "verdict": verdict.name(),
-        "reason": verdict.reason().map(reason),
     }
+}
+
+/// An operation that was done, and what became of the views.
+fn step(chain: &Chain, text: &str, number: usize, around: &[ShapeTracker]) -> Value {
+    let (before, after) = (&around[0], &around[1]);
+    let verdict = Verdict::of(&chain.ops()[number], before, after);
+    operation(chain, text, number)
+        .with("shape", after.shape())
+        .with("views", after.views().len())
+        .with("verdict", verdict.name())
+        .with("reason", verdict.reason().map(reason))
 }
 
 fn reason(unmerged: &Unmerged) -> Value {
@@ -125,12 +135,7 @@ fn or_note<T, E: Display>(answer: Result<T, E>) -> (Option<T>, Option<String>) {
 
 fn result(tracker: &ShapeTracker) -> Value {
     let (buffer_len, buffer_note) = or_note(tracker.buffer_len());
-    let (strides, strides_note) = or_note(tracker.real_strides());
-    let (collision, collision_note) = or_note(tracker.collision());
     let (expression, expression_note) = or_note(tracker.index_expr());
-    let masked = |axis: usize| tracker.axis_is_masked(axis as i64).map(|masked| masked.then_some(axis)).ok();
-    let masked: Option<Vec<Option<usize>>> = (0..tracker.rank()).map(masked).collect();
-    let pair = |[a, b]: [Dims; 2]| Value::List(vec![a[..].into(), b[..].into()]);
     object! {
         "shape": tracker.shape(),
         "numel": tracker.numel(),
@@ -141,11 +146,6 @@ fn result(tracker: &ShapeTracker) -> Value {
         "buffer_len": buffer_len,
         "buffer_note": buffer_note,
         "reason": tracker.single_view().err().as_ref().map(reason),
-        "real_strides": strides,
-        "strides_note": strides_note,
-        "masked_axes": masked.map(|axes| axes.into_iter().flatten().collect::<Vec<_>>()),
-        "collision": collision.flatten().map(pair),
-        "collision_note": collision_note,
         "expression": expression.map(|code| expression::json(code.graph(), [code.index(), code.valid()])),
         "expression_note": expression_note,
         "tracker": tracker.to_string(),

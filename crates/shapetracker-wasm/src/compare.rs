@@ -54,11 +54,11 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
         return Ok((None, Some(format!("{} elements are too many to compare one by one", a.numel()))));
     }
     let mut addresses = Vec::with_capacity(a.numel() as usize);
-    a.runs(|run| {
+    a.runs(&mut |run| {
         addresses.extend((0..run.count).map(|k| run.valid.then(|| run.first.wrapping_add(k.wrapping_mul(run.step)))));
     })?;
     let (mut position, mut found) = (0, None);
-    b.runs(|run| {
+    b.runs(&mut |run| {
         for k in 0..run.count {
             let address = run.valid.then(|| run.first.wrapping_add(k.wrapping_mul(run.step)));
             if found.is_none() && addresses[position] != address {
@@ -116,8 +116,16 @@ fn lines_of(address: i64, width: i64, line: i64) -> std::ops::RangeInclusive<i64
 impl Traffic {
     /// Goes through all elements.
     fn of_all(layout: &Layout, width: i64, line: i64) -> Result<Traffic, Fault> {
+        // A bit for each address that may be read, where there are not too many, and later for each line.
+        let bounds = layout.bounds().unwrap_or((0, 0));
+        let (least, most) = (*lines_of(bounds.0, width, line).start(), *lines_of(bounds.1, width, line).end());
+        let spans = [bounds.1.checked_sub(bounds.0), most.checked_sub(least)];
+        let mut read = spans.iter().all(|span| span.is_some_and(|span| span < MOST_BITS)).then(|| {
+            let [addresses, lines] = spans.map(|span| span.unwrap_or(0) + 1);
+            (Bits::new(addresses), Bits::new(lines), lines)
+        });
         let (mut valid, mut range, mut runs, mut last) = (0, None::<(i64, i64)>, 0, None);
-        layout.runs(|run| {
+        layout.runs(&mut |run| {
             if !run.valid {
                 return;
             }
@@ -128,33 +136,26 @@ impl Traffic {
             runs += i64::from(last != run.first.checked_sub(1) || last.is_none());
             runs += if run.step == 1 { 0 } else { run.count - 1 };
             last = Some(end);
-        })?;
-        let mut traffic = Traffic { valid: Some(valid), range, runs: Some(runs), ..Traffic::default() };
-        let Some((low, high)) = range else {
-            return Ok(Traffic { distinct: Some(0), lines: Some(0), ..traffic });
-        };
-        let (first, last) = (*lines_of(low, width, line).start(), *lines_of(high, width, line).end());
-        let spans = [high.checked_sub(low), last.checked_sub(first)];
-        if spans.iter().all(|span| span.is_some_and(|span| span < MOST_BITS)) {
-            let [addresses, lines] = spans.map(|span| span.unwrap_or(0) + 1);
-            let (mut read, mut touched) = (Bits::new(addresses), Bits::new(lines));
-            layout.runs(|run| {
+            if let Some((read, ..)) = &mut read {
                 let mut address = run.first;
-                for _ in 0..if run.valid { run.count } else { 0 } {
-                    read.set(address - low);
+                for _ in 0..run.count {
+                    read.set(address - bounds.0);
                     address = address.wrapping_add(run.step);
                 }
-            })?;
+            }
+        })?;
+        let mut traffic = Traffic { valid: Some(valid), range, runs: Some(runs), ..Traffic::default() };
+        if let Some((read, mut touched, lines)) = read {
             let mut distinct = 0;
             for address in read.all() {
                 distinct += 1;
-                lines_of(low + address, width, line).for_each(|line| touched.set(line - first));
+                lines_of(bounds.0 + address, width, line).for_each(|line| touched.set(line - least));
             }
             traffic.distinct = Some(distinct);
             traffic.lines = Some(touched.count(0, lines));
         } else if valid <= MOST_SORTED {
             let mut addresses = Vec::with_capacity(valid as usize);
-            layout.runs(|run| {
+            layout.runs(&mut |run| {
                 let run_of = (0..run.count).map(|k| run.first.wrapping_add(k.wrapping_mul(run.step)));
                 addresses.extend(run_of.filter(|_| run.valid));
             })?;

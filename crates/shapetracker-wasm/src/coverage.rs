@@ -1,6 +1,6 @@
 //! How often addresses are read.
 
-use shapetracker::{ShapeTracker, View};
+use shapetracker::View;
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -69,7 +69,7 @@ impl Buckets {
         let mut reads = vec![0u32; self.count as usize];
         let alone = self.width == 1;
         let mut bits = (!alone && self.end - self.begin <= MOST_BITS).then(|| Bits::new(self.end - self.begin));
-        layout.runs(|run| {
+        layout.runs(&mut |run| {
             if !run.valid {
                 return;
             }
@@ -218,13 +218,12 @@ impl Sums {
             base += stride * i128::from(if stride < 0 { end - 1 } else { begin });
             match stride.abs() {
                 0 => times *= size,
-                stride => axes.push((stride, size)),
+                stride => axes.insert(axes.partition_point(|axis| *axis > (stride, size)), (stride, size)),
             }
         }
         if view.mask().is_some_and(<[_]>::is_empty) {
             return None;
         }
-        axes.sort_by(|a, b| b.cmp(a));
         let (mut reach, mut count) = (vec![0; axes.len() + 1], vec![1; axes.len() + 1]);
         for (at, (stride, size)) in axes.iter().enumerate().rev() {
             reach[at] = reach[at + 1] + stride * (size - 1);
@@ -268,9 +267,10 @@ impl Sums {
     }
 }
 
-/// Whether it is known that no two elements read the same address.
+/// Whether it is plain that no two elements read the same address: in no view of them all do two.
 pub(crate) fn is_injective(layout: &Layout) -> bool {
-    matches!(layout, Layout::Chain(tracker) if tracker.collision() == Ok(None))
+    let plainly = |view| Sums::of(view).is_some_and(|sums| sums.times == 1 && sums.are_distinct());
+    matches!(layout, Layout::Chain(tracker) if tracker.views().iter().all(plainly))
 }
 
 /// How many elements read each address.
@@ -293,9 +293,7 @@ impl Counts {
 
 /// How many elements read each address, or a sentence why that is not known.
 pub(crate) fn counts(layout: &Layout) -> Result<Result<Counts, String>, Fault> {
-    if let Layout::Chain(tracker) = layout
-        && let Some(times) = same_everywhere(tracker)
-    {
+    if let Some(times) = same_everywhere(layout) {
         return Ok(Ok(Counts::Same(times)));
     }
     if layout.numel() > MOST_ELEMENTS {
@@ -303,7 +301,7 @@ pub(crate) fn counts(layout: &Layout) -> Result<Result<Counts, String>, Fault> {
         return Ok(Err(format!("{numel} elements are too many to count how often each address is read")));
     }
     let mut range: Option<(i64, i64)> = None;
-    layout.runs(|run| {
+    layout.runs(&mut |run| {
         if run.valid {
             let last = run.first.wrapping_add(run.step.wrapping_mul(run.count - 1));
             let (low, high) = range.unwrap_or((run.first, run.first));
@@ -315,7 +313,7 @@ pub(crate) fn counts(layout: &Layout) -> Result<Result<Counts, String>, Fault> {
         return Ok(Err("the addresses are spread too widely to count how often each is read".into()));
     };
     let mut counts = vec![0; span as usize + 1];
-    layout.runs(|run| {
+    layout.runs(&mut |run| {
         if run.valid {
             let mut address = run.first;
             for _ in 0..run.count {
@@ -328,10 +326,10 @@ pub(crate) fn counts(layout: &Layout) -> Result<Result<Counts, String>, Fault> {
 }
 
 /// How many elements read each address, where that is the same for all and plain to see.
-fn same_everywhere(tracker: &ShapeTracker) -> Option<i64> {
-    if let Some(view) = tracker.as_view() {
-        let sums = Sums::of(view)?;
-        return if sums.are_distinct() { i64::try_from(sums.times).ok() } else { None };
+fn same_everywhere(layout: &Layout) -> Option<i64> {
+    let Layout::Chain(tracker) = layout else { return None };
+    match tracker.as_view() {
+        Some(view) => Sums::of(view).filter(Sums::are_distinct).and_then(|sums| i64::try_from(sums.times).ok()),
+        None => is_injective(layout).then_some(1),
     }
-    (tracker.collision() == Ok(None)).then_some(1)
 }

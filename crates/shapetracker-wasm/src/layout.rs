@@ -52,21 +52,30 @@ impl Layout {
         }
     }
 
+    /// Two addresses that all others lie between, or are; nothing where no address is read.
+    pub(crate) fn bounds(&self) -> Option<(i64, i64)> {
+        match self {
+            // What all elements of the view next to memory read holds what the tracker reads.
+            Layout::Chain(tracker) => tracker.address_range().unwrap_or_else(|_| tracker.views()[0].address_range()),
+            Layout::Free(free) => Some(free.graph.range(free.simple[0])),
+        }
+    }
+
     /// The address of an index, which lies inside the shape; nothing where it is masked.
     pub(crate) fn address(&self, index: &[i64]) -> Result<Option<i64>, Fault> {
         match self {
             Layout::Chain(tracker) => Ok(tracker.address(index)),
             Layout::Free(free) => {
                 let values = free.values(index);
-                let [index, valid] = free.simple;
-                let valid = free.graph.evaluate(valid, &values)? == 1;
-                Ok(if valid { Some(free.graph.evaluate(index, &values)?) } else { None })
+                let columns: Vec<&[i64]> = values.chunks(1).collect();
+                let found = free.graph.evaluate_columns(&free.simple, &columns)?;
+                Ok((found[1][0] == 1).then(|| found[0][0]))
             }
         }
     }
 
     /// Calls `emit` with the addresses of all elements in row-major order.
-    pub(crate) fn runs(&self, mut emit: impl FnMut(Run)) -> Result<(), Fault> {
+    pub(crate) fn runs(&self, emit: &mut dyn FnMut(Run)) -> Result<(), Fault> {
         match self {
             Layout::Chain(tracker) => tracker.runs(emit),
             Layout::Free(free) => free.graph.evaluate_all(&free.simple, |columns| {
@@ -182,7 +191,7 @@ pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
     const MOST: i64 = 1 << 20;
     let (range, exact) = if free.numel <= MOST {
         let mut range: Option<(i64, i64)> = None;
-        layout.runs(|run| {
+        layout.runs(&mut |run| {
             if run.valid {
                 let (low, high) = range.unwrap_or((run.first, run.first));
                 range = Some((low.min(run.first), high.max(run.first)));

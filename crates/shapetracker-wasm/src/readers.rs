@@ -16,7 +16,7 @@ pub(crate) fn readers(request: &Value) -> Result<Value, Fault> {
     let layout = Layout::of(request, "source")?;
     let address = request.number("address")?;
     let limit = request.number("limit")?.clamp(0, MOST_READERS) as usize;
-    let (mut indices, stopped) = match &layout {
+    let (mut positions, stopped) = match &layout {
         Layout::Chain(tracker) => {
             let levels: Vec<Level> = tracker.views().iter().map(Level::of).collect();
             let mut search = Search { found: Vec::new(), limit, work: MOST_WORK };
@@ -26,10 +26,10 @@ pub(crate) fn readers(request: &Value) -> Result<Value, Fault> {
         Layout::Free(_) if layout.numel() > MOST_ELEMENTS => (Vec::new(), Some(Stop::Size(layout.numel()))),
         Layout::Free(_) => {
             let (mut found, mut position, mut stopped) = (Vec::new(), 0, None);
-            layout.runs(|run| {
+            layout.runs(&mut |run| {
                 if run.valid && run.first == address {
                     if found.len() < limit {
-                        found.push(unravel(position, layout.shape()));
+                        found.push(position);
                     } else {
                         stopped = Some(Stop::Limit);
                     }
@@ -39,14 +39,14 @@ pub(crate) fn readers(request: &Value) -> Result<Value, Fault> {
             (found, stopped)
         }
     };
-    indices.sort();
+    positions.sort_unstable();
     let note = stopped.as_ref().map(|stop| match stop {
         Stop::Limit => format!("there are more than these {limit} elements"),
         Stop::Work => "the search took too long and was ended: there may be more elements".to_owned(),
         Stop::Size(numel) => format!("{numel} elements are too many to look at"),
     });
     Ok(object! {
-        "indices": indices.iter().map(|index| Value::from(&index[..])).collect::<Value>(),
+        "indices": positions.iter().map(|position| Value::from(&unravel(*position, layout.shape())[..])).collect::<Value>(),
         "complete": stopped.is_none(),
         "note": note,
     })
@@ -60,7 +60,8 @@ enum Stop {
 }
 
 struct Search {
-    found: Vec<Dims>,
+    /// Their row-major positions.
+    found: Vec<i64>,
     limit: usize,
     work: usize,
 }
@@ -80,15 +81,12 @@ struct Level<'a> {
 impl<'a> Level<'a> {
     fn of(view: &'a View) -> Level<'a> {
         let mask = |axis: usize, size: i64| view.mask().map_or((0, size), |mask| *mask.get(axis).unwrap_or(&(0, 0)));
-        let mut axes: Vec<_> = view.shape().iter().zip(view.strides()).enumerate().collect::<Vec<_>>();
-        axes.sort_by_key(|(axis, (_, stride))| (std::cmp::Reverse(stride.unsigned_abs()), *axis));
-        let axes: Vec<(usize, i128, i128, i128)> = axes
-            .into_iter()
-            .map(|(axis, (&size, &stride))| {
-                let (begin, end) = mask(axis, size);
-                (axis, stride.into(), begin.into(), end.into())
-            })
-            .collect();
+        let mut axes: Vec<(usize, i128, i128, i128)> = Vec::new();
+        for (axis, (&size, &stride)) in view.shape().iter().zip(view.strides()).enumerate() {
+            let ((begin, end), stride) = (mask(axis, size), i128::from(stride));
+            let place = axes.partition_point(|(_, other, ..)| other.abs() >= stride.abs());
+            axes.insert(place, (axis, stride, begin.into(), end.into()));
+        }
         let nothing = axes.iter().any(|(.., begin, end)| begin >= end) || view.mask().is_some_and(<[_]>::is_empty);
         let (mut reach, mut divisor) = (vec![(0, 0); axes.len() + 1], vec![0; axes.len() + 1]);
         for (at, (_, stride, begin, end)) in axes.iter().enumerate().rev() {
@@ -133,7 +131,7 @@ impl Search {
             if self.found.len() == self.limit {
                 return Err(Stop::Limit);
             }
-            self.found.push(index.clone());
+            self.found.push(ravel(index, level.view.shape()));
             return Ok(());
         };
         let (low, high) = level.reach[at + 1];

@@ -113,15 +113,7 @@ pub(crate) fn tile(request: &Value) -> Result<Value, Fault> {
 
 /// Whether every address of the tensor is exact as a floating-point number, so that all tiles are of one kind.
 fn fits(layout: &Layout) -> bool {
-    let safe = |(low, high): (i64, i64)| -SAFE <= low && high <= SAFE;
-    match layout {
-        Layout::Chain(tracker) => match tracker.address_range() {
-            Ok(range) => range.is_none_or(safe),
-            // What all views read at most holds what the tracker reads.
-            Err(_) => tracker.views()[0].address_range().is_none_or(safe),
-        },
-        Layout::Free(free) => safe(free.graph.range(free.simple[0])),
-    }
+    layout.bounds().is_none_or(|(low, high)| -SAFE <= low && high <= SAFE)
 }
 
 fn of_chain(tracker: &ShapeTracker, lowest: usize, [rows, columns]: [&Side; 2], index: &mut Dims, cells: &mut [i64]) {

@@ -89,10 +89,10 @@ impl ErrorKind {
     pub fn name(self) -> String {
         let mut name = String::new();
         for c in format!("{self:?}").chars() {
-            if c.is_uppercase() && !name.is_empty() {
+            if c.is_ascii_uppercase() && !name.is_empty() {
                 name.push('_');
             }
-            name.extend(c.to_lowercase());
+            name.push(c.to_ascii_lowercase());
         }
         name
     }

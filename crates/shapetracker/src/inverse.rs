@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Fault};
 use crate::merge::Undecided;
+use crate::sort::sort_short_by_key;
 use crate::view::check_inside;
 use crate::{Dims, Ranges, ShapeTracker, View};
 
@@ -99,7 +100,7 @@ fn undo(view: &View, len: i64) -> Result<Option<ShapeTracker>, Error> {
     let mut axes: Dims = (0..view.rank() as i64).collect();
     let backwards = axes.iter().copied().filter(|&axis| view.strides()[axis as usize] < 0).collect::<Dims>();
     let stride = |axis: i64| view.strides()[axis as usize].saturating_abs();
-    axes.sort_by_key(|&axis| std::cmp::Reverse(stride(axis)));
+    sort_short_by_key(&mut axes, |&axis| std::cmp::Reverse(stride(axis)));
     let ordered = ShapeTracker::contiguous(view.shape())?.shrink(&ranges)?.flip(backwards)?.permute(&axes)?;
     axes.retain(|axis| ranges[*axis as usize].1 - ranges[*axis as usize].0 > 1);
     let mut outer: Dims = ordered.shape().iter().copied().filter(|&size| size > 1).collect();

@@ -45,6 +45,7 @@ mod queries;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape;
+mod sort;
 mod tracker;
 mod tuple;
 mod verdict;

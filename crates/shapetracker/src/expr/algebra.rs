@@ -1,22 +1,20 @@
 //! What forms are made of, and the division of a form by a number: the one place where divisions are made or avoided.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
 use smallvec::SmallVec;
 
 use super::context::{Condition, Context, WIDE};
 use super::facts::gcd;
 use super::form::{Atom, Form};
-use super::graph::{Binary, WordHasher};
+use super::graph::{Binary, Map};
+use crate::sort::sort_short_by_key;
 
 /// The atoms of some forms. Equal atoms are one; an atom comes after those that it is made of.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Algebra {
     atoms: Vec<Kind>,
-    known: HashMap<Kind, Atom, BuildHasherDefault<WordHasher>>,
+    known: Map<Kind, Atom>,
     /// The quotients of each numerator.
-    quotients: HashMap<Form, SmallVec<[Atom; 2]>, BuildHasherDefault<WordHasher>>,
+    quotients: Map<Form, SmallVec<[Atom; 2]>>,
     /// What stays in the numerator of a division that cannot be avoided.
     pub(super) style: Style,
     /// Whether what divisions leave became atoms.
@@ -239,13 +237,13 @@ impl Algebra {
         let mut divisors: SmallVec<[i64; 8]> = SmallVec::new();
         let mut chain = divisor;
         let mut by_size: SmallVec<[i64; 8]> = form.terms.iter().map(|(_, coefficient)| *coefficient).collect();
-        by_size.sort_unstable_by_key(|coefficient| std::cmp::Reverse(coefficient.unsigned_abs()));
+        sort_short_by_key(&mut by_size, |coefficient| std::cmp::Reverse(coefficient.unsigned_abs()));
         for coefficient in by_size {
             let alone = gcd(coefficient.into(), divisor.into()) as i64;
             chain = gcd(chain.into(), coefficient.into()) as i64;
             divisors.extend([alone, chain]);
         }
-        divisors.sort_unstable_by_key(|divisor| std::cmp::Reverse(*divisor));
+        sort_short_by_key(&mut divisors, |divisor| std::cmp::Reverse(*divisor));
         divisors.dedup();
         let proper = divisors.into_iter().filter(|&by| 1 < by && by < divisor);
         proper.filter_map(|by| Some((context.affine_quotient(form, by)?, by))).next()

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::algebra::{Algebra, Kind};
 use super::facts::{floor_div, gcd};
 use super::form::{Atom, Form, Terms};
+use crate::sort::sort_short_by_key;
 
 /// The demand that a form lie between two numbers, both included; either may be missing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -270,7 +271,7 @@ impl Context {
         let Condition { form, low, high } = &condition;
         let mut divisors: SmallVec<[i64; 8]> = SmallVec::new();
         let mut sizes: SmallVec<[i64; 8]> = form.terms.iter().map(|(_, coefficient)| *coefficient).collect();
-        sizes.sort_unstable_by_key(|coefficient| std::cmp::Reverse(coefficient.unsigned_abs()));
+        sort_short_by_key(&mut sizes, |coefficient| std::cmp::Reverse(coefficient.unsigned_abs()));
         let mut chain = 0;
         for coefficient in sizes {
             chain = gcd(chain, coefficient.into());

@@ -8,6 +8,7 @@ use super::facts::gcd;
 use super::form::{Atom, Form, Terms};
 use super::graph::{Binary, Expr, Graph};
 use crate::error::Error;
+use crate::sort::sort_short_by_key;
 
 /// What is to be computed.
 pub(super) enum Root {
@@ -420,7 +421,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn of_summands(&mut self, graph: &mut Graph, mut terms: Terms, mut constant: i64) -> Result<Expr, Error> {
-        terms.sort_by_key(|(symbol, _)| self.rank(*symbol));
+        sort_short_by_key(&mut terms, |(symbol, _)| self.rank(*symbol));
         let mut node = None;
         // A sum starts with something to add, if there is anything.
         if let Some(first) = terms.iter().position(|(_, factor)| *factor > 0) {

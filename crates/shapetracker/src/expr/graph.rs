@@ -29,7 +29,7 @@ use crate::error::{Error, Fault};
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<(Node, Sort, Facts)>,
-    known: HashMap<Node, Expr, BuildHasherDefault<WordHasher>>,
+    known: Map<Node, Expr>,
     variables: Vec<Variable>,
 }
 
@@ -439,6 +439,9 @@ impl Expr {
         self.0 as usize
     }
 }
+
+/// A table of what a graph knows; keys are a few words or a name.
+pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
 
 /// Mixes a few words; attacks on the table are bounded by the size of the text they came from.
 #[derive(Clone, Copy, Default)]

@@ -1,9 +1,8 @@
 //! Reads expressions, by operator precedence with stacks of its own: text may nest as deep as it likes.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
-use super::graph::{Binary, Expr, Graph, Node, Sort};
+use super::graph::{Binary, Expr, Graph, Map, Node, Sort};
 use super::lexer::{Lexer, Token};
 use crate::error::{Error, Fault};
 use crate::notation::{ParseError, nearest, quoted};
@@ -51,7 +50,7 @@ impl Graph {
     pub fn parse(&mut self, text: &str, syntax: Syntax) -> Result<Expr, ParseError> {
         let mut lexer = Lexer::new(text, syntax);
         let (token, span) = lexer.next();
-        let (variables, values, open) = (HashMap::new(), Vec::new(), Vec::new());
+        let (variables, values, open) = (Map::default(), Vec::new(), Vec::new());
         Parser { graph: self, text, syntax, lexer, token, span, last: 0, variables, values, open }.parse()
     }
 }
@@ -197,7 +196,7 @@ struct Parser<'g, 'a> {
     /// The end of the token before.
     last: usize,
     /// The variables that the text has named so far.
-    variables: HashMap<&'a str, Expr>,
+    variables: Map<&'a str, Expr>,
     /// Values that wait for their operators.
     values: Vec<Expr>,
     /// Operators that wait for their last operands, and where they stand.

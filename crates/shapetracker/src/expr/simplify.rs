@@ -1,13 +1,11 @@
 //! Any expression made cheaper: it is read as forms, and written again.
 
-use std::collections::{HashMap, HashSet};
-
 use super::algebra::{Algebra, Kind, Style};
 use super::conjunction::settle;
 use super::context::{Condition, Context, Truth};
 use super::emit::{Root, emit};
 use super::form::{Atom, Form};
-use super::graph::{Binary, Expr, Graph, Node, Sort};
+use super::graph::{Binary, Expr, Graph, Map, Node, Sort};
 
 impl Graph {
     /// An expression with the same value for all values of the variables, and no dearer: no figure of its [`Cost`]
@@ -111,8 +109,8 @@ impl Graph {
 struct Reader {
     algebra: Algebra,
     context: Context,
-    forms: HashMap<Expr, Form>,
-    conditions: HashMap<Expr, Atom>,
+    forms: Map<Expr, Form>,
+    conditions: Map<Expr, Atom>,
 }
 
 /// Forms of more terms are atoms: else a long sum that is used everywhere would be written out everywhere.
@@ -121,7 +119,7 @@ const LONG: usize = 24;
 impl Reader {
     fn new(style: Style) -> Reader {
         let algebra = Algebra::new(style);
-        Reader { algebra, context: Context::default(), forms: HashMap::new(), conditions: HashMap::new() }
+        Reader { algebra, context: Context::default(), forms: Map::default(), conditions: Map::default() }
     }
 
     /// Reads expressions and what they are made of, operands first.
@@ -327,9 +325,9 @@ impl Reader {
     fn conjuncts(&self, condition: Atom) -> (Vec<Condition>, Vec<Atom>) {
         let (mut tests, mut others) = (Vec::new(), Vec::new());
         let mut open = vec![condition];
-        let mut seen = HashSet::new();
+        let mut seen = Map::<Atom, ()>::default();
         while let Some(atom) = open.pop() {
-            if !seen.insert(atom) {
+            if seen.insert(atom, ()).is_some() {
                 continue;
             }
             match self.algebra.kind(atom) {

@@ -10,6 +10,7 @@ use super::validity::{Interval, point_with_digits};
 use super::{Undecided, Unmerged};
 use crate::error::{Error, Fault};
 use crate::shape::checked_numel;
+use crate::sort::sort_short_by_key;
 use crate::view::check_inside;
 use crate::{Dims, View};
 
@@ -125,7 +126,7 @@ pub fn conditions(shape: impl AsRef<[i64]>, later: &View) -> Result<Conditions, 
         narrow.ok_or_else(|| Error::from(fault))
     });
     let mut equations = equations.collect::<Result<Vec<Dims>, Error>>()?;
-    equations.sort_by_key(|row| row.iter().position(|&c| c != 0));
+    sort_short_by_key(&mut equations, |row| row.iter().position(|&c| c != 0));
     Ok(Conditions { rank: shape.len(), equations })
 }
 

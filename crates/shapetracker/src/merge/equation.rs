@@ -7,6 +7,7 @@
 use smallvec::SmallVec;
 
 use super::lattice;
+use crate::sort::sort_short_by_key;
 
 /// A term of the equation: a weight, and how many values `0, 1, ..` its variable has.
 pub(crate) type Term = (i128, i128);
@@ -63,7 +64,7 @@ pub(crate) fn solve(terms: &[Term], target: i128, work: &mut Work) -> Result<Opt
     if target < 0 || target > total {
         return Ok(None);
     }
-    parts.sort_unstable_by_key(|part| part.weight);
+    sort_short_by_key(&mut parts, |part| part.weight);
     let mut ranges = coalesce(&mut parts);
     ranges.reverse();
     let mut found: Values = SmallVec::from_elem(0, ranges.len());

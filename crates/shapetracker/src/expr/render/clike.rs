@@ -1,8 +1,8 @@
 //! Writes programs in languages that look like C, more or less.
 
-use std::collections::{HashMap, HashSet};
-
+use super::super::graph::Map;
 use super::lower::{Call, Dialect, Infix, Op, Place, Program};
+use crate::sort::sort_short_by_key;
 
 /// How deep an expression may be before a part of it gets a name: compilers have limits here, and so have readers.
 const DEEPEST: usize = 50;
@@ -126,7 +126,7 @@ impl Writer<'_> {
 
     /// The names of the operations that have one, numbered in the order of their definitions.
     fn names(&self, roots: &[Root], levels: &[usize], uses: &[Use]) -> Vec<Option<String>> {
-        let mut titles: HashMap<Place, &str> = HashMap::new();
+        let mut titles: Map<Place, &str> = Map::default();
         for root in roots {
             if let Root::Named(name, place) = *root {
                 titles.entry(place).or_insert(name);
@@ -143,12 +143,12 @@ impl Writer<'_> {
                 depths[place] = 0;
             }
         }
-        named.sort_by_key(|place| levels[*place]);
+        sort_short_by_key(&mut named, |place| levels[*place]);
 
-        let taken: HashSet<&str> = self.variables.iter().chain(titles.values()).copied().collect();
+        let taken: Vec<&str> = self.variables.iter().chain(titles.values()).copied().collect();
         let latex = self.program.dialect == Dialect::Latex;
         let numbered = (0..).map(|n: usize| if latex { format!("t_{{{n}}}") } else { format!("t{n}") });
-        let mut fresh = numbered.filter(|name| !taken.contains(&name[..]));
+        let mut fresh = numbered.filter(|name| !taken.contains(&&name[..]));
         let mut names = vec![None; levels.len()];
         for place in named {
             names[place] = titles.get(&place).map(|title| title.to_string()).or_else(|| fresh.next());

@@ -1,12 +1,11 @@
 //! Complete kernels that gather the elements of a tracker.
 
-use std::collections::HashMap;
-
 use super::super::build::IndexExpr;
-use super::super::graph::{Binary, Expr, Graph, Node};
+use super::super::graph::{Binary, Expr, Graph, Map, Node};
 use super::clike::{Binds, Root, Statement, Text, Writer};
 use super::lower::{Dialect, Infix, Op, Program};
 use super::{Language, Reason, Unsupported, constant, parts};
+use crate::sort::sort_short_by_key;
 use crate::tuple::tuple;
 
 pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
@@ -69,7 +68,7 @@ fn used_axes(graph: &Graph, named: &[(&str, Expr)]) -> Vec<usize> {
             _ => None,
         })
         .collect();
-    axes.sort_unstable();
+    sort_short_by_key(&mut axes, |axis| *axis);
     axes
 }
 
@@ -295,7 +294,7 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
         _ => None,
     };
     // The users of each part, and whether one is of another family: only then does it need a value of its own.
-    let (mut uses, mut levels) = (HashMap::<Expr, (usize, bool)>::new(), HashMap::<Expr, usize>::new());
+    let (mut uses, mut levels) = (Map::<Expr, (usize, bool)>::default(), Map::<Expr, usize>::default());
     roots.iter().for_each(|root| uses.entry(*root).or_default().1 = true);
     for &part in &parts {
         let mut level = 0;
@@ -317,7 +316,7 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
     for variable in graph.variables() {
         new.variable(&variable.name, variable.range.clone()).ok()?;
     }
-    let mut made: HashMap<Expr, Expr> = HashMap::new();
+    let mut made: Map<Expr, Expr> = Map::default();
     for &part in parts.iter().filter(|part| uses[part].1) {
         let expr = match (super::literal(graph, part).unwrap_or_else(|| graph.node(part)), family(part)) {
             (_, Some(family)) => {
@@ -334,7 +333,7 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
                 // Constants join the outermost sum that there is.
                 let outermost = terms.iter().map(|(term, _)| levels[term]).filter(|level| *level > 0).min();
                 let is_constant = |term: Expr| levels[&term] == 0;
-                terms.sort_by_key(|(term, negative)| {
+                sort_short_by_key(&mut terms, |(term, negative)| {
                     (levels[term].max(outermost.unwrap_or(0)), is_constant(*term), *negative)
                 });
                 let mut sum: Option<Expr> = None;

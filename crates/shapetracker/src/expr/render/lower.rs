@@ -1,8 +1,6 @@
 //! From expressions to the operations that languages have: above all, divisions that round as a language's do.
 
-use std::collections::HashMap;
-
-use super::super::graph::{Binary, Expr, Graph, Node};
+use super::super::graph::{Binary, Expr, Graph, Map, Node};
 use super::{Reason, literal, parts};
 
 /// A language whose expressions look like those of C, more or less.
@@ -112,7 +110,7 @@ pub(super) struct Program {
     pub(super) wide: bool,
     /// Each with whether it is a condition.
     ops: Vec<(Op, bool)>,
-    known: HashMap<Op, Place>,
+    known: Map<Op, Place>,
 }
 
 /// The smallest and the largest value.
@@ -140,8 +138,8 @@ impl Program {
         if let (Some((low, high)), Dialect::Wgsl) = (past, dialect) {
             return Err(Reason::Narrow { low, high });
         }
-        let mut program = Program { dialect, wide: past.is_some(), ops: Vec::new(), known: HashMap::new() };
-        let mut places = HashMap::new();
+        let mut program = Program { dialect, wide: past.is_some(), ops: Vec::new(), known: Map::default() };
+        let mut places = Map::default();
         for part in parts {
             let place = program.lower(graph, part, |operand| places[&operand]);
             places.insert(part, place);

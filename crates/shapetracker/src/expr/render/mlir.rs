@@ -1,8 +1,6 @@
 //! Affine maps and sets of MLIR.
 
-use std::collections::HashMap;
-
-use super::super::graph::{Binary, Expr, Graph, Node, Sort};
+use super::super::graph::{Binary, Expr, Graph, Map, Node, Sort};
 use super::{Reason, Unsupported, literal, parts};
 
 /// The most operations that are written out: what a graph shares is repeated here.
@@ -26,13 +24,13 @@ pub(super) fn code(graph: &Graph, variables: &[&str], named: &[(&str, Expr)]) ->
 struct Affine<'g> {
     graph: &'g Graph,
     /// Each as text, and whether that is a sum.
-    texts: HashMap<Expr, (String, bool)>,
+    texts: Map<Expr, (String, bool)>,
 }
 
 impl Affine<'_> {
     fn new(graph: &Graph, of: Expr) -> Result<Affine<'_>, Reason> {
-        let mut affine = Affine { graph, texts: HashMap::new() };
-        let mut sizes: HashMap<Expr, usize> = HashMap::new();
+        let mut affine = Affine { graph, texts: Map::default() };
+        let mut sizes: Map<Expr, usize> = Map::default();
         for part in parts(graph, &[of]) {
             let operands = graph.node(part).operands().filter(|_| literal(graph, part).is_none());
             let size = operands.map(|operand| sizes[&operand]).fold(1, usize::saturating_add);

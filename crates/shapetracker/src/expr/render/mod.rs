@@ -10,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::build::IndexExpr;
-use super::graph::{Expr, Graph, Node, Sort};
+use super::graph::{Expr, Graph, Map, Node, Sort};
 use crate::notation::nearest;
 use clike::{Root, Writer};
 use lower::{Dialect, Program};
@@ -110,7 +110,7 @@ impl FromStr for Language {
     type Err = UnknownLanguage;
 
     fn from_str(text: &str) -> Result<Language, UnknownLanguage> {
-        let name = text.to_lowercase();
+        let name = text.to_ascii_lowercase();
         let named = Language::ALL.into_iter().find(|language| language.names().contains(&&name[..]));
         named.ok_or_else(|| UnknownLanguage(text.chars().take(40).collect()))
     }
@@ -306,14 +306,14 @@ fn constant(graph: &Graph, expr: Expr) -> Option<i64> {
 
 /// What has to be computed, operands first; constants are not made of anything.
 fn parts(graph: &Graph, of: &[Expr]) -> Vec<Expr> {
-    let mut found = std::collections::BTreeSet::new();
+    let mut needed = Map::<Expr, ()>::default();
     let mut pending = of.to_vec();
     while let Some(expr) = pending.pop() {
-        if found.insert(expr) && constant(graph, expr).is_none() {
+        if needed.insert(expr, ()).is_none() && constant(graph, expr).is_none() {
             pending.extend(graph.node(expr).operands());
         }
     }
-    found.into_iter().collect()
+    graph.parts(of).into_iter().filter(|part| needed.contains_key(part)).collect()
 }
 
 /// What a constant expression is: a number or a truth.
