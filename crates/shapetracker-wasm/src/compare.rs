@@ -6,10 +6,12 @@ use crate::coverage::{Bits, MOST_BITS, MOST_ELEMENTS, is_injective};
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
-use crate::trace::unravel;
+use crate::trace::{ravel, unravel};
 
 /// The widest element and the longest cache line.
 const MOST_BYTES: i64 = 1 << 16;
+/// Up to so many elements are looked at one by one for the first difference.
+const MOST_BEFORE: i64 = 1 << 20;
 /// Up to so many addresses are sorted where they are spread widely.
 const MOST_SORTED: i64 = 1 << 22;
 
@@ -45,7 +47,16 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
     }
     if let (Layout::Chain(a), Layout::Chain(b)) = (a, b) {
         return match a.difference(b) {
-            Ok(index) => Ok((index, None)),
+            Ok(None) => Ok((None, None)),
+            Ok(Some(index)) => {
+                // Wherever they differ, the first difference is not after that.
+                let some = ravel(&index, a.shape());
+                let mut before = (0..some.min(MOST_BEFORE)).map(|position| unravel(position, a.shape()));
+                let first = before.find(|index| a.address(index) != b.address(index));
+                let unsure = first.is_none() && some > MOST_BEFORE;
+                let note = || format!("there may be an earlier one, though not among the first {MOST_BEFORE} elements");
+                Ok((Some(first.unwrap_or(index)), unsure.then(note)))
+            }
             Err(Unmerged::Error(err)) => Err(err.into()),
             Err(err) => Ok((None, Some(err.to_string()))),
         };

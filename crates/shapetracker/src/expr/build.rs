@@ -132,7 +132,9 @@ impl ShapeTracker {
             Some(best) => best,
             None => {
                 let every_digit = Access::of(self.views(), Style::EVERY_DIGIT, None).code(self.shape());
-                every_digit.or_else(|_| self.plain_expr())?
+                let what = "a value on the way to the address, however it is computed,";
+                let past = |_| Fault::Overflow { op: "index_expr", what };
+                every_digit.or_else(|_| self.plain_expr()).map_err(past)?
             }
         };
         if let Some(valid) = self.validity(&code) {
