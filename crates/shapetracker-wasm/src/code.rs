@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use shapetracker::expr::{Language, UnknownLanguage};
-use shapetracker::{Chain, Movement, ShapeTracker, Start, View};
+use shapetracker::{Chain, Dims, Movement, Ranges, ShapeTracker, Start, View};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -103,10 +103,19 @@ fn calls(read: &Read, language: &str) -> Result<String, Fault> {
     let arange = if torch { "torch.arange" } else { "np.arange" };
     match (read.chain.start(), &read.base) {
         (Start::Views(views), _) => {
-            let under = views[0].address_range().map_or(0, |(_, high)| high.saturating_add(1));
-            line(&mut code, &format!("{arange}({under})"), None);
+            // Addresses below 0 are in front of what is called the first element.
+            let (low, high) = views[0].address_range().unwrap_or((0, -1));
+            let (mut below, end) = (low.min(0), high.saturating_add(1));
+            let from = if below < 0 { format!("{below}, ") } else { String::new() };
+            line(&mut code, &format!("{arange}({from}{end})"), None);
             for view in views {
-                line(&mut code, &strided(view, torch)?, Some(view.shape()));
+                let (mut valid, pads) = unmasked(view);
+                valid.offset = valid.offset.wrapping_sub(std::mem::take(&mut below));
+                line(&mut code, &valid.call(torch), Some(&valid.shape));
+                if view.mask().is_some() {
+                    let call = if torch { torch_call } else { numpy_call };
+                    line(&mut code, &call(&Movement::Pad(pads), &valid.shape, view.shape())?, Some(view.shape()));
+                }
             }
         }
         (Start::Shape(shape), _) => {
@@ -133,28 +142,55 @@ fn line(code: &mut String, value: &str, shape: Option<&[i64]>) {
     let _ = writeln!(code, "x = {value}{remark}");
 }
 
-/// A view of the elements of `x` in row-major order.
-fn strided(view: &View, torch: bool) -> Result<String, Fault> {
-    if view.mask().is_some() {
-        return Err(Fault::new(
-            "unsupported",
-            "a view with a mask has no call of its own: write the operations instead",
-        ));
-    }
-    as_strided(view.shape(), view.strides(), view.offset(), torch)
+/// Elements of `x`, counted in row-major order, at every index.
+struct Strided {
+    shape: Dims,
+    strides: Dims,
+    offset: i64,
 }
 
-fn as_strided(shape: &[i64], strides: &[i64], offset: i64, torch: bool) -> Result<String, Fault> {
-    if torch {
-        if strides.iter().any(|stride| *stride < 0) {
-            return Err(Fault::new("unsupported", "PyTorch has no negative strides"));
-        }
-        return Ok(format!("x.contiguous().as_strided({}, {}, {offset})", tuple(shape), tuple(strides)));
+/// The valid elements of a view, and how many masked ones are around them.
+fn unmasked(view: &View) -> (Strided, Ranges) {
+    let (mut shape, mut offset, mut pads) = (Dims::from(view.shape()), view.offset(), Ranges::new());
+    for (axis, (begin, end)) in view.mask().unwrap_or_default().iter().enumerate() {
+        offset = offset.wrapping_add(begin.wrapping_mul(view.strides()[axis]));
+        pads.push((*begin, shape[axis] - end));
+        shape[axis] = end - begin;
     }
-    let strides: Vec<String> = strides.iter().map(|stride| format!("{stride} * x.itemsize")).collect();
-    let comma = if strides.len() == 1 { "," } else { "" };
-    let (shape, strides) = (tuple(shape), format!("({}{comma})", strides.join(", ")));
-    Ok(format!("np.lib.stride_tricks.as_strided(x.ravel()[{offset}:], {shape}, {strides})"))
+    (Strided { shape, strides: view.strides().into(), offset }, pads)
+}
+
+impl Strided {
+    fn call(&self, torch: bool) -> String {
+        // Without elements offset and strides may be anything, and so may the stride of an axis of size 1.
+        let empty = self.shape.contains(&0);
+        let mut offset = if empty { 0 } else { self.offset };
+        let (mut strides, mut flipped) = (self.strides.clone(), Vec::new());
+        for (axis, stride) in strides.iter_mut().enumerate() {
+            if empty || self.shape[axis] == 1 {
+                *stride = 0;
+            }
+            // PyTorch has no negative strides.
+            if torch && *stride < 0 {
+                offset += (self.shape[axis] - 1) * *stride;
+                *stride = -*stride;
+                flipped.push(axis as i64);
+            }
+        }
+        let from = if offset == 0 { String::new() } else { format!("[{offset}:]") };
+        let (shape, flip) = (tuple(&self.shape), if flipped.is_empty() { String::new() } else { flip(&flipped) });
+        if torch {
+            let flat = if offset == 0 { "" } else { ".view(-1)" };
+            return format!("x.contiguous(){flat}{from}.as_strided({shape}, {}){flip}", tuple(&strides));
+        }
+        let strides: Vec<String> = strides.iter().map(|stride| format!("{stride} * x.itemsize")).collect();
+        let comma = if strides.len() == 1 { "," } else { "" };
+        format!("np.lib.stride_tricks.as_strided(x.ravel(){from}, {shape}, ({}{comma}))", strides.join(", "))
+    }
+}
+
+fn flip(axes: &[i64]) -> String {
+    format!(".flip({})", tuple(axes))
 }
 
 /// Axes counted from the front.
@@ -162,13 +198,12 @@ fn axes(axes: &[i64], rank: usize) -> Vec<i64> {
     axes.iter().map(|axis| if *axis < 0 { axis + rank as i64 } else { *axis }).collect()
 }
 
-fn reversed(op: &Movement, rank: usize) -> Option<Vec<i64>> {
+/// The axes that an operation reverses.
+fn reversed(op: &Movement, rank: usize) -> Vec<i64> {
     match op {
-        Movement::Flip(flipped) => Some(axes(flipped, rank)),
-        Movement::FlipEach(each) => {
-            Some((0..).zip(each).filter(|(_, reversed)| **reversed).map(|(axis, _)| axis).collect())
-        }
-        _ => None,
+        Movement::Flip(flipped) => axes(flipped, rank),
+        Movement::FlipEach(each) => (0..).zip(each).filter(|(_, reversed)| **reversed).map(|(axis, _)| axis).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -197,11 +232,13 @@ fn numpy_call(op: &Movement, from: &[i64], to: &[i64]) -> Result<String, Fault> 
             indexed(&ranges.collect::<Vec<_>>())
         }
         Movement::Flip(_) | Movement::FlipEach(_) => {
-            format!("np.flip(x, {})", tuple(&reversed(op, from.len()).unwrap_or_default()))
+            format!("np.flip(x, {})", tuple(&reversed(op, from.len())))
         }
         Movement::Step(steps) => indexed(&steps.iter().map(|step| slice((None, None, *step))).collect::<Vec<_>>()),
         Movement::Slice(slices) => indexed(&slices.iter().map(|part| slice(*part)).collect::<Vec<_>>()),
-        Movement::AsStrided(shape, strides, offset) => as_strided(shape, strides, *offset, false)?,
+        Movement::AsStrided(shape, strides, offset) => {
+            Strided { shape: shape.clone(), strides: strides.clone(), offset: *offset }.call(false)
+        }
     })
 }
 
@@ -217,30 +254,34 @@ fn torch_call(op: &Movement, from: &[i64], to: &[i64]) -> Result<String, Fault> 
         }
         Movement::Shrink(_) => numpy_call(op, from, to)?,
         Movement::Flip(_) | Movement::FlipEach(_) => {
-            format!("x.flip({})", tuple(&reversed(op, from.len()).unwrap_or_default()))
+            format!("x{}", flip(&reversed(op, from.len())))
         }
         Movement::Step(steps) => forward(&steps.iter().map(|step| (None, None, *step)).collect::<Vec<_>>(), from)?,
         Movement::Slice(slices) => forward(slices, from)?,
-        Movement::AsStrided(shape, strides, offset) => as_strided(shape, strides, *offset, true)?,
+        Movement::AsStrided(shape, strides, offset) => {
+            Strided { shape: shape.clone(), strides: strides.clone(), offset: *offset }.call(true)
+        }
     })
 }
 
 /// Slices whose steps may be negative, by flipping such axes first.
 fn forward(slices: &[(Option<i64>, Option<i64>, i64)], from: &[i64]) -> Result<String, Fault> {
     let (mut flipped, mut parts) = (Vec::new(), Vec::new());
-    for ((axis, part), &size) in slices.iter().enumerate().zip(from) {
-        if part.2 > 0 {
-            parts.push(slice(*part));
+    for ((axis, &(begin, end, step)), &size) in slices.iter().enumerate().zip(from) {
+        // A step past the axis takes the first element alone; a far longer one would overflow in PyTorch.
+        let longest = size.max(1);
+        if step > 0 {
+            parts.push(slice((begin, end, step.min(longest))));
             continue;
         }
         // The elements that the slice takes, counted from the other end.
-        let taken = ShapeTracker::contiguous([size])?.slice([*part])?;
+        let taken = ShapeTracker::contiguous([size])?.slice([(begin, end, step)])?;
         let begin = taken.address(&[0]).map_or(size, |first| size - 1 - first);
-        let step = part.2.saturating_neg();
-        let end = (taken.numel() - 1).max(-1).saturating_mul(step).saturating_add(begin + 1).min(size);
+        let step = step.saturating_neg().min(longest);
+        let end = begin + (taken.numel() - 1) * step + 1;
         flipped.push(axis as i64);
-        parts.push(slice((Some(begin), Some(end.max(begin)), step)));
+        parts.push(slice((Some(begin), Some(end.clamp(begin, size)), step)));
     }
-    let flip = if flipped.is_empty() { String::new() } else { format!(".flip({})", tuple(&flipped)) };
+    let flip = if flipped.is_empty() { String::new() } else { flip(&flipped) };
     Ok(format!("x{flip}{}", indexed(&parts).trim_start_matches('x')))
 }

@@ -28,12 +28,8 @@ use crate::{Dims, Movement, ShapeTracker, View};
 ///   view next to memory;
 /// - views as [`View`] and [`ShapeTracker`] print: `(3, 2):(2, 1) over (2, 3):(1, 2) offset 4`, the last view next to
 ///   memory;
-/// - a shape, strides and perhaps an offset: `((2, 3), (3, 1), 0)`;
-/// - a layout of CuTe whose modes nest: `((2, 4), 8):((1, 16), 2)`, an axis for each outermost mode, along which the
-///   modes inside run colexicographically, the leftmost fastest. A layout that does not nest is a view as above: at the
-///   same coordinates it has the same addresses;
-/// - an array of NumPy or PyTorch: `np.arange(6)`, or `torch.` and `zeros`, `ones`, `empty`, `rand` or `randn` of a shape;
-/// - a name, such as the `x` of `x.permute(1, 0)`, or nothing, where the base shape is known from elsewhere: `permute(1, 0)`, or `.permute(1, 0)`.
+/// - a name, or nothing, where the base shape is known from elsewhere: `x.permute(1, 0)`, `permute(1, 0)`;
+/// - what others write, of which more below.
 ///
 /// Operations follow, each after a dot:
 ///
@@ -51,14 +47,34 @@ use crate::{Dims, Movement, ShapeTracker, View};
 /// | `slice` | `begin:end:step` an axis, each part as optional as in Python |
 /// | `squeeze` | axes; none for all axes of size 1 |
 /// | `unsqueeze` | an axis |
-/// | `as_strided` | a shape, strides, and an offset if it is not 0 |
+/// | `as_strided` | a shape, strides, and an offset if it is not 0: the elements in row-major order are the memory |
 ///
-/// Where the shape is known there are `.T`, `.mT`, `.t()`, `swapaxes`, `moveaxis`, `flatten`, `ravel` and indices such as
-/// `[0, ::-1, None, ...]`, too; they are read as the operations above. `transpose` of two axes exchanges them as in
-/// PyTorch; after `np.` it is NumPy's, which takes all axes or none, and so it is for any array when it has not two.
+/// Arguments may stand in a tuple or a list, as in `reshape((3, 2))`, and that may have one of the names `shape`, `size`,
+/// `dim`, `dims`, `axis` and `axes`, as in `flip(dims=(0, 1))`. Spaces and line ends are free, a comma may trail, and
+/// numbers may have underscores. Reading takes time and memory proportional to the text.
 ///
-/// Arguments may stand in a tuple or a list, as in `reshape((3, 2))`. Spaces and line ends are free, a comma may
-/// trail, and numbers may have underscores. Reading takes time and memory proportional to the text.
+/// # What others write
+///
+/// is read with the meaning that it has there, or is refused with what to write instead.
+///
+/// | text | meaning |
+/// |---|---|
+/// | `ShapeTracker(views=(View(...), ...))`, `View(...)` | tinygrad's views, the first next to memory |
+/// | `((2, 3), (3, 1), 0)` | a shape, strides in elements (NumPy's are in bytes) and perhaps an offset |
+/// | `((2, 4), 8):((1, 16), 2)`, `8:1`, `(_2, _3):(_1, _2)` | a layout of CuTe: an axis for each outermost mode, along which the modes inside run colexicographically, the leftmost fastest |
+/// | `np.arange(6)`, `torch.zeros(2, 3)`, `Tensor.ones(2, 3)` | a new array of NumPy, PyTorch or tinygrad; `arange`, `zeros`, `ones`, `empty`, `rand` and `randn` of a shape |
+/// | `x` | an array in row-major order, all of its memory |
+/// | `.T`, `.transpose()` | all axes reversed; in tinygrad the first two exchanged |
+/// | `.transpose(0, 1)` | after `np.` all axes in their new order, elsewhere two axes exchanged; in a tuple, or where there are not two, always NumPy's |
+/// | `.mT`, `.t()`, `.swapaxes(0, 1)`, `.swapdims(0, 1)`, `.moveaxis(0, 1)`, `.movedim(0, 1)` | as in NumPy and PyTorch |
+/// | `.flatten()`, `.flatten(1)`, `.flatten(0, 1)`, `.ravel()` | the axes joined from the first to the last one named |
+/// | `.expand(5, -1, 3)` | after `torch.` and `Tensor.` new axes may come in front |
+/// | `[0, ::-1, None, ..., 1:3]` | as in NumPy: indices, slices, `None` or `np.newaxis`, `...`; no arrays, no booleans |
+/// | `.as_strided((3, 2), (1, 1), 2)` | after an array of others PyTorch's, which reads the memory of the first array; elsewhere what is described above |
+///
+/// Those that depend on the shape need it in front: `(2, 3).T`, not `x.T`. `view` is read as `reshape`, and slices may
+/// walk backwards, where PyTorch would refuse. Elements in the order of columns (`order="F"`), functions (`np.pad(x, ...)`),
+/// copies, assignments and several statements are not read. What is read prints in the operations of the first table.
 ///
 /// Two chains are equal when they start alike and have the same operations, however they are written.
 #[derive(Clone, Debug)]

@@ -1,23 +1,46 @@
-//! What others write: arrays of NumPy and PyTorch with methods and indices, `as_strided` triples, layouts of CuTe.
+//! What others write: arrays of NumPy, PyTorch and tinygrad with methods and indices, `as_strided` triples, layouts of
+//! CuTe. It has the meaning that it has there, or is refused with what to write instead.
 
 use smallvec::SmallVec;
 
 use super::Start;
 use super::error::ParseError;
 use super::lexer::Token;
-use super::parser::{OPERATIONS, Parsed, Parser};
-use crate::{Dims, MAX_RANK, Movement, ShapeTracker, View};
+use super::parser::{OPERATIONS, Parsed, Parser, Slice};
+use crate::error::Error;
+use crate::shape::{checked_numel, resolve_axis};
+use crate::{Dims, MAX_RANK, Movement, ShapeTracker};
 
-/// What NumPy is called, and what PyTorch is called.
-const NUMPY: [&str; 3] = ["np", "numpy", "jnp"];
-const TORCH: [&str; 2] = ["torch", "Tensor"];
+/// Whose methods an array has, where they mean different things by one name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Methods {
+    /// Our own.
+    Ours,
+    /// Those of an array of which nothing is known but its name.
+    Unknown,
+    NumPy,
+    PyTorch,
+    Tinygrad,
+}
 
 /// What makes an array of a shape.
 const MAKERS: [&str; 6] = ["arange", "zeros", "ones", "empty", "rand", "randn"];
 
 /// The names that only others have for operations.
-pub(super) const FOREIGN: [&str; 10] =
-    ["T", "mT", "t", "swapaxes", "swapdims", "moveaxis", "movedim", "flatten", "ravel", "contiguous"];
+pub(super) const FOREIGN: [&str; 9] =
+    ["T", "mT", "t", "swapaxes", "swapdims", "moveaxis", "movedim", "flatten", "ravel"];
+
+/// What to write instead of a method that is not read.
+fn instead(method: &str) -> Option<&'static str> {
+    Some(match method {
+        "contiguous" | "clone" | "copy" => "what comes after a copy reads a new buffer, and is a chain of its own",
+        "narrow" | "select" => "write an index such as `[:, 1:3]`",
+        "unfold" | "diagonal" => "write the shape and the strides, as in `as_strided((3, 2), (1, 1))`",
+        "unflatten" | "view_as" | "reshape_as" => "write `reshape` and the sizes",
+        "expand_as" => "write `expand` and the sizes",
+        _ => return None,
+    })
+}
 
 /// Numbers in tuples in tuples.
 struct Nested {
@@ -27,22 +50,41 @@ struct Nested {
     form: String,
 }
 
+/// What stands between two commas of an index.
+enum Entry {
+    Slice(Slice),
+    Index(i64),
+    NewAxis,
+    Ellipsis,
+}
+
 impl Parser<'_> {
-    /// A name in front of a dot that is no operation: an array, or a call that makes one.
-    pub(super) fn array(&mut self) -> Result<Option<Start>, ParseError> {
+    /// A name that is no operation, and what follows if that makes an array; nothing if the chain starts without one.
+    pub(super) fn array(&mut self) -> Result<Start, ParseError> {
         let name = self.word();
-        if self.token != Token::Name || self.second() != Token::Dot || OPERATIONS.contains(&name) {
-            return Ok(None);
+        match self.second() {
+            Token::Equals => {
+                let message = "an assignment is not read: write what stands right of `=`".to_owned();
+                return Err(self.error_at(self.span.clone(), message));
+            }
+            Token::Dot | Token::Open(b'[') if !OPERATIONS.contains(&name) => self.advance(),
+            _ => return Ok(Start::Nothing),
         }
-        (self.foreign, self.numpy) = (true, NUMPY.contains(&name));
-        self.advance();
-        if !self.numpy && !TORCH.contains(&name) {
-            return Ok(Some(Start::Nothing));
+        self.methods = match name {
+            "np" | "numpy" | "jnp" => Methods::NumPy,
+            "torch" => Methods::PyTorch,
+            "Tensor" => Methods::Tinygrad,
+            _ => Methods::Unknown,
+        };
+        if self.methods == Methods::Unknown || !self.take(Token::Dot) {
+            return Ok(Start::Nothing);
         }
-        self.advance();
         let maker = self.word();
-        if self.token != Token::Name || !MAKERS.contains(&maker) {
-            return Err(self.expected(&format!("one of {}", MAKERS.join(", "))));
+        if !MAKERS.contains(&maker) {
+            return Err(self.expected(&format!(
+                "one of {}, or in place of a function a shape and methods, as in `(2, 3).permute(1, 0)`",
+                MAKERS.join(", ")
+            )));
         }
         self.advance();
         let begin = self.span.start;
@@ -50,14 +92,14 @@ impl Parser<'_> {
         if maker == "arange" && shape.len() != 1 {
             return Err(self.error_at(begin..self.last, "expected one size, as in `arange(6)`".into()));
         }
-        Ok(Some(Start::Shape(shape)))
+        Ok(Start::Shape(shape))
     }
 
     /// `((2, 3), (3, 1), 0)`, a shape, strides and perhaps an offset, or `((2, 4), 8):((1, 16), 2)`, a layout of CuTe:
     /// every item of the outermost tuple is an axis, along which the innermost numbers run from left to right.
-    pub(super) fn nested_start(&mut self, begin: usize) -> Result<Start, ParseError> {
-        let mut ahead = self.clone();
-        ahead.advance();
+    /// If it is neither, the complaint is `otherwise`.
+    pub(super) fn nested_start(&mut self, otherwise: ParseError) -> Result<Start, ParseError> {
+        let begin = self.span.start;
         let shape = self.nested("a size")?;
         if !self.take(Token::Colon) {
             let dots = |item: &Dims| ".".repeat(item.len());
@@ -66,7 +108,7 @@ impl Parser<'_> {
             let (sizes, strides, offset) = match &shape.items[..] {
                 [sizes, strides] if is_triple(sizes, strides, "") => (sizes, strides, 0),
                 [sizes, strides, offset] if is_triple(sizes, strides, ".") => (sizes, strides, offset[0]),
-                _ => return Err(ahead.expected("a size")),
+                _ => return Err(otherwise),
             };
             let view = self.checked_view(begin, sizes, strides, offset, None)?;
             return Ok(Start::Views(vec![view]));
@@ -77,17 +119,14 @@ impl Parser<'_> {
             let message = "the strides must have the same parentheses as the shape".to_owned();
             return Err(self.error_at(begin_strides..self.last, message));
         }
-        let leaves =
+        // The last number runs fastest in a view, and the first in a layout.
+        let numbers =
             |nested: &Nested| nested.items.iter().flat_map(|item| item.iter().rev().copied()).collect::<Dims>();
-        let memory = self.checked_view(begin, &leaves(&shape), &leaves(&strides), 0, None)?;
-        let axes: Option<Dims> = shape
-            .items
-            .iter()
-            .map(|item| item.iter().try_fold(1i64, |product, size| product.checked_mul(*size)))
-            .collect();
-        let joined = axes.filter(|_| !memory.is_empty()).unwrap_or_else(|| memory.shape().into());
-        let joined = View::contiguous(joined).map_err(|err| self.error_at(begin..self.last, err.to_string()))?;
-        Ok(Start::Views(vec![memory, joined]))
+        let memory = self.checked_view(begin, &numbers(&shape), &numbers(&strides), 0, None)?;
+        let axes = shape.items.iter().map(|item| checked_numel("layout", item)).collect::<Result<Dims, Error>>();
+        let joined = axes.and_then(|axes| ShapeTracker::from_views(vec![memory])?.reshape(axes));
+        let joined = joined.map_err(|err| self.refused(begin, &err))?;
+        Ok(Start::Views(joined.views().to_vec()))
     }
 
     fn nested(&mut self, what: &str) -> Result<Nested, ParseError> {
@@ -106,20 +145,12 @@ impl Parser<'_> {
                 nested.form.push(')');
                 closing.pop();
                 self.advance();
+            } else if numbers > 2 * MAX_RANK {
+                return Err(self.expected(&format!("at most {MAX_RANK} axes")));
             } else {
-                // Sizes that are known when the program is compiled have an underscore in front.
-                let number = match self.word().strip_prefix('_').map(str::parse) {
-                    Some(Ok(number)) if self.token == Token::Name => {
-                        self.advance();
-                        number
-                    }
-                    _ => self.number(what)?,
-                };
+                let number = self.number(what)?;
                 nested.form.push('.');
                 numbers += 1;
-                if numbers > 2 * MAX_RANK + 1 {
-                    return Err(self.expected(&format!("at most {MAX_RANK} axes")));
-                }
                 match nested.items.last_mut() {
                     Some(item) if closing.len() > 1 => item.push(number),
                     _ => nested.items.push(Dims::from_slice(&[number])),
@@ -132,197 +163,249 @@ impl Parser<'_> {
         }
     }
 
-    /// An operation that only others have, or one that NumPy means otherwise; nothing if it is ours.
+    /// An operation that only others have, or that they mean otherwise; nothing if it is ours.
     pub(super) fn foreign_operation(&mut self, parsed: &Parsed) -> Result<Option<Movement>, ParseError> {
-        let (name, span) = (self.word(), self.span.clone());
-        let transpose = name == "transpose" && self.foreign;
-        if self.token != Token::Name || !(transpose || FOREIGN.contains(&name)) {
-            return Ok(None);
-        }
-        let arguments = |parser: &mut Self| parser.number_arguments("an axis");
-        if transpose {
-            let mut ahead = self.clone();
-            ahead.advance();
-            let count = ahead.number_arguments("an axis").map_or(2, |axes| axes.len());
-            if count == 2 && !self.numpy {
+        let (name, begin) = (self.word(), self.span.start);
+        let ours = self.methods == Methods::Ours;
+        let otherwise = match name {
+            "transpose" => !ours,
+            "expand" => matches!(self.methods, Methods::PyTorch | Methods::Tinygrad),
+            _ => false,
+        };
+        if !otherwise && !FOREIGN.contains(&name) {
+            let message = if !ours && name == "as_strided" && !parsed.ops.iter().all(keeps_memory) {
+                "PyTorch's `as_strided` starts again from the memory of the first array: write it before what moves \
+                 elements"
+                    .to_owned()
+            } else if let Some(instead) = instead(name) {
+                format!("`{name}` is not read: {instead}")
+            } else {
                 return Ok(None);
-            }
+            };
+            return Err(self.error_at(self.span.clone(), message));
         }
         self.advance();
-        let wrong = |parser: &Self, message: &str| Err(parser.error_at(span.start..parser.last, message.to_owned()));
+        let wrong = |parser: &Self, message: &str| Err(parser.error_at(begin..parser.last, message.to_owned()));
         Ok(Some(match name {
-            "T" => Movement::Permute((0..self.shape(parsed)?.len() as i64).rev().collect()),
+            "T" => self.reversed(parsed, begin)?,
             "mT" => Movement::Transpose(-2, -1),
-            "contiguous" => {
-                return wrong(
-                    self,
-                    "`contiguous` copies: what comes after it reads a new buffer, and is a chain of its own",
-                );
-            }
-            "transpose" => {
-                let axes = arguments(self)?;
-                if axes.is_empty() {
-                    Movement::Permute((0..self.shape(parsed)?.len() as i64).rev().collect())
-                } else {
-                    Movement::Permute(axes)
-                }
-            }
             "t" => {
-                arguments(self)?;
-                let rank = self.shape(parsed)?.len() as i64;
-                if rank > 2 {
+                let close = self.open("`(` after `t`")?;
+                self.close(close)?;
+                if self.shape(parsed, begin)?.len() > 2 {
                     return wrong(self, "`t` is for at most two axes");
                 }
-                Movement::Permute((0..rank).rev().collect())
+                self.reversed(parsed, begin)?
             }
-            "swapaxes" | "swapdims" => match arguments(self)?[..] {
+            "transpose" => {
+                let alone = matches!(self.second(), Token::Number(_));
+                let axes = self.number_arguments("an axis")?;
+                match axes[..] {
+                    [] => self.reversed(parsed, begin)?,
+                    // To NumPy, and it alone has them in a tuple, they are all axes in their new order.
+                    [a, b] if self.methods != Methods::NumPy && alone => Movement::Transpose(a, b),
+                    _ => Movement::Permute(axes),
+                }
+            }
+            "expand" => {
+                let mut sizes = self.number_arguments("a size")?;
+                let shape = self.shape(parsed, begin)?;
+                match sizes.len().checked_sub(shape.len()) {
+                    // New axes come in front.
+                    Some(new @ 1..) => {
+                        for (size, stays) in sizes[new..].iter_mut().zip(&shape).filter(|(size, _)| **size == -1) {
+                            *size = *stays;
+                        }
+                        Movement::BroadcastTo(sizes)
+                    }
+                    _ => Movement::Expand(sizes),
+                }
+            }
+            "swapaxes" | "swapdims" => match self.number_arguments("an axis")?[..] {
                 [a, b] => Movement::Transpose(a, b),
                 _ => return wrong(self, "expected two axes"),
             },
             "moveaxis" | "movedim" => {
-                let [from, to] = arguments(self)?[..] else {
-                    return wrong(self, "expected two axes: from where, and to where");
-                };
-                let rank = self.shape(parsed)?.len() as i64;
-                let place =
-                    |axis: i64| Some(if axis < 0 { axis + rank } else { axis }).filter(|axis| (0..rank).contains(axis));
-                let Some((from, to)) = place(from).zip(place(to)) else { return wrong(self, "there is no such axis") };
-                let mut order: Dims = (0..rank).filter(|axis| *axis != from).collect();
-                order.insert(to as usize, from);
+                const WHAT: &str =
+                    "expected two axes: from where, and to where; for more write the new order, as in `permute(1, 0)`";
+                if matches!(self.second(), Token::Open(_)) {
+                    return wrong(self, WHAT);
+                }
+                let [from, to] = self.number_arguments("an axis")?[..] else { return wrong(self, WHAT) };
+                let rank = self.shape(parsed, begin)?.len();
+                let axis = |axis| resolve_axis("moveaxis", axis, rank).map_err(|err| self.refused(begin, &err));
+                let (from, to) = (axis(from)?, axis(to)?);
+                let mut order: Dims = (0..rank as i64).filter(|axis| *axis != from as i64).collect();
+                order.insert(to, from as i64);
                 Movement::Permute(order)
             }
             // `flatten` and `ravel`.
             _ => {
-                let ends = arguments(self)?;
-                let shape = self.shape(parsed)?;
-                let rank = shape.len() as i64;
-                let place = |axis: i64| if axis < 0 { axis + rank } else { axis };
-                let (first, last) = match ends[..] {
-                    [] => (0, rank - 1),
-                    [first] => (place(first), rank - 1),
-                    [first, last] => (place(first), place(last)),
-                    _ => return wrong(self, "expected at most two axes"),
-                };
-                if first < 0 || last >= rank.max(1) || (first > last && rank > 0) {
-                    return wrong(self, "there is no such range of axes");
+                let mut ends = [0, -1];
+                self.fields("`(`", &["start_dim", "end_dim"], |parser, field| {
+                    ends[field] = parser.number("an axis")?;
+                    Ok(())
+                })?;
+                self.advance();
+                let shape = self.shape(parsed, begin)?;
+                // A scalar has an axis here.
+                let rank = shape.len().max(1);
+                let axis = |axis| resolve_axis("flatten", axis, rank).map_err(|err| self.refused(begin, &err));
+                let (first, last) = (axis(ends[0])?, axis(ends[1])?);
+                if first > last {
+                    return wrong(self, "the first axis comes after the last");
                 }
-                let (first, past) = (first as usize, (last + 1) as usize);
-                let joined = shape[first..past].iter().try_fold(1i64, |product, size| product.checked_mul(*size));
-                let Some(joined) = joined else { return wrong(self, "the axis is past the range of 64-bit integers") };
-                Movement::Reshape(
-                    shape[..first].iter().copied().chain([joined]).chain(shape[past..].iter().copied()).collect(),
-                )
+                let joined = shape.get(first..=last).unwrap_or_default();
+                let size = checked_numel("flatten", joined).map_err(|err| self.refused(begin, &err))?;
+                let mut flat = shape.clone();
+                flat.drain(first..first + joined.len());
+                flat.insert(first, size);
+                Movement::Reshape(flat)
             }
         }))
     }
 
+    /// The complaint of the library about what starts at `begin` and was read just now.
+    fn refused(&self, begin: usize, err: &Error) -> ParseError {
+        self.error_at(begin..self.last, err.to_string())
+    }
+
+    /// All axes in reverse order, as `.T` and `.transpose()` have it.
+    fn reversed(&mut self, parsed: &Parsed, begin: usize) -> Result<Movement, ParseError> {
+        if self.methods == Methods::Tinygrad {
+            // There it is the first two axes that change places, however many there are.
+            return Ok(Movement::Transpose(0, 1));
+        }
+        let rank = self.shape(parsed, begin)?.len() as i64;
+        Ok(Movement::Permute((0..rank).rev().collect()))
+    }
+
     /// `[1, :, ::-1, None, ...]` after an array: a slice, and a reshape where axes come or go.
     pub(super) fn subscript(&mut self, parsed: &Parsed) -> Result<SmallVec<[Movement; 2]>, ParseError> {
-        /// What an entry does to an axis.
-        enum Entry {
-            Slice,
-            Drop,
-        }
         let begin = self.span.start;
-        let shape = self.shape(parsed)?;
         let close = self.open("`[`")?;
-        // Slices before and after the dots; new axes are numbered by the axis that they come before.
-        let (mut slices, mut kinds, mut new) = (Vec::new(), Vec::new(), Vec::new());
-        let mut dots = None;
+        let mut entries = Vec::new();
         while self.token != close {
-            let entry = self.span.start;
-            let axes_left = |slices: &Vec<_>| slices.len() < shape.len();
-            if self.token == Token::Dot || self.at_word("Ellipsis") {
-                let words = if self.token == Token::Dot { 3 } else { 1 };
-                for _ in 0..words {
-                    if words == 3 && self.token != Token::Dot {
-                        return Err(self.expected("`...`"));
-                    }
-                    self.advance();
-                }
-                if dots.replace((slices.len(), new.len())).is_some() {
-                    return Err(self.error_at(entry..self.last, "`...` stands once".into()));
-                }
-            } else if self.at_word("None") || self.at_word("newaxis") {
-                self.advance();
-                if new.len() >= MAX_RANK {
-                    return Err(self.expected(&format!("at most {MAX_RANK} axes")));
-                }
-                new.push(slices.len());
-            } else if !axes_left(&slices) {
-                return Err(self.expected(&format!("at most {} entries, one an axis", shape.len())));
-            } else {
-                let first = self.bound()?;
-                if self.token == Token::Colon {
-                    self.advance();
-                    let end = self.bound()?;
-                    let step = if self.take(Token::Colon) { self.bound()? } else { None };
-                    slices.push((first, end, step.unwrap_or(1)));
-                    kinds.push(Entry::Slice);
-                } else {
-                    let Some(index) = first else { return Err(self.expected("an index, a slice, `None` or `...`")) };
-                    slices.push((Some(index), None, 1));
-                    kinds.push(Entry::Drop);
-                    // The index is checked once its axis is known.
-                }
+            if entries.len() > 2 * MAX_RANK {
+                return Err(self.expected(&format!("at most {MAX_RANK} axes")));
             }
+            let begin = self.span.start;
+            let entry = self.entry()?;
+            entries.push((entry, begin..self.last));
             self.comma_or(close)?;
         }
         self.advance();
-        let span = begin..self.last;
+        let shape = self.shape(parsed, begin)?;
+
         // The axes that no entry is about stand where the dots are, or at the end.
-        let (at, new_before) = dots.unwrap_or((slices.len(), new.len()));
-        let missing = shape.len() - slices.len();
-        slices.splice(at..at, std::iter::repeat_n((None, None, 1), missing));
-        kinds.splice(at..at, std::iter::repeat_with(|| Entry::Slice).take(missing));
-        new[new_before..].iter_mut().for_each(|axis| *axis += missing);
-        for (axis, slice) in slices.iter_mut().enumerate().filter(|(axis, _)| matches!(kinds[*axis], Entry::Drop)) {
-            let (index, size) = (slice.0.unwrap_or(0), shape[axis]);
-            let index = if index < 0 { index.saturating_add(size) } else { index };
-            if !(0..size).contains(&index) {
-                let given = slice.0.unwrap_or(0);
-                return Err(
-                    self.error_at(span, format!("axis {axis} has size {size}, so that there is no index {given}"))
-                );
+        let is_about_an_axis = |entry: &Entry| matches!(entry, Entry::Slice(_) | Entry::Index(_));
+        let given = entries.iter().filter(|(entry, _)| is_about_an_axis(entry)).count();
+        if !entries.iter().any(|(entry, _)| matches!(entry, Entry::Ellipsis)) {
+            entries.push((Entry::Ellipsis, self.last..self.last));
+        }
+        // What is taken of each axis; and of the axes that there are then, which one it was, or nothing for a new one.
+        let (mut slices, mut axes) = (Vec::new(), Vec::new());
+        let mut dots = false;
+        for (entry, span) in entries {
+            let axis = slices.len();
+            let size = shape.get(axis).copied();
+            match (entry, size) {
+                (Entry::NewAxis, _) => axes.push(None),
+                (Entry::Ellipsis, _) if dots => return Err(self.error_at(span, "`...` stands once".into())),
+                (Entry::Ellipsis, _) => {
+                    dots = true;
+                    for axis in axis..axis + shape.len().saturating_sub(given) {
+                        slices.push((None, None, 1));
+                        axes.push(Some(axis));
+                    }
+                }
+                (Entry::Slice(slice), Some(_)) => {
+                    slices.push(slice);
+                    axes.push(Some(axis));
+                }
+                (Entry::Index(index), Some(size)) => {
+                    let from_front = if index < 0 { index.saturating_add(size) } else { index };
+                    if !(0..size).contains(&from_front) {
+                        let message = format!("axis {axis} has size {size}, so that there is no index {index}");
+                        return Err(self.error_at(span, message));
+                    }
+                    slices.push((Some(from_front), Some(from_front + 1), 1));
+                }
+                (_, None) => {
+                    let message = format!("expected at most {} entries, one an axis", shape.len());
+                    return Err(self.error_at(span, message));
+                }
             }
-            *slice = (Some(index), Some(index + 1), 1);
         }
         let sliced = Movement::Slice(slices);
-        let from = ShapeTracker::contiguous(&shape).and_then(|array| array.apply(&sliced));
-        let from = from.map_err(|err| self.error_at(span, err.to_string()))?;
-        let mut to = Dims::new();
-        for axis in 0..=shape.len() {
-            to.extend(new.iter().filter(|place| **place == axis).map(|_| 1));
-            if kinds.get(axis).is_some_and(|kind| matches!(kind, Entry::Slice)) {
-                to.push(from.shape()[axis]);
-            }
-        }
+        let array = ShapeTracker::contiguous(&shape).and_then(|array| array.apply(&sliced));
+        let array = array.map_err(|err| self.refused(begin, &err))?;
+        let to: Dims = axes.into_iter().map(|axis| axis.map_or(1, |axis| array.shape()[axis])).collect();
         let mut ops = SmallVec::from_iter([sliced]);
-        if to[..] != *from.shape() {
+        if to[..] != *array.shape() {
             ops.push(Movement::Reshape(to));
         }
         Ok(ops)
     }
 
-    /// The shape of what was read so far.
-    fn shape(&mut self, parsed: &Parsed) -> Result<Dims, ParseError> {
-        let span = self.span.clone();
-        let unknown = |message: &str| self.error_at(span.clone(), message.to_owned());
-        let mut shape = match (&self.known, &parsed.start) {
-            ((_, Some(shape)), _) => shape.clone(),
-            (_, Start::Shape(shape)) => shape.clone(),
-            (_, Start::Views(views)) => views.last().map_or_else(Dims::new, |view| view.shape().into()),
-            (_, Start::Nothing) => {
+    fn entry(&mut self) -> Result<Entry, ParseError> {
+        const WHAT: &str = "an index, a slice, `None` or `...`";
+        match self.word() {
+            "." => {
+                for _ in 0..3 {
+                    if !self.take(Token::Dot) {
+                        return Err(self.expected("`...`"));
+                    }
+                }
+                return Ok(Entry::Ellipsis);
+            }
+            "Ellipsis" | "None" | "newaxis" => {
+                let ellipsis = self.word() == "Ellipsis";
+                self.advance();
+                return Ok(if ellipsis { Entry::Ellipsis } else { Entry::NewAxis });
+            }
+            "np" | "numpy" | "jnp" | "torch" if self.second() == Token::Dot => {
+                self.advance();
+                self.advance();
+                if !self.at_word("newaxis") {
+                    return Err(self.expected("`newaxis`"));
+                }
+                self.advance();
+                return Ok(Entry::NewAxis);
+            }
+            _ => {}
+        }
+        let first = self.bound()?;
+        if self.token == Token::Colon {
+            return Ok(Entry::Slice(self.slice_from(first)?));
+        }
+        first.map(Entry::Index).ok_or_else(|| self.expected(WHAT))
+    }
+
+    /// The shape of what was read so far, for what starts at `begin` and was read just now.
+    fn shape(&mut self, parsed: &Parsed, begin: usize) -> Result<Dims, ParseError> {
+        let (done, known) = &self.known;
+        let shape = match (known, &parsed.start) {
+            (Some(shape), _) | (None, Start::Shape(shape)) => shape.clone(),
+            (None, Start::Views(views)) => views.last().map_or_else(Dims::new, |view| view.shape().into()),
+            (None, Start::Nothing) => {
                 let message = "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`";
-                return Err(unknown(message));
+                return Err(self.error_at(begin..self.last, message.to_owned()));
             }
         };
-        for op in &parsed.ops[self.known.0..] {
-            let after = ShapeTracker::contiguous(&shape).and_then(|array| array.apply(op));
-            let after = after.map_err(|_| unknown("what stands here depends on an operation that cannot be done"))?;
-            shape = after.shape().into();
-        }
+        let refused = |span: &std::ops::Range<usize>, err: Error| self.error_at(span.clone(), err.to_string());
+        let array = ShapeTracker::contiguous(shape).map_err(|err| refused(&parsed.start_span, err))?;
+        let array = parsed.ops.iter().zip(&parsed.spans).skip(*done).try_fold(array, |array, (op, span)| {
+            let after = array.apply(op).and_then(|after| ShapeTracker::contiguous(after.shape()));
+            after.map_err(|err| refused(span, err))
+        })?;
+        let shape = Dims::from_slice(array.shape());
         self.known = (parsed.ops.len(), Some(shape.clone()));
         Ok(shape)
     }
+}
+
+/// Whether an operation leaves the elements of an array that has its memory for itself in their order there.
+fn keeps_memory(op: &Movement) -> bool {
+    matches!(op, Movement::Reshape(_) | Movement::Squeeze(_) | Movement::Unsqueeze(_))
 }

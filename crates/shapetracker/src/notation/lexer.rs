@@ -52,6 +52,10 @@ impl<'a> Lexer<'a> {
             '.' => (Token::Dot, 1),
             '=' => (Token::Equals, 1),
             '+' | '-' | '0'..='9' => number(rest),
+            '_' if is_fixed(&rest[1..]) => {
+                let (number, len) = number(&rest[1..]);
+                (number, 1 + len)
+            }
             _ if first.is_alphabetic() || first == '_' => (Token::Name, word(rest)),
             _ => (Token::Unknown, first.len_utf8()),
         };
@@ -82,6 +86,13 @@ fn number(text: &str) -> (Token, usize) {
     (Token::Number(value.ok()), len)
 }
 
+/// Whether digits alone follow an underscore: so CuTe writes the numbers that it knows when it compiles.
+fn is_fixed(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let digits = &digits[..word(digits)];
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The length of the letters, digits and underscores at the front of a text.
 fn word(text: &str) -> usize {
     text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
@@ -100,6 +111,8 @@ mod tests {
     fn numbers_have_signs_and_underscores() {
         let number = |value| Token::Number(Some(value));
         assert_eq!(tokens("12 -3 +4 1_000"), [number(12), number(-3), number(4), number(1000)]);
+        assert_eq!(tokens("_12 _-3 _0"), [number(12), number(-3), number(0)]);
+        assert_eq!(tokens("_ _x _1x _1_"), [Token::Name; 4]);
         assert_eq!(tokens("-9223372036854775808 9223372036854775808"), [number(i64::MIN), Token::Number(None)]);
     }
 

@@ -6,9 +6,12 @@ use smallvec::SmallVec;
 
 use super::Start;
 use super::error::{ParseError, quoted};
-use super::foreign::FOREIGN;
+use super::foreign::{FOREIGN, Methods};
 use super::lexer::{Lexer, Token};
 use crate::{Dims, MAX_RANK, Movement, Ranges, View};
+
+/// `begin:end:step`.
+pub(super) type Slice = (Option<i64>, Option<i64>, i64);
 
 /// What a chain says, and where.
 #[derive(Clone, Debug)]
@@ -57,6 +60,9 @@ pub(super) const OPERATIONS: [&str; 14] = [
     "as_strided",
 ];
 
+/// The names that others give to all sizes or all axes of an operation, as in `flip(dims=(0, 1))`.
+const ARGUMENTS: [&str; 6] = ["shape", "size", "dim", "dims", "axis", "axes"];
+
 /// The sentence about a name that no operation has: with a guess what was meant, or else with all there are.
 pub(crate) fn unknown_operation(name: &str) -> String {
     let found = quoted(name);
@@ -72,7 +78,7 @@ pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) 
     if name.len() > LONGEST {
         return None;
     }
-    let name = name.to_lowercase();
+    let name = name.to_ascii_lowercase();
     let distance = |other: &&str| strsim::osa_distance(&name, other);
     let nearest = names.into_iter().min_by_key(distance)?;
     // A guess that changes more than a third of the letters would be a joke.
@@ -88,9 +94,8 @@ pub(super) struct Parser<'a> {
     pub(super) span: Range<usize>,
     /// The end of the token before.
     pub(super) last: usize,
-    /// Whether the chain starts from an array of others, and whether it is one of NumPy.
-    pub(super) foreign: bool,
-    pub(super) numpy: bool,
+    /// Whose methods the chain has.
+    pub(super) methods: Methods,
     /// The shape after so many operations, once it was asked for.
     pub(super) known: (usize, Option<Dims>),
 }
@@ -99,7 +104,7 @@ impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Self {
         let mut lexer = Lexer::new(text);
         let (token, span) = lexer.next();
-        Parser { text, lexer, token, span, last: 0, foreign: false, numpy: false, known: (0, None) }
+        Parser { text, lexer, token, span, last: 0, methods: Methods::Ours, known: (0, None) }
     }
 
     /// The text of the next token.
@@ -177,9 +182,15 @@ impl<'a> Parser<'a> {
     fn start(&mut self) -> Result<Start, ParseError> {
         let begin = self.span.start;
         match self.token {
-            Token::Open(_) if matches!(self.second(), Token::Open(_)) => self.nested_start(begin),
+            // A layout of CuTe with one axis, such as `8:1`.
+            Token::Number(_) if self.second() == Token::Colon => self.nested_start(self.expected("a shape")),
             Token::Open(_) => {
-                let shape = self.numbers("a size")?;
+                let mut ahead = self.clone();
+                let shape = match ahead.numbers("a size") {
+                    Err(err) if matches!(ahead.token, Token::Open(_)) => return self.nested_start(err),
+                    shape => shape?,
+                };
+                *self = ahead;
                 if self.token != Token::Colon {
                     return Ok(Start::Shape(shape));
                 }
@@ -199,7 +210,7 @@ impl<'a> Parser<'a> {
                 Ok(Start::Views(views))
             }
             _ if self.at_word("ShapeTracker") => self.pasted_tracker(),
-            Token::Name => Ok(self.array()?.unwrap_or(Start::Nothing)),
+            Token::Name => self.array(),
             Token::Dot => Ok(Start::Nothing),
             _ => Err(self.expected("a base shape such as `(3, 2)`, a view or an operation")),
         }
@@ -264,22 +275,20 @@ impl<'a> Parser<'a> {
             return Err(self.expected("`View(...)`"));
         }
         self.advance();
-        let close = self.open("`(` after `View`")?;
         let (mut shape, mut strides, mut offset, mut mask) = (None, None, 0, None);
-        let mut given = 0;
-        while self.token != close {
-            match self.field(&FIELDS, &mut given)? {
-                0 => shape = Some(self.numbers("a size")?),
-                1 => strides = Some(self.numbers("a stride")?),
-                2 => offset = self.number("an offset")?,
-                3 if self.at_word("None") => self.advance(),
-                3 => mask = Some(self.mask()?),
+        self.fields("`(` after `View`", &FIELDS, |parser, field| {
+            match field {
+                0 => shape = Some(parser.numbers("a size")?),
+                1 => strides = Some(parser.numbers("a stride")?),
+                2 => offset = parser.number("an offset")?,
+                3 if parser.at_word("None") => parser.advance(),
+                3 => mask = Some(parser.mask()?),
                 // Whether it is contiguous follows from the rest; what the text says is of no consequence.
-                _ if self.boolean().is_some() || self.at_word("None") => self.advance(),
-                _ => return Err(self.expected("`True` or `False`")),
+                _ if parser.boolean().is_some() || parser.at_word("None") => parser.advance(),
+                _ => return Err(parser.expected("`True` or `False`")),
             }
-            self.comma_or(close)?;
-        }
+            Ok(())
+        })?;
         let shape = shape.ok_or_else(|| self.expected("`shape=(...)`"))?;
         let strides = strides.ok_or_else(|| self.expected("`strides=(...)`"))?;
         self.advance();
@@ -407,16 +416,21 @@ impl<'a> Parser<'a> {
         let mut slices = Vec::new();
         self.arguments(|parser| {
             let begin = parser.bound()?;
-            if !parser.take(Token::Colon) {
-                let what = if begin.is_none() { "a slice such as `1:3`, `::-1` or `:`" } else { "`:`" };
-                return Err(parser.expected(what));
-            }
-            let end = parser.bound()?;
-            let step = if parser.take(Token::Colon) { parser.bound()? } else { None };
-            slices.push((begin, end, step.unwrap_or(1)));
+            slices.push(parser.slice_from(begin)?);
             Ok(())
         })?;
         Ok(Movement::Slice(slices))
+    }
+
+    /// `:3` or `:3:2`: the rest of a slice after its begin.
+    pub(super) fn slice_from(&mut self, begin: Option<i64>) -> Result<Slice, ParseError> {
+        if !self.take(Token::Colon) {
+            let what = if begin.is_none() { "a slice such as `1:3`, `::-1` or `:`" } else { "`:`" };
+            return Err(self.expected(what));
+        }
+        let end = self.bound()?;
+        let step = if self.take(Token::Colon) { self.bound()? } else { None };
+        Ok((begin, end, step.unwrap_or(1)))
     }
 
     /// A bound or the step of a slice, which may be missing.
@@ -428,34 +442,52 @@ impl<'a> Parser<'a> {
     }
 
     fn as_strided(&mut self) -> Result<Movement, ParseError> {
-        const FIELDS: [&str; 3] = ["shape", "strides", "offset"];
-        let close = self.open("`(`")?;
+        const FIELDS: [&str; 3] = ["shape|size", "strides|stride", "offset|storage_offset"];
         let (mut shape, mut strides, mut offset) = (None, None, 0);
-        let mut given = 0;
-        while self.token != close {
-            match self.field(&FIELDS, &mut given)? {
-                0 => shape = Some(self.numbers("a size")?),
-                1 => strides = Some(self.numbers("a stride")?),
-                _ => offset = self.number("an offset")?,
+        self.fields("`(`", &FIELDS, |parser, field| {
+            match field {
+                0 => shape = Some(parser.numbers("a size")?),
+                1 => strides = Some(parser.numbers("a stride")?),
+                _ => offset = parser.number("an offset")?,
             }
-            self.comma_or(close)?;
-        }
+            Ok(())
+        })?;
         let shape = shape.ok_or_else(|| self.expected("a shape such as `(2, 3)`"))?;
         let strides = strides.ok_or_else(|| self.expected("strides such as `(3, 1)`"))?;
         self.advance();
         Ok(Movement::AsStrided(shape, strides, offset))
     }
 
+    /// Arguments with or without names, as far as the parenthesis that closes them; `read` gets the number of the field
+    /// that its argument is for. A field may have several names.
+    pub(super) fn fields(
+        &mut self,
+        what: &str,
+        fields: &[&str],
+        mut read: impl FnMut(&mut Self, usize) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
+        let close = self.open(what)?;
+        let mut given = 0;
+        while self.token != close {
+            let field = self.field(fields, &mut given)?;
+            read(self, field)?;
+            self.comma_or(close)?;
+        }
+        Ok(())
+    }
+
     /// Which field the next argument is for: the one that is named, or else the first one not given. `given` has a bit
     /// a field.
     fn field(&mut self, fields: &[&str], given: &mut u32) -> Result<usize, ParseError> {
+        let first_name = |field: &str| format!("`{}`", field.split('|').next().unwrap_or(field));
         let field = if self.token == Token::Name && self.second() == Token::Equals {
-            let Some(field) = fields.iter().position(|&field| field == self.word()) else {
-                let names: Vec<String> = fields.iter().map(|field| format!("`{field}`")).collect();
+            let word = self.word();
+            let Some(field) = fields.iter().position(|field| field.split('|').any(|name| name == word)) else {
+                let names: Vec<String> = fields.iter().map(|field| first_name(field)).collect();
                 return Err(self.expected(&format!("one of {}", names.join(", "))));
             };
             if *given & (1 << field) != 0 {
-                return Err(self.error_at(self.span.clone(), format!("`{}` is given twice", fields[field])));
+                return Err(self.error_at(self.span.clone(), format!("`{word}` is given twice")));
             }
             self.advance();
             self.advance();
@@ -484,30 +516,25 @@ impl<'a> Parser<'a> {
         Ok(numbers)
     }
 
-    /// What stands between the parentheses of an operation, perhaps in a tuple or a list of its own.
+    /// What stands between the parentheses of an operation, perhaps in a tuple or a list of its own, which may have the
+    /// name that others give it.
     fn arguments(&mut self, item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
-        match self.second() {
-            Token::Open(_) => self.wrapped(item),
-            _ => self.list("`(`", item),
+        let close = self.open("`(`")?;
+        if ARGUMENTS.contains(&self.word()) && self.second() == Token::Equals {
+            self.advance();
+            self.advance();
         }
+        let in_a_tuple = matches!(self.token, Token::Open(_));
+        self.items(close, in_a_tuple, item)
     }
 
     /// The same where the items are pairs: a pair alone is not a list of its own.
     fn pair_arguments(&mut self, item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
-        let mut ahead = self.lexer;
-        let (first, (second, span)) = (ahead.next().0, ahead.next());
-        let a_list = match second {
-            Token::Open(_) | Token::Close(_) => true,
-            _ => &self.text[span] == "None",
-        };
-        if matches!(first, Token::Open(_)) && a_list { self.wrapped(item) } else { self.list("`(`", item) }
-    }
-
-    fn wrapped(&mut self, item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
         let close = self.open("`(`")?;
-        self.list("`(`", item)?;
-        self.take(Token::Comma);
-        self.close(close)
+        let (second, span) = { self.lexer }.next();
+        let of_pairs = matches!(second, Token::Open(_) | Token::Close(_)) || &self.text[span] == "None";
+        let in_a_tuple = matches!(self.token, Token::Open(_)) && of_pairs;
+        self.items(close, in_a_tuple, item)
     }
 
     /// `(2, 3)` or `[2, 3]`: the numbers in it.
@@ -544,22 +571,33 @@ impl<'a> Parser<'a> {
     }
 
     /// A parenthesis or a bracket, items with commas between them, and the closing one.
-    fn list(
+    fn list(&mut self, what: &str, item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
+        let close = self.open(what)?;
+        self.items(close, false, item)
+    }
+
+    /// Items with commas between them and what closes them, perhaps in a tuple or a list of their own.
+    fn items(
         &mut self,
-        what: &str,
+        close: Token,
+        in_a_tuple: bool,
         mut item: impl FnMut(&mut Self) -> Result<(), ParseError>,
     ) -> Result<(), ParseError> {
-        let close = self.open(what)?;
+        let inner = if in_a_tuple { self.open("`(`")? } else { close };
         let mut count = 0;
-        while self.token != close {
+        while self.token != inner {
             if count == MAX_RANK {
                 return Err(self.expected(&format!("at most {MAX_RANK} axes")));
             }
             item(self)?;
             count += 1;
-            self.comma_or(close)?;
+            self.comma_or(inner)?;
         }
         self.advance();
+        if in_a_tuple {
+            self.take(Token::Comma);
+            self.close(close)?;
+        }
         Ok(())
     }
 
@@ -571,6 +609,10 @@ impl<'a> Parser<'a> {
             }
             Token::Number(None) => Err(self.expected(&format!("{what} within the range of 64-bit integers"))),
             Token::NotWhole => Err(self.expected(&format!("{what}, which is a whole number"))),
+            Token::Name if self.second() == Token::Equals => {
+                let names = ARGUMENTS.join("`, `");
+                Err(self.expected(&format!("{what}, or one of the names `{names}` in front of all of them")))
+            }
             _ => Err(self.expected(what)),
         }
     }
@@ -597,8 +639,14 @@ impl<'a> Parser<'a> {
         Ok(Token::Close(if open == b'(' { b')' } else { b']' }))
     }
 
-    fn close(&mut self, close: Token) -> Result<(), ParseError> {
-        if self.take(close) { Ok(()) } else { Err(self.expected(closing(close))) }
+    pub(super) fn close(&mut self, close: Token) -> Result<(), ParseError> {
+        if self.take(close) {
+            Ok(())
+        } else if self.token == Token::Name && self.second() == Token::Equals {
+            Err(self.expected(&format!("{} and no argument with a name", closing(close))))
+        } else {
+            Err(self.expected(closing(close)))
+        }
     }
 
     /// Goes past a comma, and demands one unless the list closes.

@@ -462,17 +462,57 @@ fn what_others_write_is_read() {
         ("torch.zeros(2, 3).transpose(0, 1)", "(2, 3).transpose(0, 1)"),
         ("torch.randn(2, 3, 4).transpose(0, 2, 1).flatten(1)", "(2, 3, 4).permute(0, 2, 1).reshape(2, 12)"),
         ("x.transpose(0, 1).reshape(3, 2)", "transpose(0, 1).reshape(3, 2)"),
+        // Axes in a tuple are NumPy's, and so all axes in their new order.
+        ("x.transpose((0, 1)).reshape(3, 2)", "permute(0, 1).reshape(3, 2)"),
         ("torch.empty(2, 3, 4).movedim(0, -1).mT", "(2, 3, 4).permute(1, 2, 0).transpose(-2, -1)"),
         ("(2, 3, 4).swapaxes(0, 1).ravel()", "(2, 3, 4).transpose(0, 1).reshape(24)"),
         ("(2, 3)[:, ::-1]", "(2, 3).slice(:, ::-1)"),
         ("(2, 3, 4)[1, ..., None, -1].T", "(2, 3, 4).slice(1:2, :, 3:4).reshape(3, 1).permute(1, 0)"),
         ("(2, 3)[None, 1:]", "(2, 3).slice(1:, :).reshape(1, 1, 3)"),
+        ("(2, 3)[np.newaxis, Ellipsis, 0, newaxis]", "(2, 3).slice(:, 0:1).reshape(1, 2, 1)"),
         ("((2, 3), (1, 2), 4)", "(2, 3):(1, 2) offset 4"),
         ("[[2, 3], [1, 2]].flip(0)", "(2, 3):(1, 2).flip(0)"),
         ("()[...]", "().slice()"),
+        ("().flatten(0, 0)", "().reshape(1)"),
+        ("(2, 3, 4).flatten(end_dim=-2)", "(2, 3, 4).reshape(6, 4)"),
+        ("torch.ones(size=(2, 3)).flip(dims=[0]).unsqueeze(dim=0)", "(2, 3).flip(0).unsqueeze(0)"),
+        ("torch.zeros(12).view(3, 4).as_strided(size=(2,), stride=(5,))", "(12).reshape(3, 4).as_strided((2), (5))"),
+        ("torch.zeros(3, 1).expand(5, -1, 2).expand(-1, 3, 2)", "(3, 1).broadcast_to(5, 3, 2).expand(-1, 3, 2)"),
+        // In tinygrad `T` exchanges the first two axes, however many there are.
+        ("Tensor.rand(2, 3, 4).T", "(2, 3, 4).transpose(0, 1)"),
+        ("(_2, _3):(_3, _-1)", "(2, 3):(3, -1)"),
+        ("8:2.flip(0)", "(8):(2).flip(0)"),
+        ("((2, 0), 3):((1, 2), 4)", "(0, 3):(0, 0)"),
     ] {
         let read: Chain = text.parse().unwrap_or_else(|err| panic!("{text}: {err}"));
-        assert_eq!(read, ours.parse().unwrap(), "{text}");
+        let ours: Chain = ours.parse().unwrap();
+        assert_eq!(read.ops(), ours.ops(), "{text}");
+        assert!(read == ours || read.tracker().unwrap().shape() == ours.tracker().unwrap().shape(), "{text}");
+        assert_eq!(chain(&read.to_string()), read);
+    }
+}
+
+/// The elements as NumPy 2.4 and PyTorch 2.15 give them.
+#[test]
+fn what_others_write_has_the_elements_that_it_has_there() {
+    let cases: [(&str, &[i64], &[i64]); 11] = [
+        ("np.arange(6).reshape(2, 3).transpose(0, 1)", &[2, 3], &[0, 1, 2, 3, 4, 5]),
+        ("torch.arange(6).reshape(2, 3).transpose(0, 1)", &[3, 2], &[0, 3, 1, 4, 2, 5]),
+        ("np.arange(6).reshape(1, 2, 3).T", &[3, 2, 1], &[0, 3, 1, 4, 2, 5]),
+        ("np.arange(12).reshape(3, 4)[1:, ::-2]", &[2, 2], &[7, 5, 11, 9]),
+        ("np.arange(12).reshape(3, 4)[-1, ..., None]", &[4, 1], &[8, 9, 10, 11]),
+        ("np.arange(12).reshape(3, 4)[::-2][:, -99:1]", &[2, 1], &[8, 0]),
+        ("np.arange(8).reshape([2, 2, -1])[..., 0].ravel()", &[4], &[0, 2, 4, 6]),
+        ("torch.arange(8).view(2, 2, 2).movedim(0, -1).flatten(1)", &[2, 4], &[0, 4, 1, 5, 2, 6, 3, 7]),
+        ("torch.arange(3).unsqueeze(1).expand(-1, 2).t()", &[2, 3], &[0, 1, 2, 0, 1, 2]),
+        ("torch.arange(6).as_strided((2, 2), (1, 2), 1).mT", &[2, 2], &[1, 2, 3, 4]),
+        ("torch.arange(3)[None].broadcast_to((2, 3))[1:, 1]", &[1], &[1]),
+    ];
+    for (text, shape, elements) in cases {
+        let tracker = chain(text).tracker().unwrap();
+        assert_eq!(tracker.shape(), shape, "{text}");
+        let all = (0..tracker.numel()).map(|position| tracker.address(&crate::shape::unravel(position, shape)));
+        assert_eq!(all.collect::<Option<Vec<_>>>().as_deref(), Some(elements), "{text}");
     }
 }
 
@@ -484,22 +524,70 @@ fn modes_of_cute_run_colexicographically() {
     for (i, j) in (0..8).flat_map(|i| (0..3).map(move |j| (i, j))) {
         assert_eq!(layout.address(&[i, j]), Some(i % 2 + i / 2 * 16 + j * 2));
     }
+    // The first mode need not be the one that nests.
+    let later: ShapeTracker = "(3, (2, 4)):(2, (_1, 16))".parse().unwrap();
+    assert_eq!(later.shape(), [3, 8]);
+    assert!((0..8).all(|i| (0..3).all(|j| later.address(&[j, i]) == layout.address(&[i, j]))));
     let deeper: ShapeTracker = "(((2, 2), 2), 3):(((1, 8), 2), 20)".parse().unwrap();
     let expected = |i: i64, j: i64| i % 2 + i / 2 % 2 * 8 + i / 4 * 2 + j * 20;
     assert!((0..8).all(|i| (0..3).all(|j| deeper.address(&[i, j]) == Some(expected(i, j)))));
+    // Modes that run on in memory are one axis of one view.
+    let joined: ShapeTracker = "((2, 4), 3):((1, 2), 8)".parse().unwrap();
+    assert_eq!(joined, "(8, 3):(1, 8)".parse().unwrap());
 }
 
 #[test]
 fn what_others_write_wrongly_is_pointed_at() {
-    for (text, message, span) in [
-        ("x.T", "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`", 3..3),
-        ("(2, 3)[2]", "axis 0 has size 2, so that there is no index 2", 6..9),
-        ("(2, 3)[0, 0, 0]", "expected at most 2 entries, one an axis, found `0`", 13..14),
-        ("(2, 3)[..., ...]", "`...` stands once", 12..15),
-        ("((2, 3), 4):((1, 2, 3), 4)", "the strides must have the same parentheses as the shape", 12..26),
-        ("np.linspace(6)", "expected one of arange, zeros, ones, empty, rand, randn, found `linspace`", 3..11),
+    let shape = "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`";
+    let memory = "PyTorch's `as_strided` starts again from the memory of the first array: write it before what moves \
+                  elements";
+    let makers = "expected one of arange, zeros, ones, empty, rand, randn, or in place of a function a shape and \
+                  methods, as in `(2, 3).permute(1, 0)`, found";
+    for (text, message, marked) in [
+        ("x.T", shape, "T"),
+        ("größe.flatten(1)", shape, "flatten(1)"),
+        ("x[0]", shape, "[0]"),
+        ("y = x.T", "an assignment is not read: write what stands right of `=`", "y"),
+        ("(2, 3)[2]", "axis 0 has size 2, so that there is no index 2", "2"),
+        ("(2, 3)[0, ..., -4]", "axis 1 has size 3, so that there is no index -4", "-4"),
+        ("(2, 3)[0, 1, 2]", "expected at most 2 entries, one an axis", "2"),
+        ("(2, 3)[..., ...]", "`...` stands once", "..."),
+        ("(2, 3)[True]", "expected an index, a slice, `None` or `...`, found `True`", "True"),
+        ("(2, 3)[np.x]", "expected `newaxis`, found `x`", "x"),
+        ("(2, 3)[..]", "expected `...`, found `]`", "]"),
+        ("((2, 3), 4):((1, 2, 3), 4)", "the strides must have the same parentheses as the shape", "((1, 2, 3), 4)"),
+        ("(2, (3, 4))", "expected a size, found `(`", "("),
+        ("np.linspace(6)", &format!("{makers} `linspace`"), "linspace"),
+        ("np.arange(2, 6)", "expected one size, as in `arange(6)`", "(2, 6)"),
+        ("torch.zeros(6).view(2, 3).T.as_strided((2), (1))", memory, "as_strided"),
+        ("x.flip(0).as_strided((2), (1))", memory, "as_strided"),
+        ("(2, 3).narrow(0, 1)", "`narrow` is not read: write an index such as `[:, 1:3]`", "narrow"),
+        (
+            "x.clone()",
+            "`clone` is not read: what comes after a copy reads a new buffer, and is a chain of its own",
+            "clone",
+        ),
+        ("(2, 3).reshape((6), order=1)", "expected `)` and no argument with a name, found `order`", "order"),
+        (
+            "(2, 3).flip(x=1)",
+            "expected an axis, or one of the names `shape`, `size`, `dim`, `dims`, `axis`, `axes` in front of all of \
+             them, found `x`",
+            "x",
+        ),
+        ("(2, 3).t(0)", "expected `)`, found `0`", "0"),
+        ("(2, 3, 4).t()", "`t` is for at most two axes", "t()"),
+        ("(2, 3).swapaxes(0)", "expected two axes", "swapaxes(0)"),
+        ("(2, 3).moveaxis(0, 2)", "moveaxis: axis 2 does not exist: the tensor has 2 axes", "moveaxis(0, 2)"),
+        ("(2, 3).flatten(1, 0)", "the first axis comes after the last", "flatten(1, 0)"),
+        (
+            "(2, 3).movedim((0, 1), (1, 0))",
+            "expected two axes: from where, and to where; for more write the new order, as in `permute(1, 0)`",
+            "movedim",
+        ),
+        ("().flatten(1)", "flatten: axis 1 does not exist: the tensor has 1 axis", "flatten(1)"),
+        ("(2, 3).permute(0, 0).T", "permute: axis 0 is named twice, at places 0 and 1", "permute(0, 0)"),
+        ("(2, -3).T", "shape: axis 1 has size -3, but a size cannot be negative", "(2, -3)"),
     ] {
-        let err = text.parse::<Chain>().unwrap_err();
-        assert_eq!((err.message(), err.span()), (message, span), "{text}");
+        assert_eq!(fault(text), (message.to_string(), marked), "{text}");
     }
 }
