@@ -5,14 +5,19 @@ use std::path::Path;
 use std::{env, fs};
 
 fn main() {
-    println!("cargo::rerun-if-changed=page");
     let page = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo says where the package is")).join("page");
+    // To cargo, what is missing has always changed. A page that is built later changes the folder that it is in.
+    println!("cargo::rerun-if-changed={}", if page.is_dir() { "page" } else { "." });
     let mut files: Vec<_> = fs::read_dir(&page)
         .into_iter()
         .flatten()
         .filter_map(|entry| Some((entry.as_ref().ok()?.file_name().into_string().ok()?, entry.ok()?.path())))
         .filter(|(name, path)| !name.starts_with('.') && path.is_file())
         .collect();
+    // It is put there last: without it the page is not all there.
+    if !page.join("index.html").is_file() {
+        files.clear();
+    }
     files.sort();
     let mut table = String::from("&[\n");
     for (name, path) in files {

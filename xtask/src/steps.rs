@@ -37,17 +37,14 @@ pub(crate) const STEPS: &[Step] = &[
         w.run(&mut w.cargo("check --package shapetracker --no-default-features"))
     }),
     Step::new("wasm", "The library builds for WebAssembly", web::check_library),
+    // Before all that builds the command, which then has the page.
+    Step::new("web", "The explorer builds, and is as small as it must be", web::check),
     Step::new("msrv", "The project builds on the oldest Rust that it promises to build on", oldest_rust),
     Step::new("tests", "All tests pass, with debug assertions", tests),
     Step::new("release", "All tests pass in the form that people run: optimised, no debug assertions", release_tests),
     Step::new("examples", "Every example runs to its end", examples),
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check),
     Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python),
-    Step::new(
-        "web",
-        "The explorer builds, passes its checks without a browser, and is as small as it must be",
-        web::check,
-    ),
     Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser),
     Step::new("benches", "The benchmarks build", benches),
     Step::new(
@@ -290,7 +287,7 @@ fn proofs(workspace: &Workspace) -> Outcome {
 
 /// Installs packages of Debian where that needs nobody's leave: for root, on a machine that has `apt-get`. Whether they
 /// are there afterwards is for the caller to see.
-fn install(workspace: &Workspace, packages: &str) {
+pub(crate) fn install(workspace: &Workspace, packages: &str) {
     let is_root = workspace.read(&mut workspace.command("id", "-u")).is_ok_and(|id| id.trim() == "0");
     if !is_root || !workspace.succeeds(&mut workspace.command("apt-get", "--version")) {
         return;

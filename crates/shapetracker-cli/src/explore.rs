@@ -1,10 +1,10 @@
 //! `shapetracker explore`: serves the explorer's page, which is part of the command, to this machine alone.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use shapetracker::Chain;
@@ -43,10 +43,17 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
                       img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-/// The longest head of a request. A browser's are far shorter.
-const LONGEST_HEAD: u64 = 1 << 14;
-/// A connection that sends or takes nothing for so long is closed.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest chain that the page reads, in bytes as they stand in the address.
+const LONGEST_CHAIN: usize = 12_000;
+
+/// How many requests are answered at a time; others wait. A browser has six.
+const AT_ONCE: usize = 32;
+/// The longest head of a request. A browser's is far shorter.
+const LONGEST_HEAD: u64 = 1 << 16;
+/// How long a request may take to come in: browsers open connections that they may never use.
+const TIME_TO_ASK: Duration = Duration::from_secs(10);
+/// How long the answer may take to go out, which is long only through a tunnel.
+const TIME_TO_TAKE: Duration = Duration::from_secs(60);
 
 pub(crate) fn explore(args: &Args, as_json: bool) -> Result<(), Failure> {
     let chain = args.chain.as_ref().map(|chain| text_of(chain)).transpose()?;
@@ -58,10 +65,21 @@ pub(crate) fn explore(args: &Args, as_json: bool) -> Result<(), Failure> {
                        next build of the command then has it";
         return Err(Failure::new("no_page", message));
     }
-    let cannot = |err: io::Error| Failure::new("io", format!("cannot listen at 127.0.0.1:{}: {err}", args.port));
+    let chain = chain.map(|chain| encoded(&chain));
+    let length = chain.as_ref().map_or(0, String::len);
+    if length > LONGEST_CHAIN {
+        let message = format!(
+            "the chain takes {length} bytes in the address of the page, which reads chains of at most {LONGEST_CHAIN}"
+        );
+        return Err(Failure::new("too_long", message));
+    }
+    let cannot = |err: io::Error| {
+        let advice = if args.port == 0 { "" } else { "; without --port any free port is taken" };
+        Failure::new("io", format!("cannot listen at 127.0.0.1:{}: {err}{advice}", args.port))
+    };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
-    let fragment = chain.map_or(String::new(), |chain| format!("#chain={}", encoded(&chain)));
+    let fragment = chain.map_or(String::new(), |chain| format!("#chain={chain}"));
     let url = format!("http://{address}/{fragment}");
     let text = if as_json {
         format!("{}\n", json!({ "url": url }))
@@ -71,14 +89,17 @@ pub(crate) fn explore(args: &Args, as_json: bool) -> Result<(), Failure> {
     let mut out = anstream::stdout();
     // Without a reader the page can still be served.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    if args.open && !opened(&url) {
-        let _ = writeln!(anstream::stderr(), "No browser could be started: open the page by its address.");
+    if args.open {
+        thread::spawn(move || {
+            if !opened(&url) {
+                let _ = writeln!(anstream::stderr(), "No browser could be started: open the page by its address.");
+            }
+        });
     }
-    serve(&listener, address);
-    Ok(())
+    serve(&listener)
 }
 
-/// Starts the browser; returns whether that could be done.
+/// Starts the browser; returns whether that could be done, which may be known only when it ends.
 fn opened(url: &str) -> bool {
     let mut command = if cfg!(target_os = "macos") {
         Command::new("open")
@@ -90,19 +111,21 @@ fn opened(url: &str) -> bool {
     } else {
         Command::new("xdg-open")
     };
-    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_ok()
+    // Ctrl-C is for the command, not for a browser that was started by it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
-/// A text as a part of the fragment of an address, with what may stand there left readable.
+/// A text as a part of the fragment of an address, as the page itself writes it: with what may stand there left readable.
 fn encoded(text: &str) -> String {
+    const READABLE: &[u8] = b"-_.!~*'(),:=/;@$?[]|";
     let mut encoded = String::new();
     for byte in text.bytes() {
         match byte {
             b' ' => encoded.push('+'),
-            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => encoded.push(byte.into()),
-            b'-' | b'_' | b'.' | b'!' | b'~' | b'*' | b'(' | b')' | b',' | b':' | b'=' | b'/' => {
-                encoded.push(byte.into());
-            }
+            _ if byte.is_ascii_alphanumeric() || READABLE.contains(&byte) => encoded.push(byte.into()),
             _ => encoded += &format!("%{byte:02X}"),
         }
     }
@@ -110,49 +133,89 @@ fn encoded(text: &str) -> String {
 }
 
 /// Answers requests until the command is ended.
-fn serve(listener: &TcpListener, address: SocketAddr) {
-    for connection in listener.incoming().flatten() {
-        // A connection that fails is the browser's affair, which asks again.
-        thread::spawn(move || {
-            let _ = connection.set_read_timeout(Some(PATIENCE));
-            let _ = connection.set_write_timeout(Some(PATIENCE));
-            let _ = answer(&connection, address);
-        });
+fn serve(listener: &TcpListener) -> ! {
+    thread::scope(|scope| {
+        for _ in 1..AT_ONCE {
+            // Where the system gives no more threads, fewer will do.
+            let _ = thread::Builder::new().spawn_scoped(scope, || one_by_one(listener));
+        }
+        one_by_one(listener)
+    })
+}
+
+fn one_by_one(listener: &TcpListener) -> ! {
+    loop {
+        match listener.accept() {
+            // A connection that fails is the browser's affair, which asks again.
+            Ok((connection, _)) => _ = answer(&connection),
+            // Such as too many open files, which passes.
+            Err(_) => thread::sleep(Duration::from_millis(100)),
+        }
     }
 }
 
-/// Reads the head of one request, answers it, and closes the connection.
-fn answer(mut connection: &TcpStream, address: SocketAddr) -> io::Result<()> {
+/// A connection up to a moment: whoever dawdles is not waited for, however little they send or take at a time.
+struct Until<'a>(&'a TcpStream, Instant);
+
+impl Until<'_> {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.1.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.set_read_timeout(self.left()?)?;
+        self.0.read(buffer)
+    }
+}
+
+impl Write for Until<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.set_write_timeout(self.left()?)?;
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Reads the head of one request, and answers it. Then the connection is closed: on one machine another costs nothing.
+fn answer(connection: &TcpStream) -> io::Result<()> {
+    let head = head(Until(connection, Instant::now() + TIME_TO_ASK))?;
+    let (status, file) = head.as_deref().map_or_else(|status| (status, None), response);
+    let (kind, content) =
+        file.map_or(("text/plain; charset=utf-8", status.as_bytes()), |(name, content)| (kind(name), content));
+    let with_content = !head.is_ok_and(|head| head.starts_with("HEAD "));
+    write(&mut Until(connection, Instant::now() + TIME_TO_TAKE), status, kind, content, with_content)
+}
+
+/// The head of a request, with the empty line at its end; or the status of the answer to what has none.
+fn head(connection: impl Read) -> io::Result<Result<String, &'static str>> {
     let mut head = Vec::new();
     let mut lines = BufReader::new(connection.take(LONGEST_HEAD));
     loop {
         let before = head.len();
         lines.read_until(b'\n', &mut head)?;
         match &head[before..] {
-            b"\r\n" | b"\n" => break,
+            b"\r\n" | b"\n" => return Ok(Ok(String::from_utf8_lossy(&head).into_owned())),
             line if line.ends_with(b"\n") => {}
-            // The connection has ended, or the head does not.
-            _ => return write(&mut connection, "400 Bad Request", "text/plain", b"", true),
+            _ if head.len() as u64 == LONGEST_HEAD => return Ok(Err("431 Request Header Fields Too Large")),
+            _ => return Ok(Err("400 Bad Request")),
         }
     }
-    let head = String::from_utf8_lossy(&head);
-    let (status, file) = response(&head, address);
-    let (kind, content) =
-        file.map_or(("text/plain; charset=utf-8", status.as_bytes()), |(name, content)| (kind(name), content));
-    write(&mut connection, status, kind, content, !head.starts_with("HEAD "))
 }
 
 /// The status of the answer to a request, and the file that it asks for.
-fn response(head: &str, address: SocketAddr) -> (&'static str, Option<File>) {
+fn response(head: &str) -> (&'static str, Option<File>) {
     let mut lines = head.lines();
     let mut request = lines.next().unwrap_or_default().split(' ');
     let (method, path) = (request.next().unwrap_or_default(), request.next().unwrap_or_default());
-    let fields: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(':')).collect();
-    let mut hosts = fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).map(|(_, value)| value.trim());
-    // Under any other name the page of a stranger might have been led here, and could read the answer.
-    let port = address.port();
-    let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
-    if !matches!((hosts.next(), hosts.next()), (Some(host), None) if ours.iter().any(|name| name == host)) {
+    let fields = lines.filter_map(|line| line.split_once(':'));
+    let mut hosts = fields.filter(|(name, _)| name.eq_ignore_ascii_case("host")).map(|(_, value)| value.trim());
+    if !matches!((hosts.next(), hosts.next()), (Some(host), None) if is_this_machine(host)) {
         return ("403 Forbidden", None);
     }
     if !matches!(method, "GET" | "HEAD") {
@@ -169,6 +232,13 @@ fn response(head: &str, address: SocketAddr) -> (&'static str, Option<File>) {
         Some(file) => ("200 OK", Some(*file)),
         None => ("404 Not Found", None),
     }
+}
+
+/// Whether a host is this machine by a name that nobody else can have: under another one a stranger's page might have
+/// been led here, and could read the answer. The port is another where there is a tunnel.
+fn is_this_machine(host: &str) -> bool {
+    let (name, port) = host.split_once(':').unwrap_or((host, ""));
+    matches!(name, "127.0.0.1" | "localhost") && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The type of a file by its name.
@@ -211,32 +281,33 @@ fn write(to: &mut impl Write, status: &str, kind: &str, content: &[u8], with_con
 mod tests {
     use super::*;
 
-    /// What is sent back for some bytes of a request, by a server of its own.
-    fn sent(request: impl Fn(u16) -> String) -> String {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let address = listener.local_addr().unwrap();
-        let server = thread::spawn(move || {
-            let (connection, _) = listener.accept().unwrap();
-            answer(&connection, address).unwrap();
-        });
-        let mut connection = TcpStream::connect(address).unwrap();
-        connection.write_all(request(address.port()).as_bytes()).unwrap();
-        connection.shutdown(std::net::Shutdown::Write).unwrap();
+    /// What is sent back for some bytes of a request.
+    fn sent(request: &str) -> String {
+        let (mut client, connection) = connected();
+        let server = thread::spawn(move || answer(&connection).unwrap());
+        client.write_all(request.as_bytes()).unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
         let mut bytes = Vec::new();
-        connection.read_to_end(&mut bytes).unwrap();
+        client.read_to_end(&mut bytes).unwrap();
         server.join().unwrap();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
+    /// The two ends of a connection.
+    fn connected() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (client, listener.accept().unwrap().0)
+    }
+
     fn status(request: &str) -> String {
-        let answer = sent(|port| request.replace("PORT", &port.to_string()));
-        answer.lines().next().unwrap_or_default().to_owned()
+        sent(request).lines().next().unwrap_or_default().to_owned()
     }
 
     #[test]
     fn every_answer_has_the_policy_and_says_what_it_is() {
         for path in ["/", "/nothing"] {
-            let answer = sent(|port| format!("GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n"));
+            let answer = sent(&format!("GET {path} HTTP/1.1\r\nHost: localhost:8000\r\n\r\n"));
             assert!(answer.contains("\r\nContent-Security-Policy: default-src 'none'; script-src 'self'"), "{answer}");
             assert!(answer.contains("\r\nX-Content-Type-Options: nosniff\r\n"), "{answer}");
         }
@@ -245,22 +316,43 @@ mod tests {
     #[test]
     fn the_files_of_the_page_and_nothing_else_are_served() {
         let found = if PAGE.is_empty() { "HTTP/1.1 404 Not Found" } else { "HTTP/1.1 200 OK" };
-        assert_eq!(status("GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n"), found);
-        assert_eq!(status("HEAD /index.html?x=1 HTTP/1.1\r\nhost: localhost:PORT\r\n\r\n"), found);
+        assert_eq!(status("GET / HTTP/1.1\r\nHost: 127.0.0.1:8000\r\n\r\n"), found);
+        assert_eq!(status("HEAD /index.html?x=1 HTTP/1.1\r\nhost: localhost:8000\r\n\r\n"), found);
         for path in ["/../Cargo.toml", "/%2e%2e/Cargo.toml", "//index.html", "/./index.html", "/etc/passwd", "/page.rs"]
         {
-            let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n");
+            let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:8000\r\n\r\n");
             assert_eq!(status(&request), "HTTP/1.1 404 Not Found", "{path}");
         }
-        assert_eq!(status("GET http://x/ HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n"), "HTTP/1.1 400 Bad Request");
-        assert_eq!(status("POST / HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n"), "HTTP/1.1 405 Method Not Allowed");
+        assert_eq!(status("GET http://x/ HTTP/1.1\r\nHost: 127.0.0.1:8000\r\n\r\n"), "HTTP/1.1 400 Bad Request");
+        assert_eq!(status("POST / HTTP/1.1\r\nHost: 127.0.0.1:8000\r\n\r\n"), "HTTP/1.1 405 Method Not Allowed");
     }
 
     #[test]
-    fn other_names_of_this_machine_are_refused() {
-        for host in
-            ["evil.example", "evil.example:PORT", "127.0.0.1", "127.0.0.1:1", "localhost:PORT\r\nHost: localhost:PORT"]
-        {
+    fn the_content_is_sent_when_it_is_asked_for() {
+        let of = |method: &str| sent(&format!("{method} /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+        assert_eq!(of("GET"), of("HEAD") + "404 Not Found");
+        assert!(of("HEAD").contains("\r\nContent-Length: 13\r\n"));
+    }
+
+    #[test]
+    fn this_machine_is_known_by_its_own_names_alone() {
+        for host in ["127.0.0.1:8000", "localhost:8000", "localhost:1", "127.0.0.1"] {
+            let request = format!("GET /nothing HTTP/1.1\r\nHost: {host}\r\n\r\n");
+            assert_eq!(status(&request), "HTTP/1.1 404 Not Found", "{host}");
+        }
+        for host in [
+            "evil.example",
+            "evil.example:8000",
+            "localhost.evil.example:8000",
+            "127.0.0.1.evil.example:8000",
+            "evil.example#localhost:8000",
+            "localhost:8000.evil.example",
+            "localhost:8000@evil.example",
+            "0.0.0.0:8000",
+            "",
+            "localhost:8000\r\nHost: localhost:8000",
+            "localhost:8000\r\nHost: evil.example",
+        ] {
             let request = format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n");
             assert_eq!(status(&request), "HTTP/1.1 403 Forbidden", "{host}");
         }
@@ -271,8 +363,34 @@ mod tests {
     fn what_is_no_request_is_refused() {
         assert_eq!(status("GET / HTTP/1.1"), "HTTP/1.1 400 Bad Request");
         assert_eq!(status("\r\n"), "HTTP/1.1 403 Forbidden");
-        let endless = format!("GET / HTTP/1.1\r\nX: {}\r\n", "a".repeat(1 << 13));
-        assert_eq!(status(&endless), "HTTP/1.1 400 Bad Request");
+        assert_eq!(status(&format!("GET / HTTP/1.1\r\nX: {}\r\n", "a".repeat(1 << 13))), "HTTP/1.1 400 Bad Request");
+        let endless = "a".repeat(LONGEST_HEAD as usize);
+        assert_eq!(status(&endless), "HTTP/1.1 431 Request Header Fields Too Large");
+    }
+
+    #[test]
+    fn who_dawdles_is_not_waited_for() {
+        let (mut client, connection) = connected();
+        let begin = Instant::now();
+        let drips = thread::spawn(move || {
+            while client.write_all(b"a").is_ok() && begin.elapsed().as_secs() < 20 {
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        let err = head(Until(&connection, begin + Duration::from_millis(300))).unwrap_err();
+        assert!(matches!(err.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{err}");
+        assert!(begin.elapsed().as_secs() < 10, "{:?}", begin.elapsed());
+        drop(connection);
+        drips.join().unwrap();
+
+        // A client that takes nothing fills what the system keeps for it.
+        let (_client, connection) = connected();
+        let begin = Instant::now();
+        let content = vec![0; 1 << 26];
+        let until = &mut Until(&connection, begin + Duration::from_millis(300));
+        let err = write(until, "200 OK", "text/plain", &content, true).unwrap_err();
+        assert!(matches!(err.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{err}");
+        assert!(begin.elapsed().as_secs() < 10, "{:?}", begin.elapsed());
     }
 
     #[test]
@@ -285,6 +403,7 @@ mod tests {
     #[test]
     fn a_chain_stays_readable_in_the_address() {
         assert_eq!(encoded("(3, 2).pad((0, 1), None)"), "(3,+2).pad((0,+1),+None)");
-        assert_eq!(encoded("[1]&é%"), "%5B1%5D%26%C3%A9%25");
+        assert_eq!(encoded("x[::-1, 1]"), "x[::-1,+1]");
+        assert_eq!(encoded("+&é%#\n\"<"), "%2B%26%C3%A9%25%23%0A%22%3C");
     }
 }
