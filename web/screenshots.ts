@@ -9,13 +9,14 @@ const FOLDER = fileURLToPath(new URL("screenshots/", import.meta.url));
 
 interface Shot {
   name: string;
-  fields: Record<string, string>;
+  /** The page that a link opens; without one it is the first visit. */
+  fields: Record<string, string> | null;
   dark?: boolean;
   phone?: boolean;
 }
 
 const SHOTS: readonly Shot[] = [
-  { name: "start", fields: { chain: "(3, 2).permute(1, 0).reshape(3, 2)", at: "2,0" } },
+  { name: "start", fields: null },
   {
     name: "windows",
     fields: { chain: "(5, 6).pad((1, 1), (1, 1)).as_strided((5, 6, 3, 3), (8, 1, 8, 1))", at: "2,3,1,1" },
@@ -47,11 +48,11 @@ mkdirSync(FOLDER, { recursive: true });
 const { url, server } = await serve();
 const browser = await launch();
 for (const { name, fields, dark = false, phone = false } of SHOTS) {
-  const { page } = await open(browser, `${url}#at=0`, {
-    viewport: phone ? { width: 360, height: 780 } : { width: 1280, height: 960 },
+  const { page } = await open(browser, fields === null ? url : `${url}#at=0`, {
+    viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 820 },
     colorScheme: dark ? "dark" : "light",
   });
-  await go(page, fields);
+  if (fields !== null) await go(page, fields);
   await page.waitForTimeout(500);
   await page.screenshot({ path: `${FOLDER}${name}.png` });
   await page.context().close();

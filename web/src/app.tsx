@@ -12,6 +12,7 @@ import { ExpressionPane } from "./panes/expression";
 import { FreePane } from "./panes/free";
 import { GridPane } from "./panes/grid";
 import { HandPane } from "./panes/hand";
+import { live } from "./panes/live";
 import { Outputs } from "./panes/outputs";
 import { StripPane } from "./panes/strip";
 import { ViewsPane } from "./panes/views";
@@ -24,7 +25,7 @@ const MODE_NAMES: readonly { mode: Mode; name: string; hint: string }[] = [
 ];
 
 /** What a screen reader says of the element, once it is not only brushed by the pointer. */
-function Spoken() {
+const Spoken = live(() => {
   const known = detail.value;
   let text = "";
   if (trouble.value !== null) {
@@ -41,9 +42,9 @@ function Spoken() {
       {text}
     </p>
   );
-}
+});
 
-function Modes() {
+const Modes = live(() => {
   return (
     <div class="modes" role="group" aria-label="What the layout is made from">
       {MODE_NAMES.map(({ mode: each, name, hint }) => (
@@ -60,9 +61,9 @@ function Modes() {
       ))}
     </div>
   );
-}
+});
 
-function History() {
+const History = live(() => {
   const { now, last } = steps.value;
   const go = (by: -1 | 1) => (): void => {
     flush();
@@ -81,9 +82,9 @@ function History() {
       />
     </div>
   );
-}
+});
 
-export function App() {
+export const App = live(() => {
   const state = trouble.value !== null ? "wrong" : idle.value ? "current" : "waiting";
   return (
     <>
@@ -124,4 +125,4 @@ export function App() {
       <Spoken />
     </>
   );
-}
+});

@@ -1,4 +1,5 @@
 /** Questions to the engine: asked in workers, one at a time each, and given up when they take too long. */
+import { signal } from "@preact/signals-core";
 import type { Answer, Fault, Requests } from "./engine";
 
 /** What a question waits for, or what replaced it. */
@@ -11,6 +12,9 @@ interface Waiting {
 
 /** A question that takes longer is stopped, so that the page stays usable. */
 export const PATIENCE = { quick: 8_000, slow: 10_000 } as const;
+
+/** Whether the engine has been fetched. */
+export const engine = signal<"awaited" | "there" | "failed">("awaited");
 
 let bytes: ArrayBuffer | null = null;
 
@@ -94,6 +98,7 @@ export async function begin(): Promise<void> {
   const response = await fetch(new URL("shapetracker.wasm", document.baseURI));
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
   bytes = await response.arrayBuffer();
+  engine.value = "there";
   desks.quick.next();
   desks.slow.next();
 }

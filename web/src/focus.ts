@@ -1,5 +1,5 @@
 /** The one element that all panes are about: the selected one, or the one that is pointed at. */
-import { computed, effect, signal, untracked } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals-core";
 import { ask } from "./ask";
 import type { Integer, TraceAnswer } from "./engine";
 import { current, layout, type Layout } from "./layout";
@@ -32,7 +32,7 @@ export interface Readers {
 }
 
 /** More readers are not lit. */
-const MOST_READERS = 2000;
+const MOST_READERS = 500;
 
 export const pointed = signal<Pointed | null>(null);
 export const detail = signal<Detail | null>(null);

@@ -1,5 +1,5 @@
 /** The layout that the page is about: what the engine says of the text, and whether that is still the text. */
-import { computed, effect, signal, untracked } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals-core";
 import { ask } from "./ask";
 import type {
   ChainAnswer,
@@ -175,7 +175,8 @@ async function askChain(text: string, muted: readonly number[]): Promise<Outcome
     const { step } = answer.error;
     const block = step === null ? null : (heard[step] ?? null);
     const span = quiet.size > 0 ? (block === null ? null : operations[block]!.span) : answer.error.span;
-    const partial = answer.result === null ? null : chainLayout(effective, answer.result);
+    const before = chainText(answer.start.text, answer.steps);
+    const partial = answer.result === null ? null : chainLayout(before, answer.result);
     return { layout: null, partial, trouble: no({ ...answer.error, span }, block), blocks, start: whole.start };
   }
   if (answer.result === null) {

@@ -1,24 +1,35 @@
 import { h, render } from "preact";
 import { App } from "./app";
-import { begin } from "./ask";
+import { begin, engine } from "./ask";
 import { followTheme } from "./draw/theme";
 import { detail, followFocus, readers } from "./focus";
 import { followText, idle, layout, trouble } from "./layout";
 import { change, follow, notice, page } from "./page";
+import { followComparison } from "./panes/compare";
+import { followCode } from "./panes/expression";
 import { gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { stripCanvas, stripView } from "./panes/strip";
+import { followWitness } from "./panes/witness";
 
 followTheme();
 follow();
 followText();
 followFocus();
+followCode();
+followWitness();
+followComparison();
 fetchPresets().catch(() => undefined);
 begin().catch((error: unknown) => {
-  notice.value = `The engine could not be loaded (${String(error)}), so nothing can be computed.`;
+  engine.value = "failed";
+  const why = `The engine could not be fetched (${String(error)}), and nothing can be computed without it.`;
+  notice.value = `${why} Reload the page to try again.`;
 });
 const root = document.getElementById("page");
-if (root !== null) render(<App />, root);
+if (root !== null) {
+  root.replaceChildren();
+  render(<App />, root);
+}
 
 /** What the pictures are made of, for tests, measurements and whoever is curious. */
 export const explorer = {

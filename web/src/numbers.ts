@@ -28,6 +28,12 @@ export function counted(value: Integer, word: string): string {
   return `${pretty(value)} ${word}${String(value) === "1" ? "" : "s"}`;
 }
 
+/** The integer that is not larger than a number, exact where numbers are not. */
+export function integer(value: number | bigint): Integer {
+  const exact = typeof value === "bigint" ? value : BigInt(Math.floor(value));
+  return Number.isSafeInteger(Number(exact)) ? Number(exact) : String(exact);
+}
+
 export function clamp(value: number, low: number, high: number): number {
   return Math.min(Math.max(value, low), high);
 }

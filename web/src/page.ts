@@ -1,5 +1,5 @@
 /** Everything that a link restores, in one signal; the browser's history is undo. */
-import { computed, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals-core";
 import type { Language } from "./engine";
 import { LONGEST_FRAGMENT, read, write, type Fields } from "./fragment";
 import { FIRST } from "./presets";
@@ -154,7 +154,9 @@ function cameraOf(text: string | undefined): Camera | null {
 }
 
 function cameraText(camera: Camera): string {
-  return [camera.scale, camera.x, camera.y].map((value) => Number(value.toPrecision(7))).join(",");
+  // To a hundredth of a cell, however far out.
+  const [x, y] = [camera.x, camera.y].map((value) => Number(value.toFixed(2)));
+  return [Number(camera.scale.toPrecision(7)), x, y].join(",");
 }
 
 /** The page as fields of a link. What is as it is by default is left out. */

@@ -1,5 +1,5 @@
 /** What a newcomer may start from: each shows one thing, and says in a sentence what to look at. */
-import { signal } from "@preact/signals";
+import { signal } from "@preact/signals-core";
 
 export interface Preset {
   name: string;

@@ -21,8 +21,14 @@ addEventListener("message", (event: MessageEvent<Begin | Ask>) => {
     engine = Engine.load(message.engine);
     return;
   }
-  void engine?.then((ready) => {
-    const answer = ready.call(message.op, message.request as never);
-    postMessage({ id: message.id, answer });
-  });
+  engine?.then(
+    (ready) => postMessage({ id: message.id, answer: ready.call(message.op, message.request as never) }),
+    (error: unknown) => {
+      const fault = { kind: "trap", message: `the engine cannot be started here: ${String(error)}` };
+      postMessage({
+        id: message.id,
+        answer: { ok: false, fault: { ...fault, field: null, span: null, step: null } },
+      });
+    },
+  );
 });

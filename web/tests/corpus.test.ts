@@ -1,13 +1,102 @@
 /** Every pane on chains of real models, against an oracle that shares no code with the library. */
 import { expect, test } from "vitest";
+import type { Page } from "playwright-core";
 import { open } from "./browser";
 import { answers } from "./command";
-import { choose, go, text } from "./explorer";
 import { address, chainText, recorded, shapes, unravel } from "./oracle";
 import { stage } from "./setup";
 
 const COUNT = 200;
 const here = stage();
+
+/** More addresses are not counted one by one. */
+const MOST_COUNTED = 5000;
+
+/** What all panes say of a chain and of some elements: gathered in the page, which stays open from chain to chain. */
+function gather(page: Page, chain: string, indices: number[][], seed: number, counted: boolean) {
+  return page.evaluate(
+    async ({ chain, indices, seed, counted }) => {
+      const { change, layout, idle, trouble, detail, readers, gridCanvas, gridView, stripCanvas } =
+        globalThis.explorer;
+      const until = async (what: string, is: () => boolean): Promise<void> => {
+        const end = performance.now() + 20_000;
+        while (!is()) {
+          if (performance.now() > end) throw new Error(`${chain}: no ${what}`);
+          await new Promise((done) => setTimeout(done, 2));
+        }
+      };
+      const text = (selector: string): string | null =>
+        document.querySelector(selector)?.textContent?.replaceAll("\u2212", "-") ?? null;
+      change({ chain, muted: [], at: [], places: null, camera: null, stripCamera: null }, "corpus");
+      await until("layout", () => idle.value && document.querySelector("main")!.dataset["state"] !== "waiting");
+      if (trouble.value !== null) return { trouble: trouble.value.fault.message };
+      const now = layout.value!;
+      const { views, reason } = now.chain!;
+      const { index_text, valid_text, index: root, valid } = now.expression!;
+      const about = {
+        shape: now.shape,
+        numel: now.numel,
+        views: views.map(({ shape, strides, offset, mask }) => ({ shape, strides, offset, mask })),
+        index_text,
+        valid_text,
+        reason,
+        cards: document.querySelectorAll("#views .view").length,
+        figures: document.querySelectorAll("#witness figure").length,
+        witness: text("#witness"),
+      };
+
+      // Cells of the grid: what the tiles that are drawn hold.
+      const cells: { index: number[]; address: number | null }[] = [];
+      if (indices.length > 0) {
+        await until("tiles", () => gridCanvas.now?.tiles.complete(now) === true);
+        const { scene } = gridView.value!;
+        const tiles = gridCanvas.now!.tiles.all();
+        for (let k = 0; k < 8; k++) {
+          const tile = tiles[(k * 7) % tiles.length]!;
+          if (tile.step !== 1) continue;
+          const sample = (seed * 7919 + k * 104_729) % tile.addresses.length;
+          const value = tile.addresses[sample]!;
+          if (value === Infinity) continue;
+          const index = [...scene.fixed];
+          scene.plan.row.toIndex(tile.rowCells[Math.floor(sample / tile.columns)]!, index);
+          scene.plan.column.toIndex(tile.columnCells[sample % tile.columns]!, index);
+          cells.push({ index, address: Number.isNaN(value) ? null : value });
+        }
+      }
+
+      // Elements, on their way through views and expression.
+      const elements = [];
+      for (const at of indices) {
+        change({ at });
+        await until("element", () => detail.value?.layout === now && detail.value.index?.join() === at.join());
+        const { address, trace, values } = detail.value!;
+        const shown = address === null ? "masked" : String(address);
+        await until("text of the element", () => text("#element .to") === shown);
+        if (address !== null) {
+          await until("readers", () => readers.value?.layout === now && String(readers.value.address) === shown);
+        }
+        elements.push({
+          traced: trace!.address,
+          shown,
+          valid: Number(values![valid]),
+          address: values![root],
+          line: text('#expression [data-line="index"] .value'),
+          readers: address === null ? null : readers.value,
+        });
+      }
+
+      // Memory: how often each address is read.
+      let memory = null;
+      if (counted) {
+        await until("memory", () => stripCanvas.now?.knownOf === now);
+        const { begin, width, reads } = stripCanvas.now!.known!;
+        memory = { begin: Number(begin), width: Number(width), reads: [...reads] };
+      }
+      return { trouble: null, about, cells, elements, memory };
+    },
+    { chain, indices, seed, counted },
+  );
+}
 
 test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout: 600_000 }, async () => {
   const { page, complaints } = await open(here.browser, here.url);
@@ -19,145 +108,81 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
     const label = `${chain.id}: ${written}`;
     const shape = shapes(chain).at(-1)!;
     const numel = shape.reduce((all, size) => all * size, 1);
-    await go(page, { chain: written });
-    expect(await page.evaluate(() => globalThis.explorer.trouble.value), label).toBeNull();
-    const about = await page.evaluate(() => {
-      const now = globalThis.explorer.layout.value!;
-      const stack = now.chain!.views.map(({ shape, strides, offset, mask }) => ({ shape, strides, offset, mask }));
-      const { index_text, valid_text } = now.expression!;
-      return {
-        shape: now.shape,
-        numel: now.numel,
-        views: stack.length,
-        stack,
-        index_text,
-        valid_text,
-        reason: now.chain!.reason,
-      };
-    });
+    const positions = numel === 0 ? [] : [0, Math.floor(numel / 3), numel - 1];
+    const indices = positions.map((position) => unravel(position, shape));
+    const reads = new Map<number, number>();
+    for (let position = 0; position < numel && numel <= MOST_COUNTED; position++) {
+      const at = address(chain, unravel(position, shape));
+      if (at !== null) reads.set(at, (reads.get(at) ?? 0) + 1);
+    }
+    const said = await gather(page, written, indices, number, reads.size > 0);
+    if (said.trouble !== null) throw new Error(`${label}: ${said.trouble}`);
+    const { about } = said;
+
     const told = library.get(chain.id);
     if (told !== undefined) {
       same++;
-      expect(about.stack, label).toEqual(told.views);
+      expect(about.views, label).toEqual(told.views);
       if (about.index_text !== null) expect(about.index_text, label).toBe(told.index);
       if (about.valid_text !== null) expect(about.valid_text, label).toBe(told.valid);
     }
     expect(about.shape, label).toEqual(shape);
     expect(about.numel, label).toBe(numel);
-    expect(about.views, label).toBeLessThanOrEqual(chain.reference_views ?? Infinity);
-    expect(await page.locator("#views .view").count(), label).toBe(about.views);
-    if (numel === 0) continue;
+    expect(about.views.length, label).toBeLessThanOrEqual(chain.reference_views ?? Infinity);
+    expect(about.cards, label).toBe(about.views.length);
 
-    // Cells of the grid: what the tiles that are drawn hold.
-    const sampled = await page.evaluate((seed) => {
-      const { gridCanvas, gridView } = globalThis.explorer;
-      const { scene } = gridView.value!;
-      const found: { index: number[]; address: number | null }[] = [];
-      const tiles = gridCanvas.now!.tiles.all();
-      for (let k = 0; k < 8; k++) {
-        const tile = tiles[(k * 7) % tiles.length]!;
-        if (tile.step !== 1) continue;
-        const sample = (seed * 7919 + k * 104_729) % tile.addresses.length;
-        const value = tile.addresses[sample]!;
-        if (value === Infinity) continue;
-        const index = [...scene.fixed];
-        scene.plan.row.toIndex(tile.rowCells[Math.floor(sample / tile.columns)]!, index);
-        scene.plan.column.toIndex(tile.columnCells[sample % tile.columns]!, index);
-        found.push({ index, address: Number.isNaN(value) ? null : value });
-      }
-      return found;
-    }, number);
-    for (const { index, address: shown } of sampled) {
+    for (const { index, address: shown } of said.cells) {
       cells++;
       expect(shown, `${label} at ${index.join()}`).toBe(address(chain, index));
     }
 
-    // The element, on its way through views and expression.
-    for (const position of [0, Math.floor(numel / 3), numel - 1]) {
-      const index = unravel(position, shape);
+    for (const [at, element] of said.elements.entries()) {
+      const index = indices[at]!;
       const expected = address(chain, index);
-      await choose(page, index);
       const where = `${label} at ${index.join()}`;
-      await page.waitForFunction(
-        (to) => document.querySelector("#element .to")?.textContent?.replace("\u2212", "-") === to,
-        expected === null ? "masked" : String(expected),
-      );
-      const detail = await page.evaluate(() => {
-        const { trace, values, layout } = globalThis.explorer.detail.value!;
-        const expression = layout.expression!;
-        return {
-          traced: trace!.address,
-          valid: Number(values![expression.valid]),
-          address: values![expression.index],
-        };
-      });
-      expect(detail.traced, where).toBe(expected);
-      expect(detail.valid, where).toBe(expected === null ? 0 : 1);
-      if (expected !== null) {
-        expect(detail.address, where).toBe(expected);
-        const line = page.locator('#expression [data-line="index"] .value');
-        if ((await line.count()) > 0)
-          expect((await line.innerText()).replace("\u2212", "-"), where).toBe(String(expected));
-        await page.waitForFunction((to) => {
-          const { readers, layout } = globalThis.explorer;
-          return readers.value?.layout === layout.value && String(readers.value?.address) === to;
-        }, String(expected));
-        const readers = await page.evaluate(() => globalThis.explorer.readers.value!);
-        for (const reader of readers.indices.slice(0, 20)) expect(address(chain, reader), where).toBe(expected);
-        if (readers.complete)
-          expect(
-            readers.indices.map((each) => each.join()),
-            where,
-          ).toContain(index.join());
-      }
+      expect(element.shown, where).toBe(expected === null ? "masked" : String(expected));
+      expect(element.traced, where).toBe(expected);
+      expect(element.valid, where).toBe(expected === null ? 0 : 1);
+      if (expected === null) continue;
+      expect(element.address, where).toBe(expected);
+      if (element.line !== null) expect(element.line, where).toBe(String(expected));
+      const { indices: reading, complete } = element.readers!;
+      for (const reader of reading.slice(0, 20)) expect(address(chain, reader), where).toBe(expected);
+      if (complete)
+        expect(
+          reading.map((each) => each.join()),
+          where,
+        ).toContain(index.join());
     }
 
-    // Memory: how often each address is read.
-    if (numel <= 5000) {
-      const reads = new Map<number, number>();
-      for (let position = 0; position < numel; position++) {
-        const at = address(chain, unravel(position, shape));
-        if (at !== null) reads.set(at, (reads.get(at) ?? 0) + 1);
-      }
-      if (reads.size > 0) {
-        await page.waitForFunction(() => globalThis.explorer.stripCanvas.now?.known !== null);
-        await page.waitForFunction(() => {
-          const { stripCanvas, layout } = globalThis.explorer;
-          return stripCanvas.now!.knownOf === layout.value;
-        });
-        const known = await page.evaluate(() => {
-          const { begin, width, reads } = globalThis.explorer.stripCanvas.now!.known!;
-          return { begin: Number(begin), width: Number(width), reads: [...reads] };
-        });
-        expect(known.width, label).toBe(1);
-        for (const [at, times] of reads)
-          expect(known.reads[at - known.begin], `${label}: reads of ${at}`).toBe(times);
-        expect(
-          known.reads.reduce((all, times) => all + times, 0),
-          label,
-        ).toBe([...reads.values()].reduce((a, b) => a + b, 0));
-      }
+    if (reads.size > 0) {
+      const { begin, width, reads: known } = said.memory!;
+      expect(width, label).toBe(1);
+      for (const [at, times] of reads) expect(known[at - begin], `${label}: reads of ${at}`).toBe(times);
+      expect(
+        known.reduce((all, times) => all + times, 0),
+        label,
+      ).toBe([...reads.values()].reduce((a, b) => a + b, 0));
     }
 
     // Why not one view: a proof that can be checked by hand.
-    if (about.views > 1) unmerged++;
+    if (about.views.length > 1) unmerged++;
     const witness = about.reason?.witness ?? null;
-    expect(await page.locator("#witness figure").count(), label).toBe(witness === null ? 0 : 1);
+    expect(about.figures, label).toBe(witness === null ? 0 : 1);
     if (witness === null) continue;
     witnesses++;
-    const said = await text(page, "#witness");
     const at = (index: readonly (number | string)[]): number | null => address(chain, index.map(Number));
     if (witness.kind === "uneven_step") {
       for (const step of witness.steps) {
         expect([at(step.index), at(step.next)], label).toEqual([step.from, step.to]);
-        expect(said, label).toContain(`[${step.index.join(", ")}]`);
+        expect(about.witness, label).toContain(`[${step.index.join(", ")}]`);
       }
       expect(witness.steps[0].moved, label).not.toBe(witness.steps[1].moved);
     } else {
       expect(at(witness.valid[0]), label).not.toBeNull();
       expect(at(witness.valid[1]), label).not.toBeNull();
       expect(at(witness.invalid), label).toBeNull();
-      expect(said, label).toContain(`[${witness.invalid.join(", ")}]`);
+      expect(about.witness, label).toContain(`[${witness.invalid.join(", ")}]`);
     }
   }
   expect(complaints).toEqual([]);
@@ -166,4 +191,5 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
   );
   expect(cells).toBeGreaterThan(COUNT * 4);
   expect(witnesses).toBeGreaterThan(5);
+  await page.context().close();
 });

@@ -1,6 +1,6 @@
 /** Mistakes in every field: a sentence, at the right place, and nothing that looks current. */
 import { expect, test } from "vitest";
-import { open, settled } from "./browser";
+import { settled } from "./browser";
 import { choose, go, text } from "./explorer";
 import { stage } from "./setup";
 
@@ -21,7 +21,7 @@ const CHAINS: readonly { text: string; says: RegExp; mark?: string }[] = [
 ];
 
 test("mistakes in a chain are pointed at", async () => {
-  const { page, complaints } = await open(here.browser, here.url);
+  const { page, complaints } = await here.shared();
   for (const { text: chain, says, mark } of CHAINS) {
     await go(page, { chain: "(4, 6)" });
     await page.getByLabel("Chain as text").fill(chain);
@@ -33,11 +33,10 @@ test("mistakes in a chain are pointed at", async () => {
     expect(await page.getByLabel("Chain as text").getAttribute("aria-invalid")).toBe("true");
   }
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("the mistake sits at its block, which can be muted, and what follows is kept", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   await go(page, { chain: "(6).reshape(2, 3).reshape(4).flip(0)" });
   expect(await page.locator(".block[data-verdict=failed]").count()).toBe(1);
   expect(await text(page, ".block[data-verdict=failed]")).toContain("reshape");
@@ -47,11 +46,35 @@ test("the mistake sits at its block, which can be muted, and what follows is kep
   expect(await page.evaluate(() => globalThis.explorer.layout.value!.shape)).toEqual([2, 3]);
   await choose(page, [0, 0]);
   expect(await page.evaluate(() => globalThis.explorer.detail.value!.address)).toBe(3);
-  await page.context().close();
+
+  const chain = (): Promise<string> => page.evaluate(() => globalThis.explorer.page.value.chain);
+  const fixed = async (): Promise<string> => {
+    await page.waitForFunction(() => globalThis.explorer.idle.value && globalThis.explorer.trouble.value === null);
+    return chain();
+  };
+  const broken = async (): Promise<void> => {
+    await go(page, { chain: "(6).reshape(2, 3).reshape(4).flip(0)" });
+    expect(await text(page, ".block[data-verdict=later]")).toContain("flip");
+  };
+  await broken();
+  await page.getByRole("spinbutton", { name: "reshape, operation 2, number 1" }).fill("6");
+  expect(await fixed()).toBe("(6).reshape(2, 3).reshape(6).flip(0)");
+  await broken();
+  await page.getByRole("button", { name: "Delete reshape, operation 2" }).click();
+  expect(await fixed()).toBe("(6).reshape(2, 3).flip(0)");
+  await broken();
+  await page.getByRole("button", { name: "Move flip, operation 3 earlier" }).click();
+  await page.waitForFunction(() => globalThis.explorer.idle.value && globalThis.explorer.trouble.value?.block === 2);
+  expect(await chain()).toBe("(6).reshape(2, 3).flip(0).reshape(4)");
+  expect(await page.locator(".block[data-verdict=later]").count()).toBe(0);
+  // What stands before the mistake is drawn, and marked.
+  const tile = await page.evaluate(() => [...globalThis.explorer.gridCanvas.now!.tiles.get(0, 0, 1)!.addresses]);
+  expect(tile.length).toBeGreaterThan(0);
+  expect(await page.locator("#grid").getAttribute("data-stale")).toBe("wrong");
 });
 
 test("mistakes in an expression and its variables", async () => {
-  const { page, complaints } = await open(here.browser, here.url);
+  const { page, complaints } = await here.shared();
   const fields = { mode: "free", index: "x + y", valid: "x < 2", variables: "x:0:3,y:0:2" };
   for (const [label, value, place] of [
     ["index", "x + ", "#index-fault"],
@@ -88,11 +111,10 @@ test("mistakes in an expression and its variables", async () => {
     expect((await page.locator(".mistake").first().innerText()).length, `${label} ${value}`).toBeGreaterThan(5);
   }
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("mistakes in the view by hand are at their field", async () => {
-  const { page, complaints } = await open(here.browser, here.url);
+  const { page, complaints } = await here.shared();
   for (const [label, value] of [
     ["size, axis 0", "x"],
     ["stride, axis 1", ""],
@@ -112,11 +134,10 @@ test("mistakes in the view by hand are at their field", async () => {
     else expect(await page.locator("#grid").getAttribute("data-stale"), `${label} ${value}`).toBeNull();
   }
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("mistakes in the other chain, and in the index of the element", async () => {
-  const { page, complaints } = await open(here.browser, here.url);
+  const { page, complaints } = await here.shared();
   await go(page, { chain: "(4, 6)" });
   await page.getByLabel("The other chain").fill("(4, 6).flp(0)");
   await page.waitForSelector("#compare-fault");
@@ -128,6 +149,7 @@ test("mistakes in the other chain, and in the index of the element", async () =>
   await page.waitForSelector(".outcome[data-equal=yes]");
   await page.getByLabel("The other chain").fill("(6, 4)");
   await page.waitForSelector(".outcome[data-equal=no]");
+  expect(await text(page, ".outcome")).toMatch(/^Different\. The shapes .* are not the same\.$/);
   const index = page.getByRole("spinbutton", { name: "index along axis 0" });
   for (const value of ["99", "-5", "x", ""]) {
     await index.fill(value);
@@ -138,11 +160,28 @@ test("mistakes in the other chain, and in the index of the element", async () =>
     expect(at[0]).toBeLessThan(4);
   }
   expect(complaints).toEqual([]);
-  await page.context().close();
+});
+
+test("a difference is called the first only where it is", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(1000, 1000)", other: "(1000, 1000).permute(1, 0)" });
+  await page.waitForSelector(".outcome");
+  expect(await text(page, ".outcome")).toMatch(/^Different\. The first difference is at\s+\[0, 1\]/);
+  await go(page, { chain: "(9999999999).pad((0, 1))", other: "(10000000000)" });
+  await page.waitForSelector(".outcome");
+  expect(await text(page, ".outcome")).toMatch(/^Different\. A difference is at .* earlier/s);
+});
+
+test("what cannot be compared is said not to be decided", async () => {
+  const { page } = await here.shared();
+  const many = { mode: "free", index: "x * 100000 + y", variables: "x:0:100000,y:0:100000" };
+  await go(page, { ...many, other: "(100000, 100000)" });
+  await page.waitForSelector(".outcome[data-equal=unknown]");
+  expect(await text(page, ".outcome")).toMatch(/^Not decided\. .*too many/);
 });
 
 test("foreign notations are read", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   for (const [chain, shape] of [
     ["ShapeTracker(views=(View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False),))", [2, 3]],
     ["View(shape=(2, 3), strides=(1, 2))", [2, 3]],
@@ -153,5 +192,4 @@ test("foreign notations are read", async () => {
     expect(await page.evaluate(() => globalThis.explorer.trouble.value), chain).toBeNull();
     expect(await page.evaluate(() => globalThis.explorer.layout.value!.shape), chain).toEqual(shape);
   }
-  await page.context().close();
 });

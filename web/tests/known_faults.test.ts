@@ -1,7 +1,7 @@
 /** The faults of the page that learners used before, each by its name. */
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { open, settled } from "./browser";
+import { settled } from "./browser";
 import { choose, go, text } from "./explorer";
 import { stage } from "./setup";
 
@@ -41,72 +41,64 @@ async function addresses(page: Page): Promise<(number | null)[]> {
 }
 
 test("a mask over three axes lights the right elements", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   // What was (0,1),(1,2),(0,1) with both ends included.
   await go(page, { mode: "view", size: "2,3,2", stride: "6,2,1", begin: "0,1,0", end: "2,3,2" });
   expect(await lit(page)).toBe("001111001111");
-  await page.context().close();
 });
 
 test("masks are half-open, and say so", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   await go(page, { mode: "view", size: "6", stride: "1", begin: "1", end: "3" });
   expect(await lit(page)).toBe("011000");
   expect(await text(page, "#hand .help")).toContain("half-open");
-  await page.context().close();
 });
 
 test("products come before sums", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   await go(page, { mode: "free", index: "idx1+idx0*4", variables: "idx0:0:2,idx1:0:4" });
   expect(await addresses(page)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-  await page.context().close();
 });
 
 test("a difference is a difference", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   await go(page, { mode: "free", index: "7 - idx0*4 - idx1", variables: "idx0:0:2,idx1:0:4" });
   expect(await addresses(page)).toEqual([7, 6, 5, 4, 3, 2, 1, 0]);
-  await page.context().close();
 });
 
 test("a trailing operator is a mistake, pointed at, and the old picture is marked", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   await go(page, { mode: "free", index: "idx0*4", variables: "idx0:0:2" });
   await page.getByLabel("index", { exact: true }).fill("idx0*4 +");
   await page.waitForSelector("#index-fault");
   expect(await page.locator("main").getAttribute("data-state")).toBe("wrong");
   expect(await page.locator("#grid").getAttribute("data-stale")).toBe("wrong");
-  await page.context().close();
 });
 
 test("negative strides are drawn", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   await go(page, { mode: "view", size: "2,3", stride: "3,-1", begin: "0,0", end: "2,3", offset: "2" });
   expect(await addresses(page)).toEqual([2, 1, 0, 5, 4, 3]);
-  await page.context().close();
 });
 
 test("there is an offset", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   await go(page, { mode: "view", size: "3", stride: "2", begin: "0", end: "3", offset: "0" });
   await page.getByRole("spinbutton", { name: "offset" }).fill("5");
   await settled(page);
   await page.waitForFunction(() => globalThis.explorer.gridCanvas.now!.tiles.get(0, 0, 1)?.addresses[0] === 5);
   expect(await addresses(page)).toEqual([5, 7, 9]);
-  await page.context().close();
 });
 
 test("there are chains of operations and stacks of views", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   await go(page, { chain: "(3, 2).permute(1, 0).reshape(3, 2)" });
   expect(await addresses(page)).toEqual([0, 2, 4, 1, 3, 5]);
   expect(await page.locator("#views .view").count()).toBe(2);
-  await page.context().close();
 });
 
 test("bad input never leaves the old picture as if it were current", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   for (const size of ["", "x", "2.5", "-1", "1e3", "99999999999999999999"]) {
     await go(page, { mode: "view", size: "2,3", stride: "3,1" });
     expect(await page.locator("#grid").getAttribute("data-stale")).toBeNull();
@@ -116,11 +108,10 @@ test("bad input never leaves the old picture as if it were current", async () =>
     expect(await page.locator("#memory").getAttribute("data-stale"), size).toBe("wrong");
     expect(await page.locator("#hand-fault").innerText(), size).not.toBe("");
   }
-  await page.context().close();
 });
 
 test("large tensors and far addresses cost nothing", { timeout: 60_000 }, async () => {
-  const { page, complaints } = await open(here.browser, here.url);
+  const { page, complaints } = await here.shared();
   for (const fields of [
     { mode: "view", size: "100,100", stride: "100,1" },
     { mode: "view", size: "300,300", stride: "300,1" },
@@ -136,11 +127,10 @@ test("large tensors and far addresses cost nothing", { timeout: 60_000 }, async 
     expect(await page.evaluate(() => globalThis.explorer.detail.value!.address)).toBe(last[0]! * a! + last[1]! * b!);
   }
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("the state is in the link, the inputs have labels, and there are exports", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   await go(page, { chain: "(4, 6).flip(1)" });
   expect(
     await page.evaluate(
@@ -164,5 +154,4 @@ test("the state is in the link, the inputs have labels, and there are exports", 
     ]);
     expect(download.suggestedFilename()).toBe(file);
   }
-  await page.context().close();
 });

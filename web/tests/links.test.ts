@@ -41,6 +41,11 @@ const STATES: readonly Record<string, unknown>[] = [
     stripCamera: { scale: 4, x: 5000, y: 0 },
     at: [110, 60],
   },
+  {
+    chain: "(1000000, 1000000).permute(1, 0)",
+    camera: { scale: 20, x: 765432.25, y: 123456.5 },
+    stripCamera: { scale: 4, x: 987654321012.5, y: 0 },
+  },
   { chain: "(8, 8)", other: "(8, 8).permute(1, 0)", width: 2, line: 128, at: [0, 1] },
   {
     chain: "ShapeTracker(views=(View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False),))",
@@ -137,6 +142,17 @@ test("scrubbing a number is one step of undo, and selecting is none", async () =
   expect(await page.evaluate(() => history.length)).toBe(length + 1);
   await page.goBack();
   await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4,6)");
+
+  const box = (await number.boundingBox())!;
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + 30, y, { steps: 10 });
+  await page.mouse.up();
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4,9)");
+  await settled(page);
+  await page.goBack();
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(4,6)");
   await page.context().close();
 });
 
@@ -149,7 +165,7 @@ test("nothing in a link runs", async () => {
     "{{7*7}}",
     "__proto__",
   ];
-  const { page, complaints } = await open(here.browser, here.url);
+  const { page, complaints } = await here.shared();
   let dialogs = 0;
   page.on("dialog", (dialog) => {
     dialogs++;
@@ -172,22 +188,20 @@ test("nothing in a link runs", async () => {
   expect(dialogs).toBe(0);
   expect(await page.evaluate(() => "evil" in globalThis)).toBe(false);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("links and texts that are too long are refused with a sentence", async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   await go(page, { chain: `(2)${".flip(0)".repeat(3000)}` });
   expect(await text(page, ".notice")).toContain("characters long");
   await page.getByRole("button", { name: "Close" }).last().click();
   await page.evaluate(() => globalThis.explorer.change({ chain: "(2)" + ".flip(0)".repeat(2000) }, true));
   await page.waitForSelector("#chain-fault");
   expect(await text(page, "#chain-fault")).toContain("at most 12000");
-  await page.context().close();
 });
 
 test("input that is hard to decide does not stop the page", { timeout: 120_000 }, async () => {
-  const { page } = await open(here.browser, here.url);
+  const { page } = await here.shared();
   const hard = [
     `(${"2, ".repeat(40)})`,
     `(${"1, ".repeat(63)}1)`,
@@ -214,5 +228,4 @@ test("input that is hard to decide does not stop the page", { timeout: 120_000 }
       timeout: 15_000,
     });
   }
-  await page.context().close();
 });

@@ -1,6 +1,6 @@
 /** The tensor grid on a canvas. */
 import type { Lane } from "../lane";
-import { plain } from "../numbers";
+import { clamp, plain } from "../numbers";
 import type { Camera, Label } from "../page";
 import { Sheet } from "./sheet";
 import { hatching, type Theme } from "./theme";
@@ -20,10 +20,15 @@ export interface GridView {
   moving: boolean;
 }
 
-const LARGEST = 46;
+/** Cells are no larger than this unless their labels need it. */
+const LARGEST = 56;
+const LARGEST_LABELLED = 128;
 const SMALLEST_LINED = 6;
 const FEW_LABELS = 260;
 const MOST_LABELS = 4000;
+
+/** What labels and their sizes depend on. */
+type GridScene = Pick<GridView, "scene" | "label">;
 
 /** A tile by its place. */
 interface Place {
@@ -65,23 +70,27 @@ export class GridCanvas extends Sheet {
   }
 
   /** The camera that shows everything. */
-  private fit(scene: Scene): Camera {
+  private fit({ scene, label }: GridScene): Camera {
     const { left, top } = this.gutters(scene);
     const { row, column } = scene.plan;
     const [width, height] = [this.width - left - 8, this.height - top - 8];
-    const scale = Math.min(width / Math.max(column.extent, 1), height / Math.max(row.extent, 1), LARGEST);
+    const scale = Math.min(
+      width / Math.max(column.extent, 1),
+      height / Math.max(row.extent, 1),
+      largest({ scene, label }),
+    );
     return { scale: Math.max(scale, 1e-9), x: 0, y: 0 };
   }
 
-  frame(view: Pick<GridView, "scene" | "camera">): Frame {
-    return { camera: view.camera ?? this.fit(view.scene), ...this.gutters(view.scene) };
+  frame(view: GridScene & Pick<GridView, "camera">): Frame {
+    return { camera: view.camera ?? this.fit(view), ...this.gutters(view.scene) };
   }
 
   /** The height that shows everything at the scale that the width allows. */
-  wantedHeight(scene: Scene, width: number, most: number): number {
+  wantedHeight({ scene, label }: GridScene, width: number, most: number): number {
     const { left, top } = this.gutters(scene);
-    const scale = Math.min((width - left - 8) / Math.max(scene.plan.column.extent, 1), LARGEST);
-    return Math.round(Math.min(Math.max(scene.plan.row.extent * scale + top + 12, 120), most));
+    const scale = Math.min((width - left - 8) / Math.max(scene.plan.column.extent, 1), largest({ scene, label }));
+    return Math.round(Math.min(Math.max(scene.plan.row.extent * scale + top + 12, 80), most));
   }
 
   /** The index at a point of the canvas; null outside and in gaps. */
@@ -134,15 +143,16 @@ export class GridCanvas extends Sheet {
 
   draw(view: GridView): void {
     const began = performance.now();
-    const { context } = this;
+    const { pen } = this;
     const { frame, step, r0, r1, c0, c1, wanted } = this.look(view);
     const { left, top } = frame;
     this.clear(view.theme.pane);
-    context.save();
-    context.beginPath();
-    context.rect(left, top, this.width - left, this.height - top);
-    context.clip();
-    context.imageSmoothingEnabled = false;
+    pen.save();
+    pen.beginPath();
+    // Rings around the first cells reach out a little.
+    pen.rect(left - 3, top - 3, this.width, this.height);
+    pen.clip();
+    pen.imageSmoothingEnabled = false;
     const missing = wanted.some(({ row, column }) => this.tiles.get(row, column, step) === null);
     if (missing) {
       // Until they come, what there is of another sharpness stands in.
@@ -159,7 +169,7 @@ export class GridCanvas extends Sheet {
       for (const tile of shown) this.details(tile, view, frame, r0, r1, c0, c1);
     }
     this.marks(view, frame);
-    context.restore();
+    pen.restore();
     this.headers(view, frame, r0, r1, c0, c1);
     this.times.push(performance.now() - began);
     if (this.times.length > 2000) this.times.splice(0, 1000);
@@ -184,13 +194,13 @@ export class GridCanvas extends Sheet {
     const y = top + (tile.row * SIDE * tile.step - camera.y) * camera.scale;
     const [width, height] = [tile.columns * cell, tile.rows * cell];
     if (x > this.width || y > this.height || x + width < 0 || y + height < 0) return;
-    this.context.drawImage(pictureOf(tile, view.scene, view.theme), x, y, width, height);
+    this.pen.drawImage(pictureOf(tile, view.scene, view.theme), x, y, width, height);
   }
 
   private hatched(theme: Theme): CanvasPattern | string {
     const ratio = window.devicePixelRatio || 1;
     if (this.hatch?.theme !== theme || this.hatch.ratio !== ratio) {
-      this.hatch = { theme, ratio, fill: hatching(this.context, theme.hatch, ratio) };
+      this.hatch = { theme, ratio, fill: hatching(this.screen, theme.hatch, ratio) };
     }
     return this.hatch.fill;
   }
@@ -198,7 +208,7 @@ export class GridCanvas extends Sheet {
   /** Lines, hatching and labels, where cells are large enough. */
   private details(tile: Tile, view: GridView, frame: Frame, r0: number, r1: number, c0: number, c1: number): void {
     const { camera, left, top } = frame;
-    const { context } = this;
+    const { pen } = this;
     const { scale } = camera;
     if (scale < SMALLEST_LINED) return;
     const [firstRow, firstColumn] = [tile.row * SIDE, tile.column * SIDE];
@@ -207,29 +217,29 @@ export class GridCanvas extends Sheet {
     const px = (column: number): number => left + (firstColumn + column - camera.x) * scale;
     const py = (row: number): number => top + (firstRow + row - camera.y) * scale;
     // Masked cells, a run at a time.
-    const blank = new Path2D();
+    pen.beginPath();
     for (let row = rows[0]; row < rows[1]; row++) {
       let from = -1;
       for (let column = columns[0]; column <= columns[1]; column++) {
         const masked = column < columns[1] && Number.isNaN(tile.addresses[row * tile.columns + column]);
         if (masked && from < 0) from = column;
         if (!masked && from >= 0) {
-          blank.rect(px(from), py(row), (column - from) * scale, scale);
+          pen.rect(px(from), py(row), (column - from) * scale, scale);
           from = -1;
         }
       }
     }
-    context.fillStyle = view.theme.blank;
-    context.fill(blank);
-    context.fillStyle = this.hatched(view.theme);
-    context.fill(blank);
-    context.fillStyle = view.theme.pane;
+    pen.fillStyle = view.theme.blank;
+    pen.fill();
+    pen.fillStyle = this.hatched(view.theme);
+    pen.fill();
+    pen.fillStyle = view.theme.pane;
     const line = scale >= 14 ? 2 : 1;
     for (let column = columns[0]; column <= columns[1]; column++) {
-      context.fillRect(px(column) - line / 2, py(rows[0]), line, (rows[1] - rows[0]) * scale);
+      pen.fillRect(px(column) - line / 2, py(rows[0]), line, (rows[1] - rows[0]) * scale);
     }
     for (let row = rows[0]; row <= rows[1]; row++) {
-      context.fillRect(px(columns[0]), py(row) - line / 2, (columns[1] - columns[0]) * scale, line);
+      pen.fillRect(px(columns[0]), py(row) - line / 2, (columns[1] - columns[0]) * scale, line);
     }
     this.labels(tile, view, rows, columns, px, py, scale);
   }
@@ -247,12 +257,12 @@ export class GridCanvas extends Sheet {
     if (size === null) return;
     const total = (rows[1] - rows[0]) * (columns[1] - columns[0]);
     if (total > (view.moving ? FEW_LABELS : MOST_LABELS)) return;
-    const { context } = this;
-    this.pen(`${size}px ${view.theme.mono}`, view.theme.ink, "center");
+    const { pen } = this;
+    this.letters(`${size}px ${view.theme.mono}`, view.theme.ink, "center");
     for (let row = rows[0]; row < rows[1]; row++) {
       for (let column = columns[0]; column < columns[1]; column++) {
         const text = labelOf(tile, row * tile.columns + column, view);
-        if (text !== "") context.fillText(text, px(column) + scale / 2, py(row) + scale / 2 + 0.5);
+        if (text !== "") pen.fillText(text, px(column) + scale / 2, py(row) + scale / 2 + 0.5);
       }
     }
   }
@@ -273,7 +283,7 @@ export class GridCanvas extends Sheet {
   }
 
   private marks(view: GridView, frame: Frame): void {
-    const { context } = this;
+    const { pen } = this;
     const { theme } = view;
     const { scale } = frame.camera;
     const inset = scale >= 14 ? 1 : 0;
@@ -283,20 +293,21 @@ export class GridCanvas extends Sheet {
       const [x, y] = square;
       const side = Math.max(scale - 2 * inset, 5);
       const [left, top] = [x + scale / 2 - side / 2, y + scale / 2 - side / 2];
-      context.fillStyle = theme.accentSoft;
-      context.strokeStyle = theme.accent;
-      context.lineWidth = scale >= 14 ? 2 : 1;
+      pen.fillStyle = theme.accentSoft;
+      pen.strokeStyle = theme.accent;
+      pen.lineWidth = scale >= 14 ? 2 : 1;
       if (scale >= 6) {
-        context.fillRect(left, top, side, side);
-        const half = context.lineWidth / 2;
-        context.strokeRect(left + half, top + half, side - 2 * half, side - 2 * half);
+        pen.fillRect(left, top, side, side);
+        const half = pen.lineWidth / 2;
+        pen.strokeRect(left + half, top + half, side - 2 * half, side - 2 * half);
         this.labelAt(view, index, x, y, scale, theme.ink);
       } else {
-        context.fillStyle = theme.accent;
-        context.fillRect(left, top, side, side);
+        pen.fillStyle = theme.accent;
+        pen.fillRect(left, top, side, side);
       }
     }
-    if (view.selected !== null) {
+    // Where the selected element is in focus too, it is filled: a ring would only hide its neighbours.
+    if (view.selected !== null && (scale < 6 || view.selected.join() !== view.focus?.join())) {
       const square = this.square(view, view.selected, frame);
       if (square !== null) this.ring(square, theme);
     }
@@ -305,10 +316,10 @@ export class GridCanvas extends Sheet {
     if (square === null) return;
     const [x, y] = square;
     if (scale >= 6) {
-      context.fillStyle = theme.accent;
-      context.beginPath();
-      context.roundRect(x + inset, y + inset, scale - 2 * inset, scale - 2 * inset, Math.min(4, scale / 6));
-      context.fill();
+      pen.fillStyle = theme.accent;
+      pen.beginPath();
+      pen.roundRect(x + inset, y + inset, scale - 2 * inset, scale - 2 * inset, Math.min(4, scale / 6));
+      pen.fill();
       this.labelAt(view, view.focus, x, y, scale, theme.accentInk);
     } else {
       this.ring(square, theme);
@@ -317,16 +328,16 @@ export class GridCanvas extends Sheet {
 
   /** A ring that can be seen however small the cell is. */
   private ring([x, y, scale]: [number, number, number], theme: Theme): void {
-    const { context } = this;
+    const { pen } = this;
     const side = Math.max(scale + 2, 13);
     const [left, top] = [x + scale / 2 - side / 2, y + scale / 2 - side / 2];
     for (const [color, width] of [
       [theme.pane, 4],
       [theme.accent, 2],
     ] as const) {
-      context.strokeStyle = color;
-      context.lineWidth = width;
-      context.strokeRect(left, top, side, side);
+      pen.strokeStyle = color;
+      pen.lineWidth = width;
+      pen.strokeRect(left, top, side, side);
     }
   }
 
@@ -345,49 +356,46 @@ export class GridCanvas extends Sheet {
     const column = plan.column.place(plan.column.ofIndex(index));
     const tile = this.tiles.get(Math.floor(row / SIDE), Math.floor(column / SIDE), 1);
     if (tile === null) return;
-    const { context } = this;
-    this.pen(`600 ${size}px ${view.theme.mono}`, color, "center");
+    const { pen } = this;
+    this.letters(`600 ${size}px ${view.theme.mono}`, color, "center");
     const text = labelOf(tile, (row % SIDE) * tile.columns + (column % SIDE), view);
-    context.fillText(text === "" ? "\u00d7" : text, x + scale / 2, y + scale / 2 + 0.5);
+    pen.fillText(text === "" ? "\u00d7" : text, x + scale / 2, y + scale / 2 + 0.5);
   }
 
   /** The numbers of rows, columns and facets, as many as have room. */
   private headers(view: GridView, frame: Frame, r0: number, r1: number, c0: number, c1: number): void {
-    const { context } = this;
+    const { pen } = this;
     const { theme, scene, focus } = view;
     const { camera, left, top } = frame;
     const { scale } = camera;
     const { row, column } = scene.plan;
-    context.fillStyle = theme.pane;
-    context.fillRect(0, 0, this.width, top);
-    context.fillRect(0, 0, left, this.height);
-    context.textBaseline = "middle";
+    pen.fillStyle = theme.pane;
+    pen.fillRect(0, 0, this.width, top - 3);
+    pen.fillRect(0, 0, left - 3, this.height);
+    pen.textBaseline = "middle";
     const inSlice = focus !== null && this.square(view, focus, frame) !== null;
     const write = (text: string, x: number, y: number, on: boolean): void => {
-      context.font = `${on ? "600 " : ""}10.5px ${theme.mono}`;
-      if (on) {
-        const width = context.measureText(text).width + 8;
-        context.fillStyle = theme.pane;
-        context.fillRect(context.textAlign === "right" ? x - width + 4 : x - width / 2, y - 8, width, 16);
-      }
-      context.fillStyle = on ? theme.accent : theme.soft;
-      context.fillText(text, x, y);
+      pen.font = `${on ? "600 " : ""}10.5px ${theme.mono}`;
+      pen.fillStyle = on ? theme.accent : theme.soft;
+      pen.fillText(text, x, y);
     };
     const clipped = (x: number, y: number, width: number, height: number, draw: () => void): void => {
-      context.save();
-      context.beginPath();
-      context.rect(x, y, width, height);
-      context.clip();
+      pen.save();
+      pen.beginPath();
+      pen.rect(x, y, width, height);
+      pen.clip();
       draw();
-      context.restore();
+      pen.restore();
     };
     clipped(left - 6, 0, this.width, top, () => {
-      context.textAlign = "center";
+      pen.textAlign = "center";
       const x = (place: number): number => left + (place - camera.x) * scale;
       const room = Math.max(14, String(column.inner).length * 7 + 6);
       const on = inSlice ? column.ofIndex(focus) : null;
       for (const cell of ticks(column, c0, c1, room / scale, on)) {
-        write(nameOf(column.within, column, cell, scene), x(column.place(cell) + 0.5), top - 9, cell === on);
+        const name = nameOf(column.within, column, cell, scene);
+        const least = left - 6 + name.length * 3.5;
+        write(name, Math.max(x(column.place(cell) + 0.5), least), top - 9, cell === on);
       }
       for (const { cell, middle } of facetTicks(column, c0, c1, 24 / scale)) {
         write(nameOf(column.facets, column, cell, scene), x(middle), 9, false);
@@ -395,12 +403,12 @@ export class GridCanvas extends Sheet {
     });
     clipped(0, top - 6, left, this.height, () => {
       const y = (place: number): number => top + (place - camera.y) * scale;
-      context.textAlign = "right";
+      pen.textAlign = "right";
       const on = inSlice ? row.ofIndex(focus) : null;
       for (const cell of ticks(row, r0, r1, 14 / scale, on)) {
         write(nameOf(row.within, row, cell, scene), left - 6, y(row.place(cell) + 0.5), cell === on);
       }
-      context.textAlign = "left";
+      pen.textAlign = "left";
       for (const { cell, middle } of facetTicks(row, r0, r1, 16 / scale)) {
         write(nameOf(row.facets, row, cell, scene), 2, y(middle), false);
       }
@@ -415,7 +423,7 @@ function nameOf(axes: readonly number[], lane: Lane, cell: number, { layout }: S
   return axes.map((axis) => plain((index[axis] ?? 0) + (layout.begins[axis] ?? 0))).join(",");
 }
 
-/** The cells whose number is shown, the one in focus last; `apart` is the room of a number in cells. */
+/** The cells whose number is shown, the one in focus last and with none beside it; `apart` is the room of a number in cells. */
 function ticks(lane: Lane, from: number, to: number, apart: number, on: number | null): number[] {
   const cells: number[] = [];
   if (lane.within.length === 0 || lane.inner <= 1) return cells;
@@ -429,7 +437,8 @@ function ticks(lane: Lane, from: number, to: number, apart: number, on: number |
         const cell = facet * lane.inner + within;
         // The number of the next facet needs room as well.
         if (within > 0 && lane.gap > 0 && pitch - within < apart) continue;
-        if (cell !== on && lane.place(cell) + 1 > from) cells.push(cell);
+        if (on !== null && Math.abs(lane.place(cell) - lane.place(on)) < apart) continue;
+        if (lane.place(cell) + 1 > from) cells.push(cell);
       }
     }
   }
@@ -460,7 +469,7 @@ export function niceStep(least: number): number {
 }
 
 /** The longest label that a cell can have, in letters. */
-function longest(view: GridView): number {
+function longest(view: GridScene): number {
   const { layout, plan } = view.scene;
   const digits = (value: unknown): number => String(value).length;
   switch (view.label) {
@@ -479,18 +488,23 @@ function longest(view: GridView): number {
 }
 
 /** The size of the letters that fits a label into a cell; null where none does. */
-export function labelSize(view: GridView, scale: number): number | null {
-  const size = Math.min(13, (scale - 4) / (0.61 * Math.max(longest(view), 1)), scale * 0.5);
+function labelSize(view: GridScene, scale: number): number | null {
+  const size = Math.min(14, (scale - 4) / (0.61 * Math.max(longest(view), 1)), scale * 0.5);
   return size >= 8 ? Math.floor(size * 2) / 2 : null;
 }
 
-export function labelOf(tile: Tile, sample: number, view: Pick<GridView, "scene" | "label">): string {
+/** How large cells are where there is room. */
+function largest(view: GridScene): number {
+  return clamp(longest(view) * 0.61 * 10 + 4, LARGEST, LARGEST_LABELLED);
+}
+
+function labelOf(tile: Tile, sample: number, view: GridScene): string {
   const address = tile.addresses[sample];
   if (address === undefined || address === Infinity) return "";
   const masked = Number.isNaN(address);
   switch (view.label) {
     case "address":
-      return masked ? "" : plain(address);
+      return masked ? "" : plain(tile.exact?.[sample] ?? address);
     case "valid":
       return masked ? "0" : "1";
     case "position":

@@ -1,14 +1,20 @@
 /** A canvas as wide as its box, sharp on any screen. */
+import { SvgPen } from "./svg";
+
+/** What the pictures are drawn with: a canvas, or a pen that writes SVG. */
+export type Pen = CanvasRenderingContext2D | SvgPen;
+
 export class Sheet {
-  protected readonly context: CanvasRenderingContext2D;
+  protected readonly screen: CanvasRenderingContext2D;
+  protected pen: Pen;
   width = 0;
   height = 0;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
-    protected readonly redraw: () => void,
+    readonly redraw: () => void,
   ) {
-    this.context = canvas.getContext("2d")!;
+    this.screen = this.pen = canvas.getContext("2d")!;
   }
 
   resize(width: number, height: number): void {
@@ -20,21 +26,32 @@ export class Sheet {
       this.canvas.width = w;
       this.canvas.height = h;
     }
-    this.context.setTransform(w / width, 0, 0, h / height, 0, 0);
+    this.screen.setTransform(w / width, 0, 0, h / height, 0, 0);
+  }
+
+  /** What `draw` draws, as elements of an SVG. */
+  record(draw: () => void): string {
+    const pen = (this.pen = new SvgPen(this));
+    try {
+      draw();
+    } finally {
+      this.pen = this.screen;
+    }
+    return pen.text();
   }
 
   /** Paints everything in a colour. */
   protected clear(color: string): void {
-    this.context.fillStyle = color;
-    this.context.fillRect(0, 0, this.width, this.height);
+    this.pen.fillStyle = color;
+    this.pen.fillRect(0, 0, this.width, this.height);
   }
 
   /** How the next text is written. */
-  protected pen(font: string, color: string, align: CanvasTextAlign): void {
-    const { context } = this;
-    context.font = font;
-    context.fillStyle = color;
-    context.textAlign = align;
-    context.textBaseline = "middle";
+  protected letters(font: string, color: string, align: CanvasTextAlign): void {
+    const { pen } = this;
+    pen.font = font;
+    pen.fillStyle = color;
+    pen.textAlign = align;
+    pen.textBaseline = "middle";
   }
 }

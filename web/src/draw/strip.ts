@@ -1,8 +1,9 @@
 /** The memory strip on a canvas. */
+import { signal } from "@preact/signals-core";
 import { ask, drop } from "../ask";
-import type { CoverageAnswer } from "../engine";
+import type { CoverageAnswer, Integer } from "../engine";
 import type { Layout } from "../layout";
-import { clamp, plain } from "../numbers";
+import { clamp, integer, plain } from "../numbers";
 import type { Camera } from "../page";
 import { niceStep } from "./grid";
 import { Sheet } from "./sheet";
@@ -16,19 +17,38 @@ export interface StripView {
   rowLength: number | null;
   camera: Camera | null;
   /** The address in focus. */
-  focus: number | null;
+  focus: Integer | null;
 }
 
 /** Strips of no more addresses are known as a whole. */
 const WHOLE = 65_536;
-const LARGEST = 34;
+/** Cells as large as they are when everything is seen, and as they can be. */
+const LARGEST = 40;
+const LARGEST_ZOOMED = 64;
+/** Rows have no more cells than fit with this size. */
 const SMALLEST_WRAPPED = 4;
+const SMALLEST_ZOOMED = 3;
 const LEFT = 10;
+export const TOP = 8;
 
 /** The first address and the end of what is shown: the buffer, and what lies before it. */
+export function limits(layout: Layout): [bigint, bigint] {
+  const [low, high] = (layout.addresses ?? [0, -1]).map(BigInt) as [bigint, bigint];
+  const length = BigInt(layout.chain?.buffer_len ?? 0);
+  // There is no number after the largest.
+  const end = high < 2n ** 63n - 1n ? high + 1n : high;
+  return [low < 0n ? low : 0n, end > length ? end : length];
+}
+
+/** The same as numbers, which are rounded where they are very large. */
 export function bounds(layout: Layout): [number, number] {
-  const [low, high] = layout.addresses ?? [0, -1];
-  return [Math.min(Number(low), 0), Math.max(Number(high) + 1, Number(layout.chain?.buffer_len ?? 0))];
+  return limits(layout).map(Number) as [number, number];
+}
+
+/** Whether there are more addresses than can be told apart as numbers: then they are never drawn one by one. */
+export function isVast(layout: Layout): boolean {
+  const [begin, end] = limits(layout);
+  return Math.max(Math.abs(Number(begin)), Number(end)) > Number.MAX_SAFE_INTEGER;
 }
 
 /** Room for the address that a row begins with. */
@@ -42,7 +62,10 @@ interface Frame {
   end: number;
   /** Pixels an address. */
   scale: number;
-  /** The first address in view, with a fraction. */
+  /** The smallest and the largest scale. */
+  least: number;
+  most: number;
+  /** The first address in view, or the first column of the rows, with a fraction. */
   from: number;
   /** Addresses in a row; infinite when there is one row. */
   row: number;
@@ -55,7 +78,10 @@ export class StripCanvas extends Sheet {
   private coverage: { layout: Layout; answer: CoverageAnswer } | null = null;
   private asked: string | null = null;
   private askedOf: Layout | null = null;
-  note: string | null = null;
+  /** Letters of the longest address. */
+  private letterCount = 1;
+  /** What is not known of memory, and why. */
+  readonly note = signal<string | null>(null);
 
   /** How many addresses a row has. */
   rowLength(view: StripView, width: number): number {
@@ -74,43 +100,73 @@ export class StripCanvas extends Sheet {
     const [begin, end] = bounds(view.layout);
     const row = this.rowLength(view, width);
     const scale = Math.min((width - LEFT - gutter(view.layout)) / row, LARGEST);
-    return Math.round(clamp(Math.ceil((end - begin) / row) * scale + 16, 56, most));
+    return Math.round(clamp(Math.ceil((end - begin) / row) * scale + 2 * TOP, 56, most));
   }
 
   frame(view: StripView): Frame {
     const [begin, end] = bounds(view.layout);
-    const room = this.width - 2 * LEFT;
+    const { camera } = view;
     if (view.wrapped) {
       const row = this.rowLength(view, this.width);
-      const scale = Math.min((this.width - LEFT - gutter(view.layout)) / row, LARGEST);
-      return { begin, end, scale, from: begin, row, top: view.camera?.y ?? 0, left: gutter(view.layout) };
+      const left = gutter(view.layout);
+      const fit = Math.min((this.width - LEFT - left) / row, LARGEST);
+      const [least, most] = [Math.min(fit, SMALLEST_ZOOMED), LARGEST_ZOOMED];
+      const scale = clamp(camera?.scale ?? fit, least, most);
+      return { begin, end, scale, least, most, from: camera?.x ?? 0, row, top: camera?.y ?? 0, left };
     }
-    const fit = Math.min(room / Math.max(end - begin, 1), LARGEST);
-    const scale = view.camera?.scale ?? fit;
-    return { begin, end, scale, from: view.camera?.x ?? begin, row: Infinity, top: 0, left: LEFT };
+    const least = Math.min((this.width - 2 * LEFT) / Math.max(end - begin, 1), LARGEST);
+    const most = isVast(view.layout) ? 2 ** -10 : LARGEST_ZOOMED;
+    const scale = clamp(camera?.scale ?? least, least, most);
+    return { begin, end, scale, least, most, from: camera?.x ?? begin, row: Infinity, top: 0, left: LEFT };
+  }
+
+  /** The camera nearest to another that shows nothing beyond memory; null where it shows all of it. */
+  within(view: StripView, { scale: wanted, x, y }: Camera): Camera | null {
+    const { begin, end, least, most, row, left } = this.frame(view);
+    const scale = clamp(wanted, least, most);
+    const [wide, tall] = [(this.width - LEFT - left) / scale, (this.height - 2 * TOP) / scale];
+    if (!view.wrapped)
+      return scale <= least ? null : { scale, x: clamp(x, begin, Math.max(end - wide, begin)), y: 0 };
+    const rows = Math.ceil((end - begin) / row);
+    return { scale, x: clamp(x, 0, Math.max(row - wide, 0)), y: clamp(y, 0, Math.max(rows - tall, 0)) };
+  }
+
+  /** The camera nearest to this one that shows an address; null where this one does. */
+  showing(view: StripView, address: number): Camera | null {
+    const { begin, scale, from, row, top, left } = this.frame(view);
+    const [column, line] = view.wrapped
+      ? [(address - begin) % row, Math.floor((address - begin) / row)]
+      : [address, 0];
+    const [wide, tall] = [(this.width - LEFT - left) / scale, (this.height - 2 * TOP) / scale];
+    const x = clamp(from, column + 1 - wide, column);
+    const y = view.wrapped ? clamp(top, line + 1 - tall, line) : 0;
+    return x === from && y === top ? null : this.within(view, { scale, x, y });
   }
 
   /** The address at a point; null outside. */
-  addressAt(view: StripView, x: number, y: number): number | null {
+  addressAt(view: StripView, x: number, y: number): Integer | null {
     const { begin, end, scale, from, row, top, left } = this.frame(view);
-    const column = (x - left) / scale;
-    if (column < 0) return null;
-    const address = view.wrapped
-      ? column >= row
-        ? null
-        : begin + Math.floor(top + (y - 8) / scale) * row + Math.floor(column)
-      : Math.floor(from + column);
-    return address !== null && address >= begin && address < end ? address : null;
+    if (x < left) return null;
+    const column = Math.floor(from + (x - left) / scale);
+    const address = view.wrapped ? begin + Math.floor(top + (y - TOP) / scale) * row + column : column;
+    return column < row && address >= begin && address < end ? integer(address) : null;
   }
 
   /** Asks for what is in view unless it is known. */
   private need(view: StripView, first: number, last: number, buckets: number): CoverageAnswer | null {
     const { layout } = view;
-    const [begin, end] = bounds(layout);
+    const [begin, end] = limits(layout);
+    const exact = (address: number): Integer =>
+      address >= Number(end) ? integer(end) : address <= Number(begin) ? integer(begin) : integer(address);
     const whole = end - begin <= WHOLE;
     const request = whole
-      ? { begin, end, buckets: WHOLE }
-      : { begin: first, end: last, buckets: Math.max(Math.min(buckets, WHOLE), 1) };
+      ? { begin: integer(begin), end: integer(end), buckets: WHOLE }
+      : { begin: exact(first), end: exact(last), buckets: clamp(buckets, 1, WHOLE) };
+    if (BigInt(request.end) - BigInt(request.begin) >= 2n ** 63n) {
+      this.note.value = "these are more addresses than can be counted: zoom in to see which are read";
+      this.asked = null;
+      return null;
+    }
     const key = `${request.begin} ${request.end} ${request.buckets}`;
     if (this.askedOf !== layout || this.asked !== key) {
       this.askedOf = layout;
@@ -118,7 +174,7 @@ export class StripCanvas extends Sheet {
       drop("coverage");
       void ask("coverage", { source: layout.source, ...request }, "coverage").then((said) => {
         if (said === null || this.askedOf !== layout) return;
-        this.note = said.ok ? said.value.note : said.fault.message;
+        this.note.value = said.ok ? said.value.note : said.fault.message;
         this.coverage = said.ok ? { layout, answer: said.value } : null;
         this.redraw();
       });
@@ -140,12 +196,13 @@ export class StripCanvas extends Sheet {
     this.clear(theme.pane);
     const frame = this.frame(view);
     if (frame.end <= frame.begin) return;
+    this.letterCount = Math.max(String(frame.end - 1).length, String(frame.begin).length);
     if (view.wrapped) this.drawWrapped(view, frame);
     else this.drawLinear(view, frame);
   }
 
   private drawLinear(view: StripView, frame: Frame): void {
-    const { context } = this;
+    const { pen } = this;
     const { theme } = view;
     const { begin, end, scale, from, left } = frame;
     const first = Math.max(Math.floor(from), begin);
@@ -154,8 +211,8 @@ export class StripCanvas extends Sheet {
     const coverage = this.need(view, first, last, Math.ceil((last - first) * Math.min(scale, 1)) + 1);
     const [y, height] = [22, 34];
     const x = (address: number): number => left + (address - from) * scale;
-    context.fillStyle = theme.blank;
-    context.fillRect(x(first), y, (last - first) * scale, height);
+    pen.fillStyle = theme.blank;
+    pen.fillRect(x(first), y, (last - first) * scale, height);
     if (coverage !== null) {
       const origin = Number(coverage.begin);
       const width = Number(coverage.width);
@@ -168,19 +225,20 @@ export class StripCanvas extends Sheet {
         this.bars(view, coverage, k0, k1, x, y, height, scale);
       }
     }
-    context.strokeStyle = theme.line;
-    context.lineWidth = 1;
-    context.strokeRect(x(first) - 0.5, y - 0.5, (last - first) * scale + 1, height + 1);
+    pen.strokeStyle = theme.line;
+    pen.lineWidth = 1;
+    pen.strokeRect(x(first) - 0.5, y - 0.5, (last - first) * scale + 1, height + 1);
     this.ticks(view, frame, first, last, x, y + height);
     this.offset(view, x, y, frame);
-    if (view.focus !== null && view.focus >= first && view.focus < last) {
+    const focus = Number(view.focus ?? NaN);
+    if (focus >= first && focus < last) {
       const side = Math.max(scale, 3);
-      const middle = x(view.focus) + scale / 2;
+      const middle = x(focus) + scale / 2;
       if (scale >= 6) {
-        this.lit(view, view.focus, x(view.focus), y, scale, height);
+        this.lit(view, focus, x(focus), y, scale, height);
       } else {
-        context.fillStyle = theme.accent;
-        context.fillRect(middle - side / 2, y - 4, side, height + 8);
+        pen.fillStyle = theme.accent;
+        pen.fillRect(middle - side / 2, y - 4, side, height + 8);
       }
     }
   }
@@ -196,7 +254,7 @@ export class StripCanvas extends Sheet {
     height: number,
     scale: number,
   ): void {
-    const { context } = this;
+    const { pen } = this;
     const { theme } = view;
     const origin = Number(coverage.begin);
     const width = Number(coverage.width);
@@ -212,17 +270,17 @@ export class StripCanvas extends Sheet {
       const share = clamp(distinct / ((end - k) * width), 0, 1);
       if (share > 0) {
         const tall = Math.max(height * share, 2);
-        context.fillStyle = readsColor(reads / Math.max(distinct, 1), theme);
-        context.fillRect(from, y + height - tall, Math.max((end - k) * width * scale, 1), tall);
+        pen.fillStyle = readsColor(reads / Math.max(distinct, 1), theme);
+        pen.fillRect(from, y + height - tall, Math.max((end - k) * width * scale, 1), tall);
       }
       k = end;
     }
   }
 
   private drawWrapped(view: StripView, frame: Frame): void {
-    const { context } = this;
+    const { pen } = this;
     const { theme } = view;
-    const { begin, end, scale, row, top, left } = frame;
+    const { begin, end, scale, from, row, top, left } = frame;
     const r0 = Math.max(Math.floor(top), 0);
     const r1 = Math.min(Math.ceil(top + this.height / scale) + 1, Math.ceil((end - begin) / row));
     const [first, last] = [begin + r0 * row, Math.min(begin + r1 * row, end)];
@@ -230,32 +288,40 @@ export class StripCanvas extends Sheet {
     const coverage = this.need(view, first, last, last - first);
     const place = (address: number): [number, number] => {
       const at = address - begin;
-      return [left + (at % row) * scale, 8 + (Math.floor(at / row) - top) * scale];
+      return [left + ((at % row) - from) * scale, TOP + (Math.floor(at / row) - top) * scale];
     };
     const exact = coverage !== null && Number(coverage.width) === 1 ? coverage : null;
-    for (let address = first; address < last; address++) {
-      const reads = exact?.reads[address - Number(exact.begin)];
-      const [x, y] = place(address);
-      if (reads === undefined) {
-        context.fillStyle = theme.blank;
-        context.fillRect(x, y, scale - 1, scale - 1);
-      } else {
-        this.cell(view, address, reads, x, y, scale, scale);
+    const c0 = Math.floor(from);
+    const c1 = Math.min(row, Math.ceil(from + (this.width - left) / scale));
+    for (let line = r0; line < r1; line++) {
+      const beyond = Math.min(begin + line * row + c1, end);
+      for (let address = begin + line * row + c0; address < beyond; address++) {
+        const reads = exact?.reads[address - Number(exact.begin)];
+        const [x, y] = place(address);
+        if (reads === undefined) {
+          pen.fillStyle = theme.blank;
+          pen.fillRect(x, y, scale - 1, scale - 1);
+        } else {
+          this.cell(view, address, reads, x, y, scale, scale);
+        }
       }
     }
-    this.pen(`10.5px ${theme.mono}`, theme.soft, "right");
-    const every = niceStep(14 / scale);
-    for (let number = Math.ceil(r0 / every) * every; number < r1; number += every) {
-      const [, y] = place(begin + number * row);
-      context.fillText(plain(begin + number * row), left - 6, y + scale / 2);
-    }
-    if (view.focus !== null && view.focus >= first && view.focus < last) {
-      const [x, y] = place(view.focus);
-      if (scale >= 6) this.lit(view, view.focus, x, y, scale, scale);
+    const focus = Number(view.focus ?? NaN);
+    if (focus >= first && focus < last) {
+      const [x, y] = place(focus);
+      if (scale >= 6) this.lit(view, focus, x, y, scale, scale);
       else {
-        context.fillStyle = theme.accent;
-        context.fillRect(x - 1, y - 1, scale + 1, scale + 1);
+        pen.fillStyle = theme.accent;
+        pen.fillRect(x - 1, y - 1, scale + 1, scale + 1);
       }
+    }
+    pen.fillStyle = theme.pane;
+    pen.fillRect(0, 0, left - 3, this.height);
+    this.letters(`10.5px ${theme.mono}`, theme.soft, "right");
+    const every = niceStep(14 / scale);
+    for (let line = Math.ceil(r0 / every) * every; line < r1; line += every) {
+      const [, y] = place(begin + line * row + c0);
+      pen.fillText(plain(begin + line * row), left - 6, y + scale / 2);
     }
   }
 
@@ -269,24 +335,24 @@ export class StripCanvas extends Sheet {
     width: number,
     height: number,
   ): void {
-    const { context } = this;
+    const { pen } = this;
     const { theme } = view;
     const gap = width >= 10 ? 2 : width >= 5 ? 1 : 0;
     const room = Math.max(width - gap, 1);
     const tall = height - (height === width ? gap : 0);
     if (reads === 0) {
-      context.fillStyle = theme.pane;
-      context.fillRect(x, y, room, tall);
+      pen.fillStyle = theme.pane;
+      pen.fillRect(x, y, room, tall);
       if (width >= 10) {
-        context.strokeStyle = theme.hatch;
-        context.setLineDash([2, 2]);
-        context.lineWidth = 1;
-        context.strokeRect(x + 0.5, y + 0.5, room - 1, tall - 1);
-        context.setLineDash([]);
+        pen.strokeStyle = theme.hatch;
+        pen.setLineDash([2, 2]);
+        pen.lineWidth = 1;
+        pen.strokeRect(x + 0.5, y + 0.5, room - 1, tall - 1);
+        pen.setLineDash([]);
       }
     } else {
-      context.fillStyle = readsColor(reads, theme);
-      context.fillRect(x, y, room, tall);
+      pen.fillStyle = readsColor(reads, theme);
+      pen.fillRect(x, y, room, tall);
     }
     this.number(view, address, x, y, room, tall, reads > 0 ? theme.ink : theme.soft, reads);
   }
@@ -301,30 +367,28 @@ export class StripCanvas extends Sheet {
     color: string,
     reads: number,
   ): void {
-    const { context } = this;
-    const text = plain(address);
-    const size = Math.min(
-      12,
-      (width - 3) / (0.61 * Math.max(String(bounds(view.layout)[1] - 1).length, text.length)),
-    );
+    const { pen } = this;
+    // All numbers are as large as the longest may be.
+    const size = Math.min(12, (width - 3) / (0.61 * this.letterCount));
     if (size < 8) return;
+    const text = plain(address);
     const twice = reads > 1 && height >= 26 && width >= 16;
-    this.pen(`${Math.floor(size * 2) / 2}px ${view.theme.mono}`, color, "center");
-    context.fillText(text, x + width / 2, y + height / 2 + (twice ? -5 : 0.5));
+    this.letters(`${Math.floor(size * 2) / 2}px ${view.theme.mono}`, color, "center");
+    pen.fillText(text, x + width / 2, y + height / 2 + (twice ? -5 : 0.5));
     if (twice) {
-      context.font = `9px ${view.theme.mono}`;
-      context.fillText(`\u00d7${reads}`, x + width / 2, y + height - 8);
+      pen.font = `9px ${view.theme.mono}`;
+      pen.fillText(`\u00d7${reads}`, x + width / 2, y + height - 8);
     }
   }
 
   private lit(view: StripView, address: number, x: number, y: number, width: number, height: number): void {
-    const { context } = this;
-    context.fillStyle = view.theme.accent;
+    const { pen } = this;
+    pen.fillStyle = view.theme.accent;
     const gap = width >= 10 ? 2 : width >= 5 ? 1 : 0;
     const tall = height - (height === width ? gap : 0);
-    context.beginPath();
-    context.roundRect(x - 1, y - 1, width - gap + 2, tall + 2, 4);
-    context.fill();
+    pen.beginPath();
+    pen.roundRect(x - 1, y - 1, width - gap + 2, tall + 2, 4);
+    pen.fill();
     this.number(view, address, x, y, width - gap, tall, view.theme.accentInk, 0);
   }
 
@@ -336,17 +400,17 @@ export class StripCanvas extends Sheet {
     x: (address: number) => number,
     y: number,
   ): void {
-    const { context } = this;
+    const { pen } = this;
     const { theme } = view;
     const digits = Math.max(plain(first).length, plain(last).length);
     const every = niceStep((digits * 7 + 24) / scale);
-    this.pen(`10.5px ${theme.mono}`, theme.soft, "center");
+    this.letters(`10.5px ${theme.mono}`, theme.soft, "center");
     for (let address = Math.ceil(first / every) * every; address < last; address += every) {
       const middle = x(address) + (scale >= 3 ? scale / 2 : 0);
-      context.fillRect(Math.round(middle), y + 2, 1, 4);
+      pen.fillRect(Math.round(middle), y + 2, 1, 4);
       const text = plain(address);
-      const half = context.measureText(text).width / 2;
-      context.fillText(text, clamp(middle, half + 2, this.width - half - 2), y + 14);
+      const half = pen.measureText(text).width / 2;
+      pen.fillText(text, clamp(middle, half + 2, this.width - half - 2), y + 14);
     }
   }
 
@@ -354,20 +418,20 @@ export class StripCanvas extends Sheet {
   private offset(view: StripView, x: (address: number) => number, y: number, { scale, begin, end }: Frame): void {
     const offset = Number(view.layout.chain?.views[0]?.offset ?? NaN);
     if (!(offset >= begin && offset < end)) return;
-    const { context } = this;
+    const { pen } = this;
     const middle = x(offset) + scale / 2;
-    context.fillStyle = view.theme.soft;
-    context.beginPath();
-    context.moveTo(middle - 4, y - 8);
-    context.lineTo(middle + 4, y - 8);
-    context.lineTo(middle, y - 3);
-    context.fill();
-    context.font = `10.5px ${view.theme.sans}`;
+    pen.fillStyle = view.theme.soft;
+    pen.beginPath();
+    pen.moveTo(middle - 4, y - 8);
+    pen.lineTo(middle + 4, y - 8);
+    pen.lineTo(middle, y - 3);
+    pen.fill();
+    pen.font = `10.5px ${view.theme.sans}`;
     const text = "offset";
-    const right = middle + 8 + context.measureText(text).width < this.width;
-    context.textAlign = right ? "left" : "right";
-    context.textBaseline = "middle";
-    context.fillText(text, middle + (right ? 8 : -8), y - 7);
+    const right = middle + 8 + pen.measureText(text).width < this.width;
+    pen.textAlign = right ? "left" : "right";
+    pen.textBaseline = "middle";
+    pen.fillText(text, middle + (right ? 8 : -8), y - 7);
   }
 }
 

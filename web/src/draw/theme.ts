@@ -1,5 +1,5 @@
 /** The colours of the canvases, taken from the style sheet. */
-import { signal } from "@preact/signals";
+import { signal } from "@preact/signals-core";
 
 export interface Theme {
   pane: string;

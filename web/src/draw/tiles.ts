@@ -1,4 +1,5 @@
 /** Tiles of the grid: only those that are seen are asked for, a few at a time, the nearest to the middle first. */
+import { signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import { addressOf, type Integer, type Source } from "../engine";
 import type { Lane, Plan } from "../lane";
@@ -19,12 +20,16 @@ export interface Tile {
   columns: number;
   /** Addresses, exact up to 2^53; NaN is masked, and infinity is a gap. */
   addresses: Float64Array;
+  /** The exact addresses where some are larger: 0 for what is masked and for gaps. */
+  exact: BigInt64Array | null;
   /** What the colour says where it is not the address: NaN where it is not known. */
   shades: Float64Array | null;
   /** The cell of each sample, for both directions; -1 in a gap. */
   rowCells: number[];
   columnCells: number[];
   picture: HTMLCanvasElement | null;
+  /** The theme that the picture is painted in. */
+  theme: Theme | null;
 }
 
 /** What tiles are of: a change of it makes all of them useless. */
@@ -51,10 +56,8 @@ export class Tiles {
   private scene: Scene | null = null;
   private wanted: { row: number; column: number; step: number }[] = [];
   private asked = 0;
-  /** Why the colour does not say what it should. */
-  note: string | null = null;
-  /** Why there are no cells. */
-  fault: string | null = null;
+  /** Why there are no cells, or why their colour does not say what it should. */
+  readonly note = signal<string | null>(null);
 
   constructor(private readonly arrived: () => void) {}
 
@@ -73,20 +76,13 @@ export class Tiles {
     if (alike) return false;
     this.scene = scene;
     this.tiles.clear();
-    this.note = this.fault = null;
+    this.note.value = null;
     return true;
   }
 
   /** Whether there is something to draw, or nothing to wait for. */
   get any(): boolean {
     return this.asked === 0 || [...this.tiles.values()].some((tile) => tile !== "asked");
-  }
-
-  /** The theme has changed: the values are still good, the pictures are not. */
-  repaint(): void {
-    for (const tile of this.tiles.values()) {
-      if (tile !== "asked") tile.picture = null;
-    }
   }
 
   /** The tile at a place if it is there. */
@@ -148,13 +144,12 @@ export class Tiles {
     const shaded = await extra;
     if (this.scene !== scene) return;
     if (base === null || !base.ok) {
-      this.fault = base?.fault.message ?? null;
+      this.note.value = base?.fault.message ?? null;
       this.arrived();
       return;
     }
     const [rows, columns] = [down.cells.length, across.cells.length];
-    const spread = (value: (cell: number) => number): Float64Array => {
-      const values = new Float64Array(rows * columns).fill(Infinity);
+    const spread = <T extends Float64Array | BigInt64Array>(values: T, value: (cell: number) => T[number]): T => {
       for (let r = 0; r < rows; r++) {
         if (down.cells[r]! < 0) continue;
         const from = Math.floor((down.cells[r]! - down.first) / step) * base.value.columns;
@@ -165,21 +160,22 @@ export class Tiles {
       }
       return values;
     };
-    const numberAt =
-      (answer: typeof base.value) =>
-      (cell: number): number =>
-        Number(addressOf(answer.addresses, cell) ?? NaN);
+    const numbers = (value: (cell: number) => number): Float64Array =>
+      spread(new Float64Array(rows * columns).fill(Infinity), value);
+    const addresses = (answer: typeof base.value): Float64Array =>
+      numbers((cell) => Number(addressOf(answer.addresses, cell) ?? NaN));
+    const exact = base.value.addresses;
     let shades: Float64Array | null = null;
     if (shaded?.ok === true) {
       const { counts, counts_note } = shaded.value;
       if (scene.color === "reads") {
-        this.note = counts === null ? counts_note : null;
-        shades = spread((cell) => counts?.[cell] ?? NaN);
+        this.note.value = counts === null ? counts_note : null;
+        shades = numbers((cell) => counts?.[cell] ?? NaN);
       } else {
-        shades = spread(numberAt(shaded.value));
+        shades = addresses(shaded.value);
       }
     } else if (shaded !== null) {
-      this.note = shaded.fault.message;
+      this.note.value = shaded.fault.message;
     }
     this.tiles.set(key, {
       row,
@@ -187,11 +183,16 @@ export class Tiles {
       step,
       rows,
       columns,
-      addresses: spread(numberAt(base.value)),
+      addresses: addresses(base.value),
+      exact:
+        exact instanceof BigInt64Array
+          ? spread(new BigInt64Array(rows * columns), (cell) => BigInt(addressOf(exact, cell) ?? 0))
+          : null,
       shades,
       rowCells: down.cells,
       columnCells: across.cells,
       picture: null,
+      theme: null,
     });
     this.forget();
     this.arrived();
@@ -230,7 +231,7 @@ export function shader(tile: Tile, scene: Scene): (sample: number) => number {
     // Each doubling is a step, so that 1, 2 and 9 can be told apart whatever the highest count is.
     return (sample) => {
       const count = shades?.[sample] ?? NaN;
-      return count > 1 ? Math.min(Math.log2(count) / 8 + 0.2, 1) : 0;
+      return count > 1 ? Math.min(Math.log2(count) / 7.5 + 0.2, 1) : 0;
     };
   }
   if (color.startsWith("view")) {
@@ -245,7 +246,7 @@ export function shader(tile: Tile, scene: Scene): (sample: number) => number {
 
 /** A pixel a sample. */
 export function pictureOf(tile: Tile, scene: Scene, theme: Theme): HTMLCanvasElement {
-  if (tile.picture !== null) return tile.picture;
+  if (tile.picture !== null && tile.theme === theme) return tile.picture;
   const picture = document.createElement("canvas");
   picture.width = Math.max(tile.columns, 1);
   picture.height = Math.max(tile.rows, 1);
@@ -265,5 +266,6 @@ export function pictureOf(tile: Tile, scene: Scene, theme: Theme): HTMLCanvasEle
   }
   pen.putImageData(image, 0, 0);
   tile.picture = picture;
+  tile.theme = theme;
   return picture;
 }

@@ -1,12 +1,13 @@
 /** Pane A: the chain as a line of text and as blocks. */
 import { h } from "preact";
-import { useState } from "preact/hooks";
+import { signal } from "@preact/signals-core";
 import type { Operation } from "../engine";
 import { blocks, chainText, current, layout, start, trouble, type Block } from "../layout";
 import { tuple } from "../numbers";
 import { chain, change, muted } from "../page";
 import { presets } from "../presets";
 import { Choice, dragged, IconButton, Text } from "./controls";
+import { live } from "./live";
 import { Mistake, sentence } from "./mistake";
 import { Pane } from "./pane";
 import { Scrub } from "./scrub";
@@ -75,26 +76,14 @@ const VERDICTS = { no_new_view: "no new view", merged: "merged", new_view: "new 
 function verdictOf(block: Block, failed: boolean): { name: string; kind: string } {
   if (block.muted) return { name: "muted", kind: "muted" };
   if (failed) return { name: "cannot be done", kind: "failed" };
-  if (block.step === null) return { name: "not reached", kind: "muted" };
+  if (block.step === null) return { name: "not reached", kind: "later" };
   return { name: VERDICTS[block.step.verdict], kind: block.step.verdict };
 }
 
-interface Dragging {
-  from: number;
-  to: number;
-}
+/** The block that is dragged, and the one whose place it would take. */
+const drag = signal<{ from: number; to: number } | null>(null);
 
-function BlockCard({
-  block,
-  at,
-  drag,
-  setDrag,
-}: {
-  block: Block;
-  at: number;
-  drag: Dragging | null;
-  setDrag(drag: Dragging | null): void;
-}) {
+const BlockCard = live(({ block, at }: { block: Block; at: number }) => {
   const { operation, step } = block;
   const failed = trouble.value?.block === at;
   const verdict = verdictOf(block, failed);
@@ -105,22 +94,22 @@ function BlockCard({
     const follow = (now: PointerEvent): void => {
       const over = document.elementFromPoint(now.clientX, now.clientY)?.closest("[data-block]");
       to = Number(over?.getAttribute("data-block") ?? to);
-      setDrag({ from: at, to });
+      drag.value = { from: at, to };
     };
     dragged(event, follow, () => {
-      setDrag(null);
+      drag.value = null;
       move(at, to);
     });
   };
-  const target =
-    drag !== null && drag.to === at && drag.from !== at ? (drag.to > drag.from ? "after" : "before") : undefined;
+  const dragging = drag.value;
+  const target = dragging?.to !== at || dragging.from === at ? undefined : at > dragging.from ? "after" : "before";
   return (
     <li
       class="block"
       data-block={at}
       data-verdict={verdict.kind}
       data-drop={target}
-      data-dragged={drag?.from === at ? "yes" : undefined}
+      data-dragged={dragging?.from === at ? "yes" : undefined}
     >
       <div class="block-line">
         <span class="handle" data-icon="drag" title="Drag to another place" onPointerDown={grab} />
@@ -188,7 +177,7 @@ function BlockCard({
       {!failed && step?.reason != null && <p class="because">because {step.reason.sentence}</p>}
     </li>
   );
-}
+});
 
 /** An operation to begin with, that can be done on the shape. */
 function sample(name: string, shape: readonly number[]): string {
@@ -214,7 +203,7 @@ function sample(name: string, shape: readonly number[]): string {
 
 const ADDABLE = ["reshape", "permute", "expand", "pad", "shrink", "flip", "step", "unsqueeze"];
 
-function Add() {
+const Add = live(() => {
   const shape = layout.value?.shape ?? [];
   return (
     <li class="add">
@@ -237,10 +226,9 @@ function Add() {
       </select>
     </li>
   );
-}
+});
 
-export function ChainPane() {
-  const [drag, setDrag] = useState<Dragging | null>(null);
+export const ChainPane = live(() => {
   const preset = presets.value.find(({ chain: each }) => each === chain.value && muted.value.length === 0);
   const fault = trouble.value?.fault ?? null;
   const unread = trouble.value !== null && blocks.value[trouble.value.block ?? -1] === undefined;
@@ -295,7 +283,7 @@ export function ChainPane() {
               </div>
             </li>
             {blocks.value.map((block, at) => (
-              <BlockCard key={at} block={block} at={at} drag={drag} setDrag={setDrag} />
+              <BlockCard key={at} block={block} at={at} />
             ))}
             {unread ? (
               <li class="block" data-verdict="failed">
@@ -314,4 +302,4 @@ export function ChainPane() {
       )}
     </Pane>
   );
-}
+});

@@ -1,7 +1,6 @@
 /** Pane G: this layout beside another. */
 import { Fragment, h } from "preact";
-import { effect, signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import type { CompareAnswer, ComparedSide, Fault, Integer } from "../engine";
 import { select } from "../focus";
@@ -9,6 +8,7 @@ import { current, layout, type Layout } from "../layout";
 import { bracket, plain, pretty, tuple } from "../numbers";
 import { chain, change, LONGEST_TEXT, page } from "../page";
 import { Choice, Text } from "./controls";
+import { live } from "./live";
 import { Mistake, sentence } from "./mistake";
 import { Pane } from "./pane";
 import { Scroll } from "./scroll";
@@ -41,14 +41,14 @@ function Result({ answer }: { answer: CompareAnswer }) {
     <>
       <p class="outcome" data-equal={equal === null ? "unknown" : equal ? "yes" : "no"}>
         {equal === true
-          ? "Equal: every element reads the same address."
+          ? "Equal: every element reads the same address, or is masked in both."
           : equal === null
             ? "Not decided."
             : "Different."}
         {difference !== null && (
           <>
             {" "}
-            At{" "}
+            {note === null ? "The first difference" : "A difference"} is at{" "}
             <button
               type="button"
               class="go"
@@ -57,8 +57,8 @@ function Result({ answer }: { answer: CompareAnswer }) {
             >
               {bracket(difference.index)}
             </button>
-            : {difference.a === null ? "masked" : `address ${plain(difference.a)}`} here,{" "}
-            {difference.b === null ? "masked" : `address ${plain(difference.b)}`} there.
+            : {difference.a === null ? "masked" : `address ${plain(difference.a)}`} in this one,{" "}
+            {difference.b === null ? "masked" : `address ${plain(difference.b)}`} in the other.
           </>
         )}
         {note !== null && ` ${sentence(note)}`}
@@ -115,34 +115,34 @@ function counts(usual: readonly number[], chosen: number): [string, string][] {
   return [...new Set([...usual, chosen])].map((each) => [String(each), String(each)]);
 }
 
-export function ComparePane() {
-  useEffect(
-    () =>
-      effect(() => {
-        const now = layout.value;
-        const { other, width, line } = page.value;
-        if (now === null || !current.value || other.trim() === "") return;
-        const old = compared.peek();
-        if (old?.layout === now && old.other === other && old.width === width && old.line === line) return;
-        const done = (answer: CompareAnswer | null, fault: Fault | null): void => {
-          compared.value = { layout: now, other, width, line, answer, fault };
-        };
-        if (other.length > LONGEST_TEXT) {
-          done(null, {
-            kind: "limit",
-            message: `This text is ${other.length} characters long; the page reads at most ${LONGEST_TEXT}.`,
-            field: "b",
-            span: null,
-            step: null,
-          });
-          return;
-        }
-        void ask("compare", { a: now.source, b: { chain: other }, width, line }, "compare").then((said) => {
-          if (said !== null) done(said.ok ? said.value : null, said.ok ? null : said.fault);
-        });
-      }),
-    [],
-  );
+/** Keeps both layouts compared from now on. */
+export function followComparison(): void {
+  effect(() => {
+    const now = layout.value;
+    const { other, width, line } = page.value;
+    if (now === null || !current.value || other.trim() === "") return;
+    const old = compared.peek();
+    if (old?.layout === now && old.other === other && old.width === width && old.line === line) return;
+    const done = (answer: CompareAnswer | null, fault: Fault | null): void => {
+      compared.value = { layout: now, other, width, line, answer, fault };
+    };
+    if (other.length > LONGEST_TEXT) {
+      done(null, {
+        kind: "limit",
+        message: `This text is ${other.length} characters long; the page reads at most ${LONGEST_TEXT}.`,
+        field: "b",
+        span: null,
+        step: null,
+      });
+      return;
+    }
+    void ask("compare", { a: now.source, b: { chain: other }, width, line }, "compare").then((said) => {
+      if (said !== null) done(said.ok ? said.value : null, said.ok ? null : said.fault);
+    });
+  });
+}
+
+export const ComparePane = live(() => {
   const { other, width, line, mode } = page.value;
   const shown = compared.value;
   const fresh =
@@ -206,4 +206,4 @@ export function ComparePane() {
       )}
     </Pane>
   );
-}
+});

@@ -29,6 +29,22 @@ export function IconButton({ icon, label, title = label, disabled = false, press
   );
 }
 
+/** The buttons that every picture has. */
+export function Zoom({ of, by, all }: { of: string; by(factor: number): void; all(): void }) {
+  return (
+    <div class="group">
+      <IconButton
+        icon="plus"
+        label={`Zoom in on ${of}`}
+        title="Zoom in (+, or Ctrl and the wheel)"
+        click={() => by(1.5)}
+      />
+      <IconButton icon="minus" label={`Zoom out of ${of}`} title="Zoom out (-)" click={() => by(1 / 1.5)} />
+      <IconButton icon="fit" label={`Show all of ${of}`} title="Show everything (0)" click={all} />
+    </div>
+  );
+}
+
 interface ChoiceProps {
   name: ComponentChildren;
   value: string;

@@ -1,33 +1,30 @@
-import { h } from "preact";
-import { useState } from "preact/hooks";
+import { Component, h } from "preact";
 import { copy } from "../copying";
 
-/** A button that copies a text and says so. */
-export function CopyButton({
-  text,
-  name,
-  hint,
-  disabled = false,
-}: {
+interface Props {
   text(): string;
   name: string;
   hint?: string;
   disabled?: boolean;
-}) {
-  const [said, setSaid] = useState<string | null>(null);
-  return (
-    <button
-      type="button"
-      title={hint}
-      disabled={disabled}
-      onClick={() => {
-        void copy(text()).then((done) => {
-          setSaid(done ? "Copied" : "Not allowed");
-          setTimeout(() => setSaid(null), 1500);
-        });
-      }}
-    >
-      <span aria-live="polite">{said ?? name}</span>
-    </button>
-  );
+}
+
+/** A button that copies a text and says so. */
+export class CopyButton extends Component<Props, { said: string | null }> {
+  override render({ text, name, hint, disabled = false }: Props) {
+    return (
+      <button
+        type="button"
+        title={hint}
+        disabled={disabled}
+        onClick={() => {
+          void copy(text()).then((done) => {
+            this.setState({ said: done ? "Copied" : "Not allowed" });
+            setTimeout(() => this.setState({ said: null }), 1500);
+          });
+        }}
+      >
+        <span aria-live="polite">{this.state.said ?? name}</span>
+      </button>
+    );
+  }
 }

@@ -3,10 +3,11 @@ import { h } from "preact";
 import { detail, pointed, select, selected, sharing } from "../focus";
 import { layout } from "../layout";
 import { bracket, clamp, counted, plain } from "../numbers";
+import { live } from "./live";
 import { Pane } from "./pane";
 import { Scrub } from "./scrub";
 
-export function ElementPane() {
+export const ElementPane = live(() => {
   const now = layout.value;
   const known = detail.value;
   const index = selected.value;
@@ -66,4 +67,4 @@ export function ElementPane() {
       </p>
     </Pane>
   );
-}
+});

@@ -1,7 +1,6 @@
 /** Pane E: the index expression with the numbers of the element in it. */
 import { Fragment, h } from "preact";
-import { effect, signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import type { Cost, Expression, Fault, Integer } from "../engine";
 import { detail } from "../focus";
@@ -10,6 +9,7 @@ import { counted, plain } from "../numbers";
 import { change, LANGUAGES, page } from "../page";
 import { Choice } from "./controls";
 import { CopyButton } from "./copybutton";
+import { live } from "./live";
 import { sentence } from "./mistake";
 import { Pane } from "./pane";
 import { Scroll } from "./scroll";
@@ -71,6 +71,11 @@ function Lines({ expression, values }: { expression: Expression; values: Integer
           <div class="code-line" data-line={name}>
             <dt>{name}</dt>
             <dd>
+              {of !== undefined && !of.condition && (
+                <span class="range" title="The values that it can have">
+                  {plain(of.low)} … {plain(of.high)}
+                </span>
+              )}
               <code>{pieces.map((piece) => (typeof piece === "number" ? <var>{nameOf(piece)}</var> : piece))}</code>
               {values !== null && !trivial && (
                 <code class="substituted">
@@ -83,11 +88,6 @@ function Lines({ expression, values }: { expression: Expression; values: Integer
                 </code>
               )}
             </dd>
-            {of !== undefined && !of.condition && (
-              <dd class="range" title="The values that it can have">
-                {plain(of.low)} … {plain(of.high)}
-              </dd>
-            )}
           </div>
         );
       })}
@@ -138,31 +138,31 @@ function Terms({ expression, values }: { expression: Expression; values: Integer
   );
 }
 
-function Code() {
+/** Keeps the code that of the layout from now on. */
+export function followCode(): void {
+  effect(() => {
+    const of = layout.value;
+    const { language, kernel } = page.value;
+    if (of === null || !current.value) return;
+    const old = code.peek();
+    const whole = kernel && hasKernels(language);
+    if (old?.layout === of && old.language === language && old.kernel === whole) return;
+    void ask("code", { source: of.source, language, kernel: whole }, "code").then((said) => {
+      if (said === null) return;
+      code.value = {
+        layout: of,
+        language,
+        kernel: whole,
+        text: said.ok ? said.value.code : null,
+        fault: said.ok ? null : said.fault,
+      };
+    });
+  });
+}
+
+const Code = live(() => {
   const { language, kernel } = page.value;
   const now = layout.value;
-  useEffect(
-    () =>
-      effect(() => {
-        const of = layout.value;
-        const { language, kernel } = page.value;
-        if (of === null || !current.value) return;
-        const old = code.peek();
-        const whole = kernel && hasKernels(language);
-        if (old?.layout === of && old.language === language && old.kernel === whole) return;
-        void ask("code", { source: of.source, language, kernel: whole }, "code").then((said) => {
-          if (said === null) return;
-          code.value = {
-            layout: of,
-            language,
-            kernel: whole,
-            text: said.ok ? said.value.code : null,
-            fault: said.ok ? null : said.fault,
-          };
-        });
-      }),
-    [],
-  );
   const shown = code.value?.layout === now && code.value?.language === language ? code.value : null;
   return (
     <div class="code">
@@ -201,9 +201,9 @@ function Code() {
       )}
     </div>
   );
-}
+});
 
-export function ExpressionPane() {
+export const ExpressionPane = live(() => {
   const now = layout.value;
   const expression = now?.expression ?? null;
   const known = detail.value;
@@ -222,7 +222,7 @@ export function ExpressionPane() {
             <Lines expression={expression} values={values} />
           )}
           <p class="soft cost">
-            {costText(expression.cost)}. {expression.bits} bits suffice.
+            {sentence(costText(expression.cost))} {expression.bits} bits suffice.
           </p>
           {free !== null && (
             <p class="soft">
@@ -237,4 +237,4 @@ export function ExpressionPane() {
       )}
     </Pane>
   );
-}
+});

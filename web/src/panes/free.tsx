@@ -4,11 +4,12 @@ import { trouble } from "../layout";
 import { change, MOST_AXES, page, settle, type FreeVariable } from "../page";
 import { AFRESH } from "./chain";
 import { Choice, IconButton, Text } from "./controls";
+import { live } from "./live";
 import { Mistake } from "./mistake";
 import { Pane } from "./pane";
 import { Scrub } from "./scrub";
 
-function Line({ field }: { field: "index" | "valid" }) {
+const Line = live(({ field }: { field: "index" | "valid" }) => {
   const fault = trouble.value?.fault.field === field ? trouble.value.fault : null;
   const text = page.value[field];
   return (
@@ -26,9 +27,9 @@ function Line({ field }: { field: "index" | "valid" }) {
       {fault !== null && <Mistake id={`${field}-fault`} fault={fault} text={text} />}
     </>
   );
-}
+});
 
-export function FreePane() {
+export const FreePane = live(() => {
   const { variables, syntax } = page.value;
   const fault = trouble.value?.fault ?? null;
   const other = fault !== null && fault.field !== "index" && fault.field !== "valid" ? fault : null;
@@ -100,4 +101,4 @@ export function FreePane() {
       {other !== null && <Mistake id="variables-fault" fault={other} text={null} />}
     </Pane>
   );
-}
+});

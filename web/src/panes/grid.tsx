@@ -1,17 +1,19 @@
 /** Pane B: the tensor as a grid of cells. */
 import { Fragment, h } from "preact";
-import { computed, effect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import { listen } from "../draw/gestures";
+import { computed, signal } from "@preact/signals-core";
 import { GridCanvas, type GridView } from "../draw/grid";
 import { theme } from "../draw/theme";
+import type { Integer } from "../engine";
 import { detail, isIndex, pointed, select, selected, sharing } from "../focus";
 import { plan, usualPlaces, type Plan } from "../lane";
-import { current, layout, type Layout } from "../layout";
-import { clamp, counted, plain } from "../numbers";
+import { current, layout } from "../layout";
+import { clamp, counted, plain, pretty } from "../numbers";
 import { camera, change, LABELS, page, PLACES, type Camera, type Label, type Place } from "../page";
-import { Choice, IconButton } from "./controls";
+import { Choice, Zoom } from "./controls";
+import { live } from "./live";
+import { sentence } from "./mistake";
 import { Pane } from "./pane";
+import { Picture, type Subject } from "./picture";
 
 /** Where each axis goes now. */
 export const places = computed((): Place[] => {
@@ -62,10 +64,13 @@ export const gridView = computed((): GridView | null => {
   };
 });
 
+const canvases = signal<GridCanvas | null>(null);
+
 /** The canvas that is on the page, for exports and measurements. */
-export const gridCanvas: { now: GridCanvas | null; zoom: ((factor: number) => void) | null } = {
-  now: null,
-  zoom: null,
+export const gridCanvas = {
+  get now(): GridCanvas | null {
+    return canvases.peek();
+  },
 };
 
 const LABEL_NAMES: Record<Label, string> = {
@@ -84,87 +89,86 @@ const PLACE_NAMES: Record<Place, string> = {
 /** The height that a grid may take. */
 const TALLEST = 460;
 
-function Canvas() {
-  const host = useRef<HTMLDivElement>(null);
-  const ref = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
-    const canvas = ref.current;
-    const box = host.current;
-    if (canvas === null || box === null) return;
-    let frame = 0;
-    let still = 0;
-    let lastTheme = theme.peek();
-    let lastLayout: Layout | null = null;
-    const draw = (): void => {
-      frame = 0;
-      const view = gridView.peek();
-      if (view === null) return;
-      const width = box.clientWidth;
-      const height = grid.wantedHeight(view.scene, width, Math.min(TALLEST, Math.max(innerHeight * 0.7, 240)));
-      if (!grid.prepare(view, width, height)) return;
-      canvas.style.setProperty("height", `${height}px`);
-      // The browser itself scrolls the page over a grid that is seen as a whole.
-      canvas.style.setProperty("touch-action", view.camera === null ? "pan-y" : "none");
-      grid.resize(width, height);
-      grid.draw({ ...view, moving });
-    };
-    const redraw = (): void => {
-      if (frame === 0) frame = requestAnimationFrame(draw);
-    };
-    const grid = new GridCanvas(canvas, redraw);
-    gridCanvas.now = grid;
-    const size = (): { column: number; row: number } => ({
-      column: gridPlan.peek().column.extent,
-      row: gridPlan.peek().row.extent,
-    });
-    const put = (next: Camera): void => {
-      moving = true;
-      clearTimeout(still);
-      still = window.setTimeout(() => {
-        moving = false;
-        redraw();
-      }, 140);
-      // Some of the tensor stays in sight.
-      const { column, row } = size();
-      const [wide, tall] = [grid.width / next.scale, grid.height / next.scale];
-      change({
-        camera: {
-          scale: next.scale,
-          x: clamp(next.x, -wide * 0.5, column - wide * 0.2),
-          y: clamp(next.y, -tall * 0.5, row - tall * 0.2),
-        },
-      });
-    };
-    const zoom = (factor: number, x: number, y: number): void => {
-      const view = gridView.peek();
-      if (view === null) return;
-      const { camera: from, left, top } = grid.frame(view);
-      const whole = grid.frame({ ...view, camera: null }).camera.scale;
-      const scale = clamp(from.scale * factor, Math.min(whole * 0.5, 4), 96);
-      if (scale <= whole && factor < 1) {
-        change({ camera: null });
-        return;
-      }
-      put({
-        scale,
-        x: from.x + (x - left) * (1 / from.scale - 1 / scale),
-        y: from.y + (y - top) * (1 / from.scale - 1 / scale),
-      });
-    };
-    gridCanvas.zoom = (factor) => zoom(factor, grid.width / 2, grid.height / 2);
-    const pan = (dx: number, dy: number): void => {
-      const view = gridView.peek();
-      if (view === null) return;
-      const from = grid.frame(view).camera;
-      put({ scale: from.scale, x: from.x - dx / from.scale, y: from.y - dy / from.scale });
-    };
+let still = 0;
+
+/** Moves the camera, so that some of the tensor stays in sight. */
+function put(grid: GridCanvas, { scale, x, y }: Camera): void {
+  moving = true;
+  clearTimeout(still);
+  still = window.setTimeout(() => {
+    moving = false;
+    grid.redraw();
+  }, 140);
+  const { column, row } = gridPlan.peek();
+  const [wide, tall] = [grid.width / scale, grid.height / scale];
+  change({
+    camera: {
+      scale,
+      x: clamp(x, -wide * 0.5, column.extent - wide * 0.2),
+      y: clamp(y, -tall * 0.5, row.extent - tall * 0.2),
+    },
+  });
+}
+
+function zoomAt(grid: GridCanvas, view: GridView, factor: number, x: number, y: number): void {
+  const { camera: from, left, top } = grid.frame(view);
+  const whole = grid.frame({ ...view, camera: null }).camera.scale;
+  const scale = clamp(from.scale * factor, Math.min(whole * 0.5, 4), 160);
+  if (scale <= whole && factor < 1) {
+    change({ camera: null });
+    return;
+  }
+  const shift = 1 / from.scale - 1 / scale;
+  put(grid, { scale, x: from.x + (x - left) * shift, y: from.y + (y - top) * shift });
+}
+
+/** Zooms around the middle. */
+function zoomBy(factor: number): void {
+  const [grid, view] = [canvases.peek(), gridView.peek()];
+  if (grid !== null && view !== null) zoomAt(grid, view, factor, grid.width / 2, grid.height / 2);
+}
+
+function panBy(grid: GridCanvas, view: GridView, dx: number, dy: number): void {
+  const { scale, x, y } = grid.frame(view).camera;
+  put(grid, { scale, x: x - dx / scale, y: y - dy / scale });
+}
+
+/** Brings an element into sight. */
+function show(grid: GridCanvas, view: GridView, index: readonly number[]): void {
+  if (view.camera === null) return;
+  const { camera: from, left, top } = grid.frame(view);
+  const { row, column } = view.scene.plan;
+  const [x, y] = [column.place(column.ofIndex(index)), row.place(row.ofIndex(index))];
+  const [wide, tall] = [(grid.width - left) / from.scale, (grid.height - top) / from.scale];
+  const next = { ...from, x: clamp(from.x, x + 1 - wide, x), y: clamp(from.y, y + 1 - tall, y) };
+  if (next.x !== from.x || next.y !== from.y) change({ camera: next });
+}
+
+const TENSOR: Subject<GridCanvas, GridView> = {
+  name: "tensor grid",
+  keys: "Tensor grid: arrow keys move the selected element, plus and minus zoom, 0 shows everything",
+  view: gridView,
+  now: canvases,
+  make: (canvas, redraw) => new GridCanvas(canvas, redraw),
+  height(grid, view, width) {
+    const height = grid.wantedHeight(view, width, Math.min(TALLEST, Math.max(innerHeight * 0.7, 240)));
+    return grid.prepare(view, width, height) ? height : null;
+  },
+  draw: (grid, view) => grid.draw({ ...view, moving }),
+  gestures(grid, view) {
     const at = (x: number, y: number): number[] | null => {
-      const view = gridView.peek();
-      return view === null || !current.peek() ? null : grid.indexAt(view, x, y);
+      const now = view();
+      return now === null || !current.peek() ? null : grid.indexAt(now, x, y);
     };
-    const stop = listen(canvas, {
-      pan,
-      zoom,
+    return {
+      pan(dx, dy) {
+        const now = view();
+        if (now !== null) panBy(grid, now, dx, dy);
+      },
+      zoom(factor, x, y) {
+        const now = view();
+        if (now !== null) zoomAt(grid, now, factor, x, y);
+      },
       hover(x, y) {
         const index = at(x, y);
         const old = pointed.peek();
@@ -178,103 +182,54 @@ function Canvas() {
       click(x, y) {
         const index = at(x, y);
         if (index !== null) select(index);
-        box.focus({ preventScroll: true });
       },
-      engaged: () => document.activeElement === box,
       movable: () => camera.peek() !== null,
-    });
-    /** Moves the selected element along the rows and columns of the picture. */
-    const step = (event: KeyboardEvent): void => {
-      const { row, column } = gridPlan.peek();
-      const from = selected.peek();
-      if (event.key === "+" || event.key === "=" || event.key === "-") {
-        zoomBy(event.key === "-" ? 1 / 1.4 : 1.4);
-      } else if (event.key === "0") {
-        change({ camera: null });
-      } else if (event.shiftKey && event.key.startsWith("Arrow")) {
-        if (camera.peek() === null) return;
-        pan({ ArrowLeft: 60, ArrowRight: -60 }[event.key] ?? 0, { ArrowUp: 60, ArrowDown: -60 }[event.key] ?? 0);
-      } else {
-        if (from === null) return;
-        const [r, c] = [row.ofIndex(from), column.ofIndex(from)];
-        const last = { row: row.count - 1, column: column.count - 1 };
-        const far = event.ctrlKey || event.metaKey;
-        const goals: Record<string, [number, number]> = {
-          ArrowLeft: [r, c - 1],
-          ArrowRight: [r, c + 1],
-          ArrowUp: [r - 1, c],
-          ArrowDown: [r + 1, c],
-          Home: [far ? 0 : r, 0],
-          End: [far ? last.row : r, last.column],
-          PageUp: [r - 10, c],
-          PageDown: [r + 10, c],
-        };
-        const to = goals[event.key];
-        if (to === undefined) return;
-        const index = [...from];
-        row.toIndex(clamp(to[0], 0, Math.max(last.row, 0)), index);
-        column.toIndex(clamp(to[1], 0, Math.max(last.column, 0)), index);
-        pointed.value = null;
-        select(index);
-        follow(index);
-      }
-      event.preventDefault();
     };
-    /** Brings an element into sight. */
-    const follow = (index: readonly number[]): void => {
-      const view = gridView.peek();
-      if (view === null || view.camera === null) return;
-      const { camera: from, left, top } = grid.frame(view);
-      const { row, column } = view.scene.plan;
-      const [x, y] = [column.place(column.ofIndex(index)), row.place(row.ofIndex(index))];
-      const [wide, tall] = [(grid.width - left) / from.scale, (grid.height - top) / from.scale];
-      const next = { ...from, x: clamp(from.x, x + 1 - wide, x), y: clamp(from.y, y + 1 - tall, y) };
-      if (next.x !== from.x || next.y !== from.y) change({ camera: next });
+  },
+  /** Moves the selected element along the rows and columns of the picture. */
+  key({ key, shiftKey, ctrlKey, metaKey }, grid, view) {
+    if (key === "+" || key === "=" || key === "-") {
+      zoomBy(key === "-" ? 1 / 1.4 : 1.4);
+      return true;
+    }
+    if (key === "0") {
+      change({ camera: null });
+      return true;
+    }
+    if (shiftKey && key.startsWith("Arrow")) {
+      if (view.camera === null) return false;
+      panBy(grid, view, { ArrowLeft: 60, ArrowRight: -60 }[key] ?? 0, { ArrowUp: 60, ArrowDown: -60 }[key] ?? 0);
+      return true;
+    }
+    const { row, column } = gridPlan.peek();
+    const from = selected.peek();
+    if (from === null) return false;
+    const [r, c] = [row.ofIndex(from), column.ofIndex(from)];
+    const last = { row: row.count - 1, column: column.count - 1 };
+    const far = ctrlKey || metaKey;
+    const goals: Record<string, [number, number]> = {
+      ArrowLeft: [r, c - 1],
+      ArrowRight: [r, c + 1],
+      ArrowUp: [r - 1, c],
+      ArrowDown: [r + 1, c],
+      Home: [far ? 0 : r, 0],
+      End: [far ? last.row : r, last.column],
+      PageUp: [r - 10, c],
+      PageDown: [r + 10, c],
     };
-    box.addEventListener("keydown", step);
-    const observer = new ResizeObserver(redraw);
-    observer.observe(box);
-    const forget = effect(() => {
-      const view = gridView.value;
-      if (view !== null && view.theme !== lastTheme) {
-        lastTheme = view.theme;
-        grid.tiles.repaint();
-      }
-      // What is new is asked for at once, not with the next frame.
-      if (view !== null && view.scene.layout !== lastLayout) {
-        lastLayout = view.scene.layout;
-        draw();
-      }
-      redraw();
-    });
-    return () => {
-      stop();
-      forget();
-      observer.disconnect();
-      box.removeEventListener("keydown", step);
-      cancelAnimationFrame(frame);
-      gridCanvas.now = gridCanvas.zoom = null;
-    };
-  }, []);
-  return (
-    <div
-      class="canvas-host"
-      ref={host}
-      tabIndex={0}
-      role="application"
-      aria-roledescription="tensor grid"
-      aria-label="Tensor grid: arrow keys move the selected element, plus and minus zoom, 0 shows everything"
-    >
-      <canvas ref={ref} aria-hidden="true" />
-    </div>
-  );
-}
+    const to = goals[key];
+    if (to === undefined) return false;
+    const index = [...from];
+    row.toIndex(clamp(to[0], 0, Math.max(last.row, 0)), index);
+    column.toIndex(clamp(to[1], 0, Math.max(last.column, 0)), index);
+    pointed.value = null;
+    select(index);
+    show(grid, view, index);
+    return true;
+  },
+};
 
-function zoomBy(factor: number): void {
-  gridCanvas.zoom?.(factor);
-}
-
-function Axes() {
+const Axes = live(() => {
   const shape = layout.value?.shape ?? [];
   const names = layout.value?.names ?? [];
   if (shape.length === 0) return null;
@@ -289,7 +244,7 @@ function Axes() {
         <Choice
           name={
             <>
-              {names[axis]} <i>{plain(size)}</i>
+              {names[axis]} <i>({plain(size)})</i>
             </>
           }
           value={places.value[axis] ?? "slider"}
@@ -299,9 +254,9 @@ function Axes() {
       ))}
     </div>
   );
-}
+});
 
-function Sliders() {
+const Sliders = live(() => {
   const now = layout.value;
   const index = selected.value;
   if (now === null || index === null) return null;
@@ -327,12 +282,55 @@ function Sliders() {
       ))}
     </div>
   );
+});
+
+/** What the lightest and the darkest shade of the cells say. */
+function shadesOf({ layout: now, color: by }: Pick<GridView["scene"], "layout" | "color">): string | null {
+  const between = (name: string, low: Integer, high: Integer): string =>
+    String(low) === String(high) ? `${name} ${pretty(low)}` : `${name} from ${pretty(low)} to ${pretty(high)}`;
+  if (by === "reads") return "address read once to 64 times or more";
+  const number = Number(/\d+$/.exec(by)?.[0] ?? 0);
+  if (by.startsWith("axis")) {
+    const begin = now.begins[number] ?? 0;
+    return between(now.names[number] ?? "", begin, begin + (now.shape[number] ?? 1) - 1);
+  }
+  if (by.startsWith("view")) return `first to last position in view ${number}`;
+  return now.addresses === null ? null : between("address", ...now.addresses);
 }
 
-export function GridPane() {
+function Key({ of: { scene, readers } }: { of: GridView }) {
+  const shades = shadesOf(scene);
+  const { chain, expression } = scene.layout;
+  const masked = chain?.views.some(({ mask }) => mask !== null) ?? expression?.valid_text !== "True";
+  return (
+    <p class="key">
+      {shades !== null && (
+        <span>
+          <i class="swatch ramp" /> {shades}
+        </span>
+      )}
+      {masked && (
+        <span>
+          <i class="swatch mask" /> masked: no address
+        </span>
+      )}
+      <span>
+        <i class="swatch lit" /> the element
+      </span>
+      {readers.length > 1 && (
+        <span>
+          <i class="swatch same" /> reads the same address
+        </span>
+      )}
+    </p>
+  );
+}
+
+export const GridPane = live(() => {
   const now = layout.value;
   const views = Math.max(now?.chain?.views.length ?? 1, 1);
   const { label, color } = page.value;
+  const note = canvases.value?.tiles.note.value ?? null;
   const elsewhere =
     gridView.value === null
       ? 0
@@ -365,21 +363,7 @@ export function GridPane() {
               ),
             ]}
           />
-          <div class="group">
-            <IconButton
-              icon="plus"
-              label="Zoom in"
-              title="Zoom in (+, or Ctrl and the wheel)"
-              click={() => zoomBy(1.5)}
-            />
-            <IconButton icon="minus" label="Zoom out" title="Zoom out (-)" click={() => zoomBy(1 / 1.5)} />
-            <IconButton
-              icon="fit"
-              label="Show everything"
-              title="Show everything (0)"
-              click={() => change({ camera: null })}
-            />
-          </div>
+          <Zoom of="the tensor" by={zoomBy} all={() => change({ camera: null })} />
         </>
       }
     >
@@ -390,8 +374,10 @@ export function GridPane() {
       ) : now?.tooLong === true ? (
         <p class="soft">An axis of more than 9 007 199 254 740 991 elements is too long to draw.</p>
       ) : (
-        <Canvas />
+        <Picture of={TENSOR} />
       )}
+      {gridView.value !== null && <Key of={gridView.value} />}
+      {note !== null && <p class="soft">{sentence(note)}</p>}
       {elsewhere > 0 && (
         <p class="soft">
           {counted(elsewhere, "element")} of those that read this address {elsewhere === 1 ? "is" : "are"} in other
@@ -400,4 +386,4 @@ export function GridPane() {
       )}
     </Pane>
   );
-}
+});

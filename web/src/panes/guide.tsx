@@ -1,6 +1,7 @@
-/** A few words for the first visit. */
+/** A few words for the first visit: they stand in `index.html`. */
 import { h } from "preact";
-import { signal } from "@preact/signals";
+import { signal } from "@preact/signals-core";
+import { live } from "./live";
 
 const KEY = "shapetracker-guide";
 
@@ -25,38 +26,16 @@ function close(): void {
   }
 }
 
-export function Guide() {
-  if (!open.value) return null;
+const text = document.getElementById("guide");
+
+export const Guide = live(() => {
+  if (!open.value || text === null) return null;
+  text.hidden = false;
   return (
-    <section class="guide" aria-label="How to begin">
-      <ol>
-        <li>
-          <span>
-            A tensor is a strip of memory plus a rule from index to address. The <b>chain</b> changes the rule and
-            moves nothing.
-          </span>
-        </li>
-        <li>
-          <span>
-            <b>Point at a cell</b>, or use the arrow keys: the address that it reads lights up in memory, and the
-            numbers in the expression follow.
-          </span>
-        </li>
-        <li>
-          <span>
-            <b>Drag a dashed number</b>, move or mute a block, or type: each block says whether it still fits into one
-            view.
-          </span>
-        </li>
-        <li>
-          <span>
-            It does not here. Below the picture is <b>why</b>: two steps that one stride cannot both do.
-          </span>
-        </li>
-      </ol>
+    <section class="guide" aria-label="How to begin" ref={(box) => box?.prepend(text)}>
       <button type="button" onClick={close}>
         Close
       </button>
     </section>
   );
-}
+});

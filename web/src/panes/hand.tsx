@@ -4,6 +4,7 @@ import { trouble } from "../layout";
 import { change, MOST_AXES, page, type HandAxis } from "../page";
 import { AFRESH } from "./chain";
 import { IconButton } from "./controls";
+import { live } from "./live";
 import { Mistake } from "./mistake";
 import { Pane } from "./pane";
 import { Scroll } from "./scroll";
@@ -16,7 +17,7 @@ const ROWS: readonly { key: keyof HandAxis; name: string; hint: string }[] = [
   { key: "end", name: "valid to", hint: "the end of the valid range: the first index after it that has none" },
 ];
 
-export function HandPane() {
+export const HandPane = live(() => {
   const { axes, offset } = page.value;
   const piece = trouble.value?.piece ?? null;
   const wrong = (axis: number | null, key: string): boolean =>
@@ -81,23 +82,27 @@ export function HandPane() {
                 <td />
               </tr>
             ))}
+            <tr>
+              <th scope="row" title="the address of index 0, whether it is valid or not">
+                offset
+              </th>
+              <td>
+                <Scrub
+                  field
+                  value={offset}
+                  label="offset"
+                  invalid={wrong(null, "offset")}
+                  change={(value) => change({ offset: value, ...AFRESH }, "offset")}
+                />
+              </td>
+            </tr>
           </tbody>
         </table>
       </Scroll>
-      <label class="beside">
-        offset
-        <Scrub
-          field
-          value={offset}
-          label="offset"
-          invalid={wrong(null, "offset")}
-          change={(value) => change({ offset: value, ...AFRESH }, "offset")}
-        />
-      </label>
       {trouble.value !== null && <Mistake id="hand-fault" fault={trouble.value.fault} text={null} />}
       <p class="help">
         The valid range is half-open: from 1 to 3 means indices 1 and 2. Arrow keys and dragging change the numbers.
       </p>
     </Pane>
   );
-}
+});

@@ -1,21 +1,34 @@
 /** What can be taken away: the link, pictures, and the layout as data. */
 import { h } from "preact";
-import { useState } from "preact/hooks";
+import { signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import { download } from "../copying";
 import { layout, current } from "../layout";
 import { flush, notice } from "../page";
-import { picture } from "../draw/svg";
+import { escaped } from "../draw/svg";
 import { gridCanvas, gridView } from "./grid";
 import { CopyButton } from "./copybutton";
+import { live } from "./live";
 import { stripCanvas, stripView } from "./strip";
 
+/** The grid above the strip as vectors: drawn once more, by a pen that writes SVG. */
 function svg(): void {
-  const [grid, view] = [gridCanvas.now, gridView.peek()];
+  const [grid, view, strip, memory] = [gridCanvas.now, gridView.peek(), stripCanvas.now, stripView.peek()];
   if (grid === null || view === null) return;
-  const strip = stripView.peek();
-  const text = picture(grid, view, stripCanvas.now, strip);
-  download("layout.svg", new Blob([text], { type: "image/svg+xml" }));
+  const { theme } = view;
+  const { source } = view.scene.layout;
+  const below = strip !== null && memory !== null ? strip.record(() => strip.draw(memory)) : "";
+  const size = `${grid.width} ${grid.height + (strip?.height ?? 0)}`;
+  const style = `font-family="${escaped(theme.mono)}" shape-rendering="crispEdges"`;
+  const stripes = `<path d="M-1 7 7 -1M-4 4 4 -4M2 10 10 2" stroke="${theme.hatch}"/>`;
+  const parts = [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size}" ${style}>`,
+    `<title>${escaped("chain" in source ? source.chain : source.index)}</title>`,
+    `<defs><pattern id="masked" width="6" height="6" patternUnits="userSpaceOnUse">${stripes}</pattern></defs>`,
+    grid.record(() => grid.draw(view)),
+    `<g transform="translate(0 ${grid.height})">${below}</g></svg>`,
+  ];
+  download("layout.svg", new Blob([parts.join("\n")], { type: "image/svg+xml" }));
 }
 
 /** The grid above the strip, as they are seen. */
@@ -52,8 +65,10 @@ function json(): void {
   });
 }
 
-export function Outputs() {
-  const [open, setOpen] = useState(false);
+/** Whether the menu is open. */
+const open = signal(false);
+
+export const Outputs = live(() => {
   const off = !current.value || layout.value === null;
   const item = (name: string, hint: string, run: () => void) => (
     <button
@@ -61,7 +76,7 @@ export function Outputs() {
       title={hint}
       disabled={off}
       onClick={() => {
-        setOpen(false);
+        open.value = false;
         run();
       }}
     >
@@ -78,17 +93,17 @@ export function Outputs() {
           return location.href;
         }}
       />
-      <div class="menu" onKeyDown={(event) => event.key === "Escape" && setOpen(false)}>
+      <div class="menu" onKeyDown={(event) => event.key === "Escape" && (open.value = false)}>
         <button
           type="button"
           data-icon="down"
-          aria-expanded={open}
+          aria-expanded={open.value}
           aria-controls="exports"
-          onClick={() => setOpen(!open)}
+          onClick={() => (open.value = !open.value)}
         >
           Export
         </button>
-        {open && (
+        {open.value && (
           <div id="exports" class="menu-list" role="group" aria-label="Export">
             {item("SVG", "The pictures as vectors", svg)}
             {item("PNG", "The pictures as pixels", png)}
@@ -98,4 +113,4 @@ export function Outputs() {
       </div>
     </div>
   );
-}
+});

@@ -1,7 +1,12 @@
 /** What all panes have in common: a heading, and a mark where what they show is not that of the text. */
 import { h } from "preact";
 import type { ComponentChildren } from "preact";
+import { engine } from "../ask";
 import { current, idle, layout, trouble } from "../layout";
+import { live } from "./live";
+
+/** What stands in a pane that has nothing to show. */
+const NOTHING = { awaited: "Fetching the engine\u2026", there: "Nothing to show yet.", failed: "Nothing to show." };
 
 interface Props {
   id: string;
@@ -13,7 +18,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-export function Pane({ id, title, tools, shows = true, children }: Props) {
+export const Pane = live(({ id, title, tools, shows = true, children }: Props) => {
   const stale = shows && !current.value && layout.value !== null;
   return (
     <section
@@ -28,8 +33,8 @@ export function Pane({ id, title, tools, shows = true, children }: Props) {
         {tools}
       </div>
       <div class="pane-body" inert={stale && idle.value}>
-        {shows && layout.value === null ? <p class="soft">Nothing to show yet.</p> : children}
+        {shows && layout.value === null ? <p class="soft">{NOTHING[engine.value]}</p> : children}
       </div>
     </section>
   );
-}
+});

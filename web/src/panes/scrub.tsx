@@ -1,6 +1,5 @@
 /** A number that is typed, stepped with the arrow keys, or dragged to the left and right. */
-import { h } from "preact";
-import { useState } from "preact/hooks";
+import { Component, h } from "preact";
 import { settle } from "../page";
 import { dragged } from "./controls";
 
@@ -18,68 +17,79 @@ interface Props {
 /** Pixels of dragging for a step of one. */
 const PIXELS = 9;
 
-export function Scrub({ value, label, change, field = false, invalid = false, optional = false }: Props) {
-  // What was typed last stands until it comes back as the value: numbers may change faster than the engine answers.
-  const [draft, setDraft] = useState<string | null>(null);
-  if (draft !== null && draft === value) setDraft(null);
-  const shown = draft ?? value;
-  const number = /^[+-]?\d+$/.test(shown.trim()) ? Number(shown) : null;
-  const step = (by: number): void => {
-    if (number === null || !Number.isSafeInteger(number + by)) return;
-    setDraft(String(number + by));
-    change(String(number + by));
-  };
-  const drag = (event: PointerEvent): void => {
-    if (number === null || event.button !== 0 || event.pointerType === "touch") return;
-    const input = event.currentTarget as HTMLInputElement;
-    const from = event.clientX;
-    let last = 0;
-    const move = (now: PointerEvent): void => {
-      const steps = Math.trunc((now.clientX - from) / PIXELS);
-      if (steps === last) return;
-      if (last === 0) input.setPointerCapture(event.pointerId);
-      last = steps;
-      input.blur();
-      setDraft(null);
-      change(String(number + steps));
+export class Scrub extends Component<Props> {
+  /** What was typed last stands until it comes back as the value: numbers may change faster than the engine answers. */
+  private draft: string | null = null;
+
+  override componentDidUpdate(): void {
+    if (this.draft === this.props.value) this.draft = null;
+  }
+
+  override render({ value, label, change, field = false, invalid = false, optional = false }: Props) {
+    const shown = this.draft ?? value;
+    const setDraft = (draft: string | null): void => {
+      this.draft = draft;
+      this.setState({});
     };
-    dragged(event, move, () => {
-      if (last !== 0) settle();
-    });
-  };
-  return (
-    <input
-      class={field ? "scrub field" : "scrub"}
-      ref={(input) => input?.style.setProperty("--letters", String(Math.max(shown.length, 1)))}
-      type="text"
-      role="spinbutton"
-      inputMode="numeric"
-      autocomplete="off"
-      aria-label={label}
-      aria-valuenow={number ?? undefined}
-      aria-invalid={invalid || (number === null && !(optional && shown === ""))}
-      value={shown}
-      maxLength={20}
-      onPointerDown={drag}
-      onInput={(event) => {
-        const text = event.currentTarget.value;
-        if (field || /^[+-]?\d+$/.test(text.trim())) {
-          setDraft(text.trim());
-          change(text.trim());
-        } else {
-          setDraft(text);
-        }
-      }}
-      onBlur={() => {
+    const number = /^[+-]?\d+$/.test(shown.trim()) ? Number(shown) : null;
+    const step = (by: number): void => {
+      if (number === null || !Number.isSafeInteger(number + by)) return;
+      setDraft(String(number + by));
+      change(String(number + by));
+    };
+    const drag = (event: PointerEvent): void => {
+      if (number === null || event.button !== 0 || event.pointerType === "touch") return;
+      const input = event.currentTarget as HTMLInputElement;
+      const from = event.clientX;
+      let last = 0;
+      // The number may be narrower than a step.
+      input.setPointerCapture(event.pointerId);
+      const move = (now: PointerEvent): void => {
+        const steps = Math.trunc((now.clientX - from) / PIXELS);
+        if (steps === last) return;
+        last = steps;
+        input.blur();
         setDraft(null);
-        settle();
-      }}
-      onKeyDown={(event) => {
-        const by = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
-        if (by === undefined) return;
-        event.preventDefault();
-        step(by);
-      }}
-    />
-  );
+        change(String(number + steps));
+      };
+      dragged(event, move, () => {
+        if (last !== 0) settle();
+      });
+    };
+    return (
+      <input
+        class={field ? "scrub field" : "scrub"}
+        ref={(input) => input?.style.setProperty("--letters", String(Math.max(shown.length, 1)))}
+        type="text"
+        role="spinbutton"
+        inputMode="numeric"
+        autocomplete="off"
+        aria-label={label}
+        aria-valuenow={number ?? undefined}
+        aria-invalid={invalid || (number === null && !(optional && shown === ""))}
+        value={shown}
+        maxLength={20}
+        onPointerDown={drag}
+        onInput={(event) => {
+          const text = event.currentTarget.value;
+          if (field || /^[+-]?\d+$/.test(text.trim())) {
+            setDraft(text.trim());
+            change(text.trim());
+          } else {
+            setDraft(text);
+          }
+        }}
+        onBlur={() => {
+          setDraft(null);
+          settle();
+        }}
+        onKeyDown={(event) => {
+          const by = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[event.key];
+          if (by === undefined) return;
+          event.preventDefault();
+          step(by);
+        }}
+      />
+    );
+  }
 }

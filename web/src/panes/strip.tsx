@@ -1,16 +1,18 @@
 /** Pane C: memory, and who reads it. */
 import { Fragment, h } from "preact";
-import { computed, effect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import { listen } from "../draw/gestures";
-import { bounds, StripCanvas, type StripView } from "../draw/strip";
+import { computed, signal } from "@preact/signals-core";
+import { isVast, limits, StripCanvas, TOP, type StripView } from "../draw/strip";
+import type { Integer } from "../engine";
 import { theme } from "../draw/theme";
 import { detail, pointed, readers, select, sharing } from "../focus";
 import { current, layout } from "../layout";
-import { clamp, counted, plain, pretty } from "../numbers";
-import { change, page, type Camera } from "../page";
-import { Choice, IconButton } from "./controls";
+import { clamp, counted, integer, plain, pretty } from "../numbers";
+import { change, page } from "../page";
+import { Choice, Zoom } from "./controls";
+import { live } from "./live";
+import { sentence } from "./mistake";
 import { Pane } from "./pane";
+import { Picture, type Subject } from "./picture";
 import { Scrub } from "./scrub";
 
 export const stripView = computed((): StripView | null => {
@@ -24,79 +26,61 @@ export const stripView = computed((): StripView | null => {
   return {
     layout: now,
     theme: colors,
-    wrapped: strip === "wrapped",
+    wrapped: strip === "wrapped" && !isVast(now),
     rowLength,
     camera: stripCamera,
-    focus: address === null ? null : Number(address),
+    focus: address,
   };
 });
 
-export const stripCanvas: { now: StripCanvas | null } = { now: null };
+/** The canvas that is on the page, for exports and measurements; another one comes with every fresh pane. */
+const canvases = signal<StripCanvas | null>(null);
 
-const TALLEST = 220;
+export const stripCanvas = {
+  get now(): StripCanvas | null {
+    return canvases.peek();
+  },
+};
 
-function Canvas() {
-  const host = useRef<HTMLDivElement>(null);
-  const ref = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
-    const canvas = ref.current;
-    const box = host.current;
-    if (canvas === null || box === null) return;
-    let frame = 0;
-    const draw = (): void => {
-      frame = 0;
-      const view = stripView.peek();
-      if (view === null) return;
-      const width = box.clientWidth;
-      const height = strip.wantedHeight(view, width, TALLEST);
-      canvas.style.setProperty("height", `${height}px`);
-      canvas.style.setProperty("touch-action", view.camera === null ? "pan-y" : "none");
-      strip.resize(width, height);
-      strip.draw(view);
+const TALLEST = 260;
+
+/** Zooms around the middle. */
+function zoomBy(factor: number): void {
+  const [strip, view] = [canvases.peek(), stripView.peek()];
+  if (strip !== null && view !== null) zoomAt(strip, view, factor, strip.width / 2, strip.height / 2);
+}
+
+function zoomAt(strip: StripCanvas, view: StripView, factor: number, x: number, y: number): void {
+  const { scale: old, least, most, from, top, left } = strip.frame(view);
+  const scale = clamp(old * factor, least, most);
+  const shift = 1 / old - 1 / scale;
+  change({ stripCamera: strip.within(view, { scale, x: from + (x - left) * shift, y: top + (y - TOP) * shift }) });
+}
+
+const MEMORY: Subject<StripCanvas, StripView> = {
+  name: "memory strip",
+  keys: "Memory: arrow keys point at addresses, Enter selects an element that reads the address",
+  view: stripView,
+  now: canvases,
+  make: (canvas, redraw) => new StripCanvas(canvas, redraw),
+  height: (strip, view, width) => strip.wantedHeight(view, width, TALLEST),
+  draw: (strip, view) => strip.draw(view),
+  gestures(strip, view) {
+    const at = (x: number, y: number): Integer | null => {
+      const now = view();
+      return now === null || !current.peek() ? null : strip.addressAt(now, x, y);
     };
-    const redraw = (): void => {
-      if (frame === 0) frame = requestAnimationFrame(draw);
-    };
-    const strip = new StripCanvas(canvas, redraw);
-    stripCanvas.now = strip;
-    const put = (next: Camera): void => {
-      const view = stripView.peek();
-      if (view === null) return;
-      const [begin, end] = bounds(view.layout);
-      const frame = strip.frame(view);
-      if (view.wrapped) {
-        const rows = Math.ceil((end - begin) / frame.row) - (strip.height - 12) / frame.scale;
-        change({ stripCamera: rows <= 0 ? null : { scale: 1, x: 0, y: clamp(next.y, 0, Math.max(rows, 0)) } });
-      } else {
-        const wide = (strip.width - 20) / next.scale;
-        change({ stripCamera: { scale: next.scale, x: clamp(next.x, begin, Math.max(end - wide, begin)), y: 0 } });
-      }
-    };
-    const zoom = (factor: number, x: number): void => {
-      const view = stripView.peek();
-      if (view === null) return;
-      const from = strip.frame(view);
-      if (view.wrapped) {
-        put({ scale: 1, x: 0, y: from.top + (factor < 1 ? 1 : -1) * 2 });
-        return;
-      }
-      const whole = strip.frame({ ...view, camera: null }).scale;
-      const scale = clamp(from.scale * factor, whole, 60);
-      if (scale <= whole) change({ stripCamera: null });
-      else put({ scale, x: from.from + (x - from.left) * (1 / from.scale - 1 / scale), y: 0 });
-    };
-    const at = (x: number, y: number): number | null => {
-      const view = stripView.peek();
-      return view === null || !current.peek() ? null : strip.addressAt(view, x, y);
-    };
-    const stop = listen(canvas, {
+    return {
       pan(dx, dy) {
-        const view = stripView.peek();
-        if (view === null) return;
-        const from = strip.frame(view);
-        put({ scale: from.scale, x: from.from - dx / from.scale, y: from.top - dy / from.scale });
+        const now = view();
+        if (now === null) return;
+        const { scale, from, top } = strip.frame(now);
+        change({ stripCamera: strip.within(now, { scale, x: from - dx / scale, y: top - dy / scale }) });
       },
-      zoom,
+      zoom(factor, x, y) {
+        const now = view();
+        if (now !== null) zoomAt(strip, now, factor, x, y);
+      },
       hover(x, y) {
         const address = at(x, y);
         const old = pointed.peek();
@@ -108,104 +92,71 @@ function Canvas() {
       },
       click(x, y) {
         const address = at(x, y);
-        box.focus({ preventScroll: true });
         if (address !== null) chooseReader(address);
       },
-      engaged: () => document.activeElement === box,
       movable: () => page.peek().stripCamera !== null || page.peek().strip === "wrapped",
-    });
-    const key = (event: KeyboardEvent): void => {
-      const view = stripView.peek();
-      if (view === null) return;
-      const [begin, end] = bounds(view.layout);
-      const { row, scale } = strip.frame(view);
-      const from = view.focus ?? begin;
-      const down = Number.isFinite(row) ? row : 10;
-      const goals: Record<string, number> = {
-        ArrowLeft: from - 1,
-        ArrowRight: from + 1,
-        ArrowUp: from - down,
-        ArrowDown: from + down,
-        Home: begin,
-        End: end - 1,
-        PageUp: from - 10 * down,
-        PageDown: from + 10 * down,
-      };
-      const to = goals[event.key];
-      if (to !== undefined && end > begin) {
-        pointed.value = { address: clamp(to, begin, end - 1) };
-      } else if (event.key === "Enter" || event.key === " ") {
-        if (view.focus !== null) chooseReader(view.focus);
-      } else if (event.key === "Escape") {
-        pointed.value = null;
-      } else if (event.key === "+" || event.key === "=" || event.key === "-") {
-        zoom(event.key === "-" ? 1 / 1.4 : 1.4, view.wrapped ? 0 : strip.width / 2);
-      } else if (event.key === "0") {
-        change({ stripCamera: null });
-      } else {
-        return;
-      }
-      event.preventDefault();
+    };
+  },
+  key({ key }, strip, view) {
+    const [begin, end] = limits(view.layout);
+    const { row } = strip.frame(view);
+    const from = BigInt(view.focus ?? begin);
+    const down = BigInt(Number.isFinite(row) ? row : 10);
+    const goals: Record<string, bigint> = {
+      ArrowLeft: from - 1n,
+      ArrowRight: from + 1n,
+      ArrowUp: from - down,
+      ArrowDown: from + down,
+      Home: begin,
+      End: end - 1n,
+      PageUp: from - 10n * down,
+      PageDown: from + 10n * down,
+    };
+    const to = goals[key];
+    if (to !== undefined && end > begin) {
+      const address = integer(to < begin ? begin : to >= end ? end - 1n : to);
+      pointed.value = { address };
       // The address stays in sight.
-      const focus = pointed.peek();
-      if (focus === null || !("address" in focus) || page.peek().stripCamera === null || view.wrapped) return;
-      const wide = (strip.width - 20) / scale;
-      const x = strip.frame(view).from;
-      put({ scale, x: clamp(x, Number(focus.address) + 1 - wide, Number(focus.address)), y: 0 });
-    };
-    const blur = (): void => {
+      const next = strip.showing(view, Number(address));
+      if (next !== null) change({ stripCamera: next });
+    } else if (key === "Enter" || key === " ") {
+      if (view.focus !== null) chooseReader(view.focus);
+    } else if (key === "Escape") {
       pointed.value = null;
-    };
-    box.addEventListener("keydown", key);
-    box.addEventListener("blur", blur);
-    const observer = new ResizeObserver(redraw);
-    observer.observe(box);
-    const forget = effect(() => {
-      void stripView.value;
-      redraw();
-    });
-    return () => {
-      stop();
-      forget();
-      observer.disconnect();
-      box.removeEventListener("keydown", key);
-      box.removeEventListener("blur", blur);
-      cancelAnimationFrame(frame);
-      stripCanvas.now = null;
-    };
-  }, []);
-  return (
-    <div
-      class="canvas-host"
-      ref={host}
-      tabIndex={0}
-      role="application"
-      aria-roledescription="memory strip"
-      aria-label="Memory: arrow keys point at addresses, Enter selects an element that reads the address"
-    >
-      <canvas ref={ref} aria-hidden="true" />
-    </div>
-  );
-}
+    } else if (key === "+" || key === "=" || key === "-") {
+      zoomBy(key === "-" ? 1 / 1.4 : 1.4);
+    } else if (key === "0") {
+      change({ stripCamera: null });
+    } else {
+      return false;
+    }
+    return true;
+  },
+  blur() {
+    pointed.value = null;
+  },
+};
 
 /** Selects an element that reads the address; again, and it is the next one. */
-function chooseReader(address: number): void {
+function chooseReader(address: Integer): void {
   const read = readers.peek();
-  if (read === null || Number(read.address) !== address) return;
+  if (read === null || String(read.address) !== String(address)) return;
   const key = page.peek().at.join();
   const now = read.indices.findIndex((index) => index.join() === key);
   const next = read.indices[(now + 1) % Math.max(read.indices.length, 1)];
   if (next !== undefined) select(next);
 }
 
-function Said() {
+const Said = live(() => {
   const now = layout.value;
   if (now === null) return null;
   const read = sharing.value;
   const range =
     now.addresses === null
       ? "No address is read."
-      : `Addresses ${pretty(now.addresses[0])} to ${pretty(now.addresses[1])} are read.`;
+      : String(now.addresses[0]) === String(now.addresses[1])
+        ? `Only address ${pretty(now.addresses[0])} is read.`
+        : `Addresses from ${pretty(now.addresses[0])} to ${pretty(now.addresses[1])} are read.`;
   const length = now.chain?.buffer_len == null ? "" : ` The buffer has ${counted(now.chain.buffer_len, "element")}.`;
   let reading = "";
   if (read !== null) {
@@ -223,11 +174,13 @@ function Said() {
       {reading}
     </p>
   );
-}
+});
 
-export function StripPane() {
-  const { strip, rowLength } = page.value;
+export const StripPane = live(() => {
+  const { rowLength } = page.value;
   const now = layout.value;
+  const wrapped = stripView.value?.wrapped ?? false;
+  const note = canvases.value?.note.value ?? null;
   return (
     <Pane
       id="memory"
@@ -236,14 +189,15 @@ export function StripPane() {
         <>
           <Choice
             name="As"
-            value={strip}
+            value={wrapped ? "wrapped" : "linear"}
             options={[
               ["linear", "one line"],
-              ["wrapped", "rows"],
+              // Rows of cells are for addresses that can be told apart.
+              ...(now !== null && isVast(now) ? [] : [["wrapped", "rows"] as const]),
             ]}
             choose={(value) => change({ strip: value === "wrapped" ? "wrapped" : "linear", stripCamera: null }, true)}
           />
-          {strip === "wrapped" && (
+          {wrapped && (
             <label class="beside">
               of
               <Scrub
@@ -265,19 +219,13 @@ export function StripPane() {
               />
             </label>
           )}
-          <div class="group">
-            <IconButton
-              icon="fit"
-              label="Show all of memory"
-              title="Show everything (0)"
-              click={() => change({ stripCamera: null })}
-            />
-          </div>
+          <Zoom of="memory" by={zoomBy} all={() => change({ stripCamera: null })} />
         </>
       }
     >
-      {now !== null && now.addresses === null ? null : <Canvas />}
+      {now !== null && now.addresses === null ? null : <Picture of={MEMORY} />}
       <Said />
+      {note !== null && <p class="soft">{sentence(note)}</p>}
       <p class="key">
         <span>
           <i class="swatch once" /> read once
@@ -289,12 +237,9 @@ export function StripPane() {
           <i class="swatch hole" /> hole
         </span>
         <span>
-          <i class="swatch mask" /> masked
-        </span>
-        <span>
-          <i class="swatch lit" /> linked
+          <i class="swatch lit" /> the element's address
         </span>
       </p>
     </Pane>
   );
-}
+});

@@ -4,6 +4,7 @@ import type { TraceLevel, View } from "../engine";
 import { detail } from "../focus";
 import { layout } from "../layout";
 import { bracket, plain, tuple } from "../numbers";
+import { live } from "./live";
 import { Pane } from "./pane";
 import { Scroll } from "./scroll";
 
@@ -123,7 +124,7 @@ function Card({
   );
 }
 
-export function ViewsPane() {
+export const ViewsPane = live(() => {
   const now = layout.value;
   if (now !== null && now.chain === null) return null;
   const views = now?.chain?.views ?? [];
@@ -145,4 +146,4 @@ export function ViewsPane() {
       </ol>
     </Pane>
   );
-}
+});

@@ -1,12 +1,12 @@
 /** Pane F: why the views are not one, drawn. */
 import { Fragment, h } from "preact";
-import { effect, signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import { addressOf, type Integer, type NotABox, type UnevenStep } from "../engine";
 import { select } from "../focus";
 import { current, layout, type Layout } from "../layout";
 import { bracket, plain } from "../numbers";
+import { live } from "./live";
 import { sentence } from "./mistake";
 import { Pane } from "./pane";
 
@@ -23,29 +23,34 @@ function signed(value: Integer): string {
   return Number(value) < 0 ? plain(value) : `+${plain(value)}`;
 }
 
-const WIDE = 560;
-
 /** Two steps along one axis, on the line of memory. */
 function Uneven({ witness }: { witness: UnevenStep }) {
   const [a, b] = witness.steps;
-  const ends = [a.from, a.to, b.from, b.to].map(Number);
-  const [low, high] = [Math.min(...ends), Math.max(...ends)];
-  const x = (address: Integer): number => 46 + ((Number(address) - low) / Math.max(high - low, 1)) * (WIDE - 92);
+  const ends = [...new Set([a.from, a.to, b.from, b.to].map(String))].sort(
+    (one, other) => Number(one) - Number(other),
+  );
+  const [low, high] = [Number(ends[0]), Number(ends.at(-1))];
+  // In proportion, except that every address has room for its number.
+  const apart = Math.max(...ends.map((address) => address.length)) * 7.5 + 12;
+  const wide = Math.max(Math.min(560, innerWidth - 50), 60 + apart * ends.length);
+  const room = wide - 60 - apart * ends.length;
+  const x = (address: Integer): number =>
+    30 + (ends.indexOf(String(address)) + 0.5) * apart + ((Number(address) - low) / Math.max(high - low, 1)) * room;
   const arc = (from: Integer, to: Integer, up: boolean): string => {
     const [x0, x1] = [x(from), x(to)];
     const y = up ? 74 : 90;
     const tall = Math.max(Math.min(Math.abs(x1 - x0) * 0.45, 50), 26) * (up ? -1 : 1);
     return `M${x0} ${y} C${x0} ${y + tall} ${x1} ${y + tall} ${x1} ${y}`;
   };
-  const ticks = [...new Map(ends.map((value, at) => [value, [a.from, a.to, b.from, b.to][at]!])).values()];
   return (
     <figure class="witness">
       <svg
-        viewBox={`0 0 ${WIDE} 164`}
+        viewBox={`0 0 ${wide} 164`}
+        ref={(svg) => svg?.style.setProperty("--wide", `${wide}px`)}
         role="img"
         aria-label={`Two steps along axis ${witness.axis} that move the address by ${plain(a.moved)} and by ${plain(b.moved)}`}
       >
-        <line x1="20" x2={WIDE - 20} y1="82" y2="82" class="axis" />
+        <line x1="20" x2={wide - 20} y1="82" y2="82" class="axis" />
         {(
           [
             [a, true],
@@ -64,9 +69,9 @@ function Uneven({ witness }: { witness: UnevenStep }) {
             </text>
           </g>
         ))}
-        {ticks.map((address) => (
+        {ends.map((address) => (
           <g>
-            <rect x={x(address) - 17} y="72" width="34" height="20" rx="4" class="cell" />
+            <rect x={x(address) - apart / 2 + 3} y="72" width={apart - 6} height="20" rx="4" class="cell" />
             <text x={x(address)} y="86.5" class="address">
               {plain(address)}
             </text>
@@ -122,7 +127,42 @@ function axesOf(witness: NotABox): [number, number] {
   return best.axes;
 }
 
-function Box({ witness, now }: { witness: NotABox; now: Layout }) {
+/** Keeps the cells around the witness those of the layout from now on. */
+export function followWitness(): void {
+  effect(() => {
+    const of = layout.value;
+    const why = of?.chain?.reason?.witness;
+    if (of === null || why?.kind !== "not_a_box" || !current.value || slice.peek()?.layout === of) return;
+    const [rows, columns] = axesOf(why);
+    const range = (axis: number): [number, number] => {
+      const all = [...why.valid, why.invalid].map((index) => Number(index[axis]));
+      return [Math.max(Math.min(...all) - 1, 0), Math.min(Math.max(...all) + 2, of.shape[axis] ?? 1)];
+    };
+    const [r, c] = [range(rows), rows === columns ? ([0, 1] as [number, number]) : range(columns)];
+    if (r[1] - r[0] > MOST_CELLS || c[1] - c[0] > MOST_CELLS) return;
+    const request = {
+      source: of.source,
+      rows: [rows],
+      columns: rows === columns ? [] : [columns],
+      fixed: why.invalid,
+      row: { begin: r[0], end: r[1] },
+      column: { begin: c[0], end: c[1] },
+    };
+    void ask("tile", request, "witness").then((said) => {
+      if (said === null || !said.ok) return;
+      const { addresses } = said.value;
+      slice.value = {
+        layout: of,
+        axes: [rows, columns],
+        begin: [r[0], c[0]],
+        size: [r[1] - r[0], c[1] - c[0]],
+        valid: Array.from({ length: addresses.length }, (_, cell) => addressOf(addresses, cell) !== null),
+      };
+    });
+  });
+}
+
+const Box = live(({ witness, now }: { witness: NotABox; now: Layout }) => {
   const {
     valid: [a, b],
     invalid,
@@ -132,47 +172,15 @@ function Box({ witness, now }: { witness: NotABox; now: Layout }) {
     const all = [a, b, invalid].map((index) => Number(index[axis]));
     return [Math.min(...all), Math.max(...all)];
   };
-  useEffect(
-    () =>
-      effect(() => {
-        const of = layout.value;
-        const why = of?.chain?.reason?.witness;
-        if (of === null || why?.kind !== "not_a_box" || !current.value || slice.peek()?.layout === of) return;
-        const [rows, columns] = axesOf(why);
-        const range = (axis: number): [number, number] => {
-          const all = [...why.valid, why.invalid].map((index) => Number(index[axis]));
-          return [Math.max(Math.min(...all) - 1, 0), Math.min(Math.max(...all) + 2, of.shape[axis] ?? 1)];
-        };
-        const [r, c] = [range(rows), rows === columns ? ([0, 1] as [number, number]) : range(columns)];
-        if (r[1] - r[0] > MOST_CELLS || c[1] - c[0] > MOST_CELLS) return;
-        const request = {
-          source: of.source,
-          rows: [rows],
-          columns: rows === columns ? [] : [columns],
-          fixed: why.invalid,
-          row: { begin: r[0], end: r[1] },
-          column: { begin: c[0], end: c[1] },
-        };
-        void ask("tile", request, "witness").then((said) => {
-          if (said === null || !said.ok) return;
-          const { addresses } = said.value;
-          slice.value = {
-            layout: of,
-            axes: [rows, columns],
-            begin: [r[0], c[0]],
-            size: [r[1] - r[0], c[1] - c[0]],
-            valid: Array.from({ length: addresses.length }, (_, cell) => addressOf(addresses, cell) !== null),
-          };
-        });
-      }),
-    [],
-  );
   const one = rowAxis === columnAxis;
   const shown = slice.value?.layout === now ? slice.value : null;
   const [r, c] = [span(rowAxis), one ? ([0, 0] as [number, number]) : span(columnAxis)];
   const begin = shown?.begin ?? [r[0], c[0]];
   const size = shown?.size ?? [Math.max(r[1] - r[0] + 1, 1), Math.max(c[1] - c[0] + 1, 1)];
-  const cell = shown === null ? Math.min(300 / size[1], 200 / size[0]) : Math.max(Math.min(34, 420 / size[1]), 14);
+  const cell =
+    shown === null
+      ? Math.min(300 / size[1], 200 / size[0])
+      : Math.max(Math.min(34, 420 / size[1], 260 / size[0]), 14);
   const [wide, tall] = [size[1] * cell, size[0] * cell];
   const x = (index: readonly Integer[]): number => 40 + ((one ? 0 : Number(index[columnAxis])) - begin[1]) * cell;
   const y = (index: readonly Integer[]): number => 26 + (Number(index[rowAxis]) - begin[0]) * cell;
@@ -229,20 +237,20 @@ function Box({ witness, now }: { witness: NotABox; now: Layout }) {
       </figcaption>
     </figure>
   );
-}
+});
 
-export function WitnessPane() {
+export const WitnessPane = live(() => {
   const now = layout.value;
   if (now !== null && now.chain === null) return null;
   const views = now?.chain?.views.length ?? 0;
   const reason = now?.chain?.reason ?? null;
   const witness = reason?.witness ?? null;
   return (
-    <Pane id="witness" title="Why not one view?">
+    <Pane id="witness" title={now !== null && reason === null ? "Why one view is enough" : "Why not one view?"}>
       {reason === null || now === null ? (
         <p class="soft">
-          It is one view{now?.chain?.contiguous === true ? ", and contiguous" : ""}: one stride for each axis does it
-          all.
+          One stride for each axis does it all
+          {now?.chain?.contiguous === true ? ", and the elements lie one after the other" : ""}.
         </p>
       ) : (
         <>
@@ -255,4 +263,4 @@ export function WitnessPane() {
       )}
     </Pane>
   );
-}
+});
