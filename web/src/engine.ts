@@ -312,6 +312,16 @@ function isBinary(value: unknown): value is Binary {
   return typeof value === "object" && value !== null && ("$f64" in value || "$i64" in value);
 }
 
+/** An answer with its lists of numbers, which are fields of its own and of no part of it, in their places. */
+function withNumbers(answer: object, bytes: (place: Span) => ArrayBuffer): object {
+  const fields = Object.entries(answer as Record<string, unknown>).map(([name, value]) => {
+    if (!isBinary(value)) return [name, value];
+    if (value.$f64) return [name, new Float64Array(bytes(value.$f64))];
+    return [name, value.$i64 && new BigInt64Array(bytes(value.$i64))];
+  });
+  return Object.fromEntries(fields);
+}
+
 /** Asks the library. Requests are answered at once: this is meant to be used in the page or in a worker alike. */
 export class Engine {
   private instance: Exports | null = null;
@@ -362,12 +372,7 @@ export class Engine {
     const text = new TextDecoder().decode(new Uint8Array(buffer, at + 8, length));
     const beside = at + 8 + length;
     const bytes = ([begin, count]: Span): ArrayBuffer => buffer.slice(beside + begin, beside + begin + 8 * count);
-    const answer: unknown = JSON.parse(text, (_, value: unknown) => {
-      if (!isBinary(value)) return value;
-      if (value.$f64) return new Float64Array(bytes(value.$f64));
-      if (value.$i64) return new BigInt64Array(bytes(value.$i64));
-      return value;
-    });
+    const answer = withNumbers(JSON.parse(text) as object, bytes);
     engine.free(at, total);
     return answer;
   }
