@@ -344,8 +344,7 @@ export class Engine {
   call<Name extends keyof Requests>(op: Name, request: Requests[Name]["request"]): Answer<Requests[Name]["answer"]> {
     try {
       const answer = this.answer(JSON.stringify({ op, ...request }));
-      // A chain always answers as far as it goes, and has its fault inside.
-      if (op !== "chain" && isFault(answer)) {
+      if (isFault(answer)) {
         return { ok: false, fault: answer.error };
       }
       return { ok: true, value: answer as Requests[Name]["answer"] };
@@ -378,6 +377,7 @@ export class Engine {
   }
 }
 
+/** Whether there is nothing but a fault: a chain that can be read in part has its fault beside what it answers. */
 function isFault(answer: unknown): answer is { error: Fault } {
   return typeof answer === "object" && answer !== null && "error" in answer && !("steps" in answer);
 }

@@ -129,7 +129,8 @@ pub(crate) fn view_json(view: &View) -> Value {
 fn or_note<T, E: Display>(answer: Result<T, E>) -> (Option<T>, Option<String>) {
     match answer {
         Ok(answer) => (Some(answer), None),
-        Err(err) => (None, Some(err.to_string())),
+        // The name of the function that could not answer means nothing to whoever reads the page.
+        Err(err) => (None, Some(err.to_string().trim_start_matches("index_expr: ").to_owned())),
     }
 }
 

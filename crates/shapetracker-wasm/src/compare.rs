@@ -1,8 +1,10 @@
 //! Two layouts side by side: are they the same, and what does each cost to read?
 
+use std::ops::RangeInclusive;
+
 use shapetracker::{Unmerged, View};
 
-use crate::coverage::{Bits, MOST_BITS, MOST_ELEMENTS, is_injective};
+use crate::coverage::{Bits, MOST_BITS, is_injective};
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
@@ -11,7 +13,7 @@ use crate::trace::{ravel, unravel};
 /// The widest element and the longest cache line.
 const MOST_BYTES: i64 = 1 << 16;
 /// Up to so many elements are looked at one by one for the first difference.
-const MOST_BEFORE: i64 = 1 << 20;
+const MOST_BEFORE: i64 = 1 << 19;
 /// Up to so many addresses are sorted where they are spread widely.
 const MOST_SORTED: i64 = 1 << 22;
 
@@ -61,8 +63,8 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
             Err(err) => Ok((None, Some(err.to_string()))),
         };
     }
-    if a.numel() > MOST_ELEMENTS {
-        return Ok((None, Some(format!("{} elements are too many to compare one by one", a.numel()))));
+    if let Some(many) = a.too_many().or_else(|| b.too_many()) {
+        return Ok((None, Some(format!("{many} are too many to compare one by one"))));
     }
     let mut addresses = Vec::with_capacity(a.numel() as usize);
     a.runs(&mut |run| {
@@ -93,10 +95,9 @@ struct Traffic {
 }
 
 fn traffic(layout: &Layout, width: i64, line: i64) -> Result<Value, Fault> {
-    let found = if layout.numel() <= MOST_ELEMENTS {
-        Traffic::of_all(layout, width, line)?
-    } else {
-        Traffic::of_many(layout, width, line)
+    let found = match layout.too_many() {
+        None => Traffic::of_all(layout, width, line)?,
+        Some(many) => Traffic::of_many(layout, &many, width, line),
     };
     let buffer_len = match (found.valid, found.range) {
         (Some(0), _) => Some(0),
@@ -118,23 +119,19 @@ fn traffic(layout: &Layout, width: i64, line: i64) -> Result<Value, Fault> {
 }
 
 /// The cache lines that an element lies on.
-fn lines_of(address: i64, width: i64, line: i64) -> std::ops::RangeInclusive<i64> {
+fn lines_of(address: i64, width: i64, line: i64) -> RangeInclusive<i128> {
     let first = i128::from(address) * i128::from(width);
     let last = first + i128::from(width) - 1;
-    first.div_euclid(line.into()) as i64..=last.div_euclid(line.into()) as i64
+    first.div_euclid(line.into())..=last.div_euclid(line.into())
 }
 
 impl Traffic {
     /// Goes through all elements.
     fn of_all(layout: &Layout, width: i64, line: i64) -> Result<Traffic, Fault> {
-        // A bit for each address that may be read, where there are not too many, and later for each line.
+        // A bit for each address that may be read, where there are not too many.
         let bounds = layout.bounds().unwrap_or((0, 0));
-        let (least, most) = (*lines_of(bounds.0, width, line).start(), *lines_of(bounds.1, width, line).end());
-        let spans = [bounds.1.checked_sub(bounds.0), most.checked_sub(least)];
-        let mut read = spans.iter().all(|span| span.is_some_and(|span| span < MOST_BITS)).then(|| {
-            let [addresses, lines] = spans.map(|span| span.unwrap_or(0) + 1);
-            (Bits::new(addresses), Bits::new(lines), lines)
-        });
+        let span = bounds.1.checked_sub(bounds.0).filter(|span| *span < MOST_BITS);
+        let mut read = span.map(|span| Bits::new(span + 1));
         let (mut valid, mut range, mut runs, mut last) = (0, None::<(i64, i64)>, 0, None);
         layout.runs(&mut |run| {
             if !run.valid {
@@ -147,7 +144,7 @@ impl Traffic {
             runs += i64::from(last != run.first.checked_sub(1) || last.is_none());
             runs += if run.step == 1 { 0 } else { run.count - 1 };
             last = Some(end);
-            if let Some((read, ..)) = &mut read {
+            if let Some(read) = &mut read {
                 let mut address = run.first;
                 for _ in 0..run.count {
                     read.set(address - bounds.0);
@@ -156,14 +153,20 @@ impl Traffic {
             }
         })?;
         let mut traffic = Traffic { valid: Some(valid), range, runs: Some(runs), ..Traffic::default() };
-        if let Some((read, mut touched, lines)) = read {
-            let mut distinct = 0;
+        if let Some(read) = read {
+            // Where the lowest address begins in its line.
+            let begin = (i128::from(bounds.0) * i128::from(width)).rem_euclid(line.into()) as i64;
+            let (mut distinct, mut lines, mut last) = (0, 0, -1);
             for address in read.all() {
                 distinct += 1;
-                lines_of(bounds.0 + address, width, line).for_each(|line| touched.set(line - least));
+                let first = begin + address * width;
+                let (first, end) = (first / line, (first + width - 1) / line);
+                // The first of its lines may be that of the address before.
+                lines += end - first.max(last + 1) + 1;
+                last = end;
             }
             traffic.distinct = Some(distinct);
-            traffic.lines = Some(touched.count(0, lines));
+            traffic.lines = Some(lines);
         } else if valid <= MOST_SORTED {
             let mut addresses = Vec::with_capacity(valid as usize);
             layout.runs(&mut |run| {
@@ -172,12 +175,11 @@ impl Traffic {
             })?;
             addresses.sort_unstable();
             addresses.dedup();
-            let (mut lines, mut last) = (0, None);
+            let (mut lines, mut last) = (0, i128::MIN);
             for address in &addresses {
-                for line in lines_of(*address, width, line) {
-                    lines += i64::from(last != Some(line));
-                    last = Some(line);
-                }
+                let (first, end) = lines_of(*address, width, line).into_inner();
+                lines += (end - first.max(last.saturating_add(1)) + 1) as i64;
+                last = end;
             }
             traffic.distinct = Some(addresses.len() as i64);
             traffic.lines = Some(lines);
@@ -188,17 +190,20 @@ impl Traffic {
     }
 
     /// What is known without going through all elements.
-    fn of_many(layout: &Layout, width: i64, line: i64) -> Traffic {
-        let note = Some(format!("{} elements are too many to go through", layout.numel()));
+    fn of_many(layout: &Layout, many: &str, width: i64, line: i64) -> Traffic {
+        let note = Some(format!("{many} are too many to go through"));
         let Layout::Chain(tracker) = layout else { return Traffic { note, ..Traffic::default() } };
         let (valid, runs) = tracker.as_view().map_or((None, None), |view| (valid(view), consecutive_runs(view)));
         let range = tracker.address_range().ok().flatten();
         let distinct = valid.filter(|_| is_injective(layout));
         // Where every address of the range is read, so is every line of it.
-        let dense = |(low, high): (i64, i64)| distinct == high.checked_sub(low).and_then(|span| span.checked_add(1));
+        let dense = |(low, high): (i64, i64)| {
+            distinct.is_some() && distinct == high.checked_sub(low).and_then(|span| span.checked_add(1))
+        };
         let lines = range
             .filter(|range| dense(*range))
-            .map(|(low, high)| lines_of(high, width, line).end() - lines_of(low, width, line).start() + 1);
+            .map(|(low, high)| lines_of(high, width, line).end() - lines_of(low, width, line).start() + 1)
+            .and_then(|lines| i64::try_from(lines).ok());
         let note = note.filter(|_| lines.is_none() || runs.is_none());
         Traffic { valid, range, runs, distinct, lines, note }
     }

@@ -5,10 +5,7 @@ use shapetracker::View;
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
-use crate::trace::unravel;
 
-/// Up to so many elements all of them are gone through.
-pub(crate) const MOST_ELEMENTS: i64 = 1 << 24;
 /// The most addresses that are counted one by one.
 const MOST_ADDRESSES: i64 = 1 << 24;
 /// The most addresses that a list of bits is kept for.
@@ -29,7 +26,7 @@ pub(crate) fn coverage(request: &Value) -> Result<Value, Fault> {
     let count = length / width + i64::from(length % width != 0);
     let range = Buckets { begin, end, width, count };
 
-    let found = if layout.numel() <= MOST_ELEMENTS {
+    let found = if layout.too_many().is_none() {
         range.of_all(&layout)?
     } else {
         let exact = match &layout {
@@ -88,10 +85,12 @@ impl Buckets {
                 }
                 address = address.wrapping_add(run.step);
                 bucket = bucket.wrapping_add(whole);
-                inside += part;
-                if inside >= self.width {
-                    inside -= self.width;
-                    bucket += 1;
+                let left = self.width - inside;
+                if part < left {
+                    inside += part;
+                } else {
+                    inside = part - left;
+                    bucket = bucket.wrapping_add(1);
                 }
             }
         })?;
@@ -129,20 +128,21 @@ impl Buckets {
     /// Guesses from elements that are evenly spread.
     fn of_sample(&self, layout: &Layout) -> Result<Found, Fault> {
         let mut reads = vec![0.0; self.count as usize];
-        let each = layout.numel() as f64 / SAMPLE as f64;
-        for number in 0..SAMPLE {
-            let position = (i128::from(layout.numel()) * i128::from(number) / i128::from(SAMPLE)) as i64;
+        let sample = layout.most_samples().clamp(1, SAMPLE).min(layout.numel());
+        let each = layout.numel() as f64 / sample as f64;
+        let position = |number: i64| {
+            let position = (i128::from(layout.numel()) * i128::from(number) / i128::from(sample)) as i64;
             // An even step would meet the same column again and again.
-            let position = position.saturating_add(scattered(number) % (each as i64).max(1)).min(layout.numel() - 1);
-            if let Some(address) = layout.address(&unravel(position, layout.shape()))?
-                && self.begin <= address
-                && address < self.end
-            {
+            position.saturating_add(scattered(number) % (each as i64).max(1)).min(layout.numel() - 1)
+        };
+        let positions: Vec<i64> = (0..sample).map(position).collect();
+        for address in layout.addresses(&positions)?.into_iter().flatten() {
+            if self.begin <= address && address < self.end {
                 let place = i128::from(address) - i128::from(self.begin);
                 reads[(place / i128::from(self.width)) as usize] += each;
             }
         }
-        let note = format!("estimated from {SAMPLE} of the {} elements", layout.numel());
+        let note = format!("estimated from {sample} of the {} elements", layout.numel());
         Ok(Found { reads, distinct: None, exact: false, note: Some(note) })
     }
 }
@@ -296,9 +296,8 @@ pub(crate) fn counts(layout: &Layout) -> Result<Result<Counts, String>, Fault> {
     if let Some(times) = same_everywhere(layout) {
         return Ok(Ok(Counts::Same(times)));
     }
-    if layout.numel() > MOST_ELEMENTS {
-        let numel = layout.numel();
-        return Ok(Err(format!("{numel} elements are too many to count how often each address is read")));
+    if let Some(many) = layout.too_many() {
+        return Ok(Err(format!("{many} are too many to count how often each address is read")));
     }
     let mut range: Option<(i64, i64)> = None;
     layout.runs(&mut |run| {

@@ -281,44 +281,46 @@ impl Reader<'_> {
     fn text(&mut self) -> Option<String> {
         self.take("\"")?;
         let mut text = String::new();
-        // A character outside the first plane is written as two.
-        let mut high = None;
+        // A character outside the first plane is written as two units. Half of one, as is left where a page cuts between
+        // them, is no fault of the text around it.
+        let mut high: Option<u32> = None;
         loop {
-            let c = self.text[self.at..].chars().next()?;
+            let mut c = self.text[self.at..].chars().next()?;
             self.at += c.len_utf8();
-            let c = match c {
-                '"' => return high.is_none().then_some(text),
-                '\\' => {
-                    let escaped = self.text[self.at..].chars().next()?;
-                    self.at += escaped.len_utf8();
-                    match escaped {
-                        'n' => '\n',
-                        't' => '\t',
-                        'r' => '\r',
-                        'b' => '\u{8}',
-                        'f' => '\u{c}',
-                        'u' => {
-                            let digits = self.text.get(self.at..self.at + 4)?;
-                            self.at += 4;
-                            let unit = u32::from_str_radix(digits, 16).ok()?;
-                            match (high.take(), unit) {
-                                (None, 0xd800..0xdc00) => {
-                                    high = Some(unit);
-                                    continue;
-                                }
-                                (Some(high), 0xdc00..0xe000) => {
-                                    char::from_u32(0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00))?
-                                }
-                                // Half a character is no fault of the text around it.
-                                (_, unit) => char::from_u32(unit).unwrap_or('\u{fffd}'),
-                            }
-                        }
-                        c => c,
+            let (end, mut unit) = (c == '"', None);
+            if c == '\\' {
+                let escaped = self.text[self.at..].chars().next()?;
+                self.at += escaped.len_utf8();
+                c = match escaped {
+                    'n' => '\n',
+                    't' => '\t',
+                    'r' => '\r',
+                    'b' => '\u{8}',
+                    'f' => '\u{c}',
+                    'u' => {
+                        let digits = self.text.get(self.at..self.at + 4)?;
+                        self.at += 4;
+                        let digits =
+                            Some(digits).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+                        unit = u32::from_str_radix(digits?, 16).ok();
+                        char::from_u32(unit?).unwrap_or('\u{fffd}')
                     }
+                    c => c,
+                };
+            }
+            match (high.take(), unit) {
+                (Some(high), Some(low @ 0xdc00..0xe000)) => {
+                    text.push(char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00))?);
+                    continue;
                 }
-                c => c,
-            };
-            text.push(c);
+                (Some(_), _) => text.push('\u{fffd}'),
+                (None, _) => {}
+            }
+            match unit {
+                _ if end => return Some(text),
+                Some(0xd800..0xdc00) => high = unit,
+                _ => text.push(c),
+            }
         }
     }
 }
@@ -334,6 +336,16 @@ mod tests {
         let bytes = value.encoded();
         assert_eq!(std::str::from_utf8(&bytes[8..]).unwrap(), text);
         assert_eq!(parse(r#""\ud83d\ude00""#), Some(Value::Text("😀".into())));
+        // Halves of characters stand for one unit each.
+        for (text, read) in [
+            (r#""\ud83d""#, "\u{fffd}"),
+            (r#""\ud83dx""#, "\u{fffd}x"),
+            (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
+            (r#""\ud83dx\ude00""#, "\u{fffd}x\u{fffd}"),
+            (r#""\ude00\u0041""#, "\u{fffd}A"),
+        ] {
+            assert_eq!(parse(text), Some(Value::Text(read.into())), "{text}");
+        }
         assert_eq!(
             value.get("a").unwrap(),
             &Value::List(match value.get("a") {
@@ -345,7 +357,7 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_refused() {
-        for text in ["", "{", "[1,]", "{\"a\" 1}", "\"\\u12\"", "1 2", "nul", "[1 2]", "\"é"] {
+        for text in ["", "{", "[1,]", "{\"a\" 1}", "\"\\u12\"", "1 2", "nul", "[1 2]", "\"é", "\"\\u+123\""] {
             assert_eq!(parse(text), None, "{text}");
         }
         assert_eq!(parse(&"[".repeat(100_000)), None);

@@ -8,6 +8,14 @@ use shapetracker::{Chain, Dims, MAX_RANK, Run, ShapeTracker};
 use crate::expression;
 use crate::fault::Fault;
 use crate::json::{Value, object};
+use crate::trace::unravel;
+
+/// Up to so many elements all of them are gone through.
+const MOST_ELEMENTS: i64 = 1 << 24;
+/// Up to so many parts of an expression are evaluated for that, those of all elements together.
+const MOST_PARTS: i64 = 1 << 29;
+/// How many elements an expression is evaluated for at a time.
+const BLOCK: usize = 1 << 10;
 
 /// A rule from index to address.
 pub(crate) enum Layout {
@@ -26,6 +34,8 @@ pub(crate) struct Free {
     pub(crate) ranges: Vec<Range<i64>>,
     shape: Dims,
     numel: i64,
+    /// How many parts the simplified expressions have.
+    parts: i64,
 }
 
 impl Layout {
@@ -61,15 +71,48 @@ impl Layout {
         }
     }
 
+    /// What is too much to go through all of; nothing where it is not.
+    pub(crate) fn too_many(&self) -> Option<String> {
+        let numel = self.numel();
+        match self {
+            _ if numel > MOST_ELEMENTS => Some(format!("{numel} elements")),
+            Layout::Free(free) if numel > MOST_PARTS / free.parts => {
+                Some(format!("{numel} elements of an expression with {} parts", free.parts))
+            }
+            _ => None,
+        }
+    }
+
+    /// How many elements can be looked at in a fraction of the time that all may take.
+    pub(crate) fn most_samples(&self) -> i64 {
+        match self {
+            Layout::Chain(_) => MOST_ELEMENTS,
+            Layout::Free(free) => MOST_PARTS / 8 / free.parts,
+        }
+    }
+
     /// The address of an index, which lies inside the shape; nothing where it is masked.
     pub(crate) fn address(&self, index: &[i64]) -> Result<Option<i64>, Fault> {
         match self {
             Layout::Chain(tracker) => Ok(tracker.address(index)),
             Layout::Free(free) => {
-                let values = free.values(index);
-                let columns: Vec<&[i64]> = values.chunks(1).collect();
-                let found = free.graph.evaluate_columns(&free.simple, &columns)?;
-                Ok((found[1][0] == 1).then(|| found[0][0]))
+                let mut address = [None];
+                free.addresses(|values| values.extend(free.values(index)), &mut address)?;
+                Ok(address[0])
+            }
+        }
+    }
+
+    /// The addresses at row-major positions inside the shape; nothing where one is masked.
+    pub(crate) fn addresses(&self, positions: &[i64]) -> Result<Vec<Option<i64>>, Fault> {
+        let mut positions = positions.iter().map(|position| unravel(*position, self.shape()));
+        match self {
+            Layout::Chain(tracker) => Ok(positions.map(|index| tracker.address(&index)).collect()),
+            Layout::Free(free) => {
+                let mut addresses = vec![None; positions.len()];
+                let next = |values: &mut Vec<i64>| values.extend(positions.next().iter().flat_map(|i| free.values(i)));
+                free.addresses(next, &mut addresses)?;
+                Ok(addresses)
             }
         }
     }
@@ -137,9 +180,34 @@ impl Free {
             let message = "a condition is needed here, such as `x < 4`, not a number";
             return Err(Fault::new("not_a_condition", message).at("valid", text, 0..text.len()));
         }
-        let simple = graph.simplify_pair(index, valid).into();
+        let simple: [Expr; 2] = graph.simplify_pair(index, valid).into();
         let shape = ranges.iter().map(|range| range.end - range.start).collect();
-        Ok(Free { graph, written: [index, valid], simple, ranges, shape, numel })
+        let parts = graph.parts(&simple).len() as i64;
+        Ok(Free { graph, written: [index, valid], simple, ranges, shape, numel, parts })
+    }
+
+    /// Fills in the addresses of elements; `next` appends the values of the variables of the next one.
+    pub(crate) fn addresses(
+        &self,
+        mut next: impl FnMut(&mut Vec<i64>),
+        addresses: &mut [Option<i64>],
+    ) -> Result<(), Fault> {
+        let rank = self.ranges.len();
+        for addresses in addresses.chunks_mut(BLOCK) {
+            let mut rows = Vec::with_capacity(rank * addresses.len());
+            addresses.iter().for_each(|_| next(&mut rows));
+            let columns = (0..rank).map(|axis| rows.iter().skip(axis).step_by(rank).copied().collect::<Vec<i64>>());
+            let columns: Vec<Vec<i64>> = columns.collect();
+            let columns: Vec<&[i64]> = columns.iter().map(|column| &column[..]).collect();
+            let found = self.graph.evaluate_columns(&self.simple, &columns)?;
+            // Without variables one value stands for all.
+            for (address, (found, valid)) in
+                addresses.iter_mut().zip(found[0].iter().cycle().zip(found[1].iter().cycle()))
+            {
+                *address = (*valid == 1).then_some(*found);
+            }
+        }
+        Ok(())
     }
 
     /// The values of the variables at an index.
@@ -189,7 +257,7 @@ pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
     let Layout::Free(free) = &layout else { unreachable!() };
     // Going through all elements tells the range exactly; the ranges of the parts tell one that holds it.
     const MOST: i64 = 1 << 20;
-    let (range, exact) = if free.numel <= MOST {
+    let (range, exact) = if free.numel <= MOST && layout.too_many().is_none() {
         let mut range: Option<(i64, i64)> = None;
         layout.runs(&mut |run| {
             if run.valid {

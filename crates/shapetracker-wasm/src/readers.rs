@@ -2,7 +2,6 @@
 
 use shapetracker::{Dims, View};
 
-use crate::coverage::MOST_ELEMENTS;
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
@@ -23,7 +22,7 @@ pub(crate) fn readers(request: &Value) -> Result<Value, Fault> {
             let stopped = search.readers(&levels, address.into()).err();
             (search.found, stopped)
         }
-        Layout::Free(_) if layout.numel() > MOST_ELEMENTS => (Vec::new(), Some(Stop::Size(layout.numel()))),
+        Layout::Free(_) if layout.too_many().is_some() => (Vec::new(), layout.too_many().map(Stop::Size)),
         Layout::Free(_) => {
             let (mut found, mut position, mut stopped) = (Vec::new(), 0, None);
             layout.runs(&mut |run| {
@@ -43,7 +42,7 @@ pub(crate) fn readers(request: &Value) -> Result<Value, Fault> {
     let note = stopped.as_ref().map(|stop| match stop {
         Stop::Limit => format!("there are more than these {limit} elements"),
         Stop::Work => "the search took too long and was ended: there may be more elements".to_owned(),
-        Stop::Size(numel) => format!("{numel} elements are too many to look at"),
+        Stop::Size(many) => format!("{many} are too many to look at"),
     });
     Ok(object! {
         "indices": positions.iter().map(|position| Value::from(&unravel(*position, layout.shape())[..])).collect::<Value>(),
@@ -56,7 +55,7 @@ pub(crate) fn readers(request: &Value) -> Result<Value, Fault> {
 enum Stop {
     Limit,
     Work,
-    Size(i64),
+    Size(String),
 }
 
 struct Search {

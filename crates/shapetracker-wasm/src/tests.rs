@@ -462,3 +462,128 @@ fn every_chain_of_the_tests_can_be_explained() {
         assert_eq!(integers(answer.get("result").unwrap(), "shape"), read.tracker().unwrap().shape());
     }
 }
+
+#[test]
+fn ranges_near_the_end_of_the_integers_are_counted() {
+    let coverage = |chain: &str, begin: i64, end: i64, buckets: i64| {
+        ask(&format!(
+            r#"{{"op":"coverage","source":{{"chain":"{chain}"}},"begin":"{begin}","end":"{end}","buckets":{buckets}}}"#
+        ))
+    };
+    // The place in the bucket and the step, which counts downwards, are together past 64 bits.
+    let answer = coverage("(2).flip(0)", -(1 << 62), (1 << 62) - 1, 1);
+    assert_eq!(cells(&answer, "reads"), [Some(2)]);
+    assert_eq!(cells(&answer, "distinct"), [Some(2)]);
+    let answer = coverage("(9).flip(0).step(2)", -(1 << 62), (1 << 62) - 1, 2);
+    assert_eq!(cells(&answer, "reads"), [Some(0), Some(5)]);
+
+    // The bytes of the elements are past 64 bits, those of the second tensor alike.
+    let chains = ["(2):(4611686018427387904)", "(2):(1) offset 4611686018427387904"];
+    let answer = ask(&format!(
+        r#"{{"op":"compare","a":{{"chain":"{}"}},"b":{{"chain":"{}"}},"width":65536,"line":1}}"#,
+        chains[0], chains[1],
+    ));
+    for side in ["a", "b"] {
+        assert_eq!(answer.get(side).unwrap().get("lines"), Some(&Value::Int(2 * 65536)), "{side}");
+    }
+}
+
+#[test]
+fn lines_of_an_unknown_number_of_addresses_are_unknown() {
+    // Two views whose addresses are spread over more than 64 bits.
+    let chain =
+        "(3074457345618258603, 2):(6, 1) offset -9223372036854775807.permute(1, 0).reshape(3074457345618258603, 2)";
+    let request =
+        format!(r#"{{"op":"compare","a":{{"chain":"{chain}"}},"b":{{"chain":"{chain}"}},"width":4,"line":64}}"#);
+    let answer = ask(&request);
+    for name in ["distinct", "lines"] {
+        assert_eq!(answer.get("a").unwrap().get(name), Some(&Value::Null), "{name}");
+    }
+}
+
+#[test]
+fn lines_between_neighbours_are_counted_once() {
+    // Elements of 24 bytes on lines of 16, spread as widely as to be sorted, or not; a few of them before address 0.
+    for (chain, lines) in [
+        ("(4)", 6),
+        ("(2, 4):(1000000000, 1)", 12),
+        ("(2, 3):(1000000000, -1) offset 1", 10),
+        ("(5):(2) offset -3", 10),
+        ("(5):(1) offset -3", 8),
+    ] {
+        let request =
+            format!(r#"{{"op":"compare","a":{{"chain":"{chain}"}},"b":{{"chain":"{chain}"}},"width":24,"line":16}}"#);
+        let answer = ask(&request);
+        assert_eq!(answer.get("a").unwrap().get("lines"), Some(&Value::Int(lines)), "{chain}");
+    }
+}
+
+#[test]
+fn tiles_of_the_views_above_count_positions() {
+    // The upper view reads each position once; the lower one reads every address twice.
+    let chain = "(2, 3):(0, 1).permute(1, 0).reshape(2, 3).pad((0, 0), (1, 0))";
+    let tracker = tracker(chain);
+    assert_eq!(tracker.views().len(), 2);
+    let tile = |view: usize| {
+        let request = format!(
+            r#"{{"op":"tile","source":{{"chain":"{chain}"}},"rows":[0],"columns":[1],"fixed":[0,0],
+                "row":{{"begin":0,"end":2}},"column":{{"begin":0,"end":4}},"view":{view},"counts":true}}"#
+        );
+        cells(&ask(&request), "counts")
+    };
+    assert_eq!(tile(0), [None, Some(2), Some(2), Some(2), None, Some(2), Some(2), Some(2)]);
+    assert_eq!(tile(1), [None, Some(1), Some(1), Some(1), None, Some(1), Some(1), Some(1)]);
+}
+
+#[test]
+fn tiles_with_an_empty_side_take_no_room_for_the_other() {
+    let sources = [
+        r#"{"chain":"(3, 1000000000000, 1)"}"#,
+        r#"{"index":"x","variables":[{"name":"z","begin":0,"end":3},{"name":"x","begin":0,"end":1000000000000},
+            {"name":"y","begin":0,"end":1}]}"#,
+    ];
+    for source in sources {
+        let request = format!(
+            r#"{{"op":"tile","source":{source},"rows":[0],"columns":[1,2],"fixed":[0,0,0],
+                "row":{{"begin":3,"end":3}},"column":{{"begin":0,"end":1000000000000}}}}"#
+        );
+        assert_eq!(cells(&ask(&request), "addresses"), []);
+    }
+}
+
+#[test]
+fn an_address_that_means_masked_is_refused() {
+    let request = r#"{"op":"tile","source":{"chain":"(2):(1) offset -9223372036854775808"},"rows":[0],"columns":[],
+        "fixed":[0],"row":{"begin":0,"end":2},"column":{"begin":0,"end":1}}"#;
+    assert!(refused(request).message.contains("stands for masked"));
+}
+
+#[test]
+fn free_tiles_of_many_cells_are_filled_block_by_block() {
+    let source = r#"{"index":"50*x + y","valid":"y != 7","variables":[{"name":"x","begin":-20,"end":80},
+        {"name":"y","begin":0,"end":50}]}"#;
+    for (rows, columns, sizes) in [("[0,1]", "[]", [5000, 1]), ("[]", "[0,1]", [1, 5000]), ("[0]", "[1]", [100, 50])] {
+        let request = format!(
+            r#"{{"op":"tile","source":{source},"rows":{rows},"columns":{columns},"fixed":[0,0],
+                "row":{{"begin":0,"end":{}}},"column":{{"begin":0,"end":{}}}}}"#,
+            sizes[0], sizes[1],
+        );
+        let expected: Vec<_> = (0..5000).map(|cell| (cell % 50 != 7).then_some(cell - 1000)).collect();
+        assert_eq!(cells(&ask(&request), "addresses"), expected, "{rows} {columns}");
+    }
+}
+
+#[test]
+fn long_expressions_are_not_gone_through_for_all_elements() {
+    let sum: Vec<String> = (2..1000).map(|k| format!("x // {k} % {} * y", k + 3)).collect();
+    let variables = r#"[{"name":"x","begin":0,"end":1000},{"name":"y","begin":0,"end":1000}]"#;
+    let source = format!(r#"{{"index":"{}","variables":{variables}}}"#, sum.join(" + "));
+    let free = ask(&format!(r#"{{"op":"free",{}"#, &source[1..]));
+    assert_eq!(free.get("range_exact"), Some(&Value::Bool(false)));
+    let answer = ask(&format!(r#"{{"op":"coverage","source":{source},"begin":0,"end":1000000000,"buckets":10}}"#));
+    assert_eq!(answer.get("exact"), Some(&Value::Bool(false)));
+    let Some(Value::Floats(reads)) = answer.get("reads") else { panic!() };
+    assert!((reads.iter().sum::<f64>() - 1e6).abs() < 1.0);
+    let answer = ask(&format!(r#"{{"op":"readers","source":{source},"address":1,"limit":10}}"#));
+    assert_eq!(answer.get("complete"), Some(&Value::Bool(false)));
+}

@@ -82,13 +82,27 @@ pub(crate) fn tile(request: &Value) -> Result<Value, Fault> {
     let cells = rows.count.checked_mul(columns.count).filter(|cells| *cells <= MOST);
     let cells = cells.ok_or_else(|| Fault::limit(format!("a tile has at most {MOST} cells")))?;
     let lowest = usize::try_from(request.number_or("view", 0)?).map_err(|_| Fault::request("`view` is a view"))?;
+    if lowest == 0 && layout.bounds().is_some_and(|(low, _)| low == MASKED) {
+        let message = format!("an element may read address {MASKED}, which stands for masked elements here");
+        return Err(Fault::limit(message));
+    }
     let mut addresses = vec![MASKED; cells as usize];
     match &layout {
+        // One side may be long where the other is empty.
+        _ if cells == 0 => {}
         Layout::Chain(tracker) => of_chain(tracker, lowest, [&rows, &columns], &mut index, &mut addresses),
         Layout::Free(free) => of_free(free, [&rows, &columns], &mut index, &mut addresses)?,
     }
     let (counts, counts_note) = if request.is_set("counts") {
-        match coverage::counts(&layout)? {
+        // What the cells hold is read by the views above as memory is by all of them.
+        let above = match &layout {
+            Layout::Chain(tracker) if lowest > 0 => {
+                let lowest = lowest.min(tracker.views().len() - 1);
+                Some(Layout::Chain(ShapeTracker::from_views(tracker.views()[lowest..].iter().cloned())?))
+            }
+            _ => None,
+        };
+        match coverage::counts(above.as_ref().unwrap_or(&layout))? {
             Ok(counts) => (Some(counted(&counts, &addresses)), None),
             Err(note) => (None, Some(note)),
         }
@@ -154,33 +168,22 @@ fn of_chain(tracker: &ShapeTracker, lowest: usize, [rows, columns]: [&Side; 2], 
 }
 
 fn of_free(free: &Free, [rows, columns]: [&Side; 2], index: &mut Dims, cells: &mut [i64]) -> Result<(), Fault> {
-    if columns.count == 0 {
-        return Ok(());
-    }
-    let mut values: Vec<Vec<i64>> = free
-        .ranges
-        .iter()
-        .zip(&*index)
-        .map(|(range, i)| vec![range.start.wrapping_add(*i); columns.count as usize])
-        .collect();
-    for column in 0..columns.count {
+    let (mut row, mut column) = (0, 0);
+    let mut addresses = vec![None; cells.len()];
+    let next = |values: &mut Vec<i64>| {
+        if column == 0 {
+            rows.place(row, index);
+        }
         columns.place(column, index);
-        for axis in &columns.axes {
-            values[*axis][column as usize] = free.ranges[*axis].start + index[*axis];
+        values.extend(free.ranges.iter().zip(index.iter()).map(|(range, i)| range.start + i));
+        column += 1;
+        if column == columns.count {
+            (row, column) = (row + 1, 0);
         }
-    }
-    for (row, cells) in cells.chunks_mut(columns.count as usize).enumerate() {
-        rows.place(row as i64, index);
-        for axis in &rows.axes {
-            values[*axis].fill(free.ranges[*axis].start + index[*axis]);
-        }
-        let slices: Vec<&[i64]> = values.iter().map(|column| &column[..]).collect();
-        let found = free.graph.evaluate_columns(&free.simple, &slices)?;
-        for (cell, (address, valid)) in cells.iter_mut().zip(found[0].iter().zip(&found[1])) {
-            if *valid == 1 {
-                *cell = *address;
-            }
-        }
+    };
+    free.addresses(next, &mut addresses)?;
+    for (cell, address) in cells.iter_mut().zip(addresses) {
+        *cell = address.unwrap_or(MASKED);
     }
     Ok(())
 }

@@ -174,21 +174,21 @@ impl Box {
 
     /// The position at a point of the box.
     pub(crate) fn position(&self, point: &[i64]) -> i64 {
-        self.axes.iter().zip(point).fold(self.origin, |position, (axis, &i)| position + axis.stride * i)
+        // The sum is in range though its parts may not be: next to memory, positions may span all of `i64`.
+        let moved = |position: i64, (axis, &i): (&Axis, &i64)| position.wrapping_add(axis.stride.wrapping_mul(i));
+        self.axes.iter().zip(point).fold(self.origin, moved)
     }
 
-    /// The smallest and the largest position.
-    pub(crate) fn positions(&self) -> (i64, i64) {
-        self.axes.iter().fold((self.origin, self.origin), |(low, high), axis| {
-            let reach = axis.stride * (axis.size - 1);
-            (low + reach.min(0), high + reach.max(0))
-        })
+    /// The largest position.
+    pub(crate) fn last(&self) -> i128 {
+        let reach = |axis: &Axis| i128::from(axis.stride.max(0)) * i128::from(axis.size - 1);
+        i128::from(self.origin) + self.axes.iter().map(reach).sum::<i128>()
     }
 
     /// Restricts an axis to the indices `from..to` of the box.
     pub(crate) fn restrict(&mut self, l: usize, from: i64, to: i64) {
         let axis = &mut self.axes[l];
-        self.origin += axis.stride * from;
+        self.origin = self.origin.wrapping_add(axis.stride.wrapping_mul(from));
         axis.first += from;
         axis.size = to - from;
     }

@@ -473,7 +473,7 @@ pub(crate) fn point_with_digits(
         target += weight * begin;
         free = weight * i128::from(interval.size);
     }
-    let largest = i128::from(space.positions().1);
+    let largest = space.last();
     terms.push((-free, largest / free + 1));
     let found = solve(&terms, target, work)?;
     Ok(found.map(|values| values[..space.axes.len()].iter().map(|&i| i as i64).collect()))

@@ -340,3 +340,49 @@ fn large_views_whose_strides_keep_apart_do_not_collide() {
     let [a, b] = overlapping.collision().unwrap().expect("the rows overlap by one");
     assert!(a != b && overlapping.address(&a) == overlapping.address(&b));
 }
+
+#[test]
+fn views_over_memory_that_span_all_of_i64_are_answered() {
+    const VAST: i64 = 2_305_843_009_213_693_953;
+    let views = [
+        View::new([VAST], [6], -9_223_372_036_854_644_593, None),
+        View::new([VAST - 1, 2], [6, 1], -9_223_372_036_854_644_593, None),
+        View::new([3, 3], [i64::MAX - 1, 1], -i64::MAX, None),
+        View::new([2, 3], [-i64::MAX, 1 << 61], 1 << 61, None),
+    ];
+    for view in views.map(Result::unwrap) {
+        let (numel, rank) = (view.numel(), view.rank());
+        let tracker = ShapeTracker::from(view.clone());
+        let ends = |at: i64| i128::from(view.offset()) + i128::from(at);
+        let reach = |sign: i128| -> i128 {
+            let reach = view.shape().iter().zip(view.strides()).map(|(n, s)| i128::from(n - 1) * i128::from(*s));
+            reach.map(|reach| if reach * sign > 0 { reach } else { 0 }).sum()
+        };
+        let range = Some(((ends(0) + reach(-1)) as i64, (ends(0) + reach(1)) as i64));
+        for st in [
+            tracker.clone(),
+            tracker.flip([0]).unwrap(),
+            tracker.permute((0..rank as i64).rev().collect::<Vec<_>>()).unwrap(),
+            tracker.reshape([numel]).unwrap(),
+            tracker.permute((0..rank as i64).rev().collect::<Vec<_>>()).unwrap().reshape([numel]).unwrap(),
+        ] {
+            assert_eq!(st.address_range(), Ok(range), "{st:?}");
+            let _ = (st.single_view(), st.real_strides(), st.collision(), st.axis_is_masked(0));
+            let Ok(code) = st.index_expr() else { continue };
+            for position in [0, 1, numel / 2, numel - 1] {
+                let mut rest = position;
+                let mut index = vec![0; st.rank()];
+                for (i, size) in index.iter_mut().zip(st.shape()).rev() {
+                    (*i, rest) = (rest % size, rest / size);
+                }
+                let values: Vec<i64> = code
+                    .graph()
+                    .variables()
+                    .iter()
+                    .map(|variable| index[variable.name[3..].parse::<usize>().unwrap()])
+                    .collect();
+                assert_eq!(code.graph().evaluate(code.index(), &values).ok(), st.address(&index), "{st:?} {index:?}");
+            }
+        }
+    }
+}
