@@ -27,13 +27,17 @@ const MODE_NAMES: readonly { mode: Mode; name: string; hint: string }[] = [
 /** What a screen reader says of the element, once it is not only brushed by the pointer. */
 const Spoken = live(() => {
   const known = detail.value;
+  const over = pointed.value;
+  const read = sharing.value;
   let text = "";
   if (trouble.value !== null) {
     text = trouble.value.fault.message;
-  } else if (known !== null && known.index !== null && pointed.value === null && current.value) {
+  } else if (known !== null && current.value && over !== null && "keys" in over && read?.address === over.address) {
+    const many = counted(read.indices.length, "element");
+    text = `Address ${plain(read.address)}: read by ${read.complete ? "" : "at least "}${many}.`;
+  } else if (known !== null && known.index !== null && over === null && current.value) {
     const { begins } = known.layout;
     const index = bracket(known.index.map((at, axis) => at + (begins[axis] ?? 0)));
-    const read = sharing.value;
     const shared = read?.complete === true ? `, read by ${counted(read.indices.length, "element")}` : "";
     text = `Element ${index}: ${known.address === null ? "masked, no address" : `address ${plain(known.address)}${shared}`}.`;
   }

@@ -6,7 +6,7 @@ import { current, layout, type Layout } from "./layout";
 import { at, change } from "./page";
 
 /** What the pointer is over: an element of the grid, or an address of the strip. */
-export type Pointed = { index: number[] } | { address: Integer };
+export type Pointed = { index: number[] } | { address: Integer; keys?: true };
 
 /** What is known of the element in focus. */
 export interface Detail {
@@ -63,8 +63,8 @@ export function select(index: readonly number[]): void {
 
 let turn = 0;
 
-async function readersOf(layout: Layout, address: Integer): Promise<Readers | null> {
-  const said = await ask("readers", { source: layout.source, address, limit: MOST_READERS }, "readers");
+export async function readersOf(layout: Layout, address: Integer, key = "readers"): Promise<Readers | null> {
+  const said = await ask("readers", { source: layout.source, address, limit: MOST_READERS }, key);
   if (said === null) return null;
   if (!said.ok) return { layout, address, indices: [], complete: false, note: said.fault.message };
   const { indices, complete, note } = said.value;

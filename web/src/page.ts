@@ -316,21 +316,26 @@ function open(): void {
   page.value = pageOf(read(fragment));
 }
 
-function stepOf(state: unknown): number {
-  return typeof state === "object" && state !== null && "step" in state ? Number(state.step) || 0 : 0;
+/** The number of an entry of the history; one that the page did not make, but a link, has none yet. */
+function stepOf(state: unknown, next: number): number {
+  if (typeof state === "object" && state !== null && "step" in state) return Number(state.step) || 0;
+  history.replaceState({ step: next }, "");
+  return next;
 }
 
 /** Reads the link, and follows the browser's history from now on. */
 export function follow(): void {
   open();
-  const now = stepOf(history.state);
+  const now = stepOf(history.state, 0);
   steps.value = { now, last: now };
   addEventListener("popstate", (event: PopStateEvent) => {
     clearTimeout(writing);
     writing = 0;
     open();
-    const step = stepOf(event.state);
-    steps.value = { now: step, last: Math.max(step, steps.value.last) };
+    const { now, last } = steps.value;
+    const step = stepOf(event.state, now + 1);
+    // What is new ends what could be done again.
+    steps.value = { now: step, last: event.state === null ? step : Math.max(step, last) };
   });
   addEventListener("pagehide", flush);
 }

@@ -105,6 +105,9 @@ test("memory is one tab stop, and pointing at an address lights its readers", as
     [1, 2],
     [2, 2],
   ]);
+  await page.waitForFunction(
+    () => document.querySelector(".spoken[role=status]")?.textContent === "Address 2: read by 3 elements.",
+  );
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => globalThis.explorer.page.value.at.join() === "0,2");
   await page.context().close();
@@ -146,6 +149,23 @@ test("everything can be done with the keyboard alone", async () => {
   await page.context().close();
 });
 
+test("a block that is moved keeps the focus", async () => {
+  const { page } = await open(here.browser, `${here.url}#chain=(4,+6).flip(0).permute(1,+0).reshape(24)`);
+  await page.getByRole("button", { name: "Move flip, operation 1 later" }).focus();
+  for (const [chain, name] of [
+    ["(4, 6).permute(1, 0).flip(0).reshape(24)", "Move flip, operation 2 later"],
+    ["(4, 6).permute(1, 0).reshape(24).flip(0)", "Move flip, operation 3 earlier"],
+    ["(4, 6).permute(1, 0).flip(0).reshape(24)", "Move flip, operation 2 earlier"],
+    ["(4, 6).flip(0).permute(1, 0).reshape(24)", "Move flip, operation 1 later"],
+  ]) {
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((chain) => globalThis.explorer.page.value.chain === chain, chain);
+    await settled(page);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(name);
+  }
+  await page.context().close();
+});
+
 test("a telephone is wide enough", async () => {
   const { page, complaints } = await open(here.browser, here.url, {
     viewport: { width: 360, height: 740 },
@@ -164,6 +184,33 @@ test("a telephone is wide enough", async () => {
   const now = (await page.locator("#grid canvas").boundingBox())!;
   await page.touchscreen.tap(now.x + box.width - 30, now.y + 40);
   await page.waitForFunction(() => globalThis.explorer.page.value.at.join() === "0,5");
+
+  // A finger that taps an address selects an element that reads it.
+  await page.locator("#memory canvas").scrollIntoViewIfNeeded();
+  const memory = (await page.locator("#memory canvas").boundingBox())!;
+  const x = await page.evaluate(() => {
+    const { stripCanvas, stripView } = globalThis.explorer;
+    const { left, scale } = stripCanvas.now!.frame(stripView.value!);
+    return left + 13.5 * scale;
+  });
+  await page.touchscreen.tap(memory.x + x, memory.y + 38);
+  await page.waitForFunction(() => globalThis.explorer.page.value.at.join() === "2,1");
+
+  // One finger scrolls the page over a picture that is seen as a whole, two zoom it, up and down too.
+  const touch = await page.context().newCDPSession(page);
+  const fingers = (type: "touchStart" | "touchMove" | "touchEnd", ...points: [number, number][]): Promise<unknown> =>
+    touch.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+  await go(page, { chain: "(40, 30)" });
+  await page.locator("#grid canvas").scrollIntoViewIfNeeded();
+  const grid = (await page.locator("#grid canvas").boundingBox())!;
+  const [middle, level] = [grid.x + 150, grid.y + 150];
+  await fingers("touchStart", [middle, level - 20]);
+  await fingers("touchStart", [middle, level - 20], [middle, level + 20]);
+  for (let apart = 20; apart <= 70; apart += 5) {
+    await fingers("touchMove", [middle, level - apart], [middle, level + apart]);
+  }
+  await fingers("touchEnd");
+  await page.waitForFunction(() => (globalThis.explorer.page.value.camera?.scale ?? 0) > 15);
   expect(complaints).toEqual([]);
   await page.context().close();
 });
@@ -205,5 +252,26 @@ test("reduced motion moves nothing", async () => {
       }).length,
   );
   expect(moving).toBe(0);
+  await page.context().close();
+});
+
+test("where the system chooses the colours icons and keys are still seen", async () => {
+  const { page } = await open(here.browser, here.url, { forcedColors: "active" });
+  const hidden = await page.evaluate(() => {
+    const painted = (element: Element, part: string | null, behind: Element): boolean => {
+      const style = getComputedStyle(element, part);
+      return (
+        style.backgroundImage !== "none" || style.backgroundColor !== getComputedStyle(behind).backgroundColor
+      );
+    };
+    const icons = [...document.querySelectorAll("button[data-icon]")].filter(
+      (icon) => getComputedStyle(icon, "::before").forcedColorAdjust !== "none" || !painted(icon, "::before", icon),
+    );
+    const swatches = [...document.querySelectorAll(".swatch:not(.hole)")].filter(
+      (swatch) => getComputedStyle(swatch).forcedColorAdjust !== "none" || !painted(swatch, null, document.body),
+    );
+    return [...icons, ...swatches].map((element) => element.outerHTML);
+  });
+  expect(hidden).toEqual([]);
   await page.context().close();
 });

@@ -193,3 +193,12 @@ test("foreign notations are read", async () => {
     expect(await page.evaluate(() => globalThis.explorer.layout.value!.shape), chain).toEqual(shape);
   }
 });
+
+test("a scalar can be given an axis", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "()" });
+  await page.getByLabel("Add an operation").selectOption("unsqueeze");
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "().unsqueeze(0)");
+  await settled(page);
+  expect(await page.evaluate(() => globalThis.explorer.layout.value!.shape)).toEqual([1]);
+});

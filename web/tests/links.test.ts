@@ -130,6 +130,24 @@ test("undo and redo are the browser's own", async () => {
   await page.context().close();
 });
 
+test("a link that is followed on the page is a step of undo", async () => {
+  const { page } = await open(here.browser, `${here.url}#chain=(4,6)`);
+  const undo = page.getByRole("button", { name: "Undo" });
+  const redo = page.getByRole("button", { name: "Redo" });
+  await page.evaluate(() => globalThis.explorer.change({ chain: "(5, 5)" }, true));
+  await page.evaluate(() => globalThis.explorer.change({ chain: "(6, 6)" }, true));
+  await undo.click();
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(5, 5)");
+  await go(page, { chain: "(2, 2)" });
+  expect(await redo.isDisabled()).toBe(true);
+  await undo.click();
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(5, 5)");
+  await redo.click();
+  await page.waitForFunction(() => globalThis.explorer.page.value.chain === "(2, 2)");
+  expect(await redo.isDisabled()).toBe(true);
+  await page.context().close();
+});
+
 test("scrubbing a number is one step of undo, and selecting is none", async () => {
   const { page } = await open(here.browser, `${here.url}#chain=(4,6)`);
   const length = await page.evaluate(() => history.length);

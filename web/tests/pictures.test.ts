@@ -58,6 +58,113 @@ test("what is exported is what is seen", async () => {
   expect(text).not.toContain("NaN");
 });
 
+test("rings around narrow cells are exported too", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(130)", at: "7" });
+  await page.waitForFunction(() => globalThis.explorer.detail.value?.address === 7);
+  const { text } = await exported(page);
+  const paths = [...text.matchAll(/ d="([^"]*)"/g)].map(([, path]) => path!);
+  expect(paths.some((path) => path.includes("a"))).toBe(true);
+  expect(paths.filter((path) => /--|NaN/.test(path))).toEqual([]);
+});
+
+test("what has no picture is exported as data only", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(0, 3)" });
+  await page.getByRole("button", { name: "Export" }).click();
+  const off = (name: string): Promise<boolean> => page.getByRole("button", { name, exact: true }).isDisabled();
+  expect([await off("SVG"), await off("PNG"), await off("JSON")]).toEqual([true, true, false]);
+  await page.keyboard.press("Escape");
+});
+
+test("a long line can be seen and pointed at, and names of joined axes have room", async () => {
+  const { page } = await here.shared();
+  for (const [shape, places] of [
+    ["(3000)", "columns"],
+    ["(3000)", "rows"],
+    ["(2, 3000)", "rows,columns"],
+  ] as const) {
+    await go(page, { chain: shape, axes: places });
+    const { small, inside } = await page.evaluate(() => {
+      const { gridCanvas, gridView } = globalThis.explorer;
+      const view = gridView.value!;
+      const { left, top, wide, tall } = gridCanvas.now!.frame(view);
+      const { row, column } = view.scene.plan;
+      const [x, y] = [column.extent * wide, row.extent * tall];
+      return {
+        small: Math.min(x, y),
+        inside: gridCanvas.now!.indexAt(view, left + x - 1e-6, top + y - 1e-6),
+      };
+    });
+    expect(small, shape).toBeGreaterThanOrEqual(13.9);
+    // The last element lies in the last corner.
+    expect(inside, shape).toEqual(shape === "(3000)" ? [2999] : [1, 2999]);
+  }
+  await go(page, { chain: "(12, 13, 14, 5)", axes: "down,rows,rows,columns" });
+  const left = await page.evaluate(() => {
+    const { gridCanvas, gridView } = globalThis.explorer;
+    return gridCanvas.now!.frame(gridView.value!).left;
+  });
+  // "11" and "12,13" beside each other, seven pixels a letter.
+  expect(left).toBeGreaterThanOrEqual(7 * 7);
+});
+
+test("a link that zooms to where nothing is shows some of the tensor", async () => {
+  const { page } = await here.shared();
+  for (const zoom of ["20,1e9,1e9", "20,-1e9,-1e9", "0.0001,0,0"]) {
+    await go(page, { chain: "(4, 6)", zoom });
+    const { from, to, scale, width, height } = await page.evaluate(() => {
+      const grid = globalThis.explorer.gridCanvas.now!;
+      const { camera, left, top } = grid.frame(globalThis.explorer.gridView.value!);
+      const { scale, x, y } = camera;
+      const from = [left - x * scale, top - y * scale];
+      const to = [left + (6 - x) * scale, top + (4 - y) * scale];
+      return { from, to, scale, width: grid.width, height: grid.height };
+    });
+    expect(scale, zoom).toBeGreaterThanOrEqual(4);
+    expect(from[0], zoom).toBeLessThan(width - 10);
+    expect(from[1], zoom).toBeLessThan(height - 10);
+    expect(to[0], zoom).toBeGreaterThan(10);
+    expect(to[1], zoom).toBeGreaterThan(10);
+  }
+});
+
+test("rows of memory that are shorter than was asked for say so", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(64, 512)", strip: "wrapped", row: "512" });
+  const row = await page.evaluate(() => {
+    const { stripCanvas, stripView } = globalThis.explorer;
+    return stripCanvas.now!.frame(stripView.value!).row;
+  });
+  expect(row).toBeLessThan(512);
+  expect(await page.locator("#memory").innerText()).toContain(`No more than ${row} addresses fit into a row here.`);
+  await go(page, { chain: "(64, 512)", strip: "wrapped", row: "64" });
+  expect(await page.locator("#memory").innerText()).not.toContain("No more than");
+});
+
+test("the menu of exports closes where someone presses elsewhere", async () => {
+  const { page } = await here.shared();
+  await page.getByRole("button", { name: "Export" }).click();
+  expect(await page.locator("#exports").count()).toBe(1);
+  await page.locator("h1").click();
+  await page.waitForSelector("#exports", { state: "detached" });
+});
+
+test("no line of the expression is explained by itself", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(5).pad((0, 3)).reshape(2, 4)", at: "1,1" });
+  const lines = await page
+    .locator(".code-line")
+    .evaluateAll((all) =>
+      all.map((line) => [
+        line.getAttribute("data-line"),
+        line.querySelector("dd > code:not(.substituted)")!.textContent,
+      ]),
+    );
+  expect(lines.length).toBeGreaterThan(2);
+  for (const [name, text] of lines) expect(text).not.toBe(name);
+});
+
 test("memory in rows zooms", async () => {
   const { page } = await here.shared();
   await go(page, { chain: "(64, 64)", strip: "wrapped", row: "64", at: "10,20" });
@@ -102,4 +209,16 @@ test("what the colours mean is written below", async () => {
     await go(page, { chain: "(4, 6).pad((1, 1), (2, 1))", color });
     expect(await page.locator("#grid .key").innerText()).toContain(says);
   }
+});
+
+test("a colour that is not there is that of addresses", async () => {
+  const { page } = await here.shared();
+  for (const color of ["axis7", "view1", "view12"]) {
+    await go(page, { chain: "(4, 6)", color });
+    expect(await page.getByLabel("Colour").inputValue()).toBe("address");
+    expect(await page.locator("#grid .key").innerText()).toContain("address from 0 to 23");
+  }
+  // A language that is not there says why, and is still the one that is chosen.
+  await go(page, { mode: "free", index: "a", variables: "a:0:3", code: "numpy" });
+  expect(await page.getByLabel("Code in").inputValue()).toBe("numpy");
 });

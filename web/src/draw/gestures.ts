@@ -66,18 +66,18 @@ export function listen(canvas: HTMLElement, gestures: Gestures): () => void {
     if (event.shiftKey) gestures.pan(-(event.deltaX || event.deltaY), 0);
     else gestures.zoom(Math.exp(-Math.min(Math.max(event.deltaY, -120), 120) * 0.004), x, y);
   };
-  canvas.addEventListener("pointerdown", down);
-  canvas.addEventListener("pointermove", move);
-  canvas.addEventListener("pointerup", up);
-  canvas.addEventListener("pointercancel", up);
-  canvas.addEventListener("pointerleave", leave);
-  canvas.addEventListener("wheel", wheel, { passive: false });
-  return () => {
-    canvas.removeEventListener("pointerdown", down);
-    canvas.removeEventListener("pointermove", move);
-    canvas.removeEventListener("pointerup", up);
-    canvas.removeEventListener("pointercancel", up);
-    canvas.removeEventListener("pointerleave", leave);
-    canvas.removeEventListener("wheel", wheel);
+  // Two fingers zoom, also where one scrolls the page.
+  const touch = (event: TouchEvent): void => {
+    if (event.touches.length > 1) event.preventDefault();
   };
+  const end = new AbortController();
+  const { signal } = end;
+  canvas.addEventListener("touchstart", touch, { passive: false, signal });
+  canvas.addEventListener("pointerdown", down, { signal });
+  canvas.addEventListener("pointermove", move, { signal });
+  canvas.addEventListener("pointerup", up, { signal });
+  canvas.addEventListener("pointercancel", up, { signal });
+  canvas.addEventListener("pointerleave", leave, { signal });
+  canvas.addEventListener("wheel", wheel, { passive: false, signal });
+  return () => end.abort();
 }

@@ -23,7 +23,10 @@ export interface GridView {
 /** Cells are no larger than this unless their labels need it. */
 const LARGEST = 56;
 const LARGEST_LABELLED = 128;
+const LARGEST_ZOOMED = 160;
 const SMALLEST_LINED = 6;
+/** A picture of few rows, or few columns, is no thinner: its cells are longer than they are wide. */
+const THINNEST = 14;
 const FEW_LABELS = 260;
 const MOST_LABELS = 4000;
 
@@ -45,6 +48,19 @@ export interface Frame {
   camera: Camera;
   left: number;
   top: number;
+  /** How wide and how tall a cell is. */
+  wide: number;
+  tall: number;
+}
+
+/** Where a place of a lane is drawn, from the first cell in view. */
+function pixel(place: number, from: number, scale: number, size: number): number {
+  return (place - from) * scale + place * (size - scale);
+}
+
+/** The place that is drawn there. */
+function placeAt(pixel: number, from: number, scale: number, size: number): number {
+  return size === scale ? from + pixel / scale : (pixel + from * scale) / size;
 }
 
 export class GridCanvas extends Sheet {
@@ -62,11 +78,10 @@ export class GridCanvas extends Sheet {
 
   /** Room for the numbers of rows and columns. */
   private gutters(scene: Scene): { left: number; top: number } {
-    const digits = (lane: Lane): number => String(Math.max(lane.inner - 1, 0)).length;
-    const facetsDown = scene.plan.row.gap > 0;
-    const facetsAcross = scene.plan.column.gap > 0;
-    const left = 14 + 7 * Math.min(digits(scene.plan.row), 9) + (facetsDown ? 22 : 0);
-    return { left, top: 20 + (facetsAcross ? 16 : 0) };
+    const { row, column } = scene.plan;
+    const letters = (axes: readonly number[]): number => Math.min(lettersOf(axes, scene), 20);
+    const left = 14 + 7 * letters(row.within) + (row.gap > 0 ? 10 + 7 * letters(row.facets) : 0);
+    return { left, top: 20 + (column.gap > 0 ? 16 : 0) };
   }
 
   /** The camera that shows everything. */
@@ -83,7 +98,22 @@ export class GridCanvas extends Sheet {
   }
 
   frame(view: GridScene & Pick<GridView, "camera">): Frame {
-    return { camera: view.camera ?? this.fit(view), ...this.gutters(view.scene) };
+    const whole = this.fit(view);
+    const { row, column } = view.scene.plan;
+    const camera = view.camera === null ? whole : this.within(view, view.camera, whole.scale);
+    const { scale } = camera;
+    const size = ({ extent }: Lane): number =>
+      scale < SMALLEST_LINED ? Math.max(scale, THINNEST / Math.max(extent, 1)) : scale;
+    return { camera, ...this.gutters(view.scene), wide: size(column), tall: size(row) };
+  }
+
+  /** The camera nearest to another that leaves some of the tensor in sight. */
+  within({ scene }: Pick<GridView, "scene">, { scale: wanted, x, y }: Camera, whole: number): Camera {
+    const scale = clamp(wanted, Math.min(whole * 0.5, 4), LARGEST_ZOOMED);
+    const near = (from: number, seen: number, { extent }: Lane): number =>
+      clamp(from, -seen * 0.5, extent - seen * 0.2);
+    const { row, column } = scene.plan;
+    return { scale, x: near(x, this.width / scale, column), y: near(y, this.height / scale, row) };
   }
 
   /** The height that shows everything at the scale that the width allows. */
@@ -95,10 +125,10 @@ export class GridCanvas extends Sheet {
 
   /** The index at a point of the canvas; null outside and in gaps. */
   indexAt(view: GridView, x: number, y: number): number[] | null {
-    const { camera, left, top } = this.frame(view);
+    const { camera, left, top, wide, tall } = this.frame(view);
     if (x < left || y < top) return null;
-    const column = view.scene.plan.column.cell(camera.x + (x - left) / camera.scale);
-    const row = view.scene.plan.row.cell(camera.y + (y - top) / camera.scale);
+    const column = view.scene.plan.column.cell(placeAt(x - left, camera.x, camera.scale, wide));
+    const row = view.scene.plan.row.cell(placeAt(y - top, camera.y, camera.scale, tall));
     if (row === null || column === null) return null;
     const index = [...view.scene.fixed];
     view.scene.plan.row.toIndex(row, index);
@@ -117,15 +147,15 @@ export class GridCanvas extends Sheet {
     wanted: Place[];
   } {
     const frame = this.frame(view);
-    const { camera, left, top } = frame;
+    const { camera, left, top, wide, tall } = frame;
     const step = camera.scale >= 1 ? 1 : 2 ** Math.ceil(-Math.log2(camera.scale));
     const { row, column } = view.scene.plan;
-    const clip = (lane: Lane, from: number, pixels: number): [number, number] => [
-      Math.max(Math.floor(from), 0),
-      Math.min(Math.ceil(from + pixels / camera.scale), lane.extent),
+    const clip = (lane: Lane, from: number, pixels: number, size: number): [number, number] => [
+      Math.max(Math.floor(placeAt(0, from, camera.scale, size)), 0),
+      Math.min(Math.ceil(placeAt(pixels, from, camera.scale, size)), lane.extent),
     ];
-    const [c0, c1] = clip(column, camera.x, this.width - left);
-    const [r0, r1] = clip(row, camera.y, this.height - top);
+    const [c0, c1] = clip(column, camera.x, this.width - left, wide);
+    const [r0, r1] = clip(row, camera.y, this.height - top, tall);
     return { frame, step, r0, r1, c0, c1, wanted: this.visible(step, r0, r1, c0, c1) };
   }
 
@@ -188,11 +218,15 @@ export class GridCanvas extends Sheet {
     return list.sort((a, b) => away(a) - away(b));
   }
 
-  private paint(tile: Tile, view: GridView, { camera, left, top }: Frame): void {
-    const cell = camera.scale * tile.step;
-    const x = left + (tile.column * SIDE * tile.step - camera.x) * camera.scale;
-    const y = top + (tile.row * SIDE * tile.step - camera.y) * camera.scale;
-    const [width, height] = [tile.columns * cell, tile.rows * cell];
+  private paint(tile: Tile, view: GridView, { camera, left, top, wide, tall }: Frame): void {
+    const { step } = tile;
+    const { row, column } = view.scene.plan;
+    const [r0, c0] = [tile.row * SIDE * step, tile.column * SIDE * step];
+    const x = left + pixel(c0, camera.x, camera.scale, wide);
+    const y = top + pixel(r0, camera.y, camera.scale, tall);
+    // The last sample may stand for less than the others.
+    const width = wide * Math.min(tile.columns * step, wide > camera.scale ? column.extent - c0 : Infinity);
+    const height = tall * Math.min(tile.rows * step, tall > camera.scale ? row.extent - r0 : Infinity);
     if (x > this.width || y > this.height || x + width < 0 || y + height < 0) return;
     this.pen.drawImage(pictureOf(tile, view.scene, view.theme), x, y, width, height);
   }
@@ -271,13 +305,15 @@ export class GridCanvas extends Sheet {
   private square(
     view: GridView,
     index: readonly number[],
-    { camera, left, top }: Frame,
+    { camera, left, top, wide, tall }: Frame,
   ): [number, number, number] | null {
     const { plan, fixed } = view.scene;
     if (plan.sliders.some((axis) => index[axis] !== fixed[axis])) return null;
-    const x = left + (plan.column.place(plan.column.ofIndex(index)) - camera.x) * camera.scale;
-    const y = top + (plan.row.place(plan.row.ofIndex(index)) - camera.y) * camera.scale;
     const { scale } = camera;
+    // In the middle of the cell, where that is no square.
+    const at = (lane: Lane, from: number, size: number): number =>
+      pixel(lane.place(lane.ofIndex(index)), from, scale, size) + (size - scale) / 2;
+    const [x, y] = [left + at(plan.column, camera.x, wide), top + at(plan.row, camera.y, tall)];
     if (x + scale < -20 || y + scale < -20 || x > this.width + 20 || y > this.height + 20) return null;
     return [x, y, scale];
   }
@@ -366,7 +402,7 @@ export class GridCanvas extends Sheet {
   private headers(view: GridView, frame: Frame, r0: number, r1: number, c0: number, c1: number): void {
     const { pen } = this;
     const { theme, scene, focus } = view;
-    const { camera, left, top } = frame;
+    const { camera, left, top, wide, tall } = frame;
     const { scale } = camera;
     const { row, column } = scene.plan;
     pen.fillStyle = theme.pane;
@@ -389,31 +425,40 @@ export class GridCanvas extends Sheet {
     };
     clipped(left - 6, 0, this.width, top, () => {
       pen.textAlign = "center";
-      const x = (place: number): number => left + (place - camera.x) * scale;
+      const x = (place: number): number => left + pixel(place, camera.x, scale, wide);
       const room = Math.max(14, String(column.inner).length * 7 + 6);
       const on = inSlice ? column.ofIndex(focus) : null;
-      for (const cell of ticks(column, c0, c1, room / scale, on)) {
+      for (const cell of ticks(column, c0, c1, room / wide, on)) {
         const name = nameOf(column.within, column, cell, scene);
         const least = left - 6 + name.length * 3.5;
         write(name, Math.max(x(column.place(cell) + 0.5), least), top - 9, cell === on);
       }
-      for (const { cell, middle } of facetTicks(column, c0, c1, 24 / scale)) {
+      for (const { cell, middle } of facetTicks(column, c0, c1, 24 / wide)) {
         write(nameOf(column.facets, column, cell, scene), x(middle), 9, false);
       }
     });
     clipped(0, top - 6, left, this.height, () => {
-      const y = (place: number): number => top + (place - camera.y) * scale;
+      const y = (place: number): number => top + pixel(place, camera.y, scale, tall);
       pen.textAlign = "right";
       const on = inSlice ? row.ofIndex(focus) : null;
-      for (const cell of ticks(row, r0, r1, 14 / scale, on)) {
+      for (const cell of ticks(row, r0, r1, 14 / tall, on)) {
         write(nameOf(row.within, row, cell, scene), left - 6, y(row.place(cell) + 0.5), cell === on);
       }
       pen.textAlign = "left";
-      for (const { cell, middle } of facetTicks(row, r0, r1, 16 / scale)) {
+      for (const { cell, middle } of facetTicks(row, r0, r1, 16 / tall)) {
         write(nameOf(row.facets, row, cell, scene), 2, y(middle), false);
       }
     });
   }
+}
+
+/** The letters of the longest name along some axes. */
+function lettersOf(axes: readonly number[], { layout }: Scene): number {
+  const ends = axes.map((axis) => {
+    const begin = layout.begins[axis] ?? 0;
+    return Math.max(...[begin, begin + (layout.shape[axis] ?? 1) - 1].map((end) => String(end).length));
+  });
+  return ends.length === 0 ? 1 : ends.reduce((all, letters) => all + letters + 1, -1);
 }
 
 /** The entries of the index of a cell along some axes. */
@@ -478,10 +523,7 @@ function longest(view: GridScene): number {
     case "position":
       return digits(layout.numel);
     case "index":
-      return [...plan.row.axes, ...plan.column.axes, ...plan.sliders].reduce(
-        (all, axis) => all + digits((layout.shape[axis] ?? 1) - 1) + 1,
-        -1,
-      );
+      return lettersOf([...plan.row.axes, ...plan.column.axes, ...plan.sliders], view.scene);
     case "valid":
       return 1;
   }

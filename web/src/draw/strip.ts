@@ -80,6 +80,8 @@ export class StripCanvas extends Sheet {
   private askedOf: Layout | null = null;
   /** Letters of the longest address. */
   private letterCount = 1;
+  /** How many addresses a row has: fewer than were asked for, where there is no room. */
+  readonly row = signal(0);
   /** What is not known of memory, and why. */
   readonly note = signal<string | null>(null);
 
@@ -281,6 +283,7 @@ export class StripCanvas extends Sheet {
     const { pen } = this;
     const { theme } = view;
     const { begin, end, scale, from, row, top, left } = frame;
+    this.row.value = row;
     const r0 = Math.max(Math.floor(top), 0);
     const r1 = Math.min(Math.ceil(top + this.height / scale) + 1, Math.ceil((end - begin) / row));
     const [first, last] = [begin + r0 * row, Math.min(begin + r1 * row, end)];

@@ -67,7 +67,8 @@ export class SvgPen {
     this.path += `M${short(x)} ${short(y)}h${short(width)}v${short(height)}h${short(-width)}z`;
   }
 
-  roundRect(x: number, y: number, width: number, height: number, radius: number): void {
+  roundRect(x: number, y: number, width: number, height: number, most: number): void {
+    const radius = Math.min(most, width / 2, height / 2);
     const [across, down] = [short(width - 2 * radius), short(height - 2 * radius)];
     const turn = (dx: 1 | -1, dy: 1 | -1): string => `a${radius} ${radius} 0 0 1 ${dx * radius} ${dy * radius}`;
     this.path += `M${short(x + radius)} ${short(y)}h${across}${turn(1, 1)}v${down}${turn(-1, 1)}`;

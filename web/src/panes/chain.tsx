@@ -64,6 +64,15 @@ function move(from: number, to: number): void {
   rewrite(start.value?.text ?? "", list, true);
 }
 
+/** Moves a block by one place. The focus goes with it, so that it can be moved on; at an end it may only go back. */
+function shift(at: number, by: 1 | -1): void {
+  move(at, at + by);
+  for (const icon of by < 0 ? ["right", "left"] : ["left", "right"]) {
+    // A disabled button does not take it.
+    document.querySelector<HTMLElement>(`[data-block="${at + by}"] [data-icon=${icon}]`)?.focus();
+  }
+}
+
 function replace(at: number, text: string): void {
   const list = blocks.value.map((block, each) =>
     each === at ? { ...block, operation: { ...block.operation, text } } : block,
@@ -138,14 +147,14 @@ const BlockCard = live(({ block, at }: { block: Block; at: number }) => {
             label={`Move ${name} earlier`}
             title="Earlier"
             disabled={at === 0}
-            click={() => move(at, at - 1)}
+            click={() => shift(at, -1)}
           />
           <IconButton
             icon="right"
             label={`Move ${name} later`}
             title="Later"
             disabled={at === blocks.value.length - 1}
-            click={() => move(at, at + 1)}
+            click={() => shift(at, 1)}
           />
           <IconButton
             icon={block.muted ? "off" : "on"}
@@ -210,7 +219,7 @@ const Add = live(() => {
       <select
         aria-label="Add an operation"
         value=""
-        disabled={!current.value || shape.length === 0}
+        disabled={!current.value}
         onChange={(event) => {
           const name = event.currentTarget.value;
           event.currentTarget.value = "";
@@ -220,7 +229,7 @@ const Add = live(() => {
         }}
       >
         <option value="">+ operation</option>
-        {ADDABLE.map((name) => (
+        {ADDABLE.filter((name) => shape.length > 0 || name === "unsqueeze").map((name) => (
           <option value={name}>{name}</option>
         ))}
       </select>
@@ -262,7 +271,7 @@ export const ChainPane = live(() => {
       {fault !== null && <Mistake id="chain-fault" fault={fault} text={chain.value} />}
       <p class="help" id="chain-help">
         {preset?.text ??
-          "A base shape and operations. ShapeTracker(views=\u2026), NumPy and PyTorch calls, as_strided triples and CuTe layouts are read too."}
+          "A base shape and operations. ShapeTracker(views=\u2026), NumPy and PyTorch calls, triples as ((2, 3), (3, 1), 0) and CuTe layouts are read too."}
       </p>
       {start.value !== null && (
         // A text that cannot be read to its end must not be written anew from what was read.

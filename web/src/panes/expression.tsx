@@ -57,7 +57,8 @@ function valueText(expression: Expression, node: number, values: readonly Intege
 }
 
 function Lines({ expression, values }: { expression: Expression; values: Integer[] | null }) {
-  const named = new Map(expression.lines.map(({ name, node }) => [node, name]));
+  // Where two lines are the same, the first gives the name: a line is not explained by itself.
+  const named = new Map(expression.lines.map(({ name, node }): [number, string] => [node, name]).reverse());
   const nameOf = (node: number): string => {
     const of = expression.nodes[node];
     return of?.kind === "variable" ? (of.name ?? "") : (named.get(node) ?? "");
@@ -171,9 +172,9 @@ const Code = live(() => {
           name="Code in"
           value={language}
           choose={(value) => change({ language: value as (typeof LANGUAGES)[number] }, true)}
-          options={LANGUAGES.filter((each) => now?.chain != null || (each !== "numpy" && each !== "pytorch")).map(
-            (each) => [each, NAMES[each] ?? each],
-          )}
+          options={LANGUAGES.filter(
+            (each) => each === language || now?.chain != null || (each !== "numpy" && each !== "pytorch"),
+          ).map((each) => [each, NAMES[each] ?? each])}
         />
         <label class="beside">
           <input

@@ -24,6 +24,21 @@ export const places = computed((): Place[] => {
 
 export const gridPlan = computed((): Plan => plan(layout.value?.shape ?? [], places.value));
 
+/** What may colour the cells, and what it is called. */
+const colors = computed((): [string, string][] => {
+  const now = layout.value;
+  const views = now?.chain?.views.slice(1) ?? [];
+  return [
+    ["address", "address"],
+    ["reads", "reads of the address"],
+    ...(now?.names ?? []).map((name, axis): [string, string] => [`axis${axis}`, name]),
+    ...views.map((_, view): [string, string] => [`view${view + 1}`, `position in view ${view + 1}`]),
+  ];
+});
+
+/** What colours them: a link may ask for an axis or a view that is not there. */
+const color = computed(() => colors.value.find(([each]) => each === page.value.color)?.[0] ?? "address");
+
 /** The entries of the selected element along the axes that are no rows or columns. */
 const slice = computed(() => {
   const { sliders } = gridPlan.value;
@@ -38,9 +53,9 @@ const NONE: readonly number[][] = [];
 /** All that the picture is made of. */
 export const gridView = computed((): GridView | null => {
   const now = layout.value;
-  const colors = theme.value;
-  if (now === null || colors === null) return null;
-  const { label, color } = page.value;
+  const shades = theme.value;
+  if (now === null || shades === null) return null;
+  const { label } = page.value;
   const known = detail.value?.layout === now ? detail.value : null;
   const over = pointed.value;
   const focus = over !== null && "index" in over ? over.index : (known?.index ?? selected.value);
@@ -52,10 +67,10 @@ export const gridView = computed((): GridView | null => {
       layout: now,
       plan: gridPlan.value,
       fixed: slice.value === "" ? [] : slice.value.split(",").map(Number),
-      color,
+      color: color.value,
     },
     label,
-    theme: colors,
+    theme: shades,
     camera: camera.value,
     focus: over !== null && "address" in over ? fits(known?.fromMemory === true ? known.index : null) : fits(focus),
     selected: fits(selected.value),
@@ -92,34 +107,27 @@ const TALLEST = 460;
 let still = 0;
 
 /** Moves the camera, so that some of the tensor stays in sight. */
-function put(grid: GridCanvas, { scale, x, y }: Camera): void {
+function put(grid: GridCanvas, view: GridView, camera: Camera): void {
   moving = true;
   clearTimeout(still);
   still = window.setTimeout(() => {
     moving = false;
     grid.redraw();
   }, 140);
-  const { column, row } = gridPlan.peek();
-  const [wide, tall] = [grid.width / scale, grid.height / scale];
-  change({
-    camera: {
-      scale,
-      x: clamp(x, -wide * 0.5, column.extent - wide * 0.2),
-      y: clamp(y, -tall * 0.5, row.extent - tall * 0.2),
-    },
-  });
+  change({ camera: grid.frame({ ...view, camera }).camera });
 }
 
 function zoomAt(grid: GridCanvas, view: GridView, factor: number, x: number, y: number): void {
   const { camera: from, left, top } = grid.frame(view);
   const whole = grid.frame({ ...view, camera: null }).camera.scale;
-  const scale = clamp(from.scale * factor, Math.min(whole * 0.5, 4), 160);
+  // The picture itself says how near and how far it can be.
+  const { scale } = grid.frame({ ...view, camera: { ...from, scale: from.scale * factor } }).camera;
   if (scale <= whole && factor < 1) {
     change({ camera: null });
     return;
   }
   const shift = 1 / from.scale - 1 / scale;
-  put(grid, { scale, x: from.x + (x - left) * shift, y: from.y + (y - top) * shift });
+  put(grid, view, { scale, x: from.x + (x - left) * shift, y: from.y + (y - top) * shift });
 }
 
 /** Zooms around the middle. */
@@ -130,7 +138,7 @@ function zoomBy(factor: number): void {
 
 function panBy(grid: GridCanvas, view: GridView, dx: number, dy: number): void {
   const { scale, x, y } = grid.frame(view).camera;
-  put(grid, { scale, x: x - dx / scale, y: y - dy / scale });
+  put(grid, view, { scale, x: x - dx / scale, y: y - dy / scale });
 }
 
 /** Brings an element into sight. */
@@ -328,8 +336,7 @@ function Key({ of: { scene, readers } }: { of: GridView }) {
 
 export const GridPane = live(() => {
   const now = layout.value;
-  const views = Math.max(now?.chain?.views.length ?? 1, 1);
-  const { label, color } = page.value;
+  const { label } = page.value;
   const note = canvases.value?.tiles.note.value ?? null;
   const elsewhere =
     gridView.value === null
@@ -351,17 +358,9 @@ export const GridPane = live(() => {
           />
           <Choice
             name="Colour"
-            value={color}
+            value={color.value}
             choose={(value) => change({ color: value }, true)}
-            options={[
-              ["address", "address"],
-              ["reads", "reads of the address"],
-              ...(now?.names ?? []).map((name, axis) => [`axis${axis}`, name] as const),
-              ...Array.from(
-                { length: views - 1 },
-                (_, view) => [`view${view + 1}`, `position in view ${view + 1}`] as const,
-              ),
-            ]}
+            options={colors.value}
           />
           <Zoom of="the tensor" by={zoomBy} all={() => change({ camera: null })} />
         </>

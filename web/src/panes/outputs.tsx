@@ -68,9 +68,15 @@ function json(): void {
 /** Whether the menu is open. */
 const open = signal(false);
 
+addEventListener("pointerdown", ({ target }) => {
+  if (!(target instanceof Element && target.closest(".menu"))) open.value = false;
+});
+
 export const Outputs = live(() => {
-  const off = !current.value || layout.value === null;
-  const item = (name: string, hint: string, run: () => void) => (
+  const now = layout.value;
+  const off = !current.value || now === null;
+  const blank = off || now.tooLong || now.shape.includes(0);
+  const item = (name: string, hint: string, off: boolean, run: () => void) => (
     <button
       type="button"
       title={hint}
@@ -105,9 +111,9 @@ export const Outputs = live(() => {
         </button>
         {open.value && (
           <div id="exports" class="menu-list" role="group" aria-label="Export">
-            {item("SVG", "The pictures as vectors", svg)}
-            {item("PNG", "The pictures as pixels", png)}
-            {item("JSON", "Shape, views and expressions as data", json)}
+            {item("SVG", "The pictures as vectors", blank, svg)}
+            {item("PNG", "The pictures as pixels", blank, png)}
+            {item("JSON", "The layout as data", off, json)}
           </div>
         )}
       </div>

@@ -62,7 +62,6 @@ export class Scrub extends Component<Props> {
         ref={(input) => input?.style.setProperty("--letters", String(Math.max(shown.length, 1)))}
         type="text"
         role="spinbutton"
-        inputMode="numeric"
         autocomplete="off"
         aria-label={label}
         aria-valuenow={number ?? undefined}

@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals-core";
 import { isVast, limits, StripCanvas, TOP, type StripView } from "../draw/strip";
 import type { Integer } from "../engine";
 import { theme } from "../draw/theme";
-import { detail, pointed, readers, select, sharing } from "../focus";
+import { detail, pointed, readers, readersOf, select, sharing } from "../focus";
 import { current, layout } from "../layout";
 import { clamp, counted, integer, plain, pretty } from "../numbers";
 import { change, page } from "../page";
@@ -92,7 +92,7 @@ const MEMORY: Subject<StripCanvas, StripView> = {
       },
       click(x, y) {
         const address = at(x, y);
-        if (address !== null) chooseReader(address);
+        if (address !== null) void chooseReader(address);
       },
       movable: () => page.peek().stripCamera !== null || page.peek().strip === "wrapped",
     };
@@ -115,12 +115,12 @@ const MEMORY: Subject<StripCanvas, StripView> = {
     const to = goals[key];
     if (to !== undefined && end > begin) {
       const address = integer(to < begin ? begin : to >= end ? end - 1n : to);
-      pointed.value = { address };
+      pointed.value = { address, keys: true };
       // The address stays in sight.
       const next = strip.showing(view, Number(address));
       if (next !== null) change({ stripCamera: next });
     } else if (key === "Enter" || key === " ") {
-      if (view.focus !== null) chooseReader(view.focus);
+      if (view.focus !== null) void chooseReader(view.focus);
     } else if (key === "Escape") {
       pointed.value = null;
     } else if (key === "+" || key === "=" || key === "-") {
@@ -138,12 +138,16 @@ const MEMORY: Subject<StripCanvas, StripView> = {
 };
 
 /** Selects an element that reads the address; again, and it is the next one. */
-function chooseReader(address: Integer): void {
-  const read = readers.peek();
-  if (read === null || String(read.address) !== String(address)) return;
+async function chooseReader(address: Integer): Promise<void> {
+  const [now, known] = [layout.peek(), readers.peek()];
+  if (now === null) return;
+  // A finger points at nothing before it taps, so they may not be known.
+  const there = known?.layout === now && String(known.address) === String(address);
+  const read = there ? known : await readersOf(now, address, "choice");
+  if (read === null || layout.peek() !== now) return;
   const key = page.peek().at.join();
-  const now = read.indices.findIndex((index) => index.join() === key);
-  const next = read.indices[(now + 1) % Math.max(read.indices.length, 1)];
+  const last = read.indices.findIndex((index) => index.join() === key);
+  const next = read.indices[(last + 1) % Math.max(read.indices.length, 1)];
   if (next !== undefined) select(next);
 }
 
@@ -181,6 +185,7 @@ export const StripPane = live(() => {
   const now = layout.value;
   const wrapped = stripView.value?.wrapped ?? false;
   const note = canvases.value?.note.value ?? null;
+  const fits = canvases.value?.row.value ?? 0;
   return (
     <Pane
       id="memory"
@@ -225,6 +230,9 @@ export const StripPane = live(() => {
     >
       {now !== null && now.addresses === null ? null : <Picture of={MEMORY} />}
       <Said />
+      {wrapped && rowLength !== null && fits < rowLength && fits > 0 && (
+        <p class="soft">No more than {fits} addresses fit into a row here.</p>
+      )}
       {note !== null && <p class="soft">{sentence(note)}</p>}
       <p class="key">
         <span>
