@@ -13,10 +13,12 @@ interface Shot {
   fields: Record<string, string> | null;
   dark?: boolean;
   phone?: boolean;
+  /** How many pixels are seen of the page's height. */
+  height?: number;
 }
 
 const SHOTS: readonly Shot[] = [
-  { name: "start", fields: null },
+  { name: "start", fields: null, height: 1360 },
   {
     name: "windows",
     fields: { chain: "(5, 6).pad((1, 1), (1, 1)).as_strided((5, 6, 3, 3), (8, 1, 8, 1))", at: "2,3,1,1" },
@@ -47,9 +49,9 @@ const SHOTS: readonly Shot[] = [
 mkdirSync(FOLDER, { recursive: true });
 const { url, server } = await serve();
 const browser = await launch();
-for (const { name, fields, dark = false, phone = false } of SHOTS) {
+for (const { name, fields, dark = false, phone = false, height = 820 } of SHOTS) {
   const { page } = await open(browser, fields === null ? url : `${url}#at=0`, {
-    viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 820 },
+    viewport: phone ? { width: 390, height: 844 } : { width: 1280, height },
     colorScheme: dark ? "dark" : "light",
   });
   if (fields !== null) await go(page, fields);
