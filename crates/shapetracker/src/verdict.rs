@@ -27,7 +27,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What an operation did that led from one tracker to another.
+    /// What an operation did that led from one tracker to another. Cost: where there is a new view, that of asking once
+    /// more whether the operation could be done in the last view alone.
     pub fn of(op: &Movement, before: &ShapeTracker, after: &ShapeTracker) -> Verdict {
         match after.views().len().cmp(&before.views().len()) {
             Ordering::Less => Verdict::Merged,

@@ -57,8 +57,10 @@ impl<'a> Lines<'a> {
         Lines { last: &views[last], under: views[lowest.min(last)..last].iter().map(Level::of).collect() }
     }
 
-    /// The elements `index`, and then every `step`-th along an axis, `count` of them. An index outside the shape counts
-    /// as masked; an axis that does not exist, or a negative number of elements, as no elements.
+    /// The elements `index`, and then every `step`-th along an axis, `count` of them; a negative step goes back. An index
+    /// outside the shape counts as masked; an axis that does not exist, or a negative number of elements, as no elements.
+    ///
+    /// Cost: a division an axis and view for each run, whatever the number of elements in it.
     pub fn follow(&self, index: &[i64], axis: usize, step: i64, count: i64, mut emit: impl FnMut(Run)) {
         let mut emit = |run: Run| {
             if run.count > 0 {
@@ -76,18 +78,23 @@ impl<'a> Lines<'a> {
             address = address.wrapping_add(i.wrapping_mul(stride));
         }
         let (begin, end) = self.last.range(axis);
-        // How many of the elements come before a bound of the axis.
+        // How many of the elements are met before a bound of the axis is passed.
         let before = |bound: i64| {
-            let gap = i128::from(bound) - i128::from(index[axis]);
+            let (gap, step) = (i128::from(bound) - i128::from(index[axis]), i128::from(step));
             let steps = match step {
-                1.. => (gap.max(0) + i128::from(step) - 1) / i128::from(step),
-                _ if gap > 0 => i128::from(count),
-                _ => 0,
+                1.. => (gap.max(0) + step - 1) / step,
+                0 if gap > 0 => i128::from(count),
+                0 => 0,
+                _ if gap > 0 => 0,
+                _ => gap / step + 1,
             };
             steps.min(count.into()) as i64
         };
-        let (first, past) =
-            if step < 0 || !valid || self.last.is_empty() { (0, 0) } else { (before(begin), before(end)) };
+        let (first, past) = match step {
+            _ if !valid || self.last.is_empty() => (0, 0),
+            0.. => (before(begin), before(end)),
+            _ => (before(end), before(begin)),
+        };
         if first >= past {
             return emit(Run::masked(count));
         }
@@ -102,7 +109,8 @@ impl<'a> Lines<'a> {
 impl ShapeTracker {
     /// Calls `emit` with the addresses of all elements in row-major order, as runs of equally spaced ones.
     ///
-    /// This is what [`ShapeTracker::addresses`] gives, but many times faster.
+    /// This is what [`ShapeTracker::addresses`] gives, but many times faster. Cost: a division an axis and view for each
+    /// run, and an addition for each axis of the tensor.
     pub fn runs(&self, mut emit: impl FnMut(Run)) {
         walk(self.views(), &mut |run: Run| {
             if run.count > 0 {
@@ -307,7 +315,7 @@ mod tests {
             for _ in 0..if tracker.rank() == 0 || tracker.numel() == 0 { 0 } else { 100 } {
                 let mut index = unravel(rng.below(tracker.numel() as u64) as i64, tracker.shape());
                 let axis = rng.below(tracker.rank() as u64) as usize;
-                let (step, count) = (1 + rng.below(3) as i64, rng.below(9) as i64);
+                let (step, count) = (rng.below(7) as i64 - 3, rng.below(9) as i64);
                 let lowest = rng.below(tracker.views().len() as u64) as usize;
                 let above = ShapeTracker::from_views(tracker.views()[lowest..].iter().cloned()).unwrap();
                 let mut runs = Vec::new();

@@ -192,6 +192,14 @@ fn blocks_have_the_values_of_the_definition() {
             |block: &[&[i64]]| columns.iter_mut().zip(block).for_each(|(all, block)| all.extend_from_slice(block));
         graph.evaluate_all(&exprs, append).unwrap();
         let choices = choices(&graph);
+        // The same choices as columns, backwards so that they come in another order.
+        let values: Vec<Vec<i64>> = (0..graph.variables().len())
+            .map(|variable| choices.iter().rev().map(|choice| choice[variable]).collect())
+            .collect();
+        let mut backwards =
+            graph.evaluate_columns(&exprs, &values.iter().map(|column| &column[..]).collect::<Vec<_>>()).unwrap();
+        backwards.iter_mut().for_each(|column| column.reverse());
+        assert_eq!(backwards, columns);
         for (expr, column) in exprs.into_iter().zip(&columns) {
             let shown = || graph.text(expr, Syntax::Python).unwrap();
             assert_eq!(column.len(), choices.len());
@@ -476,6 +484,11 @@ fn values_are_refused_where_there_are_too_many() {
         graph.evaluate(x, &[1]).unwrap_err().to_string(),
         "evaluate: takes one value a variable: the graph has 2 but 1 was given",
     );
+    assert_eq!(
+        graph.evaluate_columns(&[x], &[&[1], &[1, 2]]).unwrap_err().to_string(),
+        "evaluate: the columns must be of one length: the first has 1 values, another one 2",
+    );
+    assert!(graph.evaluate_columns(&[x], &[&[i64::MIN], &[i64::MIN]]).is_err());
     let mut graph = variables(&[(i64::MIN, i64::MAX)]);
     let x = graph.parse("idx0", Syntax::C).unwrap();
     assert!(graph.values(x).is_err());
