@@ -174,6 +174,8 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
     const at = (index: readonly (number | string)[]): number | null => address(chain, index.map(Number));
     if (witness.kind === "uneven_step") {
       for (const step of witness.steps) {
+        const next = step.index.map((at, axis) => Number(at) + (axis === witness.axis ? 1 : 0));
+        expect(step.next.map(Number), label).toEqual(next);
         expect([at(step.index), at(step.next)], label).toEqual([step.from, step.to]);
         expect(about.witness, label).toContain(`[${step.index.join(", ")}]`);
       }
@@ -182,6 +184,10 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
       expect(at(witness.valid[0]), label).not.toBeNull();
       expect(at(witness.valid[1]), label).not.toBeNull();
       expect(at(witness.invalid), label).toBeNull();
+      for (const [axis, i] of witness.invalid.map(Number).entries()) {
+        const [a, b] = witness.valid.map((index) => Number(index[axis])) as [number, number];
+        expect(Math.min(a, b) <= i && i <= Math.max(a, b), label).toBe(true);
+      }
       expect(about.witness, label).toContain(`[${witness.invalid.join(", ")}]`);
     }
   }
@@ -189,6 +195,8 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
   console.log(
     `${COUNT} chains, ${same} compared with the command, ${cells} cells, ${unmerged} of several views, ${witnesses} witnesses`,
   );
+  // Where the command is named, all are compared with it.
+  if (process.env["SHAPETRACKER"] !== undefined) expect(same).toBe(COUNT);
   expect(cells).toBeGreaterThan(COUNT * 4);
   expect(witnesses).toBeGreaterThan(5);
   await page.context().close();

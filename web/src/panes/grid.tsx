@@ -6,7 +6,7 @@ import { theme } from "../draw/theme";
 import type { Integer } from "../engine";
 import { detail, isIndex, pointed, select, selected, sharing } from "../focus";
 import { plan, usualPlaces, type Plan } from "../lane";
-import { current, layout } from "../layout";
+import { layout } from "../layout";
 import { clamp, counted, plain, pretty } from "../numbers";
 import { camera, change, LABELS, page, PLACES, type Camera, type Label, type Place } from "../page";
 import { Choice, Zoom } from "./controls";
@@ -163,37 +163,16 @@ const TENSOR: Subject<GridCanvas, GridView> = {
     return grid.prepare(view, width, height) ? height : null;
   },
   draw: (grid, view) => grid.draw({ ...view, moving }),
-  gestures(grid, view) {
-    const at = (x: number, y: number): number[] | null => {
-      const now = view();
-      return now === null || !current.peek() ? null : grid.indexAt(now, x, y);
-    };
-    return {
-      pan(dx, dy) {
-        const now = view();
-        if (now !== null) panBy(grid, now, dx, dy);
-      },
-      zoom(factor, x, y) {
-        const now = view();
-        if (now !== null) zoomAt(grid, now, factor, x, y);
-      },
-      hover(x, y) {
-        const index = at(x, y);
-        const old = pointed.peek();
-        if (index === null ? old === null : old !== null && "index" in old && old.index.join() === index.join())
-          return;
-        pointed.value = index === null ? null : { index };
-      },
-      leave() {
-        pointed.value = null;
-      },
-      click(x, y) {
-        const index = at(x, y);
-        if (index !== null) select(index);
-      },
-      movable: () => camera.peek() !== null,
-    };
+  at(grid, view, x, y) {
+    const index = grid.indexAt(view, x, y);
+    return index === null ? null : { index };
   },
+  click(at) {
+    if ("index" in at) select(at.index);
+  },
+  pan: panBy,
+  zoom: zoomAt,
+  movable: () => camera.peek() !== null,
   /** Moves the selected element along the rows and columns of the picture. */
   key({ key, shiftKey, ctrlKey, metaKey }, grid, view) {
     if (key === "+" || key === "=" || key === "-") {

@@ -1,9 +1,10 @@
 /** A canvas in a pane: what the tensor and memory have in common. */
 import { Component, createRef, h } from "preact";
 import { effect, type ReadonlySignal, type Signal } from "@preact/signals-core";
-import { listen, type Gestures } from "../draw/gestures";
+import { listen } from "../draw/gestures";
 import type { Sheet } from "../draw/sheet";
-import { layout, type Layout } from "../layout";
+import { pointed, type Pointed } from "../focus";
+import { current, layout, type Layout } from "../layout";
 import type { Camera } from "../page";
 
 export interface Subject<S extends Sheet, View> {
@@ -17,7 +18,13 @@ export interface Subject<S extends Sheet, View> {
   /** The height that it takes; null to leave the canvas as it is for a moment. */
   height(sheet: S, view: View, width: number): number | null;
   draw(sheet: S, view: View): void;
-  gestures(sheet: S, view: () => View | null): Omit<Gestures, "engaged">;
+  /** What is at a point of the canvas, to be pointed at. */
+  at(sheet: S, view: View, x: number, y: number): Pointed | null;
+  click(at: Pointed): void;
+  pan(sheet: S, view: View, dx: number, dy: number): void;
+  zoom(sheet: S, view: View, factor: number, x: number, y: number): void;
+  /** Whether dragging moves anything. */
+  movable(): boolean;
   /** Says whether the key means anything. */
   key(event: KeyboardEvent, sheet: S, view: View): boolean;
   blur?(): void;
@@ -55,13 +62,33 @@ export class Picture<S extends Sheet, View extends { camera: Camera | null }> ex
     };
     const sheet = of.make(canvas, redraw);
     of.now.value = sheet;
-    const gestures = of.gestures(sheet, view);
+    const at = (x: number, y: number): Pointed | null => {
+      const now = view();
+      return now === null || !current.peek() ? null : of.at(sheet, now, x, y);
+    };
     const stop = listen(canvas, {
-      ...gestures,
+      pan(dx, dy) {
+        const now = view();
+        if (now !== null) of.pan(sheet, now, dx, dy);
+      },
+      zoom(factor, x, y) {
+        const now = view();
+        if (now !== null) of.zoom(sheet, now, factor, x, y);
+      },
+      hover(x, y) {
+        const found = at(x, y);
+        // A pointer that stays on the same cell changes nothing.
+        if (JSON.stringify(found) !== JSON.stringify(pointed.peek())) pointed.value = found;
+      },
+      leave() {
+        pointed.value = null;
+      },
       click(x, y) {
         box.focus({ preventScroll: true });
-        gestures.click(x, y);
+        const found = at(x, y);
+        if (found !== null) of.click(found);
       },
+      movable: () => of.movable(),
       engaged: () => document.activeElement === box,
     });
     box.onkeydown = (event) => {

@@ -5,7 +5,7 @@ import { isVast, limits, StripCanvas, TOP, type StripView } from "../draw/strip"
 import type { Integer } from "../engine";
 import { theme } from "../draw/theme";
 import { detail, pointed, readers, readersOf, select, sharing } from "../focus";
-import { current, layout } from "../layout";
+import { layout } from "../layout";
 import { clamp, counted, integer, plain, pretty } from "../numbers";
 import { change, page } from "../page";
 import { Choice, Zoom } from "./controls";
@@ -65,38 +65,19 @@ const MEMORY: Subject<StripCanvas, StripView> = {
   make: (canvas, redraw) => new StripCanvas(canvas, redraw),
   height: (strip, view, width) => strip.wantedHeight(view, width, TALLEST),
   draw: (strip, view) => strip.draw(view),
-  gestures(strip, view) {
-    const at = (x: number, y: number): Integer | null => {
-      const now = view();
-      return now === null || !current.peek() ? null : strip.addressAt(now, x, y);
-    };
-    return {
-      pan(dx, dy) {
-        const now = view();
-        if (now === null) return;
-        const { scale, from, top } = strip.frame(now);
-        change({ stripCamera: strip.within(now, { scale, x: from - dx / scale, y: top - dy / scale }) });
-      },
-      zoom(factor, x, y) {
-        const now = view();
-        if (now !== null) zoomAt(strip, now, factor, x, y);
-      },
-      hover(x, y) {
-        const address = at(x, y);
-        const old = pointed.peek();
-        if (address === null ? old === null : old !== null && "address" in old && old.address === address) return;
-        pointed.value = address === null ? null : { address };
-      },
-      leave() {
-        pointed.value = null;
-      },
-      click(x, y) {
-        const address = at(x, y);
-        if (address !== null) void chooseReader(address);
-      },
-      movable: () => page.peek().stripCamera !== null || page.peek().strip === "wrapped",
-    };
+  at(strip, view, x, y) {
+    const address = strip.addressAt(view, x, y);
+    return address === null ? null : { address };
   },
+  click(at) {
+    if ("address" in at) void chooseReader(at.address);
+  },
+  pan(strip, view, dx, dy) {
+    const { scale, from, top } = strip.frame(view);
+    change({ stripCamera: strip.within(view, { scale, x: from - dx / scale, y: top - dy / scale }) });
+  },
+  zoom: zoomAt,
+  movable: () => page.peek().stripCamera !== null || page.peek().strip === "wrapped",
   key({ key }, strip, view) {
     const [begin, end] = limits(view.layout);
     const { row } = strip.frame(view);
