@@ -60,11 +60,7 @@ pub(crate) fn explore(args: &Args, as_json: bool) -> Result<(), Failure> {
     if let Some(chain) = &chain {
         chain.parse::<Chain>()?;
     }
-    if PAGE.is_empty() {
-        let message = "this command was built without the page: `cargo xtask web` builds it (with Node.js), and the \
-                       next build of the command then has it";
-        return Err(Failure::new("no_page", message));
-    }
+    check_built(PAGE)?;
     let chain = chain.map(|chain| encoded(&chain));
     let length = chain.as_ref().map_or(0, String::len);
     if length > LONGEST_CHAIN {
@@ -97,6 +93,16 @@ pub(crate) fn explore(args: &Args, as_json: bool) -> Result<(), Failure> {
         });
     }
     serve(&listener)
+}
+
+/// Without the page there is nothing to serve, and the answer is how to get it.
+fn check_built(page: &[File]) -> Result<(), Failure> {
+    if page.is_empty() {
+        let message = "this command was built without the page: `cargo xtask web` builds it (with Node.js), and the \
+                       next build of the command then has it";
+        return Err(Failure::new("no_page", message));
+    }
+    Ok(())
 }
 
 /// Starts the browser; returns whether that could be done, which may be known only when it ends.
@@ -391,6 +397,13 @@ mod tests {
         let err = write(until, "200 OK", "text/plain", &content, true).unwrap_err();
         assert!(matches!(err.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{err}");
         assert!(begin.elapsed().as_secs() < 10, "{:?}", begin.elapsed());
+    }
+
+    #[test]
+    fn without_the_page_it_is_said_how_to_get_it() {
+        let failure = check_built(&[]).unwrap_err();
+        assert!(failure.text().contains("`cargo xtask web` builds it"), "{}", failure.text());
+        assert!(check_built(&[("index.html", b"")]).is_ok());
     }
 
     #[test]

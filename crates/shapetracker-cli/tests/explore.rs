@@ -26,6 +26,7 @@ impl Served {
     /// Starts the command; nothing where it was built without the page.
     fn start(args: &[&str]) -> Option<Served> {
         if !has_page() {
+            eprintln!("skipped: the command was built without the page (cargo xtask web)");
             return None;
         }
         let mut command = explore(args).arg("--json").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
