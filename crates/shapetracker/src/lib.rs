@@ -41,6 +41,7 @@ mod inverse;
 mod merge;
 mod movement;
 mod notation;
+mod per_axis;
 mod queries;
 #[cfg(feature = "serde")]
 mod serde;
@@ -60,7 +61,8 @@ pub use inverse::NotInvertible;
 pub use merge::{Conditions, Step, Undecided, Unmerged, Witness, conditions, merge};
 pub use movement::Movement;
 pub use notation::{Chain, ChainError, ParseError, Start};
-pub use shape::{Dims, MAX_RANK, Ranges};
+pub use per_axis::{Dims, PerAxis, Ranges};
+pub use shape::MAX_RANK;
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;
 pub use view::View;

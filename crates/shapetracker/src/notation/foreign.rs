@@ -257,10 +257,9 @@ impl Parser<'_> {
                 }
                 let joined = shape.get(first..=last).unwrap_or_default();
                 let size = checked_numel("flatten", joined).map_err(|err| self.refused(begin, &err))?;
-                let mut flat = shape.clone();
-                flat.drain(first..first + joined.len());
-                flat.insert(first, size);
-                Movement::Reshape(flat)
+                let (before, after) = (shape.get(..first), shape.get(last + 1..));
+                let [before, after] = [before, after].map(Option::unwrap_or_default);
+                Movement::Reshape([before, &[size], after].concat().into())
             }
         }))
     }

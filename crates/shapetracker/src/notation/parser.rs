@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
 use super::Start;
 use super::error::{ParseError, quoted};
 use super::foreign::{FOREIGN, Methods};
 use super::lexer::{Lexer, Token};
-use crate::{Dims, MAX_RANK, Movement, Ranges, View};
+use crate::{Dims, MAX_RANK, Movement, PerAxis, Ranges, View};
 
 /// `begin:end:step`.
 pub(super) type Slice = (Option<i64>, Option<i64>, i64);
@@ -397,7 +395,7 @@ impl<'a> Parser<'a> {
     }
 
     fn flip(&mut self) -> Result<Movement, ParseError> {
-        let (mut axes, mut each) = (Dims::new(), SmallVec::new());
+        let (mut axes, mut each) = (Dims::new(), PerAxis::new());
         self.arguments(|parser| {
             match parser.boolean() {
                 Some(reversed) if axes.is_empty() => {
