@@ -31,15 +31,30 @@ use crate::tuple::tuple;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     message: String,
+    error: Option<Error>,
     place: Place,
 }
 
 impl ParseError {
     pub(crate) fn new(message: String, text: &str, span: Range<usize>) -> Self {
-        ParseError { message, place: Place { text: text.into(), span } }
+        ParseError { message, error: None, place: Place { text: text.into(), span } }
     }
 
-    /// The sentence alone, without the text and the carets.
+    /// The text can be read, but what it says cannot be.
+    pub(crate) fn refused(error: Error, text: &str, span: Range<usize>) -> Self {
+        ParseError { message: error.to_string(), error: Some(error), place: Place { text: text.into(), span } }
+    }
+
+    /// Its name in JSON: `syntax`.
+    ///
+    /// ```
+    /// assert_eq!("(3, x)".parse::<shapetracker::Chain>().unwrap_err().name(), "syntax");
+    /// ```
+    pub const fn name(&self) -> &'static str {
+        "syntax"
+    }
+
+    /// The sentence, without the text and the carets.
     ///
     /// ```
     /// let err = "(3, x)".parse::<shapetracker::Chain>().unwrap_err();
@@ -47,6 +62,21 @@ impl ParseError {
     /// ```
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The library's error, where the text can be read but what it says cannot be; its sentence is the message.
+    ///
+    /// ```
+    /// use shapetracker::{ErrorKind, View};
+    ///
+    /// let err = "(3, 2):(2, 1) mask ((0, 4), (0, 2))".parse::<View>().unwrap_err();
+    /// assert_eq!(err.error().map(|err| err.kind()), Some(ErrorKind::MaskOutside));
+    ///
+    /// let err = "(3, 2):(2, x)".parse::<View>().unwrap_err();
+    /// assert_eq!(err.error(), None);
+    /// ```
+    pub fn error(&self) -> Option<&Error> {
+        self.error.as_ref()
     }
 
     /// The offending bytes of the text; empty at the end of the text when more was expected.
@@ -57,6 +87,18 @@ impl ParseError {
     /// ```
     pub fn span(&self) -> Range<usize> {
         self.place.span.clone()
+    }
+
+    /// The line of the text with the offending characters, and carets under them; two lines without a line end.
+    ///
+    /// What a terminal would act on is replaced, and of a long line only what surrounds the fault is shown.
+    ///
+    /// ```
+    /// let err = "(3, x)".parse::<shapetracker::Chain>().unwrap_err();
+    /// assert_eq!(err.excerpt().to_string(), "  (3, x)\n      ^");
+    /// ```
+    pub fn excerpt(&self) -> impl fmt::Display + '_ {
+        &self.place
     }
 }
 
@@ -70,7 +112,12 @@ impl std::error::Error for ParseError {}
 
 impl From<ChainError> for ParseError {
     fn from(err: ChainError) -> Self {
-        ParseError { message: err.message(), place: err.place }
+        let message = err.message();
+        let error = match err.cause {
+            Cause::Start(err) | Cause::Op(_, err) => Some(err),
+            Cause::NoBase | Cause::OtherBase(_) => None,
+        };
+        ParseError { message, error, place: err.place }
     }
 }
 
@@ -116,7 +163,19 @@ impl ChainError {
         ChainError { place: Place { text, span }, cause }
     }
 
-    /// The reason alone, without the text and the carets.
+    /// Its name in JSON: that of the kind of the library's error, or `base` when the base shape is missing or another one.
+    ///
+    /// ```
+    /// let name = |text: &str| Ok(text.parse::<shapetracker::Chain>()?.tracker().unwrap_err().name());
+    /// assert_eq!(name("(3, 2).flip(2)")?, "axis_out_of_range");
+    /// assert_eq!(name("flip(2)")?, "base");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn name(&self) -> &'static str {
+        self.error().map_or("base", |err| err.kind().name())
+    }
+
+    /// The reason, without the text and the carets.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "permute(1, 0)".parse()?;
@@ -149,6 +208,19 @@ impl ChainError {
     /// ```
     pub fn span(&self) -> Range<usize> {
         self.place.span.clone()
+    }
+
+    /// The line of the text with the operation (or the start), and carets under it; two lines without a line end.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).flip(2)".parse()?;
+    /// let err = chain.tracker().unwrap_err();
+    /// assert_eq!(err.excerpt().to_string(), "  (3, 2).flip(2)\n         ^^^^^^^");
+    /// assert_eq!(err.to_string(), format!("{}\n{}", err.excerpt(), err.message()));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn excerpt(&self) -> impl fmt::Display + '_ {
+        &self.place
     }
 
     /// Which operation could not be done, counted from 0; `None` when it is the start of the chain.

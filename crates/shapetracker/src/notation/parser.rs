@@ -6,6 +6,7 @@ use super::Start;
 use super::error::{ParseError, quoted};
 use super::foreign::{FOREIGN, Methods};
 use super::lexer::{Lexer, Token};
+use crate::error::Error;
 use crate::{Dims, MAX_RANK, Movement, PerAxis, Ranges, View};
 
 /// `begin:end:step`.
@@ -132,6 +133,11 @@ impl<'a> Parser<'a> {
 
     pub(super) fn error_at(&self, span: Range<usize>, message: String) -> ParseError {
         ParseError::new(message, self.text, span)
+    }
+
+    /// The complaint that what stands there can be read, but cannot be.
+    pub(super) fn refused_at(&self, span: Range<usize>, err: Error) -> ParseError {
+        ParseError::refused(err, self.text, span)
     }
 
     /// The complaint that the next token is not what should stand there.
@@ -323,8 +329,7 @@ impl<'a> Parser<'a> {
         offset: i64,
         mask: Option<Ranges>,
     ) -> Result<View, ParseError> {
-        View::new(shape, strides, offset, mask.as_deref())
-            .map_err(|err| self.error_at(begin..self.last, err.to_string()))
+        View::new(shape, strides, offset, mask.as_deref()).map_err(|err| self.refused_at(begin..self.last, err))
     }
 
     fn operation(&mut self) -> Result<Movement, ParseError> {
