@@ -166,9 +166,11 @@ impl ChainError {
     /// Its name in JSON: that of the kind of the library's error, or `base` when the base shape is missing or another one.
     ///
     /// ```
-    /// let name = |text: &str| Ok(text.parse::<shapetracker::Chain>()?.tracker().unwrap_err().name());
-    /// assert_eq!(name("(3, 2).flip(2)")?, "axis_out_of_range");
-    /// assert_eq!(name("flip(2)")?, "base");
+    /// use shapetracker::Chain;
+    ///
+    /// let [there, elsewhere]: [Chain; 2] = ["(3, 2).flip(2)".parse()?, "flip(2)".parse()?];
+    /// assert_eq!(there.tracker().unwrap_err().name(), "axis_out_of_range");
+    /// assert_eq!(elsewhere.tracker().unwrap_err().name(), "base");
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn name(&self) -> &'static str {
