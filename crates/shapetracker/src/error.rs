@@ -79,6 +79,8 @@ pub enum ErrorKind {
     ValueOutside,
     /// A text, or a list of values, that would be too long.
     TooLong,
+    /// Something else that is wrong with an expression, such as the name of a variable.
+    Expression,
 }
 
 impl ErrorKind {
@@ -112,6 +114,7 @@ impl ErrorKind {
             ErrorKind::NotACondition => "not_a_condition",
             ErrorKind::ValueOutside => "value_outside",
             ErrorKind::TooLong => "too_long",
+            ErrorKind::Expression => "expression",
         }
     }
 }
@@ -134,7 +137,7 @@ impl Error {
     /// assert_eq!(err.operation(), "flip");
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
-    pub fn operation(&self) -> &'static str {
+    pub fn operation(&self) -> &str {
         self.0.op()
     }
 
@@ -142,12 +145,12 @@ impl Error {
     ///
     /// ```
     /// let err = shapetracker::ShapeTracker::contiguous([2, 3])?.flip([2]).unwrap_err();
-    /// assert_eq!(err.reason().to_string(), "axis 2 does not exist: the tensor has 2 axes");
+    /// assert_eq!(err.reason(), "axis 2 does not exist: the tensor has 2 axes");
     /// assert_eq!(err.to_string(), format!("{}: {}", err.operation(), err.reason()));
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
-    pub fn reason(&self) -> impl fmt::Display + '_ {
-        &*self.0
+    pub fn reason(&self) -> String {
+        self.0.to_string()
     }
 }
 
@@ -159,6 +162,13 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<indexpr::Error> for Error {
+    #[cold]
+    fn from(err: indexpr::Error) -> Self {
+        Fault::Expression(err).into()
+    }
+}
 
 impl From<Fault> for Error {
     #[cold]
@@ -221,35 +231,13 @@ pub(crate) enum Fault {
     TooManyViews { op: &'static str, given: usize },
     #[error("a tracker needs at least one view")]
     NoViews { op: &'static str },
-    #[error("the range {begin}..{end} of `{name}` is empty")]
-    EmptyRange { op: &'static str, name: Box<str>, begin: i64, end: i64 },
-    #[error("`{name}` is a variable already, with range {begin}..{end}")]
-    RangesDiffer { op: &'static str, name: Box<str>, begin: i64, end: i64 },
-    #[error("the divisor can be zero: it ranges from {low} to {high}")]
-    DivisorRange { op: &'static str, low: i64, high: i64 },
-    #[error("the divisor is zero")]
-    DivisorZero { op: &'static str },
-    #[error("the value ranges from {low} to {high}, past the range of 64-bit integers")]
-    ValueOverflow { op: &'static str, low: i128, high: i128 },
-    #[error("a number is needed here, not a condition")]
-    NotANumber { op: &'static str },
-    #[error("a condition is needed here, not a number")]
-    NotACondition { op: &'static str },
-    #[error("takes one value a variable: the graph has {variables} but {given} {} given", were(*.given))]
-    ValueCount { op: &'static str, variables: usize, given: usize },
-    #[error("the columns must be of one length: the first has {len} values, another one {given}")]
-    ColumnLength { op: &'static str, len: usize, given: usize },
-    #[error("{value} is not a value of `{name}`, whose range is {begin}..{end}")]
-    ValueOutside { op: &'static str, name: Box<str>, value: i64, begin: i64, end: i64 },
-    #[error("written out, the expression is longer than {longest} bytes: what it shares would be repeated")]
-    TooLong { op: &'static str, longest: usize },
-    #[error("{count} values do not fit into memory")]
-    TooManyValues { op: &'static str, count: i64 },
+    #[error("{}", .0.reason())]
+    Expression(indexpr::Error),
 }
 
 impl Fault {
     /// The operation that could not be done.
-    fn op(&self) -> &'static str {
+    fn op(&self) -> &str {
         match self {
             Fault::Rank { op, .. }
             | Fault::BroadcastRank { op, .. }
@@ -274,19 +262,8 @@ impl Fault {
             | Fault::AxisOverflow { op, .. }
             | Fault::Overflow { op, .. }
             | Fault::TooManyViews { op, .. }
-            | Fault::NoViews { op, .. }
-            | Fault::EmptyRange { op, .. }
-            | Fault::RangesDiffer { op, .. }
-            | Fault::DivisorRange { op, .. }
-            | Fault::DivisorZero { op, .. }
-            | Fault::ValueOverflow { op, .. }
-            | Fault::NotANumber { op, .. }
-            | Fault::NotACondition { op, .. }
-            | Fault::ValueCount { op, .. }
-            | Fault::ColumnLength { op, .. }
-            | Fault::ValueOutside { op, .. }
-            | Fault::TooLong { op, .. }
-            | Fault::TooManyValues { op, .. } => op,
+            | Fault::NoViews { op, .. } => op,
+            Fault::Expression(err) => err.operation(),
         }
     }
 
@@ -308,15 +285,18 @@ impl Fault {
             Fault::TooManyElements { .. } | Fault::AxisOverflow { .. } | Fault::Overflow { .. } => ErrorKind::Overflow,
             Fault::NoViews { .. } => ErrorKind::NoViews,
             Fault::TooManyViews { .. } => ErrorKind::TooManyViews,
-            Fault::EmptyRange { .. } => ErrorKind::EmptyRange,
-            Fault::RangesDiffer { .. } => ErrorKind::RangesDiffer,
-            Fault::DivisorRange { .. } | Fault::DivisorZero { .. } => ErrorKind::DivisionByZero,
-            Fault::ValueOverflow { .. } => ErrorKind::Overflow,
-            Fault::NotANumber { .. } => ErrorKind::NotANumber,
-            Fault::NotACondition { .. } => ErrorKind::NotACondition,
-            Fault::ValueCount { .. } | Fault::ColumnLength { .. } => ErrorKind::Rank,
-            Fault::ValueOutside { .. } => ErrorKind::ValueOutside,
-            Fault::TooLong { .. } | Fault::TooManyValues { .. } => ErrorKind::TooLong,
+            Fault::Expression(err) => match err.kind() {
+                indexpr::ErrorKind::Count => ErrorKind::Rank,
+                indexpr::ErrorKind::EmptyRange => ErrorKind::EmptyRange,
+                indexpr::ErrorKind::RangesDiffer => ErrorKind::RangesDiffer,
+                indexpr::ErrorKind::DivisionByZero => ErrorKind::DivisionByZero,
+                indexpr::ErrorKind::Overflow => ErrorKind::Overflow,
+                indexpr::ErrorKind::NotANumber => ErrorKind::NotANumber,
+                indexpr::ErrorKind::NotACondition => ErrorKind::NotACondition,
+                indexpr::ErrorKind::ValueOutside => ErrorKind::ValueOutside,
+                indexpr::ErrorKind::TooLong => ErrorKind::TooLong,
+                _ => ErrorKind::Expression,
+            },
         }
     }
 }

@@ -4,9 +4,10 @@
 use smallvec::SmallVec;
 
 use super::Start;
-use super::error::ParseError;
 use super::lexer::Token;
 use super::parser::{OPERATIONS, Parsed, Parser, Slice};
+use indexpr::text::ParseError;
+
 use crate::error::Error;
 use crate::shape::{checked_numel, resolve_axis};
 use crate::{Dims, MAX_RANK, Movement, ShapeTracker};
@@ -125,7 +126,7 @@ impl Parser<'_> {
         let memory = self.checked_view(begin, &numbers(&shape), &numbers(&strides), 0, None)?;
         let axes = shape.items.iter().map(|item| checked_numel("layout", item)).collect::<Result<Dims, Error>>();
         let joined = axes.and_then(|axes| ShapeTracker::from_views(vec![memory])?.reshape(axes));
-        let joined = joined.map_err(|err| self.refused(begin, err))?;
+        let joined = joined.map_err(|err| self.refused(begin, &err))?;
         Ok(Start::Views(joined.views().to_vec()))
     }
 
@@ -233,7 +234,7 @@ impl Parser<'_> {
                 }
                 let [from, to] = self.number_arguments("an axis")?[..] else { return wrong(self, WHAT) };
                 let rank = self.shape(parsed, begin)?.len();
-                let axis = |axis| resolve_axis("moveaxis", axis, rank).map_err(|err| self.refused(begin, err));
+                let axis = |axis| resolve_axis("moveaxis", axis, rank).map_err(|err| self.refused(begin, &err));
                 let (from, to) = (axis(from)?, axis(to)?);
                 let mut order: Dims = (0..rank as i64).filter(|axis| *axis != from as i64).collect();
                 order.insert(to, from as i64);
@@ -250,13 +251,13 @@ impl Parser<'_> {
                 let shape = self.shape(parsed, begin)?;
                 // A scalar has an axis here.
                 let rank = shape.len().max(1);
-                let axis = |axis| resolve_axis("flatten", axis, rank).map_err(|err| self.refused(begin, err));
+                let axis = |axis| resolve_axis("flatten", axis, rank).map_err(|err| self.refused(begin, &err));
                 let (first, last) = (axis(ends[0])?, axis(ends[1])?);
                 if first > last {
                     return wrong(self, "the first axis comes after the last");
                 }
                 let joined = shape.get(first..=last).unwrap_or_default();
-                let size = checked_numel("flatten", joined).map_err(|err| self.refused(begin, err))?;
+                let size = checked_numel("flatten", joined).map_err(|err| self.refused(begin, &err))?;
                 let (before, after) = (shape.get(..first), shape.get(last + 1..));
                 let [before, after] = [before, after].map(Option::unwrap_or_default);
                 Movement::Reshape([before, &[size], after].concat().into())
@@ -265,8 +266,8 @@ impl Parser<'_> {
     }
 
     /// The complaint of the library about what starts at `begin` and was read just now.
-    fn refused(&self, begin: usize, err: Error) -> ParseError {
-        self.refused_at(begin..self.last, err)
+    fn refused(&self, begin: usize, err: &Error) -> ParseError {
+        self.error_at(begin..self.last, err.to_string())
     }
 
     /// All axes in reverse order, as `.T` and `.transpose()` have it.
@@ -338,7 +339,7 @@ impl Parser<'_> {
         }
         let sliced = Movement::Slice(slices);
         let array = ShapeTracker::contiguous(&shape).and_then(|array| array.apply(&sliced));
-        let array = array.map_err(|err| self.refused(begin, err))?;
+        let array = array.map_err(|err| self.refused(begin, &err))?;
         let to: Dims = axes.into_iter().map(|axis| axis.map_or(1, |axis| array.shape()[axis])).collect();
         let mut ops = SmallVec::from_iter([sliced]);
         if to[..] != *array.shape() {
@@ -392,7 +393,7 @@ impl Parser<'_> {
                 return Err(self.error_at(begin..self.last, message.to_owned()));
             }
         };
-        let refused = |span: &std::ops::Range<usize>, err: Error| self.refused_at(span.clone(), err);
+        let refused = |span: &std::ops::Range<usize>, err: Error| self.error_at(span.clone(), err.to_string());
         let array = ShapeTracker::contiguous(shape).map_err(|err| refused(&parsed.start_span, err))?;
         let array = parsed.ops.iter().zip(&parsed.spans).skip(*done).try_fold(array, |array, (op, span)| {
             let after = array.apply(op).and_then(|after| ShapeTracker::contiguous(after.shape()));

@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use super::Start;
-use super::error::{ParseError, quoted};
 use super::foreign::{FOREIGN, Methods};
 use super::lexer::{Lexer, Token};
-use crate::error::Error;
 use crate::{Dims, MAX_RANK, Movement, PerAxis, Ranges, View};
+use indexpr::text::{ParseError, nearest, quoted};
 
 /// `begin:end:step`.
 pub(super) type Slice = (Option<i64>, Option<i64>, i64);
@@ -71,19 +70,6 @@ pub(crate) fn unknown_operation(name: &str) -> String {
     }
 }
 
-/// The name that is nearest to a misspelt one, if any is near.
-pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const LONGEST: usize = 24;
-    if name.len() > LONGEST {
-        return None;
-    }
-    let name = name.to_ascii_lowercase();
-    let distance = |other: &&str| strsim::osa_distance(&name, other);
-    let nearest = names.into_iter().min_by_key(distance)?;
-    // A guess that changes more than a third of the letters would be a joke.
-    (distance(&nearest) * 3 <= nearest.len()).then_some(nearest)
-}
-
 #[derive(Clone)]
 pub(super) struct Parser<'a> {
     text: &'a str,
@@ -133,11 +119,6 @@ impl<'a> Parser<'a> {
 
     pub(super) fn error_at(&self, span: Range<usize>, message: String) -> ParseError {
         ParseError::new(message, self.text, span)
-    }
-
-    /// The complaint that what stands there can be read, but cannot be.
-    pub(super) fn refused_at(&self, span: Range<usize>, err: Error) -> ParseError {
-        ParseError::refused(err, self.text, span)
     }
 
     /// The complaint that the next token is not what should stand there.
@@ -329,7 +310,8 @@ impl<'a> Parser<'a> {
         offset: i64,
         mask: Option<Ranges>,
     ) -> Result<View, ParseError> {
-        View::new(shape, strides, offset, mask.as_deref()).map_err(|err| self.refused_at(begin..self.last, err))
+        View::new(shape, strides, offset, mask.as_deref())
+            .map_err(|err| self.error_at(begin..self.last, err.to_string()))
     }
 
     fn operation(&mut self) -> Result<Movement, ParseError> {
