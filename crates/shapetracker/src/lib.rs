@@ -42,6 +42,7 @@ mod inverse;
 mod merge;
 mod movement;
 mod notation;
+mod operation;
 mod per_axis;
 mod queries;
 #[cfg(feature = "serde")]
@@ -60,8 +61,8 @@ pub use fewest::MAX_VIEWS;
 pub use fit::{Axis, Blocked, Misfit, Obstacle, fit};
 pub use inverse::NotInvertible;
 pub use merge::{Conditions, Step, Undecided, Unmerged, Witness, conditions, merge};
-pub use movement::Movement;
-pub use notation::{Chain, ChainError, ParseError, Start};
+pub use notation::{Chain, ChainError, ChainStart, ParseError};
+pub use operation::{Movement, MovementKind};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use shape::MAX_RANK;
 pub use tracker::ShapeTracker;
