@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use shapetracker::expr::{Language, UnknownLanguage};
-use shapetracker::{Chain, Dims, Movement, Ranges, ShapeTracker, Start, View};
+use shapetracker::{Chain, ChainStart, Dims, Movement, Ranges, ShapeTracker, View};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -51,7 +51,7 @@ impl Read {
         }
         let text = source.text("chain")?;
         let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
-        let base = source.numbers_or_none("base")?.filter(|_| chain.start() == &Start::Nothing);
+        let base = source.numbers_or_none("base")?.filter(|_| chain.start() == &ChainStart::Nothing);
         let (trackers, err) = chain.progress(base.as_deref());
         match err {
             Some(err) => Err(Fault::chain(&err, text)),
@@ -102,7 +102,7 @@ fn calls(read: &Read, language: &str) -> Result<String, Fault> {
     let mut code = if torch { "import torch\n\n" } else { "import numpy as np\n\n" }.to_owned();
     let arange = if torch { "torch.arange" } else { "np.arange" };
     match (read.chain.start(), &read.base) {
-        (Start::Views(views), _) => {
+        (ChainStart::Views(views), _) => {
             // Addresses below 0 are in front of what is called the first element.
             let (low, high) = views[0].address_range().unwrap_or((0, -1));
             let (mut below, end) = (low.min(0), high.saturating_add(1));
@@ -118,11 +118,11 @@ fn calls(read: &Read, language: &str) -> Result<String, Fault> {
                 }
             }
         }
-        (Start::Shape(shape), _) => {
+        (ChainStart::Shape(shape), _) => {
             let numel = read.trackers[0].numel();
             line(&mut code, &format!("{arange}({numel}).reshape({})", tuple(shape)), Some(shape));
         }
-        (Start::Nothing, base) => {
+        (_, base) => {
             let numel = read.trackers[0].numel();
             let base = base.as_deref().unwrap_or_default();
             line(&mut code, &format!("{arange}({numel}).reshape({})", tuple(base)), Some(base));
@@ -219,7 +219,9 @@ fn indexed(slices: &[String]) -> String {
 
 fn numpy_call(op: &Movement, from: &[i64], to: &[i64]) -> Result<String, Fault> {
     Ok(match op {
-        Movement::Reshape(_) | Movement::Squeeze(_) | Movement::Unsqueeze(_) => format!("x.reshape({})", tuple(to)),
+        Movement::Reshape(_) | Movement::Squeeze(_) | Movement::SqueezeAll | Movement::Unsqueeze(_) => {
+            format!("x.reshape({})", tuple(to))
+        }
         Movement::Permute(order) => format!("x.transpose({})", joined(&axes(order, from.len()))),
         Movement::Transpose(a, b) => format!("x.swapaxes({a}, {b})"),
         Movement::Expand(_) | Movement::BroadcastTo(_) => format!("np.broadcast_to(x, {})", tuple(to)),
@@ -239,12 +241,15 @@ fn numpy_call(op: &Movement, from: &[i64], to: &[i64]) -> Result<String, Fault> 
         Movement::AsStrided(shape, strides, offset) => {
             Strided { shape: shape.clone(), strides: strides.clone(), offset: *offset }.call(false)
         }
+        _ => return Err(Fault::new("unsupported", format!("`{}` cannot be written in this language", op.name()))),
     })
 }
 
 fn torch_call(op: &Movement, from: &[i64], to: &[i64]) -> Result<String, Fault> {
     Ok(match op {
-        Movement::Reshape(_) | Movement::Squeeze(_) | Movement::Unsqueeze(_) => format!("x.reshape({})", tuple(to)),
+        Movement::Reshape(_) | Movement::Squeeze(_) | Movement::SqueezeAll | Movement::Unsqueeze(_) => {
+            format!("x.reshape({})", tuple(to))
+        }
         Movement::Permute(order) => format!("x.permute({})", tuple(&axes(order, from.len()))),
         Movement::Transpose(a, b) => format!("x.transpose({a}, {b})"),
         Movement::Expand(_) | Movement::BroadcastTo(_) => format!("x.expand({})", tuple(to)),
@@ -261,6 +266,7 @@ fn torch_call(op: &Movement, from: &[i64], to: &[i64]) -> Result<String, Fault> 
         Movement::AsStrided(shape, strides, offset) => {
             Strided { shape: shape.clone(), strides: strides.clone(), offset: *offset }.call(true)
         }
+        _ => return Err(Fault::new("unsupported", format!("`{}` cannot be written in this language", op.name()))),
     })
 }
 

@@ -145,7 +145,7 @@ pub(crate) fn tracker(source: &Value) -> Result<ShapeTracker, Fault> {
     let base = source.numbers_or_none("base")?;
     let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
     let tracker = match &base {
-        Some(base) if chain.start() == &shapetracker::Start::Nothing => chain.tracker_from(base),
+        Some(base) if chain.start() == &shapetracker::ChainStart::Nothing => chain.tracker_from(base),
         _ => chain.tracker(),
     };
     tracker.map_err(|err| Fault::chain(&err, text))

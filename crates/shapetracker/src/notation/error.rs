@@ -52,7 +52,34 @@ impl ChainError {
         ChainError { place: Place::new(text, span), cause }
     }
 
-    /// The reason alone, without the text and the carets.
+    /// Its name in JSON: that of the kind of the library's error, or `base` when the base shape is missing or another one.
+    ///
+    /// ```
+    /// use shapetracker::Chain;
+    ///
+    /// let [there, elsewhere]: [Chain; 2] = ["(3, 2).flip(2)".parse()?, "flip(2)".parse()?];
+    /// assert_eq!(there.tracker().unwrap_err().name(), "axis_out_of_range");
+    /// assert_eq!(elsewhere.tracker().unwrap_err().name(), "base");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn name(&self) -> &'static str {
+        self.error().map_or("base", |err| err.kind().name())
+    }
+
+    /// The place of the operation (or of the start) in the text, which shows itself with carets.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).flip(2)".parse()?;
+    /// let err = chain.tracker().unwrap_err();
+    /// assert_eq!(err.place().to_string(), "  (3, 2).flip(2)\n         ^^^^^^^");
+    /// assert_eq!(err.to_string(), format!("{}\n{}", err.place(), err.message()));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The reason, without the text and the carets.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "permute(1, 0)".parse()?;

@@ -10,7 +10,7 @@ mod printing;
 #[cfg(test)]
 mod tests;
 
-pub use chain::{Chain, Start};
+pub use chain::{Chain, ChainStart};
 pub use error::ChainError;
 pub use indexpr::text::ParseError;
 #[cfg(feature = "serde")]
