@@ -361,7 +361,7 @@ fn calls_on_arrays_are_written() {
         [
             "x = np.flip(x, (1,))  # (3, 4)",
             "x = x.reshape((1, 3, 4))  # (1, 3, 4)",
-            "x = np.lib.stride_tricks.as_strided(x.ravel()[3:], (2, 2), (1 * x.itemsize, 1 * x.itemsize))  # (2, 2)",
+            "x = np.lib.stride_tricks.as_strided(x.ravel()[3:], (2, 2), (x.itemsize, x.itemsize))  # (2, 2)",
         ],
     );
     // An array that starts inside of its memory, negative strides, masks, addresses below 0.
