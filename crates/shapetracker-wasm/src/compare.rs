@@ -2,9 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use shapetracker::{Unmerged, View};
+use shapetracker::{Coverage, Unmerged, View};
 
-use crate::coverage::{Bits, MOST_BITS, is_injective};
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
@@ -128,10 +127,10 @@ fn lines_of(address: i64, width: i64, line: i64) -> RangeInclusive<i128> {
 impl Traffic {
     /// Goes through all elements.
     fn of_all(layout: &Layout, width: i64, line: i64) -> Result<Traffic, Fault> {
-        // A bit for each address that may be read, where there are not too many.
-        let bounds = layout.bounds().unwrap_or((0, 0));
-        let span = bounds.1.checked_sub(bounds.0).filter(|span| *span < MOST_BITS);
-        let mut read = span.map(|span| Bits::new(span + 1));
+        // The addresses that may be read, where there are not too many to list.
+        let (lowest, highest) = layout.bounds().unwrap_or((0, 0));
+        let read = highest.checked_add(1).map(|end| Coverage::over(lowest..end, 1));
+        let mut read = read.filter(|read| read.addresses().is_some());
         let (mut valid, mut range, mut runs, mut last) = (0, None::<(i64, i64)>, 0, None);
         layout.runs(&mut |run| {
             if !run.valid {
@@ -145,21 +144,17 @@ impl Traffic {
             runs += if run.step == 1 { 0 } else { run.count - 1 };
             last = Some(end);
             if let Some(read) = &mut read {
-                let mut address = run.first;
-                for _ in 0..run.count {
-                    read.set(address - bounds.0);
-                    address = address.wrapping_add(run.step);
-                }
+                read.add(run.first, run.step, run.count);
             }
         })?;
         let mut traffic = Traffic { valid: Some(valid), range, runs: Some(runs), ..Traffic::default() };
-        if let Some(read) = read {
+        if let Some(addresses) = read.as_ref().and_then(Coverage::addresses) {
             // Where the lowest address begins in its line.
-            let begin = (i128::from(bounds.0) * i128::from(width)).rem_euclid(line.into()) as i64;
+            let begin = (i128::from(lowest) * i128::from(width)).rem_euclid(line.into()) as i64;
             let (mut distinct, mut lines, mut last) = (0, 0, -1);
-            for address in read.all() {
+            for address in addresses {
                 distinct += 1;
-                let first = begin + address * width;
+                let first = begin + (address - lowest) * width;
                 let (first, end) = (first / line, (first + width - 1) / line);
                 // The first of its lines may be that of the address before.
                 lines += end - first.max(last + 1) + 1;
@@ -195,7 +190,9 @@ impl Traffic {
         let Layout::Chain(tracker) = layout else { return Traffic { note, ..Traffic::default() } };
         let (valid, runs) = tracker.as_view().map_or((None, None), |view| (valid(view), consecutive_runs(view)));
         let range = tracker.address_range().ok().flatten();
-        let distinct = valid.filter(|_| is_injective(layout));
+        // Where every address is read equally often, their number tells how many there are.
+        let times = valid.and_then(|_| tracker.multiplicity().ok().flatten());
+        let distinct = valid.zip(times).map(|(valid, times)| valid / times);
         // Where every address of the range is read, so is every line of it.
         let dense = |(low, high): (i64, i64)| {
             distinct.is_some() && distinct == high.checked_sub(low).and_then(|span| span.checked_add(1))
@@ -206,19 +203,6 @@ impl Traffic {
             .and_then(|lines| i64::try_from(lines).ok());
         let note = note.filter(|_| lines.is_none() || runs.is_none());
         Traffic { valid, range, runs, distinct, lines, note }
-    }
-}
-
-impl Bits {
-    /// All numbers of the set, in order.
-    fn all(&self) -> impl Iterator<Item = i64> + '_ {
-        self.words().enumerate().flat_map(|(word, mut bits)| {
-            std::iter::from_fn(move || {
-                let next = (bits != 0).then(|| word as i64 * 64 + i64::from(bits.trailing_zeros()))?;
-                bits &= bits - 1;
-                Some(next)
-            })
-        })
     }
 }
 

@@ -130,6 +130,19 @@ impl Layout {
         Ok(())
     }
 
+    /// The lowest and the highest address that is read, by going through all elements; nothing where none is.
+    pub(crate) fn range_read(&self) -> Result<Option<(i64, i64)>, Fault> {
+        let mut range: Option<(i64, i64)> = None;
+        self.runs(&mut |run| {
+            if run.valid {
+                let last = run.first.wrapping_add(run.step.wrapping_mul(run.count - 1));
+                let (low, high) = range.unwrap_or((run.first, run.first));
+                range = Some((low.min(run.first).min(last), high.max(run.first).max(last)));
+            }
+        })?;
+        Ok(range)
+    }
+
     /// An index of the request inside the shape.
     pub(crate) fn index(&self, request: &Value) -> Result<Dims, Fault> {
         let index = request.numbers("index")?;
@@ -258,14 +271,7 @@ pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
     // Going through all elements tells the range exactly; the ranges of the parts tell one that holds it.
     const MOST: i64 = 1 << 20;
     let (range, exact) = if free.numel <= MOST && layout.too_many().is_none() {
-        let mut range: Option<(i64, i64)> = None;
-        layout.runs(&mut |run| {
-            if run.valid {
-                let (low, high) = range.unwrap_or((run.first, run.first));
-                range = Some((low.min(run.first), high.max(run.first)));
-            }
-        })?;
-        (range, true)
+        (layout.range_read()?, true)
     } else {
         (Some(free.graph.range(free.simple[0])), false)
     };

@@ -171,26 +171,6 @@ fn coverage_of_large_views_is_that_of_small_ones() {
 }
 
 #[test]
-fn counts_by_strides_are_counts_by_elements() {
-    use crate::coverage::Sums;
-    for chain in CHAINS {
-        let tracker = tracker(chain);
-        for view in tracker.views() {
-            let alone: ShapeTracker = view.clone().into();
-            let addresses: Vec<i64> = elements(&alone).into_iter().filter_map(|(_, address)| address).collect();
-            let Some(sums) = Sums::of(view) else {
-                assert!(addresses.is_empty());
-                continue;
-            };
-            for (low, high) in (-20..60).flat_map(|low| [(low, low + 1), (low, low + 7), (low, 100)]) {
-                let expected = addresses.iter().filter(|address| (low..high).contains(*address)).count() as i128;
-                assert_eq!(sums.reads(low.into(), high.into()), Some(expected), "{view} {low}..{high}");
-            }
-        }
-    }
-}
-
-#[test]
 fn elements_are_traced_and_evaluated() {
     for chain in CHAINS {
         let tracker = tracker(chain);

@@ -32,6 +32,7 @@
 //!
 //! - `serde`: views and trackers as `{"shape", "strides", "offset", "mask"}`, operations as `["permute", [1, 0]]`.
 
+mod coverage;
 mod dims;
 mod error;
 pub mod expr;
@@ -42,6 +43,7 @@ mod merge;
 mod movement;
 mod notation;
 mod queries;
+mod readers;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape;
@@ -52,6 +54,7 @@ mod verdict;
 mod view;
 mod walk;
 
+pub use coverage::Coverage;
 pub use dims::MergedDim;
 pub use error::{Error, ErrorKind};
 pub use fewest::MAX_VIEWS;
@@ -60,6 +63,7 @@ pub use inverse::NotInvertible;
 pub use merge::{Conditions, Step, Undecided, Unmerged, Witness, conditions, merge};
 pub use movement::Movement;
 pub use notation::{ArrayLibrary, Chain, ChainError, ParseError, Start};
+pub use readers::Readers;
 pub use shape::{Dims, MAX_RANK, Ranges};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;
