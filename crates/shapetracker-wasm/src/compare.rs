@@ -11,9 +11,9 @@ use crate::trace::{ravel, unravel};
 
 /// The widest element and the longest cache line.
 const MOST_BYTES: i64 = 1 << 16;
-/// Up to so many elements are looked at one by one for the first difference.
+/// How many elements are searched for a difference before one that is known.
 const MOST_BEFORE: i64 = 1 << 19;
-/// Up to so many addresses are sorted where they are spread widely.
+/// The most addresses that are sorted, where they are spread too widely for a bit each.
 const MOST_SORTED: i64 = 1 << 22;
 
 pub(crate) fn compare(request: &Value) -> Result<Value, Fault> {
@@ -40,7 +40,7 @@ pub(crate) fn compare(request: &Value) -> Result<Value, Fault> {
     })
 }
 
-/// An index at which two layouts differ, or a sentence where none could be looked for to the end.
+/// An index at which two layouts differ; with a sentence where the search was not complete.
 fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Option<String>), Fault> {
     if a.shape() != b.shape() {
         let shape = |layout: &Layout| layout.shape().iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
@@ -50,7 +50,7 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
         return match a.difference(b) {
             Ok(None) => Ok((None, None)),
             Ok(Some(index)) => {
-                // Wherever they differ, the first difference is not after that.
+                // Some index at which they differ: the first one in row-major order is not after it.
                 let some = ravel(&index, a.shape());
                 let mut before = (0..some.min(MOST_BEFORE)).map(|position| unravel(position, a.shape()));
                 let first = before.find(|index| a.address(index) != b.address(index));
@@ -82,7 +82,7 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
     Ok((found.map(|position| unravel(position, a.shape())), None))
 }
 
-/// What reading all elements touches.
+/// What reading all elements touches: addresses, runs of them, cache lines. `None` is not known exactly.
 #[derive(Default)]
 struct Traffic {
     valid: Option<i64>,
@@ -125,9 +125,9 @@ fn lines_of(address: i64, width: i64, line: i64) -> RangeInclusive<i128> {
 }
 
 impl Traffic {
-    /// Goes through all elements.
+    /// By a walk over all elements.
     fn of_all(layout: &Layout, width: i64, line: i64) -> Result<Traffic, Fault> {
-        // The addresses that may be read, where there are not too many to list.
+        // The set of addresses that are read, where the range is short enough for a bit each.
         let (lowest, highest) = layout.bounds().unwrap_or((0, 0));
         let read = highest.checked_add(1).map(|end| Coverage::over(lowest..end, 1));
         let mut read = read.filter(|read| read.addresses().is_some());
@@ -184,7 +184,7 @@ impl Traffic {
         Ok(traffic)
     }
 
-    /// What is known without going through all elements.
+    /// What is known without a walk.
     fn of_many(layout: &Layout, many: &str, width: i64, line: i64) -> Traffic {
         let note = Some(format!("{many} are too many to go through"));
         let Layout::Chain(tracker) = layout else { return Traffic { note, ..Traffic::default() } };

@@ -11,8 +11,8 @@ use crate::{Dims, Ranges, View};
 
 /// What stands between a view and a shape, and the copy that clears it.
 ///
-/// The copy: write the elements of [`Blocked::copied`], in row-major order, into a fresh buffer; [`Blocked::view`] of that buffer has the
-/// new shape and the same elements as the old view.
+/// The copy: write the elements of [`Blocked::copied`], in row-major order, into a fresh buffer; [`Blocked::view`] of that
+/// buffer has the new shape and the same elements as the old view.
 ///
 /// What is minimal about it: when the old view is not masked, of all ways to give each new axis either stride 0 or a
 /// row-major stride over the buffer, none has a smaller buffer. Both shapes are cut into the finest blocks of axes
@@ -121,7 +121,7 @@ impl Blocked {
         let mut buffer = Buffer::at(view.offset());
         let mut mask: Ranges = to.iter().map(|&size| (0, size)).collect();
         let joined = joined(view);
-        // How many elements of all joined old axes are copied.
+        // How many elements of each group of joined old axes are copied: of a broadcast one, those that blocks need.
         let mut copied_of: Vec<i64> = joined.iter().map(|axes| if axes.stride == 0 { 1 } else { axes.size }).collect();
         for block in blocks(&joined, to) {
             let new = &to[block.new.clone()];
@@ -164,7 +164,7 @@ impl Blocked {
 fn shortened(view: &View, joined: &[Joined], copied_of: &[i64]) -> Result<View, Error> {
     let mut shape: Dims = view.shape().into();
     for (axes, &copied) in joined.iter().zip(copied_of) {
-        // A number that divides a product of sizes is a product of divisors of the sizes.
+        // A number that divides a product of sizes is a product of divisors of the sizes, the innermost taken first.
         let mut rest = copied;
         for axis in (axes.outer..=axes.inner).rev() {
             shape[axis] = gcd(rest.into(), shape[axis].into()) as i64;

@@ -1,7 +1,8 @@
 //! Two shapes of the same elements, cut into the finest blocks of axes that line up.
 //!
-//! A block is a range of new axes and the old axes, or factors of their sizes, that hold the same elements; every view of
-//! the whole is a product of views of the blocks, so that each block can be decided by itself.
+//! A block is a range of new axes, and the old axes or factors of their sizes that hold the same elements. A view is the
+//! sum of its blocks (addresses add up, and an index is valid where all its parts are), and axes that are reshaped apart
+//! can be decided apart: `reshape_in_context` in proofs/Product.v. So the whole fits exactly when every block does.
 
 use std::ops::Range;
 
@@ -10,8 +11,9 @@ use crate::error::Error;
 
 /// Neighbouring old axes that are one axis as far as addresses go; axes of size 1 are left out.
 pub(super) struct Joined {
-    /// The outermost and the innermost of the old axes.
+    /// The outermost of the old axes.
     pub(super) outer: usize,
+    /// The innermost of the old axes. Only a single axis can be masked: `range` is then its valid range.
     pub(super) inner: usize,
     pub(super) size: i64,
     pub(super) stride: i64,
@@ -60,7 +62,8 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// The outer and inner part of a piece, if a mask allows to cut it so that the inner part has the given size.
+    /// The outer and the inner part of a piece, where its valid range allows it to be cut so that the inner part has the
+    /// given size: a range of whole inner parts, or one inside a single inner part, is a box of the two; any other is not.
     fn cut(self, inner: i64) -> Option<(Piece, Piece)> {
         if inner <= 1 || inner >= self.size || self.size % inner != 0 {
             return None;
@@ -81,7 +84,7 @@ impl Piece {
     }
 }
 
-/// Pieces of old axes and new axes with the same elements, and no finer such blocks inside.
+/// Pieces of old axes and the new axes with the same elements; no finer blocks are inside.
 pub(super) struct Block {
     /// The pieces, outermost first.
     pub(super) pieces: Vec<Piece>,
@@ -104,7 +107,9 @@ pub(super) fn blocks(joined: &[Joined], to: &[i64]) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut end = to.len();
     while let Some(piece) = old.pop() {
-        // Both products grow, the smaller one first, until they are equal: at the latest when the axes are used up.
+        // Both products of sizes grow, the smaller one first, until they are equal: at the latest when the axes are used
+        // up, since the shapes have equally many elements. A piece that reaches past the new axes is cut there, if it can
+        // be; its outer part then begins the next block.
         let (mut begin, mut new_size) = (end, 1);
         let (mut pieces, mut below) = (vec![piece], 1);
         loop {

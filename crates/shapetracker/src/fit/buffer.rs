@@ -14,19 +14,19 @@ pub(super) struct Buffer {
     pub(super) shared: bool,
 }
 
-/// Neighbouring axes of the fresh buffer, and the new axes that move in them.
+/// Neighbouring axes of the fresh buffer, and the new axes along which an index moves in them.
 #[derive(Default)]
 struct Part {
     /// Old axes or pieces of them.
     axes: Vec<Piece>,
-    /// The new axes: index `i` adds `multiple * (i - first)` to the position in this part.
     movers: Vec<Mover>,
-    /// The position in this part when every mover is at its first index.
+    /// The position in this part where every new axis is at its first valid index.
     start: i64,
     /// Whether the part already was a view under the new shape. Only such parts, of one axis, can share elements.
     kept: bool,
 }
 
+/// A new axis: index `i` adds `multiple * (i - first)` to the position in a part.
 struct Mover {
     axis: usize,
     multiple: i64,
@@ -55,7 +55,9 @@ impl Buffer {
     }
 
     /// Joins parts that are windows over the same elements: the stride of one is a multiple of the other's, and less
-    /// than the other's whole length.
+    /// than the other's whole length. The two then read one range of addresses at the finer stride, of
+    /// `fine + multiple * (coarse - 1)` elements instead of `fine * coarse`. That does not exceed the elements of the
+    /// view, so that nothing overflows.
     pub(super) fn share_overlaps(&mut self) {
         while let Some((fine, coarse, multiple)) = self.overlap() {
             let coarse = std::mem::take(&mut self.parts[coarse]);

@@ -50,7 +50,7 @@ use crate::shape::infer;
 ///
 /// # Errors
 /// [`Misfit::Blocked`] when there is no such view, with the evidence and the copy that makes one possible;
-/// [`Misfit::Error`] when the shapes have different numbers of elements.
+/// [`Misfit::Error`] when the shapes have different numbers of elements; [`Misfit::Undecided`] at the work limit.
 ///
 /// # Cost
 /// That of one [`merge`](crate::merge()) when there is a view, and of a few more when there is not; it does not

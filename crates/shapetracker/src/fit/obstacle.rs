@@ -158,13 +158,16 @@ impl Obstacle {
         }
     }
 }
-/// What keeps a block from being a view.
+
+/// What keeps a block from being a view: every boundary between two pieces that some new axis runs across although the
+/// strides do not continue each other, and every mask.
 pub(super) fn obstacles_of(view: &View, joined: &[Joined], block: &Block, to: &[i64]) -> Vec<Obstacle> {
     let old_axis = |axis| Axis { axis, size: view.shape()[axis] };
     let new_axis = |axis| Axis { axis, size: to[axis] };
     let some_valid = |axis: usize| view.range(axis).1 - view.range(axis).0 > 1;
     let mut obstacles = Vec::new();
-    // The product of the sizes inside each boundary between pieces, and the new axis that crosses it.
+    // From the innermost boundary between pieces outwards: how many elements are inside of it, and the new axis that
+    // crosses it, which is the innermost one that reaches further.
     let mut inside = 1;
     let mut crossing = (block.new.end, 1);
     for pair in block.pieces.windows(2).rev() {
