@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use shapetracker::{Coverage, Unmerged, View};
+use shapetracker::{Coverage, Unmerged};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -188,7 +188,7 @@ impl Traffic {
     fn of_many(layout: &Layout, many: &str, width: i64, line: i64) -> Traffic {
         let note = Some(format!("{many} are too many to go through"));
         let Layout::Chain(tracker) = layout else { return Traffic { note, ..Traffic::default() } };
-        let (valid, runs) = tracker.as_view().map_or((None, None), |view| (valid(view), consecutive_runs(view)));
+        let (valid, runs) = tracker.as_view().map(|view| (view.valid_count(), view.run_count())).unzip();
         let range = tracker.address_range().ok().flatten();
         // Where every address is read equally often, their number tells how many there are.
         let times = valid.and_then(|_| tracker.multiplicity().ok().flatten());
@@ -204,34 +204,4 @@ impl Traffic {
         let note = note.filter(|_| lines.is_none() || runs.is_none());
         Traffic { valid, range, runs, distinct, lines, note }
     }
-}
-
-/// How many indices of a view are valid.
-fn valid(view: &View) -> Option<i64> {
-    match view.mask() {
-        None => Some(view.numel()),
-        Some([]) => Some(0),
-        Some(mask) => mask.iter().try_fold(1i64, |product, (begin, end)| product.checked_mul(end - begin)),
-    }
-}
-
-/// How many runs of consecutive addresses the valid elements of a view read in row-major order.
-pub(crate) fn consecutive_runs(view: &View) -> Option<i64> {
-    if valid(view)? == 0 {
-        return Some(0);
-    }
-    let size = |axis: usize| view.mask().map_or(view.shape()[axis], |mask| mask[axis].1 - mask[axis].0);
-    // The innermost axis comes first: how far the address moves when an axis turns by one, and those after it turn back.
-    let (mut back, mut inner, mut breaks) = (0i128, 1i128, 0i128);
-    let total = i128::from(valid(view)?);
-    for axis in (0..view.rank()).rev() {
-        let (size, stride) = (i128::from(size(axis)), i128::from(view.strides()[axis]));
-        if stride - back != 1 {
-            // It turns by one in every block of the axes around it as often as it has neighbours.
-            breaks += total / (inner * size) * (size - 1);
-        }
-        back += stride * (size - 1);
-        inner *= size;
-    }
-    i64::try_from(breaks + 1).ok()
 }

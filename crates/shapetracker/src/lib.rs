@@ -16,10 +16,14 @@
 //! - [`View`]: one strided view in canonical form, so that equal maps are equal values.
 //! - [`merge()`]: when are two views one? With [`Witness`], the evidence against.
 //! - [`conditions()`]: what the strides must satisfy for it.
-//! - [`fit()`]: can this strided tensor be viewed under that shape, and if not, what is the least to copy?
+//! - [`fit()`]: can this strided tensor be viewed under that shape, and if not, what is the least to copy? [`mod@fit`]
+//!   has the answer in parts and in sentences.
+//! - [`ShapeTracker::readers`] and [`ShapeTracker::coverage`]: which elements read an address, and how often addresses are
+//!   read.
 //! - [`expr`]: index expressions, the cheapest code for the address of an element, in the language that a compiler emits;
 //!   and the simplifier behind it, for any expression.
-//! - [`Chain`]: the text form, `(3, 2).permute(1, 0).reshape(3, 2)`, and what others paste.
+//! - [`Chain`]: the text form, `(3, 2).permute(1, 0).reshape(3, 2)`, what others paste, and the same as calls of an
+//!   [`ArrayLibrary`].
 //!
 //! # Conventions
 //!
@@ -32,6 +36,7 @@
 //!
 //! - `serde`: views and trackers as `{"shape", "strides", "offset", "mask"}`, operations as `["permute", [1, 0]]`.
 
+mod counts;
 mod coverage;
 mod dims;
 mod error;

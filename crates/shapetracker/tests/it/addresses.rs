@@ -121,6 +121,23 @@ fn every_address_is_read_equally_often_or_some_are_not() {
 }
 
 #[test]
+fn valid_elements_and_runs_of_one_view_are_counted() {
+    check(cases::QUERIES, Tape::earlier_view, |raw| {
+        if raw.numel() > 1000 {
+            return Ok(());
+        }
+        let (view, array) = (raw.view(), raw.array());
+        let read: Vec<i64> = array.cells.iter().copied().flatten().collect();
+        let breaks = read.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+        let runs = breaks + usize::from(!read.is_empty());
+        match (view.valid_count(), view.run_count()) {
+            found if found == (read.len() as i64, runs as i64) => Ok(()),
+            found => Err(format!("{found:?}, and should be {} and {runs}", read.len())),
+        }
+    });
+}
+
+#[test]
 fn addresses_of_large_views_are_counted_and_their_readers_found() {
     let broadcast = ShapeTracker::from(View::new([1 << 20, 1 << 20], [0, -1], (1 << 20) - 1, None).unwrap());
     let coverage = broadcast.coverage((1 << 20) - 6..(1 << 20) + 4, 10).unwrap();
