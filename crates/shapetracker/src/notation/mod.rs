@@ -1,5 +1,6 @@
 //! Text forms of chains, views and trackers: reading, printing, and pointing at what cannot be read.
 
+mod calls;
 mod chain;
 mod error;
 mod foreign;
@@ -10,6 +11,8 @@ mod printing;
 #[cfg(test)]
 mod tests;
 
+pub use calls::ArrayLibrary;
+pub(crate) use calls::list;
 pub use chain::{Chain, ChainStart};
 pub use error::ChainError;
 pub use indexpr::text::ParseError;
