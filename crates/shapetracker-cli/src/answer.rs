@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
-use shapetracker::{ChainError, Error, ParseError, View, Witness};
+use shapetracker::{ChainError, Error, ParseError, Witness, report};
 use textwrap::core::display_width;
 
 pub(crate) const BOLD: Style = Style::new().bold();
@@ -116,22 +116,9 @@ impl From<ChainError> for Failure {
     }
 }
 
-/// A witness as an object.
-pub(crate) fn witness_json(witness: &Witness) -> Value {
-    match witness {
-        Witness::UnevenStep { axis, steps } => {
-            let steps = steps.iter().map(|step| json!({ "index": step.index[..], "from": step.from, "to": step.to }));
-            json!({ "kind": "uneven_step", "axis": axis, "steps": steps.collect::<Vec<_>>() })
-        }
-        Witness::NotABox { valid: [a, b], invalid } => {
-            json!({ "kind": "not_a_box", "valid": [a[..], b[..]], "invalid": invalid[..] })
-        }
-    }
-}
-
-/// Views as a list of objects.
-pub(crate) fn views_json(views: &[View]) -> Value {
-    views.iter().map(|view| json!(view)).collect()
+/// A witness as the command prints it: without the fields that follow from the others.
+pub(crate) fn witness_json(witness: &Witness) -> report::Value {
+    report::Value::from(witness).without(&["next", "moved"])
 }
 
 /// Writes numbers as Python writes a tuple: `()`, `(3,)`, `(2, 3)`.

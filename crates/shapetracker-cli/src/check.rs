@@ -82,7 +82,7 @@ pub(crate) fn check(args: &Args) -> Result<Answer, Failure> {
         Err(Misfit::Blocked(blocked)) => {
             let mut json = answer(Some(false), None);
             json["reason"] = json!(blocked.witness.to_string());
-            json["witness"] = witness_json(&blocked.witness);
+            json["witness"] = json!(witness_json(&blocked.witness));
             json["obstacles"] = blocked.obstacles.iter().map(obstacle_json).collect();
             json["copy"] = json!({
                 "elements": blocked.copied.numel(),

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use serde_json::json;
 use shapetracker::expr::{Expr, Graph, Language, Syntax};
+use shapetracker::report;
 
 use crate::answer::{Answer, Failure};
-use crate::code::{Languages, bits, comments, cost_json, range_on_the_way, ranges_text, weight_text};
+use crate::code::{Languages, bits, comments, range_on_the_way, ranges_text, weight_text};
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -64,6 +65,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         None if simple_given.is_some() => graph.code(language, &named)?,
         None => text(simple)? + "\n",
     };
+    let cost = |of: &[Expr]| report::Value::from(graph.cost(of));
     let (range, values) = (graph.range(simple), range_on_the_way(&graph, &after));
     let json = json!({
         "expression": text(expr).ok(),
@@ -71,7 +73,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         "given": given.zip(simple_given).map(|(given, simple)| [text(given).ok(), text(simple).ok()]),
         "language": args.lang.map(|language| language.to_string()),
         "code": args.lang.map(|_| &code),
-        "cost": { "before": cost_json(graph.cost(&before)), "after": cost_json(graph.cost(&after)) },
+        "cost": { "before": cost(&before), "after": cost(&after) },
         "range": [range.0, range.1],
         "value_range": [values.0, values.1],
         "bits": bits(values),

@@ -20,6 +20,7 @@
 //! - [`expr`]: index expressions, the cheapest code for the address of an element, in the language that a compiler emits;
 //!   and the simplifier behind it, for any expression.
 //! - [`Chain`]: the text form, `(3, 2).permute(1, 0).reshape(3, 2)`, and what others paste.
+//! - [`report`]: answers as documents of JSON, for programs that store or send them.
 //!
 //! # Conventions
 //!
@@ -42,6 +43,7 @@ mod merge;
 mod movement;
 mod notation;
 mod queries;
+pub mod report;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape;
