@@ -1,7 +1,7 @@
 //! `shapetracker check`: can a tensor be viewed under another shape, and if not, what helps?
 
-use serde_json::{Value, json};
-use shapetracker::{Blocked, Misfit, Obstacle, View, fit};
+use serde_json::json;
+use shapetracker::{Blocked, Misfit, View, fit, report};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, witness_json};
 
@@ -83,7 +83,7 @@ pub(crate) fn check(args: &Args) -> Result<Answer, Failure> {
             let mut json = answer(Some(false), None);
             json["reason"] = json!(blocked.witness.to_string());
             json["witness"] = json!(witness_json(&blocked.witness));
-            json["obstacles"] = blocked.obstacles.iter().map(obstacle_json).collect();
+            json["obstacles"] = json!(blocked.obstacles.iter().collect::<report::Value>());
             json["copy"] = json!({
                 "elements": blocked.copied.numel(),
                 "of": view.numel(),
@@ -144,27 +144,4 @@ fn in_pytorch(view: &View) -> bool {
 /// Numbers as the arguments of a call.
 fn list(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn obstacle_json(obstacle: &Obstacle) -> Value {
-    let axes = |axes: &[shapetracker::Axis]| axes.iter().map(|axis| axis.axis).collect::<Vec<_>>();
-    let mut json = json!({
-        "kind": "",
-        "old_axes": axes(&obstacle.old_axes()),
-        "new_axes": axes(obstacle.new_axes()),
-        "sentence": obstacle.to_string(),
-    });
-    match obstacle {
-        Obstacle::Strides { stride, needed, .. } => {
-            json["kind"] = json!("strides");
-            json["stride"] = json!(stride);
-            // Past the range of 64-bit integers, a number would lose digits.
-            json["needed"] = i64::try_from(*needed).map_or_else(|_| json!(needed.to_string()), |needed| json!(needed));
-        }
-        Obstacle::Mask { range, .. } => {
-            json["kind"] = json!("mask");
-            json["range"] = json!(range);
-        }
-    }
-    json
 }
