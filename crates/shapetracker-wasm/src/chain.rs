@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 
-use shapetracker::{Chain, ShapeTracker, Start, Unmerged, Verdict, View, Witness};
+use shapetracker::{Chain, ShapeTracker, Start, Verdict};
 
 use crate::expression;
 use crate::fault::{Fault, utf16};
 use crate::json::{Value, object};
+use crate::request::Fields as _;
 
 /// A chain of more operations is noise.
 const MOST_STEPS: usize = 1000;
@@ -86,43 +87,7 @@ fn step(chain: &Chain, text: &str, number: usize, around: &[ShapeTracker]) -> Va
         .with("shape", after.shape())
         .with("views", after.views().len())
         .with("verdict", verdict.name())
-        .with("reason", verdict.reason().map(reason))
-}
-
-fn reason(unmerged: &Unmerged) -> Value {
-    let witness = if let Unmerged::Witness(witness) = unmerged { Some(witness_json(witness)) } else { None };
-    object! { "sentence": unmerged.to_string(), "witness": witness }
-}
-
-fn witness_json(witness: &Witness) -> Value {
-    match witness {
-        Witness::UnevenStep { axis, steps } => {
-            let steps = steps.iter().map(|step| {
-                let mut next = step.index.clone();
-                next[*axis] += 1;
-                let moved = i128::from(step.to) - i128::from(step.from);
-                let moved = i64::try_from(moved).map_or_else(|_| Value::from(moved.to_string()), Value::from);
-                object! { "index": &step.index[..], "next": &next[..], "from": step.from, "to": step.to, "moved": moved }
-            });
-            object! { "kind": "uneven_step", "axis": *axis, "steps": steps.collect::<Value>() }
-        }
-        Witness::NotABox { valid: [a, b], invalid } => object! {
-            "kind": "not_a_box",
-            "valid": Value::List(vec![a[..].into(), b[..].into()]),
-            "invalid": &invalid[..],
-        },
-    }
-}
-
-/// A view as an object.
-pub(crate) fn view_json(view: &View) -> Value {
-    object! {
-        "shape": view.shape(),
-        "strides": view.strides(),
-        "offset": view.offset(),
-        "mask": view.mask().map(|mask| mask.iter().map(|range| Value::from(*range)).collect::<Value>()),
-        "text": view.to_string(),
-    }
+        .with("reason", verdict.reason())
 }
 
 /// An answer, or none with the sentence that says why.
@@ -140,13 +105,13 @@ fn result(tracker: &ShapeTracker) -> Value {
     object! {
         "shape": tracker.shape(),
         "numel": tracker.numel(),
-        "views": tracker.views().iter().map(view_json).collect::<Value>(),
+        "views": tracker.views().iter().map(|view| Value::from(view).with("text", view.to_string())).collect::<Value>(),
         "contiguous": tracker.is_contiguous(),
         "consecutive": tracker.is_consecutive(),
         "address_range": tracker.address_range().ok().flatten(),
         "buffer_len": buffer_len,
         "buffer_note": buffer_note,
-        "reason": tracker.single_view().err().as_ref().map(reason),
+        "reason": tracker.single_view().err().as_ref(),
         "expression": expression.map(|code| expression::json(code.graph(), [code.index(), code.valid()])),
         "expression_note": expression_note,
         "tracker": tracker.to_string(),

@@ -8,6 +8,7 @@ use shapetracker::{Chain, Dims, Movement, Ranges, ShapeTracker, Start, View};
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
+use crate::request::Fields as _;
 
 pub(crate) fn code(request: &Value) -> Result<Value, Fault> {
     let layout = Layout::of(request, "source")?;

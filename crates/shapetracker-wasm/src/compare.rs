@@ -8,6 +8,7 @@ use crate::coverage::{Bits, MOST_BITS, is_injective};
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
+use crate::request::Fields as _;
 use crate::trace::{ravel, unravel};
 
 /// The widest element and the longest cache line.

@@ -3,8 +3,9 @@
 use shapetracker::View;
 
 use crate::fault::Fault;
-use crate::json::{Value, object};
+use crate::json::{Answer, Numbers, Value, object};
 use crate::layout::Layout;
+use crate::request::Fields as _;
 
 /// The most addresses that are counted one by one.
 const MOST_ADDRESSES: i64 = 1 << 24;
@@ -16,7 +17,7 @@ const SAMPLE: i64 = 1 << 16;
 /// How many steps all the buckets of an answer may take.
 const MOST_WORK: usize = 1 << 22;
 
-pub(crate) fn coverage(request: &Value) -> Result<Value, Fault> {
+pub(crate) fn coverage(request: &Value) -> Result<Answer, Fault> {
     let layout = Layout::of(request, "source")?;
     let (begin, end) = (request.number("begin")?, request.number("end")?);
     let buckets = request.number("buckets")?.clamp(1, MOST_BUCKETS);
@@ -35,14 +36,16 @@ pub(crate) fn coverage(request: &Value) -> Result<Value, Fault> {
         };
         exact.map_or_else(|| range.of_sample(&layout), Ok)?
     };
-    Ok(object! {
+    let mut numbers = Numbers::default();
+    let document = object! {
         "begin": begin,
         "width": width,
-        "reads": Value::Floats(found.reads),
-        "distinct": found.distinct.map(Value::Floats),
+        "reads": numbers.floats(found.reads.into_iter()),
+        "distinct": found.distinct.map(|distinct| numbers.floats(distinct.into_iter())),
         "exact": found.exact,
         "note": found.note,
-    })
+    };
+    Ok(Answer { document, numbers })
 }
 
 /// A range of addresses cut into pieces of one width, the last of which may be shorter.
