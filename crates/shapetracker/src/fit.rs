@@ -66,7 +66,7 @@ pub enum Misfit {
     #[error("whether there is such a view was not decided within the work limit")]
     Undecided,
     /// The shapes do not fit each other, or a number is past `i64`.
-    #[error("{0}")]
+    #[error(transparent)]
     Error(#[from] Error),
 }
 

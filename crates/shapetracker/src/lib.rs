@@ -33,6 +33,7 @@
 //!
 //! - `serde`: views and trackers as `{"shape", "strides", "offset", "mask"}`, operations as `["permute", [1, 0]]`.
 
+mod access;
 mod dims;
 mod error;
 pub mod expr;
@@ -42,18 +43,19 @@ mod inverse;
 mod merge;
 mod movement;
 mod notation;
+mod per_axis;
 mod queries;
 pub mod report;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape;
-mod sort;
 mod tracker;
 mod tuple;
 mod verdict;
 mod view;
 mod walk;
 
+pub use access::{Access, AffineMap};
 pub use dims::MergedDim;
 pub use error::{Error, ErrorKind};
 pub use fewest::MAX_VIEWS;
@@ -62,7 +64,8 @@ pub use inverse::NotInvertible;
 pub use merge::{Conditions, Step, Undecided, Unmerged, Witness, conditions, merge};
 pub use movement::Movement;
 pub use notation::{Chain, ChainError, ParseError, Start};
-pub use shape::{Dims, MAX_RANK, Ranges};
+pub use per_axis::{Dims, PerAxis, Ranges};
+pub use shape::MAX_RANK;
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;
 pub use view::View;

@@ -1,12 +1,10 @@
 //! Movement operations: on one view, and as data.
 
-use smallvec::SmallVec;
-
 use crate::error::{Error, Fault};
 use crate::merge::{Unmerged, reshape};
 use crate::shape::{checked_numel, infer, resolve_axis};
 use crate::view::check_count;
-use crate::{Dims, Ranges, View};
+use crate::{Dims, PerAxis, Ranges, View};
 
 /// A movement operation as data, for chains that are stored, parsed or compared.
 ///
@@ -41,7 +39,7 @@ pub enum Movement {
     /// The elements in row-major order read as memory, with a shape, strides and an offset of their own.
     AsStrided(Dims, Dims, i64),
     /// One boolean an axis: whether it is reversed.
-    FlipEach(SmallVec<[bool; 8]>),
+    FlipEach(PerAxis<bool>),
     /// Two axes exchanged.
     Transpose(i64, i64),
     /// The named axes of size 1 taken away; when none is named, every axis of size 1.

@@ -8,10 +8,23 @@ use std::marker::PhantomData;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde::ser::{SerializeStruct, SerializeTuple, Serializer};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 use crate::notation::unknown_operation;
-use crate::{Dims, Movement, Ranges, ShapeTracker, View};
+use crate::{Dims, Movement, PerAxis, Ranges, ShapeTracker, View};
+
+/// A list: `[2, 3]`.
+impl<T: Serialize> Serialize for PerAxis<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.as_slice().serialize(serializer)
+    }
+}
+
+/// A list, of any length.
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for PerAxis<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(list("a list with one value per axis", |value: T| value))
+    }
+}
 
 /// `{"shape": [2, 3], "strides": [3, 1], "offset": 0, "mask": null}`.
 impl Serialize for View {
@@ -159,7 +172,7 @@ impl<'de> Visitor<'de> for Flip {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Movement, A::Error> {
-        let (mut axes, mut each) = (Dims::new(), SmallVec::new());
+        let (mut axes, mut each) = (Dims::new(), PerAxis::new());
         while let Some(item) = seq.next_element()? {
             match item {
                 FlipItem::Axis(axis) => axes.push(axis),
@@ -267,8 +280,8 @@ struct Slice((Option<i64>, Option<i64>, i64));
 
 impl<'de> Deserialize<'de> for Slice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bounds: SmallVec<[Option<i64>; 3]> =
-            deserializer.deserialize_seq(list("a slice such as [1, 3] or [null, null, -1]", |bound| bound))?;
+        let bounds: PerAxis<Option<i64>> = deserializer
+            .deserialize_seq(list("a slice such as [1, 3] or [null, null, -1]", |bound: Option<i64>| bound))?;
         match bounds[..] {
             [begin, end] => Ok(Slice((begin, end, 1))),
             [begin, end, step] => Ok(Slice((begin, end, step.unwrap_or(1)))),
@@ -312,6 +325,15 @@ mod tests {
 
     fn op(json: &str) -> Movement {
         from_str(json).unwrap_or_else(|err| panic!("{json}: {err}"))
+    }
+
+    #[test]
+    fn values_per_axis_are_lists() {
+        assert_eq!(to_string(&Dims::from([2, 3])).unwrap(), "[2,3]");
+        assert_eq!(from_str::<Dims>("[2,3]").unwrap(), [2, 3]);
+        assert_eq!(from_str::<Ranges>("[[0,2]]").unwrap(), [(0, 2)]);
+        let err = from_str::<Dims>("2").unwrap_err().to_string();
+        assert!(err.starts_with("invalid type: integer `2`, expected a list with one value per axis"), "{err}");
     }
 
     #[test]

@@ -1,24 +1,7 @@
 //! Sizes: checked products, row-major strides, unravelling.
 
-use smallvec::SmallVec;
-
+use crate::Dims;
 use crate::error::{Error, Fault};
-
-/// One number an axis, held inline up to 8 axes.
-///
-/// ```
-/// let sizes = shapetracker::Dims::from_slice(&[2, 3]);
-/// assert_eq!(sizes[..], [2, 3]);
-/// ```
-pub type Dims = SmallVec<[i64; 8]>;
-
-/// One half-open range `(begin, end)` an axis, held inline up to 8 axes.
-///
-/// ```
-/// let pads = shapetracker::Ranges::from_slice(&[(1, 1), (0, 2)]);
-/// assert_eq!(pads[1], (0, 2));
-/// ```
-pub type Ranges = SmallVec<[(i64, i64); 8]>;
 
 /// The most axes a view may have (the limit of NumPy and PyTorch).
 ///

@@ -1,5 +1,6 @@
 //! The two sides of a pair: the earlier view as mixed-radix digits, the later one as a box of indices.
 
+use indexpr::boundary::is_affine;
 use smallvec::SmallVec;
 
 use crate::{Dims, Ranges, View};
@@ -204,28 +205,12 @@ impl Box {
 
     /// The quotient `floor(position / divisor)` as an affine function of the point, if it is one on this box.
     ///
-    /// It is exactly if the remainders, with steps chosen so that the first steps fit, never leave `0..divisor`.
-    /// Tells the step along each axis on the way, and returns the value at the first corner.
-    pub(crate) fn quotient(&self, divisor: i64, mut step: impl FnMut(usize, i64)) -> Option<i64> {
+    /// That is the boundary test ([`is_affine`]), which is exact on a box. Tells the step along each axis that has one, and
+    /// returns the value at the first corner.
+    pub(crate) fn quotient(&self, divisor: i64, step: impl FnMut(usize, i64)) -> Option<i64> {
         let (constant, remainder) = (self.origin / divisor, self.origin % divisor);
-        let (mut low, mut high) = (remainder, remainder);
-        for (l, axis) in self.axes.iter().enumerate().filter(|(_, axis)| axis.size > 1) {
-            let mut next = remainder + axis.stride;
-            // Most steps are small, and division is slow.
-            if next < 0 || next >= divisor {
-                let carries = next.div_euclid(divisor);
-                next -= carries * divisor;
-                step(l, carries);
-            }
-            // What is past `i64` is out of range all the same.
-            let reach = (next - remainder).saturating_mul(axis.size - 1);
-            low = low.saturating_add(reach.min(0));
-            high = high.saturating_add(reach.max(0));
-            if low < 0 || high >= divisor {
-                return None;
-            }
-        }
-        Some(constant)
+        let axes = self.axes.iter().map(|axis| (axis.stride, axis.size - 1));
+        is_affine(remainder, divisor, axes, step).then_some(constant)
     }
 }
 

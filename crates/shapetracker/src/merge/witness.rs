@@ -31,7 +31,7 @@ pub enum Unmerged {
     #[error("whether this is one view was not decided within the work limit")]
     Undecided,
     /// The views do not fit into each other, or the merged view has a number past `i64`.
-    #[error("{0}")]
+    #[error(transparent)]
     Error(#[from] Error),
 }
 

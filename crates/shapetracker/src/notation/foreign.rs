@@ -4,9 +4,10 @@
 use smallvec::SmallVec;
 
 use super::Start;
-use super::error::ParseError;
 use super::lexer::Token;
 use super::parser::{OPERATIONS, Parsed, Parser, Slice};
+use indexpr::text::ParseError;
+
 use crate::error::Error;
 use crate::shape::{checked_numel, resolve_axis};
 use crate::{Dims, MAX_RANK, Movement, ShapeTracker};
@@ -257,10 +258,9 @@ impl Parser<'_> {
                 }
                 let joined = shape.get(first..=last).unwrap_or_default();
                 let size = checked_numel("flatten", joined).map_err(|err| self.refused(begin, &err))?;
-                let mut flat = shape.clone();
-                flat.drain(first..first + joined.len());
-                flat.insert(first, size);
-                Movement::Reshape(flat)
+                let (before, after) = (shape.get(..first), shape.get(last + 1..));
+                let [before, after] = [before, after].map(Option::unwrap_or_default);
+                Movement::Reshape([before, &[size], after].concat().into())
             }
         }))
     }
