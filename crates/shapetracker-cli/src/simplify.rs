@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use serde_json::json;
+use shapetracker::expr::text::Place;
 use shapetracker::expr::{Expr, Graph, Language, Syntax};
 use shapetracker::report;
 
@@ -116,7 +117,7 @@ fn declare(graph: &mut Graph, text: &str) -> Result<(), Failure> {
         begin = whole.end + 1;
         let span = trimmed(text, whole);
         let (name, range) = variable(text, span.clone())?;
-        graph.variable(&text[name], range).map_err(|err| Failure::from(err).placed(text, span))?;
+        graph.variable(&text[name], range).map_err(|err| Failure::from(err).placed(&Place::new(text, span)))?;
     }
     Ok(())
 }

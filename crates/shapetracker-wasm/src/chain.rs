@@ -1,8 +1,6 @@
 //! A chain as far as it can be read and done: its operations, what each does to the views, and what is left.
 
-use std::fmt::Display;
-
-use shapetracker::{Chain, ShapeTracker, Start, Verdict};
+use shapetracker::{Chain, Error, ShapeTracker, Start, Verdict};
 
 use crate::expression;
 use crate::fault::{Fault, utf16};
@@ -90,18 +88,8 @@ fn step(chain: &Chain, text: &str, number: usize, around: &[ShapeTracker]) -> Va
         .with("reason", verdict.reason())
 }
 
-/// An answer, or none with the sentence that says why.
-fn or_note<T, E: Display>(answer: Result<T, E>) -> (Option<T>, Option<String>) {
-    match answer {
-        Ok(answer) => (Some(answer), None),
-        // The name of the function that could not answer means nothing to whoever reads the page.
-        Err(err) => (None, Some(err.to_string().trim_start_matches("index_expr: ").to_owned())),
-    }
-}
-
 fn result(tracker: &ShapeTracker) -> Value {
-    let (buffer_len, buffer_note) = or_note(tracker.buffer_len());
-    let (expression, expression_note) = or_note(tracker.index_expr());
+    let (buffer_len, code) = (tracker.buffer_len(), tracker.index_expr());
     object! {
         "shape": tracker.shape(),
         "numel": tracker.numel(),
@@ -109,11 +97,12 @@ fn result(tracker: &ShapeTracker) -> Value {
         "contiguous": tracker.is_contiguous(),
         "consecutive": tracker.is_consecutive(),
         "address_range": tracker.address_range().ok().flatten(),
-        "buffer_len": buffer_len,
-        "buffer_note": buffer_note,
+        "buffer_len": buffer_len.as_ref().ok().copied(),
+        "buffer_note": buffer_len.as_ref().err().map(ToString::to_string),
         "reason": tracker.single_view().err().as_ref(),
-        "expression": expression.map(|code| expression::json(code.graph(), [code.index(), code.valid()])),
-        "expression_note": expression_note,
+        "expression": code.as_ref().ok().map(|code| expression::json(code.graph(), [code.index(), code.valid()])),
+        // The operation of this error is a function of the library, which means nothing to whoever reads the page.
+        "expression_note": code.as_ref().err().map(Error::reason),
         "tracker": tracker.to_string(),
     }
 }

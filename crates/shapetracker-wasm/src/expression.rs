@@ -145,11 +145,6 @@ pub(crate) fn evaluate(request: &Value) -> Result<Value, Fault> {
         }
         Layout::Chain(tracker) => {
             let code = tracker.index_expr()?;
-            // Not every axis has a variable.
-            let axes = code.graph().variables().iter().map(|variable| {
-                variable.name.strip_prefix("idx").and_then(|axis| at.get(axis.parse::<usize>().ok()?)).copied()
-            });
-            let at: Vec<i64> = axes.map(Option::unwrap_or_default).collect();
             Ok(object! { "values": values(code.graph(), [code.index(), code.valid()], &at)?, "written": Value::Null })
         }
     }
