@@ -1,8 +1,8 @@
 //! `shapetracker check`: can a tensor be viewed under another shape, and if not, what helps?
 
-use serde_json::{Value, json};
-use shapetracker::fit::{Axis, Line, Obstacle, Report, explain};
-use shapetracker::{ArrayLibrary, View};
+use serde_json::json;
+use shapetracker::fit::{Line, Report, explain};
+use shapetracker::{ArrayLibrary, View, report};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph, witness_json};
 
@@ -67,8 +67,8 @@ pub(crate) fn check(args: &Args) -> Result<Answer, Failure> {
     let mut json = json!({ "view": view, "to": args.to[..], "fits": fits, "result": answer.view() });
     if let Some(blocked) = answer.blocked() {
         json["reason"] = json!(blocked.witness().to_string());
-        json["witness"] = witness_json(blocked.witness());
-        json["obstacles"] = blocked.obstacles().iter().map(obstacle_json).collect();
+        json["witness"] = json!(witness_json(blocked.witness()));
+        json["obstacles"] = json!(blocked.obstacles().iter().collect::<report::Value>());
         json["copy"] = json!({
             "elements": blocked.copied().numel(),
             "of": view.numel(),
@@ -100,26 +100,4 @@ fn text(report: &Report, positive: bool) -> String {
         }
     }
     text
-}
-
-fn obstacle_json(obstacle: &Obstacle) -> Value {
-    let axes = |axes: &[Axis]| axes.iter().map(|axis| axis.axis).collect::<Vec<_>>();
-    let mut json = json!({
-        "kind": obstacle.kind(),
-        "old_axes": axes(&obstacle.old_axes()),
-        "new_axes": axes(obstacle.new_axes()),
-        "sentence": obstacle.to_string(),
-    });
-    match obstacle {
-        Obstacle::Strides { stride, needed, .. } => {
-            json["stride"] = json!(stride);
-            // Past the range of 64-bit integers, a number would lose digits.
-            json["needed"] = i64::try_from(*needed).map_or_else(|_| json!(needed.to_string()), |needed| json!(needed));
-        }
-        Obstacle::Mask { range, .. } => {
-            json["range"] = json!(range);
-        }
-        _ => {}
-    }
-    json
 }

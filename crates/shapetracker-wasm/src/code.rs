@@ -6,6 +6,7 @@ use shapetracker::{ArrayLibrary, Chain, ChainStart, ShapeTracker};
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
+use crate::request::Fields as _;
 
 pub(crate) fn code(request: &Value) -> Result<Value, Fault> {
     let layout = Layout::of(request, "source")?;

@@ -7,6 +7,7 @@ use shapetracker::{Coverage, Unmerged};
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
+use crate::request::Fields as _;
 use crate::trace::{ravel, unravel};
 
 /// The widest element and the longest cache line.

@@ -3,8 +3,9 @@
 use shapetracker::Coverage;
 
 use crate::fault::Fault;
-use crate::json::{Value, object};
+use crate::json::{Answer, Numbers, Value, object};
 use crate::layout::Layout;
+use crate::request::Fields as _;
 
 /// The longest range of addresses that has a count for each.
 const MOST_ADDRESSES: i64 = 1 << 24;
@@ -12,7 +13,7 @@ const MOST_BUCKETS: i64 = 1 << 16;
 /// How many elements an estimate is made from.
 const SAMPLE: i64 = 1 << 16;
 
-pub(crate) fn coverage(request: &Value) -> Result<Value, Fault> {
+pub(crate) fn coverage(request: &Value) -> Result<Answer, Fault> {
     let layout = Layout::of(request, "source")?;
     let (begin, end) = (request.number("begin")?, request.number("end")?);
     let buckets = request.number("buckets")?.clamp(1, MOST_BUCKETS) as usize;
@@ -34,15 +35,17 @@ pub(crate) fn coverage(request: &Value) -> Result<Value, Fault> {
         note = Some(format!("estimated from {sample} of the {} elements", layout.numel()));
     }
     let distinct = counted.distinct().filter(|_| exact);
-    let floats = |counts: &[i64], times: f64| Value::Floats(counts.iter().map(|&count| count as f64 * times).collect());
-    Ok(object! {
+    let mut numbers = Numbers::default();
+    let mut floats = |counts: &[i64], times: f64| numbers.floats(counts.iter().map(|&count| count as f64 * times));
+    let document = object! {
         "begin": begin,
         "width": counted.width() as i64,
         "reads": floats(counted.reads(), each),
         "distinct": distinct.map(|distinct| floats(&distinct, 1.0)),
         "exact": exact,
         "note": note,
-    })
+    };
+    Ok(Answer { document, numbers })
 }
 
 /// Counts what all elements read.

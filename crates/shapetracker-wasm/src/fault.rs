@@ -42,8 +42,7 @@ impl Fault {
 
     /// A chain that cannot be done.
     pub(crate) fn chain(err: &ChainError, text: &str) -> Fault {
-        let kind = err.error().map_or("base".into(), |err| err.kind().name());
-        Fault { step: err.op(), ..Fault::new(&kind, err.message()).at("chain", text, err.span()) }
+        Fault { step: err.op(), ..Fault::new(err.name(), err.message()).at("chain", text, err.span()) }
     }
 
     /// The same fault at some bytes of a text.
@@ -89,7 +88,7 @@ pub(crate) fn utf16(text: &str, bytes: Range<usize>) -> Range<usize> {
 
 impl From<Error> for Fault {
     fn from(err: Error) -> Fault {
-        Fault::new(&err.kind().name(), err.to_string())
+        Fault::new(err.kind().name(), err.to_string())
     }
 }
 

@@ -8,6 +8,7 @@ use shapetracker::{Chain, Dims, MAX_RANK, Run, ShapeTracker};
 use crate::expression;
 use crate::fault::Fault;
 use crate::json::{Value, object};
+use crate::request::Fields as _;
 use crate::trace::unravel;
 
 /// A question about all elements walks up to so many.

@@ -17,6 +17,8 @@ mod tile;
 mod trace;
 
 #[cfg(test)]
+mod protocol;
+#[cfg(test)]
 mod tests;
 
 use std::alloc::{Layout, handle_alloc_error};

@@ -5,6 +5,7 @@ use shapetracker::Dims;
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
+use crate::request::Fields as _;
 use crate::trace::unravel;
 
 const MOST_READERS: i64 = 1 << 16;

@@ -4,8 +4,9 @@ use shapetracker::{Dims, Lines, ShapeTracker};
 
 use crate::coverage::{self, Counts};
 use crate::fault::Fault;
-use crate::json::{SAFE, Value, object};
+use crate::json::{Answer, Numbers, SAFE, Value, object};
 use crate::layout::{Free, Layout};
+use crate::request::Fields as _;
 use crate::trace::unravel;
 
 /// The most cells of a tile.
@@ -60,7 +61,7 @@ impl Side {
     }
 }
 
-pub(crate) fn tile(request: &Value) -> Result<Value, Fault> {
+pub(crate) fn tile(request: &Value) -> Result<Answer, Fault> {
     let layout = Layout::of(request, "source")?;
     let shape = layout.shape();
     let (rows, columns) = if layout.numel() == 0 {
@@ -112,19 +113,21 @@ pub(crate) fn tile(request: &Value) -> Result<Value, Fault> {
         (None, None)
     };
     let small = addresses.iter().all(|address| *address == MASKED || (-SAFE..=SAFE).contains(address));
+    let mut numbers = Numbers::default();
     let addresses = if small && fits(&layout) {
         let float = |address: i64| if address == MASKED { f64::NAN } else { address as f64 };
-        Value::Floats(addresses.into_iter().map(float).collect())
+        numbers.floats(addresses.into_iter().map(float))
     } else {
-        Value::Ints(addresses)
+        numbers.integers(addresses.into_iter())
     };
-    Ok(object! {
+    let document = object! {
         "rows": rows.count,
         "columns": columns.count,
         "addresses": addresses,
-        "counts": counts.map(Value::Floats),
+        "counts": counts.map(|counts| numbers.floats(counts.into_iter())),
         "counts_note": counts_note,
-    })
+    };
+    Ok(Answer { document, numbers })
 }
 
 /// Whether every address of the tensor is exact as a floating-point number, so that all tiles of it are answered alike.

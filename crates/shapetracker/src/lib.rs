@@ -24,6 +24,7 @@
 //!   and the simplifier behind it, for any expression.
 //! - [`Chain`]: the text form, `(3, 2).permute(1, 0).reshape(3, 2)`, what others paste, and the same as calls of an
 //!   [`ArrayLibrary`].
+//! - [`report`]: answers as documents of JSON, for programs that store or send them.
 //!
 //! # Conventions
 //!
@@ -52,6 +53,7 @@ mod operation;
 mod per_axis;
 mod queries;
 mod readers;
+pub mod report;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape;

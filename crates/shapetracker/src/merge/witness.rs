@@ -35,6 +35,25 @@ pub enum Unmerged {
     Error(#[from] Error),
 }
 
+impl Unmerged {
+    /// The evidence that the views are not one, where that is the reason.
+    ///
+    /// ```
+    /// use shapetracker::{Unmerged, View};
+    ///
+    /// let transposed = View::contiguous([3, 2])?.permute([1, 0])?;
+    /// assert!(transposed.reshape([6]).unwrap_err().witness().is_some());
+    /// assert_eq!(Unmerged::Undecided.witness(), None);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn witness(&self) -> Option<&Witness> {
+        match self {
+            Unmerged::Witness(witness) => Some(witness),
+            Unmerged::Undecided | Unmerged::Error(_) => None,
+        }
+    }
+}
+
 /// A question was given up at its work limit: the answer is not known.
 ///
 /// The questions about stacks of views are as hard as integer programming when the number of axes is unbounded. The
@@ -105,28 +124,48 @@ pub struct Step {
     pub to: i64,
 }
 
+impl Step {
+    /// How far the address moves. The difference of two addresses may take one bit more than they do.
+    ///
+    /// ```
+    /// let step = shapetracker::Step { index: [0, 1][..].into(), from: i64::MIN, to: i64::MAX };
+    /// assert_eq!(step.moved(), (1 << 64) - 1);
+    /// ```
+    pub fn moved(&self) -> i128 {
+        i128::from(self.to) - i128::from(self.from)
+    }
+
+    /// The index that the step leads to, along an axis; the index itself where it has no such axis.
+    ///
+    /// ```
+    /// let step = shapetracker::Step { index: [0, 1][..].into(), from: 2, to: 5 };
+    /// assert_eq!(step.next(1)[..], [0, 2]);
+    /// ```
+    pub fn next(&self, axis: usize) -> Dims {
+        let mut index = self.index.clone();
+        if let Some(index) = index.get_mut(axis) {
+            *index = index.saturating_add(1);
+        }
+        index
+    }
+}
+
 impl fmt::Display for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Witness::UnevenStep { axis, steps: [a, b] } => {
-                let next = |step: &Step| {
-                    let mut index = step.index.clone();
-                    index[*axis] += 1;
-                    index
-                };
-                let moved = |step: &Step| i128::from(step.to) - i128::from(step.from);
                 write!(
                     f,
                     "along axis {axis} the address moves by {} from {:?} to {:?} ({} to {}), \
                      but by {} from {:?} to {:?} ({} to {}): one stride cannot do both",
-                    moved(a),
+                    a.moved(),
                     a.index,
-                    next(a),
+                    a.next(*axis),
                     a.from,
                     a.to,
-                    moved(b),
+                    b.moved(),
                     b.index,
-                    next(b),
+                    b.next(*axis),
                     b.from,
                     b.to,
                 )
