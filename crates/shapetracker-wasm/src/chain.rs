@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use shapetracker::{Chain, ShapeTracker, Start, Unmerged, Verdict, View, Witness};
+use shapetracker::{Chain, Progress, ShapeTracker, Start, Unmerged, Verdict, View, Witness};
 
 use crate::expression;
 use crate::fault::{Fault, utf16};
@@ -23,13 +23,16 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
     let from_outside = base.as_deref().filter(|_| chain.start() == &Start::Nothing);
     // Where not even the start can be read, nothing is known that could be done.
     let lost = unread.as_ref().is_some_and(|_| chain.start() == &Start::Nothing && chain.ops().is_empty());
-    let (trackers, undone) = if lost { (Vec::new(), None) } else { chain.progress(from_outside) };
+    let progress = (!lost).then(|| chain.progress(from_outside));
+    let why = progress.as_ref().and_then(Progress::reason);
+    let (trackers, verdicts, undone) = progress
+        .map_or_else(Default::default, |Progress { trackers, verdicts, error, .. }| (trackers, verdicts, error));
     let step_unread = || (!lost).then_some(chain.ops().len());
     let error = undone
         .map(|err| Fault::chain(&err, text))
         .or_else(|| unread.map(|err| Fault::syntax(&err, "chain", text).in_step(step_unread())));
-    let steps: Value =
-        trackers.windows(2).enumerate().map(|(number, around)| step(&chain, text, number, around)).collect();
+    let done = trackers.iter().skip(1).zip(&verdicts).enumerate();
+    let steps: Value = done.map(|(number, (after, verdict))| step(&chain, text, number, after, verdict)).collect();
     let rest = trackers.len().saturating_sub(1)..chain.ops().len();
     let rest: Value = rest.map(|number| operation(&chain, text, number)).collect();
     Ok(object! {
@@ -38,7 +41,7 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
         "steps": steps,
         "rest": rest,
         "error": error.map(|error| error.json()),
-        "result": trackers.last().map(result),
+        "result": trackers.last().map(|tracker| result(tracker, why.as_ref())),
     })
 }
 
@@ -79,9 +82,7 @@ fn operation(chain: &Chain, text: &str, number: usize) -> Value {
 }
 
 /// An operation that was done, and what became of the views.
-fn step(chain: &Chain, text: &str, number: usize, around: &[ShapeTracker]) -> Value {
-    let (before, after) = (&around[0], &around[1]);
-    let verdict = Verdict::of(&chain.ops()[number], before, after);
+fn step(chain: &Chain, text: &str, number: usize, after: &ShapeTracker, verdict: &Verdict) -> Value {
     operation(chain, text, number)
         .with("shape", after.shape())
         .with("views", after.views().len())
@@ -134,7 +135,7 @@ fn or_note<T, E: Display>(answer: Result<T, E>) -> (Option<T>, Option<String>) {
     }
 }
 
-fn result(tracker: &ShapeTracker) -> Value {
+fn result(tracker: &ShapeTracker, why: Option<&Unmerged>) -> Value {
     let (buffer_len, buffer_note) = or_note(tracker.buffer_len());
     let (expression, expression_note) = or_note(tracker.index_expr());
     object! {
@@ -146,7 +147,7 @@ fn result(tracker: &ShapeTracker) -> Value {
         "address_range": tracker.address_range().ok().flatten(),
         "buffer_len": buffer_len,
         "buffer_note": buffer_note,
-        "reason": tracker.single_view().err().as_ref().map(reason),
+        "reason": why.map(reason),
         "expression": expression.map(|code| expression::json(code.graph(), [code.index(), code.valid()])),
         "expression_note": expression_note,
         "tracker": tracker.to_string(),

@@ -59,7 +59,7 @@ pub use fit::{Axis, Blocked, Misfit, Obstacle, fit};
 pub use inverse::NotInvertible;
 pub use merge::{Conditions, Step, Undecided, Unmerged, Witness, conditions, merge};
 pub use movement::Movement;
-pub use notation::{Chain, ChainError, ParseError, Start};
+pub use notation::{Chain, ChainError, ParseError, Progress, Start};
 pub use shape::{Dims, MAX_RANK, Ranges};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;

@@ -84,6 +84,8 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
     if earlier.is_empty() || later.is_empty() {
         return Ok(View::nothing(later.shape()));
     }
+    #[cfg(test)]
+    decisions::count();
     let level = Level::of(earlier);
     let mut work = Work::new();
     let space = if level.masked {
@@ -107,6 +109,25 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
             });
             Err(Unmerged::Witness(Witness::UnevenStep { axis: space.axes[uneven.axis].axis, steps }))
         }
+    }
+}
+
+/// How many pairs have been decided, for tests of who decides them.
+#[cfg(test)]
+pub(crate) mod decisions {
+    use std::cell::Cell;
+
+    thread_local!(static COUNT: Cell<usize> = const { Cell::new(0) });
+
+    pub(super) fn count() {
+        COUNT.set(COUNT.get() + 1);
+    }
+
+    /// What a function returns, and how many pairs it decides on this thread.
+    pub(crate) fn counted<T>(f: impl FnOnce() -> T) -> (T, usize) {
+        let before = COUNT.get();
+        let answer = f();
+        (answer, COUNT.get() - before)
     }
 }
 
