@@ -126,6 +126,7 @@ pub(crate) fn witness_json(witness: &Witness) -> Value {
         Witness::NotABox { valid: [a, b], invalid } => {
             json!({ "kind": "not_a_box", "valid": [a[..], b[..]], "invalid": invalid[..] })
         }
+        other => json!({ "kind": "other", "sentence": other.to_string() }),
     }
 }
 

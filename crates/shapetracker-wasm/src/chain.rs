@@ -112,6 +112,7 @@ fn witness_json(witness: &Witness) -> Value {
             "valid": Value::List(vec![a[..].into(), b[..].into()]),
             "invalid": &invalid[..],
         },
+        other => object! { "kind": "other", "sentence": other.to_string() },
     }
 }
 

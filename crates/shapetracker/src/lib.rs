@@ -57,14 +57,14 @@ pub use error::{Error, ErrorKind};
 pub use fewest::MAX_VIEWS;
 pub use fit::{Axis, Blocked, Misfit, Obstacle, fit};
 pub use inverse::NotInvertible;
-pub use merge::{Conditions, Step, Undecided, Unmerged, Witness, conditions, merge};
+pub use merge::{Conditions, Unanswered, Undecided, UnitStep, Unmerged, Witness, conditions, merge};
 pub use movement::Movement;
 pub use notation::{Chain, ChainError, ParseError, Progress, Start};
-pub use shape::{Dims, MAX_RANK, Ranges};
+pub use shape::{Dims, MAX_RANK, Ranges, unravel_index};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;
 pub use view::View;
-pub use walk::{Lines, Run};
+pub use walk::{AddressLines, AddressRun};
 
 #[cfg(test)]
 mod tests {

@@ -106,7 +106,7 @@ impl ShapeTracker {
         }
     }
 
-    /// The shape: one size an axis, outermost first.
+    /// The shape: one size per axis, outermost first.
     ///
     /// ```
     /// let st = shapetracker::ShapeTracker::contiguous([3, 2])?.permute([1, 0])?;
@@ -330,7 +330,7 @@ impl ShapeTracker {
         self.reshape(ones.collect::<Dims>())?.expand(to)
     }
 
-    /// Masked elements around the tensor: `(before, after)` an axis.
+    /// Masked elements around the tensor: `(before, after)` for each axis.
     ///
     /// ```
     /// let st = shapetracker::ShapeTracker::contiguous([2])?.pad([(1, 1)])?;
@@ -420,7 +420,8 @@ impl ShapeTracker {
         Ok(self.with_last(self.last().step(steps)?))
     }
 
-    /// Axes of size 1 taken away; a negative number counts from the last axis.
+    /// The named axes, which have size 1, taken away; a negative number counts from the last axis. Of no axes that is the
+    /// tensor as it is: [`Movement::Squeeze`] of no axes, which takes all of size 1 away, is the text `squeeze()`.
     ///
     /// ```
     /// let st = shapetracker::ShapeTracker::contiguous([1, 3, 1])?.squeeze([0])?;

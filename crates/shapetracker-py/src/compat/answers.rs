@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use shapetracker::expr::{Binary, Expr, Graph, IndexExpr, Node};
 use shapetracker::{Dims, Error, ShapeTracker};
 
-use crate::error::{undecided, unmerged};
+use crate::error::{unanswered, undecided};
 
 /// How many elements are looked at.
 const LOOKS: u64 = 1024;
@@ -55,9 +55,9 @@ impl Answers {
     }
 
     /// Whether some element that is there turns into one that is not when its index changes along an axis.
-    pub(super) fn is_masked(&self, py: Python<'_>, axis: usize) -> PyResult<bool> {
+    pub(super) fn is_masked(&self, axis: usize) -> PyResult<bool> {
         let exact = || self.tracker.axis_is_masked(axis as i64);
-        let Some(code) = &self.code else { return exact().map_err(|err| unmerged(py, err)) };
+        let Some(code) = &self.code else { return exact().map_err(unanswered) };
         if !variables(code.graph(), code.valid()).any(|variable| variable == axis) {
             return Ok(false);
         }

@@ -125,7 +125,8 @@ impl ShapeTracker {
         let mut best = cheapest(None);
         // Divisions may cancel out of the address even though none of them can be done without.
         if best.as_ref().is_none_or(IndexExpr::divides_index) {
-            let plane = Stacked::of(self.views()).and_then(|stack| stack.plane(&mut Work::a_little()).ok().flatten());
+            let plane = Stacked::of(self.views())
+                .and_then(|stack| stack.affine_where_valid(&mut Work::a_little()).ok().flatten());
             best = plane.and_then(|plane| cheapest(Some(&plane))).or(best);
         }
         let mut code = match best {
