@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax};
-use shapetracker::{Chain, Error, Progress, ShapeTracker, Start, Unmerged, Verdict};
+use shapetracker::{Chain, ChainProgress, Error, ShapeTracker, Start, Unmerged, Verdict};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, views_json, width, witness_json};
 use crate::code::{cost_json, cost_text};
@@ -52,7 +52,7 @@ pub(crate) fn explain(args: &Args) -> Result<Answer, Failure> {
         return Err(error.into());
     }
     let reason = progress.reason();
-    let Progress { trackers, verdicts, .. } = progress;
+    let ChainProgress { trackers, verdicts, .. } = progress;
     let code = trackers[trackers.len() - 1].index_expr();
     let explained = Explained { chain, trackers, verdicts, reason, code };
     Ok(Answer { text: explained.text(), json: explained.json(), positive: true })

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use shapetracker::{Chain, Progress, ShapeTracker, Start, Unmerged, Verdict, View, Witness};
+use shapetracker::{Chain, ChainProgress, ShapeTracker, Start, Unmerged, Verdict, View, Witness};
 
 use crate::expression;
 use crate::fault::{Fault, utf16};
@@ -24,9 +24,9 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
     // Where not even the start can be read, nothing is known that could be done.
     let lost = unread.as_ref().is_some_and(|_| chain.start() == &Start::Nothing && chain.ops().is_empty());
     let progress = (!lost).then(|| chain.progress(from_outside));
-    let why = progress.as_ref().and_then(Progress::reason);
+    let why = progress.as_ref().and_then(ChainProgress::reason);
     let (trackers, verdicts, undone) = progress
-        .map_or_else(Default::default, |Progress { trackers, verdicts, error, .. }| (trackers, verdicts, error));
+        .map_or_else(Default::default, |ChainProgress { trackers, verdicts, error, .. }| (trackers, verdicts, error));
     let step_unread = || (!lost).then_some(chain.ops().len());
     let error = undone
         .map(|err| Fault::chain(&err, text))

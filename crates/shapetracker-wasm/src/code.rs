@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use shapetracker::expr::{Language, UnknownLanguage};
-use shapetracker::{Chain, Dims, Movement, Progress, Ranges, ShapeTracker, Start, View};
+use shapetracker::{Chain, ChainProgress, Dims, Movement, Ranges, ShapeTracker, Start, View};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -52,7 +52,7 @@ impl Read {
         let text = source.text("chain")?;
         let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
         let base = source.numbers_or_none("base")?.filter(|_| chain.start() == &Start::Nothing);
-        let Progress { trackers, error, .. } = chain.progress(base.as_deref());
+        let ChainProgress { trackers, error, .. } = chain.progress(base.as_deref());
         match error {
             Some(err) => Err(Fault::chain(&err, text)),
             None => Ok(Read { base: base.map(|base| base.to_vec()), chain, trackers }),

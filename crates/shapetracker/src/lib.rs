@@ -59,7 +59,7 @@ pub use fit::{Axis, Blocked, Misfit, Obstacle, fit};
 pub use inverse::NotInvertible;
 pub use merge::{Conditions, Unanswered, Undecided, UnitStep, Unmerged, Witness, conditions, merge};
 pub use movement::Movement;
-pub use notation::{Chain, ChainError, ParseError, Progress, Start};
+pub use notation::{Chain, ChainError, ChainProgress, ParseError, Start};
 pub use shape::{Dims, MAX_RANK, Ranges, unravel_index};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;

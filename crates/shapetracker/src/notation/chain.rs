@@ -116,7 +116,7 @@ pub enum Start {
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct ChainProgress {
     /// The tracker before any operation, and after each that could be done; empty where the start itself is at fault.
     pub trackers: Vec<ShapeTracker>,
     /// What each operation that could be done did to the number of views.
@@ -125,7 +125,7 @@ pub struct Progress {
     pub error: Option<ChainError>,
 }
 
-impl Progress {
+impl ChainProgress {
     /// Why the views of the last tracker are not one: the answer of [`ShapeTracker::single_view`], taken from the last
     /// operation where that has just decided it. `None` where there is one view, or no tracker.
     ///
@@ -255,7 +255,7 @@ impl Chain {
     /// # Errors
     /// Those of [`Chain::tracker`].
     pub fn steps(&self) -> Result<Vec<ShapeTracker>, ChainError> {
-        let Progress { trackers, error, .. } = self.progress(None);
+        let ChainProgress { trackers, error, .. } = self.progress(None);
         error.map_or(Ok(trackers), Err)
     }
 
@@ -270,7 +270,7 @@ impl Chain {
     /// assert_eq!((progress.trackers.len(), progress.error.unwrap().op()), (2, Some(1)));
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
-    pub fn progress(&self, base: Option<&[i64]>) -> Progress {
+    pub fn progress(&self, base: Option<&[i64]>) -> ChainProgress {
         let mut trackers = Vec::with_capacity(self.ops().len() + 1);
         let mut verdicts = Vec::with_capacity(self.ops().len());
         let start = base.map_or_else(|| self.base(), |base| self.over(base));
@@ -281,7 +281,7 @@ impl Chain {
                 verdicts.push(verdict);
             })
         });
-        Progress { trackers, verdicts, error: done.err() }
+        ChainProgress { trackers, verdicts, error: done.err() }
     }
 
     /// The tracker before any operation.

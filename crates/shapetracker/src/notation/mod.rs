@@ -10,7 +10,7 @@ mod printing;
 #[cfg(test)]
 mod tests;
 
-pub use chain::{Chain, Progress, Start};
+pub use chain::{Chain, ChainProgress, Start};
 pub(crate) use error::quoted;
 pub use error::{ChainError, ParseError};
 pub(crate) use parser::nearest;
