@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax};
-use shapetracker::{Chain, ChainStart, Error, ShapeTracker, Unmerged, Verdict, report};
+use shapetracker::{Chain, ChainProgress, ChainStart, Error, ShapeTracker, Unmerged, Verdict, report};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
 use crate::code::cost_text;
@@ -47,10 +47,12 @@ struct Explained {
 
 pub(crate) fn explain(args: &Args) -> Result<Answer, Failure> {
     let chain: Chain = text_of(&args.chain)?.parse()?;
-    let trackers = chain.steps()?;
-    let verdicts = chain.ops().iter().zip(trackers.windows(2)).map(|(op, step)| Verdict::of(op, &step[0], &step[1]));
-    let verdicts = verdicts.collect();
-    let reason = trackers.last().and_then(|result| result.single_view().err());
+    let mut progress = chain.progress(None);
+    if let Some(error) = progress.error.take() {
+        return Err(error.into());
+    }
+    let reason = progress.reason();
+    let ChainProgress { trackers, verdicts, .. } = progress;
     let code = trackers[trackers.len() - 1].index_expr();
     let explained = Explained { chain, trackers, verdicts, reason, code };
     Ok(Answer { text: explained.text(), json: explained.json(), positive: true })
@@ -107,7 +109,7 @@ impl Explained {
             let (name, style) = match verdict {
                 Verdict::NoNewView => ("no new view", DIM),
                 Verdict::Merged => ("merged", GOOD),
-                Verdict::NewView(_) => ("new view", BAD),
+                _ => ("new view", BAD),
             };
             let colon = if verdict.reason().is_some() { ":" } else { "" };
             text += &format!("  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {style}{name}{style:#}{colon}\n");

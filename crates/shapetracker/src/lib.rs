@@ -70,16 +70,16 @@ pub use error::{Error, ErrorKind};
 pub use fewest::MAX_VIEWS;
 pub use fit::fit;
 pub use inverse::NotInvertible;
-pub use merge::{Conditions, Step, Undecided, Unmerged, Witness, conditions, merge};
-pub use notation::{ArrayLibrary, Chain, ChainError, ChainStart, ParseError};
+pub use merge::{Conditions, Unanswered, Undecided, UnitStep, Unmerged, Witness, conditions, merge};
+pub use notation::{ArrayLibrary, Chain, ChainError, ChainProgress, ChainStart, ParseError};
 pub use operation::{Movement, MovementKind};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use readers::Readers;
-pub use shape::MAX_RANK;
+pub use shape::{MAX_RANK, unravel_index};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;
 pub use view::View;
-pub use walk::{Lines, Run};
+pub use walk::{AddressLines, AddressRun};
 
 #[cfg(test)]
 mod tests {
