@@ -26,14 +26,17 @@
 //! takes no memory but the output, and up to half a megabyte for tiles. The page of the benchmarks
 //! (`benches/README.md`) has what was measured.
 
+mod cover;
 mod error;
 mod form;
+mod join;
 mod kernels;
 mod memory;
 mod mover;
 mod nest;
 mod pieces;
 mod plan;
+mod run;
 mod show;
 mod threads;
 

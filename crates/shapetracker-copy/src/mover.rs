@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use smallvec::SmallVec;
 
+use crate::join::{continues, joined};
 use crate::kernels::least;
 
 /// Axes in usual numbers, without an allocation.
@@ -242,20 +243,10 @@ impl Mover {
 fn fused(axes: &[Axis]) -> Axes<Axis> {
     let mut axes: Axes<Axis> = axes.iter().copied().filter(|axis| axis.count != 1 || axis.span.is_some()).collect();
     axes.sort_by_key(|axis| Reverse((axis.to.unsigned_abs(), axis.from.unsigned_abs())));
-    let mut fused: Axes<Axis> = Axes::new();
-    for inner in axes {
-        let goes_on = |outer: isize, inner_stride: isize| Some(outer) == inner_stride.checked_mul(inner.count as isize);
-        match fused.last_mut() {
-            Some(outer)
-                if outer.span.is_none()
-                    && inner.span.is_none()
-                    && goes_on(outer.from, inner.from)
-                    && goes_on(outer.to, inner.to) =>
-            {
-                *outer = Axis::new(outer.count * inner.count, inner.from, inner.to);
-            }
-            _ => fused.push(inner),
-        }
-    }
-    fused
+    joined(axes, |outer, inner| {
+        let one = |outer: isize, step: isize| continues(outer as i64, inner.count as i64, step as i64);
+        let joins =
+            outer.span.is_none() && inner.span.is_none() && one(outer.from, inner.from) && one(outer.to, inner.to);
+        joins.then(|| Axis::new(outer.count * inner.count, inner.from, inner.to))
+    })
 }

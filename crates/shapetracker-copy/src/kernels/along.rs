@@ -25,6 +25,7 @@ impl Move<'_> {
             return;
         }
         assert!(inside(to, axis.to, self.output.len), "a run writes outside its buffer");
+        self.check_whole(if data { from } else { 0 }, to);
         let to = self.output.start.wrapping_offset(to);
         if let (false, Some(fill)) = (data, self.fill) {
             for at in 0..count as isize {

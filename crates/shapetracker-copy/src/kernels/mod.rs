@@ -7,11 +7,13 @@
 
 mod along;
 mod blocks;
+mod checked;
 mod lines;
 mod sink;
 mod small;
 
 pub(crate) use blocks::least;
+pub(crate) use checked::Checked;
 pub(crate) use small::Small;
 
 use std::marker::PhantomData;
@@ -58,6 +60,8 @@ pub(crate) struct Move<'a> {
     /// What is written where there is no data; nothing is written there without it.
     pub(crate) fill: Option<&'a [u8]>,
     pub(crate) stream: Stream,
+    /// Bytes per element.
+    pub(crate) width: usize,
     /// Where the box's first index lies, or would lie, on both sides.
     pub(crate) from: isize,
     pub(crate) to: isize,
@@ -135,11 +139,11 @@ impl Move<'_> {
     /// Moves some parts.
     ///
     /// # Safety
-    /// No other thread touches what these parts write; they write no place twice.
+    /// No other thread touches what these parts write.
     ///
     /// # Panics
     /// If the box does not lie inside the slices.
-    pub(crate) unsafe fn run(&self, mover: &Mover, parts: Range<usize>) {
+    pub(crate) unsafe fn run(&self, mover: &Checked, parts: Range<usize>) {
         self.check(mover);
         // SAFETY: the box lies inside the slices.
         unsafe {
@@ -180,8 +184,18 @@ impl Move<'_> {
         let inside = |(start, side): (isize, Range<i128>), len: usize| {
             0 <= start as i128 + side.start && start as i128 + side.end <= len as i128
         };
-        assert!(empty || mover.moves_nothing() || inside(from, self.source.len()), "a box reads outside its buffer");
-        assert!(inside(to, self.output.len), "a box writes outside its buffer");
+        let reads = !empty && !mover.moves_nothing();
+        assert!(!reads || inside(from.clone(), self.source.len()), "a box reads outside its buffer");
+        assert!(inside(to.clone(), self.output.len), "a box writes outside its buffer");
+        self.check_whole(if reads { from.0 } else { 0 }, to.0);
+    }
+
+    /// Panics unless a box begins with whole elements on both sides: what is made of parts of two is perhaps no value of its
+    /// type. All strides are whole elements; but a sum that wrapped is a multiple of the width only if that divides 2^64.
+    #[inline]
+    fn check_whole(&self, from: isize, to: isize) {
+        let whole = |start: isize| self.width.is_power_of_two() || start.unsigned_abs().is_multiple_of(self.width);
+        assert!(whole(from) && whole(to), "a box begins inside an element");
     }
 
     /// # Safety

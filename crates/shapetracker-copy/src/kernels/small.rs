@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::blocks::Turn;
-use super::{Move, sink};
-use crate::mover::{Axis, Inner, Mover};
+use super::{Checked, Move, sink};
+use crate::mover::{Axis, Inner};
 
 /// A box without loops around it.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ const MOST: usize = 1 << 12;
 
 impl Small {
     /// `None` if a mover has loops, fills something, walks backwards, or is too large.
-    pub(crate) fn new(mover: &Mover) -> Option<Small> {
+    pub(crate) fn new(mover: &Checked) -> Option<Small> {
         let plain = |axis: &Axis| axis.span.is_none() && !axis.flipped;
         if !mover.loops.is_empty() || !mover.axes().all(plain) || mover.moves_nothing() {
             return None;
@@ -77,6 +77,7 @@ impl Small {
         };
         assert!(inside(moved.from, &self.from, moved.source.len()), "a box reads outside its buffer");
         assert!(inside(moved.to, &self.to, moved.output.len), "a box writes outside its buffer");
+        moved.check_whole(moved.from, moved.to);
         let from = moved.source.as_ptr().wrapping_offset(moved.from);
         let to = moved.output.start.wrapping_offset(moved.to);
         // SAFETY: all that is touched lies inside the slices.
