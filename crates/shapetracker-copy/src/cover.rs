@@ -16,7 +16,7 @@ use crate::form::Atom;
 use crate::join::{continues, joined};
 use crate::memory;
 use crate::mover::{Axis, Inner, Mover};
-use crate::nest::{Direction, Nest};
+use crate::nest::{Decided, Direction, Nest, steps_within};
 use crate::run::Run;
 use crate::{Error, Threads};
 
@@ -216,6 +216,12 @@ impl Writing {
         Ok(Writing { nests: parts.into_iter().map(with_sharing).collect() })
     }
 
+    /// Whether several threads may share all loops.
+    #[cfg(test)]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.nests.iter().all(|(_, shared)| *shared)
+    }
+
     /// Writes a tensor into a buffer.
     ///
     /// # Panics
@@ -314,7 +320,20 @@ fn check_region(nest: &Nest, region: &Region) {
 /// strides interleave, or an address has floors, the answer is no though the addresses may differ, and one thread writes.
 fn is_separate(nest: &Nest) -> bool {
     let width = nest.width as i64;
-    let mut loops = written(&nest.mover, nest.width);
+    // Of an axis that is moved along, no turn writes more than the conditions allow that depend on nothing else.
+    let most = |axis: &Axis| {
+        let steps = nest.decided.iter().filter_map(|condition: &Decided| {
+            let (_, factor) = condition.along.filter(|(span, _)| axis.span == Some(*span))?;
+            let alone = condition.form.terms.is_empty();
+            alone.then(|| steps_within(condition.range_from(condition.form.constant), factor))
+        });
+        let (begin, end) =
+            steps.fold((0, axis.count as i64), |(begin, end), (first, last)| (begin.max(first), end.min(last)));
+        end.saturating_sub(begin).max(1)
+    };
+    let unit = ((nest.mover.unit / nest.width) as i64, width);
+    let axes = nest.mover.axes().map(|axis| (most(axis), axis.to as i64));
+    let mut loops: SmallVec<[Written; 8]> = axes.chain([unit]).collect();
     let of_loops = |atom: &Atom| matches!(atom, Atom::Axis(axis) if stepwise(nest).iter().any(|(of, _)| of == axis));
     let in_order = nest.address.terms.windows(2).all(|pair| pair[0].0 < pair[1].0);
     if !in_order || !nest.address.terms.iter().all(|(atom, _)| of_loops(atom)) {

@@ -39,6 +39,8 @@ mod plan;
 mod run;
 mod show;
 mod threads;
+#[cfg(test)]
+mod wrong_plans;
 
 pub use error::Error;
 pub use plan::Plan;

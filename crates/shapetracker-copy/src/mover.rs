@@ -88,19 +88,22 @@ pub(crate) struct Tiles {
 }
 
 /// Columns of a tile that is turned over, each of which may lie on a page of its own. Measured.
-const COLUMNS: usize = 256;
+const COLUMNS: usize = if cfg!(miri) { 32 } else { 256 };
+
+/// Bytes of a row of such a tile where rows do not all begin lines: they take longer runs to be worth their edges.
+const WIDE: usize = if cfg!(miri) { 128 } else { 1 << 10 };
 
 /// Rows of such a tile.
-const ROWS: usize = 512;
+const ROWS: usize = if cfg!(miri) { 32 } else { 512 };
 
 /// Bytes of a row of other tiles.
-const RUN: usize = 1 << 11;
+const RUN: usize = if cfg!(miri) { 64 } else { 1 << 11 };
 
 /// Rows of other tiles.
-const LINES: usize = 64;
+const LINES: usize = if cfg!(miri) { 8 } else { 64 };
 
 /// Bytes of a long run that are moved at a time, so that threads can share it.
-const LONG: usize = 1 << 20;
+const LONG: usize = if cfg!(miri) { 1 << 9 } else { 1 << 20 };
 
 /// Runs up to this many bytes are moved like elements.
 const SHORT: usize = 64;
@@ -127,8 +130,7 @@ impl Tiles {
         let turned = (x.from != 0 || x.count < COLUMNS / 16)
             && y.from == unit as isize
             && least(unit).is_some_and(|least| y.count >= least);
-        // Rows that do not all begin lines take longer runs to be worth their edges.
-        let wide = if y.to % 64 == 0 { COLUMNS } else { COLUMNS.max(1024 / unit) };
+        let wide = if y.to % 64 == 0 { COLUMNS } else { COLUMNS.max(WIDE / unit) };
         let (most_columns, most_rows) = if turned { (wide, ROWS) } else { ((RUN / unit).max(1), LINES) };
         let (across, across_steps, columns) = grown(x, most_columns, |axis| axis.to);
         // Rows that follow each other where they are written need no lines of their own.

@@ -63,6 +63,14 @@ pub(crate) struct Decided {
     pub(crate) along: Option<(usize, i64)>,
 }
 
+impl Decided {
+    /// What is left of the range where the form has a value. Where this is cut off at the ends of `i64` it is as far beyond
+    /// all indices as before.
+    pub(crate) fn range_from(&self, value: i64) -> Range<i64> {
+        self.range.start.saturating_sub(value)..self.range.end.saturating_sub(value)
+    }
+}
+
 /// Bytes along one axis that can be counted with room to spare.
 pub(crate) const MOST_BYTES: i128 = (i64::MAX / 4) as i128;
 

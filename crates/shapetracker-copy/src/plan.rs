@@ -304,7 +304,7 @@ impl Plan {
 pub(crate) const MOST_BOXES: usize = 1 << 12;
 
 /// The loops for a whole tensor, by the regions into which it is cut.
-fn nests(
+pub(crate) fn nests(
     direction: Direction,
     tracker: &ShapeTracker,
     width: usize,

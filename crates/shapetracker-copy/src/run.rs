@@ -8,7 +8,6 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use smallvec::SmallVec;
 
 use crate::Threads;
@@ -67,23 +66,23 @@ impl Nest {
             return unsafe { small.run(&self.moved(run, (self.address.constant, self.start), &[])) };
         }
         let (turns, steps) = (self.turns(), 0..self.steps());
-        let Some(pool) = threads.pool().filter(|_| bytes > ONE_THREAD) else {
+        if threads.count() == 1 || bytes <= ONE_THREAD {
             return self.turn(run, 0..turns, steps, None);
-        };
+        }
         // Turns are shared out if there are enough, else steps of a loop that leaps, else what is moved. Four chunks per
         // thread even out what takes longer than its neighbours.
         let chunks = 4 * threads.count();
         if turns >= chunks {
             let chunk = |at: usize| self.turn(run, chunk_of(turns, at, chunks), steps.clone(), None);
-            pool.install(|| (0..chunks).into_par_iter().for_each(chunk));
+            threads.share(chunks, chunk);
         } else if self.leaps && steps.end >= chunks as i64 {
             let chunk = |at: usize| {
                 let Range { start, end } = chunk_of(steps.end as usize, at, chunks);
                 self.turn(run, 0..turns, start as i64..end as i64, None);
             };
-            pool.install(|| (0..chunks).into_par_iter().for_each(chunk));
+            threads.share(chunks, chunk);
         } else {
-            self.turn(run, 0..turns, steps, Some(pool));
+            self.turn(run, 0..turns, steps, Some(threads));
         }
     }
 
@@ -116,10 +115,10 @@ impl Nest {
     ///
     /// Where steps are wide on both sides, a loop that leaps goes only a block far for each turn of the others: what a
     /// cache brought for one turn is still there for the next.
-    fn turn(&self, run: &Run, turns: Range<usize>, steps: Range<i64>, pool: Option<&rayon::ThreadPool>) {
+    fn turn(&self, run: &Run, turns: Range<usize>, steps: Range<i64>, threads: Option<&Threads>) {
         let mut inside = Inside::new(self);
         if self.outside.is_empty() {
-            return inside.step(run, pool);
+            return inside.step(run, threads);
         }
         let stepwise = &self.outside[..self.outside.len() - usize::from(self.leaps)];
         let whole = stepwise.is_empty() || matches!(self.mover.inner, Inner::Rows(..));
@@ -132,9 +131,9 @@ impl Nest {
             }
             for _ in turns.clone() {
                 if self.leaps {
-                    inside.leap(first..steps.end.min(first + block), run, pool);
+                    inside.leap(first..steps.end.min(first + block), run, threads);
                 } else {
-                    inside.step(run, pool);
+                    inside.step(run, threads);
                 }
                 for (at, (_, extent)) in stepwise.iter().enumerate().rev() {
                     inside.at[at] += 1;
@@ -201,14 +200,13 @@ impl<'a> Inside<'a> {
         }
         for condition in &self.nest.decided {
             let value = self.value(&condition.form);
-            // Where these are cut off at the ends of `i64` they are as far beyond all indices as before.
-            let (low, high) = (condition.range.start.saturating_sub(value), condition.range.end.saturating_sub(value));
+            let range = condition.range_from(value);
             let Some((span, factor)) = condition.along else {
-                some &= low <= 0 && 0 < high;
+                some &= range.contains(&0);
                 continue;
             };
             let data = &mut self.spans[span].data;
-            let (begin, end) = steps_within(low..high, factor);
+            let (begin, end) = steps_within(range, factor);
             let begin = begin.clamp(data.start as i64, data.end as i64) as usize;
             *data = begin..end.clamp(begin as i64, data.end.max(begin) as i64) as usize;
         }
@@ -218,10 +216,10 @@ impl<'a> Inside<'a> {
     }
 
     /// One turn.
-    fn step(&mut self, run: &Run, pool: Option<&rayon::ThreadPool>) {
+    fn step(&mut self, run: &Run, threads: Option<&Threads>) {
         self.decide_floors();
         self.decide_spans();
-        self.go(run, pool);
+        self.go(run, threads);
     }
 
     /// Some steps of the last loop outside, as many at a time as have the same floors and the same conditions.
@@ -229,7 +227,7 @@ impl<'a> Inside<'a> {
     /// Along the axis a form goes up or down by its factor at each step. A floor stays as it is until its form passes the
     /// next multiple of its divisor, and whether a condition holds until its form enters or leaves its range. The least
     /// number of steps until any of that happens can be moved at once, and costs one division for each of them.
-    fn leap(&mut self, steps: Range<i64>, run: &Run, pool: Option<&rayon::ThreadPool>) {
+    fn leap(&mut self, steps: Range<i64>, run: &Run, threads: Option<&Threads>) {
         let last = self.at.len() - 1;
         let axis = self.nest.outside[last].0;
         let mut first = steps.start;
@@ -269,20 +267,20 @@ impl<'a> Inside<'a> {
             self.decide_spans();
             // The mover goes along this loop itself, from its first index on.
             self.at[last] = 0;
-            self.go(run, pool);
+            self.go(run, threads);
             first += alike;
         }
     }
 
     /// Moves and fills.
-    fn go(&self, run: &Run, pool: Option<&rayon::ThreadPool>) {
+    fn go(&self, run: &Run, threads: Option<&Threads>) {
         let nest = self.nest;
         let stepwise = nest.outside.len() - usize::from(nest.leaps);
         let tensor = nest.outside[..stepwise].iter().zip(&self.at);
         let tensor = tensor.fold(nest.start, |sum, ((_, extent), at)| sum + extent.stride * at);
         let moved = nest.moved(run, (self.value(&nest.address), tensor), &self.spans);
         if let (Some(axis), [span]) = (&nest.single, &self.spans[..])
-            && (pool.is_none() || span.all.len().saturating_mul(nest.width) < ONE_THREAD)
+            && (threads.is_none() || span.all.len().saturating_mul(nest.width) < ONE_THREAD)
         {
             return along(&moved, nest.width, axis, span);
         }
@@ -290,14 +288,10 @@ impl<'a> Inside<'a> {
         let fills = |mover: &Checked| matches!(mover.inner, Inner::Rows(..)) && run.fill.is_some();
         for mover in nest.margins.iter().chain([&nest.mover]).filter(|mover| !empty || fills(mover)) {
             let parts = moved.parts(mover);
-            match pool {
-                Some(pool) if parts > 1 => {
-                    let chunks = parts.min(4 * pool.current_num_threads());
-                    pool.install(|| {
-                        (0..chunks).into_par_iter().for_each(|chunk| {
-                            part(&moved, mover, chunk_of(parts, chunk, chunks));
-                        });
-                    });
+            match threads {
+                Some(threads) if parts > 1 => {
+                    let chunks = parts.min(4 * threads.count());
+                    threads.share(chunks, |chunk| part(&moved, mover, chunk_of(parts, chunk, chunks)));
                 }
                 _ => part(&moved, mover, 0..parts),
             }

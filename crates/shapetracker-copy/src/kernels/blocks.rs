@@ -37,7 +37,7 @@ pub(crate) fn least(unit: usize) -> Option<usize> {
 impl Turn {
     /// The fastest way on this machine for elements of so many bytes.
     pub(super) fn new(unit: usize) -> Option<Turn> {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
             use x86::{avx2, sse2};
             macro_rules! turn {
@@ -74,7 +74,9 @@ impl Turn {
             32 => one_by_one::<32>,
             _ => return None,
         };
-        Some(Turn { unit, least: 16_usize.div_ceil(unit), strips: None, any })
+        // Miri follows the strips' way through a tile, too, element by element.
+        let strips = cfg!(miri).then_some(Strips { line: any, stream: any, narrow: any });
+        Some(Turn { unit, least: 16_usize.div_ceil(unit), strips, any })
     }
 
     /// How many columns fill a line.
@@ -139,7 +141,7 @@ unsafe fn one_by_one<const U: usize>(from: *const u8, columns: &[isize], to: *mu
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86 {
     /// Strips of `WIDTH` bytes for elements of `$unit` bytes: 16 bytes of each column at a time, in blocks that are as
     /// wide as a vector. The last block ends at the last row, if that means to move some rows twice.

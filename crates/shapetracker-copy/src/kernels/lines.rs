@@ -34,7 +34,7 @@ macro_rules! by_unit {
 
 /// The way to gather elements of so many bytes.
 pub(super) fn line(unit: usize) -> Option<Line> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     if std::is_x86_feature_detected!("avx2") {
         return match unit {
             1 => Some(wide_1),
@@ -52,7 +52,7 @@ pub(super) fn strides(unit: usize) -> Option<Strides> {
     by_unit!(unit, at_distances)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 macro_rules! wide {
     ($name:ident, $unit:literal) => {
         /// # Safety
@@ -65,13 +65,13 @@ macro_rules! wide {
     };
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 wide!(wide_1, 1);
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 wide!(wide_2, 2);
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 wide!(wide_4, 4);
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 wide!(wide_8, 8);
 
 /// # Safety

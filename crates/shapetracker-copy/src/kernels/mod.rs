@@ -601,13 +601,13 @@ impl Gather {
 }
 
 /// Columns whose lines are asked for before they are read. Measured.
-const AHEAD: usize = 256;
+const AHEAD: usize = if cfg!(miri) { 32 } else { 256 };
 
 /// Rows that are staged at a time where they do not all begin lines. Measured.
-const TALL: usize = 256;
+const TALL: usize = if cfg!(miri) { 16 } else { 256 };
 
 /// Bytes of rows that follow each other where they are written that are staged at a time.
-const PACKED: usize = 4 << 10;
+const PACKED: usize = if cfg!(miri) { 1 << 8 } else { 4 << 10 };
 
 /// Loops, the last of them the fastest, and where they are on both sides.
 struct Walk {

@@ -6,9 +6,9 @@ use std::mem::MaybeUninit;
 pub(super) const LINE: usize = 64;
 
 /// Runs from this many bytes on are not gathered before they are written.
-const LONG: usize = 1 << 11;
+const LONG: usize = if cfg!(miri) { 1 << 8 } else { 1 << 11 };
 
-const STAGE: usize = 4 << 10;
+const STAGE: usize = if cfg!(miri) { 1 << 9 } else { 4 << 10 };
 
 #[repr(align(64))]
 struct Stage([MaybeUninit<u8>; STAGE + LINE]);
@@ -205,13 +205,13 @@ pub(super) unsafe fn stream(to: *mut u8, from: *const u8, bytes: usize) {
 /// Asks memory for a line, which need not be there.
 #[inline]
 pub(super) fn prefetch(at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: every processor of this architecture has it, and it reads nothing.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T1>(at.cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = at;
 }
 
@@ -219,7 +219,7 @@ pub(super) fn prefetch(at: *const u8) {
 /// As for [`copy`]; `to` begins a line.
 #[inline]
 unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         if std::is_x86_feature_detected!("avx") {
             // SAFETY: as the caller says.
@@ -239,7 +239,7 @@ unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
             }
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     // SAFETY: as the caller says.
     unsafe {
         to.copy_from_nonoverlapping(from, lines * LINE)
@@ -248,7 +248,7 @@ unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
 
 /// # Safety
 /// As for [`stream_lines`].
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 #[target_feature(enable = "avx")]
 unsafe fn wide_lines(to: *mut u8, from: *const u8, lines: usize) {
@@ -266,7 +266,7 @@ unsafe fn wide_lines(to: *mut u8, from: *const u8, lines: usize) {
 
 /// Waits for what went past the caches, so that other threads see it.
 pub(super) fn fence() {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: every processor of this architecture has it.
     unsafe {
         std::arch::x86_64::_mm_sfence();
