@@ -277,6 +277,10 @@ fn check_loops(nest: &Nest) {
             assert!(one && leaping.next().is_none(), "leaps do not go along one axis");
         }
     }
+    // A leap is moved or filled as a whole.
+    let ranges = nest.decided.iter().filter_map(|condition| condition.along);
+    let on_leaps = ranges.filter(|(span, _)| nest.leaps && *span == nest.leap_span).count();
+    assert_eq!(on_leaps, 0, "a leap has a range");
     if let Some(axis) = &nest.single {
         let alone = normal([(axis.count as i64, axis.to as i64), (1, nest.width as i64)]);
         let same = alone == normal(written(&nest.mover, nest.width)) && axis.span == Some(nest.leap_span) && nest.leaps;

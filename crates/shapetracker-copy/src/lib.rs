@@ -20,6 +20,12 @@
 //! be aligned. Everything is checked before the first byte moves: a plan that fails has written nothing. What is written
 //! is the same for every number of threads.
 //!
+//! # Soundness
+//!
+//! There is `unsafe` code in here, and it does not rely on the planner or on the library: what a plan writes is compared with
+//! the tensor when it is made, and where bytes lie with the slices when they move. A mistake there is a panic. DESIGN.md has
+//! the argument.
+//!
 //! # Cost
 //!
 //! Planning takes about a microsecond for one view, and some tens to hundreds for several, whatever the sizes. Running

@@ -1,5 +1,9 @@
-//! A box of a tensor's indices as loops: those that decide where there is data stand outside, and what they enclose is
-//! moved without a question.
+//! A region of a tensor as loops: those that decide where there is data stand outside, and what they enclose is moved without
+//! any further decision.
+//!
+//! An address is a linear form over axes and floors, and it has data where some linear forms lie in ranges. If the axes in
+//! floors are fixed, the address is affine in all others. If of a condition all axes but one are fixed, it is a range of that
+//! one. So the loops outside fix the axes that floors depend on, and of every condition all axes but one.
 
 use std::ops::Range;
 
@@ -211,21 +215,22 @@ pub(crate) fn steps_within(range: Range<i64>, factor: i64) -> (i64, i64) {
     (up(turned(end), factor.saturating_abs()), up(turned(start), factor.saturating_abs()))
 }
 
-/// Which axes are looped over outside what is moved.
+/// The axes that are looped over outside of what is moved.
 #[derive(Debug, Default)]
 pub(crate) struct Outside {
-    /// The box's axes by number, outermost first; one that leaps last.
+    /// The region's axes by number, outermost first; one that leaps last.
     outside: SmallVec<[usize; 4]>,
     leaps: bool,
 }
 
 impl Outside {
-    /// Whether an axis is not moved along, or not far at a time.
+    /// Whether an axis is looped over outside, be it in leaps.
     pub(crate) fn contains(&self, axis: usize) -> bool {
         self.outside.contains(&axis)
     }
 
-    /// As few turns as can be so that every floor is decided outside, and every condition but for one axis.
+    /// The choice with the fewest turns so that every floor is decided outside, and every condition but for one axis. Of the
+    /// axes in floors each is tried as the one that leaps.
     pub(crate) fn choose(extents: &[Extent], access: &Access) -> Outside {
         let mut divided: Vec<usize> = access.floors.iter().flat_map(|floor| floor.form.axes()).collect();
         divided.sort_unstable();
@@ -238,7 +243,8 @@ impl Outside {
         least.map_or_else(Outside::default, |(_, chosen)| chosen)
     }
 
-    /// The choice with one axis that leaps, and about how many times something is moved under it.
+    /// The choice with one axis that leaps, and an estimate of how many times something is moved then: the turns of the other
+    /// loops, times the leaps of this one, which end whenever a floor changes.
     fn with(extents: &[Extent], access: &Access, divided: &[usize], leaping: Option<usize>) -> (f64, Outside) {
         let count = |axis: usize| extents[axis].count as f64;
         let mut outside: SmallVec<[usize; 4]> = divided.iter().copied().filter(|axis| Some(*axis) != leaping).collect();

@@ -1,9 +1,12 @@
-//! Cuts a tensor's indices into boxes so that as few addresses as can be need a division.
+//! Cuts a tensor into regions so that as few addresses as possible need a division.
 //!
-//! A later view's axis that walks across an axis of the view under it is split where that one ends: in steps, if it
-//! starts there, else after the part that comes before; and elsewhere by the steps after which all divisions repeat.
-//! What a later view masks is set apart first. Where axes are masked together (a window over a padded image), the part
-//! that has data in any case is set apart from the borders, if only that can be moved in long runs.
+//! An axis of a later view that walks across an end of an axis of the view under it is cut there: into turns and steps if it
+//! starts at such an end, otherwise after the part that comes before it; and where there are no such ends, by the number of
+//! steps after which all divisions repeat. What a later view masks is set apart first. Where axes are masked together (a
+//! window over a padded image), the part that has data whatever the other axes are is set apart from the borders, if only that
+//! can be moved in long runs.
+//!
+//! This decides where to cut ([`Cut`]); that the parts are all of the region is the matter of [`Region`].
 
 use shapetracker::{ShapeTracker, View};
 

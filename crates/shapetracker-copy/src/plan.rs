@@ -83,7 +83,7 @@ impl Plan {
         self.tracker.shape()
     }
 
-    /// Bytes an element.
+    /// Bytes per element.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -215,6 +215,9 @@ impl Plan {
     /// Writes a contiguous, row-major tensor through the tracker into a buffer. What the tracker does not reach stays,
     /// and what stands where it is masked goes nowhere.
     ///
+    /// Several threads share the work where the strides show that they cannot meet: in order of size, each is at least as large
+    /// as all that the smaller ones reach together. Where strides interleave, or an address has a division, one thread writes.
+    ///
     /// ```
     /// use shapetracker::ShapeTracker;
     /// use shapetracker_copy::{Plan, Threads};
@@ -300,7 +303,7 @@ impl Plan {
     }
 }
 
-/// Boxes that a stack of views may fall into.
+/// Regions that a stack of views may fall into.
 pub(crate) const MOST_BOXES: usize = 1 << 12;
 
 /// The loops for a whole tensor, by the regions into which it is cut.

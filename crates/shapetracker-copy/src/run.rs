@@ -42,10 +42,10 @@ impl<'a> Run<'a> {
 }
 
 /// Outputs of more bytes are written with non-temporal stores: they would empty the caches and not fit into them.
-const STREAM: usize = if cfg!(miri) { 1 << 11 } else { 8 << 20 };
+const STREAM: usize = if cfg!(miri) { 1 << 9 } else { 8 << 20 };
 
 /// Bytes for which no second thread is woken: waking one takes about as long as copying them.
-const ONE_THREAD: usize = if cfg!(miri) { 1 << 8 } else { 256 << 10 };
+const ONE_THREAD: usize = if cfg!(miri) { 1 << 7 } else { 256 << 10 };
 
 /// Steps of a loop that leaps over wide strides for each turn of the others.
 const BLOCK: i64 = if cfg!(miri) { 4 } else { 128 };

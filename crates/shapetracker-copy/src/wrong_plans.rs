@@ -9,7 +9,7 @@ use crate::cover::{Reading, Region, Writing};
 use crate::form::{Access, Form};
 use crate::kernels::Checked;
 use crate::mover::{Axis, Inner, Loop, Mover};
-use crate::nest::{Direction, Nest};
+use crate::nest::{Decided, Direction, Nest};
 use crate::plan::nests;
 use crate::{Error, Plan, Threads};
 
@@ -127,6 +127,10 @@ fn ranges_that_contradict_their_axes() {
     refuses(MASKED_TILES, "another length", |parts| parts[0].1.spans.clear());
     refuses(MASKED_TILES, "not filled", |parts| parts[0].1.margins = None);
     refuses(MASKED_TILES, "not filled", |parts| parts[0].1.margins = Some(parts[0].1.mover.clone()));
+    refuses(LEAPS, "a leap has a range", |parts| {
+        let (_, nest) = parts.iter_mut().find(|(_, nest)| nest.leaps).unwrap();
+        nest.decided.push(Decided { form: Form::default(), range: 0..1, along: Some((nest.leap_span, 1)) });
+    });
     refuses(LEAPS, "one axis", |parts| parts.iter_mut().for_each(|(_, nest)| nest.leap_span += 1));
 }
 

@@ -1,4 +1,5 @@
-//! A few elements along one axis: without tiles, and without what tiles take to set up.
+//! A few elements along one axis. A loop that leaps over floors may move two or three elements at a time, and setting up a
+//! walk over tiles would take longer than that.
 
 use std::ops::Range;
 

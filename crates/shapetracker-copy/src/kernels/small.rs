@@ -1,4 +1,4 @@
-//! Boxes of few elements: where they are is known before they are moved.
+//! Boxes of few elements, precomputed: for a tensor of 64 elements, working out where they lie takes longer than moving them.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::mover::{Axis, Inner};
 #[derive(Clone, Debug)]
 pub(crate) struct Small {
     what: What,
-    /// What it touches, in bytes from its start on both sides.
+    /// The bytes that it touches on both sides, relative to its first index.
     from: Range<isize>,
     to: Range<isize>,
 }
@@ -19,11 +19,11 @@ pub(crate) struct Small {
 enum What {
     /// So many bytes, contiguous on both sides.
     Run(usize),
-    /// One tile that is turned over: where its columns begin, and its rows.
+    /// One tile that is transposed: the offsets at which its columns begin, and its rows.
     Tile(Turn, Vec<isize>, Vec<isize>),
 }
 
-/// The most elements of such a tile.
+/// The most elements of such a tile: its offsets are kept for as long as the plan.
 const MOST: usize = 1 << 12;
 
 impl Small {
