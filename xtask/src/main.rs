@@ -1,9 +1,11 @@
 //! The commands of the project: `cargo xtask test` runs everything that must hold, `cargo xtask list` names the steps.
 
+mod package;
 mod readme;
 mod report;
 mod standing_alone;
 mod steps;
+mod toolchains;
 mod web;
 mod workspace;
 

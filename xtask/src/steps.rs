@@ -2,11 +2,9 @@
 
 use std::{collections::BTreeSet, env};
 
-use cargo_metadata::semver::Version;
-
 use crate::{
-    readme, standing_alone, web,
-    workspace::{Outcome, Stop, Workspace, failed, path_with, skipped},
+    package, readme, standing_alone, toolchains, web,
+    workspace::{Outcome, Workspace, failed, path_with, skipped},
 };
 
 /// One thing that must hold.
@@ -36,10 +34,16 @@ pub(crate) const STEPS: &[Step] = &[
         w.run(&mut w.cargo("check --workspace --no-default-features"))?;
         w.run(&mut w.cargo("check --package shapetracker --no-default-features"))
     }),
+    Step::new("windows", "The library, the copying crate and the command build for Windows", toolchains::windows),
     Step::new("wasm", "The library builds for WebAssembly", web::check_library),
     // Before all that builds the command, which then has the page.
     Step::new("web", "The explorer builds, and is as small as it must be", web::check),
-    Step::new("msrv", "The project builds on the oldest Rust that it promises to build on", oldest_rust),
+    Step::new(
+        "oldest-rust",
+        "Every package builds on the oldest Rust that its manifest promises",
+        toolchains::oldest_rust,
+    ),
+    Step::new("package", "What is to be published can be packaged, and the packages build", package::check),
     Step::new("tests", "All tests pass, with debug assertions", tests),
     Step::new("release", "All tests pass in the form that people run: optimised, no debug assertions", release_tests),
     Step::new("examples", "Every example runs to its end", examples),
@@ -48,9 +52,14 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser),
     Step::new("benches", "The benchmarks build", benches),
     Step::new(
+        "miri",
+        "Miri finds no undefined behaviour in the copying crate's scalar path and at the engine's boundary",
+        toolchains::miri,
+    ),
+    Step::new(
         "sanitizer",
         "The unsafe code touches no memory that it should not, on a tenth of the tests' cases",
-        sanitizer,
+        toolchains::sanitizer,
     ),
     Step::new(
         "proofs",
@@ -89,24 +98,6 @@ fn format(workspace: &Workspace) -> Outcome {
     Ok(())
 }
 
-fn oldest_rust(workspace: &Workspace) -> Outcome {
-    let promised = workspace.packages().into_iter().filter_map(|package| package.rust_version.as_ref()).max();
-    let Some(Version { major, minor, patch, .. }) = promised else {
-        return Err(failed("no package has a `rust-version`"));
-    };
-    let check = "check --workspace --all-features";
-    let in_use = workspace.read(&mut workspace.command("rustc", "--version"))?;
-    if in_use.starts_with(&format!("rustc {major}.{minor}.{patch} ")) {
-        return workspace.run(&mut workspace.cargo(check));
-    }
-    for toolchain in [format!("{major}.{minor}.{patch}"), format!("{major}.{minor}")] {
-        if workspace.succeeds(&mut workspace.command("rustup", &format!("run {toolchain} cargo --version"))) {
-            return workspace.run(&mut workspace.command("rustup", &format!("run {toolchain} cargo {check}")));
-        }
-    }
-    Err(skipped(format!("Rust {major}.{minor} is not installed (rustup toolchain install {major}.{minor})")))
-}
-
 fn tests(workspace: &Workspace) -> Outcome {
     workspace.run(&mut workspace.cargo("test --workspace --all-features --no-fail-fast"))
 }
@@ -138,43 +129,6 @@ fn benches(workspace: &Workspace) -> Outcome {
     }
     let packages: String = packages.iter().map(|name| format!(" --package {name}")).collect();
     workspace.run(&mut workspace.cargo(&format!("bench --no-run --all-features --benches{packages}")))
-}
-
-/// The machine that the compiler builds for.
-fn host(workspace: &Workspace) -> Result<String, Stop> {
-    let version = workspace.read(&mut workspace.command("rustc", "--version --verbose"))?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| failed("`rustc --version --verbose` names no host"))
-}
-
-/// Whether there is a compiler that can build with the address sanitizer.
-fn has_address_sanitizer(workspace: &Workspace, host: &str) -> bool {
-    const SYSTEMS: [&str; 4] =
-        ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "x86_64-apple-darwin", "aarch64-apple-darwin"];
-    SYSTEMS.contains(&host) && workspace.succeeds(&mut workspace.command("rustup", "run nightly cargo --version"))
-}
-
-/// Runs the tests of the crate with unsafe code under the address sanitizer; where there is no nightly compiler, under
-/// valgrind, which takes much longer for each case.
-fn sanitizer(workspace: &Workspace) -> Outcome {
-    let host = host(workspace)?;
-    let tests = "test --package shapetracker-copy --lib --tests";
-    if has_address_sanitizer(workspace, &host) {
-        // The target is named so that build scripts and macros are built without the sanitizer.
-        let mut run = workspace.command("rustup", &format!("run nightly cargo {tests} --target {host} --target-dir"));
-        run.arg(workspace.target("sanitizer")).env("RUSTFLAGS", "-Zsanitizer=address");
-        // Some tests ask for more memory than there is, and must be told so.
-        run.env("ASAN_OPTIONS", "allocator_may_return_null=1");
-        return workspace.run(run.env("SHAPETRACKER_CASES", "0.1"));
-    }
-    if workspace.succeeds(&mut workspace.command("valgrind", "--version")) {
-        let runner = format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace('-', "_"));
-        let mut run = workspace.cargo(&format!("{tests} -- --skip large --skip corpus"));
-        // Only what is touched is judged: optimised safe code branches on values that it then does not use.
-        let valgrind = "valgrind --quiet --error-exitcode=1 --undef-value-errors=no";
-        return workspace.run(run.env(runner, valgrind).env("SHAPETRACKER_CASES", "0.02"));
-    }
-    Err(skipped("it needs Rust's nightly compiler (rustup toolchain install nightly) or valgrind"))
 }
 
 fn has_fuzz_targets(workspace: &Workspace) -> bool {
@@ -209,7 +163,7 @@ fn fuzz(workspace: &Workspace) -> Outcome {
             return Err(skipped("cargo-fuzz could not be installed; the targets were only checked"));
         }
     }
-    let sanitizer = has_address_sanitizer(workspace, &host(workspace)?);
+    let sanitizer = toolchains::has_address_sanitizer(workspace, &toolchains::host(workspace)?);
     for target in workspace.read(&mut cargo("fuzz list"))?.lines() {
         // New inputs are kept in the first folder; the seeds and the dictionary belong to the project, where it has some.
         let corpus = format!("fuzz/corpus/{target}");

@@ -114,6 +114,13 @@ impl Workspace {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
+    /// The major and the minor version that a program of Rust's says it has: `cargo 1.95.0 (..)`.
+    pub(crate) fn version(&self, program: &str) -> Option<(u64, u64)> {
+        let text = self.read(&mut self.command(program, "--version")).ok()?;
+        let mut numbers = text.split_whitespace().nth(1)?.split('.').map_while(|number| number.parse().ok());
+        Some((numbers.next()?, numbers.next()?))
+    }
+
     /// Whether a command can be run and succeeds, its output unseen.
     pub(crate) fn succeeds(&self, command: &mut Command) -> bool {
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())

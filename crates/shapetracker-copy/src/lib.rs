@@ -41,7 +41,7 @@ pub use error::Error;
 pub use plan::Plan;
 pub use threads::Threads;
 
-/// Runs the examples of the project's front page, which use both libraries.
+/// Runs the example of the README.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -215,7 +215,7 @@ impl Plan {
         }
         // SAFETY: the nests' boxes are all of the tensor.
         #[allow(unsafe_code)]
-        Ok(unsafe { tensor.assume_init_mut() })
+        Ok(unsafe { &mut *(std::ptr::from_mut(tensor) as *mut [u8]) })
     }
 
     /// Writes a contiguous, row-major tensor through the tracker into a buffer. What the tracker does not reach stays,
@@ -317,12 +317,13 @@ pub(crate) const MOST_BOXES: usize = 1 << 12;
 /// The loops of all boxes of a tracker.
 fn nests(direction: Direction, tracker: &ShapeTracker, width: usize) -> Result<Vec<Nest>, Error> {
     let mut nests = Vec::new();
+    let nothing = Access::nothing();
     let mut open = pieces(tracker)?;
     open.reverse();
     while let Some(piece) = open.pop() {
         let access = match (&piece.tracker, &piece.access) {
             (None, _) if direction == Direction::Write => continue,
-            (None, _) => Some(&Access::nothing()),
+            (None, _) => Some(&nothing),
             (Some(_), access) => access.as_ref(),
         };
         match access.and_then(|access| Nest::new(direction, width, piece.start, &piece.extents, access)) {
