@@ -5,7 +5,7 @@
 //! on any buffers, near the speed of memory.
 //!
 //! ```
-#![doc = include_str!("../examples/front_page.rs")]
+#![doc = include_str!("../examples/read_and_write.rs")]
 //! ```
 //!
 //! # Where to look
