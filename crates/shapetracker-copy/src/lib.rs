@@ -5,7 +5,7 @@
 //! on any buffers, near the speed of memory.
 //!
 //! ```
-#![doc = include_str!("../examples/front_page.rs")]
+#![doc = include_str!("../examples/read_and_write.rs")]
 //! ```
 //!
 //! # Where to look
@@ -52,7 +52,7 @@ pub use error::Error;
 pub use plan::Plan;
 pub use threads::Threads;
 
-/// Runs the examples of the project's front page, which use both libraries.
+/// Runs the example of the README.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -314,12 +314,13 @@ pub(crate) fn nests(
     whole: Region,
 ) -> Result<Vec<(Region, Nest)>, Error> {
     let mut nests = Vec::new();
+    let nothing = Access::nothing();
     let mut open = pieces(tracker, whole)?;
     open.reverse();
     while let Some(piece) = open.pop() {
         let access = match (&piece.tracker, &piece.access) {
             (None, _) if direction == Direction::Write => continue,
-            (None, _) => Some(&Access::nothing()),
+            (None, _) => Some(&nothing),
             (Some(_), access) => access.as_ref(),
         };
         match access.and_then(|access| Nest::new(direction, width, &piece.region, access)) {

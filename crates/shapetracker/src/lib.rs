@@ -81,6 +81,11 @@ pub use verdict::Verdict;
 pub use view::View;
 pub use walk::{AddressLines, AddressRun};
 
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     /// A small generator of test cases (splitmix64), the same on every machine.
