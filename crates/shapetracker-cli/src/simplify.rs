@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use serde_json::json;
 use shapetracker::expr::text::Place;
-use shapetracker::expr::{Expr, Graph, Language, Syntax};
+use shapetracker::expr::{Expr, Graph, Language, Syntax, int};
 use shapetracker::report;
 
 use crate::answer::{Answer, Failure};
-use crate::code::{Languages, bits, comments, range_on_the_way, ranges_text, weight_text};
+use crate::code::{Languages, comments, ranges_text, weight_text};
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -67,7 +67,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         None => text(simple)? + "\n",
     };
     let cost = |of: &[Expr]| report::Value::from(graph.cost(of));
-    let (range, values) = (graph.range(simple), range_on_the_way(&graph, &after));
+    let (range, values) = (graph.range(simple), graph.values_on_the_way(&after));
     let json = json!({
         "expression": text(expr).ok(),
         "simplified": text(simple).ok(),
@@ -77,7 +77,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         "cost": { "before": cost(&before), "after": cost(&after) },
         "range": [range.0, range.1],
         "value_range": [values.0, values.1],
-        "bits": bits(values),
+        "bits": int::bits(values),
     });
     let remarks = [
         format!("before: {}", weight_text(&graph, &before)),
