@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax};
-use shapetracker::{Chain, ChainProgress, ChainStart, Error, ShapeTracker, Unmerged, Verdict, report};
+use shapetracker::{Chain, ChainProgress, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict, report};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
 use crate::code::cost_text;
@@ -10,23 +10,31 @@ use crate::input::text_of;
 use crate::{grid, table};
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(after_help = after_help())]
+pub(crate) struct Args {
+    /// The chain, such as "(3, 2).permute(1, 0)"; - reads it from standard input.
+    #[arg(allow_hyphen_values = true)]
+    chain: String,
+}
+
+/// The end of the help text. The operations are those of the library's table.
+fn after_help() -> String {
+    let operations: Vec<&str> = MovementKind::ALL.iter().map(|kind| kind.name()).collect();
+    format!(
+        "Examples:
   shapetracker explain '(3, 2).permute(1, 0).reshape(3, 2)'
   shapetracker explain '(1, 4).expand(3, 4).step(1, -2)'
   shapetracker explain 'ShapeTracker(views=(View(shape=(2, 3), strides=(1, 2)),)).reshape(6)'
   echo '(8).reshape(2, 4).flip(0)' | shapetracker explain -
 
-Operations: reshape, permute, transpose, expand, broadcast_to, pad, shrink, slice, step, flip, squeeze, unsqueeze, \
-as_strided. A chain may also begin with views, the first next to memory.
+Operations: {}. A chain may also begin with views, the first next to memory.
 
 With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged or new_view, reason, witness), shape, \
 views, reason and witness (when they are several), contiguous, buffer_len, index and valid (Python), \
 cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \
-null where masked; null when there are more than 256).")]
-pub(crate) struct Args {
-    /// The chain, such as "(3, 2).permute(1, 0)"; - reads it from standard input.
-    #[arg(allow_hyphen_values = true)]
-    chain: String,
+null where masked; null when there are more than 256).",
+        operations.join(", ")
+    )
 }
 
 /// An index expression of more lines is not shown.

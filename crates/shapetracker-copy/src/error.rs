@@ -1,6 +1,7 @@
 //! What a caller did wrong, as a sentence.
 
 use shapetracker::Undecided;
+use shapetracker::text::tuple;
 
 use crate::nest::MOST_BYTES;
 use crate::plan::MOST_BOXES;
@@ -133,10 +134,4 @@ pub enum Error {
         /// Why, in the words of the operating system.
         reason: String,
     },
-}
-
-fn tuple(numbers: &[i64]) -> String {
-    let comma = if numbers.len() == 1 { "," } else { "" };
-    let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
-    format!("({}{comma})", numbers.join(", "))
 }

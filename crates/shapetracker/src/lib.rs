@@ -86,6 +86,19 @@ pub use walk::{AddressLines, AddressRun};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// Text as the field writes it: shapes, strides and indices as tuples of Python.
+///
+/// ```
+/// use shapetracker::{View, text::tuple};
+///
+/// let view = View::contiguous([2, 3])?;
+/// assert_eq!(format!("{} at strides {}", tuple(view.shape()), tuple(view.strides())), "(2, 3) at strides (3, 1)");
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+pub mod text {
+    pub use crate::tuple::{Tuple, tuple, tuple_of_pairs};
+}
+
 #[cfg(test)]
 mod tests {
     /// A small generator of test cases (splitmix64), the same on every machine.
