@@ -1,4 +1,4 @@
-//! `shapetracker apply`: the data of files, moved.
+//! `shapetracker apply`: moves the data of files through a chain of operations.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -24,8 +24,8 @@ use crate::plan::{indented, traffic, traffic_text};
 
 The shape of the tensor comes from the file, so that the chain may begin with an operation; where it begins with a \
 shape, the two must agree. The output is of the format of the input, with the same types, in row-major order; a .npy file \
-is byte for byte what numpy.save writes. Without --tensor the chain is for every tensor of the file; with it, the others \
-are copied as they are.
+is byte for byte what numpy.save writes. Without --tensor every tensor of the file goes through the chain; with it, the \
+others are copied unchanged.
 
 The output gets its name when all of it is on the disk. With --force a file that is there, even a read-only one, is \
 replaced by a new one with its permissions. A run that fails or is interrupted leaves nothing behind; one \
@@ -42,16 +42,16 @@ pub(crate) struct Args {
     input: PathBuf,
     /// The file to write.
     output: PathBuf,
-    /// The tensor that the chain is for; may be given several times. Every tensor when it is not given.
+    /// A tensor to move through the chain; may be given several times. Without it, every tensor is.
     #[arg(long, value_name = "NAME")]
     tensor: Vec<String>,
-    /// What stands where the result is masked, as the type writes it: -1, 1e-3, nan, true, 1-2j, NaT.
+    /// The value of masked elements, as the type writes it: -1, 1e-3, nan, true, 1-2j, NaT.
     #[arg(long, value_name = "VALUE", default_value = "0", allow_hyphen_values = true)]
     fill: String,
     /// How many threads move the data, at most 1024; 0 for as many as the machine runs at once.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
-    /// Say what would be done, and do nothing.
+    /// Print what would be done, and write nothing.
     #[arg(long)]
     dry_run: bool,
     /// Replace the output if it is there already; the new file has the permissions of the old one.
@@ -65,8 +65,8 @@ const BLOCKS: (u128, u128) = (64 << 20, 512 << 20);
 /// A block is a part of the output: the larger it is, the fewer times a page of an input larger than memory is read.
 const PARTS: u128 = 64;
 
-/// Where there are fewer bytes for a thread, it is not worth its start.
-const BYTES_A_THREAD: u128 = 256 << 10;
+/// Fewer bytes per thread than this take less time than starting the thread.
+const BYTES_PER_THREAD: u128 = 256 << 10;
 
 /// What becomes of a tensor of the input.
 struct Move<'a> {
@@ -241,7 +241,7 @@ fn write(mut output: Output, input: &Input, header: &[u8], moves: &[Move], args:
 /// As many threads as are wanted, but no more than the largest tensor has work for.
 fn threads(wanted: u16, moves: &[Move]) -> Result<Threads, Failure> {
     let largest = moves.iter().map(|m| m.traffic.1).max().unwrap_or(0);
-    let useful = usize::try_from(largest / BYTES_A_THREAD).unwrap_or(usize::MAX).max(1);
+    let useful = usize::try_from(largest / BYTES_PER_THREAD).unwrap_or(usize::MAX).max(1);
     let wanted = match wanted {
         0 => thread::available_parallelism().map_or(1, NonZero::get),
         wanted => wanted.into(),

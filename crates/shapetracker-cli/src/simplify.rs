@@ -8,7 +8,7 @@ use shapetracker::expr::{Expr, Graph, Language, Syntax};
 use shapetracker::report;
 
 use crate::answer::{Answer, Failure};
-use crate::code::{Languages, bits, comments, range_on_the_way, ranges_text, weight_text};
+use crate::code::{Languages, bits, comments, ranges_text, value_range, weight_text};
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -22,7 +22,8 @@ they are read as in C, where / and % round towards zero. The result has the same
 variables, and costs no more.
 
 With --json: expression, simplified, given (both as read and simplified, or null), language, code (with --lang), cost \
-(before and after: ops, divmods, weight), range, value_range (with all that is on the way), bits.")]
+(before and after: ops, divmods, weight), range (of the result), value_range (of \
+everything that is computed), bits.")]
 pub(crate) struct Args {
     /// The expression; - reads it from standard input.
     #[arg(allow_hyphen_values = true)]
@@ -67,7 +68,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         None => text(simple)? + "\n",
     };
     let cost = |of: &[Expr]| report::Value::from(graph.cost(of));
-    let (range, values) = (graph.range(simple), range_on_the_way(&graph, &after));
+    let (range, values) = (graph.range(simple), value_range(&graph, &after));
     let json = json!({
         "expression": text(expr).ok(),
         "simplified": text(simple).ok(),
