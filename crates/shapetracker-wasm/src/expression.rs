@@ -1,4 +1,4 @@
-//! Expressions with all their parts, so that numbers can be put in their places.
+//! Expressions as lists of their distinct parts, operands first, so that the page can show the value of each.
 
 use shapetracker::expr::{Expr, Graph, Node, Syntax};
 
@@ -6,14 +6,15 @@ use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
 
-/// With more parts than this the parts have no text of their own.
+/// With more parts than this the parts have no text of their own: the text of all parts together grows with their square.
 const MOST_TEXTS: usize = 200;
 /// With more parts than this they are not listed.
 const MOST_NODES: usize = 2000;
-/// The longest text of a part, and of a whole expression.
+/// The most bytes of the text of a part.
 const LONGEST_PART: usize = 240;
+/// The most bytes of the text of a whole expression.
 const LONGEST_WHOLE: usize = 1 << 14;
-/// A part that is deeper than this gets a name.
+/// A part that nests deeper than this becomes a line of its own.
 const DEEPEST: usize = 40;
 
 /// An index and a condition with their parts.
@@ -46,9 +47,7 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
             Node::Select(..) => json("select"),
         }
     };
-    let numbers = parts.iter().filter(|part| !graph.is_condition(**part)).map(|part| graph.range(*part));
-    let values = numbers.reduce(|(low, high), (l, h)| (low.min(l), high.max(h))).unwrap_or((0, 0));
-    let fits = |value: i64| i32::try_from(value).is_ok();
+    let values = value_range(graph, &parts);
     let note = format!("the expression has {} parts, which are not listed", parts.len());
     object! {
         "nodes": if listed { parts.iter().map(node).collect() } else { Value::List(Vec::new()) },
@@ -60,12 +59,24 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
         "cost": graph.cost(&[index, valid]),
         "index_range": graph.range(index),
         "value_range": values,
-        "bits": if fits(values.0) && fits(values.1) { 32usize } else { 64 },
+        "bits": bits(values),
         "note": (!listed).then_some(note),
     }
 }
 
-/// About how long the text of each part is, and never less.
+/// The smallest and the largest number among the values of some parts.
+fn value_range(graph: &Graph, parts: &[Expr]) -> (i64, i64) {
+    let numbers = parts.iter().filter(|part| !graph.is_condition(**part)).map(|part| graph.range(*part));
+    numbers.reduce(|(low, high), (l, h)| (low.min(l), high.max(h))).unwrap_or((0, 0))
+}
+
+/// The width of the integers that hold a range of values.
+fn bits((low, high): (i64, i64)) -> usize {
+    if i32::try_from(low).is_ok() && i32::try_from(high).is_ok() { 32 } else { 64 }
+}
+
+/// An upper bound of the length of the text of each part. Shared parts are repeated in a text, which can so be
+/// exponentially longer than the expression is large; the bound is known without writing it.
 fn lengths(graph: &Graph, parts: &[Expr]) -> Vec<usize> {
     let mut lengths: Vec<usize> = Vec::with_capacity(parts.len());
     for &part in parts {
@@ -81,13 +92,34 @@ fn lengths(graph: &Graph, parts: &[Expr]) -> Vec<usize> {
     lengths
 }
 
-/// The code, a line for each part with a name: what is used twice is computed once.
+/// The code as lines, each of which defines a name: what is used more than once is computed once.
 fn lines(graph: &Graph, parts: &[Expr], [index, valid]: [Expr; 2]) -> Value {
+    let place = |expr: Expr| parts.binary_search(&expr).unwrap_or_default();
+    let names = shared_names(graph, parts, [index, valid]);
+    let is_name = |part: Expr| names[place(part)].is_some() || matches!(graph.node(part), Node::Variable(_));
+    let node_of = |part: Expr| is_name(part).then(|| place(part));
+    let line = |name: &str, node: Expr, pieces: Value| object! { "name": name, "node": place(node), "pieces": pieces };
+    let shared =
+        parts.iter().filter_map(|&part| Some(line(names[place(part)].as_ref()?, part, pieces(graph, part, node_of))));
+    let roots = [("valid", valid), ("index", index)].map(|(name, root)| {
+        let pieces = match node_of(root) {
+            Some(node) => Value::List(vec![node.into()]),
+            None => pieces(graph, root, node_of),
+        };
+        line(name, root, pieces)
+    });
+    shared.chain(roots).collect()
+}
+
+/// The names of the common subexpressions, `t0`, `t1` and so on, in the order of the parts; they are those of the code that
+/// the library writes in Python, except where a line would nest deeper than it may here.
+fn shared_names(graph: &Graph, parts: &[Expr], roots: [Expr; 2]) -> Vec<Option<String>> {
     let place = |expr: Expr| parts.binary_search(&expr).unwrap_or_default();
     let is_leaf = |expr: Expr| matches!(graph.node(expr), Node::Int(_) | Node::Bool(_) | Node::Variable(_));
     let (mut uses, mut depths) = (vec![0; parts.len()], vec![0; parts.len()]);
-    uses[place(index)] += 1;
-    uses[place(valid)] += 1;
+    for root in roots {
+        uses[place(root)] += 1;
+    }
     for &part in parts {
         graph.node(part).operands().for_each(|operand| uses[place(operand)] += 1);
     }
@@ -101,27 +133,22 @@ fn lines(graph: &Graph, parts: &[Expr], [index, valid]: [Expr; 2]) -> Value {
             depths[at] = 0;
         }
     }
-    // Parts with a name are marked in the text, which is then cut there.
+    names
+}
+
+/// The text of an expression in pieces: text, and the numbers of the nodes that are written as their names.
+fn pieces(graph: &Graph, expr: Expr, node_of: impl Fn(Expr) -> Option<usize>) -> Value {
+    // The names are marked in the text, which is then cut at the marks: no text of an expression has this character.
     const MARK: char = '\u{1}';
-    let pieces = |expr: Expr| -> Value {
-        let named = |part: Expr| names[place(part)].is_some() || matches!(graph.node(part), Node::Variable(_));
-        let mark = |part: Expr| named(part).then(|| format!("{MARK}{}{MARK}", place(part)));
-        let text = graph.text_with_names(expr, Syntax::Python, mark).unwrap_or_default();
-        let pieces = text.split(MARK).enumerate().filter(|(_, piece)| !piece.is_empty());
-        pieces
-            .map(|(number, piece)| match piece.parse::<usize>() {
-                Ok(node) if number % 2 == 1 => Value::from(node),
-                _ => Value::from(piece),
-            })
-            .collect()
-    };
-    let line = |name: &str, node: Expr, pieces: Value| object! { "name": name, "node": place(node), "pieces": pieces };
-    let shared = parts.iter().filter_map(|&part| Some(line(names[place(part)].as_ref()?, part, pieces(part))));
-    let roots = [("valid", valid), ("index", index)].map(|(name, root)| {
-        let alone = names[place(root)].is_some() || matches!(graph.node(root), Node::Variable(_));
-        line(name, root, if alone { Value::List(vec![place(root).into()]) } else { pieces(root) })
-    });
-    shared.chain(roots).collect()
+    let mark = |part: Expr| node_of(part).map(|node| format!("{MARK}{node}{MARK}"));
+    let text = graph.text_with_names(expr, Syntax::Python, mark).unwrap_or_default();
+    let pieces = text.split(MARK).enumerate().filter(|(_, piece)| !piece.is_empty());
+    pieces
+        .map(|(number, piece)| match piece.parse::<usize>() {
+            Ok(node) if number % 2 == 1 => Value::from(node),
+            _ => Value::from(piece),
+        })
+        .collect()
 }
 
 /// The value of every part at an index.
