@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax};
-use shapetracker::{Chain, Error, ShapeTracker, Start, Unmerged, Verdict, report};
+use shapetracker::{Chain, ChainStart, Error, ShapeTracker, Unmerged, Verdict, report};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
 use crate::code::cost_text;
@@ -96,7 +96,7 @@ impl Explained {
     /// A line for the start of the chain and one for each operation: the text, the shape that comes of it, the verdict.
     fn operations(&self) -> String {
         let start = match self.chain.start() {
-            Start::Views(views) => format!("a stack of {}", count(views.len() as i64, "view")),
+            ChainStart::Views(views) => format!("a stack of {}", count(views.len() as i64, "view")),
             _ => tuple(self.trackers[0].shape()),
         };
         let ops: Vec<String> = self.chain.ops().iter().map(|op| format!(".{op}")).collect();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
-use shapetracker::Dims;
+use shapetracker::{Dims, Movement};
 
 use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs};
 use crate::error::{layout, not_invertible, parse, tuple, undecided, unmerged};
@@ -156,14 +156,14 @@ impl ShapeTracker {
         tracker(self.0.step(numbers("step", steps)?))
     }
 
-    /// Without the named axes of size 1; without names, without all of them.
+    /// Without the named axes of size 1: `squeeze(0, 2)`. Without an argument, without every axis of size 1; `squeeze(())`
+    /// names none and changes nothing, as in NumPy.
     #[pyo3(signature = (*axes))]
     fn squeeze(&self, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        let mut axes = numbers("squeeze", axes)?;
         if axes.is_empty() {
-            axes = (0..).zip(self.0.shape()).filter(|&(_, &size)| size == 1).map(|(axis, _)| axis).collect();
+            return tracker(self.0.apply(&Movement::SqueezeAll));
         }
-        tracker(self.0.squeeze(axes))
+        tracker(self.0.squeeze(numbers("squeeze", axes)?))
     }
 
     /// With an axis of size 1 at a place.

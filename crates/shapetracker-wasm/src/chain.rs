@@ -1,6 +1,6 @@
 //! A chain as far as it can be read and done: its operations, what each does to the views, and what is left.
 
-use shapetracker::{Chain, Error, ShapeTracker, Start, Verdict};
+use shapetracker::{Chain, ChainStart, Error, ShapeTracker, Verdict};
 
 use crate::expression;
 use crate::fault::{Fault, utf16};
@@ -19,9 +19,9 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
             format!("the chain has {} operations, more than the {MOST_STEPS} that are done", chain.ops().len());
         return Err(Fault::limit(message).at("chain", text, chain.span(MOST_STEPS)));
     }
-    let from_outside = base.as_deref().filter(|_| chain.start() == &Start::Nothing);
+    let from_outside = base.as_deref().filter(|_| chain.start() == &ChainStart::Nothing);
     // Where not even the start can be read, nothing is known that could be done.
-    let lost = unread.as_ref().is_some_and(|_| chain.start() == &Start::Nothing && chain.ops().is_empty());
+    let lost = unread.as_ref().is_some_and(|_| chain.start() == &ChainStart::Nothing && chain.ops().is_empty());
     let (trackers, undone) = if lost { (Vec::new(), None) } else { chain.progress(from_outside) };
     let step_unread = || (!lost).then_some(chain.ops().len());
     let error = undone
@@ -48,10 +48,8 @@ fn span(text: &str, bytes: std::ops::Range<usize>) -> Value {
 
 fn start(chain: &Chain, text: &str, base: Option<&[i64]>, trackers: &[ShapeTracker]) -> Value {
     let kind = match chain.start() {
-        Start::Nothing if base.is_some() => "base",
-        Start::Nothing => "nothing",
-        Start::Shape(_) => "shape",
-        Start::Views(_) => "views",
+        ChainStart::Nothing if base.is_some() => "base",
+        start => start.name(),
     };
     let bytes = chain.start_span();
     object! {

@@ -1,4 +1,4 @@
-//! The addresses of a rectangle of elements, and nothing else of the tensor.
+//! A tile: the addresses of a rectangle of elements. Its cost does not depend on the rest of the tensor.
 
 use shapetracker::{Dims, Lines, ShapeTracker};
 
@@ -12,12 +12,14 @@ use crate::trace::unravel;
 /// The most cells of a tile.
 const MOST: i64 = 1 << 22;
 
-/// What is masked, among big integers.
+/// Stands for a masked element among addresses that are integers; among floating-point numbers NaN does.
 const MASKED: i64 = i64::MIN;
 
-/// A part of some axes joined: every so-manieth of a range of their indices, the last axis running fastest.
+/// The rows or the columns of a tile: some axes joined, the last one running fastest, and of their joined index every
+/// `step`-th from `begin` on, `count` in all.
 struct Side {
     axes: Vec<usize>,
+    /// The sizes of the axes.
     sizes: Dims,
     begin: i64,
     step: i64,
@@ -38,14 +40,14 @@ impl Side {
         Ok(Side { axes, sizes, begin, step, count })
     }
 
-    /// The index of one of the elements, put where its axes are.
+    /// Writes the entries of row or column `number` where its axes are in the index of an element.
     fn place(&self, number: i64, index: &mut [i64]) {
         for (axis, i) in self.axes.iter().zip(unravel(self.begin + number * self.step, &self.sizes)) {
             index[*axis] = i;
         }
     }
 
-    /// Pieces along the last axis: the number of the first element, and how many there are.
+    /// The side cut into stretches that stay on the last axis: the number of the first row or column, and how many.
     fn pieces(&self) -> Vec<(i64, i64)> {
         let size = self.sizes.last().copied().unwrap_or(1);
         let (mut pieces, mut number) = (Vec::new(), 0);
@@ -74,7 +76,7 @@ pub(crate) fn tile(request: &Value) -> Result<Answer, Fault> {
     }
     let mut index = request.numbers("fixed")?;
     if index.len() != shape.len() {
-        return Err(Fault::request("`fixed` has an entry an axis"));
+        return Err(Fault::request("`fixed` has an entry per axis"));
     }
     let inside = |axis: usize| seen[axis] || layout.numel() == 0 || (0..shape[axis]).contains(&index[axis]);
     if !(0..shape.len()).all(inside) {
@@ -95,7 +97,7 @@ pub(crate) fn tile(request: &Value) -> Result<Answer, Fault> {
         Layout::Free(free) => of_free(free, [&rows, &columns], &mut index, &mut addresses)?,
     }
     let (counts, counts_note) = if request.is_set("counts") {
-        // What the cells hold is read by the views above as memory is by all of them.
+        // The cells hold positions in a lower view, which the views above it read as all of them read memory.
         let above = match &layout {
             Layout::Chain(tracker) if lowest > 0 => {
                 let lowest = lowest.min(tracker.views().len() - 1);
@@ -128,7 +130,7 @@ pub(crate) fn tile(request: &Value) -> Result<Answer, Fault> {
     Ok(Answer { document, numbers })
 }
 
-/// Whether every address of the tensor is exact as a floating-point number, so that all tiles are of one kind.
+/// Whether every address of the tensor is exact as a floating-point number, so that all tiles of it are answered alike.
 fn fits(layout: &Layout) -> bool {
     layout.bounds().is_none_or(|(low, high)| -SAFE <= low && high <= SAFE)
 }

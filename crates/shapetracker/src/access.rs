@@ -379,8 +379,7 @@ fn through(domain: &mut Domain, views: &[View], affine: Option<&Affine>) -> Opti
             position = position.plus(affine.steps[axis], &index)?;
         }
     }
-    // Conditions may fix what they are about.
-    Some(Index::At(domain.settled(&position)?))
+    Some(Index::At(position))
 }
 
 /// A position of a view, split into the digits that are the view's index.

@@ -37,7 +37,8 @@
 use std::fmt::{self, Write};
 
 use crate::expr::Cost;
-use crate::{Axis, Error, Obstacle, Step, Unmerged, View, Witness};
+use crate::fit::{Axis, Obstacle};
+use crate::{Error, Step, Unmerged, View, Witness};
 
 /// A document of JSON: what an answer says, before it is written as text or handed to a library for JSON.
 ///
@@ -348,12 +349,8 @@ impl From<&Unmerged> for Value {
 impl From<&Obstacle> for Value {
     fn from(obstacle: &Obstacle) -> Value {
         let axes = |axes: &[Axis]| axes.iter().map(|axis| axis.axis).collect::<Value>();
-        let kind = match obstacle {
-            Obstacle::Strides { .. } => "strides",
-            Obstacle::Mask { .. } => "mask",
-        };
         let value = Value::Null
-            .with("kind", kind)
+            .with("kind", obstacle.kind())
             .with("old_axes", axes(&obstacle.old_axes()))
             .with("new_axes", axes(obstacle.new_axes()))
             .with("sentence", obstacle.to_string());
@@ -379,7 +376,8 @@ impl From<&Error> for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Misfit, fit};
+    use crate::fit;
+    use crate::fit::Misfit;
 
     #[test]
     fn texts_are_escaped() {
@@ -405,7 +403,7 @@ mod tests {
     #[test]
     fn obstacles_have_the_fields_of_their_kind() {
         let obstacles = |view: &View, to: &[i64]| match fit(view, to) {
-            Err(Misfit::Blocked(blocked)) => blocked.obstacles.iter().collect::<Value>().to_string(),
+            Err(Misfit::Blocked(blocked)) => blocked.obstacles().iter().collect::<Value>().to_string(),
             other => panic!("{other:?}"),
         };
         let sentence = "new axis 0 (size 24) would run over old axes 0 and 1 (sizes 4, 6); \

@@ -6,10 +6,9 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Fault};
 use crate::fewest::{self, Stack};
-use crate::movement::Movement;
 use crate::shape::{infer, resolve_axis, unravel};
 use crate::view::{check_count, check_inside};
-use crate::{Dims, Ranges, View};
+use crate::{Dims, Movement, Ranges, View};
 
 /// The layout of a tensor over a buffer: a stack of views, the first next to memory, kept at the fewest views.
 ///
@@ -192,10 +191,10 @@ impl ShapeTracker {
                 )
             }
             Movement::Transpose(a, b) => self.transpose(*a, *b),
-            Movement::Squeeze(axes) if axes.is_empty() => {
+            Movement::Squeeze(axes) => self.squeeze(axes),
+            Movement::SqueezeAll => {
                 self.reshape(self.shape().iter().copied().filter(|&size| size != 1).collect::<Dims>())
             }
-            Movement::Squeeze(axes) => self.squeeze(axes),
             Movement::Unsqueeze(axis) => self.unsqueeze(*axis),
             Movement::BroadcastTo(shape) => self.broadcast_to(shape),
             Movement::Slice(slices) => self.slice(slices),

@@ -33,27 +33,13 @@ use crate::{Dims, Movement, ShapeTracker, View};
 /// - a name, or nothing, where the base shape is known from elsewhere: `x.permute(1, 0)`, `permute(1, 0)`;
 /// - what others write, of which more below.
 ///
-/// Operations follow, each after a dot:
-///
-/// | operation | arguments |
-/// |---|---|
-/// | `reshape`, `view` | a size an axis, one of which may be -1 |
-/// | `permute` | all axes in their new order |
-/// | `transpose` | two axes |
-/// | `expand` | a size an axis, -1 for one that stays |
-/// | `broadcast_to` | a size an axis |
-/// | `pad` | `(before, after)` an axis, or `None` |
-/// | `shrink` | `(begin, end)` an axis |
-/// | `flip` | axes, or `True` or `False` an axis |
-/// | `step` | a step an axis |
-/// | `slice` | `begin:end:step` an axis, each part as optional as in Python |
-/// | `squeeze` | axes; none for all axes of size 1 |
-/// | `unsqueeze` | an axis |
-/// | `as_strided` | a shape, strides, and an offset if it is not 0: the elements in row-major order are the memory |
+/// Operations follow, each after a dot. The table of [`MovementKind`](crate::MovementKind) has their names and what
+/// each takes.
 ///
 /// Arguments may stand in a tuple or a list, as in `reshape((3, 2))`, and that may have one of the names `shape`, `size`,
-/// `dim`, `dims`, `axis` and `axes`, as in `flip(dims=(0, 1))`. Spaces and line ends are free, a comma may trail, and
-/// numbers may have underscores. Reading takes time and memory proportional to the text.
+/// `dim`, `dims`, `axis` and `axes`, as in `flip(dims=(0, 1))`. `squeeze()` takes every axis of size 1 away, and
+/// `squeeze(())` none. Spaces and line ends are free, a comma may trail, and numbers may have underscores. Reading takes
+/// time and memory proportional to the text.
 ///
 /// # What others write
 ///
@@ -76,7 +62,7 @@ use crate::{Dims, Movement, ShapeTracker, View};
 ///
 /// Those that depend on the shape need it in front: `(2, 3).T`, not `x.T`. `view` is read as `reshape`, and slices may
 /// walk backwards, where PyTorch would refuse. Elements in the order of columns (`order="F"`), functions (`np.pad(x, ...)`),
-/// copies, assignments and several statements are not read. What is read prints in the operations of the first table.
+/// copies, assignments and several statements are not read. What is read prints in the operations of [`MovementKind`](crate::MovementKind).
 ///
 /// Two chains are equal when they start alike and have the same operations, however they are written.
 #[derive(Clone, Debug)]
@@ -88,14 +74,15 @@ pub struct Chain {
 /// Where a [`Chain`] starts.
 ///
 /// ```
-/// use shapetracker::{Chain, Dims, Start};
+/// use shapetracker::{Chain, Dims, ChainStart};
 ///
-/// assert_eq!("(3, 2).flip(0)".parse::<Chain>()?.start(), &Start::Shape(Dims::from_slice(&[3, 2])));
-/// assert_eq!("flip(0)".parse::<Chain>()?.start(), &Start::Nothing);
+/// assert_eq!("(3, 2).flip(0)".parse::<Chain>()?.start(), &ChainStart::Shape(Dims::from_slice(&[3, 2])));
+/// assert_eq!("flip(0)".parse::<Chain>()?.start(), &ChainStart::Nothing);
 /// # Ok::<(), shapetracker::ParseError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Start {
+#[non_exhaustive]
+pub enum ChainStart {
     /// Nothing is said: the base shape is known from elsewhere.
     Nothing,
     /// A base shape, contiguous in memory.
@@ -104,15 +91,32 @@ pub enum Start {
     Views(Vec<View>),
 }
 
+impl ChainStart {
+    /// Its name in JSON: `nothing`, `shape` or `views`.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).flip(0)".parse()?;
+    /// assert_eq!(chain.start().name(), "shape");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub const fn name(&self) -> &'static str {
+        match self {
+            ChainStart::Nothing => "nothing",
+            ChainStart::Shape(_) => "shape",
+            ChainStart::Views(_) => "views",
+        }
+    }
+}
+
 impl Chain {
     /// Where the chain starts.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2):(1, 3).flip(0)".parse()?;
-    /// assert!(matches!(chain.start(), shapetracker::Start::Views(views) if views.len() == 1));
+    /// assert!(matches!(chain.start(), shapetracker::ChainStart::Views(views) if views.len() == 1));
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
-    pub fn start(&self) -> &Start {
+    pub fn start(&self) -> &ChainStart {
         &self.parsed.start
     }
 
@@ -241,9 +245,9 @@ impl Chain {
     /// The tracker before any operation.
     fn base(&self) -> Result<ShapeTracker, ChainError> {
         match self.start() {
-            Start::Nothing => Err(self.error_at_start(Cause::NoBase)),
-            Start::Shape(shape) => ShapeTracker::contiguous(shape).map_err(|err| self.start_error(err)),
-            Start::Views(views) => ShapeTracker::from_views(views.clone()).map_err(|err| self.start_error(err)),
+            ChainStart::Nothing => Err(self.error_at_start(Cause::NoBase)),
+            ChainStart::Shape(shape) => ShapeTracker::contiguous(shape).map_err(|err| self.start_error(err)),
+            ChainStart::Views(views) => ShapeTracker::from_views(views.clone()).map_err(|err| self.start_error(err)),
         }
     }
 
@@ -251,10 +255,12 @@ impl Chain {
     fn over(&self, base: &[i64]) -> Result<ShapeTracker, ChainError> {
         let contiguous = ShapeTracker::contiguous(base).map_err(|err| self.start_error(err))?;
         match self.start() {
-            Start::Nothing => Ok(contiguous),
-            Start::Shape(shape) if shape[..] == *base => Ok(contiguous),
-            Start::Shape(shape) => Err(self.error_at_start(Cause::OtherBase(Box::new([shape.clone(), base.into()])))),
-            Start::Views(_) => contiguous.compose(&self.base()?).map_err(|err| self.start_error(err)),
+            ChainStart::Nothing => Ok(contiguous),
+            ChainStart::Shape(shape) if shape[..] == *base => Ok(contiguous),
+            ChainStart::Shape(shape) => {
+                Err(self.error_at_start(Cause::OtherBase(Box::new([shape.clone(), base.into()]))))
+            }
+            ChainStart::Views(_) => contiguous.compose(&self.base()?).map_err(|err| self.start_error(err)),
         }
     }
 

@@ -8,6 +8,7 @@
 #[path = "../it/oracle.rs"]
 mod oracle;
 
+mod arrays;
 mod cases;
 mod golden;
 mod programs;
