@@ -22,7 +22,7 @@ export interface ChainSource {
   base?: Integer[] | null;
 }
 
-/** A layout as expressions over variables, an axis each. */
+/** A layout as expressions over variables, one axis per variable. */
 export interface FreeSource {
   index: string;
   valid?: string | null;

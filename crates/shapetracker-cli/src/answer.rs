@@ -1,4 +1,4 @@
-//! What a command says: an answer, or why there is none.
+//! The answer of a command as text and as JSON, or the failure that it ends with.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,18 +20,18 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     /// For programs.
     pub(crate) json: Value,
-    /// Whether the answer is a yes, as opposed to a no.
+    /// Whether the exit status is 0 rather than 1: a negative answer, such as views that do not merge, is not.
     pub(crate) positive: bool,
 }
 
-/// Why a command has no answer: its input cannot be read, or makes no sense.
+/// Why a command has no answer: its input cannot be read, does not make sense, or asks for what cannot be done.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: String,
     message: String,
     /// The part of the text that is at fault.
     place: Option<Place>,
-    /// Whether the question makes sense, and the answer is that it cannot be done.
+    /// Whether the request makes sense and cannot be met: the exit status is then 1 instead of 2.
     refused: bool,
 }
 
@@ -40,7 +40,7 @@ impl Failure {
         Failure { kind: kind.into(), message: message.into(), place: None, refused: false }
     }
 
-    /// A well-put question for something that cannot be done.
+    /// A request that makes sense, and cannot be met.
     pub(crate) fn refusal(kind: &str, message: impl Into<String>) -> Failure {
         Failure { refused: true, ..Failure::new(kind, message) }
     }
@@ -55,7 +55,7 @@ impl Failure {
         Failure { place: Some(place.clone()), ..self }
     }
 
-    /// How the command ends.
+    /// The exit status.
     pub(crate) fn status(&self) -> u8 {
         if self.refused { 1 } else { 2 }
     }

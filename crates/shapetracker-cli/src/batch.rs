@@ -1,4 +1,4 @@
-//! `shapetracker batch`: JSON Lines in, one JSON object a line out.
+//! `shapetracker batch`: JSON Lines in, one JSON object per line out, in order.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -21,7 +21,7 @@ A line in has an id, and a base shape or views (the first next to memory); then 
   {"id":"c1","base":[2,3],"ops":[["permute",[1,0]],["reshape",[6]]]}
   {"id":"m1","views":[{"shape":[2,3],"strides":[3,1],"offset":0,"mask":null}]}
 ops: ["reshape",[sizes]], ["permute",[axes]], ["expand",[sizes]], ["pad",[[before,after],..]],
-["shrink",[[begin,end],..]], ["flip",[a boolean an axis, or axes]], ["step",[steps]], and those of `explain`.
+["shrink",[[begin,end],..]], ["flip",[one boolean per axis, or axes]], ["step",[steps]], and those of `explain`.
 
 A line out has the id, the shape, the fewest views; with --crc32 crc32 (null above 2^22 elements);
 with --expr index and valid, expressions over idx0, idx1, .., and their cost: ops, and divmods, the
@@ -40,10 +40,10 @@ pub(crate) struct Args {
     expr: bool,
 }
 
-/// With more elements than this a line has no CRC-32 but null: writing them all out would take too long.
+/// Above so many elements the CRC-32 is null: going through all addresses would take too long.
 const MOST_ELEMENTS: i64 = 1 << 22;
 
-/// A longer line is noise: it must not fill the memory.
+/// A longer line is refused before it is read in full, so that input without line ends cannot fill the memory.
 const LONGEST_LINE: u64 = 1 << 26;
 
 #[derive(Deserialize)]
@@ -69,7 +69,7 @@ struct Served<'a> {
     code: Option<Code>,
 }
 
-/// How to read an element.
+/// The index expression and its cost.
 #[derive(Serialize)]
 struct Code {
     index: String,
@@ -95,7 +95,7 @@ pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut line = Vec::new();
     let mut all_served = true;
-    // Whether the line before went on past the longest.
+    // Whether what comes next is the rest of a line that was too long.
     let mut rest = false;
     loop {
         line.clear();
@@ -128,7 +128,7 @@ pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
     }
 }
 
-/// A reader of the output that has seen enough ends the run; any other fault is one.
+/// A closed pipe ends the run without a failure, as in `shapetracker batch | head`; any other error is a failure.
 fn ended(err: &io::Error, all_served: bool) -> Result<bool, Failure> {
     match err.kind() {
         io::ErrorKind::BrokenPipe => Ok(all_served),
@@ -204,7 +204,9 @@ fn field<T: DeserializeOwned>(name: &'static str, raw: &RawValue, line: &[u8]) -
     })
 }
 
-/// The message of an error, with the column in the line rather than in the field that begins at a byte of it.
+/// The message of an error in a field that begins at some byte of the line, with the column counted in the whole line.
+///
+/// serde_json tells the position and the sentence in one text only, which is cut where the position begins.
 fn place(err: &serde_json::Error, before: usize) -> String {
     let message = err.to_string();
     let sentence = message.split(" at line ").next().unwrap_or_default();
@@ -220,7 +222,7 @@ fn crc32_of(tracker: &ShapeTracker) -> Option<String> {
     })
 }
 
-/// The CRC-32 of addresses as they come, taken a block at a time.
+/// The CRC-32 of a stream of addresses, computed over blocks because it is slow on eight bytes at a time.
 struct Checksum {
     hasher: crc32fast::Hasher,
     block: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Expressions as code, with remarks on what they cost.
+//! Expressions as code, with comments that say what they cost and how wide their integers are.
 
 use std::str::FromStr;
 
@@ -71,9 +71,9 @@ pub(crate) fn weight_text(graph: &Graph, of: &[Expr]) -> String {
     }
 }
 
-/// `index in 0..6, every value on the way in -5..8: 32 bits suffice`.
-pub(crate) fn ranges_text(name: &str, range: (i64, i64), on_the_way: (i64, i64)) -> String {
+/// `index in 0..6, every intermediate value in -5..8: 32 bits suffice`.
+pub(crate) fn ranges_text(name: &str, range: (i64, i64), values: (i64, i64)) -> String {
     let half_open = |(low, high): (i64, i64)| format!("{low}..{}", i128::from(high) + 1);
-    let verdict = if bits(on_the_way) == 32 { "32 bits suffice" } else { "64 bits are needed" };
-    format!("{name} in {}, every value on the way in {}: {verdict}", half_open(range), half_open(on_the_way))
+    let verdict = if bits(values) == 32 { "32 bits suffice" } else { "64 bits are needed" };
+    format!("{name} in {}, every intermediate value in {}: {verdict}", half_open(range), half_open(values))
 }

@@ -1,4 +1,5 @@
-//! `shapetracker explain`: what each operation of a chain does to the views.
+//! `shapetracker explain`: what each operation of a chain does to the stack of views, and how to read an element of the
+//! result.
 
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax};
@@ -37,19 +38,19 @@ null where masked; null when there are more than 256).",
     )
 }
 
-/// An index expression of more lines is not shown.
+/// An index expression with more definitions than this is only counted: it would bury the rest of the answer.
 const MOST_DEFINITIONS: usize = 24;
 
-/// All that there is to say about a chain.
+/// What is known of a chain, from which both forms of the answer are written.
 struct Explained {
     chain: Chain,
     /// The tracker before any operation, and after each.
     trackers: Vec<ShapeTracker>,
     /// What each operation did.
     verdicts: Vec<Verdict>,
-    /// Why the views that are left are not one; nothing if there is only one.
+    /// Why the views of the result are not one view; `None` if there is only one.
     reason: Option<Unmerged>,
-    /// The code that reads an element.
+    /// The index expression of the result.
     code: Result<IndexExpr, Error>,
 }
 
@@ -81,8 +82,10 @@ impl Explained {
         text += &table::views(result.views());
         if let Some(reason) = &self.reason {
             let sentence = reason.to_string();
-            let said = |verdict: &Verdict| verdict.reason().is_some_and(|said| said.to_string() == sentence);
-            let why = if self.verdicts.iter().any(said) { ", for the reason above" } else { &format!(": {sentence}") };
+            // The last operation that appended a view may have printed the same sentence.
+            let printed = |verdict: &Verdict| verdict.reason().is_some_and(|reason| reason.to_string() == sentence);
+            let printed = self.verdicts.iter().any(printed);
+            let why = if printed { ", for the reason above" } else { &format!(": {sentence}") };
             text += &paragraph(&format!("They cannot be one{why}."), 2);
         }
         let contiguous = if result.is_contiguous() { "contiguous" } else { "not contiguous" };

@@ -74,7 +74,7 @@ pub(crate) fn one_view(text: &str) -> Result<View, Failure> {
     Ok(view.clone())
 }
 
-/// The indices of a witness on their way through both views.
+/// The indices of a witness followed through both views, from index to address: the proof, as a table.
 fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
     let row = |index: &[i64], remark: &str| {
         let position = later.address(index);
@@ -98,7 +98,7 @@ fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
         _ => Vec::new(),
     };
     let heading = ["index", "position", "index in the earlier view", "address", ""];
-    format!("{BOLD}The way to memory{BOLD:#}\n{}", table::table(&heading, &rows, &[1, 3, 4]))
+    format!("{BOLD}From index to address{BOLD:#}\n{}", table::table(&heading, &rows, &[1, 3, 4]))
 }
 
 /// The index of a position in row-major order.

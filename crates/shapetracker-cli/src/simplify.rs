@@ -22,7 +22,8 @@ they are read as in C, where / and % round towards zero. The result has the same
 variables, and costs no more.
 
 With --json: expression, simplified, given (both as read and simplified, or null), language, code (with --lang), cost \
-(before and after: ops, divmods, weight), range, value_range (with all that is on the way), bits.")]
+(before and after: ops, divmods, weight), range (of the result), value_range (of \
+everything that is computed), bits.")]
 pub(crate) struct Args {
     /// The expression; - reads it from standard input.
     #[arg(allow_hyphen_values = true)]

@@ -1,11 +1,11 @@
-//! Which request is answered where.
+//! Dispatch: the answer to a request is made by the function of its `op`.
 
 use crate::fault::Fault;
 use crate::json::{self, Answer, object};
 use crate::request::Fields as _;
 use crate::{chain, code, compare, coverage, expression, layout, readers, tile, trace};
 
-/// Longer requests hold no text that would be looked at.
+/// The most bytes of a request: more than two texts of the longest kind take with every character escaped.
 const LONGEST: usize = 1 << 20;
 
 /// The answer to a request, as bytes.

@@ -1,4 +1,4 @@
-//! A chain as far as it can be read and done: its operations, what each does to the views, and what is left.
+//! A chain as far as it can be read and done: its operations, what each does to the views, and the layout that results.
 
 use shapetracker::{Chain, ChainProgress, ChainStart, Error, ShapeTracker, Unmerged, Verdict};
 
@@ -7,7 +7,7 @@ use crate::fault::{Fault, utf16};
 use crate::json::{Value, object};
 use crate::request::Fields as _;
 
-/// A chain of more operations is noise.
+/// A chain of more operations is refused: nobody writes one, and each operation is a part of the answer.
 const MOST_STEPS: usize = 1000;
 
 pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
@@ -66,13 +66,11 @@ fn start(chain: &Chain, text: &str, base: Option<&[i64]>, trackers: &[ShapeTrack
 /// An operation as it is written, and as it would be in our own notation.
 fn operation(chain: &Chain, text: &str, number: usize) -> Value {
     let op = &chain.ops()[number];
-    let own = op.to_string();
-    let arguments = own.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or_default();
     let bytes = chain.span(number);
     object! {
         "name": op.name(),
-        "arguments": arguments,
-        "text": own.as_str(),
+        "arguments": op.arguments().to_string(),
+        "text": op.to_string(),
         "written": text.get(bytes.clone()).unwrap_or_default(),
         "span": span(text, bytes),
     }

@@ -1,4 +1,4 @@
-//! Expressions with all their parts, so that numbers can be put in their places.
+//! Expressions as lists of their distinct parts, operands first, so that the page can show the value of each.
 
 use shapetracker::expr::{Expr, Graph, Line, Node, Syntax, TextPiece, int::bits};
 
@@ -6,12 +6,13 @@ use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
 
-/// With more parts than this the parts have no text of their own.
+/// With more parts than this the parts have no text of their own: the text of all parts together grows with their square.
 const MOST_TEXTS: usize = 200;
 /// With more parts than this they are not listed.
 const MOST_NODES: usize = 2000;
-/// The longest text of a part, and of a whole expression.
+/// The most bytes of the text of a part.
 const LONGEST_PART: usize = 240;
+/// The most bytes of the text of a whole expression.
 const LONGEST_WHOLE: usize = 1 << 14;
 
 /// An index and a condition with their parts.
@@ -61,7 +62,8 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
     }
 }
 
-/// About how long the text of each part is, and never less.
+/// An upper bound of the length of the text of each part. Shared parts are repeated in a text, which can so be
+/// exponentially longer than the expression is large; the bound is known without writing it.
 fn lengths(graph: &Graph, parts: &[Expr]) -> Vec<usize> {
     let mut lengths: Vec<usize> = Vec::with_capacity(parts.len());
     for &part in parts {

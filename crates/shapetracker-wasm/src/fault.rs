@@ -1,4 +1,4 @@
-//! What is wrong with a request or with the texts in it.
+//! Errors in a request or in the texts in it, with the place that the page marks.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use shapetracker::{ChainError, Error, ParseError, Unanswered, Undecided};
 
 use crate::json::{Value, object};
 
-/// Why there is no answer, and which part of which text is to blame.
+/// Why there is no answer, and which part of which text is at fault.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
     kind: String,
     pub(crate) message: String,
     field: Option<&'static str>,
-    /// In UTF-16 code units, as the page counts.
+    /// In UTF-16 code units, in which JavaScript counts.
     span: Option<Range<usize>>,
     step: Option<usize>,
     variable: Option<usize>,

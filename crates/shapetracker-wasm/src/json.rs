@@ -64,7 +64,7 @@ impl Numbers {
     }
 }
 
-/// Reads a text that is one value of JSON; nothing where it is not.
+/// Reads a text that is one value of JSON, with integers as its only numbers; `None` where it is not.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     let mut reader = Reader { text, at: 0 };
     let value = reader.value(0)?;
@@ -72,7 +72,7 @@ pub(crate) fn parse(text: &str) -> Option<Value> {
     (reader.at == text.len()).then_some(value)
 }
 
-/// Requests nest less deeply than this.
+/// How deep lists and objects may nest. The reader is recursive: without a limit a request could overflow the stack.
 const DEEPEST: usize = 16;
 
 struct Reader<'a> {

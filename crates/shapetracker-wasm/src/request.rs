@@ -1,11 +1,11 @@
-//! The fields of a request.
+//! The fields of a request, checked for their types and sizes.
 
 use shapetracker::Dims;
 
 use crate::fault::Fault;
 use crate::json::Value;
 
-/// A longer text is not looked at.
+/// The most bytes of a text.
 pub(crate) const LONGEST_TEXT: usize = 1 << 16;
 
 /// The fields of an object, each read as what it must be; a [`Fault`] says what is missing or wrong.
