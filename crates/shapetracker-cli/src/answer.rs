@@ -98,6 +98,12 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<shapetracker::expr::Error> for Failure {
+    fn from(err: shapetracker::expr::Error) -> Failure {
+        Error::from(err).into()
+    }
+}
+
 impl From<ParseError> for Failure {
     fn from(err: ParseError) -> Failure {
         let shown = err.to_string();

@@ -50,7 +50,7 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
     let text = |part| graph.text(part, Syntax::Python).ok();
     let json = json!({
         "chain": chain.to_string(),
-        "shape": expr.shape(),
+        "shape": expr.extents(),
         "language": args.lang.to_string(),
         "code": code,
         "index": text(expr.index()),
@@ -67,7 +67,7 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
 
 /// `idx0 in 0..3, idx1 in 0..2`.
 fn variables(expr: &IndexExpr) -> String {
-    let variables = expr.shape().iter().enumerate().map(|(axis, size)| format!("idx{axis} in 0..{size}"));
+    let variables = expr.extents().iter().enumerate().map(|(axis, size)| format!("idx{axis} in 0..{size}"));
     let variables = variables.collect::<Vec<_>>().join(", ");
     if variables.is_empty() { "one element, without an index".into() } else { variables }
 }

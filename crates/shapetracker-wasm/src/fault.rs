@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use shapetracker::expr::Unsupported;
+use shapetracker::expr::{self, Unsupported};
 use shapetracker::{ChainError, Error, ParseError, Unanswered, Undecided};
 
 use crate::json::{Value, object};
@@ -90,6 +90,12 @@ pub(crate) fn utf16(text: &str, bytes: Range<usize>) -> Range<usize> {
 impl From<Error> for Fault {
     fn from(err: Error) -> Fault {
         Fault::new(&err.kind().name(), err.to_string())
+    }
+}
+
+impl From<expr::Error> for Fault {
+    fn from(err: expr::Error) -> Fault {
+        Error::from(err).into()
     }
 }
 

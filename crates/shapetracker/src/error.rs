@@ -78,6 +78,8 @@ pub enum ErrorKind {
     ValueOutside,
     /// A text, or a list of values, that would be too long.
     TooLong,
+    /// Something else that is wrong with an expression, such as the name of a variable.
+    Expression,
 }
 
 impl ErrorKind {
@@ -107,6 +109,13 @@ impl Error {
     /// ```
     pub fn kind(&self) -> ErrorKind {
         self.0.kind()
+    }
+}
+
+impl From<indexpr::Error> for Error {
+    #[cold]
+    fn from(err: indexpr::Error) -> Self {
+        Fault::Expression(err).into()
     }
 }
 
@@ -174,30 +183,8 @@ pub(crate) enum Fault {
     TooManyViews { op: &'static str, given: usize },
     #[error("{op}: a tracker needs at least one view")]
     NoViews { op: &'static str },
-    #[error("{op}: the range {begin}..{end} of `{name}` is empty")]
-    EmptyRange { op: &'static str, name: Box<str>, begin: i64, end: i64 },
-    #[error("{op}: `{name}` is a variable already, with range {begin}..{end}")]
-    RangesDiffer { op: &'static str, name: Box<str>, begin: i64, end: i64 },
-    #[error("{op}: the divisor can be zero: it ranges from {low} to {high}")]
-    DivisorRange { op: &'static str, low: i64, high: i64 },
-    #[error("{op}: the divisor is zero")]
-    DivisorZero { op: &'static str },
-    #[error("{op}: the value ranges from {low} to {high}, past the range of 64-bit integers")]
-    ValueOverflow { op: &'static str, low: i128, high: i128 },
-    #[error("{op}: a number is needed here, not a condition")]
-    NotANumber { op: &'static str },
-    #[error("{op}: a condition is needed here, not a number")]
-    NotACondition { op: &'static str },
-    #[error("{op}: takes one value a variable: the graph has {variables} but {given} {} given", were(*.given))]
-    ValueCount { op: &'static str, variables: usize, given: usize },
-    #[error("{op}: the columns must be of one length: the first has {len} values, another one {given}")]
-    ColumnLength { op: &'static str, len: usize, given: usize },
-    #[error("{op}: {value} is not a value of `{name}`, whose range is {begin}..{end}")]
-    ValueOutside { op: &'static str, name: Box<str>, value: i64, begin: i64, end: i64 },
-    #[error("{op}: written out, the expression is longer than {longest} bytes: what it shares would be repeated")]
-    TooLong { op: &'static str, longest: usize },
-    #[error("{op}: {count} values do not fit into memory")]
-    TooManyValues { op: &'static str, count: i64 },
+    #[error(transparent)]
+    Expression(indexpr::Error),
 }
 
 impl Fault {
@@ -219,15 +206,18 @@ impl Fault {
             Fault::TooManyElements { .. } | Fault::AxisOverflow { .. } | Fault::Overflow { .. } => ErrorKind::Overflow,
             Fault::NoViews { .. } => ErrorKind::NoViews,
             Fault::TooManyViews { .. } => ErrorKind::TooManyViews,
-            Fault::EmptyRange { .. } => ErrorKind::EmptyRange,
-            Fault::RangesDiffer { .. } => ErrorKind::RangesDiffer,
-            Fault::DivisorRange { .. } | Fault::DivisorZero { .. } => ErrorKind::DivisionByZero,
-            Fault::ValueOverflow { .. } => ErrorKind::Overflow,
-            Fault::NotANumber { .. } => ErrorKind::NotANumber,
-            Fault::NotACondition { .. } => ErrorKind::NotACondition,
-            Fault::ValueCount { .. } | Fault::ColumnLength { .. } => ErrorKind::Rank,
-            Fault::ValueOutside { .. } => ErrorKind::ValueOutside,
-            Fault::TooLong { .. } | Fault::TooManyValues { .. } => ErrorKind::TooLong,
+            Fault::Expression(err) => match err.kind() {
+                indexpr::ErrorKind::Count => ErrorKind::Rank,
+                indexpr::ErrorKind::EmptyRange => ErrorKind::EmptyRange,
+                indexpr::ErrorKind::RangesDiffer => ErrorKind::RangesDiffer,
+                indexpr::ErrorKind::DivisionByZero => ErrorKind::DivisionByZero,
+                indexpr::ErrorKind::Overflow => ErrorKind::Overflow,
+                indexpr::ErrorKind::NotANumber => ErrorKind::NotANumber,
+                indexpr::ErrorKind::NotACondition => ErrorKind::NotACondition,
+                indexpr::ErrorKind::ValueOutside => ErrorKind::ValueOutside,
+                indexpr::ErrorKind::TooLong => ErrorKind::TooLong,
+                _ => ErrorKind::Expression,
+            },
         }
     }
 }

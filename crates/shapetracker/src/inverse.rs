@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Fault};
 use crate::merge::Undecided;
-use crate::sort::sort_short_by_key;
 use crate::view::check_inside;
 use crate::{Dims, Ranges, ShapeTracker, View};
+use indexpr::list::sort_short_by_key;
 
 /// Why a tracker was not inverted.
 ///

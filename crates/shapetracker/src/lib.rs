@@ -32,6 +32,7 @@
 //!
 //! - `serde`: views and trackers as `{"shape", "strides", "offset", "mask"}`, operations as `["permute", [1, 0]]`.
 
+mod access;
 mod dims;
 mod error;
 pub mod expr;
@@ -45,13 +46,13 @@ mod queries;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape;
-mod sort;
 mod tracker;
 mod tuple;
 mod verdict;
 mod view;
 mod walk;
 
+pub use access::{Access, AffineMap};
 pub use dims::MergedDim;
 pub use error::{Error, ErrorKind};
 pub use fewest::MAX_VIEWS;

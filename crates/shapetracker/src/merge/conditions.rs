@@ -10,9 +10,9 @@ use super::equation::{Work, gcd};
 use super::level::{IndexBox, Point};
 use crate::error::{Error, Fault};
 use crate::shape::checked_numel;
-use crate::sort::sort_short_by_key;
 use crate::view::check_inside;
 use crate::{Dims, View};
+use indexpr::list::sort_short_by_key;
 
 /// The linear equations that the strides of an earlier view must satisfy for a later view to merge with it.
 ///

@@ -14,7 +14,9 @@
 use smallvec::SmallVec;
 
 use super::lattice;
-use crate::sort::sort_short_by_key;
+use indexpr::int::extended_gcd;
+pub(crate) use indexpr::int::{div, div_ceil, div_floor, gcd, rem};
+use indexpr::list::sort_short_by_key;
 
 /// A term of the equation: a weight, and how many values `0, 1, ..` its variable has.
 pub(crate) type Term = (i128, i128);
@@ -230,56 +232,6 @@ pub(crate) fn residue(weight: i128, target: i128, modulus: i128) -> (i128, i128)
     let every = div(modulus, g);
     let first = (div_floor(target, g).rem_euclid(every) * inverse.rem_euclid(every)).rem_euclid(every);
     (first, every)
-}
-
-/// `(g, x, y)` with `a x + b y = g`, the greatest common divisor; for `a, b >= 0`, not both 0.
-fn extended_gcd(a: i128, b: i128) -> (i128, i128, i128) {
-    let (mut r, mut x, mut y) = ((a, b), (1, 0), (0, 1));
-    while r.1 != 0 {
-        let q = div(r.0, r.1);
-        r = (r.1, r.0 - q * r.1);
-        x = (x.1, x.0 - q * x.1);
-        y = (y.1, y.0 - q * y.1);
-    }
-    (r.0, x.0, y.0)
-}
-
-/// The greatest common divisor of two numbers that are not negative.
-pub(crate) fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, rem(a, b));
-    }
-    a
-}
-
-/// `a / b` for `a >= 0`, `b > 0`: nearly always both fit 64 bits, where division is several times faster.
-pub(crate) fn div(a: i128, b: i128) -> i128 {
-    match (u64::try_from(a), u64::try_from(b)) {
-        (Ok(a), Ok(b)) => i128::from(a / b),
-        _ => a / b,
-    }
-}
-
-/// `a % b` for `a >= 0`, `b > 0`.
-fn rem(a: i128, b: i128) -> i128 {
-    match (u64::try_from(a), u64::try_from(b)) {
-        (Ok(a), Ok(b)) => i128::from(a % b),
-        _ => a % b,
-    }
-}
-
-/// The floor of `a / b` for `b > 0`.
-pub(crate) fn div_floor(a: i128, b: i128) -> i128 {
-    match (i64::try_from(a), i64::try_from(b)) {
-        (Ok(a), Ok(b)) => i128::from(a.div_euclid(b)),
-        _ => a.div_euclid(b),
-    }
-}
-
-/// The ceiling of `a / b` for `b > 0`.
-pub(crate) fn div_ceil(a: i128, b: i128) -> i128 {
-    -div_floor(-a, b)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! This is the one place where positions are split into digits and where neighbouring axes are joined.
 
+use indexpr::boundary::is_affine;
 use smallvec::SmallVec;
 
 use crate::{Dims, Ranges, View};
@@ -222,33 +223,15 @@ impl IndexBox {
         index
     }
 
-    /// The quotient `floor(position / divisor)` as an affine function of the point, if it is one on this box: the
-    /// boundary test.
+    /// The quotient `floor(position / divisor)` as an affine function of the point, if it is one on this box.
     ///
-    /// An affine quotient must have the steps that the first step of each axis shows, which leave an affine remainder.
-    /// It is the quotient exactly if that remainder stays in `0..divisor` on the box; and an affine function is least
-    /// and largest at corners, so that a sum over the axes tells.
-    /// Hands out the steps that are not 0, and returns the value at the first corner.
-    pub(crate) fn quotient(&self, divisor: i64, mut step: impl FnMut(usize, i64)) -> Option<i64> {
+    /// That is the boundary test ([`is_affine`]), which is exact on a box: an affine quotient must have the steps that the
+    /// first step of each axis shows, and is the quotient exactly if what they leave never leaves `0..divisor`. Hands out
+    /// the steps that are not 0, and returns the value at the first corner.
+    pub(crate) fn quotient(&self, divisor: i64, step: impl FnMut(usize, i64)) -> Option<i64> {
         let (constant, remainder) = (self.origin / divisor, self.origin % divisor);
-        let (mut low, mut high) = (remainder, remainder);
-        for (l, axis) in self.axes.iter().enumerate().filter(|(_, axis)| axis.size > 1) {
-            let mut next = remainder + axis.stride;
-            // Most steps are small, and division is slow.
-            if next < 0 || next >= divisor {
-                let carries = next.div_euclid(divisor);
-                next -= carries * divisor;
-                step(l, carries);
-            }
-            // What is past `i64` is out of range all the same.
-            let reach = (next - remainder).saturating_mul(axis.size - 1);
-            low = low.saturating_add(reach.min(0));
-            high = high.saturating_add(reach.max(0));
-            if low < 0 || high >= divisor {
-                return None;
-            }
-        }
-        Some(constant)
+        let axes = self.axes.iter().map(|axis| (axis.stride, axis.size - 1));
+        is_affine(remainder, divisor, axes, step).then_some(constant)
     }
 }
 

@@ -4,8 +4,10 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::error::{Cause, ChainError, ParseError};
+use super::error::{Cause, ChainError};
 use super::parser::{self, Parsed};
+use indexpr::text::ParseError;
+
 use crate::error::Error;
 use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 

@@ -4,9 +4,10 @@
 use smallvec::SmallVec;
 
 use super::Start;
-use super::error::ParseError;
 use super::lexer::Token;
 use super::parser::{OPERATIONS, Parsed, Parser, Slice};
+use indexpr::text::ParseError;
+
 use crate::error::Error;
 use crate::shape::{checked_numel, resolve_axis};
 use crate::{Dims, MAX_RANK, Movement, ShapeTracker};

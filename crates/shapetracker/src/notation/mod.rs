@@ -11,8 +11,7 @@ mod printing;
 mod tests;
 
 pub use chain::{Chain, ChainProgress, Start};
-pub(crate) use error::quoted;
-pub use error::{ChainError, ParseError};
-pub(crate) use parser::nearest;
+pub use error::ChainError;
+pub use indexpr::text::ParseError;
 #[cfg(feature = "serde")]
 pub(crate) use parser::unknown_operation;

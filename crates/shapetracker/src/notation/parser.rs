@@ -5,10 +5,10 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::Start;
-use super::error::{ParseError, quoted};
 use super::foreign::{FOREIGN, Methods};
 use super::lexer::{Lexer, Token};
 use crate::{Dims, MAX_RANK, Movement, Ranges, View};
+use indexpr::text::{ParseError, nearest, quoted};
 
 /// `begin:end:step`.
 pub(super) type Slice = (Option<i64>, Option<i64>, i64);
@@ -70,19 +70,6 @@ pub(crate) fn unknown_operation(name: &str) -> String {
         Some(meant) => format!("expected an operation, found {found}: did you mean `{meant}`?"),
         None => format!("expected an operation, found {found}; there are {}", OPERATIONS.join(", ")),
     }
-}
-
-/// The name that is nearest to a misspelt one, if any is near.
-pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const LONGEST: usize = 24;
-    if name.len() > LONGEST {
-        return None;
-    }
-    let name = name.to_ascii_lowercase();
-    let distance = |other: &&str| strsim::osa_distance(&name, other);
-    let nearest = names.into_iter().min_by_key(distance)?;
-    // A guess that changes more than a third of the letters would be a joke.
-    (distance(&nearest) * 3 <= nearest.len()).then_some(nearest)
 }
 
 #[derive(Clone)]

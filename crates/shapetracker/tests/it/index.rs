@@ -29,13 +29,13 @@ fn text(code: &IndexExpr, expr: Expr) -> String {
 
 /// All assignments to the variables of a tracker's expressions, row-major: none where a size is 0.
 fn blocks(code: &IndexExpr) -> impl Iterator<Item = Block> + use<> {
-    Block::all(code.shape().iter().map(|&size| (0, size)).collect())
+    Block::all(code.extents().iter().map(|&size| (0, size)).collect())
 }
 
 /// Says where the expressions give another address than the array has, or misjudge whether it has one.
 fn same_addresses(code: &IndexExpr, array: &Array) -> Result<(), String> {
-    if code.shape() != array.shape {
-        return Err(format!("the shape is {:?}, and should be {:?}", code.shape(), array.shape));
+    if code.extents() != array.shape {
+        return Err(format!("the shape is {:?}, and should be {:?}", code.extents(), array.shape));
     }
     for (axis, (variable, &size)) in code.graph().variables().iter().zip(&array.shape).enumerate() {
         if variable.name != format!("idx{axis}") || size > 0 && variable.range != (0..size) {
@@ -364,10 +364,10 @@ fn costs_are_those_of_the_printed_expressions() {
 }
 
 /// The value of an expression that is written down here, at all indices of a tracker.
-fn same_values(code: &IndexExpr, formula: impl Fn(&mut Graph, &[Expr]) -> Result<Expr, shapetracker::Error>) {
+fn same_values(code: &IndexExpr, formula: impl Fn(&mut Graph, &[Expr]) -> Result<Expr, shapetracker::expr::Error>) {
     let mut graph = code.graph().clone();
-    let indices: Vec<Expr> = (0..code.shape().len())
-        .map(|axis| graph.variable(&format!("idx{axis}"), 0..code.shape()[axis]).expect("it exists"))
+    let indices: Vec<Expr> = (0..code.extents().len())
+        .map(|axis| graph.variable(&format!("idx{axis}"), 0..code.extents()[axis]).expect("it exists"))
         .collect();
     let expected = formula(&mut graph, &indices).expect("every value fits i64");
     let mut evaluator = Evaluator::new(&graph, &[code.index(), code.valid(), expected]);
@@ -667,6 +667,6 @@ mod found {
     fn a_modulo_that_no_machine_computes_is_refused() {
         let mut graph = Graph::new();
         let (low, minus) = (graph.int(i64::MIN), graph.int(-1));
-        assert_eq!(graph.binary(Binary::Mod, low, minus).unwrap_err().kind(), ErrorKind::Overflow);
+        assert_eq!(graph.binary(Binary::Mod, low, minus).unwrap_err().kind(), shapetracker::expr::ErrorKind::Overflow);
     }
 }

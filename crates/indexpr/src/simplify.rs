@@ -1,11 +1,14 @@
 //! Any expression made cheaper: it is read as forms, and written again.
 
-use super::algebra::{Algebra, Kind, Style};
-use super::conjunction::settle;
-use super::context::{Condition, Context, Truth};
-use super::emit::{Root, emit};
-use super::form::{Atom, Form};
-use super::graph::{Binary, Expr, Graph, Map, Node, Sort};
+use crate::algebra::{Algebra, Kind, Style};
+use crate::conjunction::settle;
+use crate::context::{Condition, Context, Truth};
+use crate::domain::export;
+use crate::emit::{Root, emit};
+use crate::error::{Error, Reason};
+use crate::form::{Atom, Form};
+use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
+use crate::quasi::QuasiAffine;
 
 impl Graph {
     /// An expression with the same value for all values of the variables, and no dearer: no figure of its [`Cost`]
@@ -16,7 +19,7 @@ impl Graph {
     /// expression, times a small number of ways to write its divisions.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// graph.variable("i", 0..8)?;
@@ -36,7 +39,7 @@ impl Graph {
     /// everywhere, the index wherever the condition holds.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// graph.variable("i", 0..16)?;
@@ -50,6 +53,56 @@ impl Graph {
     pub fn simplify_pair(&mut self, index: Expr, valid: Expr) -> (Expr, Expr) {
         let [index, valid] = self.cheaper([index, valid]);
         (index, valid)
+    }
+
+    /// An index and the condition under which it matters, as linear forms over the variables and floors; `None` where one
+    /// of them is not quasi-affine: a product of variables, `min` or `or`, for example, that simplifying cannot take apart.
+    ///
+    /// The condition is exact everywhere, the value wherever the condition holds.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("x", 0..100)?;
+    /// let index = graph.parse("x % 10 + x // 10 * 12", Syntax::Python)?;
+    /// let valid = graph.parse("x % 10 >= 3", Syntax::Python)?;
+    /// let forms = graph.quasi_affine(index, valid)?.unwrap();
+    /// assert_eq!(forms.value().unwrap().to_string(), "i0 + 2*q0");
+    /// assert_eq!(forms.conditions()[0].form.to_string(), "i0 - 10*q0");
+    ///
+    /// let square = graph.parse("x * x", Syntax::Python)?;
+    /// assert!(graph.quasi_affine(square, valid)?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A condition as the index or a number as the condition; expressions that are not of the graph.
+    pub fn quasi_affine(&self, index: Expr, valid: Expr) -> Result<Option<QuasiAffine>, Error> {
+        const OP: &str = "quasi_affine";
+        self.check(OP, index)?;
+        self.check(OP, valid)?;
+        match (self.sort(index), self.sort(valid)) {
+            (Sort::Condition, _) => Err(Reason::NotANumber.in_op(OP)),
+            (_, Sort::Number) => Err(Reason::NotACondition.in_op(OP)),
+            _ => Ok(self.read_quasi_affine(index, valid)),
+        }
+    }
+
+    fn read_quasi_affine(&self, index: Expr, valid: Expr) -> Option<QuasiAffine> {
+        let mut reader = Reader::new(Style::FIRST);
+        reader.read(self, &[valid]);
+        let read = *reader.conditions.get(&valid)?;
+        let guard = reader.assume(read);
+        (reader.forms, reader.conditions) = Default::default();
+        reader.read(self, &[index]);
+        let value = reader.context.settled(reader.forms.get(&index)?)?;
+        let (tests, others) = reader.conjuncts(guard);
+        match (&others[..], reader.algebra.kind(guard)) {
+            ([], _) => export(&reader.algebra, Some(&value), tests.iter()),
+            (_, Kind::Bool(false)) => export(&reader.algebra, None, std::iter::empty()),
+            _ => None,
+        }
     }
 
     /// Writes expressions in all styles until none is cheaper. The last of two is the condition of the first.

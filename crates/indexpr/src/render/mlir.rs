@@ -1,7 +1,7 @@
 //! Affine maps and sets of MLIR.
 
-use super::super::graph::{Binary, Expr, Graph, Map, Node, Sort};
 use super::{Reason, Unsupported, literal, parts};
+use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
 
 /// The most operations that are written out: what a graph shares is repeated here.
 const MOST: usize = 1000;

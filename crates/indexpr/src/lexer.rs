@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::parse::Syntax;
+use crate::parse::Syntax;
 
 /// What a token is; its text says the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     /// What starts with a digit, whether or not it is a whole number.
     Number,
     /// A name or a keyword.
@@ -18,7 +18,7 @@ pub(super) enum Token {
 
 /// A place between two tokens. Copying one is how to look ahead.
 #[derive(Clone, Copy)]
-pub(super) struct Lexer<'a> {
+pub(crate) struct Lexer<'a> {
     text: &'a str,
     syntax: Syntax,
     position: usize,
@@ -30,12 +30,12 @@ const PAIRS: [&str; 10] = ["//", "**", "<<", ">>", "<=", ">=", "==", "!=", "&&",
 const PAIRS_OF_C: [&str; 2] = ["--", "++"];
 
 impl<'a> Lexer<'a> {
-    pub(super) fn new(text: &'a str, syntax: Syntax) -> Self {
+    pub(crate) fn new(text: &'a str, syntax: Syntax) -> Self {
         Lexer { text, syntax, position: 0 }
     }
 
     /// The next token and its bytes; at the end of the text again and again the end.
-    pub(super) fn next(&mut self) -> (Token, Range<usize>) {
+    pub(crate) fn next(&mut self) -> (Token, Range<usize>) {
         let rest = self.text[self.position..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
         let start = self.text.len() - rest.len();
         let Some(first) = rest.chars().next() else {

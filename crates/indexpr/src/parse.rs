@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::graph::{Binary, Expr, Graph, Map, Node, Sort};
-use super::lexer::{Lexer, Token};
-use crate::error::{Error, Fault};
-use crate::notation::{ParseError, nearest, quoted};
+use crate::error::{Error, Reason};
+use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
+use crate::lexer::{Lexer, Token};
+use crate::text::{ParseError, nearest, quoted};
 
 /// How expressions are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,20 @@ pub enum Syntax {
     C,
 }
 
+/// The words that mean something in an expression, in one syntax or the other.
+const WORDS: [&str; 11] = ["and", "or", "not", "if", "else", "min", "max", "True", "False", "true", "false"];
+
+/// Why a text cannot be the name of a variable, if it cannot.
+pub(crate) fn why_no_name(name: &str) -> Option<&'static str> {
+    if WORDS.contains(&name) {
+        return Some("it means something in an expression");
+    }
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let begins = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    let is_name = begins && name.chars().all(is_letter);
+    (!is_name).then_some("a name is made of letters, digits and underscores, and does not begin with a digit")
+}
+
 impl Graph {
     /// Reads an expression over the variables of the graph.
     ///
@@ -26,7 +40,7 @@ impl Graph {
     /// structure of the text: nothing is simplified.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// graph.variable("x", -8..8)?;
@@ -91,23 +105,23 @@ enum Infix {
 }
 
 /// How tightly operators bind, from the loosest.
-pub(super) mod binding {
-    pub(in super::super) const CHOICE: u8 = 1;
-    pub(in super::super) const OR: u8 = 2;
-    pub(in super::super) const AND: u8 = 3;
+pub(crate) mod binding {
+    pub(crate) const CHOICE: u8 = 1;
+    pub(crate) const OR: u8 = 2;
+    pub(crate) const AND: u8 = 3;
     /// Python's `not`, and C's `&`.
-    pub(in super::super) const NOT: u8 = 4;
+    pub(crate) const NOT: u8 = 4;
     /// Python's comparisons, and C's `==` and `!=`.
-    pub(in super::super) const COMPARISON: u8 = 5;
+    pub(crate) const COMPARISON: u8 = 5;
     /// C's `<`, `<=`, `>` and `>=`.
-    pub(in super::super) const ORDER: u8 = 6;
+    pub(crate) const ORDER: u8 = 6;
     /// Python's `&`.
-    pub(in super::super) const MASK: u8 = 7;
-    pub(in super::super) const SHIFT: u8 = 8;
-    pub(in super::super) const SUM: u8 = 9;
-    pub(in super::super) const PRODUCT: u8 = 10;
-    pub(in super::super) const SIGN: u8 = 11;
-    pub(in super::super) const ATOM: u8 = 12;
+    pub(crate) const MASK: u8 = 7;
+    pub(crate) const SHIFT: u8 = 8;
+    pub(crate) const SUM: u8 = 9;
+    pub(crate) const PRODUCT: u8 = 10;
+    pub(crate) const SIGN: u8 = 11;
+    pub(crate) const ATOM: u8 = 12;
 }
 
 impl Infix {
@@ -156,7 +170,7 @@ impl Infix {
 
 impl Binary {
     /// How tightly it binds; `min` and `max` are calls.
-    pub(super) fn binds(self, syntax: Syntax) -> u8 {
+    pub(crate) fn binds(self, syntax: Syntax) -> u8 {
         match self {
             Binary::Or => binding::OR,
             Binary::And => binding::AND,
@@ -638,16 +652,14 @@ impl<'a> Parser<'_, 'a> {
     /// What the graph says of an operation, with the operator as it stands in the text.
     #[cold]
     fn refused(&self, span: &Range<usize>, err: &Error) -> ParseError {
-        let sentence = err.to_string();
-        let reason = sentence.split_once(": ").map_or(&sentence[..], |(_, reason)| reason);
-        self.error_at(span.clone(), format!("{}: {reason}", &self.text[span.clone()]))
+        self.error_at(span.clone(), format!("{}: {}", &self.text[span.clone()], err.reason()))
     }
 }
 
 impl Graph {
     /// An expression, if it is a number.
     fn number(&self, op: &'static str, a: Expr) -> Result<Expr, Error> {
-        if self.sort(a) == Sort::Number { Ok(a) } else { Err(Fault::NotANumber { op }.into()) }
+        if self.sort(a) == Sort::Number { Ok(a) } else { Err(Reason::NotANumber.in_op(op)) }
     }
 
     /// The quotient rounded towards zero, or what that leaves.
@@ -671,7 +683,7 @@ impl Graph {
     }
 
     /// Whether a quotient is never negative, so that there is but one way to round it.
-    pub(super) fn quotient_is_positive(&self, a: Expr, b: Expr) -> bool {
+    pub(crate) fn quotient_is_positive(&self, a: Expr, b: Expr) -> bool {
         let (low, high) = self.range(a);
         if self.range(b).0 > 0 { low >= 0 } else { high <= 0 }
     }

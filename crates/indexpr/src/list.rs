@@ -1,10 +1,16 @@
-//! Sorting short lists.
+//! Sorting short lists, in little code.
 
-/// Sorts a list with an entry an axis or a term; equal entries stay in their order.
+/// Sorts a list with one entry per loop, axis or term; equal entries stay in their order.
 ///
 /// The standard library's sorts are made for millions of entries: each use of one is five kilobytes, which counts where
 /// the library is downloaded, as in a browser. Cost: quadratic, linear for what is sorted already.
-pub(crate) fn sort_short_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
+///
+/// ```
+/// let mut list = [(3, 'a'), (1, 'b'), (3, 'c')];
+/// indexpr::list::sort_short_by_key(&mut list, |(number, _)| *number);
+/// assert_eq!(list, [(1, 'b'), (3, 'a'), (3, 'c')]);
+/// ```
+pub fn sort_short_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
     for end in 1..list.len() {
         for at in (1..=end).rev() {
             if key(&list[at - 1]) <= key(&list[at]) {

@@ -1,8 +1,9 @@
 //! Index expressions: what a compiler writes to read an element, as cheap as can be.
 //!
-//! A tracker yields a pair, `buffer[index]` guarded by `valid` ([`ShapeTracker::index_expr`]); any other expression is
-//! read from text or built in a [`Graph`] and made cheaper there ([`Graph::simplify`]). Both come out as code of nine
-//! languages.
+//! A tracker yields a pair, `buffer[index]` guarded by `valid` ([`ShapeTracker::index_expr`]), and the same as linear
+//! forms ([`ShapeTracker::access`]). Everything else in this module is the crate `indexpr`, which knows expressions and no
+//! tensors: any other expression is read from text or built in a [`Graph`] and made cheaper there ([`Graph::simplify`]).
+//! Both come out as code of nine languages.
 //!
 //! ```
 //! use shapetracker::ShapeTracker;
@@ -20,28 +21,6 @@
 //! ```
 //!
 //! [`ShapeTracker::index_expr`]: crate::ShapeTracker::index_expr
+//! [`ShapeTracker::access`]: crate::ShapeTracker::access
 
-mod algebra;
-mod build;
-mod conjunction;
-mod context;
-mod cost;
-mod emit;
-mod evaluate;
-mod facts;
-mod form;
-mod graph;
-mod lexer;
-mod parse;
-mod print;
-mod render;
-mod simplify;
-
-#[cfg(test)]
-mod tests;
-
-pub use build::IndexExpr;
-pub use cost::Cost;
-pub use graph::{Binary, Expr, Graph, Node, Variable};
-pub use parse::Syntax;
-pub use render::{Language, UnknownLanguage, Unsupported};
+pub use indexpr::*;

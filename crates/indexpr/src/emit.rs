@@ -2,22 +2,22 @@
 
 use smallvec::SmallVec;
 
-use super::algebra::{Algebra, Kind, Taken, reduce};
-use super::context::Condition;
-use super::facts::gcd;
-use super::form::{Atom, Form, Terms};
-use super::graph::{Binary, Expr, Graph};
+use crate::algebra::{Algebra, Kind, Taken, reduce};
+use crate::context::Condition;
 use crate::error::Error;
-use crate::sort::sort_short_by_key;
+use crate::form::{Atom, Form, Terms};
+use crate::graph::{Binary, Expr, Graph};
+use crate::int::gcd;
+use crate::list::sort_short_by_key;
 
 /// What is to be computed.
-pub(super) enum Root {
+pub(crate) enum Root {
     Number(Form),
     Condition(Atom),
 }
 
 /// The nodes that compute some roots, made in a graph whose variables are given.
-pub(super) fn emit(
+pub(crate) fn emit(
     algebra: &Algebra,
     roots: Vec<Root>,
     graph: &mut Graph,

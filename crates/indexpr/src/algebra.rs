@@ -2,21 +2,21 @@
 
 use smallvec::SmallVec;
 
-use super::context::{Condition, Context, WIDE};
-use super::facts::gcd;
-use super::form::{Atom, Form};
-use super::graph::{Binary, Map};
-use crate::sort::sort_short_by_key;
+use crate::context::{Condition, Context, WIDE};
+use crate::form::{Atom, Form};
+use crate::graph::{Binary, Map};
+use crate::int::gcd;
+use crate::list::sort_short_by_key;
 
 /// The atoms of some forms. Equal atoms are one; an atom comes after those that it is made of.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Algebra {
+pub(crate) struct Algebra {
     atoms: Vec<Kind>,
     known: Map<Kind, Atom>,
     /// The quotients of each numerator.
     quotients: Map<Form, SmallVec<[Atom; 2]>>,
     /// What stays in the numerator of a division that cannot be avoided.
-    pub(super) style: Style,
+    pub(crate) style: Style,
     /// Whether what divisions leave became atoms.
     has_digits: bool,
     /// Whether something was taken out of a numerator that is no multiple of the divisor; and whether anything was.
@@ -26,7 +26,7 @@ pub(super) struct Algebra {
 
 /// What an atom is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A variable of the graph and its range, both ends included.
     Variable(usize, i64, i64),
     /// `floor(form / divisor)`, the divisor being at least 2.
@@ -53,16 +53,16 @@ pub(super) enum Kind {
 
 /// How the divisions are written that cannot be avoided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Style {
+pub(crate) struct Style {
     /// What is taken out of numerators.
-    pub(super) taken: Taken,
+    pub(crate) taken: Taken,
     /// When what divisions leave is an atom of its own.
-    pub(super) digits: Digits,
+    pub(crate) digits: Digits,
 }
 
 /// What is taken out of the numerator of a division.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(crate) enum Taken {
     /// All that leaves smaller coefficients.
     #[default]
     Most,
@@ -74,7 +74,7 @@ pub(super) enum Taken {
 
 /// When what a division leaves is an atom of its own, and not written with the quotient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Digits {
+pub(crate) enum Digits {
     Never,
     /// Where that makes a form shorter.
     #[default]
@@ -85,14 +85,14 @@ pub(super) enum Digits {
 
 impl Style {
     /// For stacks so high that what is taken out of divisions leaves `i64`: every digit is an atom of its own.
-    pub(super) const EVERY_DIGIT: Style = Style { taken: Taken::Nothing, digits: Digits::Always };
+    pub(crate) const EVERY_DIGIT: Style = Style { taken: Taken::Nothing, digits: Digits::Always };
 
     /// The way of writing divisions that is tried first.
-    pub(super) const FIRST: Style = Style { taken: Taken::Most, digits: Digits::WhereShorter };
+    pub(crate) const FIRST: Style = Style { taken: Taken::Most, digits: Digits::WhereShorter };
 
     /// The way to try after this one, if it can make a difference. Which is the cheapest depends on the rest of the
     /// expression: all are tried.
-    pub(super) fn next(self, tried: &Algebra) -> Option<Style> {
+    pub(crate) fn next(self, tried: &Algebra) -> Option<Style> {
         let takes = |taken| Some(Style { taken, digits: Digits::WhereShorter });
         match self {
             _ if tried.quotients.is_empty() || self.digits == Digits::Always => None,
@@ -107,24 +107,24 @@ impl Style {
 }
 
 impl Algebra {
-    pub(super) fn new(style: Style) -> Algebra {
+    pub(crate) fn new(style: Style) -> Algebra {
         Algebra { style, ..Algebra::default() }
     }
 
-    pub(super) fn kind(&self, atom: Atom) -> &Kind {
+    pub(crate) fn kind(&self, atom: Atom) -> &Kind {
         &self.atoms[atom as usize]
     }
 
-    pub(super) fn atoms(&self) -> impl Iterator<Item = (Atom, &Kind)> {
+    pub(crate) fn atoms(&self) -> impl Iterator<Item = (Atom, &Kind)> {
         (0..).zip(&self.atoms)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.atoms.len()
     }
 
     /// The quotient that an atom is.
-    pub(super) fn as_quotient(&self, atom: Atom) -> Option<(&Form, i64)> {
+    pub(crate) fn as_quotient(&self, atom: Atom) -> Option<(&Form, i64)> {
         match self.kind(atom) {
             Kind::Quotient(form, divisor) => Some((form, *divisor)),
             _ => None,
@@ -132,7 +132,7 @@ impl Algebra {
     }
 
     /// An atom; `None` when its values leave `i64`.
-    pub(super) fn atom(&mut self, kind: Kind, context: &mut Context) -> Option<Atom> {
+    pub(crate) fn atom(&mut self, kind: Kind, context: &mut Context) -> Option<Atom> {
         if let Some(&known) = self.known.get(&kind) {
             return Some(known);
         }
@@ -147,18 +147,18 @@ impl Algebra {
     }
 
     /// An atom that is a condition. Its values are 0 and 1, which never leave `i64`.
-    pub(super) fn condition(&mut self, kind: Kind, context: &mut Context) -> Atom {
+    pub(crate) fn condition(&mut self, kind: Kind, context: &mut Context) -> Atom {
         self.atom(kind, context).unwrap_or_default()
     }
 
     /// The quotients of a numerator, and their divisors.
-    pub(super) fn quotients_of(&self, form: &Form) -> impl Iterator<Item = (Atom, i64)> {
+    pub(crate) fn quotients_of(&self, form: &Form) -> impl Iterator<Item = (Atom, i64)> {
         let quotients = self.quotients.get(form).into_iter().flatten();
         quotients.filter_map(|atom| Some((*atom, self.as_quotient(*atom)?.1)))
     }
 
     /// `floor(form / divisor)` wherever the context holds, for a divisor that is not zero; `None` past `i64`.
-    pub(super) fn quotient(&mut self, form: &Form, divisor: i64, context: &mut Context) -> Option<Form> {
+    pub(crate) fn quotient(&mut self, form: &Form, divisor: i64, context: &mut Context) -> Option<Form> {
         let (mut form, mut divisor) = match divisor < 0 {
             true => (form.times(-1)?, divisor.checked_neg()?),
             false => (form.clone(), divisor),
@@ -199,7 +199,7 @@ impl Algebra {
     }
 
     /// A form with what divisions leave in it as atoms, where that makes it shorter.
-    pub(super) fn in_digits(&mut self, form: Form, context: &mut Context) -> Option<Form> {
+    pub(crate) fn in_digits(&mut self, form: Form, context: &mut Context) -> Option<Form> {
         if self.style.digits != Digits::WhereShorter {
             return Some(form);
         }
@@ -253,7 +253,7 @@ impl Algebra {
     /// `floor(m / d) + rest >= b` is `m + d * rest >= b * d`, and likewise for an upper bound and a negative sign.
     ///
     /// A division stays where the form without it could leave `i64`.
-    pub(super) fn without_quotient(&self, condition: Condition, context: &Context) -> Condition {
+    pub(crate) fn without_quotient(&self, condition: Condition, context: &Context) -> Condition {
         let Condition { mut form, mut low, mut high } = condition;
         loop {
             let unit = form.terms.iter().rev().filter(|(_, coefficient)| coefficient.abs() == 1);
@@ -283,7 +283,7 @@ impl Algebra {
 
     /// The condition that `m mod d` lie in a range as one on a form without the division, where it wraps only into what
     /// is excluded.
-    pub(super) fn unwrapped(&self, condition: &Condition, context: &Context) -> Option<Condition> {
+    pub(crate) fn unwrapped(&self, condition: &Condition, context: &Context) -> Option<Condition> {
         let Condition { form, low, high } = condition;
         let (&(atom, unit), numerator) = form.terms.split_last()?;
         let (whole, divisor, less) = match self.kind(atom) {
@@ -303,7 +303,7 @@ impl Algebra {
 }
 
 /// A form as `divisor * taken + rest`.
-pub(super) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Form)> {
+pub(crate) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Form)> {
     if what == Taken::Nothing {
         return Some((Form::default(), form.clone()));
     }
@@ -333,7 +333,7 @@ pub(super) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Fo
 
 impl Kind {
     /// The forms that an atom is made of.
-    pub(super) fn forms(&self) -> impl Iterator<Item = &Form> {
+    pub(crate) fn forms(&self) -> impl Iterator<Item = &Form> {
         let forms = match self {
             Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => {
                 [Some(form), None]
@@ -345,7 +345,7 @@ impl Kind {
     }
 
     /// The conditions that an atom is made of.
-    pub(super) fn conditions(&self) -> impl Iterator<Item = Atom> + use<> {
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = Atom> + use<> {
         let conditions = match *self {
             Kind::Not(a) | Kind::Select(a, ..) => [Some(a), None, None],
             Kind::Both(_, a, b) => [Some(a), Some(b), None],

@@ -1,10 +1,10 @@
 //! Equations for papers.
 
-use super::super::build::IndexExpr;
-use super::super::graph::{Expr, Graph};
 use super::Unsupported;
 use super::clike::{Root, Statement, Writer};
 use super::lower::{Dialect, Program};
+use crate::graph::{Expr, Graph};
+use crate::index::IndexExpr;
 
 /// An equation for each name, after those for what they share.
 pub(super) fn equations(graph: &Graph, named: &[(&str, Expr)]) -> Result<String, Unsupported> {
@@ -18,7 +18,7 @@ pub(super) fn equations(graph: &Graph, named: &[(&str, Expr)]) -> Result<String,
     Ok(aligned(statements, None))
 }
 
-/// The address by cases.
+/// The index by cases.
 pub(super) fn address(code: &IndexExpr) -> Result<String, Unsupported> {
     let (program, roots) = Program::new(&code.graph, &[code.valid, code.index], Dialect::Latex)?;
     let roots: Vec<_> = roots.into_iter().map(Root::Inline).collect();

@@ -1,8 +1,8 @@
 //! Writes expressions as text.
 
-use super::graph::{Binary, Expr, Graph, Node};
-use super::parse::{Syntax, binding};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Reason};
+use crate::graph::{Binary, Expr, Graph, Node};
+use crate::parse::{Syntax, binding};
 
 /// The longest text in bytes. What a graph shares is written out wherever it is used, which can be without end.
 const LONGEST: usize = 1 << 24;
@@ -14,7 +14,7 @@ impl Graph {
     /// written so that the rounding of C does not matter, and range tests as two comparisons.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// graph.variable("x", -8..8)?;
@@ -34,7 +34,7 @@ impl Graph {
     /// The same with names in place of some of the parts that the expression is made of.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// let x = graph.variable("x", 0..8)?;
@@ -69,7 +69,7 @@ impl Graph {
                 },
             }
             if text.len() > LONGEST {
-                return Err(Fault::TooLong { op: "text", longest: LONGEST }.into());
+                return Err(Reason::TooLong { longest: LONGEST }.in_op("text"));
             }
         }
         Ok(text)

@@ -1,11 +1,11 @@
 //! What expressions cost.
 
-use super::graph::{Binary, Expr, Graph, Node};
+use crate::graph::{Binary, Expr, Graph, Node};
 
 /// What computing some expressions costs, with what they have in common computed once.
 ///
 /// ```
-/// use shapetracker::expr::{Binary, Graph};
+/// use indexpr::{Binary, Graph};
 ///
 /// let mut graph = Graph::new();
 /// let (x, three) = (graph.variable("x", 0..6)?, graph.int(3));
@@ -14,7 +14,7 @@ use super::graph::{Binary, Expr, Graph, Node};
 /// let sum = graph.binary(Binary::Add, quotient, remainder)?;
 /// let cost = graph.cost(&[quotient, sum]);
 /// assert_eq!((cost.ops, cost.divmods, cost.weight), (3, 2, 11));
-/// # Ok::<(), shapetracker::Error>(())
+/// # Ok::<(), indexpr::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cost {
@@ -57,7 +57,7 @@ impl Graph {
         cost
     }
 
-    pub(super) fn is_power_of_two(&self, expr: Expr) -> bool {
+    pub(crate) fn is_power_of_two(&self, expr: Expr) -> bool {
         matches!(self.node(expr), Node::Int(value) if value > 0 && value & (value - 1) == 0)
     }
 }

@@ -1,12 +1,11 @@
-//! Complete kernels that gather the elements of a tracker.
+//! Complete kernels that gather: every element of the output, in row-major order, is what its guarded index reads.
 
-use super::super::build::IndexExpr;
-use super::super::graph::{Binary, Expr, Graph, Map, Node};
 use super::clike::{Binds, Root, Statement, Text, Writer};
 use super::lower::{Dialect, Infix, Op, Program};
 use super::{Language, Reason, Unsupported, constant, parts};
-use crate::sort::sort_short_by_key;
-use crate::tuple::tuple;
+use crate::graph::{Binary, Expr, Graph, Map, Node};
+use crate::index::IndexExpr;
+use crate::list::sort_short_by_key;
 
 pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     match language {
@@ -17,7 +16,7 @@ pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Uns
     }
 }
 
-/// Which elements have an address.
+/// Which elements read something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Valid {
     All,
@@ -44,8 +43,13 @@ impl Valid {
     }
 }
 
+/// The number of elements of the output: how often the innermost loop runs in all.
 fn elements(code: &IndexExpr) -> i64 {
-    if code.shape.contains(&0) { 0 } else { code.shape.iter().fold(1, |product, size| product.saturating_mul(*size)) }
+    if code.extents.contains(&0) {
+        0
+    } else {
+        code.extents.iter().fold(1, |product, size| product.saturating_mul(*size))
+    }
 }
 
 /// The names of a graph's variables.
@@ -53,35 +57,28 @@ fn names(graph: &Graph) -> Vec<&str> {
     graph.variables().iter().map(|variable| &variable.name[..]).collect()
 }
 
-/// The axis that a variable stands for.
-fn axis(name: &str) -> Option<usize> {
-    name.strip_prefix("idx")?.parse().ok()
-}
-
-/// The axes that the expressions depend on, outermost first.
-fn used_axes(graph: &Graph, named: &[(&str, Expr)]) -> Vec<usize> {
+/// The loops that the expressions depend on, outermost first.
+fn used_loops(graph: &Graph, named: &[(&str, Expr)]) -> Vec<usize> {
     let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
     let variables = parts(graph, &exprs).into_iter().filter(|part| constant(graph, *part).is_none());
     let mut axes: Vec<usize> = variables
-        .filter_map(|part| match graph.node(part) {
-            Node::Variable(variable) => axis(&graph.variables()[variable].name),
-            _ => None,
-        })
+        .filter_map(|part| if let Node::Variable(place) = graph.node(part) { Some(place) } else { None })
         .collect();
     sort_short_by_key(&mut axes, |axis| *axis);
     axes
 }
 
-/// A function over arrays with one axis of the shape each.
+/// A NumPy function over arrays with one axis per loop, each of which has a length along its own axis alone.
 fn numpy(code: &IndexExpr) -> Result<String, Unsupported> {
-    let (graph, shape) = (&code.graph, tuple(&code.shape));
+    let (graph, shape) = (&code.graph, tuple(&code.extents));
     let valid = if elements(code) == 0 { Valid::None } else { Valid::of(graph, code.valid) };
     let named = valid.named(code.valid, code.index);
     let mut lines = Vec::new();
-    for axis in used_axes(graph, &named) {
-        let mut sizes = vec![1; code.shape.len()];
-        sizes[axis] = code.shape[axis];
-        lines.push(format!("idx{axis} = np.arange({}, dtype=np.int64).reshape({})", sizes[axis], tuple(&sizes)));
+    for axis in used_loops(graph, &named) {
+        let name = &graph.variables()[axis].name;
+        let mut sizes = vec![1; code.extents.len()];
+        sizes[axis] = code.extents[axis];
+        lines.push(format!("{name} = np.arange({}, dtype=np.int64).reshape({})", sizes[axis], tuple(&sizes)));
     }
     let (statements, _) = statements(graph, Dialect::NumPy, &named, 0)?;
     lines.extend(statements.into_iter().map(|statement| statement.text));
@@ -113,7 +110,7 @@ fn statements(
     Ok((statements, program.wide))
 }
 
-/// One thread an element.
+/// One thread per element.
 fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     let (graph, elements) = (&code.graph, elements(code));
     if language == Language::Metal && elements > u32::MAX.into() {
@@ -172,16 +169,17 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         Language::Wgsl => format!("if gid >= {elements}u {{ return; }}"),
         _ => format!("if (gid >= {elements}u) return;"),
     });
-    for axis in used_axes(graph, &named) {
-        let stride: i64 = code.shape[axis + 1..].iter().product();
+    for axis in used_loops(graph, &named) {
+        let name = &graph.variables()[axis].name;
+        let stride: i64 = code.extents[axis + 1..].iter().product();
         let divided = if stride == 1 { "gid".into() } else { format!("gid / {stride}u") };
-        let is_outermost = code.shape[..axis].iter().all(|size| *size == 1);
-        let digit = if is_outermost { divided } else { format!("{divided} % {}u", code.shape[axis]) };
+        let is_outermost = code.extents[..axis].iter().all(|size| *size == 1);
+        let digit = if is_outermost { divided } else { format!("{divided} % {}u", code.extents[axis]) };
         lines.push(match (language, wide) {
-            (Language::Wgsl, _) => format!("let idx{axis} = i32({digit});"),
-            (_, false) => format!("const int idx{axis} = {digit};"),
-            (Language::Cuda, true) => format!("const long long idx{axis} = {digit};"),
-            (_, true) => format!("const long idx{axis} = {digit};"),
+            (Language::Wgsl, _) => format!("let {name} = i32({digit});"),
+            (_, false) => format!("const int {name} = {digit};"),
+            (Language::Cuda, true) => format!("const long long {name} = {digit};"),
+            (_, true) => format!("const long {name} = {digit};"),
         });
     }
     lines.extend(statements.into_iter().map(|statement| statement.text));
@@ -199,7 +197,7 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     Ok(format!("{head}{lines}}}\n"))
 }
 
-/// A loop an axis; what does not depend on the inner loops is computed outside of them.
+/// A loop nest; what is invariant in the inner loops is computed outside of them.
 fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     let elements = elements(code);
     let is_rust = language == Language::Rust;
@@ -212,35 +210,27 @@ fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         let without_out = if is_rust { "let _ = out;" } else { "(void)out;" };
         return Ok(format!("{head}    {without_input}\n    {without_out}\n}}\n"));
     }
-    let (mut graph, roots) = grouped(&code.graph, &[code.valid, code.index])
+    let (graph, roots) = grouped(&code.graph, &[code.valid, code.index])
         .unwrap_or_else(|| (code.graph.clone(), vec![code.valid, code.index]));
     let valid = Valid::of(&graph, roots[0]);
     let named = valid.named(roots[0], roots[1]);
-    let loops: Vec<usize> = (0..code.shape.len()).filter(|axis| code.shape[*axis] > 1).collect();
-    let mut variables = Vec::new();
-    for &axis in &loops {
-        if let Ok(expr) = graph.variable(&format!("idx{axis}"), 0..code.shape[axis])
-            && let Node::Variable(variable) = graph.node(expr)
-        {
-            variables.push((axis, variable));
-        }
-    }
+    let loops: Vec<usize> = (0..code.extents.len()).filter(|axis| code.extents[*axis] > 1).collect();
 
     let dialect = language.dialect().unwrap_or(Dialect::C);
     let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
     let (mut program, places) = Program::with_elements(&graph, &exprs, dialect, elements)?;
     let mut position = program.int(0);
-    for (axis, variable) in variables {
-        let stride = program.int(code.shape[axis + 1..].iter().product());
-        let variable = program.push(Op::Variable(variable));
+    for &axis in &loops {
+        let stride = program.int(code.extents[axis + 1..].iter().product());
+        let variable = program.push(Op::Variable(axis));
         let part = program.infix(Infix::Mul, variable, stride);
         position = program.infix(Infix::Add, position, part);
     }
     let mut roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, place)).collect();
     roots.push(Root::Inline(position));
-    let level = |name: &str| axis(name).and_then(|axis| loops.iter().position(|other| *other == axis));
     let names = names(&graph);
-    let levels: Vec<usize> = names.iter().map(|name| level(name).map_or(0, |outer| outer + 1)).collect();
+    let level = |axis: usize| loops.iter().position(|other| *other == axis).map_or(0, |outer| outer + 1);
+    let levels: Vec<usize> = (0..names.len()).map(level).collect();
     let (statements, texts) = Writer { program: &program, variables: &names, levels: &levels }.write(&roots);
 
     let mut text = String::from(head);
@@ -251,12 +241,12 @@ fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     for level in 0..=loops.len() {
         if level > 0 {
             let (axis, number) = (loops[level - 1], program.number_type());
-            let size = code.shape[axis];
+            let (name, size) = (names[axis], code.extents[axis]);
             line(
                 level - 1,
                 &match is_rust {
-                    true => format!("for idx{axis} in 0..{size}_{number} {{"),
-                    false => format!("for ({number} idx{axis} = 0; idx{axis} < {size}; ++idx{axis}) {{"),
+                    true => format!("for {name} in 0..{size}_{number} {{"),
+                    false => format!("for ({number} {name} = 0; {name} < {size}; ++{name}) {{"),
                 },
             );
         }
@@ -300,7 +290,7 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
         let mut level = 0;
         if constant(graph, part).is_none() {
             if let Node::Variable(variable) = graph.node(part) {
-                level = axis(&graph.variables()[variable].name).map_or(0, |axis| axis + 1);
+                level = variable + 1;
             }
             for operand in graph.node(part).operands() {
                 let (count, alone) = uses.entry(operand).or_default();
@@ -351,18 +341,17 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
                 }
                 sum?
             }
-            (Node::Int(value), _) => new.int(value),
-            (Node::Bool(value), _) => new.bool(value),
-            (Node::Variable(variable), _) => {
-                let variable = &graph.variables()[variable];
-                new.variable(&variable.name, variable.range.clone()).ok()?
-            }
-            (Node::Binary(op, a, b), _) => new.binary(op, made[&a], made[&b]).ok()?,
-            (Node::Within(a, begin, end), _) => new.within(made[&a], begin, end).ok()?,
-            (Node::Not(a), _) => new.not(made[&a]).ok()?,
-            (Node::Select(condition, a, b), _) => new.select(made[&condition], made[&a], made[&b]).ok()?,
+            (node, _) => new.remade(node, |operand| made[&operand]).ok()?,
         };
         made.insert(part, expr);
     }
     Some((new, roots.iter().map(|root| made[root]).collect()))
+}
+
+/// Numbers the way Python writes a tuple.
+fn tuple(items: &[i64]) -> String {
+    match items {
+        [item] => format!("({item},)"),
+        _ => format!("({})", items.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
+    }
 }

@@ -1,7 +1,7 @@
 //! From expressions to the operations that languages have: above all, divisions that round as a language's do.
 
-use super::super::graph::{Binary, Expr, Graph, Map, Node};
 use super::{Reason, literal, parts};
+use crate::graph::{Binary, Expr, Graph, Map, Node};
 
 /// A language whose expressions look like those of C, more or less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Writes programs in languages that look like C, more or less.
 
-use super::super::graph::Map;
 use super::lower::{Call, Dialect, Infix, Op, Place, Program};
-use crate::sort::sort_short_by_key;
+use crate::graph::Map;
+use crate::list::sort_short_by_key;
 
 /// How deep an expression may be before a part of it gets a name: compilers have limits here, and so have readers.
 const DEEPEST: usize = 50;

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
-use super::facts::Facts;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Reason};
+use crate::facts::Facts;
+use crate::parse::why_no_name;
 
 /// Integer expressions over variables with known ranges; each distinct expression is stored once.
 ///
@@ -15,7 +16,7 @@ use crate::error::{Error, Fault};
 /// expressions may be of any depth.
 ///
 /// ```
-/// use shapetracker::expr::{Binary, Graph, Syntax};
+/// use indexpr::{Binary, Graph, Syntax};
 ///
 /// let mut graph = Graph::new();
 /// let x = graph.variable("x", 0..100)?;
@@ -24,7 +25,7 @@ use crate::error::{Error, Fault};
 /// assert_eq!(graph.range(tens), (0, 9));
 /// assert_eq!(graph.text(tens, Syntax::Python)?, "x // 10");
 /// assert_eq!(graph.binary(Binary::Div, x, ten)?, tens);
-/// # Ok::<(), shapetracker::Error>(())
+/// # Ok::<(), indexpr::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
@@ -34,6 +35,10 @@ pub struct Graph {
 }
 
 /// An expression of a [`Graph`]: a handle, which means nothing without its graph.
+///
+/// A graph that is handed the handle of another one cannot always tell. Where the handle is past its own expressions,
+/// functions that return a `Result` return [`ErrorKind::ForeignExpression`](crate::ErrorKind::ForeignExpression), and
+/// the others panic, as their documentation says; otherwise it stands for whatever expression has that place.
 ///
 /// Handles are ordered: an operand comes before every expression that uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,24 +109,24 @@ pub struct Variable {
 
 /// What sort of value an expression has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(crate) enum Sort {
     Number,
     Condition,
 }
 
 impl Binary {
     /// What the operands are.
-    pub(super) fn takes(self) -> Sort {
+    pub(crate) fn takes(self) -> Sort {
         if matches!(self, Binary::And | Binary::Or) { Sort::Condition } else { Sort::Number }
     }
 
     /// Whether the result is a condition.
-    pub(super) fn compares(self) -> bool {
+    pub(crate) fn compares(self) -> bool {
         matches!(self, Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne)
     }
 
     /// What the result is.
-    pub(super) fn gives(self) -> Sort {
+    pub(crate) fn gives(self) -> Sort {
         if self.compares() { Sort::Condition } else { self.takes() }
     }
 
@@ -171,6 +176,17 @@ impl Node {
     }
 }
 
+impl Variable {
+    /// A variable with a name and a half-open range of values.
+    ///
+    /// ```
+    /// assert_eq!(indexpr::Variable::new("i", 0..8).name, "i");
+    /// ```
+    pub fn new(name: impl Into<String>, range: Range<i64>) -> Variable {
+        Variable { name: name.into(), range }
+    }
+}
+
 impl Graph {
     /// A graph without expressions.
     pub fn new() -> Graph {
@@ -183,29 +199,35 @@ impl Graph {
     /// A variable with a name and a half-open range of values. The same name is the same variable.
     ///
     /// ```
-    /// let mut graph = shapetracker::expr::Graph::new();
+    /// let mut graph = indexpr::Graph::new();
     /// let x = graph.variable("x", 0..8)?;
     /// assert_eq!(graph.variable("x", 0..8)?, x);
     /// assert_eq!(
     ///     graph.variable("y", 5..5).unwrap_err().to_string(),
     ///     "variable: the range 5..5 of `y` is empty",
     /// );
-    /// # Ok::<(), shapetracker::Error>(())
+    /// # Ok::<(), indexpr::Error>(())
     /// ```
     ///
+    /// A name is one of Python and of C alike: letters, digits and underscores, no digit first, and no word that means
+    /// something in an expression (`and`, `min`, `True`). So the text of an expression can always be read again.
+    ///
     /// # Errors
-    /// An empty range, or a name that has another range already.
+    /// An empty range, a name that has another range already, or what cannot be a name.
     pub fn variable(&mut self, name: &str, range: Range<i64>) -> Result<Expr, Error> {
         const OP: &str = "variable";
         if range.is_empty() {
             let (begin, end) = (range.start, range.end);
-            return Err(Fault::EmptyRange { op: OP, name: name.into(), begin, end }.into());
+            return Err(Reason::EmptyRange { name: name.into(), begin, end }.in_op(OP));
         }
         let place = match self.variables.iter().position(|variable| variable.name == name) {
+            None if why_no_name(name).is_some() => {
+                return Err(Reason::Name { name: name.into(), why: why_no_name(name).unwrap_or_default() }.in_op(OP));
+            }
             Some(place) if self.variables[place].range == range => place,
             Some(place) => {
                 let Range { start: begin, end } = self.variables[place].range;
-                return Err(Fault::RangesDiffer { op: OP, name: name.into(), begin, end }.into());
+                return Err(Reason::RangesDiffer { name: name.into(), begin, end }.in_op(OP));
             }
             None => {
                 self.variables.push(Variable { name: name.into(), range });
@@ -234,14 +256,14 @@ impl Graph {
     /// An operation on two operands.
     ///
     /// ```
-    /// use shapetracker::expr::{Binary, Graph};
+    /// use indexpr::{Binary, Graph};
     ///
     /// let mut graph = Graph::new();
     /// let x = graph.variable("x", -3..4)?;
     /// let one = graph.int(1);
     /// let err = graph.binary(Binary::Div, one, x).unwrap_err();
     /// assert_eq!(err.to_string(), "//: the divisor can be zero: it ranges from -3 to 3");
-    /// # Ok::<(), shapetracker::Error>(())
+    /// # Ok::<(), indexpr::Error>(())
     /// ```
     ///
     /// # Errors
@@ -253,6 +275,7 @@ impl Graph {
             return Ok(known);
         }
         for operand in [a, b] {
+            self.check(op.name(), operand)?;
             self.demand(op.name(), operand, op.takes())?;
         }
         let facts = Facts::of_binary(op, self.facts(a), self.facts(b))?;
@@ -262,25 +285,26 @@ impl Graph {
     /// Whether a number lies in the half-open range `begin..end`.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// let x = graph.variable("x", 0..10)?;
     /// let inside = graph.within(x, 1, 9)?;
     /// assert_eq!(graph.text(inside, Syntax::Python)?, "1 <= x < 9");
-    /// # Ok::<(), shapetracker::Error>(())
+    /// # Ok::<(), indexpr::Error>(())
     /// ```
     ///
     /// # Errors
     /// A condition where a number is needed.
     pub fn within(&mut self, value: Expr, begin: i64, end: i64) -> Result<Expr, Error> {
+        self.check("<", value)?;
         self.demand("<", value, Sort::Number)?;
         let facts = Facts::of_within(self.facts(value), begin, end);
         Ok(self.insert(Node::Within(value, begin, end), facts))
     }
 
     /// The cheapest test of whether a number lies between two bounds, both included; either may be missing.
-    pub(super) fn between(&mut self, value: Expr, low: Option<i128>, high: Option<i128>) -> Result<Expr, Error> {
+    pub(crate) fn between(&mut self, value: Expr, low: Option<i128>, high: Option<i128>) -> Result<Expr, Error> {
         let (least, most) = self.range(value);
         let low = low.filter(|low| i128::from(least) < *low);
         let high = high.filter(|high| *high < i128::from(most));
@@ -311,6 +335,7 @@ impl Graph {
     /// A number where a condition is needed.
     #[allow(clippy::should_implement_trait)]
     pub fn not(&mut self, a: Expr) -> Result<Expr, Error> {
+        self.check("not", a)?;
         self.demand("not", a, Sort::Condition)?;
         let Facts { low, high, .. } = self.facts(a);
         Ok(self.insert(Node::Not(a), Facts::between(1 - high, 1 - low)))
@@ -319,19 +344,22 @@ impl Graph {
     /// `then` where a condition holds, `otherwise` elsewhere.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// let (x, zero) = (graph.variable("x", -4..5)?, graph.int(0));
     /// let positive = graph.within(x, 1, 5)?;
     /// let clipped = graph.select(positive, x, zero)?;
     /// assert_eq!(graph.text(clipped, Syntax::Python)?, "x if 1 <= x < 5 else 0");
-    /// # Ok::<(), shapetracker::Error>(())
+    /// # Ok::<(), indexpr::Error>(())
     /// ```
     ///
     /// # Errors
     /// A number as the condition, or one branch that is a number while the other is a condition.
     pub fn select(&mut self, condition: Expr, then: Expr, otherwise: Expr) -> Result<Expr, Error> {
+        for operand in [condition, then, otherwise] {
+            self.check("if", operand)?;
+        }
         self.demand("if", condition, Sort::Condition)?;
         self.demand("else", otherwise, self.sort(then))?;
         let facts = Facts::of_select(self.facts(condition), self.facts(then), self.facts(otherwise));
@@ -353,11 +381,11 @@ impl Graph {
     /// Whether an expression is a condition, as opposed to a number.
     ///
     /// ```
-    /// let mut graph = shapetracker::expr::Graph::new();
+    /// let mut graph = indexpr::Graph::new();
     /// let x = graph.variable("x", 0..9)?;
     /// let inside = graph.within(x, 2, 5)?;
     /// assert!(graph.is_condition(inside) && !graph.is_condition(x));
-    /// # Ok::<(), shapetracker::Error>(())
+    /// # Ok::<(), indexpr::Error>(())
     /// ```
     pub fn is_condition(&self, expr: Expr) -> bool {
         self.sort(expr) == Sort::Condition
@@ -367,14 +395,14 @@ impl Graph {
     /// is the only value.
     ///
     /// ```
-    /// use shapetracker::expr::{Binary, Graph};
+    /// use indexpr::{Binary, Graph};
     ///
     /// let mut graph = Graph::new();
     /// let (x, six, two) = (graph.variable("x", 0..9)?, graph.int(6), graph.int(2));
     /// let sixfold = graph.binary(Binary::Mul, x, six)?;
     /// let sum = graph.binary(Binary::Add, sixfold, two)?;
     /// assert_eq!(graph.congruence(sum), (6, 2));
-    /// # Ok::<(), shapetracker::Error>(())
+    /// # Ok::<(), indexpr::Error>(())
     /// ```
     pub fn congruence(&self, expr: Expr) -> (i64, i64) {
         let facts = self.facts(expr);
@@ -404,22 +432,28 @@ impl Graph {
     }
 
     /// The expression that is this node, if there is one.
-    pub(super) fn find(&self, node: Node) -> Option<Expr> {
+    pub(crate) fn find(&self, node: Node) -> Option<Expr> {
         self.known.get(&node).copied()
     }
 
-    pub(super) fn facts(&self, expr: Expr) -> Facts {
+    pub(crate) fn facts(&self, expr: Expr) -> Facts {
         self.nodes[expr.0 as usize].2
     }
 
-    pub(super) fn sort(&self, expr: Expr) -> Sort {
+    pub(crate) fn sort(&self, expr: Expr) -> Sort {
         self.nodes[expr.0 as usize].1
     }
 
+    /// Refuses a handle that cannot be of this graph.
+    pub(crate) fn check(&self, op: &'static str, expr: Expr) -> Result<(), Error> {
+        if expr.place() < self.nodes.len() { Ok(()) } else { Err(Reason::Foreign { len: self.nodes.len() }.in_op(op)) }
+    }
+
+    /// Refuses a number where a condition is needed, and the other way round.
     fn demand(&self, op: &'static str, expr: Expr, needed: Sort) -> Result<(), Error> {
         match (self.sort(expr), needed) {
-            (Sort::Number, Sort::Condition) => Err(Fault::NotACondition { op }.into()),
-            (Sort::Condition, Sort::Number) => Err(Fault::NotANumber { op }.into()),
+            (Sort::Number, Sort::Condition) => Err(Reason::NotACondition.in_op(op)),
+            (Sort::Condition, Sort::Number) => Err(Reason::NotANumber.in_op(op)),
             _ => Ok(()),
         }
     }
@@ -435,17 +469,17 @@ impl Graph {
 
 impl Expr {
     /// The place among the expressions of the graph.
-    pub(super) fn place(self) -> usize {
+    pub(crate) fn place(self) -> usize {
         self.0 as usize
     }
 }
 
 /// A table of what a graph knows; keys are a few words or a name.
-pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
+pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
 
 /// Mixes a few words; attacks on the table are bounded by the size of the text they came from.
 #[derive(Clone, Copy, Default)]
-pub(super) struct WordHasher(u64);
+pub(crate) struct WordHasher(u64);
 
 impl Hasher for WordHasher {
     fn finish(&self) -> u64 {

@@ -9,16 +9,16 @@ mod mlir;
 use std::fmt;
 use std::str::FromStr;
 
-use super::build::IndexExpr;
-use super::graph::{Expr, Graph, Map, Node, Sort};
-use crate::notation::nearest;
+use crate::graph::{Expr, Graph, Map, Node, Sort};
+use crate::index::IndexExpr;
+use crate::text::nearest;
 use clike::{Root, Writer};
 use lower::{Dialect, Program};
 
 /// A language that expressions and kernels are written in.
 ///
 /// ```
-/// use shapetracker::expr::Language;
+/// use indexpr::Language;
 ///
 /// assert_eq!("cuda".parse(), Ok(Language::Cuda));
 /// assert_eq!(Language::Cuda.to_string(), "cuda");
@@ -119,7 +119,7 @@ impl FromStr for Language {
 /// The name of a language that there is no code in.
 ///
 /// ```
-/// let err = "fortran".parse::<shapetracker::expr::Language>().unwrap_err();
+/// let err = "fortran".parse::<indexpr::Language>().unwrap_err();
 /// assert_eq!(
 ///     err.to_string(),
 ///     "there is no language `fortran`; there are python, c, cuda, opencl, metal, wgsl, rust, mlir, latex",
@@ -143,19 +143,20 @@ impl std::error::Error for UnknownLanguage {}
 /// Why an expression cannot be written in a language: what it has that the language has not, and what would work.
 ///
 /// ```
-/// use shapetracker::ShapeTracker;
-/// use shapetracker::expr::Language;
+/// use indexpr::{Graph, Language, Syntax};
 ///
-/// let far = ShapeTracker::contiguous([2, 3_000_000_000])?.index_expr()?;
+/// let mut graph = Graph::new();
+/// graph.variable("row", 0..2)?;
+/// let far = graph.parse("row * 5999999999", Syntax::Python)?;
 /// assert_eq!(
-///     far.code(Language::Wgsl).unwrap_err().to_string(),
+///     graph.code(Language::Wgsl, &[("index", far)]).unwrap_err().to_string(),
 ///     "wgsl: its integers have 32 bits, and a value ranges from 0 to 5999999999; \
 ///      move the start of the buffer or split the tensor so that all values fit",
 /// );
-/// # Ok::<(), shapetracker::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
+#[error(transparent)]
 pub struct Unsupported(#[from] Reason);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -189,7 +190,7 @@ impl Graph {
     /// are expected to be of that type. Divisions round down in every language. Names are printed as they are.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Language, Syntax};
+    /// use indexpr::{Graph, Language, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// graph.variable("x", -7..100)?;
@@ -228,18 +229,21 @@ impl Graph {
 }
 
 impl IndexExpr {
-    /// Both expressions as code that defines `valid` and `index`, to be pasted where `idx0`, `idx1`, .. are known.
+    /// Both expressions as code that defines `valid` and `index`, to be pasted where the variables are known.
     ///
     /// All numbers are of one type, 32 bits wide if no value on the way needs more and 64 otherwise; the variables are
     /// expected to be of that type. In MLIR it is an `affine_map` and an `affine_set`, in LaTeX an equation.
     ///
     /// ```
-    /// use shapetracker::ShapeTracker;
-    /// use shapetracker::expr::Language;
+    /// use indexpr::{Graph, IndexExpr, Language, Syntax};
     ///
-    /// let st = ShapeTracker::contiguous([4, 4])?.pad([(0, 0), (1, 1)])?;
-    /// let code = st.index_expr()?.code(Language::Rust)?;
-    /// assert!(code.starts_with("let valid: bool = (1..5).contains(&idx1);\nlet index: i32 = "));
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..4)?;
+    /// graph.variable("j", 0..6)?;
+    /// let index = graph.parse("i * 4 + j - 1", Syntax::Python)?;
+    /// let valid = graph.parse("1 <= j < 5", Syntax::Python)?;
+    /// let code = IndexExpr::new(graph, index, valid, [4, 6])?.code(Language::Rust)?;
+    /// assert_eq!(code, "let valid: bool = (1..5).contains(&j);\nlet index: i32 = i * 4 + j - 1;\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -249,36 +253,38 @@ impl IndexExpr {
         let named = [("valid", self.valid), ("index", self.index)];
         match language {
             Language::Mlir => {
-                let names = self.variable_names();
-                mlir::code(&self.graph, &names.iter().map(|name| &name[..]).collect::<Vec<_>>(), &named)
+                let names: Vec<&str> = self.graph.variables().iter().map(|variable| &variable.name[..]).collect();
+                mlir::code(&self.graph, &names, &named)
             }
             Language::Latex => latex::address(self),
             _ => self.graph.code(language, &named),
         }
     }
 
-    /// A complete kernel `gather` that fills `out` in row-major order with what the elements of the tracker read from
-    /// a buffer of 32-bit floats; elements that read nothing are 0.
+    /// A complete kernel `gather` that fills `out` in the order of the loops (row-major) with what the index reads from a
+    /// buffer of 32-bit floats; elements that read nothing are 0.
     ///
     /// In C and Rust it is a loop nest, and what does not depend on the inner loops is computed outside of them. In
     /// CUDA, OpenCL, Metal and WGSL every thread writes one element: start at least as many threads as there are
-    /// elements, in one dimension (in WGSL in one or two, 64 a workgroup). In Python it is a NumPy function of the
+    /// elements, in one dimension (in WGSL in one or two, 64 per workgroup). In Python it is a NumPy function of the
     /// buffer, which may be of any type.
     ///
     /// ```
-    /// use shapetracker::ShapeTracker;
-    /// use shapetracker::expr::Language;
+    /// use indexpr::{Graph, IndexExpr, Language, Syntax};
     ///
-    /// let code = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.index_expr()?;
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..2)?;
+    /// graph.variable("j", 0..3)?;
+    /// let (index, valid) = (graph.parse("i + j * 2", Syntax::Python)?, graph.bool(true));
     /// assert_eq!(
-    ///     code.kernel(Language::Cuda)?,
+    ///     IndexExpr::new(graph, index, valid, [2, 3])?.kernel(Language::Cuda)?,
     ///     "\
     /// extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out) {
     ///     const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;
     ///     if (gid >= 6u) return;
-    ///     const int idx0 = gid / 3u;
-    ///     const int idx1 = gid % 3u;
-    ///     const int index = idx0 + idx1 * 2;
+    ///     const int i = gid / 3u;
+    ///     const int j = gid % 3u;
+    ///     const int index = i + j * 2;
     ///     out[gid] = in[index];
     /// }
     /// ",
@@ -290,11 +296,6 @@ impl IndexExpr {
     /// A language without kernels (MLIR, LaTeX), numbers past 32 bits in WGSL, more elements than a grid of Metal has.
     pub fn kernel(&self, language: Language) -> Result<String, Unsupported> {
         kernel::kernel(self, language)
-    }
-
-    /// The names of the variables of all axes, whether they are used or not.
-    fn variable_names(&self) -> Vec<String> {
-        (0..self.shape.len()).map(|axis| format!("idx{axis}")).collect()
     }
 }
 

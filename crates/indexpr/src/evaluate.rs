@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::graph::{Binary, Expr, Graph, Node};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Reason};
+use crate::graph::{Binary, Expr, Graph, Node};
 
 const OP: &str = "evaluate";
 
@@ -12,7 +12,7 @@ impl Graph {
     /// is 0 or 1.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// graph.variable("x", 0..8)?;
@@ -31,12 +31,12 @@ impl Graph {
     pub fn evaluate(&self, expr: Expr, values: &[i64]) -> Result<i64, Error> {
         let variables = self.variables();
         if values.len() != variables.len() {
-            return Err(Fault::ValueCount { op: OP, variables: variables.len(), given: values.len() }.into());
+            return Err(Reason::ValueCount { variables: variables.len(), given: values.len() }.in_op(OP));
         }
         for (variable, &value) in variables.iter().zip(values) {
             if !variable.range.contains(&value) {
                 let (name, begin, end) = (variable.name[..].into(), variable.range.start, variable.range.end);
-                return Err(Fault::ValueOutside { op: OP, name, value, begin, end }.into());
+                return Err(Reason::ValueOutside { name, value, begin, end }.in_op(OP));
             }
         }
         let mut known = vec![0; expr.place() + 1];
@@ -55,7 +55,7 @@ impl Graph {
     /// length, gives as long a column for each expression.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// graph.variable("x", 0..8)?;
@@ -70,16 +70,16 @@ impl Graph {
     pub fn evaluate_columns(&self, exprs: &[Expr], columns: &[&[i64]]) -> Result<Vec<Vec<i64>>, Error> {
         let variables = self.variables();
         if columns.len() != variables.len() {
-            return Err(Fault::ValueCount { op: OP, variables: variables.len(), given: columns.len() }.into());
+            return Err(Reason::ValueCount { variables: variables.len(), given: columns.len() }.in_op(OP));
         }
         let len = columns.first().map_or(1, |column| column.len());
         for (variable, column) in variables.iter().zip(columns) {
             if column.len() != len {
-                return Err(Fault::ColumnLength { op: OP, len, given: column.len() }.into());
+                return Err(Reason::ColumnLength { len, given: column.len() }.in_op(OP));
             }
             if let Some(&value) = column.iter().find(|value| !variable.range.contains(value)) {
                 let (name, begin, end) = (variable.name[..].into(), variable.range.start, variable.range.end);
-                return Err(Fault::ValueOutside { op: OP, name, value, begin, end }.into());
+                return Err(Reason::ValueOutside { name, value, begin, end }.in_op(OP));
             }
         }
         let mut known: Vec<Vec<i64>> = Vec::new();
@@ -105,7 +105,7 @@ impl Graph {
     /// The values of an expression for all values of all variables, in row-major order: the last variable runs fastest.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// graph.variable("x", 0..2)?;
@@ -122,7 +122,7 @@ impl Graph {
         let mut values = Vec::new();
         let reserved = usize::try_from(count).is_ok_and(|count| values.try_reserve_exact(count).is_ok());
         if !reserved {
-            return Err(Fault::TooManyValues { op: OP, count }.into());
+            return Err(Reason::TooManyValues { count }.in_op(OP));
         }
         self.evaluate_all(&[expr], |block| values.extend_from_slice(block[0]))?;
         Ok(values)
@@ -135,7 +135,7 @@ impl Graph {
     /// with the faster variables is computed when a slower one does. Takes some megabytes, whatever the ranges are.
     ///
     /// ```
-    /// use shapetracker::expr::{Graph, Syntax};
+    /// use indexpr::{Graph, Syntax};
     ///
     /// let mut graph = Graph::new();
     /// graph.variable("x", 0..3000)?;
@@ -168,7 +168,7 @@ impl Graph {
     fn assignments(&self) -> Result<i64, Error> {
         let size = |range: &Range<i64>| range.end.checked_sub(range.start);
         let count = self.variables().iter().try_fold(1i64, |count, variable| count.checked_mul(size(&variable.range)?));
-        count.ok_or_else(|| Fault::Overflow { op: OP, what: "the number of choices of the variables" }.into())
+        count.ok_or_else(|| Reason::Overflow { what: "the number of choices of the variables" }.in_op(OP))
     }
 }
 

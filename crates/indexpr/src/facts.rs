@@ -1,31 +1,31 @@
 //! What is known of an expression's values from its operands: an interval and a residue class.
 
-use super::graph::Binary;
-use crate::error::{Error, Fault};
-use crate::merge::equation::gcd as gcd_of_naturals;
+use crate::error::{Error, Reason};
+use crate::graph::Binary;
+use crate::int::{div_floor, gcd};
 
 /// Every value lies in `low..=high` and leaves `residue` modulo `modulus`; modulus 0 says that it is the residue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Facts {
-    pub(super) low: i64,
-    pub(super) high: i64,
-    pub(super) modulus: i64,
-    pub(super) residue: i64,
+pub(crate) struct Facts {
+    pub(crate) low: i64,
+    pub(crate) high: i64,
+    pub(crate) modulus: i64,
+    pub(crate) residue: i64,
 }
 
 impl Facts {
-    pub(super) fn constant(value: i64) -> Facts {
+    pub(crate) fn constant(value: i64) -> Facts {
         Facts { low: value, high: value, modulus: 0, residue: value }
     }
 
     /// Any value between two, both included.
-    pub(super) fn between(low: i64, high: i64) -> Facts {
+    pub(crate) fn between(low: i64, high: i64) -> Facts {
         if low == high { Facts::constant(low) } else { Facts { low, high, modulus: 1, residue: 0 } }
     }
 
     fn new(op: Binary, (low, high): (i128, i128), (modulus, residue): (i128, i128)) -> Result<Facts, Error> {
         let (Ok(low), Ok(high)) = (i64::try_from(low), i64::try_from(high)) else {
-            return Err(Fault::ValueOverflow { op: op.name(), low, high }.into());
+            return Err(Reason::ValueOverflow { low, high }.in_op(op.name()));
         };
         if low == high {
             return Ok(Facts::constant(low));
@@ -39,7 +39,7 @@ impl Facts {
         [self.low, self.high, self.modulus, self.residue].map(i128::from)
     }
 
-    pub(super) fn of_binary(op: Binary, a: Facts, b: Facts) -> Result<Facts, Error> {
+    pub(crate) fn of_binary(op: Binary, a: Facts, b: Facts) -> Result<Facts, Error> {
         let ([al, ah, am, ar], [bl, bh, bm, br]) = (a.wide(), b.wide());
         match op {
             Binary::Add => Facts::new(op, (al + bl, ah + bh), (gcd(am, bm), ar + br)),
@@ -53,18 +53,18 @@ impl Facts {
             Binary::Div => {
                 b.not_zero(op)?;
                 // The quotient is monotone in both operands, for divisors of one sign.
-                let ends = [bl, bh].into_iter().flat_map(|d| [floor_div(al, d), floor_div(ah, d)]);
+                let ends = [bl, bh].into_iter().flat_map(|d| [div_floor(al, d), div_floor(ah, d)]);
                 let divides = bl == bh && am % bl == 0;
-                Facts::new(op, extremes(ends), if divides { (am / bl, floor_div(ar, bl)) } else { (1, 0) })
+                Facts::new(op, extremes(ends), if divides { (am / bl, div_floor(ar, bl)) } else { (1, 0) })
             }
             Binary::Mod => {
                 b.not_zero(op)?;
                 // Machines divide on the way, and that quotient leaves `i64`.
                 if a.low == i64::MIN && (b.low..=b.high).contains(&-1) {
-                    return Err(Fault::ValueOverflow { op: op.name(), low: -ah, high: -al }.into());
+                    return Err(Reason::ValueOverflow { low: -ah, high: -al }.in_op(op.name()));
                 }
-                if bl == bh && floor_div(al, bl) == floor_div(ah, bl) {
-                    let shift = bl * floor_div(al, bl);
+                if bl == bh && div_floor(al, bl) == div_floor(ah, bl) {
+                    let shift = bl * div_floor(al, bl);
                     return Facts::new(op, (al - shift, ah - shift), (am, ar - shift));
                 }
                 let (low, high) = (if bl < 0 { bl + 1 } else { 0 }, if bh > 0 { bh - 1 } else { 0 });
@@ -90,11 +90,11 @@ impl Facts {
         }
     }
 
-    pub(super) fn of_within(a: Facts, begin: i64, end: i64) -> Facts {
+    pub(crate) fn of_within(a: Facts, begin: i64, end: i64) -> Facts {
         Facts::condition(begin <= a.low && a.high < end, begin >= end || a.high < begin || a.low >= end)
     }
 
-    pub(super) fn of_select(condition: Facts, a: Facts, b: Facts) -> Facts {
+    pub(crate) fn of_select(condition: Facts, a: Facts, b: Facts) -> Facts {
         if condition.is_constant() {
             return if condition.low == 1 { a } else { b };
         }
@@ -112,7 +112,7 @@ impl Facts {
         Facts::between(surely.into(), (!never).into())
     }
 
-    pub(super) fn is_constant(self) -> bool {
+    pub(crate) fn is_constant(self) -> bool {
         self.low == self.high
     }
 
@@ -129,22 +129,11 @@ impl Facts {
     fn not_zero(self, op: Binary) -> Result<(), Error> {
         let (op, Facts { low, high, .. }) = (op.name(), self);
         match (low, high) {
-            (0, 0) => Err(Fault::DivisorZero { op }.into()),
-            (..=0, 0..) => Err(Fault::DivisorRange { op, low, high }.into()),
+            (0, 0) => Err(Reason::DivisorZero.in_op(op)),
+            (..=0, 0..) => Err(Reason::DivisorRange { low, high }.in_op(op)),
             _ => Ok(()),
         }
     }
-}
-
-/// Division rounded down, by a divisor of either sign.
-pub(super) fn floor_div(a: i128, b: i128) -> i128 {
-    let (a, b) = if b < 0 { (-a, -b) } else { (a, b) };
-    a.div_euclid(b)
-}
-
-/// The greatest common divisor of two numbers of any sign.
-pub(super) fn gcd(a: i128, b: i128) -> i128 {
-    gcd_of_naturals(a.abs(), b.abs())
 }
 
 /// A class that holds the values of both; never of modulus 0 unless both are one constant.

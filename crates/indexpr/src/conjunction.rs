@@ -2,14 +2,14 @@
 
 use smallvec::SmallVec;
 
-use super::algebra::{Algebra, Kind};
-use super::context::{Condition, Context, Truth};
-use super::form::Form;
+use crate::algebra::{Algebra, Kind};
+use crate::context::{Condition, Context, Truth};
+use crate::form::Form;
 
 /// As few and as cheap conditions as hold together exactly where the given ones do; `None` when they never do.
 ///
 /// Each is looked at in the light of the others. A form that is computed along with them may share its sums.
-pub(super) fn settle(
+pub(crate) fn settle(
     algebra: &mut Algebra,
     context: &mut Context,
     conditions: Vec<Condition>,

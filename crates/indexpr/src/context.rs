@@ -2,22 +2,23 @@
 
 use smallvec::SmallVec;
 
-use super::algebra::{Algebra, Kind};
-use super::facts::{floor_div, gcd};
-use super::form::{Atom, Form, Terms};
-use crate::sort::sort_short_by_key;
+use crate::algebra::{Algebra, Kind};
+use crate::boundary::is_affine;
+use crate::form::{Atom, Form, Terms};
+use crate::int::{div_ceil, div_floor, gcd};
+use crate::list::sort_short_by_key;
 
 /// The demand that a form lie between two numbers, both included; either may be missing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Condition {
-    pub(super) form: Form,
-    pub(super) low: Option<i128>,
-    pub(super) high: Option<i128>,
+pub(crate) struct Condition {
+    pub(crate) form: Form,
+    pub(crate) low: Option<i128>,
+    pub(crate) high: Option<i128>,
 }
 
 /// Ranges of atoms, and of forms of several atoms.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Context {
+pub(crate) struct Context {
     /// The range of each atom, both ends included.
     ranges: Vec<Span>,
     /// Forms of two terms and more without a constant, and their ranges.
@@ -28,7 +29,7 @@ pub(super) struct Context {
 
 /// Whether a condition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Truth {
+pub(crate) enum Truth {
     Always,
     Never,
     Depends,
@@ -50,7 +51,7 @@ enum Part<'a> {
 
 impl Condition {
     /// The same condition without a constant, with a divisor taken out, and the first coefficient positive.
-    pub(super) fn normal(self) -> Condition {
+    pub(crate) fn normal(self) -> Condition {
         let Condition { mut form, mut low, mut high } = self;
         let constant = i128::from(std::mem::take(&mut form.constant));
         (low, high) = (low.map(|low| low - constant), high.map(|high| high - constant));
@@ -62,25 +63,25 @@ impl Condition {
         if content != 0 && content != 1 {
             let by = i128::from(content);
             form = form.divided(content, 0);
-            low = low.map(|low| -floor_div(-low, by));
-            high = high.map(|high| floor_div(high, by));
+            low = low.map(|low| div_ceil(low, by));
+            high = high.map(|high| div_floor(high, by));
         }
         Condition { form, low, high }
     }
 
     /// Whether it has one bound, and products that might be saved.
-    pub(super) fn can_be_saturated(&self) -> bool {
+    pub(crate) fn can_be_saturated(&self) -> bool {
         self.low.is_some() != self.high.is_some()
             && self.form.terms.iter().any(|(_, coefficient)| coefficient.abs() != 1)
     }
 }
 
 /// A range of values, both ends included.
-pub(super) type Span = (i128, i128);
+pub(crate) type Span = (i128, i128);
 
 impl Context {
     /// What some conditions say of all atoms; each is taken up as soon as the atoms in it are known.
-    pub(super) fn of<'a>(algebra: &Algebra, conditions: impl Iterator<Item = &'a Condition> + Clone) -> Context {
+    pub(crate) fn of<'a>(algebra: &Algebra, conditions: impl Iterator<Item = &'a Condition> + Clone) -> Context {
         let mut context = Context::default();
         for (atom, kind) in algebra.atoms() {
             // They were learnt once, with wider ranges or narrower ones; either way they are known to fit.
@@ -94,7 +95,7 @@ impl Context {
     }
 
     /// Takes up a new atom: its range, and what relates it to others. `None` when the range leaves `i64`.
-    pub(super) fn learn(&mut self, algebra: &Algebra, atom: Atom, kind: &Kind) -> Option<()> {
+    pub(crate) fn learn(&mut self, algebra: &Algebra, atom: Atom, kind: &Kind) -> Option<()> {
         debug_assert_eq!(self.ranges.len(), atom as usize);
         match kind {
             Kind::Remainder(_, divisor) => self.ranges.push((0, i128::from(*divisor) - 1)),
@@ -105,7 +106,7 @@ impl Context {
             Kind::Quotient(form, divisor) => {
                 let by = i128::from(*divisor);
                 let (low, high) = self.bounds(form)?;
-                let (low, high) = (floor_div(low, by), floor_div(high, by));
+                let (low, high) = (div_floor(low, by), div_floor(high, by));
                 let (Ok(_), Ok(_)) = (i64::try_from(low), i64::try_from(high)) else { return None };
                 // What the division leaves; and what it leaves of a finer division of the same.
                 let rest = form.plus(-divisor, &Form::atom(atom))?;
@@ -128,7 +129,7 @@ impl Context {
     }
 
     /// Assumes a condition in normal form.
-    pub(super) fn assume(&mut self, condition: &Condition) {
+    pub(crate) fn assume(&mut self, condition: &Condition) {
         let Condition { form, low, high } = condition;
         let Some((least, most)) = self.bounds(form) else { return };
         let span = (low.map_or(least, |low| low.max(least)), high.map_or(most, |high| high.min(most)));
@@ -203,7 +204,7 @@ impl Context {
     }
 
     /// A range that holds every value of a form; exact for a form of variables alone. `None` past `i128`.
-    pub(super) fn bounds(&self, form: &Form) -> Option<Span> {
+    pub(crate) fn bounds(&self, form: &Form) -> Option<Span> {
         let plain = self.bounds_of_atoms(form)?;
         let mut span = plain;
         for (pieces, rest) in self.decompositions(form, 3) {
@@ -217,7 +218,7 @@ impl Context {
     }
 
     /// A form with what is known of it put in: the atoms that have one value, and quotients that are known to leave one.
-    pub(super) fn settled(&self, form: &Form) -> Option<Form> {
+    pub(crate) fn settled(&self, form: &Form) -> Option<Form> {
         let mut form = form.clone();
         let quotients = form.terms.clone();
         let first = quotients.first().map_or(self.remainders.len(), |(atom, _)| {
@@ -253,7 +254,7 @@ impl Context {
     }
 
     /// Whether a condition holds wherever the context does.
-    pub(super) fn truth(&self, condition: &Condition) -> Truth {
+    pub(crate) fn truth(&self, condition: &Condition) -> Truth {
         let Some((least, most)) = self.bounds(&condition.form) else { return Truth::Depends };
         let above = condition.low.is_none_or(|low| low <= least);
         let below = condition.high.is_none_or(|high| most <= high);
@@ -267,7 +268,7 @@ impl Context {
 
     /// A condition in normal form without the terms that are too small to matter: with `form = by * large + small`
     /// and little room for `small`, the bounds on the form are bounds on `large`.
-    pub(super) fn without_tail(&self, condition: Condition) -> Condition {
+    pub(crate) fn without_tail(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = &condition;
         let mut divisors: SmallVec<[i64; 8]> = SmallVec::new();
         let mut sizes: SmallVec<[i64; 8]> = form.terms.iter().map(|(_, coefficient)| *coefficient).collect();
@@ -289,10 +290,10 @@ impl Context {
         for (by, large, small) in by_size.chain(known) {
             let Some((least, most)) = small.filter(|_| by != 0) else { continue };
             let wide = i128::from(by);
-            let ceil = |a: i128| -floor_div(-a, wide);
+            let ceil = |a: i128| div_ceil(a, wide);
             // The same bound whatever the small terms are, or none at all.
             let new_low = low.map(|low| (ceil(low - least), ceil(low - most)));
-            let new_high = high.map(|high| (floor_div(high - least, wide), floor_div(high - most, wide)));
+            let new_high = high.map(|high| (div_floor(high - least, wide), div_floor(high - most, wide)));
             if [new_low, new_high].into_iter().flatten().all(|(a, b)| a == b) {
                 let (low, high) = (new_low.map(|ends| ends.0), new_high.map(|ends| ends.0));
                 return Condition { form: large.divided(by, 0), low, high };
@@ -302,14 +303,14 @@ impl Context {
     }
 
     /// A condition without a bound that the context implies.
-    pub(super) fn needed(&self, condition: Condition) -> Condition {
+    pub(crate) fn needed(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = condition;
         let (least, most) = self.bounds(&form).unwrap_or((i128::MIN, i128::MAX));
         Condition { form, low: low.filter(|low| least < *low), high: high.filter(|high| *high < most) }
     }
 
     /// Takes up the atoms that it does not know yet.
-    pub(super) fn catch_up(&mut self, algebra: &Algebra) {
+    pub(crate) fn catch_up(&mut self, algebra: &Algebra) {
         for (atom, kind) in algebra.atoms().skip(self.ranges.len()) {
             // They were learnt once, with wider ranges or narrower ones; either way they are known to fit.
             if self.learn(algebra, atom, kind).is_none() {
@@ -319,7 +320,7 @@ impl Context {
     }
 
     /// A condition of one bound with no coefficient larger than what is missing to it: more than enough is enough.
-    pub(super) fn saturated(&self, condition: Condition) -> Condition {
+    pub(crate) fn saturated(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = &condition;
         let (sign, bound) = match (low, high) {
             (Some(low), None) => (1, *low),
@@ -353,7 +354,7 @@ impl Context {
     ///
     /// With steps chosen so that the first steps fit, the remainder never leaves `0..divisor` (the boundary test). For
     /// independent parts that is exact.
-    pub(super) fn affine_quotient(&self, form: &Form, divisor: i64) -> Option<Form> {
+    pub(crate) fn affine_quotient(&self, form: &Form, divisor: i64) -> Option<Form> {
         let mut pieces = Pieces::new();
         self.atoms_of(form, &mut pieces);
         let plain = quotient_of_pieces(&pieces, form.constant, divisor);
@@ -369,7 +370,7 @@ impl Context {
     /// of the size and never comes into that range shifted by a multiple of the size.
     ///
     /// So a masked digit needs no division although it wraps, as long as it wraps into what is masked.
-    pub(super) fn unwrapped(&self, form: &Form, size: i64, begin: i64, end: i64) -> Option<Form> {
+    pub(crate) fn unwrapped(&self, form: &Form, size: i64, begin: i64, end: i64) -> Option<Form> {
         let plain = std::iter::once_with(|| (Pieces::new(), form.clone()));
         self.decompositions(form, 16).chain(plain).find_map(|(mut pieces, rest)| {
             self.atoms_of(&rest, &mut pieces);
@@ -395,38 +396,33 @@ fn decompose<'a>(form: &Form, known: impl Iterator<Item = (&'a (Form, Span), boo
     (pieces, rest)
 }
 
+/// `floor(sum / divisor)` as a form, where the boundary test says that it is affine in the pieces.
+///
+/// The pieces are taken for independent of each other. Where they are not, their sum reaches fewer values than the test
+/// believes: a yes is right, and a no may be wrong.
 fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Option<Form> {
     let by = i128::from(divisor);
     let mut first = i128::from(constant);
     for piece in pieces {
         first = first.checked_add(i128::from(piece.coefficient).checked_mul(piece.values.0)?)?;
     }
-    let remainder = first.rem_euclid(by);
+    // A reach past `i64` is past the divisor, however small the step.
+    let reach = |(low, high): Span| i64::try_from(high - low).unwrap_or(i64::MAX);
+    let axes = pieces.iter().map(|piece| (piece.coefficient, reach(piece.values)));
+    let mut carried: SmallVec<[(usize, i64); 8]> = SmallVec::new();
+    if !is_affine(first.rem_euclid(by) as i64, divisor, axes, |at, by| carried.push((at, by))) {
+        return None;
+    }
     let mut quotient = Form::default();
-    // The steps chosen, at the first values of all parts.
+    // What the steps come to at the first values of all pieces.
     let mut at_first = 0i128;
-    let (mut low, mut high) = (remainder, remainder);
-    for piece in pieces {
-        let reach = piece.values.1 - piece.values.0;
-        // A part of one value does not move.
-        if reach <= 0 {
-            continue;
-        }
-        let next = remainder + i128::from(piece.coefficient);
-        let carries = next.div_euclid(by);
-        let moved = (next - carries * by - remainder).checked_mul(reach)?;
-        (low, high) = (low.checked_add(moved.min(0))?, high.checked_add(moved.max(0))?);
-        if low < 0 || high >= by {
-            return None;
-        }
-        if carries != 0 {
-            let carries = i64::try_from(carries).ok()?;
-            at_first = at_first.checked_add(i128::from(carries).checked_mul(piece.values.0)?)?;
-            quotient = match piece.part {
-                Part::Atom(atom) => quotient.plus(carries, &Form::atom(atom))?,
-                Part::Form(form) => quotient.plus(carries, form)?,
-            };
-        }
+    for (at, carries) in carried.into_iter().filter(|(_, carries)| *carries != 0) {
+        let piece = &pieces[at];
+        at_first = at_first.checked_add(i128::from(carries).checked_mul(piece.values.0)?)?;
+        quotient = match piece.part {
+            Part::Atom(atom) => quotient.plus(carries, &Form::atom(atom))?,
+            Part::Form(form) => quotient.plus(carries, form)?,
+        };
     }
     quotient.constant = i64::try_from(first.div_euclid(by).checked_sub(at_first)?).ok()?;
     Some(quotient)
@@ -466,7 +462,7 @@ fn add(span: Span, factor: i64, values: Span) -> Option<Span> {
 }
 
 /// What is past this counts as past `i128`, so that a few more sums need no check.
-pub(super) const WIDE: i128 = 1 << 120;
+pub(crate) const WIDE: i128 = 1 << 120;
 
 /// A multiple of a known form, all of whose atoms are in a form, such that its subtraction leaves fewer of them; and
 /// what it leaves. Of a digit all but the last atom must go.
