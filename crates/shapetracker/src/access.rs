@@ -1,5 +1,7 @@
 //! From a tracker to how its elements are read: the address as a linear form, the conditions, and both as expressions.
 
+use std::fmt;
+
 use indexpr::{
     Binary, Built, Condition, Divisions, Domain, Expr, Form, Graph, Index, IndexExpr, Linear, QuasiAffine, Term,
     Variable, cheapest,
@@ -11,6 +13,7 @@ use crate::merge::equation::Work;
 use crate::merge::level::{Affine, Level};
 use crate::merge::stack::Stacked;
 use crate::shape::unravel;
+use crate::tuple::tuple;
 use crate::{Dims, ShapeTracker, View};
 
 /// How the elements of a tracker are read: the address as a linear form over the axes and floors, and the conditions
@@ -42,7 +45,13 @@ pub struct Access {
     forms: QuasiAffine,
 }
 
-/// One affine map from indices to addresses: `offset + sum strides[l] * index[l]`.
+/// One affine map from indices to addresses: `offset + sum strides[l] * index[l]`. `Display` names both.
+///
+/// ```
+/// let map = shapetracker::ShapeTracker::contiguous([3, 2])?.flip([0])?.access()?.affine().unwrap();
+/// assert_eq!(map.to_string(), "strides (-2, 1) and offset 4");
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AffineMap {
     strides: Dims,
@@ -58,6 +67,12 @@ impl AffineMap {
     /// The address at index 0, 0, .., whether or not there is an element.
     pub fn offset(&self) -> i64 {
         self.offset
+    }
+}
+
+impl fmt::Display for AffineMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "strides {} and offset {}", tuple(&self.strides), self.offset)
     }
 }
 
