@@ -67,3 +67,8 @@ pub use lines::{Line, TextPiece};
 pub use parse::Syntax;
 pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};
 pub use render::{Language, UnknownLanguage, Unsupported};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
