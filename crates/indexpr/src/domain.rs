@@ -85,7 +85,7 @@ pub struct Built {
 /// let built = built.unwrap();
 /// let (code, text) = (built.code(), |expr| built.code().graph().text(expr, Syntax::Python));
 /// assert_eq!(text(code.index())?, "j + 12"); // with i = 1 put in
-/// assert_eq!(text(code.valid())?, "1 <= i < 2");
+/// assert_eq!(text(code.valid())?, "i == 1");
 /// # Ok::<(), indexpr::Error>(())
 /// ```
 pub fn cheapest(
@@ -178,11 +178,6 @@ impl Domain {
         true
     }
 
-    /// The same form with everything put in that the conditions say: terms that can have but one value.
-    pub fn settled(&self, form: &Form) -> Option<Form> {
-        self.context.settled(form)
-    }
-
     /// How many conditions had to be required; while it stays, equal divisions have equal quotients.
     pub fn requirements(&self) -> usize {
         self.conditions.len()
@@ -205,7 +200,8 @@ impl Domain {
         let known = known.collect::<Option<Vec<_>>>()?;
         let (algebra, context) = (&mut self.algebra, &mut self.context);
         let index = match index {
-            Index::At(form) => Some(form),
+            // Conditions may fix what they are about: a term that can have but one value is put in.
+            Index::At(form) => Some(context.settled(&form)?),
             Index::Nowhere => None,
         };
         let conditions = settle(algebra, context, self.conditions, index.as_ref());

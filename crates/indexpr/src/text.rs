@@ -63,7 +63,7 @@ impl ParseError {
     ///
     /// ```
     /// let err = indexpr::Graph::new().parse("1 +", indexpr::Syntax::C).unwrap_err();
-    /// assert_eq!(err.message(), "expected a value, found the end of the text");
+    /// assert_eq!(err.message(), "expected an expression, found the end of the text");
     /// ```
     pub fn message(&self) -> &str {
         &self.message

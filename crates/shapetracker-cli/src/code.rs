@@ -3,7 +3,6 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use serde_json::{Value, json};
 use shapetracker::expr::{Binary, Cost, Expr, Graph, Language, Node, Unsupported};
 
 use crate::answer::{Failure, count};
@@ -70,10 +69,6 @@ pub(crate) fn weight_text(graph: &Graph, of: &[Expr]) -> String {
         0 => cost_text(graph, of),
         weight => format!("{}, weight {weight}", cost_text(graph, of)),
     }
-}
-
-pub(crate) fn cost_json(cost: Cost) -> Value {
-    json!({ "ops": cost.ops, "divmods": cost.divmods, "weight": cost.weight })
 }
 
 /// The smallest and the largest number on the way to some expressions, theirs included.

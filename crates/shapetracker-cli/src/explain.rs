@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax};
-use shapetracker::{Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
+use shapetracker::{Chain, ChainProgress, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict, report};
 
-use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, views_json, width, witness_json};
-use crate::code::{cost_json, cost_text};
+use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
+use crate::code::cost_text;
 use crate::input::text_of;
 use crate::{grid, table};
 
@@ -55,18 +55,15 @@ struct Explained {
 
 pub(crate) fn explain(args: &Args) -> Result<Answer, Failure> {
     let chain: Chain = text_of(&args.chain)?.parse()?;
-    let trackers = chain.steps()?;
-    let verdicts = chain.ops().iter().zip(trackers.windows(2)).map(|(op, step)| Verdict::of(op, &step[0], &step[1]));
-    let verdicts = verdicts.collect();
-    let reason = trackers.last().and_then(|result| result.single_view().err());
+    let mut progress = chain.progress(None);
+    if let Some(error) = progress.error.take() {
+        return Err(error.into());
+    }
+    let reason = progress.reason();
+    let ChainProgress { trackers, verdicts, .. } = progress;
     let code = trackers[trackers.len() - 1].index_expr();
     let explained = Explained { chain, trackers, verdicts, reason, code };
     Ok(Answer { text: explained.text(), json: explained.json(), positive: true })
-}
-
-/// The witness among the reasons why views are not one.
-fn witness_of(reason: &Unmerged) -> Value {
-    if let Unmerged::Witness(witness) = reason { witness_json(witness) } else { Value::Null }
 }
 
 impl Explained {
@@ -120,7 +117,7 @@ impl Explained {
             let (name, style) = match verdict {
                 Verdict::NoNewView => ("no new view", DIM),
                 Verdict::Merged => ("merged", GOOD),
-                Verdict::NewView(_) => ("new view", BAD),
+                _ => ("new view", BAD),
             };
             let colon = if verdict.reason().is_some() { ":" } else { "" };
             text += &format!("  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {style}{name}{style:#}{colon}\n");
@@ -169,21 +166,21 @@ impl Explained {
                 "views": tracker.views().len(),
                 "verdict": verdict.name(),
                 "reason": verdict.reason().map(ToString::to_string),
-                "witness": verdict.reason().map(witness_of),
+                "witness": verdict.reason().and_then(Unmerged::witness).map(witness_json),
             })
         });
         json!({
             "chain": self.chain.to_string(),
             "steps": steps.collect::<Vec<_>>(),
             "shape": result.shape(),
-            "views": views_json(result.views()),
+            "views": result.views(),
             "reason": self.reason.as_ref().map(ToString::to_string),
-            "witness": self.reason.as_ref().map(witness_of),
+            "witness": self.reason.as_ref().and_then(Unmerged::witness).map(witness_json),
             "contiguous": result.is_contiguous(),
             "buffer_len": result.buffer_len().ok(),
             "index": text(IndexExpr::index),
             "valid": text(IndexExpr::valid),
-            "cost": code.map(|code| cost_json(code.cost())),
+            "cost": code.map(|code| report::Value::from(code.cost())),
             "addresses": grid::addresses(result),
         })
     }

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 use shapetracker::expr::{IndexExpr, Language, Syntax};
-use shapetracker::{Chain, ShapeTracker};
+use shapetracker::{Chain, ShapeTracker, report};
 
 use crate::answer::{Answer, Failure, tuple};
-use crate::code::{Languages, bits, comments, cost_json, range_on_the_way, ranges_text, weight_text};
+use crate::code::{Languages, bits, comments, range_on_the_way, ranges_text, weight_text};
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -55,7 +55,7 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
         "code": code,
         "index": text(expr.index()),
         "valid": text(expr.valid()),
-        "cost": cost_json(expr.cost()),
+        "cost": report::Value::from(expr.cost()),
         "index_range": [index_range.0, index_range.1],
         "value_range": [values.0, values.1],
         "bits": bits(values),

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use serde_json::json;
+use shapetracker::expr::text::Place;
 use shapetracker::expr::{Expr, Graph, Language, Syntax};
+use shapetracker::report;
 
 use crate::answer::{Answer, Failure};
-use crate::code::{Languages, bits, comments, cost_json, range_on_the_way, ranges_text, weight_text};
+use crate::code::{Languages, bits, comments, range_on_the_way, ranges_text, weight_text};
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -64,6 +66,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         None if simple_given.is_some() => graph.code(language, &named)?,
         None => text(simple)? + "\n",
     };
+    let cost = |of: &[Expr]| report::Value::from(graph.cost(of));
     let (range, values) = (graph.range(simple), range_on_the_way(&graph, &after));
     let json = json!({
         "expression": text(expr).ok(),
@@ -71,7 +74,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         "given": given.zip(simple_given).map(|(given, simple)| [text(given).ok(), text(simple).ok()]),
         "language": args.lang.map(|language| language.to_string()),
         "code": args.lang.map(|_| &code),
-        "cost": { "before": cost_json(graph.cost(&before)), "after": cost_json(graph.cost(&after)) },
+        "cost": { "before": cost(&before), "after": cost(&after) },
         "range": [range.0, range.1],
         "value_range": [values.0, values.1],
         "bits": bits(values),
@@ -114,7 +117,7 @@ fn declare(graph: &mut Graph, text: &str) -> Result<(), Failure> {
         begin = whole.end + 1;
         let span = trimmed(text, whole);
         let (name, range) = variable(text, span.clone())?;
-        graph.variable(&text[name], range).map_err(|err| Failure::from(err).placed(text, span))?;
+        graph.variable(&text[name], range).map_err(|err| Failure::from(err).placed(&Place::new(text, span)))?;
     }
     Ok(())
 }

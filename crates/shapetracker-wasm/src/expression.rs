@@ -49,7 +49,6 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
     let numbers = parts.iter().filter(|part| !graph.is_condition(**part)).map(|part| graph.range(*part));
     let values = numbers.reduce(|(low, high), (l, h)| (low.min(l), high.max(h))).unwrap_or((0, 0));
     let fits = |value: i64| i32::try_from(value).is_ok();
-    let cost = graph.cost(&[index, valid]);
     let note = format!("the expression has {} parts, which are not listed", parts.len());
     object! {
         "nodes": if listed { parts.iter().map(node).collect() } else { Value::List(Vec::new()) },
@@ -58,7 +57,7 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
         "lines": if listed { lines(graph, &parts, [index, valid]) } else { Value::List(Vec::new()) },
         "index_text": text(index, LONGEST_WHOLE),
         "valid_text": text(valid, LONGEST_WHOLE),
-        "cost": object! { "ops": cost.ops, "divmods": cost.divmods, "weight": cost.weight },
+        "cost": graph.cost(&[index, valid]),
         "index_range": graph.range(index),
         "value_range": values,
         "bits": if fits(values.0) && fits(values.1) { 32usize } else { 64 },
@@ -146,11 +145,6 @@ pub(crate) fn evaluate(request: &Value) -> Result<Value, Fault> {
         }
         Layout::Chain(tracker) => {
             let code = tracker.index_expr()?;
-            // Not every axis has a variable.
-            let axes = code.graph().variables().iter().map(|variable| {
-                variable.name.strip_prefix("idx").and_then(|axis| at.get(axis.parse::<usize>().ok()?)).copied()
-            });
-            let at: Vec<i64> = axes.map(Option::unwrap_or_default).collect();
             Ok(object! { "values": values(code.graph(), [code.index(), code.valid()], &at)?, "written": Value::Null })
         }
     }

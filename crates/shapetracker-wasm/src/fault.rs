@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use shapetracker::expr::{self, Unsupported};
-use shapetracker::{ChainError, Error, ParseError, Undecided, Unmerged};
+use shapetracker::{ChainError, Error, ParseError, Unanswered, Undecided};
 
 use crate::json::{Value, object};
 
@@ -42,8 +42,7 @@ impl Fault {
 
     /// A chain that cannot be done.
     pub(crate) fn chain(err: &ChainError, text: &str) -> Fault {
-        let kind = err.error().map_or("base".into(), |err| err.kind().name());
-        Fault { step: err.op(), ..Fault::new(&kind, err.message()).at("chain", text, err.span()) }
+        Fault { step: err.op(), ..Fault::new(err.name(), err.message()).at("chain", text, err.span()) }
     }
 
     /// The same fault at some bytes of a text.
@@ -89,7 +88,7 @@ pub(crate) fn utf16(text: &str, bytes: Range<usize>) -> Range<usize> {
 
 impl From<Error> for Fault {
     fn from(err: Error) -> Fault {
-        Fault::new(&err.kind().name(), err.to_string())
+        Fault::new(err.kind().name(), err.to_string())
     }
 }
 
@@ -111,10 +110,10 @@ impl From<Unsupported> for Fault {
     }
 }
 
-impl From<Unmerged> for Fault {
-    fn from(err: Unmerged) -> Fault {
+impl From<Unanswered> for Fault {
+    fn from(err: Unanswered) -> Fault {
         match err {
-            Unmerged::Error(err) => err.into(),
+            Unanswered::Error(err) => err.into(),
             err => Fault::new("undecided", err.to_string()),
         }
     }

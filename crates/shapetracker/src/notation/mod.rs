@@ -1,5 +1,6 @@
 //! Text forms of chains, views and trackers: reading, printing, and pointing at what cannot be read.
 
+mod calls;
 mod chain;
 mod error;
 mod foreign;
@@ -10,7 +11,9 @@ mod printing;
 #[cfg(test)]
 mod tests;
 
-pub use chain::{Chain, ChainStart};
+pub use calls::ArrayLibrary;
+pub(crate) use calls::list;
+pub use chain::{Chain, ChainProgress, ChainStart};
 pub use error::ChainError;
 pub use indexpr::text::ParseError;
 #[cfg(feature = "serde")]
