@@ -89,8 +89,8 @@ fn strides_on_both_sides() {
 
 #[test]
 fn masks() {
-    check("(9, 9).pad((1, 1), (1, 1)).permute(1, 0)", &[4, 1]);
-    check("(3).pad((40, 0)).shrink((0, 30))", &[4]);
+    check("(5, 6).pad((1, 1), (0, 2)).permute(1, 0)", &[4]);
+    check("(3).pad((9, 0)).shrink((0, 7))", &[1]);
 }
 
 /// Stacks of views, of which planning takes longer than moving: the loops that a plan must have, and reading alone.
@@ -103,11 +103,8 @@ fn check_stack(text: &str, loops: &str, width: usize) {
 
 #[test]
 fn a_range_that_moves_from_row_to_row() {
-    check_stack(
-        "(3, 3).pad((0, 0), (0, 3)).reshape(18).shrink((0, 15)).reshape(3, 5)",
-        "data where -2 <= i0 - i1 < 1",
-        4,
-    );
+    let text = "(9, 3).pad((0, 0), (0, 9)).reshape(108).shrink((0, 99)).reshape(9, 11)";
+    check_stack(text, "for i0 in 0..9", 4);
 }
 
 #[test]
