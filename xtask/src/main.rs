@@ -1,9 +1,11 @@
 //! The commands of the project: `cargo xtask test` runs everything that must hold, `cargo xtask list` names the steps.
 
+mod package;
 mod readme;
 mod report;
 mod standing_alone;
 mod steps;
+mod toolchains;
 mod web;
 mod workspace;
 
@@ -20,7 +22,8 @@ The commands of the project.
 Usage: cargo xtask COMMAND
 
 Commands:
-  test [-v] [NAME...]  Run every step of the tests, or those whose name contains one of the words
+  test [-v] [NAME...]  Run every step of the tests, or those whose name contains one of the words;
+                       `quick` stands for those to run while writing
   list                 List the steps with a sentence each
   readme [--bless]     Run the commands of the READMEs; with --bless rewrite the outputs they show
   web                  Build the explorer's page, so that the next build of the command has it
@@ -35,6 +38,7 @@ Environment:
   NO_COLOR=1           No colours
   FUZZ_SECONDS=20      How long each fuzz target runs
   CARGO_BUILD_JOBS=2   How many compilers run at a time
+  COMMAND_MINUTES=60   How long one command of a step may take before it is ended and has failed
 ";
 
 fn main() -> ExitCode {
@@ -87,7 +91,11 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
     match task {
         Task::Help => anstream::print!("{HELP}"),
         Task::List => report::list(STEPS),
-        Task::Test { steps, verbose } => return Ok(report::run_all(&Workspace::find(verbose)?, &steps)),
+        Task::Test { steps, verbose } => {
+            let mut workspace = Workspace::find(verbose)?;
+            workspace.halves = ["tests", "release"].iter().all(|name| steps.iter().any(|step| step.name == *name));
+            return Ok(report::run_all(&workspace, &steps));
+        }
         Task::Bless => return done(readme::bless(&Workspace::find(true)?)),
         Task::Web => return done(web::build(&Workspace::find(true)?)),
     }

@@ -5,6 +5,9 @@
 //! compared where none are shown). A last line `[exit status: 1]` says that the command ends so rather than well. In a
 //! block of `sh` or `bash` without `$ `, each line is a command. A backslash at the end of a line continues it, and
 //! lines that begin with `#` are comments to the shell as to us.
+//!
+//! Examples in Rust are tested as the documentation of the package whose README shows them. The README of the project
+//! belongs to no package: its examples must stand word for word in the README of one.
 
 use std::{collections::BTreeSet, fs, ops::Range, path::PathBuf};
 
@@ -40,8 +43,9 @@ struct Shown {
 
 /// Runs every command of every README and compares.
 pub(crate) fn check(workspace: &Workspace) -> Outcome {
-    let mut complaints = Vec::new();
-    for (file, text) in texts(workspace)? {
+    let texts = texts(workspace)?;
+    let mut complaints = untested(workspace, &texts);
+    for (file, text) in texts {
         for shown in commands(&text) {
             let Some(answer) = run(workspace, &shown)? else { continue };
             if !agree(&shown.answer, &answer) {
@@ -92,6 +96,30 @@ fn texts(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>, Stop> {
         Err(e) => Err(failed(format!("{}: {e}", file.display()))),
     };
     files.into_iter().map(read).collect()
+}
+
+/// The examples in Rust that no package's README has.
+fn untested(workspace: &Workspace, texts: &[(PathBuf, String)]) -> Vec<String> {
+    let is_tested =
+        |block: &str| texts.iter().any(|(file, text)| *file != workspace.path("README.md") && text.contains(block));
+    let of_the_project = texts.iter().filter(|(file, _)| *file == workspace.path("README.md"));
+    let blocks = of_the_project.flat_map(|(file, text)| rust_blocks(text).into_iter().map(move |block| (file, block)));
+    let untested = blocks.filter(|(_, block)| !is_tested(block));
+    untested
+        .map(|(file, block)| {
+            format!("{}: no package's README has this example, so nothing tests it\n{block}", file.display())
+        })
+        .collect()
+}
+
+/// The blocks of Rust in a text, with their fences.
+fn rust_blocks(text: &str) -> Vec<&str> {
+    const BEGIN: &str = "```rust\n";
+    let blocks = text.match_indices(BEGIN).filter_map(|(at, _)| {
+        let end = at + BEGIN.len() + text[at + BEGIN.len()..].find("\n```")?;
+        Some(&text[at..end + "\n```".len()])
+    });
+    blocks.collect()
 }
 
 /// What a command prints and how it ends, in the form of a README; nothing if it must not be run.
@@ -298,6 +326,12 @@ let x = \"$ neither\";
                 ("cargo xtask test", 20, vec![]),
             ]
         );
+    }
+
+    #[test]
+    fn examples_in_rust_are_found() {
+        assert_eq!(rust_blocks(README), ["```rust\nlet x = \"$ neither\";\n```"]);
+        assert_eq!(rust_blocks("```rust\nlet x"), [""; 0]);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use anstream::{print, println};
 use anstyle::{AnsiColor, Style};
 
 use crate::{
-    steps::Step,
-    workspace::{Stop, Workspace},
+    steps::{Step, When},
+    workspace::{Stop, Workspace, processor_time},
 };
 
 const BOLD: Style = Style::new().bold();
@@ -21,8 +21,12 @@ const YELLOW: Style = AnsiColor::Yellow.on_default();
 
 /// Prints the table of steps.
 pub(crate) fn list(steps: &[Step]) {
-    for Step { name, about, by_default, .. } in steps {
-        let note = if *by_default { "" } else { " (only when named)" };
+    for Step { name, about, when, .. } in steps {
+        let note = match when {
+            When::Quick => " (quick)",
+            When::Always => "",
+            When::Named => " (only when named)",
+        };
         println!("{BOLD}{name:<width$}{BOLD:#}  {about}{note}", width = widest(steps.iter()));
     }
 }
@@ -31,7 +35,7 @@ pub(crate) fn list(steps: &[Step]) {
 pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
     let width = widest(steps.iter().copied());
     let (mut failed, mut skipped) = (Vec::new(), 0);
-    let begin = Instant::now();
+    let whole = Clock::start();
     for step in steps {
         if workspace.verbose {
             println!("\n{BOLD}== {}: {}{BOLD:#}", step.name, step.about);
@@ -39,9 +43,9 @@ pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
             print!("{BOLD}{:<width$}{BOLD:#}  ", step.name);
             _ = anstream::stdout().flush();
         }
-        let start = Instant::now();
+        let clock = Clock::start();
         let outcome = (step.run)(workspace);
-        let time = seconds(start.elapsed());
+        let time = clock.taken();
         match outcome {
             Ok(()) => println!("{GREEN}passed{GREEN:#} in {time}"),
             Err(Stop::Skipped(reason)) => {
@@ -55,12 +59,33 @@ pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
         }
     }
 
-    println!("\n{} in all", seconds(begin.elapsed()));
+    println!("\n{} in all", whole.taken());
     for name in &failed {
         println!("{RED}failed{RED:#}: {name} (again: cargo xtask test {name})");
     }
     println!("{}", closing_line(steps.len() - failed.len() - skipped, failed.len(), skipped));
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// When something began, and what the commands had computed by then.
+struct Clock {
+    begin: Instant,
+    processor: Option<Duration>,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock { begin: Instant::now(), processor: processor_time() }
+    }
+
+    /// The time since then, and that of the processors, which other programs on the machine do not add to.
+    fn taken(&self) -> String {
+        let time = seconds(self.begin.elapsed());
+        match self.processor.zip(processor_time()) {
+            Some((before, now)) => format!("{time} ({} of processors)", seconds(now.saturating_sub(before))),
+            None => time,
+        }
+    }
 }
 
 fn closing_line(passed: usize, failed: usize, skipped: usize) -> String {
@@ -73,7 +98,7 @@ fn widest<'a>(steps: impl Iterator<Item = &'a Step>) -> usize {
 }
 
 fn seconds(time: Duration) -> String {
-    if time < Duration::from_mins(2) {
+    if time < Duration::from_secs(120) {
         format!("{:.1} s", time.as_secs_f64())
     } else {
         format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60)

@@ -2,19 +2,29 @@
 
 use std::{collections::BTreeSet, env};
 
-use cargo_metadata::semver::Version;
+use cargo_metadata::Target;
 
 use crate::{
-    readme, standing_alone, web,
-    workspace::{Outcome, Stop, Workspace, failed, path_with, skipped},
+    package, readme, standing_alone, toolchains, web,
+    workspace::{Outcome, Workspace, failed, path_with, skipped},
 };
+
+/// When a step runs, unless it is named.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum When {
+    /// In `cargo xtask test`, and in `cargo xtask test quick`: what somebody runs again and again while they write.
+    Quick,
+    /// In `cargo xtask test`.
+    Always,
+    /// Never.
+    Named,
+}
 
 /// One thing that must hold.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// Whether `cargo xtask test` without names runs it.
-    pub(crate) by_default: bool,
+    pub(crate) when: When,
     pub(crate) run: fn(&Workspace) -> Outcome,
 }
 
@@ -24,11 +34,13 @@ pub(crate) const STEPS: &[Step] = &[
         "standing-alone",
         "Nothing refers to a place outside the checkout, nothing is left undone",
         standing_alone::check,
-    ),
-    Step::new("format", "The code is formatted as rustfmt does it", format),
+    )
+    .when(When::Quick),
+    Step::new("format", "The code is formatted as rustfmt does it", format).when(When::Quick),
     Step::new("clippy", "The linter has nothing to say about any target with any feature", |w| {
         w.run(&mut w.cargo("clippy --workspace --all-targets --all-features -- -D warnings"))
-    }),
+    })
+    .when(When::Quick),
     Step::new("docs", "The documentation builds without a warning", |w| {
         w.run(w.cargo("doc --workspace --all-features --no-deps").env("RUSTDOCFLAGS", "-D warnings"))
     }),
@@ -36,11 +48,17 @@ pub(crate) const STEPS: &[Step] = &[
         w.run(&mut w.cargo("check --workspace --no-default-features"))?;
         w.run(&mut w.cargo("check --package shapetracker --no-default-features"))
     }),
+    Step::new("windows", "The library, the copying crate and the command build for Windows", toolchains::windows),
     Step::new("wasm", "The library builds for WebAssembly", web::check_library),
     // Before all that builds the command, which then has the page.
     Step::new("web", "The explorer builds, and is as small as it must be", web::check),
-    Step::new("msrv", "The project builds on the oldest Rust that it promises to build on", oldest_rust),
-    Step::new("tests", "All tests pass, with debug assertions", tests),
+    Step::new(
+        "oldest-rust",
+        "Every package builds on the oldest Rust that its manifest promises",
+        toolchains::oldest_rust,
+    ),
+    Step::new("package", "What is to be published can be packaged, and the packages build", package::check),
+    Step::new("tests", "All tests pass, with debug assertions", tests).when(When::Quick),
     Step::new("release", "All tests pass in the form that people run: optimised, no debug assertions", release_tests),
     Step::new("examples", "Every example runs to its end", examples),
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check),
@@ -48,9 +66,14 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser),
     Step::new("benches", "The benchmarks build", benches),
     Step::new(
+        "miri",
+        "Miri finds no undefined behaviour in the copying crate's scalar path and at the engine's boundary",
+        toolchains::miri,
+    ),
+    Step::new(
         "sanitizer",
         "The unsafe code touches no memory that it should not, on a tenth of the tests' cases",
-        sanitizer,
+        toolchains::sanitizer,
     ),
     Step::new(
         "proofs",
@@ -58,27 +81,36 @@ pub(crate) const STEPS: &[Step] = &[
         proofs,
     ),
     Step::new("fuzz", "The fuzz targets build and find nothing in FUZZ_SECONDS (20) each", fuzz),
-    Step { by_default: false, ..Step::new("judge", "An outside solver agrees with every answer of the merger", judge) },
+    Step::new("judge", "An outside solver agrees with every answer of the merger", judge).when(When::Named),
 ];
 
 impl Step {
     const fn new(name: &'static str, about: &'static str, run: fn(&Workspace) -> Outcome) -> Self {
-        Self { name, about, by_default: true, run }
+        Self { name, about, when: When::Always, run }
+    }
+
+    const fn when(self, when: When) -> Self {
+        Self { when, ..self }
     }
 }
 
-/// The steps whose name contains one of the words; without words, those that run by default.
+/// The word for the steps that are quick.
+const QUICK: &str = "quick";
+
+/// The steps whose name contains one of the words, or that are quick where that is the word; without words, all but those
+/// that must be named.
 pub(crate) fn chosen(words: &[&str]) -> Result<Vec<&'static Step>, String> {
     if words.is_empty() {
-        return Ok(STEPS.iter().filter(|step| step.by_default).collect());
+        return Ok(STEPS.iter().filter(|step| step.when != When::Named).collect());
     }
+    let has = |step: &Step, word: &str| step.name.contains(word) || (word == QUICK && step.when == When::Quick);
     for word in words {
-        if !STEPS.iter().any(|step| step.name.contains(word)) {
+        if !STEPS.iter().any(|step| has(step, word)) {
             let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
             return Err(format!("no step has `{word}` in its name; the steps are {}", names.join(", ")));
         }
     }
-    Ok(STEPS.iter().filter(|step| words.iter().any(|word| step.name.contains(word))).collect())
+    Ok(STEPS.iter().filter(|step| words.iter().any(|word| has(step, word))).collect())
 }
 
 fn format(workspace: &Workspace) -> Outcome {
@@ -89,100 +121,75 @@ fn format(workspace: &Workspace) -> Outcome {
     Ok(())
 }
 
-fn oldest_rust(workspace: &Workspace) -> Outcome {
-    let promised = workspace.packages().into_iter().filter_map(|package| package.rust_version.as_ref()).max();
-    let Some(Version { major, minor, patch, .. }) = promised else {
-        return Err(failed("no package has a `rust-version`"));
-    };
-    let check = "check --workspace --all-features";
-    let in_use = workspace.read(&mut workspace.command("rustc", "--version"))?;
-    if in_use.starts_with(&format!("rustc {major}.{minor}.{patch} ")) {
-        return workspace.run(&mut workspace.cargo(check));
-    }
-    for toolchain in [format!("{major}.{minor}.{patch}"), format!("{major}.{minor}")] {
-        if workspace.succeeds(&mut workspace.command("rustup", &format!("run {toolchain} cargo --version"))) {
-            return workspace.run(&mut workspace.command("rustup", &format!("run {toolchain} cargo {check}")));
-        }
-    }
-    Err(skipped(format!("Rust {major}.{minor} is not installed (rustup toolchain install {major}.{minor})")))
-}
+/// The packages whose tests, examples and benchmarks are built together. Cargo compiles a dependency once per set of
+/// features, and the set depends on the packages that are named: the same words everywhere mean one build of each. The
+/// tasks themselves are in the profile in which they run already, and the Python package is tested from Python.
+const TOGETHER: &str = "--workspace --exclude xtask --exclude shapetracker-py --all-features";
 
 fn tests(workspace: &Workspace) -> Outcome {
-    workspace.run(&mut workspace.cargo("test --workspace --all-features --no-fail-fast"))
+    workspace.run(&mut workspace.cargo("test --profile dev --package xtask --no-fail-fast"))?;
+    let mut tests = workspace.cargo(&format!("test {TOGETHER} --no-fail-fast"));
+    workspace.run(tests.envs(workspace.share_of_cases("1/2")))
 }
 
-/// The tests of the project's crates again; not the examples in their documentation, which take long to compile.
+/// The tests of the project's crates in their other form; not the examples in their documentation, which take long to
+/// compile.
+///
+/// The profile is still that of the tests, with the settings of a release for the packages of the workspace alone: the
+/// dependencies are those that the step `tests` has built.
 fn release_tests(workspace: &Workspace) -> Outcome {
-    let crates = "--workspace --exclude xtask --all-features";
-    workspace.run(&mut workspace.cargo(&format!("test --release {crates} --lib --bins --tests --no-fail-fast")))
+    let mut tests = workspace.cargo(&format!("test {TOGETHER} --lib --bins --tests --no-fail-fast"));
+    tests
+        .env("CARGO_PROFILE_TEST_OPT_LEVEL", "3")
+        .env("CARGO_PROFILE_TEST_DEBUG_ASSERTIONS", "false")
+        .env("CARGO_PROFILE_TEST_OVERFLOW_CHECKS", "false");
+    workspace.run(tests.envs(workspace.share_of_cases("2/2")))
 }
 
+/// Runs the examples as the step `tests` has built them.
 fn examples(workspace: &Workspace) -> Outcome {
-    let mut none = true;
-    for (package, example) in workspace.targets(|target| target.is_example()) {
-        none = false;
-        let mut run = workspace.cargo(&format!("run --release --package {} --example {}", package.name, example.name));
-        if !example.required_features.is_empty() {
-            run.args(["--features", &example.required_features.join(",")]);
+    let examples: Vec<_> = workspace.targets(|target| target.is_example()).collect();
+    let mut names = BTreeSet::new();
+    for (package, example) in &examples {
+        if !names.insert(&example.name) {
+            let Target { name, .. } = example;
+            return Err(failed(format!(
+                "{}: there is another example `{name}`, and cargo writes both to one file",
+                package.name
+            )));
         }
-        workspace.run(&mut run)?;
     }
-    if none { Err(skipped("there are no examples")) } else { Ok(()) }
+    if examples.is_empty() {
+        return Err(skipped("there are no examples"));
+    }
+    workspace.run(&mut workspace.cargo(&format!("build --profile test {TOGETHER} --examples")))?;
+    for (_, example) in examples {
+        let program = workspace.target("debug/examples").join(&example.name).with_extension(env::consts::EXE_EXTENSION);
+        workspace.run(&mut workspace.command(program, ""))?;
+    }
+    Ok(())
 }
 
+/// Builds the benchmarks, on the dependencies of the tests.
 fn benches(workspace: &Workspace) -> Outcome {
-    let packages: BTreeSet<_> =
-        workspace.targets(|target| target.is_bench()).map(|(package, _)| &package.name).collect();
-    if packages.is_empty() {
+    if workspace.targets(|target| target.is_bench()).next().is_none() {
         return Err(skipped("there are no benchmarks"));
     }
-    let packages: String = packages.iter().map(|name| format!(" --package {name}")).collect();
-    workspace.run(&mut workspace.cargo(&format!("bench --no-run --all-features --benches{packages}")))
-}
-
-/// The machine that the compiler builds for.
-fn host(workspace: &Workspace) -> Result<String, Stop> {
-    let version = workspace.read(&mut workspace.command("rustc", "--version --verbose"))?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| failed("`rustc --version --verbose` names no host"))
-}
-
-/// Whether there is a compiler that can build with the address sanitizer.
-fn has_address_sanitizer(workspace: &Workspace, host: &str) -> bool {
-    const SYSTEMS: [&str; 4] =
-        ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "x86_64-apple-darwin", "aarch64-apple-darwin"];
-    SYSTEMS.contains(&host) && workspace.succeeds(&mut workspace.command("rustup", "run nightly cargo --version"))
-}
-
-/// Runs the tests of the crate with unsafe code under the address sanitizer; where there is no nightly compiler, under
-/// valgrind, which takes much longer for each case.
-fn sanitizer(workspace: &Workspace) -> Outcome {
-    let host = host(workspace)?;
-    let tests = "test --package shapetracker-copy --lib --tests";
-    if has_address_sanitizer(workspace, &host) {
-        // The target is named so that build scripts and macros are built without the sanitizer.
-        let mut run = workspace.command("rustup", &format!("run nightly cargo {tests} --target {host} --target-dir"));
-        run.arg(workspace.target("sanitizer")).env("RUSTFLAGS", "-Zsanitizer=address");
-        // Some tests ask for more memory than there is, and must be told so.
-        run.env("ASAN_OPTIONS", "allocator_may_return_null=1");
-        return workspace.run(run.env("SHAPETRACKER_CASES", "0.1"));
-    }
-    if workspace.succeeds(&mut workspace.command("valgrind", "--version")) {
-        let runner = format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace('-', "_"));
-        let mut run = workspace.cargo(&format!("{tests} -- --skip large --skip corpus"));
-        // Only what is touched is judged: optimised safe code branches on values that it then does not use.
-        let valgrind = "valgrind --quiet --error-exitcode=1 --undef-value-errors=no";
-        return workspace.run(run.env(runner, valgrind).env("SHAPETRACKER_CASES", "0.02"));
-    }
-    Err(skipped("it needs Rust's nightly compiler (rustup toolchain install nightly) or valgrind"))
+    workspace.run(&mut workspace.cargo(&format!("test {TOGETHER} --benches --no-run")))
 }
 
 fn has_fuzz_targets(workspace: &Workspace) -> bool {
     workspace.path("fuzz/Cargo.toml").is_file()
 }
 
-/// Runs the targets under cargo-fuzz. Only `copy` reaches unsafe code and needs a sanitizer, which takes the nightly
-/// compiler; for the others the stable one will do.
+/// What cargo-fuzz would tell the compiler, so that the targets need no tool: libFuzzer counts the edges that an input
+/// takes, and sees the operands of comparisons.
+const FUZZING: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0";
+
+/// Builds the fuzz targets and runs each for some seconds. Only `copy` reaches unsafe code and needs a sanitizer, which
+/// takes the nightly compiler; for the others the stable one will do.
 fn fuzz(workspace: &Workspace) -> Outcome {
     if !has_fuzz_targets(workspace) {
         return Err(skipped("there are no fuzz targets"));
@@ -195,37 +202,37 @@ fn fuzz(workspace: &Workspace) -> Outcome {
         return Err(failed(format!("FUZZ_SECONDS is `{seconds}`, which is not a whole number")));
     }
 
-    let tools = workspace.target("tools");
-    let path = path_with(&tools.join("bin"));
-    let cargo = |arguments: &str| {
-        let mut command = workspace.cargo(arguments);
-        command.env("PATH", &path);
-        command
-    };
-    if !workspace.succeeds(&mut cargo("fuzz --version")) {
-        let mut install = cargo("install cargo-fuzz --debug --root");
-        if workspace.run(install.arg(&tools)).is_err() {
-            workspace.run(&mut cargo("check --manifest-path fuzz/Cargo.toml"))?;
-            return Err(skipped("cargo-fuzz could not be installed; the targets were only checked"));
+    let host = toolchains::host(workspace)?;
+    let has_sanitizer = toolchains::has_address_sanitizer(workspace, &host);
+    let (sanitized, plain): (Vec<String>, Vec<String>) =
+        workspace.fuzz_targets()?.into_iter().partition(|target| has_sanitizer && target == "copy");
+    for (targets, compiler, flags) in
+        [(&plain, "cargo", FUZZING.to_owned()), (&sanitized, "rustup", format!("{FUZZING} -Zsanitizer=address"))]
+    {
+        if targets.is_empty() {
+            continue;
         }
+        let run = if compiler == "rustup" { "run nightly cargo " } else { "" };
+        let names: String = targets.iter().map(|name| format!(" --bin {name}")).collect();
+        // The target is named so that build scripts and macros are built without the flags.
+        let build = format!("{run}build --release --manifest-path fuzz/Cargo.toml --target {host}{names}");
+        workspace.run(workspace.command(compiler, &build).env("RUSTFLAGS", flags))?;
     }
-    let sanitizer = has_address_sanitizer(workspace, &host(workspace)?);
-    for target in workspace.read(&mut cargo("fuzz list"))?.lines() {
+
+    for target in plain.iter().chain(&sanitized) {
+        let program = workspace.path(format!("fuzz/target/{host}/release/{target}"));
         // New inputs are kept in the first folder; the seeds and the dictionary belong to the project, where it has some.
-        let corpus = format!("fuzz/corpus/{target}");
-        std::fs::create_dir_all(workspace.path(&corpus)).map_err(|e| failed(format!("{corpus}: {e}")))?;
-        let mut run = if target == "copy" && sanitizer {
-            // The proxy of rustup finds the toolchain for cargo-fuzz and all that it calls.
-            cargo(&format!("+nightly fuzz run --sanitizer address {target} {corpus}"))
-        } else {
-            cargo(&format!("fuzz run --sanitizer none {target} {corpus}"))
-        };
+        let (corpus, artifacts) = (format!("fuzz/corpus/{target}"), format!("fuzz/artifacts/{target}/"));
+        for folder in [&corpus, &artifacts] {
+            std::fs::create_dir_all(workspace.path(folder)).map_err(|e| failed(format!("{folder}: {e}")))?;
+        }
+        let mut run = workspace.command(program.with_extension(env::consts::EXE_EXTENSION), &corpus);
         let (seeds, dictionary) = (format!("fuzz/seeds/{target}"), format!("fuzz/{target}.dict"));
         if workspace.path(&seeds).is_dir() {
             run.arg(seeds);
         }
-        run.args(["--", "-timeout=10", "-verbosity=0", "-print_final_stats=1"]);
-        run.arg(format!("-max_total_time={seconds}"));
+        run.args(["-timeout=10", "-verbosity=0", "-print_final_stats=1"]);
+        run.args([format!("-artifact_prefix={artifacts}"), format!("-max_total_time={seconds}")]);
         if target == "copy" {
             // Its inputs have one length.
             run.args(["-len_control=0", "-max_len=160"]);
@@ -327,8 +334,9 @@ mod tests {
     #[test]
     fn names_are_chosen_by_their_parts() {
         let names = |words: &[&str]| chosen(words).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>());
-        assert_eq!(names(&["est", "form"]).unwrap(), ["format", "tests"]);
+        assert_eq!(names(&["tes", "form"]).unwrap(), ["format", "tests"]);
         assert_eq!(names(&["judge"]).unwrap(), ["judge"]);
+        assert_eq!(names(&["quick", "docs"]).unwrap(), ["standing-alone", "format", "clippy", "docs", "tests"]);
         assert!(!names(&[]).unwrap().contains(&"judge"));
         assert!(names(&["format", "nothing"]).unwrap_err().starts_with("no step has `nothing` in its name"));
     }

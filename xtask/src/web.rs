@@ -12,7 +12,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 
 use crate::{
-    steps,
+    steps, toolchains,
     workspace::{Outcome, Stop, Workspace, failed, skipped},
 };
 
@@ -30,7 +30,7 @@ struct Toolchain(Option<PathBuf>);
 impl Toolchain {
     /// The compiler in use with its target, which rustup may fetch; else Debian's, which is fetched once for this user.
     fn find(workspace: &Workspace) -> Result<Toolchain, Stop> {
-        if has_target(workspace) {
+        if toolchains::is_target_installed(workspace, TARGET) {
             return Ok(Toolchain(None));
         }
         let Some(folder) = cache() else {
@@ -42,9 +42,7 @@ impl Toolchain {
         if folder.join("complete").is_file() && folder.join("usr/bin/cargo").exists() {
             return Ok(own);
         }
-        if workspace.succeeds(&mut workspace.command("rustup", &format!("target add {TARGET}")))
-            && has_target(workspace)
-        {
+        if toolchains::has_target(workspace, TARGET) {
             return Ok(Toolchain(None));
         }
         let tools = ["rustup", "apt-get", "dpkg-deb"];
@@ -76,11 +74,6 @@ impl Toolchain {
         }
         command
     }
-}
-
-fn has_target(workspace: &Workspace) -> bool {
-    let folder = workspace.read(&mut workspace.command("rustc", &format!("--print target-libdir --target {TARGET}")));
-    folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir())
 }
 
 /// The folder for what can be fetched again.

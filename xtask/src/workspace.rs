@@ -5,7 +5,9 @@ use std::{
     ffi::OsString,
     io::{IsTerminal, Read},
     path::{Path, PathBuf},
-    process::{Command, ExitStatus, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use anstream::{AutoStream, ColorChoice};
@@ -36,6 +38,8 @@ pub(crate) fn skipped(reason: impl Into<String>) -> Stop {
 pub(crate) struct Workspace {
     /// Whether commands show their output as it comes; otherwise only that of a failing one is shown.
     pub(crate) verbose: bool,
+    /// Whether the tests run in both of their forms, and share the random cases between them.
+    pub(crate) halves: bool,
     metadata: Metadata,
 }
 
@@ -43,7 +47,7 @@ impl Workspace {
     pub(crate) fn find(verbose: bool) -> Result<Self, String> {
         let metadata = MetadataCommand::new().no_deps().exec().map_err(|e| e.to_string())?;
         let ci = env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
-        Ok(Self { verbose: verbose || ci || !std::io::stdout().is_terminal(), metadata })
+        Ok(Self { verbose: verbose || ci || !std::io::stdout().is_terminal(), halves: false, metadata })
     }
 
     /// A path in the checkout.
@@ -70,6 +74,15 @@ impl Workspace {
         packages.flat_map(move |p| p.targets.iter().filter(move |t| is_kind(t)).map(move |t| (p, t)))
     }
 
+    /// The names of the fuzz targets, which are in a workspace of their own.
+    pub(crate) fn fuzz_targets(&self) -> Result<Vec<String>, Stop> {
+        let manifest = self.path("fuzz/Cargo.toml");
+        let metadata = MetadataCommand::new().manifest_path(manifest).no_deps().exec();
+        let metadata = metadata.map_err(|error| failed(error.to_string()))?;
+        let targets = metadata.workspace_packages().into_iter().flat_map(|package| &package.targets);
+        Ok(targets.filter(|target| target.is_bin()).map(|target| target.name.clone()).collect())
+    }
+
     /// `cargo` with arguments as they would be typed, to be run in the root of the checkout.
     pub(crate) fn cargo(&self, arguments: &str) -> Command {
         // Not the path in $CARGO: the proxy of rustup alone understands `+toolchain`.
@@ -83,11 +96,16 @@ impl Workspace {
         command
     }
 
+    /// The variable by which the tests know their share of the random cases; none where they have all of them.
+    pub(crate) fn share_of_cases(&self, part: &'static str) -> Option<(&'static str, &'static str)> {
+        self.halves.then_some(("SHAPETRACKER_PART", part))
+    }
+
     /// Runs a command that must succeed.
     pub(crate) fn run(&self, command: &mut Command) -> Outcome {
         command.stdin(Stdio::null());
         let (status, output) = if self.verbose {
-            (command.status(), String::new())
+            (command.spawn().and_then(|mut child| ended(&mut child)), String::new())
         } else {
             if AutoStream::choice(&std::io::stdout()) != ColorChoice::Never {
                 command.env("CARGO_TERM_COLOR", "always");
@@ -100,7 +118,7 @@ impl Workspace {
         match status {
             Ok(status) if status.success() => Ok(()),
             Ok(status) => Err(failed(format!("{output}`{}` ended with {status}", typed(command)))),
-            Err(e) => Err(failed(format!("`{}` could not be started: {e}", typed(command)))),
+            Err(e) => Err(failed(format!("`{}` could not be run: {e}", typed(command)))),
         }
     }
 
@@ -112,6 +130,13 @@ impl Workspace {
             return Err(failed(format!("{errors}`{}` ended with {}", typed(command), output.status)));
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// The major and the minor version that a program of Rust's says it has: `cargo 1.95.0 (..)`.
+    pub(crate) fn version(&self, program: &str) -> Option<(u64, u64)> {
+        let text = self.read(&mut self.command(program, "--version")).ok()?;
+        let mut numbers = text.split_whitespace().nth(1)?.split('.').map_while(|number| number.parse().ok());
+        Some((numbers.next()?, numbers.next()?))
     }
 
     /// Whether a command can be run and succeeds, its output unseen.
@@ -127,9 +152,66 @@ pub(crate) fn captured(command: &mut Command) -> std::io::Result<(ExitStatus, St
     let mut child = command.spawn()?;
     // The command holds the writing ends; the pipe is at its end once they are closed here too.
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut output = Vec::new();
-    reader.read_to_end(&mut output)?;
-    Ok((child.wait()?, String::from_utf8_lossy(&output).into_owned()))
+    let reading = thread::spawn(move || {
+        let mut output = Vec::new();
+        reader.read_to_end(&mut output).map(|_| output)
+    });
+    let status = ended(&mut child)?;
+    let output = reading.join().map_err(|_| std::io::Error::other("the output could not be read"))??;
+    Ok((status, String::from_utf8_lossy(&output).into_owned()))
+}
+
+/// Waits for a command, but no longer than `COMMAND_MINUTES`: one that hangs is ended with all that it started, so that
+/// nothing waits for it in vain.
+fn ended(child: &mut Child) -> std::io::Result<ExitStatus> {
+    let minutes = env::var("COMMAND_MINUTES").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let end = Instant::now() + Duration::from_secs(60 * minutes);
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if Instant::now() > end {
+            end_with_descendants(child.id());
+            child.wait()?;
+            return Err(std::io::Error::other(format!("it took more than {minutes} minutes (COMMAND_MINUTES)")));
+        }
+        thread::sleep(pause);
+        pause = (2 * pause).min(Duration::from_millis(50));
+    }
+}
+
+/// Ends a process, and those that it started.
+fn end_with_descendants(process: u32) {
+    if cfg!(windows) {
+        _ = Command::new("taskkill").args(["/T", "/F", "/PID", &process.to_string()]).output();
+        return;
+    }
+    let table = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output().map(|output| output.stdout);
+    let table = String::from_utf8_lossy(&table.unwrap_or_default()).into_owned();
+    let numbers = |line: &str| {
+        let mut words = line.split_whitespace().map_while(|word| word.parse::<u32>().ok());
+        Some((words.next()?, words.next()?))
+    };
+    let pairs: Vec<(u32, u32)> = table.lines().filter_map(numbers).collect();
+    let mut ending = vec![process];
+    let mut at = 0;
+    while at < ending.len() {
+        let parent = ending[at];
+        ending.extend(pairs.iter().filter(|pair| pair.1 == parent).map(|pair| pair.0));
+        at += 1;
+    }
+    _ = Command::new("kill").arg("-KILL").args(ending.iter().map(u32::to_string)).output();
+}
+
+/// The processor time of all commands that have ended, where the system tells: on Linux.
+pub(crate) fn processor_time() -> Option<Duration> {
+    let line = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // After the name in parentheses, which may contain anything: the fields from the third on. The sixteenth and the
+    // seventeenth are those of the children that were waited for, in hundredths of a second.
+    let mut fields = line.rsplit_once(')')?.1.split_whitespace().skip(13);
+    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(Duration::from_millis(10 * (user + system)))
 }
 
 /// `PATH` with one more folder, searched first.

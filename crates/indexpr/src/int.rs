@@ -89,3 +89,13 @@ pub fn div_floor(a: i128, b: i128) -> i128 {
 pub fn div_ceil(a: i128, b: i128) -> i128 {
     -div_floor(-a, b)
 }
+
+/// How many bits integers need for a smallest and a largest value: 32 where those suffice, and else 64.
+///
+/// ```
+/// use indexpr::int::bits;
+/// assert_eq!((bits((-5, i32::MAX.into())), bits((0, 1 << 31))), (32, 64));
+/// ```
+pub fn bits((low, high): (i64, i64)) -> u32 {
+    if i32::try_from(low).is_ok() && i32::try_from(high).is_ok() { 32 } else { 64 }
+}

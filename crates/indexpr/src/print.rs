@@ -52,27 +52,56 @@ impl Graph {
         syntax: Syntax,
         name: impl Fn(Expr) -> Option<String>,
     ) -> Result<String, Error> {
-        let mut writer = Writer { graph: self, syntax, pieces: vec![Piece::Operand(expr, 0)] };
+        self.check("text", expr)?;
         let mut text = String::new();
+        self.write_text(expr, syntax, name, |piece| match piece {
+            Ok(piece) => text.push_str(piece),
+            Err(name) => text.push_str(&name),
+        })?;
+        Ok(text)
+    }
+
+    /// Writes an expression piece by piece: text, and what `name` gives for parts of it.
+    pub(crate) fn write_text<N>(
+        &self,
+        expr: Expr,
+        syntax: Syntax,
+        name: impl Fn(Expr) -> Option<N>,
+        mut write: impl FnMut(Result<&str, N>),
+    ) -> Result<(), Error> {
+        let mut writer = Writer { graph: self, syntax, pieces: vec![Piece::Operand(expr, 0)] };
+        let mut length = 0usize;
         while let Some(piece) = writer.pieces.pop() {
-            match piece {
-                Piece::Text(piece) => text.push_str(piece),
-                Piece::Int(value) => text.push_str(&value.to_string()),
-                Piece::Variable(variable) => text.push_str(&self.variables()[variable].name),
-                Piece::Operand(part, binds) => match name(part).filter(|_| part != expr) {
-                    Some(name) => text.push_str(&name),
-                    None => writer.operand(part, binds),
-                },
-                Piece::Arguments(op, part) => match name(part) {
-                    Some(name) => text.push_str(&name),
-                    None => writer.arguments(op, part),
-                },
-            }
-            if text.len() > LONGEST {
+            let number;
+            let text = match piece {
+                Piece::Text(text) => text,
+                Piece::Int(value) => {
+                    number = value.to_string();
+                    &number
+                }
+                Piece::Variable(variable) => &self.variables()[variable].name,
+                Piece::Operand(part, binds) => {
+                    match name(part).filter(|_| part != expr) {
+                        Some(name) => write(Err(name)),
+                        None => writer.operand(part, binds),
+                    }
+                    continue;
+                }
+                Piece::Arguments(op, part) => {
+                    match name(part) {
+                        Some(name) => write(Err(name)),
+                        None => writer.arguments(op, part),
+                    }
+                    continue;
+                }
+            };
+            length += text.len();
+            write(Ok(text));
+            if length > LONGEST {
                 return Err(Reason::TooLong { longest: LONGEST }.in_op("text"));
             }
         }
-        Ok(text)
+        Ok(())
     }
 }
 

@@ -117,8 +117,7 @@ pub(crate) fn witness_json(witness: &Witness) -> report::Value {
 
 /// Writes numbers as Python writes a tuple: `()`, `(3,)`, `(2, 3)`.
 pub(crate) fn tuple<T: fmt::Display>(items: &[T]) -> String {
-    let inside = items.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
-    if items.len() == 1 { format!("({inside},)") } else { format!("({inside})") }
+    shapetracker::text::tuple(items).to_string()
 }
 
 /// `1 view`, `2 views`.

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use shapetracker::expr::{Cost, Syntax};
-use shapetracker::{Error, Movement, Run, ShapeTracker, View};
+use shapetracker::{AddressRun, Error, Movement, ShapeTracker, View};
 
 use crate::answer::Failure;
 
@@ -217,7 +217,7 @@ fn place(err: &serde_json::Error, before: usize) -> String {
 fn crc32_of(tracker: &ShapeTracker) -> Option<String> {
     (tracker.numel() <= MOST_ELEMENTS).then(|| {
         let mut checksum = Checksum::new();
-        tracker.runs(|run| checksum.add(&run));
+        tracker.runs().for_each(|run| checksum.add(run));
         checksum.finish()
     })
 }
@@ -236,14 +236,17 @@ impl Checksum {
         Checksum { hasher: crc32fast::Hasher::new(), block: vec![0; 4096 * Checksum::BYTES], filled: 0 }
     }
 
-    fn add(&mut self, run: &Run) {
-        let (mut address, mut left) = (run.first, run.count);
+    fn add(&mut self, run: AddressRun) {
+        let (mut address, step, mut left) = match run {
+            AddressRun::Valid { first, step, count } => (first, step, count),
+            AddressRun::Masked { count } => (-1, 0, count),
+        };
         while left > 0 {
             let free = &mut self.block[self.filled..];
             let now = (free.len() / Checksum::BYTES).min(usize::try_from(left).unwrap_or(usize::MAX));
             for bytes in free[..now * Checksum::BYTES].chunks_exact_mut(Checksum::BYTES) {
                 bytes.copy_from_slice(&address.to_le_bytes());
-                address = address.wrapping_add(run.step);
+                address = address.wrapping_add(step);
             }
             self.filled += now * Checksum::BYTES;
             left -= now as i64;

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use shapetracker::expr::{Binary, Cost, Expr, Graph, Language, Node, Unsupported};
+use shapetracker::expr::{Binary, Cost, Expr, Graph, Language, Node, Unsupported, int::bits};
 
 use crate::answer::{Failure, count};
 
@@ -69,18 +69,6 @@ pub(crate) fn weight_text(graph: &Graph, of: &[Expr]) -> String {
         0 => cost_text(graph, of),
         weight => format!("{}, weight {weight}", cost_text(graph, of)),
     }
-}
-
-/// The smallest and the largest of all numbers that computing some expressions takes, their own values included.
-pub(crate) fn value_range(graph: &Graph, of: &[Expr]) -> (i64, i64) {
-    let numbers = graph.parts(of).into_iter().filter(|part| !graph.is_condition(*part));
-    let ranges = numbers.map(|part| graph.range(part));
-    ranges.reduce(|(low, high), range| (low.min(range.0), high.max(range.1))).unwrap_or((0, 0))
-}
-
-/// The width of the integers that hold a range of values.
-pub(crate) fn bits((low, high): (i64, i64)) -> u32 {
-    if i32::try_from(low).is_ok() && i32::try_from(high).is_ok() { 32 } else { 64 }
 }
 
 /// `index in 0..6, every intermediate value in -5..8: 32 bits suffice`.

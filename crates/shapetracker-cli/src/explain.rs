@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax};
-use shapetracker::{Chain, ChainStart, Error, ShapeTracker, Unmerged, Verdict, report};
+use shapetracker::{Chain, ChainProgress, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict, report};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
 use crate::code::cost_text;
@@ -11,23 +11,31 @@ use crate::input::text_of;
 use crate::{grid, table};
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(after_help = after_help())]
+pub(crate) struct Args {
+    /// The chain, such as "(3, 2).permute(1, 0)"; - reads it from standard input.
+    #[arg(allow_hyphen_values = true)]
+    chain: String,
+}
+
+/// The end of the help text. The operations are those of the library's table.
+fn after_help() -> String {
+    let operations: Vec<&str> = MovementKind::ALL.iter().map(|kind| kind.name()).collect();
+    format!(
+        "Examples:
   shapetracker explain '(3, 2).permute(1, 0).reshape(3, 2)'
   shapetracker explain '(1, 4).expand(3, 4).step(1, -2)'
   shapetracker explain 'ShapeTracker(views=(View(shape=(2, 3), strides=(1, 2)),)).reshape(6)'
   echo '(8).reshape(2, 4).flip(0)' | shapetracker explain -
 
-Operations: reshape, permute, transpose, expand, broadcast_to, pad, shrink, slice, step, flip, squeeze, unsqueeze, \
-as_strided. A chain may also begin with views, the first next to memory.
+Operations: {}. A chain may also begin with views, the first next to memory.
 
 With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged or new_view, reason, witness), shape, \
 views, reason and witness (when they are several), contiguous, buffer_len, index and valid (Python), \
 cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \
-null where masked; null when there are more than 256).")]
-pub(crate) struct Args {
-    /// The chain, such as "(3, 2).permute(1, 0)"; - reads it from standard input.
-    #[arg(allow_hyphen_values = true)]
-    chain: String,
+null where masked; null when there are more than 256).",
+        operations.join(", ")
+    )
 }
 
 /// An index expression with more definitions than this is only counted: it would bury the rest of the answer.
@@ -48,10 +56,12 @@ struct Explained {
 
 pub(crate) fn explain(args: &Args) -> Result<Answer, Failure> {
     let chain: Chain = text_of(&args.chain)?.parse()?;
-    let trackers = chain.steps()?;
-    let verdicts = chain.ops().iter().zip(trackers.windows(2)).map(|(op, step)| Verdict::of(op, &step[0], &step[1]));
-    let verdicts = verdicts.collect();
-    let reason = trackers.last().and_then(|result| result.single_view().err());
+    let mut progress = chain.progress(None);
+    if let Some(error) = progress.error.take() {
+        return Err(error.into());
+    }
+    let reason = progress.reason();
+    let ChainProgress { trackers, verdicts, .. } = progress;
     let code = trackers[trackers.len() - 1].index_expr();
     let explained = Explained { chain, trackers, verdicts, reason, code };
     Ok(Answer { text: explained.text(), json: explained.json(), positive: true })
@@ -110,7 +120,7 @@ impl Explained {
             let (name, style) = match verdict {
                 Verdict::NoNewView => ("no new view", DIM),
                 Verdict::Merged => ("merged", GOOD),
-                Verdict::NewView(_) => ("new view", BAD),
+                _ => ("new view", BAD),
             };
             let colon = if verdict.reason().is_some() { ":" } else { "" };
             text += &format!("  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {style}{name}{style:#}{colon}\n");

@@ -1,11 +1,11 @@
 //! `shapetracker index`: code for the address of an element, in any of the languages.
 
 use serde_json::json;
-use shapetracker::expr::{IndexExpr, Language, Syntax};
+use shapetracker::expr::{IndexExpr, Language, Syntax, int};
 use shapetracker::{Chain, ShapeTracker, report};
 
 use crate::answer::{Answer, Failure, tuple};
-use crate::code::{Languages, bits, comments, ranges_text, value_range, weight_text};
+use crate::code::{Languages, comments, ranges_text, weight_text};
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -41,7 +41,7 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
     let expr = tracker.index_expr()?;
     let code = if args.kernel { expr.kernel(args.lang)? } else { expr.code(args.lang)? };
     let (graph, parts) = (expr.graph(), [expr.index(), expr.valid()]);
-    let mut values = value_range(graph, &parts);
+    let mut values = graph.values_on_the_way(&parts);
     if args.kernel {
         // A kernel has a loop counter for the elements, too.
         values.1 = values.1.max(tracker.numel());
@@ -58,7 +58,7 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
         "cost": report::Value::from(expr.cost()),
         "index_range": [index_range.0, index_range.1],
         "value_range": [values.0, values.1],
-        "bits": bits(values),
+        "bits": int::bits(values),
     });
     let about = if args.kernel { buffers(&tracker) } else { variables(&expr) };
     let remarks = [about, ranges_text("index", index_range, values), weight_text(graph, &parts)];

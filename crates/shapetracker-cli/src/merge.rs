@@ -58,6 +58,7 @@ pub(crate) fn merge(args: &Args) -> Result<Answer, Failure> {
             positive: false,
         }),
         Err(Unmerged::Error(err)) => Err(err.into()),
+        Err(other) => Err(Failure::new("unmerged", other.to_string())),
     }
 }
 
@@ -94,6 +95,7 @@ fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
             .flat_map(|step| [row(&step.index, ""), row(&step.next(*axis), &format!("{:+}", step.moved()))])
             .collect(),
         Witness::NotABox { valid: [a, b], invalid } => vec![row(a, ""), row(invalid, "between"), row(b, "")],
+        _ => Vec::new(),
     };
     let heading = ["index", "position", "index in the earlier view", "address", ""];
     format!("{BOLD}From index to address{BOLD:#}\n{}", table::table(&heading, &rows, &[1, 3, 4]))

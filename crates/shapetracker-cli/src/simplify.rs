@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use serde_json::json;
 use shapetracker::expr::text::Place;
-use shapetracker::expr::{Expr, Graph, Language, Syntax};
+use shapetracker::expr::{Expr, Graph, Language, Syntax, int};
 use shapetracker::report;
 
 use crate::answer::{Answer, Failure};
-use crate::code::{Languages, bits, comments, ranges_text, value_range, weight_text};
+use crate::code::{Languages, comments, ranges_text, weight_text};
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -68,7 +68,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         None => text(simple)? + "\n",
     };
     let cost = |of: &[Expr]| report::Value::from(graph.cost(of));
-    let (range, values) = (graph.range(simple), value_range(&graph, &after));
+    let (range, values) = (graph.range(simple), graph.values_on_the_way(&after));
     let json = json!({
         "expression": text(expr).ok(),
         "simplified": text(simple).ok(),
@@ -78,7 +78,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         "cost": { "before": cost(&before), "after": cost(&after) },
         "range": [range.0, range.1],
         "value_range": [values.0, values.1],
-        "bits": bits(values),
+        "bits": int::bits(values),
     });
     let remarks = [
         format!("before: {}", weight_text(&graph, &before)),

@@ -376,7 +376,7 @@ fn an_interrupted_run_leaves_nothing_behind() {
         let before = listing(&folder);
         let mut run = Command::new(COMMAND);
         run.current_dir(&folder).args(["apply", "expand(10000000000)", "in.npy", "out.npy"]).args(args);
-        let run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let begun = |folder: &Path| fs::read_dir(folder).unwrap().count() == 2;
         for _ in 0..3000 {
             if begun(folder.path()) {
@@ -386,6 +386,14 @@ fn an_interrupted_run_leaves_nothing_behind() {
         }
         let names: Vec<_> = listing(&folder).into_iter().map(|file| file.0).collect();
         Command::new("kill").args(["-s", signal, &run.id().to_string()]).status().unwrap();
+        // It moves 10 GB if it is not interrupted, and says so in a line, for which a pipe has room.
+        for _ in 0..6000 {
+            if run.try_wait().unwrap().is_some() {
+                break;
+            }
+            sleep(Duration::from_millis(10));
+        }
+        let _ = run.kill();
         let output = run.wait_with_output().unwrap();
         assert!(names[0].starts_with(".out.npy.") && names[0].ends_with(".unfinished"), "{names:?}");
         assert_eq!(output.status.code(), Some(status), "{output:?}");

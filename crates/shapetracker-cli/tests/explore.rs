@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -14,6 +14,9 @@ fn explore(args: &[&str]) -> Command {
     command.arg("explore").args(args);
     command
 }
+
+/// How long anything may take before it counts as never.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// A running command, which ends with the test.
 struct Served {
@@ -25,11 +28,15 @@ struct Served {
 impl Served {
     /// Starts the command; nothing where it was built without the page.
     fn start(args: &[&str]) -> Option<Served> {
+        Served::start_as(explore(args))
+    }
+
+    fn start_as(mut command: Command) -> Option<Served> {
         if !has_page() {
             eprintln!("skipped: the command was built without the page (cargo xtask web)");
             return None;
         }
-        let mut command = explore(args).arg("--json").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut command = command.arg("--json").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(command.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let answer: Value = serde_json::from_str(&line).unwrap();
@@ -39,7 +46,23 @@ impl Served {
 
     fn connect(&self) -> TcpStream {
         let host = self.url.strip_prefix("http://").unwrap().split('/').next().unwrap();
-        TcpStream::connect(host).unwrap()
+        let connection = TcpStream::connect(host).unwrap();
+        // A command that does not answer fails the test and does not stop it.
+        connection.set_read_timeout(Some(LONGEST)).unwrap();
+        connection
+    }
+
+    /// How the command ends, which it must do by itself.
+    #[cfg(unix)]
+    fn ended(&mut self) -> std::process::ExitStatus {
+        let begin = Instant::now();
+        while begin.elapsed() < LONGEST {
+            if let Some(status) = self.command.try_wait().unwrap() {
+                return status;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the command still runs");
     }
 
     /// The head and the content of a file.
@@ -166,8 +189,14 @@ fn idle_connections_keep_nobody_waiting() {
 fn an_interrupt_ends_it_as_it_ends_anything() {
     use std::os::unix::process::ExitStatusExt;
 
-    let Some(mut served) = Served::start(&[]) else { return };
+    // A shell that is not interactive starts what runs in the background with interrupts ignored, the tests and the
+    // commands that they start too. `env` undoes that, where it can.
+    let undo = "--default-signal=INT";
+    let can_undo = Command::new("env").args([undo, "true"]).output().is_ok_and(|output| output.status.success());
+    let mut command = Command::new("env");
+    command.args([undo, env!("CARGO_BIN_EXE_shapetracker"), "explore"]);
+    let Some(mut served) = Served::start_as(if can_undo { command } else { explore(&[]) }) else { return };
     let pid = served.command.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    assert_eq!(served.command.wait().unwrap().signal(), Some(2));
+    assert_eq!(served.ended().signal(), Some(2));
 }

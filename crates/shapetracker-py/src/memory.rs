@@ -293,7 +293,7 @@ const WRITABLE: c_int = 0x0038 | 0x0001;
 
 impl Buffer {
     fn new(object: &Bound<'_, PyAny>, flags: c_int) -> PyResult<Buffer> {
-        let mut buffer = Box::<PyBuffer>::new_zeroed();
+        let mut buffer = Box::new(MaybeUninit::<PyBuffer>::zeroed());
         // SAFETY: there is room for the description, and a thread that holds an object may call Python.
         if unsafe { PyObject_GetBuffer(object.as_ptr(), buffer.as_mut_ptr(), flags) } != 0 {
             return Err(PyErr::fetch(object.py()));

@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 use shapetracker::{Dims, Movement};
 
 use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs};
-use crate::error::{layout, not_invertible, parse, tuple, undecided, unmerged};
+use crate::error::{layout, not_invertible, parse, tuple, unanswered, undecided, unmerged};
 use crate::expr::IndexExpr;
 use crate::picture;
 use crate::view::{View, shown};
@@ -225,8 +225,8 @@ impl ShapeTracker {
     }
 
     /// How many elements the buffer must have.
-    fn buffer_len(&self, py: Python<'_>) -> PyResult<i64> {
-        self.0.buffer_len().map_err(|err| unmerged(py, err))
+    fn buffer_len(&self) -> PyResult<i64> {
+        self.0.buffer_len().map_err(unanswered)
     }
 
     /// For each axis its stride, where the address is affine along it on the valid indices; None where it is not.
@@ -240,9 +240,9 @@ impl ShapeTracker {
     }
 
     /// Whether some valid index turns invalid when its entry at an axis changes.
-    fn axis_is_masked(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn axis_is_masked(&self, axis: &Bound<'_, PyAny>) -> PyResult<bool> {
         let axis = number("axis_is_masked", || "the axis".into(), axis)?;
-        self.0.axis_is_masked(axis).map_err(|err| unmerged(py, err))
+        self.0.axis_is_masked(axis).map_err(unanswered)
     }
 
     /// Two valid indices that read the same address; None when no two do.
@@ -253,7 +253,7 @@ impl ShapeTracker {
 
     /// An index at which two trackers of one shape differ; None when they are the same map.
     fn difference<'py>(&self, py: Python<'py>, other: &ShapeTracker) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let difference = self.0.difference(&other.0).map_err(|err| unmerged(py, err))?;
+        let difference = self.0.difference(&other.0).map_err(unanswered)?;
         difference.map(|index| tuple(py, &index)).transpose()
     }
 

@@ -1,6 +1,6 @@
 //! A chain as far as it can be read and done: its operations, what each does to the views, and the layout that results.
 
-use shapetracker::{Chain, ChainStart, Error, ShapeTracker, Verdict};
+use shapetracker::{Chain, ChainProgress, ChainStart, Error, ShapeTracker, Unmerged, Verdict};
 
 use crate::expression;
 use crate::fault::{Fault, utf16};
@@ -22,13 +22,16 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
     let from_outside = base.as_deref().filter(|_| chain.start() == &ChainStart::Nothing);
     // Where not even the start can be read, nothing is known that could be done.
     let lost = unread.as_ref().is_some_and(|_| chain.start() == &ChainStart::Nothing && chain.ops().is_empty());
-    let (trackers, undone) = if lost { (Vec::new(), None) } else { chain.progress(from_outside) };
+    let progress = (!lost).then(|| chain.progress(from_outside));
+    let why = progress.as_ref().and_then(ChainProgress::reason);
+    let (trackers, verdicts, undone) = progress
+        .map_or_else(Default::default, |ChainProgress { trackers, verdicts, error, .. }| (trackers, verdicts, error));
     let step_unread = || (!lost).then_some(chain.ops().len());
     let error = undone
         .map(|err| Fault::chain(&err, text))
         .or_else(|| unread.map(|err| Fault::syntax(&err, "chain", text).in_step(step_unread())));
-    let steps: Value =
-        trackers.windows(2).enumerate().map(|(number, around)| step(&chain, text, number, around)).collect();
+    let done = trackers.iter().skip(1).zip(&verdicts).enumerate();
+    let steps: Value = done.map(|(number, (after, verdict))| step(&chain, text, number, after, verdict)).collect();
     let rest = trackers.len().saturating_sub(1)..chain.ops().len();
     let rest: Value = rest.map(|number| operation(&chain, text, number)).collect();
     Ok(object! {
@@ -37,7 +40,7 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
         "steps": steps,
         "rest": rest,
         "error": error.map(|error| error.json()),
-        "result": trackers.last().map(result),
+        "result": trackers.last().map(|tracker| result(tracker, why.as_ref())),
     })
 }
 
@@ -74,9 +77,7 @@ fn operation(chain: &Chain, text: &str, number: usize) -> Value {
 }
 
 /// An operation that was done, and what became of the views.
-fn step(chain: &Chain, text: &str, number: usize, around: &[ShapeTracker]) -> Value {
-    let (before, after) = (&around[0], &around[1]);
-    let verdict = Verdict::of(&chain.ops()[number], before, after);
+fn step(chain: &Chain, text: &str, number: usize, after: &ShapeTracker, verdict: &Verdict) -> Value {
     operation(chain, text, number)
         .with("shape", after.shape())
         .with("views", after.views().len())
@@ -84,7 +85,7 @@ fn step(chain: &Chain, text: &str, number: usize, around: &[ShapeTracker]) -> Va
         .with("reason", verdict.reason())
 }
 
-fn result(tracker: &ShapeTracker) -> Value {
+fn result(tracker: &ShapeTracker, why: Option<&Unmerged>) -> Value {
     let (buffer_len, code) = (tracker.buffer_len(), tracker.index_expr());
     object! {
         "shape": tracker.shape(),
@@ -95,7 +96,7 @@ fn result(tracker: &ShapeTracker) -> Value {
         "address_range": tracker.address_range().ok().flatten(),
         "buffer_len": buffer_len.as_ref().ok().copied(),
         "buffer_note": buffer_len.as_ref().err().map(ToString::to_string),
-        "reason": tracker.single_view().err().as_ref(),
+        "reason": why,
         "expression": code.as_ref().ok().map(|code| expression::json(code.graph(), [code.index(), code.valid()])),
         // The operation of this error is a function of the library, which means nothing to whoever reads the page.
         "expression_note": code.as_ref().err().map(Error::reason),

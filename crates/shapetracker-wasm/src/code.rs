@@ -1,7 +1,7 @@
 //! Layouts as code: index expressions in many languages, and chains as calls on arrays.
 
 use shapetracker::expr::{Language, UnknownLanguage};
-use shapetracker::{ArrayLibrary, Chain, ChainStart, ShapeTracker};
+use shapetracker::{ArrayLibrary, Chain, ChainProgress, ChainStart, ShapeTracker};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -53,8 +53,8 @@ impl Read<'_> {
         let text = source.text("chain")?;
         let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
         let base = source.numbers_or_none("base")?.filter(|_| chain.start() == &ChainStart::Nothing);
-        let (trackers, err) = chain.progress(base.as_deref());
-        match err {
+        let ChainProgress { trackers, error, .. } = chain.progress(base.as_deref());
+        match error {
             Some(err) => Err(Fault::chain(&err, text)),
             None => Ok(Read { text, base: base.map(|base| base.to_vec()), chain, trackers }),
         }

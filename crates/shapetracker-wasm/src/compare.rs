@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use shapetracker::{Coverage, Unmerged};
+use shapetracker::{Coverage, Unanswered};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -59,7 +59,7 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
                 let note = || format!("there may be an earlier one, though not among the first {MOST_BEFORE} elements");
                 Ok((Some(first.unwrap_or(index)), unsure.then(note)))
             }
-            Err(Unmerged::Error(err)) => Err(err.into()),
+            Err(Unanswered::Error(err)) => Err(err.into()),
             Err(err) => Ok((None, Some(err.to_string()))),
         };
     }

@@ -1,6 +1,6 @@
 //! Expressions as lists of their distinct parts, operands first, so that the page can show the value of each.
 
-use shapetracker::expr::{Expr, Graph, Node, Syntax};
+use shapetracker::expr::{Expr, Graph, Line, Node, Syntax, TextPiece, int::bits};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -14,8 +14,6 @@ const MOST_NODES: usize = 2000;
 const LONGEST_PART: usize = 240;
 /// The most bytes of the text of a whole expression.
 const LONGEST_WHOLE: usize = 1 << 14;
-/// A part that nests deeper than this becomes a line of its own.
-const DEEPEST: usize = 40;
 
 /// An index and a condition with their parts.
 pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
@@ -47,7 +45,7 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
             Node::Select(..) => json("select"),
         }
     };
-    let values = value_range(graph, &parts);
+    let values = graph.values_on_the_way(&[index, valid]);
     let note = format!("the expression has {} parts, which are not listed", parts.len());
     object! {
         "nodes": if listed { parts.iter().map(node).collect() } else { Value::List(Vec::new()) },
@@ -59,20 +57,9 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
         "cost": graph.cost(&[index, valid]),
         "index_range": graph.range(index),
         "value_range": values,
-        "bits": bits(values),
+        "bits": i64::from(bits(values)),
         "note": (!listed).then_some(note),
     }
-}
-
-/// The smallest and the largest number among the values of some parts.
-fn value_range(graph: &Graph, parts: &[Expr]) -> (i64, i64) {
-    let numbers = parts.iter().filter(|part| !graph.is_condition(**part)).map(|part| graph.range(*part));
-    numbers.reduce(|(low, high), (l, h)| (low.min(l), high.max(h))).unwrap_or((0, 0))
-}
-
-/// The width of the integers that hold a range of values.
-fn bits((low, high): (i64, i64)) -> usize {
-    if i32::try_from(low).is_ok() && i32::try_from(high).is_ok() { 32 } else { 64 }
 }
 
 /// An upper bound of the length of the text of each part. Shared parts are repeated in a text, which can so be
@@ -92,63 +79,19 @@ fn lengths(graph: &Graph, parts: &[Expr]) -> Vec<usize> {
     lengths
 }
 
-/// The code as lines, each of which defines a name: what is used more than once is computed once.
+/// The code, a line for each part with a name: common subexpressions are computed once.
 fn lines(graph: &Graph, parts: &[Expr], [index, valid]: [Expr; 2]) -> Value {
     let place = |expr: Expr| parts.binary_search(&expr).unwrap_or_default();
-    let names = shared_names(graph, parts, [index, valid]);
-    let is_name = |part: Expr| names[place(part)].is_some() || matches!(graph.node(part), Node::Variable(_));
-    let node_of = |part: Expr| is_name(part).then(|| place(part));
-    let line = |name: &str, node: Expr, pieces: Value| object! { "name": name, "node": place(node), "pieces": pieces };
-    let shared =
-        parts.iter().filter_map(|&part| Some(line(names[place(part)].as_ref()?, part, pieces(graph, part, node_of))));
-    let roots = [("valid", valid), ("index", index)].map(|(name, root)| {
-        let pieces = match node_of(root) {
-            Some(node) => Value::List(vec![node.into()]),
-            None => pieces(graph, root, node_of),
-        };
-        line(name, root, pieces)
-    });
-    shared.chain(roots).collect()
-}
-
-/// The names of the common subexpressions, `t0`, `t1` and so on, in the order of the parts; they are those of the code that
-/// the library writes in Python, except where a line would nest deeper than it may here.
-fn shared_names(graph: &Graph, parts: &[Expr], roots: [Expr; 2]) -> Vec<Option<String>> {
-    let place = |expr: Expr| parts.binary_search(&expr).unwrap_or_default();
-    let is_leaf = |expr: Expr| matches!(graph.node(expr), Node::Int(_) | Node::Bool(_) | Node::Variable(_));
-    let (mut uses, mut depths) = (vec![0; parts.len()], vec![0; parts.len()]);
-    for root in roots {
-        uses[place(root)] += 1;
-    }
-    for &part in parts {
-        graph.node(part).operands().for_each(|operand| uses[place(operand)] += 1);
-    }
-    let mut names: Vec<Option<String>> = vec![None; parts.len()];
-    let mut count = 0;
-    for (at, &part) in parts.iter().enumerate() {
-        depths[at] = graph.node(part).operands().map(|operand| depths[place(operand)] + 1).max().unwrap_or(0);
-        if !is_leaf(part) && (uses[at] > 1 || depths[at] > DEEPEST) {
-            names[at] = Some(format!("t{count}"));
-            count += 1;
-            depths[at] = 0;
-        }
-    }
-    names
-}
-
-/// The text of an expression in pieces: text, and the numbers of the nodes that are written as their names.
-fn pieces(graph: &Graph, expr: Expr, node_of: impl Fn(Expr) -> Option<usize>) -> Value {
-    // The names are marked in the text, which is then cut at the marks: no text of an expression has this character.
-    const MARK: char = '\u{1}';
-    let mark = |part: Expr| node_of(part).map(|node| format!("{MARK}{node}{MARK}"));
-    let text = graph.text_with_names(expr, Syntax::Python, mark).unwrap_or_default();
-    let pieces = text.split(MARK).enumerate().filter(|(_, piece)| !piece.is_empty());
-    pieces
-        .map(|(number, piece)| match piece.parse::<usize>() {
-            Ok(node) if number % 2 == 1 => Value::from(node),
-            _ => Value::from(piece),
-        })
-        .collect()
+    let lines = graph.lines(&[("valid", valid), ("index", index)], Syntax::Python).unwrap_or_default();
+    let piece = |piece: TextPiece| match piece {
+        TextPiece::Text(text) => Value::from(text),
+        TextPiece::Part(part) => Value::from(place(part)),
+    };
+    let line = |Line { name, expr, pieces, .. }: Line| {
+        let pieces: Value = pieces.into_iter().map(piece).collect();
+        object! { "name": name, "node": place(expr), "pieces": pieces }
+    };
+    lines.into_iter().map(line).collect()
 }
 
 /// The value of every part at an index.

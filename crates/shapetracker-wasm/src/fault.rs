@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use shapetracker::expr::{self, Unsupported};
-use shapetracker::{ChainError, Error, ParseError, Undecided, Unmerged};
+use shapetracker::{ChainError, Error, ParseError, Unanswered, Undecided};
 
 use crate::json::{Value, object};
 
@@ -110,10 +110,10 @@ impl From<Unsupported> for Fault {
     }
 }
 
-impl From<Unmerged> for Fault {
-    fn from(err: Unmerged) -> Fault {
+impl From<Unanswered> for Fault {
+    fn from(err: Unanswered) -> Fault {
         match err {
-            Unmerged::Error(err) => err.into(),
+            Unanswered::Error(err) => err.into(),
             err => Fault::new("undecided", err.to_string()),
         }
     }

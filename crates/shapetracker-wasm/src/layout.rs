@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use shapetracker::expr::{Expr, Graph, Syntax};
-use shapetracker::{Chain, Dims, MAX_RANK, Run, ShapeTracker};
+use shapetracker::{AddressRun, Chain, Dims, MAX_RANK, ShapeTracker};
 
 use crate::expression;
 use crate::fault::Fault;
@@ -121,7 +121,7 @@ impl Layout {
     /// Calls `emit` with the addresses of all elements in row-major order.
     pub(crate) fn runs(&self, emit: &mut dyn FnMut(Run)) -> Result<(), Fault> {
         match self {
-            Layout::Chain(tracker) => tracker.runs(emit),
+            Layout::Chain(tracker) => tracker.runs().for_each(|run| emit(run.into())),
             Layout::Free(free) => free.graph.evaluate_all(&free.simple, |columns| {
                 for (&first, &valid) in columns[0].iter().zip(columns[1]) {
                     emit(Run { first, step: 0, count: 1, valid: valid == 1 });
@@ -163,6 +163,23 @@ pub(crate) fn tracker(source: &Value) -> Result<ShapeTracker, Fault> {
         _ => chain.tracker(),
     };
     tracker.map_err(|err| Fault::chain(&err, text))
+}
+
+/// Addresses `first, first + step, ..`, or as many masked elements.
+pub(crate) struct Run {
+    pub(crate) first: i64,
+    pub(crate) step: i64,
+    pub(crate) count: i64,
+    pub(crate) valid: bool,
+}
+
+impl From<AddressRun> for Run {
+    fn from(run: AddressRun) -> Run {
+        match run {
+            AddressRun::Valid { first, step, count } => Run { first, step, count, valid: true },
+            AddressRun::Masked { count } => Run { first: -1, step: 0, count, valid: false },
+        }
+    }
 }
 
 impl Free {

@@ -1,6 +1,6 @@
 //! A tile: the addresses of a rectangle of elements. Its cost does not depend on the rest of the tensor.
 
-use shapetracker::{Dims, Lines, ShapeTracker};
+use shapetracker::{AddressLines, AddressRun, Dims, ShapeTracker};
 
 use crate::coverage::{self, Counts};
 use crate::fault::Fault;
@@ -140,9 +140,9 @@ fn of_chain(tracker: &ShapeTracker, lowest: usize, [rows, columns]: [&Side; 2], 
         // A scalar has no axis to go along.
         return cells.fill(tracker.address(&[]).unwrap_or(MASKED));
     }
-    let lines = Lines::of(tracker, lowest);
+    let lines = AddressLines::of(tracker, lowest);
     // Without columns the line is one element long, along any axis.
-    let axis = columns.axes.last().copied().unwrap_or(0);
+    let axis = columns.axes.last().copied().unwrap_or(0) as i64;
     let pieces: Vec<(Dims, i64)> = columns
         .pieces()
         .into_iter()
@@ -159,15 +159,19 @@ fn of_chain(tracker: &ShapeTracker, lowest: usize, [rows, columns]: [&Side; 2], 
             for axis in &columns.axes {
                 index[*axis] = at[*axis];
             }
-            lines.follow(index, axis, columns.step, *count, |run| {
-                let mut address = run.first;
-                for cell in rest.by_ref().take(run.count as usize) {
-                    if run.valid {
-                        *cell = address;
+            for run in lines.follow(index, axis, columns.step, *count) {
+                let cells = rest.by_ref().take(run.count() as usize);
+                match run {
+                    AddressRun::Valid { first, step, .. } => {
+                        let mut address = first;
+                        cells.for_each(|cell| {
+                            *cell = address;
+                            address = address.wrapping_add(step);
+                        });
                     }
-                    address = address.wrapping_add(run.step);
+                    AddressRun::Masked { .. } => cells.for_each(drop),
                 }
-            });
+            }
         }
     }
 }

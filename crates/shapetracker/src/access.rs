@@ -279,7 +279,8 @@ impl ShapeTracker {
         let mut best = written(divisions, None);
         // Divisions may cancel out of the address even though none of them can be done without.
         if best.as_ref().is_none_or(|best| best.code().index_divides()) {
-            let affine = Stacked::of(views).and_then(|stack| stack.plane(&mut Work::a_little()).ok().flatten());
+            let affine =
+                Stacked::of(views).and_then(|stack| stack.affine_where_valid(&mut Work::a_little()).ok().flatten());
             best = affine.and_then(|affine| written(divisions, Some(&affine))).or(best);
         }
         best.or_else(|| written(Divisions::EveryRemainder, None))

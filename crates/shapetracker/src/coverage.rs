@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::merge::Undecided;
 use crate::merge::equation::{div_ceil, div_floor};
-use crate::{ShapeTracker, View};
+use crate::{AddressRun, ShapeTracker, View};
 
 /// A tracker of at most so many elements is walked.
 const MOST_ELEMENTS: i64 = 1 << 24;
@@ -47,11 +47,11 @@ impl ShapeTracker {
     pub fn coverage(&self, addresses: Range<i64>, buckets: usize) -> Result<Coverage, Undecided> {
         let mut coverage = Coverage::over(addresses, buckets);
         if self.numel() <= MOST_ELEMENTS {
-            self.runs(|run| {
-                if run.valid {
-                    coverage.add(run.first, run.step, run.count);
+            for run in self.runs() {
+                if let AddressRun::Valid { first, step, count } = run {
+                    coverage.add(first, step, count);
                 }
-            });
+            }
         } else {
             coverage.add_view(self.as_view().ok_or(Undecided)?)?;
         }

@@ -17,6 +17,7 @@ use indexpr::list::sort_short_by_key;
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotInvertible {
     /// Two valid indices read the same address: there is no inverse.
     #[error("elements {:?} and {:?} both read address {address}: an inverse could not tell them apart", .indices[0], .indices[1])]

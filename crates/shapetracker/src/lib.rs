@@ -70,16 +70,34 @@ pub use error::{Error, ErrorKind};
 pub use fewest::MAX_VIEWS;
 pub use fit::fit;
 pub use inverse::NotInvertible;
-pub use merge::{Conditions, Step, Undecided, Unmerged, Witness, conditions, merge};
-pub use notation::{ArrayLibrary, Chain, ChainError, ChainStart, ParseError};
+pub use merge::{Conditions, Unanswered, Undecided, UnitStep, Unmerged, Witness, conditions, merge};
+pub use notation::{ArrayLibrary, Chain, ChainError, ChainProgress, ChainStart, ParseError};
 pub use operation::{Movement, MovementKind};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use readers::Readers;
-pub use shape::MAX_RANK;
+pub use shape::{MAX_RANK, unravel_index};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;
 pub use view::View;
-pub use walk::{Lines, Run};
+pub use walk::{AddressLines, AddressRun};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+/// Text as the field writes it: shapes, strides and indices as tuples of Python.
+///
+/// ```
+/// use shapetracker::{View, text::tuple};
+///
+/// let view = View::contiguous([2, 3])?;
+/// assert_eq!(format!("{} at strides {}", tuple(view.shape()), tuple(view.strides())), "(2, 3) at strides (3, 1)");
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+pub mod text {
+    pub use crate::tuple::{Tuple, tuple, tuple_of_pairs};
+}
 
 #[cfg(test)]
 mod tests {

@@ -116,6 +116,9 @@ impl Movement {
     }
 }
 
+/// `begin:end:step`.
+pub(crate) type Slice = (Option<i64>, Option<i64>, i64);
+
 /// The arguments of an operation, in one of the few forms that there are.
 pub(crate) enum Arguments<'a> {
     /// Numbers, one after the other.
@@ -131,7 +134,7 @@ pub(crate) enum Arguments<'a> {
     Axis(i64),
     TwoAxes(i64, i64),
     /// One slice per axis.
-    Slices(&'a [(Option<i64>, Option<i64>, i64)]),
+    Slices(&'a [Slice]),
     /// A shape, strides and an offset.
     Strided(&'a [i64], &'a [i64], i64),
 }
@@ -151,7 +154,7 @@ pub(crate) enum Takes {
     AxesOrAll(fn(Dims) -> Movement, fn() -> Movement),
     Axis(fn(i64) -> Movement),
     TwoAxes(fn(i64, i64) -> Movement),
-    Slices(fn(Vec<(Option<i64>, Option<i64>, i64)>) -> Movement),
+    Slices(fn(Vec<Slice>) -> Movement),
     /// A shape, strides and perhaps an offset.
     Strided(fn(Dims, Dims, i64) -> Movement),
 }

@@ -38,7 +38,7 @@ use std::fmt::{self, Write};
 
 use crate::expr::Cost;
 use crate::fit::{Axis, Obstacle};
-use crate::{Error, Step, Unmerged, View, Witness};
+use crate::{Error, UnitStep, Unmerged, View, Witness};
 
 /// A document of JSON: what an answer says, before it is written as text or handed to a library for JSON.
 ///
@@ -321,7 +321,7 @@ impl From<&Witness> for Value {
     fn from(witness: &Witness) -> Value {
         match witness {
             Witness::UnevenStep { axis, steps } => {
-                let step = |step: &Step| {
+                let step = |step: &UnitStep| {
                     Value::Null
                         .with("index", &step.index[..])
                         .with("next", &step.next(*axis)[..])

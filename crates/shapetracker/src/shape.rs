@@ -48,7 +48,23 @@ pub(crate) fn row_major(shape: &[i64]) -> Dims {
     strides
 }
 
-/// The index of a linear position in row-major order: the mixed-radix digits of the position.
+/// The index of an element of a shape by its position in row-major order: the mixed-radix digits of the position.
+/// `None` where the shape has no such element.
+///
+/// ```
+/// use shapetracker::unravel_index;
+///
+/// assert_eq!(unravel_index(5, [2, 3, 4]).unwrap()[..], [0, 1, 1]);
+/// assert_eq!(unravel_index(24, [2, 3, 4]), None);
+/// assert_eq!(unravel_index(0, [0i64; 0]).unwrap()[..], [0i64; 0]);
+/// ```
+pub fn unravel_index(position: i64, shape: impl AsRef<[i64]>) -> Option<Dims> {
+    let shape = shape.as_ref();
+    let numel = checked_numel("unravel_index", shape).ok()?;
+    (0..numel).contains(&position).then(|| unravel(position, shape))
+}
+
+/// [`unravel_index`] of a position that is known to be one of the shape's.
 pub(crate) fn unravel(position: i64, shape: &[i64]) -> Dims {
     let mut index: Dims = shape.into();
     let mut rest = position;

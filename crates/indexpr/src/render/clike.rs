@@ -2,6 +2,7 @@
 
 use super::lower::{Call, Dialect, Infix, Op, Place, Program};
 use crate::graph::Map;
+use crate::lines::{self, Use};
 use crate::list::sort_short_by_key;
 
 /// How deep an expression may be before a part of it gets a name: compilers have limits here, and so have readers.
@@ -52,15 +53,6 @@ pub(super) struct Writer<'a> {
     pub(super) variables: &'a [&'a str],
     /// The number of loops around what needs a variable; empty where there are no loops.
     pub(super) levels: &'a [usize],
-}
-
-/// How an operation is used in a program.
-#[derive(Clone, Copy, Debug, Default)]
-struct Use {
-    /// In how many places its text stands.
-    count: usize,
-    /// Whether one of them is in a loop that it does not depend on.
-    hoisted: bool,
 }
 
 impl Text {
@@ -132,23 +124,13 @@ impl Writer<'_> {
                 titles.entry(place).or_insert(name);
             }
         }
-        let (mut named, mut depths) = (Vec::new(), vec![0; levels.len()]);
-        for place in 0..levels.len() {
-            let op = self.program.op(place);
-            depths[place] = op.operands().map(|operand| depths[operand] + 1).max().unwrap_or(0);
-            let Use { count, hoisted } = uses[place];
-            let deep = depths[place] >= DEEPEST && !titles.contains_key(&place);
-            if !op.is_leaf() && (count > 1 || hoisted || (deep && count > 0)) {
-                named.push(place);
-                depths[place] = 0;
-            }
-        }
+        let operands = |place: Place| self.program.op(place).operands();
+        let mut named = lines::named(uses, DEEPEST, operands, |place| titles.contains_key(&place));
         sort_short_by_key(&mut named, |place| levels[*place]);
 
         let taken: Vec<&str> = self.variables.iter().chain(titles.values()).copied().collect();
         let latex = self.program.dialect == Dialect::Latex;
-        let numbered = (0..).map(|n: usize| if latex { format!("t_{{{n}}}") } else { format!("t{n}") });
-        let mut fresh = numbered.filter(|name| !taken.contains(&&name[..]));
+        let mut fresh = lines::fresh(&taken, |n| if latex { format!("t_{{{n}}}") } else { format!("t{n}") });
         let mut names = vec![None; levels.len()];
         for place in named {
             names[place] = titles.get(&place).map(|title| title.to_string()).or_else(|| fresh.next());

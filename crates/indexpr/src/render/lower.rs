@@ -2,6 +2,7 @@
 
 use super::{Reason, literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
+use crate::int::bits;
 
 /// A language whose expressions look like those of C, more or less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,10 +131,9 @@ impl Program {
         elements: i64,
     ) -> Result<(Program, Vec<Place>), Reason> {
         let parts = parts(graph, of);
-        let narrow = |(low, high): Interval| i32::try_from(low).is_ok() && i32::try_from(high).is_ok();
         let ranges = parts.iter().map(|part| graph.range(*part)).chain([(0, elements)]);
         let past = ranges
-            .filter(|range| !narrow(*range))
+            .filter(|range| bits(*range) > 32)
             .max_by_key(|(low, high)| low.unsigned_abs().max(high.unsigned_abs()));
         if let (Some((low, high)), Dialect::Wgsl) = (past, dialect) {
             return Err(Reason::Narrow { low, high });

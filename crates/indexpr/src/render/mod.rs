@@ -306,7 +306,7 @@ fn constant(graph: &Graph, expr: Expr) -> Option<i64> {
 }
 
 /// What has to be computed, operands first; constants are not made of anything.
-fn parts(graph: &Graph, of: &[Expr]) -> Vec<Expr> {
+pub(crate) fn parts(graph: &Graph, of: &[Expr]) -> Vec<Expr> {
     let mut needed = Map::<Expr, ()>::default();
     let mut pending = of.to_vec();
     while let Some(expr) = pending.pop() {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use shapetracker::expr::{self, Binary, Graph, IndexExpr, Node, Variable};
 use shapetracker::{Access, Dims, Error, ShapeTracker};
 
-use crate::error::{undecided, unmerged};
+use crate::error::{unanswered, undecided};
 
 /// How many elements are looked at.
 const LOOKS: u64 = 1024;
@@ -58,9 +58,9 @@ impl Answers {
     }
 
     /// Whether some element that is there turns into one that is not when its index changes along an axis.
-    pub(super) fn is_masked(&self, py: Python<'_>, axis: usize) -> PyResult<bool> {
+    pub(super) fn is_masked(&self, axis: usize) -> PyResult<bool> {
         let exact = || self.tracker.axis_is_masked(axis as i64);
-        let Some((access, _)) = &self.several else { return exact().map_err(|err| unmerged(py, err)) };
+        let Some((access, _)) = &self.several else { return exact().map_err(unanswered) };
         if !access.is_guarded(axis) {
             return Ok(false);
         }

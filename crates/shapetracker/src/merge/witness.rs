@@ -21,6 +21,7 @@ use crate::error::Error;
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unmerged {
     /// They are provably not one view, and here is why.
     #[error("{0}")]
@@ -66,10 +67,25 @@ impl Unmerged {
 #[error("the question was not decided within the work limit")]
 pub struct Undecided;
 
-impl From<Undecided> for Unmerged {
-    fn from(_: Undecided) -> Self {
-        Unmerged::Undecided
-    }
+/// Why a question about a layout has no answer.
+///
+/// ```
+/// use shapetracker::{ErrorKind, ShapeTracker, Unanswered};
+///
+/// let st = ShapeTracker::contiguous([2, 3])?;
+/// let Err(Unanswered::Error(err)) = st.axis_is_masked(2) else { panic!() };
+/// assert_eq!(err.kind(), ErrorKind::AxisOutOfRange);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unanswered {
+    /// The work limit was reached.
+    #[error(transparent)]
+    Undecided(#[from] Undecided),
+    /// What was asked about does not exist, or the answer is past `i64`.
+    #[error(transparent)]
+    Error(#[from] Error),
 }
 
 /// Proof that no single view does what a stack of views does: a fact about its indices that anyone can check.
@@ -86,13 +102,14 @@ impl From<Undecided> for Unmerged {
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Witness {
     /// Two unit steps along one axis, between valid indices, that move the address by different amounts.
     UnevenStep {
         /// The axis of both steps.
         axis: usize,
         /// The two steps.
-        steps: [Step; 2],
+        steps: [UnitStep; 2],
     },
     /// The valid indices are not a box: an invalid index lies between two valid ones on every axis.
     NotABox {
@@ -115,7 +132,8 @@ pub enum Witness {
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Step {
+#[non_exhaustive]
+pub struct UnitStep {
     /// The index that the step starts from.
     pub index: Dims,
     /// The address there.
@@ -124,11 +142,23 @@ pub struct Step {
     pub to: i64,
 }
 
-impl Step {
+impl UnitStep {
+    /// A step from an index, with the addresses before and after it.
+    ///
+    /// ```
+    /// use shapetracker::UnitStep;
+    ///
+    /// let step = UnitStep::new(&[1, 0], 4, 7);
+    /// assert_eq!((&step.index[..], step.from, step.to), (&[1, 0][..], 4, 7));
+    /// ```
+    pub fn new(index: &[i64], from: i64, to: i64) -> UnitStep {
+        UnitStep { index: index.into(), from, to }
+    }
+
     /// How far the address moves. The difference of two addresses may take one bit more than they do.
     ///
     /// ```
-    /// let step = shapetracker::Step { index: [0, 1][..].into(), from: i64::MIN, to: i64::MAX };
+    /// let step = shapetracker::UnitStep::new(&[0, 1], i64::MIN, i64::MAX);
     /// assert_eq!(step.moved(), (1 << 64) - 1);
     /// ```
     pub fn moved(&self) -> i128 {
@@ -138,7 +168,7 @@ impl Step {
     /// The index that the step leads to, along an axis; the index itself where it has no such axis.
     ///
     /// ```
-    /// let step = shapetracker::Step { index: [0, 1][..].into(), from: 2, to: 5 };
+    /// let step = shapetracker::UnitStep::new(&[0, 1], 2, 5);
     /// assert_eq!(step.next(1)[..], [0, 2]);
     /// ```
     pub fn next(&self, axis: usize) -> Dims {

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{Chain, ChainError, ChainStart};
+use super::{Chain, ChainError, ChainProgress, ChainStart};
 use crate::tuple::tuple;
 use crate::{Movement, ShapeTracker, View};
 
@@ -184,7 +184,7 @@ impl Chain {
     /// # Cost
     /// That of doing the operations, and time proportional to the text.
     pub fn calls(&self, library: ArrayLibrary, base: Option<&[i64]>) -> Result<String, ChainError> {
-        let (trackers, error) = self.progress(base);
+        let ChainProgress { trackers, error, .. } = self.progress(base);
         if let Some(error) = error {
             return Err(error);
         }

@@ -9,7 +9,7 @@ use super::parser::{self, Parsed};
 use indexpr::text::ParseError;
 
 use crate::error::Error;
-use crate::{Dims, Movement, ShapeTracker, View};
+use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 
 /// A chain as text: where it starts and the operations, with their places in the text.
 ///
@@ -108,6 +108,49 @@ impl ChainStart {
     }
 }
 
+/// How far the operations of a [`Chain`] could be done, and what each of them did.
+///
+/// ```
+/// use shapetracker::Chain;
+///
+/// let chain: Chain = "(3, 2).permute(1, 0).reshape(6).reshape(4)".parse()?;
+/// let progress = chain.progress(None);
+/// assert_eq!(progress.trackers.len(), 3); // at the start, and after two operations
+/// assert_eq!(progress.verdicts[1].name(), "new_view");
+/// assert_eq!(progress.error.unwrap().op(), Some(2));
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ChainProgress {
+    /// The tracker before any operation, and after each that could be done; empty where the start itself is at fault.
+    pub trackers: Vec<ShapeTracker>,
+    /// What each operation that could be done did to the number of views.
+    pub verdicts: Vec<Verdict>,
+    /// Why the next operation cannot be done; `None` where all of them were.
+    pub error: Option<ChainError>,
+}
+
+impl ChainProgress {
+    /// Why the views of the last tracker are not one: the answer of [`ShapeTracker::single_view`], taken from the last
+    /// operation where that has just decided it. `None` where there is one view, or no tracker.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
+    /// let progress = chain.progress(None);
+    /// assert_eq!(progress.reason().as_ref(), progress.verdicts[1].reason());
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn reason(&self) -> Option<Unmerged> {
+        let last = self.trackers.last()?;
+        match self.verdicts.last() {
+            // The pair that the operation left is the whole stack.
+            Some(Verdict::NewView(why)) if last.views().len() == 2 => Some(why.clone()),
+            _ => last.single_view().err(),
+        }
+    }
+}
+
 impl Chain {
     /// Where the chain starts.
     ///
@@ -179,7 +222,7 @@ impl Chain {
     /// # Errors
     /// No base shape, views that do not fit each other, an operation that cannot be done.
     pub fn tracker(&self) -> Result<ShapeTracker, ChainError> {
-        self.run(self.base()?, |_| ())
+        self.run(self.base()?, |_, _| ())
     }
 
     /// The tracker after all operations, over a base whose shape is known from elsewhere.
@@ -203,7 +246,7 @@ impl Chain {
     /// Another base shape in the chain, a base shape that cannot be, views that do not fit each other or the base, an
     /// operation that cannot be done.
     pub fn tracker_from(&self, base: &[i64]) -> Result<ShapeTracker, ChainError> {
-        self.run(self.over(base)?, |_| ())
+        self.run(self.over(base)?, |_, _| ())
     }
 
     /// The tracker before any operation and after each, one more than there are operations.
@@ -218,28 +261,33 @@ impl Chain {
     /// # Errors
     /// Those of [`Chain::tracker`].
     pub fn steps(&self) -> Result<Vec<ShapeTracker>, ChainError> {
-        let (steps, error) = self.progress(None);
-        error.map_or(Ok(steps), Err)
+        let ChainProgress { trackers, error, .. } = self.progress(None);
+        error.map_or(Ok(trackers), Err)
     }
 
-    /// The tracker before any operation and after each, as far as they can be done, and why the next one cannot be.
+    /// The tracker before any operation and after each, as far as they can be done, what each did to the views, and why
+    /// the next one cannot be done.
     ///
     /// The base is that of [`Chain::tracker_from`], where one is given.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(4)".parse()?;
-    /// let (steps, error) = chain.progress(None);
-    /// assert_eq!((steps.len(), error.unwrap().op()), (2, Some(1)));
+    /// let progress = chain.progress(None);
+    /// assert_eq!((progress.trackers.len(), progress.error.unwrap().op()), (2, Some(1)));
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
-    pub fn progress(&self, base: Option<&[i64]>) -> (Vec<ShapeTracker>, Option<ChainError>) {
-        let mut steps = Vec::with_capacity(self.ops().len() + 1);
+    pub fn progress(&self, base: Option<&[i64]>) -> ChainProgress {
+        let mut trackers = Vec::with_capacity(self.ops().len() + 1);
+        let mut verdicts = Vec::with_capacity(self.ops().len());
         let start = base.map_or_else(|| self.base(), |base| self.over(base));
         let done = start.and_then(|start| {
-            steps.push(start.clone());
-            self.run(start, |tracker| steps.push(tracker.clone()))
+            trackers.push(start.clone());
+            self.run(start, |tracker, verdict| {
+                trackers.push(tracker.clone());
+                verdicts.push(verdict);
+            })
         });
-        (steps, done.err())
+        ChainProgress { trackers, verdicts, error: done.err() }
     }
 
     /// The tracker before any operation.
@@ -265,11 +313,15 @@ impl Chain {
     }
 
     /// Does the operations one after the other and shows what comes of each.
-    fn run(&self, base: ShapeTracker, mut after: impl FnMut(&ShapeTracker)) -> Result<ShapeTracker, ChainError> {
+    fn run(
+        &self,
+        base: ShapeTracker,
+        mut after: impl FnMut(&ShapeTracker, Verdict),
+    ) -> Result<ShapeTracker, ChainError> {
         self.ops().iter().enumerate().try_fold(base, |tracker, (i, op)| {
             let err = |err| ChainError::new(self.text.clone(), self.span(i), Cause::Op(i, err));
-            let tracker = tracker.apply(op).map_err(err)?;
-            after(&tracker);
+            let (tracker, verdict) = tracker.perform(op).map_err(err)?;
+            after(&tracker, verdict);
             Ok(tracker)
         })
     }

@@ -5,10 +5,11 @@ use smallvec::SmallVec;
 
 use super::ChainStart;
 use super::lexer::Token;
-use super::parser::{Parsed, Parser, Slice};
+use super::parser::{Parsed, Parser};
 use indexpr::text::ParseError;
 
 use crate::error::Error;
+use crate::operation::Slice;
 use crate::shape::{checked_numel, resolve_axis};
 use crate::{Dims, MAX_RANK, Movement, MovementKind, ShapeTracker};
 

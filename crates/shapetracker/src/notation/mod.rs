@@ -13,7 +13,7 @@ mod tests;
 
 pub use calls::ArrayLibrary;
 pub(crate) use calls::list;
-pub use chain::{Chain, ChainStart};
+pub use chain::{Chain, ChainProgress, ChainStart};
 pub use error::ChainError;
 pub use indexpr::text::ParseError;
 #[cfg(feature = "serde")]

@@ -5,12 +5,9 @@ use std::ops::Range;
 use super::ChainStart;
 use super::foreign::{FOREIGN, Methods};
 use super::lexer::{Lexer, Token};
-use crate::operation::Takes;
+use crate::operation::{Slice, Takes};
 use crate::{Dims, MAX_RANK, Movement, MovementKind, PerAxis, Ranges, View};
 use indexpr::text::{ParseError, nearest, quoted};
-
-/// `begin:end:step`.
-pub(super) type Slice = (Option<i64>, Option<i64>, i64);
 
 /// What a chain says, and where.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Chain, ChainStart};
 use crate::Movement;
 use crate::operation::Arguments;
-use crate::tuple::tuple;
+use crate::tuple::{separated, tuple};
 
 /// The chain in one line: `(3, 2).permute(1, 0).reshape(3, 2)`. Views print in the form that the field pastes.
 ///
@@ -78,19 +78,4 @@ impl fmt::Display for Arguments<'_> {
             }
         }
     }
-}
-
-/// Writes items with a comma between every two.
-fn separated<T>(
-    f: &mut fmt::Formatter<'_>,
-    items: &[T],
-    write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
-) -> fmt::Result {
-    for (i, item) in items.iter().enumerate() {
-        if i > 0 {
-            f.write_str(", ")?;
-        }
-        write(f, item)?;
-    }
-    Ok(())
 }

@@ -1,8 +1,9 @@
 //! The tests that decide whether this library is right.
 //!
 //! [`oracle`] evaluates views and movement operations element by element and shares no code with the library; the
-//! modules below hold the library against it. `SHAPETRACKER_CASES=10` runs ten times as many random cases, and
-//! `SHAPETRACKER_SEED=7` draws others than the ones that every default run draws.
+//! modules below hold the library against it. `SHAPETRACKER_CASES=10` runs ten times as many random cases,
+//! `SHAPETRACKER_SEED=7` draws others than the ones that every default run draws, and `SHAPETRACKER_PART=1/2` runs one half
+//! of them.
 
 mod oracle;
 mod python;

@@ -3,6 +3,7 @@
 //! Every generator reads from a [`Tape`] of random numbers. Proptest shrinks the tape, and because smaller numbers
 //! mean simpler choices, a failing case shrinks to a simple one, whatever it depends on.
 
+use std::cell::Cell;
 use std::fmt::Debug;
 use std::str::FromStr;
 
@@ -31,32 +32,20 @@ pub(crate) mod cases {
     pub(crate) const INDEX_PAIRS: u32 = 60_000;
     pub(crate) const INDEX_CHAINS: u32 = 10_000;
     pub(crate) const INDEX_STACKS: u32 = 15_000;
-
-    const TOTAL: u32 = PAIRS
-        + RESHAPES
-        + STACKS
-        + CHAINS
-        + COMPOSITIONS
-        + VIEW_OPERATIONS
-        + SAME_MAPS
-        + SCALED
-        + LARGE
-        + HOSTILE
-        + 8 * QUERIES;
-    const _: () = assert!(TOTAL >= 200_000, "the default run draws at least 200,000 cases");
 }
 
 /// Draws cases and holds each to the property; panics with the simplest failing case that shrinking finds.
 ///
-/// The draws are the same on every run, unless the environment asks for others.
+/// The draws are the same on every run, unless the environment asks for others. `SHAPETRACKER_PART=1/2` holds only the
+/// first, third, fifth .. of them to the property and `2/2` only the others, so that two runs in two forms of the program
+/// share the cases between them.
 pub(crate) fn check<C: Debug>(
     cases: u32,
     generate: impl Fn(&mut Tape) -> C,
     property: impl Fn(&C) -> Result<(), String>,
 ) {
     let seed: u64 = environment("SHAPETRACKER_SEED").unwrap_or(0);
-    let times = environment("SHAPETRACKER_CASES").unwrap_or(1.0);
-    let cases = (f64::from(cases) * times) as u32;
+    let cases = times(cases);
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
@@ -69,13 +58,43 @@ pub(crate) fn check<C: Debug>(
     };
     let tapes = prop::collection::vec(any::<u32>(), Tape::LENGTH);
     let case = |draws: &Vec<u32>| generate(&mut Tape { draws: draws.clone().into_iter() });
-    let outcome =
-        TestRunner::new_with_rng(config, rng).run(&tapes, |draws| property(&case(&draws)).map_err(TestCaseError::fail));
+    let (part, parts) = part();
+    let (number, failed) = (Cell::new(0), Cell::new(false));
+    let outcome = TestRunner::new_with_rng(config, rng).run(&tapes, |draws| {
+        number.set(number.get() + 1);
+        // What comes after a failure is that case made simpler, whatever its number.
+        if !failed.get() && number.get() % parts != part % parts {
+            return Ok(());
+        }
+        property(&case(&draws)).map_err(|reason| {
+            failed.set(true);
+            TestCaseError::fail(reason)
+        })
+    });
     match outcome {
         Ok(()) => {}
         Err(TestError::Fail(reason, draws)) => panic!("{reason}\nsimplest failing case: {:?}", case(&draws)),
         Err(TestError::Abort(reason)) => panic!("no cases: {reason}"),
     }
+}
+
+/// How many cases are drawn in this run for a number of the default run.
+fn times(cases: u32) -> u32 {
+    (f64::from(cases) * environment("SHAPETRACKER_CASES").unwrap_or(1.0)) as u32
+}
+
+/// How many cases are held to their property in this run, about, for a number of the default run: what tests that count
+/// sorts of cases compare with.
+pub(crate) fn held(cases: u32) -> u32 {
+    times(cases) / part().1
+}
+
+/// Which part of the cases is held to their properties, and of how many: the whole, unless the environment says otherwise.
+fn part() -> (u32, u32) {
+    let Some(text) = environment::<String>("SHAPETRACKER_PART") else { return (1, 1) };
+    let part = text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
+    part.filter(|(part, parts)| (1..=*parts).contains(part))
+        .unwrap_or_else(|| panic!("SHAPETRACKER_PART must be like 1/2, and is {text:?}"))
 }
 
 pub(crate) fn environment<T: FromStr>(name: &str) -> Option<T> {

@@ -2,6 +2,7 @@
 //!
 //! C, Rust and Python are run where there is a compiler or an interpreter; CUDA, OpenCL and Metal run on the processor,
 //! behind a few macros; WGSL is validated, and evaluated by the validator. A test whose tool is missing says `skipped`.
+//! A program that has run before, with the same text and the same compiler, is not run again.
 //! `BLESS=1 cargo test -p shapetracker --test languages` rewrites the files under `golden`.
 
 #[allow(dead_code)]

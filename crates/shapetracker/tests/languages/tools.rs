@@ -98,11 +98,37 @@ impl Tool {
         text.lines().map(String::from).collect()
     }
 
+    /// What a program prints.
+    ///
+    /// A program prints the same whenever its text and its compiler are the same, so that what it printed is kept beside
+    /// it: tests that run in several forms (with debug assertions and without) compile each program once, and compile it
+    /// again wherever they write another.
     fn output(&self, what: &str, program: &str) -> Result<String, String> {
         let file = directory().join(format!("{what}_{}.{}", self.name.replace('+', "p"), self.extension));
-        fs::write(&file, program).map_err(|error| error.to_string())?;
+        let kept = file.with_extension(format!("{}.kept", self.extension));
+        let head = format!("{}\n{:?}\n{program}\0", self.version(), self.command);
+        if let Ok(text) = fs::read_to_string(&kept)
+            && let Some(output) = text.strip_prefix(&head)
+        {
+            return Ok(output.to_owned());
+        }
+        let output = self.fresh_output(&file, program)?;
+        // Whole or not at all: a test that is stopped while it writes leaves nothing that another would believe.
+        let unfinished = kept.with_extension(format!("{}.unfinished", std::process::id()));
+        let written = fs::write(&unfinished, head + &output).and_then(|()| fs::rename(&unfinished, &kept));
+        written.map_err(|error| format!("{kept:?}: {error}"))?;
+        Ok(output)
+    }
+
+    /// Which compiler or interpreter it is.
+    fn version(&self) -> String {
+        printed(Command::new(&self.command[0]).arg("--version")).unwrap_or_default()
+    }
+
+    fn fresh_output(&self, file: &Path, program: &str) -> Result<String, String> {
+        fs::write(file, program).map_err(|error| error.to_string())?;
         let mut command = Command::new(&self.command[0]);
-        command.args(&self.command[1..]).arg(&file).current_dir(directory());
+        command.args(&self.command[1..]).arg(file).current_dir(directory());
         if !self.compiles {
             return printed(&mut command);
         }

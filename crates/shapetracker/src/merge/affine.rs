@@ -1,7 +1,11 @@
 //! Is the address affine on the valid indices, whatever set they are?
+//!
+//! A single view needs valid indices that are a box. Most stacks that are no single view fail at that alone, and their
+//! address is one affine map all the same wherever there is one: an index expression then needs no division.
 
 use super::equation::{OutOfWork, Work, gcd};
 use super::level::{Affine, Point};
+use super::sample::Sample;
 use super::stack::{Demand, Stacked};
 use super::system::System;
 use super::validity::Search;
@@ -12,20 +16,16 @@ impl Stacked<'_> {
     ///
     /// Valid indices that are met at random say what the steps must be: linear equations, which most stacks contradict
     /// at once. What is left is whether some valid index has an address above what these steps say or below it, two
-    /// questions of bounded equations. An index that answers one of them is one more equation for the steps.
-    pub(crate) fn plane(&self, work: &mut Work) -> Result<Option<Affine>, OutOfWork> {
+    /// questions of bounded equations. If there is none, the function is proved. An index that answers one of them is one
+    /// more equation for the steps, independent of those before, so that this happens once per axis at most.
+    pub(crate) fn affine_where_valid(&self, work: &mut Work) -> Result<Option<Affine>, OutOfWork> {
         let space = self.whole();
         let rank = space.axes.len();
         let address = |point: &Point| self.address(space.position(point)).map(i128::from);
-        let mut state = 1u64;
-        let mut draw = |bound: i64| {
-            // The high bits of a linear congruence.
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as i64 % bound
-        };
-        let mut anywhere = || space.axes.iter().map(|axis| draw(axis.size)).collect::<Point>();
+        let mut sample = Sample::new();
+        let anywhere = std::iter::repeat_with(|| sample.point(&space));
         let corners = [Point::from_elem(0, rank), space.axes.iter().map(|axis| axis.size - 1).collect()];
-        let tries = corners.into_iter().chain(std::iter::repeat_with(&mut anywhere).take(64));
+        let tries = corners.into_iter().chain(anywhere.take(64));
         let mut met: Vec<(Point, i128)> = tries.filter_map(|point| Some((point.clone(), address(&point)?))).collect();
         if met.is_empty() {
             let Some(point) = self.valid_point(&space, work)? else { return Ok(None) };
@@ -57,8 +57,8 @@ impl Stacked<'_> {
             for (low, high) in [(1, i128::from(u64::MAX)), (-i128::from(u64::MAX), -1)] {
                 let mut system = system.clone();
                 let excess = system.variable(low, high);
-                let plane = index.iter().zip(&found).map(|(&v, &step)| (v, -i128::from(step)));
-                let terms = trace.address.iter().copied().chain(plane).chain([(excess, -1)]);
+                let affine = index.iter().zip(&found).map(|(&v, &step)| (v, -i128::from(step)));
+                let terms = trace.address.iter().copied().chain(affine).chain([(excess, -1)]);
                 system.equation(terms.collect::<Vec<_>>(), constant - trace.offset);
                 against = system.solve(work)?;
                 if against.is_some() {

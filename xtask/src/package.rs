@@ -1,0 +1,95 @@
+//! What a registry would be given: the packages that are to be published, made, unpacked and built as their users would.
+
+use std::{fs, path::Path};
+
+use cargo_metadata::Package;
+
+use crate::workspace::{Outcome, Workspace, failed, skipped};
+
+/// The most bytes that a package may have, compressed. Recorded layouts and golden files would take several times that.
+const MOST_BYTES: u64 = 400_000;
+/// What must be in every package, whatever else is.
+const IN_EVERY_PACKAGE: [&str; 4] = ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+/// Packages everything that is to be published, and builds each package from its own files and those of its siblings.
+///
+/// `cargo package` could build them itself, but into a folder of its own, with every dependency compiled anew. Unpacked
+/// side by side in a workspace they share what the other steps have compiled.
+pub(crate) fn check(workspace: &Workspace) -> Outcome {
+    let packages: Vec<&Package> = workspace.packages().into_iter().filter(|package| is_published(package)).collect();
+    let complaints: Vec<String> = packages.iter().flat_map(|package| missing(package)).collect();
+    if !complaints.is_empty() {
+        return Err(failed(complaints.join("\n")));
+    }
+    // Packages that depend on each other and are on no registry yet can be packaged together since then.
+    if workspace.version("cargo") < Some((1, 90)) {
+        return Err(skipped("packages that depend on each other take cargo 1.90 or later (rustup update)"));
+    }
+
+    let names: String = packages.iter().map(|package| format!(" --package {}", package.name)).collect();
+    let package = format!("package --no-verify --allow-dirty{names}");
+    // What the lock file names is at hand after any build; a registry has nothing to add.
+    if !workspace.succeeds(&mut workspace.cargo(&format!("{package} --offline"))) {
+        workspace.run(&mut workspace.cargo(&package))?;
+    }
+    let folder = workspace.target("package").join("unpacked");
+    unpack(workspace, &packages, &folder)?;
+    for package in &packages {
+        let check = format!("check --all-features --package {} --target-dir", package.name);
+        let mut check = workspace.cargo(&check);
+        workspace.run(check.arg(workspace.target("")).current_dir(&folder))?;
+    }
+    Ok(())
+}
+
+/// Whether a package is to be published: everything is, unless its manifest says `publish = false`.
+fn is_published(package: &Package) -> bool {
+    package.publish.as_ref().is_none_or(|registries| !registries.is_empty())
+}
+
+/// What a manifest does not say and a registry, or whoever finds the package there, wants to know.
+fn missing(package: &Package) -> Vec<String> {
+    let fields = [
+        ("description", package.description.is_none()),
+        ("license", package.license.is_none()),
+        ("readme", package.readme.is_none()),
+        ("rust-version", package.rust_version.is_none()),
+        ("keywords", package.keywords.is_empty()),
+        ("categories", package.categories.is_empty()),
+    ];
+    let missing = fields.into_iter().filter(|(_, is_missing)| *is_missing);
+    missing.map(|(field, _)| format!("{} is to be published, but has no `{field}`", package.name)).collect()
+}
+
+/// Unpacks the packages side by side, as a workspace in which each takes the others from their packages.
+fn unpack(workspace: &Workspace, packages: &[&Package], folder: &Path) -> Outcome {
+    let at = |path: &Path, error: std::io::Error| failed(format!("{}: {error}", path.display()));
+    if folder.is_dir() {
+        fs::remove_dir_all(folder).map_err(|error| at(folder, error))?;
+    }
+    fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
+    let (mut members, mut patches) = (String::new(), String::new());
+    for package in packages {
+        let name = format!("{}-{}", package.name, package.version);
+        let packed = workspace.target("package").join(format!("{name}.crate"));
+        let bytes = fs::metadata(&packed).map_err(|error| at(&packed, error))?.len();
+        if bytes > MOST_BYTES {
+            return Err(failed(format!("{name}.crate has {bytes} bytes, and may have {MOST_BYTES}")));
+        }
+        workspace.run(workspace.command("tar", "-xzf").arg(&packed).arg("-C").arg(folder))?;
+        for file in IN_EVERY_PACKAGE {
+            let path = folder.join(&name).join(file);
+            if !path.is_file() {
+                return Err(failed(format!("{name}.crate has no {file}")));
+            }
+        }
+        members += &format!("  \"{name}\",\n");
+        patches += &format!("{} = {{ path = \"{name}\" }}\n", package.name);
+    }
+    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = [\n{members}]\n\n[patch.crates-io]\n{patches}");
+    let manifest_path = folder.join("Cargo.toml");
+    fs::write(&manifest_path, manifest).map_err(|error| at(&manifest_path, error))?;
+    let lock = workspace.path("Cargo.lock");
+    fs::copy(&lock, folder.join("Cargo.lock")).map_err(|error| at(&lock, error))?;
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Steps that need more of Rust than the stable compiler for this machine: other compilers, other targets, Miri and the
+//! sanitizers. What rustup can fetch is fetched; where it cannot, the step is skipped and says what is missing.
+
+use std::{collections::BTreeMap, path::Path};
+
+use cargo_metadata::semver::Version;
+
+use crate::workspace::{Outcome, Stop, Workspace, failed, skipped};
+
+const WINDOWS: &str = "x86_64-pc-windows-gnu";
+
+/// Whether the standard library for a target is there, after asking rustup for it where it is not.
+pub(crate) fn has_target(workspace: &Workspace, target: &str) -> bool {
+    is_target_installed(workspace, target)
+        || (workspace.succeeds(&mut workspace.command("rustup", &format!("target add {target}")))
+            && is_target_installed(workspace, target))
+}
+
+/// Whether the standard library for a target is there, for the compiler in use.
+pub(crate) fn is_target_installed(workspace: &Workspace, target: &str) -> bool {
+    let folder = workspace.read(&mut workspace.command("rustc", &format!("--print target-libdir --target {target}")));
+    folder.is_ok_and(|folder| Path::new(folder.trim()).is_dir())
+}
+
+/// Checks what people run on Windows. There is no linker for it here, and `check` needs none.
+pub(crate) fn windows(workspace: &Workspace) -> Outcome {
+    if !cfg!(windows) && !has_target(workspace, WINDOWS) {
+        return Err(skipped(format!("the standard library for it could not be fetched (rustup target add {WINDOWS})")));
+    }
+    // The default members are what is published.
+    let target = if cfg!(windows) { String::new() } else { format!(" --target {WINDOWS}") };
+    workspace.run(&mut workspace.cargo(&format!("check --all-features{target}")))
+}
+
+/// Checks each package with the compiler of its `rust-version`. Packages without one promise nothing.
+pub(crate) fn oldest_rust(workspace: &Workspace) -> Outcome {
+    let mut promises: BTreeMap<&Version, Vec<&str>> = BTreeMap::new();
+    for package in workspace.packages() {
+        if let Some(version) = &package.rust_version {
+            promises.entry(version).or_default().push(&package.name);
+        }
+    }
+    if promises.is_empty() {
+        return Err(failed("no package has a `rust-version`"));
+    }
+    for (version, packages) in promises {
+        let packages: String = packages.iter().map(|name| format!(" --package {name}")).collect();
+        let check = format!("check --all-features{packages}");
+        let mut check = if workspace.version("rustc") == Some((version.major, version.minor)) {
+            workspace.cargo(&check)
+        } else {
+            let Some(toolchain) = toolchain(workspace, version) else {
+                let Version { major, minor, .. } = version;
+                return Err(skipped(format!(
+                    "Rust {major}.{minor} is not there and could not be fetched (rustup toolchain install {major}.{minor})"
+                )));
+            };
+            workspace.command("rustup", &format!("run {toolchain} cargo {check}"))
+        };
+        workspace.run(&mut check)?;
+    }
+    Ok(())
+}
+
+/// The name by which rustup knows a compiler of a version: one that is there, or one that it fetches.
+fn toolchain(workspace: &Workspace, Version { major, minor, patch, .. }: &Version) -> Option<String> {
+    let names = [format!("{major}.{minor}.{patch}"), format!("{major}.{minor}")];
+    let is_there =
+        |name: &&String| workspace.succeeds(&mut workspace.command("rustup", &format!("run {name} cargo --version")));
+    if let Some(name) = names.iter().find(is_there) {
+        return Some(name.clone());
+    }
+    let install = format!("toolchain install {} --profile minimal --no-self-update", names[0]);
+    workspace.succeeds(&mut workspace.command("rustup", &install));
+    names.iter().find(is_there).cloned()
+}
+
+/// Whether there is a nightly compiler with a component, after asking rustup for the component where there is not.
+fn has_nightly(workspace: &Workspace, component: &str) -> bool {
+    let is_there =
+        || workspace.succeeds(&mut workspace.command("rustup", &format!("run nightly cargo {component} --version")));
+    let add = format!("component add {component} --toolchain nightly");
+    is_there() || (workspace.succeeds(&mut workspace.command("rustup", &add)) && is_there())
+}
+
+/// Interprets the tests that were written for Miri: `miri` in the copying crate, `boundary` in the explorer's engine.
+///
+/// Miri takes the scalar path of the kernels, as every processor without their instructions does, and sees what the
+/// address sanitizer does not: reads of uninitialised memory, broken aliasing, data races.
+pub(crate) fn miri(workspace: &Workspace) -> Outcome {
+    if !has_nightly(workspace, "miri") {
+        return Err(skipped("Miri could not be fetched (rustup component add miri --toolchain nightly)"));
+    }
+    for tests in ["--package shapetracker-copy --test it miri", "--package shapetracker-wasm --lib boundary"] {
+        let mut run = workspace.command("rustup", &format!("run nightly cargo miri test {tests} --target-dir"));
+        // What allocates threads reads how many processors there are, and where; that is outside of the interpreter.
+        run.arg(workspace.target("miri")).env("MIRIFLAGS", "-Zmiri-disable-isolation");
+        workspace.run(&mut run)?;
+    }
+    Ok(())
+}
+/// The machine that the compiler builds for.
+pub(crate) fn host(workspace: &Workspace) -> Result<String, Stop> {
+    let version = workspace.read(&mut workspace.command("rustc", "--version --verbose"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| failed("`rustc --version --verbose` names no host"))
+}
+
+/// Whether there is a compiler that can build with the address sanitizer.
+pub(crate) fn has_address_sanitizer(workspace: &Workspace, host: &str) -> bool {
+    const SYSTEMS: [&str; 4] =
+        ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "x86_64-apple-darwin", "aarch64-apple-darwin"];
+    SYSTEMS.contains(&host) && workspace.succeeds(&mut workspace.command("rustup", "run nightly cargo --version"))
+}
+
+/// Runs the tests of the crate with unsafe code under the address sanitizer; where there is no nightly compiler, under
+/// valgrind, which takes much longer for each case.
+pub(crate) fn sanitizer(workspace: &Workspace) -> Outcome {
+    let host = host(workspace)?;
+    let tests = "test --package shapetracker-copy --lib --tests";
+    if has_address_sanitizer(workspace, &host) {
+        // The target is named so that build scripts and macros are built without the sanitizer.
+        let mut run = workspace.command("rustup", &format!("run nightly cargo {tests} --target {host} --target-dir"));
+        run.arg(workspace.target("sanitizer")).env("RUSTFLAGS", "-Zsanitizer=address");
+        // Some tests ask for more memory than there is, and must be told so.
+        run.env("ASAN_OPTIONS", "allocator_may_return_null=1");
+        return workspace.run(run.env("SHAPETRACKER_CASES", "0.1"));
+    }
+    if workspace.succeeds(&mut workspace.command("valgrind", "--version")) {
+        let runner = format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace('-', "_"));
+        let mut run = workspace.cargo(&format!("{tests} -- --skip large --skip corpus"));
+        // Only what is touched is judged: optimised safe code branches on values that it then does not use.
+        let valgrind = "valgrind --quiet --error-exitcode=1 --undef-value-errors=no";
+        return workspace.run(run.env(runner, valgrind).env("SHAPETRACKER_CASES", "0.02"));
+    }
+    Err(skipped("it needs Rust's nightly compiler (rustup toolchain install nightly) or valgrind"))
+}
