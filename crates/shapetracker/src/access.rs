@@ -109,7 +109,7 @@ impl Access {
     ///
     /// ```
     /// let access = shapetracker::ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.access()?;
-    /// assert_eq!(access.address().unwrap().to_string(), "i0 + 2*i1");
+    /// assert_eq!(access.address().unwrap().to_string(), "i0 + i1*2");
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn address(&self) -> Option<&Linear> {
@@ -132,7 +132,7 @@ impl Access {
     /// ```
     /// let st = shapetracker::ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([6])?;
     /// let access = st.access()?;
-    /// assert_eq!(access.address().unwrap().to_string(), "2*i0 - 5*q0");
+    /// assert_eq!(access.address().unwrap().to_string(), "i0*2 - q0*5");
     /// let [floor] = access.floors() else { panic!() };
     /// assert_eq!((floor.numerator.to_string(), floor.divisor), ("i0".to_owned(), 3));
     /// # Ok::<(), shapetracker::Error>(())
