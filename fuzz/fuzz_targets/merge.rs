@@ -6,7 +6,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use shapetracker::{ShapeTracker, Step, Unmerged, View, Witness, merge};
+use shapetracker::{ShapeTracker, UnitStep, Unmerged, View, Witness, merge};
 
 /// The most elements of a view: the judge walks them all.
 const MOST: i64 = 512;
@@ -171,7 +171,7 @@ fuzz_target!(|input: Input| {
             assert!(!mergeable, "{shown}: {candidate}, but {witness}");
             match &witness {
                 Witness::UnevenStep { axis, steps } => {
-                    let moved = steps.each_ref().map(|Step { index, from, to }| {
+                    let moved = steps.each_ref().map(|UnitStep { index, from, to, .. }| {
                         let mut next = index.to_vec();
                         next[*axis] += 1;
                         assert_eq!((at(index), at(&next)), (Some(*from), Some(*to)), "{shown}: {witness}");
@@ -187,6 +187,7 @@ fuzz_target!(|input: Input| {
                     };
                     assert!(invalid.len() == shape.len() && (0..shape.len()).all(between), "{shown}: {witness}");
                 }
+                other => panic!("{shown}: no check knows {other:?}"),
             }
         }
         other => panic!("{shown}: {other:?}"),

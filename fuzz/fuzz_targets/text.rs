@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use shapetracker::{Chain, ShapeTracker, Start, View};
+use shapetracker::{Chain, ShapeTracker, ChainStart, View};
 
 fuzz_target!(|text: &str| {
     match text.parse::<View>() {
@@ -27,7 +27,7 @@ fuzz_target!(|text: &str| {
         assert!(ends && printed.contains(&op.to_string()));
     }
     // Long chains and tall stacks are work, not news.
-    let views = if let Start::Views(views) = chain.start() { views.len() } else { 1 };
+    let views = if let ChainStart::Views(views) = chain.start() { views.len() } else { 1 };
     if chain.ops().len() > 16 || views > 4 {
         return;
     }

@@ -22,7 +22,7 @@ export interface ChainSource {
   base?: Integer[] | null;
 }
 
-/** A layout as expressions over variables, an axis each. */
+/** A layout as expressions over variables, one axis per variable. */
 export interface FreeSource {
   index: string;
   valid?: string | null;
@@ -109,22 +109,29 @@ export interface Start {
   text: string;
 }
 
-export type NodeKind = "int" | "bool" | "variable" | "binary" | "within" | "not" | "select";
+export type BinaryOperator =
+  "+" | "-" | "*" | "//" | "%" | "min" | "max" | "<" | "<=" | ">" | ">=" | "==" | "!=" | "and" | "or";
+
+/** What an expression is made of at its root. */
+export type NodeContent =
+  | { kind: "int"; value: Integer }
+  | { kind: "bool"; value: boolean }
+  | { kind: "variable"; name: string }
+  | { kind: "binary"; op: BinaryOperator }
+  | { kind: "within"; begin: Integer; end: Integer }
+  | { kind: "not" }
+  | { kind: "select" };
+
+export type NodeKind = NodeContent["kind"];
 
 /** A part of an expression; operands are numbers of earlier nodes. */
-export interface ExpressionNode {
-  kind: NodeKind;
+export type ExpressionNode = NodeContent & {
   operands: number[];
   low: Integer;
   high: Integer;
   condition: boolean;
   text: string | null;
-  op?: string;
-  name?: string;
-  value?: Integer | boolean;
-  begin?: Integer;
-  end?: Integer;
-}
+};
 
 /** A line of the code: text, and the numbers of nodes that have a name. */
 export interface ExpressionLine {

@@ -1,12 +1,12 @@
-//! What a command says: an answer, or why there is none.
+//! The answer of a command as text and as JSON, or the failure that it ends with.
 
 use std::fmt;
 use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
-use shapetracker::{ChainError, Error, ParseError, View, Witness};
-use textwrap::core::display_width;
+use shapetracker::expr::text::Place;
+use shapetracker::{ChainError, Error, ParseError, Witness, report};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -20,48 +20,42 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     /// For programs.
     pub(crate) json: Value,
-    /// Whether the answer is a yes, as opposed to a no.
+    /// Whether the exit status is 0 rather than 1: a negative answer, such as views that do not merge, is not.
     pub(crate) positive: bool,
 }
 
-/// Why a command has no answer: its input cannot be read, or makes no sense.
+/// Why a command has no answer: its input cannot be read, does not make sense, or asks for what cannot be done.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: String,
     message: String,
-    /// The text that was given, with carets under the fault.
-    place: Option<String>,
-    /// The bytes that the carets are under.
-    span: Option<Range<usize>>,
-    /// Whether the question was well put, and the answer is that it cannot be done.
+    /// The part of the text that is at fault.
+    place: Option<Place>,
+    /// Whether the request makes sense and cannot be met: the exit status is then 1 instead of 2.
     refused: bool,
 }
 
 impl Failure {
     pub(crate) fn new(kind: &str, message: impl Into<String>) -> Failure {
-        Failure { kind: kind.into(), message: message.into(), place: None, span: None, refused: false }
+        Failure { kind: kind.into(), message: message.into(), place: None, refused: false }
     }
 
-    /// A well-put question for something that cannot be done.
+    /// A request that makes sense, and cannot be met.
     pub(crate) fn refusal(kind: &str, message: impl Into<String>) -> Failure {
         Failure { refused: true, ..Failure::new(kind, message) }
     }
 
     /// A failure at some bytes of a text.
     pub(crate) fn at(kind: &str, message: impl Into<String>, text: &str, span: Range<usize>) -> Failure {
-        Failure::new(kind, message).placed(text, span)
+        Failure::new(kind, message).placed(&Place::new(text, span))
     }
 
-    /// The same failure, at some bytes of a text.
-    pub(crate) fn placed(self, text: &str, span: Range<usize>) -> Failure {
-        // What a terminal would act on could hide the fault.
-        let shown = |part: &str| part.replace(|c: char| c.is_control(), "\u{fffd}");
-        let [before, marked] = [&text[..span.start], &text[span.clone()]].map(|part| display_width(&shown(part)));
-        let place = format!("  {}\n  {}{}", shown(text), " ".repeat(before), "^".repeat(marked.max(1)));
-        Failure { place: Some(place), span: Some(span), ..self }
+    /// The same failure, at a place in a text.
+    pub(crate) fn placed(self, place: &Place) -> Failure {
+        Failure { place: Some(place.clone()), ..self }
     }
 
-    /// How the command ends.
+    /// The exit status.
     pub(crate) fn status(&self) -> u8 {
         if self.refused { 1 } else { 2 }
     }
@@ -85,7 +79,7 @@ impl Failure {
         let mut error = Map::new();
         error.insert("kind".into(), json!(self.kind));
         error.insert("message".into(), json!(self.message));
-        if let Some(span) = &self.span {
+        if let Some(span) = self.place.as_ref().map(Place::span) {
             error.insert("span".into(), json!([span.start, span.end]));
         }
         json!({ "error": error })
@@ -94,50 +88,36 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(err: Error) -> Failure {
-        Failure::new(&err.kind().name(), err.to_string())
+        Failure::new(err.kind().name(), err.to_string())
+    }
+}
+
+impl From<shapetracker::expr::Error> for Failure {
+    fn from(err: shapetracker::expr::Error) -> Failure {
+        Error::from(err).into()
     }
 }
 
 impl From<ParseError> for Failure {
     fn from(err: ParseError) -> Failure {
-        let shown = err.to_string();
-        let place = shown.split_once('\n').map(|(_, place)| place.to_owned());
-        Failure { place, span: Some(err.span()), ..Failure::new("syntax", err.message()) }
+        Failure::new("syntax", err.message()).placed(err.place())
     }
 }
 
 impl From<ChainError> for Failure {
     fn from(err: ChainError) -> Failure {
-        let kind = err.error().map_or("base".into(), |err| err.kind().name());
-        let message = err.message();
-        let shown = err.to_string();
-        let place = shown.strip_suffix(&message).map(|place| place.trim_end().to_owned());
-        Failure { place, span: Some(err.span()), ..Failure::new(&kind, message) }
+        Failure::new(err.name(), err.message()).placed(err.place())
     }
 }
 
-/// A witness as an object.
-pub(crate) fn witness_json(witness: &Witness) -> Value {
-    match witness {
-        Witness::UnevenStep { axis, steps } => {
-            let steps = steps.iter().map(|step| json!({ "index": step.index[..], "from": step.from, "to": step.to }));
-            json!({ "kind": "uneven_step", "axis": axis, "steps": steps.collect::<Vec<_>>() })
-        }
-        Witness::NotABox { valid: [a, b], invalid } => {
-            json!({ "kind": "not_a_box", "valid": [a[..], b[..]], "invalid": invalid[..] })
-        }
-    }
-}
-
-/// Views as a list of objects.
-pub(crate) fn views_json(views: &[View]) -> Value {
-    views.iter().map(|view| json!(view)).collect()
+/// A witness as the command prints it: without the fields that follow from the others.
+pub(crate) fn witness_json(witness: &Witness) -> report::Value {
+    report::Value::from(witness).without(&["next", "moved"])
 }
 
 /// Writes numbers as Python writes a tuple: `()`, `(3,)`, `(2, 3)`.
 pub(crate) fn tuple<T: fmt::Display>(items: &[T]) -> String {
-    let inside = items.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
-    if items.len() == 1 { format!("({inside},)") } else { format!("({inside})") }
+    shapetracker::text::tuple(items).to_string()
 }
 
 /// `1 view`, `2 views`.

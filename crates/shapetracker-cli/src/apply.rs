@@ -1,4 +1,4 @@
-//! `shapetracker apply`: the data of files, moved.
+//! `shapetracker apply`: moves the data of files through a chain of operations.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -24,8 +24,8 @@ use crate::plan::{indented, traffic, traffic_text};
 
 The shape of the tensor comes from the file, so that the chain may begin with an operation; where it begins with a \
 shape, the two must agree. The output is of the format of the input, with the same types, in row-major order; a .npy file \
-is byte for byte what numpy.save writes. Without --tensor the chain is for every tensor of the file; with it, the others \
-are copied as they are.
+is byte for byte what numpy.save writes. Without --tensor every tensor of the file goes through the chain; with it, the \
+others are copied unchanged.
 
 The output gets its name when all of it is on the disk. With --force a file that is there, even a read-only one, is \
 replaced by a new one with its permissions. A run that fails or is interrupted leaves nothing behind; one \
@@ -42,16 +42,16 @@ pub(crate) struct Args {
     input: PathBuf,
     /// The file to write.
     output: PathBuf,
-    /// The tensor that the chain is for; may be given several times. Every tensor when it is not given.
+    /// A tensor to move through the chain; may be given several times. Without it, every tensor is.
     #[arg(long, value_name = "NAME")]
     tensor: Vec<String>,
-    /// What stands where the result is masked, as the type writes it: -1, 1e-3, nan, true, 1-2j, NaT.
+    /// The value of masked elements, as the type writes it: -1, 1e-3, nan, true, 1-2j, NaT.
     #[arg(long, value_name = "VALUE", default_value = "0", allow_hyphen_values = true)]
     fill: String,
     /// How many threads move the data, at most 1024; 0 for as many as the machine runs at once.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     threads: u16,
-    /// Say what would be done, and do nothing.
+    /// Print what would be done, and write nothing.
     #[arg(long)]
     dry_run: bool,
     /// Replace the output if it is there already; the new file has the permissions of the old one.
@@ -59,21 +59,22 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// The output is written in blocks of at least and at most so many bytes.
+/// The smallest and the largest number of bytes in a block of the output.
 const BLOCKS: (u128, u128) = (64 << 20, 512 << 20);
 
-/// A block is a part of the output: the larger it is, the fewer times a page of an input larger than memory is read.
+/// The output is written in about so many blocks. Larger blocks read each page of an input that does not fit into memory
+/// fewer times.
 const PARTS: u128 = 64;
 
-/// Where there are fewer bytes for a thread, it is not worth its start.
-const BYTES_A_THREAD: u128 = 256 << 10;
+/// Fewer bytes per thread than this take less time than starting the thread.
+const BYTES_PER_THREAD: u128 = 256 << 10;
 
-/// What becomes of a tensor of the input.
+/// How one tensor of the input is moved to the output.
 struct Move<'a> {
     tensor: &'a Tensor,
-    /// Whether the chain is for it.
+    /// Whether it goes through the chain; otherwise its bytes are copied.
     chosen: bool,
-    /// The tracker over its elements; over its bytes if the chain is not for it.
+    /// The tracker over its elements; over its bytes if they are copied.
     tracker: ShapeTracker,
     width: usize,
     fill: Vec<u8>,
@@ -156,7 +157,7 @@ fn no_tensor(name: &str, input: &Input) -> Failure {
     Failure::new("tensor", message)
 }
 
-/// A name that ends like that of another format would lead its readers astray.
+/// Refuses an output whose extension is that of another format, which would mislead whoever opens it.
 fn check_extension(input: &Input, args: &Args) -> Result<(), Failure> {
     let is = input.extension();
     let extension = args.output.extension().map(|extension| extension.to_ascii_lowercase());
@@ -179,7 +180,7 @@ impl<'a> Move<'a> {
         Ok(Move { tensor, chosen: true, tracker, width, fill, traffic })
     }
 
-    /// The same bytes again.
+    /// A tensor whose bytes are copied as they are.
     fn unchanged(tensor: &'a Tensor) -> Result<Move<'a>, shapetracker::Error> {
         let bytes = tensor.place.len();
         let tracker = ShapeTracker::contiguous([bytes as i64])?;
@@ -187,7 +188,7 @@ impl<'a> Move<'a> {
         Ok(Move { tensor, chosen: false, tracker, width: 1, fill: vec![0], traffic })
     }
 
-    /// How its data is moved; nothing where there is none to move.
+    /// The plan that moves its data; `None` for elements without bytes.
     fn plan(&self) -> Result<Option<Plan>, Failure> {
         if self.width == 0 {
             return Ok(None);
@@ -201,7 +202,7 @@ impl<'a> Move<'a> {
     }
 }
 
-/// Writes the output: this thread moves the data of one block while another writes that of the block before.
+/// Writes the output: while this thread moves the data of one block, another writes the block before it to the disk.
 fn write(mut output: Output, input: &Input, header: &[u8], moves: &[Move], args: &Args) -> Result<(), Failure> {
     let threads = threads(args.threads, moves)?;
     let block = (total(moves).1 / PARTS).clamp(BLOCKS.0, BLOCKS.1) as usize;
@@ -212,7 +213,7 @@ fn write(mut output: Output, input: &Input, header: &[u8], moves: &[Move], args:
         let writer = thread::Builder::new().name("writer".into()).spawn_scoped(scope, move || {
             for buffer in to_write {
                 output.write(&buffer)?;
-                // Nobody takes the last ones back.
+                // The buffers of the last blocks are not needed again: that nobody receives them is no error.
                 let _ = written.send(buffer);
             }
             Ok::<Output, Failure>(output)
@@ -220,10 +221,10 @@ fn write(mut output: Output, input: &Input, header: &[u8], moves: &[Move], args:
         let writer = writer.map_err(|err| Failure::new("io", format!("the thread that writes cannot start: {err}")))?;
         let mut buffers = vec![Vec::new(), Vec::new()];
         let mut moved = Ok(());
-        // Elements without bytes may be more than anyone could count.
+        // Elements without bytes have nothing to move, and the size of the file does not bound their number.
         'all: for m in moves.iter().filter(|m| m.width > 0) {
             for ranges in blocks(m.tracker.shape(), (block / m.width).max(1) as i64) {
-                // Nothing comes back, and nothing is taken, when writing failed.
+                // When writing fails, both channels close; the error is that of the thread, returned below.
                 let Some(mut buffer) = buffers.pop().or_else(|| free.recv().ok()) else { break 'all };
                 moved = m.read(input.bytes(m.tensor), &ranges, &mut buffer, &threads);
                 if moved.is_err() || filled.send(buffer).is_err() {
@@ -241,7 +242,7 @@ fn write(mut output: Output, input: &Input, header: &[u8], moves: &[Move], args:
 /// As many threads as are wanted, but no more than the largest tensor has work for.
 fn threads(wanted: u16, moves: &[Move]) -> Result<Threads, Failure> {
     let largest = moves.iter().map(|m| m.traffic.1).max().unwrap_or(0);
-    let useful = usize::try_from(largest / BYTES_A_THREAD).unwrap_or(usize::MAX).max(1);
+    let useful = usize::try_from(largest / BYTES_PER_THREAD).unwrap_or(usize::MAX).max(1);
     let wanted = match wanted {
         0 => thread::available_parallelism().map_or(1, NonZero::get),
         wanted => wanted.into(),

@@ -1,4 +1,4 @@
-//! `shapetracker batch`: JSON Lines in, one JSON object a line out.
+//! `shapetracker batch`: JSON Lines in, one JSON object per line out, in order.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use shapetracker::expr::{Cost, Syntax};
-use shapetracker::{Error, Movement, Run, ShapeTracker, View};
+use shapetracker::{AddressRun, Error, Movement, ShapeTracker, View};
 
 use crate::answer::Failure;
 
@@ -21,7 +21,7 @@ A line in has an id, and a base shape or views (the first next to memory); then 
   {"id":"c1","base":[2,3],"ops":[["permute",[1,0]],["reshape",[6]]]}
   {"id":"m1","views":[{"shape":[2,3],"strides":[3,1],"offset":0,"mask":null}]}
 ops: ["reshape",[sizes]], ["permute",[axes]], ["expand",[sizes]], ["pad",[[before,after],..]],
-["shrink",[[begin,end],..]], ["flip",[a boolean an axis, or axes]], ["step",[steps]], and those of `explain`.
+["shrink",[[begin,end],..]], ["flip",[one boolean per axis, or axes]], ["step",[steps]], and those of `explain`.
 
 A line out has the id, the shape, the fewest views; with --crc32 crc32 (null above 2^22 elements);
 with --expr index and valid, expressions over idx0, idx1, .., and their cost: ops, and divmods, the
@@ -40,10 +40,10 @@ pub(crate) struct Args {
     expr: bool,
 }
 
-/// With more elements than this a line has no CRC-32 but null: writing them all out would take too long.
+/// Above so many elements the CRC-32 is null: going through all addresses would take too long.
 const MOST_ELEMENTS: i64 = 1 << 22;
 
-/// A longer line is noise: it must not fill the memory.
+/// A longer line is refused before it is read in full, so that input without line ends cannot fill the memory.
 const LONGEST_LINE: u64 = 1 << 26;
 
 #[derive(Deserialize)]
@@ -69,7 +69,7 @@ struct Served<'a> {
     code: Option<Code>,
 }
 
-/// How to read an element.
+/// The index expression and its cost.
 #[derive(Serialize)]
 struct Code {
     index: String,
@@ -95,7 +95,7 @@ pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut line = Vec::new();
     let mut all_served = true;
-    // Whether the line before went on past the longest.
+    // Whether what comes next is the rest of a line that was too long.
     let mut rest = false;
     loop {
         line.clear();
@@ -128,7 +128,7 @@ pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
     }
 }
 
-/// A reader of the output that has seen enough ends the run; any other fault is one.
+/// A closed pipe ends the run without a failure, as in `shapetracker batch | head`; any other error is a failure.
 fn ended(err: &io::Error, all_served: bool) -> Result<bool, Failure> {
     match err.kind() {
         io::ErrorKind::BrokenPipe => Ok(all_served),
@@ -204,7 +204,9 @@ fn field<T: DeserializeOwned>(name: &'static str, raw: &RawValue, line: &[u8]) -
     })
 }
 
-/// The message of an error, with the column in the line rather than in the field that begins at a byte of it.
+/// The message of an error in a field that begins at some byte of the line, with the column counted in the whole line.
+///
+/// serde_json tells the position and the sentence in one text only, which is cut where the position begins.
 fn place(err: &serde_json::Error, before: usize) -> String {
     let message = err.to_string();
     let sentence = message.split(" at line ").next().unwrap_or_default();
@@ -215,12 +217,12 @@ fn place(err: &serde_json::Error, before: usize) -> String {
 fn crc32_of(tracker: &ShapeTracker) -> Option<String> {
     (tracker.numel() <= MOST_ELEMENTS).then(|| {
         let mut checksum = Checksum::new();
-        tracker.runs(|run| checksum.add(&run));
+        tracker.runs().for_each(|run| checksum.add(run));
         checksum.finish()
     })
 }
 
-/// The CRC-32 of addresses as they come, taken a block at a time.
+/// The CRC-32 of a stream of addresses, computed over blocks because it is slow on eight bytes at a time.
 struct Checksum {
     hasher: crc32fast::Hasher,
     block: Vec<u8>,
@@ -234,14 +236,17 @@ impl Checksum {
         Checksum { hasher: crc32fast::Hasher::new(), block: vec![0; 4096 * Checksum::BYTES], filled: 0 }
     }
 
-    fn add(&mut self, run: &Run) {
-        let (mut address, mut left) = (run.first, run.count);
+    fn add(&mut self, run: AddressRun) {
+        let (mut address, step, mut left) = match run {
+            AddressRun::Valid { first, step, count } => (first, step, count),
+            AddressRun::Masked { count } => (-1, 0, count),
+        };
         while left > 0 {
             let free = &mut self.block[self.filled..];
             let now = (free.len() / Checksum::BYTES).min(usize::try_from(left).unwrap_or(usize::MAX));
             for bytes in free[..now * Checksum::BYTES].chunks_exact_mut(Checksum::BYTES) {
                 bytes.copy_from_slice(&address.to_le_bytes());
-                address = address.wrapping_add(run.step);
+                address = address.wrapping_add(step);
             }
             self.filled += now * Checksum::BYTES;
             left -= now as i64;

@@ -1,9 +1,10 @@
 //! `shapetracker check`: can a tensor be viewed under another shape, and if not, what helps?
 
-use serde_json::{Value, json};
-use shapetracker::{Blocked, Misfit, Obstacle, View, fit};
+use serde_json::json;
+use shapetracker::fit::{Line, Report, explain};
+use shapetracker::{ArrayLibrary, View, report};
 
-use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, witness_json};
+use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph, witness_json};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -61,110 +62,42 @@ pub(crate) fn check(args: &Args) -> Result<Answer, Failure> {
         None => View::contiguous(&args.shape)?.strides().to_vec(),
     };
     let view = View::new(&args.shape, strides, args.offset, None)?;
-    let answer = |fits: Option<bool>, result: Option<&View>| json!({ "view": view, "to": args.to[..], "fits": fits, "result": result });
-    match fit(&view, &args.to) {
-        Ok(result) => Ok(Answer {
-            text: format!(
-                "{GOOD}Yes{GOOD:#}, {} can be viewed as {}\n\n  strides  {}\n  offset   {}\n{}",
-                shown(&view),
-                tuple(result.shape()),
-                tuple(result.strides()),
-                result.offset(),
-                if in_pytorch(&view) {
-                    format!("  PyTorch  x.view({})\n", list(result.shape()))
-                } else {
-                    String::new()
-                },
-            ),
-            json: answer(Some(true), Some(&result)),
-            positive: true,
-        }),
-        Err(Misfit::Blocked(blocked)) => {
-            let mut json = answer(Some(false), None);
-            json["reason"] = json!(blocked.witness.to_string());
-            json["witness"] = witness_json(&blocked.witness);
-            json["obstacles"] = blocked.obstacles.iter().map(obstacle_json).collect();
-            json["copy"] = json!({
-                "elements": blocked.copied.numel(),
-                "of": view.numel(),
-                "copied": blocked.copied,
-                "buffer_shape": blocked.copied.shape(),
-                "view": blocked.view,
-                "pytorch": blocked.pytorch(&view),
-            });
-            Ok(Answer { text: no(&view, &blocked), json, positive: false })
+    let answer = explain(&view.clone().into(), &args.to)?;
+    let fits = answer.is_possible();
+    let mut json = json!({ "view": view, "to": args.to[..], "fits": fits, "result": answer.view() });
+    if let Some(blocked) = answer.blocked() {
+        json["reason"] = json!(blocked.witness().to_string());
+        json["witness"] = json!(witness_json(blocked.witness()));
+        json["obstacles"] = json!(blocked.obstacles().iter().collect::<report::Value>());
+        json["copy"] = json!({
+            "elements": blocked.copied().numel(),
+            "of": view.numel(),
+            "copied": blocked.copied(),
+            "buffer_shape": blocked.copied().shape(),
+            "view": blocked.view(),
+            "pytorch": blocked.recipe(ArrayLibrary::PyTorch),
+        });
+    }
+    let positive = fits == Some(true);
+    Ok(Answer { text: text(&answer.report(Some(ArrayLibrary::PyTorch)), positive), json, positive })
+}
+
+/// A report with colours, its sentences broken into lines.
+fn text(report: &Report, positive: bool) -> String {
+    let style = if positive { GOOD } else { BAD };
+    let mut text = format!("{style}{}{style:#}{}\n", report.answer(), report.rest());
+    for section in report.sections() {
+        text.push('\n');
+        if let Some(heading) = section.heading() {
+            let remark = section.remark().map_or(String::new(), |remark| format!(" {DIM}({remark}){DIM:#}"));
+            text += &format!("{BOLD}{heading}{BOLD:#}{remark}\n");
         }
-        Err(undecided @ Misfit::Undecided) => Ok(Answer {
-            text: format!("{BAD}Undecided{BAD:#}\n{}", paragraph(&format!("{undecided}."), 2)),
-            json: answer(None, None),
-            positive: false,
-        }),
-        Err(Misfit::Error(err)) => Err(err.into()),
-    }
-}
-
-fn shown(view: &View) -> String {
-    let offset = if view.offset() == 0 { String::new() } else { format!(" and offset {}", view.offset()) };
-    format!("shape {} with strides {}{offset}", tuple(view.shape()), tuple(view.strides()))
-}
-
-fn no(view: &View, blocked: &Blocked) -> String {
-    let mut text = format!("{BAD}No{BAD:#}, {} cannot be viewed as {}\n", shown(view), tuple(blocked.view.shape()));
-    text += &format!("\n{BOLD}What is in the way{BOLD:#}\n");
-    for obstacle in &blocked.obstacles {
-        text += &paragraph(&format!("{obstacle}."), 2);
-    }
-    text += &format!("\n{BOLD}Proof{BOLD:#}\n{}", paragraph(&format!("{}.", blocked.witness), 2));
-    let (copied, result) = (&blocked.copied, &blocked.view);
-    let whole = copied == view;
-    let how_many = match (copied.numel(), view.numel()) {
-        (some, all) if some == all => format!("all {}", count(all, "element")),
-        (some, all) => format!("{some} of {all} elements"),
-    };
-    text += &format!("\n{BOLD}The smallest copy that helps{BOLD:#} {DIM}({how_many}){DIM:#}\n");
-    let from = if whole {
-        String::new()
-    } else {
-        format!(" of the elements at strides {} from {}", tuple(copied.strides()), copied.offset())
-    };
-    text += &format!("  copy     into a fresh row-major buffer of shape {}{from}\n", tuple(copied.shape()));
-    text += &format!("  view     that buffer as {} with strides {}", tuple(result.shape()), tuple(result.strides()));
-    text += &if result.offset() == 0 { "\n".to_owned() } else { format!(" and offset {}\n", result.offset()) };
-    if let Some(recipe) = blocked.pytorch(view) {
-        text += &format!("  PyTorch  {recipe}\n");
+        for line in section.lines() {
+            text += &match line {
+                Line::Sentence(sentence) => paragraph(sentence, 2),
+                line => format!("  {line}\n"),
+            };
+        }
     }
     text
-}
-
-/// Whether PyTorch has such tensors: its strides are not negative, and it has no masks.
-fn in_pytorch(view: &View) -> bool {
-    view.mask().is_none() && view.strides().iter().all(|&stride| stride >= 0)
-}
-
-/// Numbers as the arguments of a call.
-fn list(numbers: &[i64]) -> String {
-    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn obstacle_json(obstacle: &Obstacle) -> Value {
-    let axes = |axes: &[shapetracker::Axis]| axes.iter().map(|axis| axis.axis).collect::<Vec<_>>();
-    let mut json = json!({
-        "kind": "",
-        "old_axes": axes(&obstacle.old_axes()),
-        "new_axes": axes(obstacle.new_axes()),
-        "sentence": obstacle.to_string(),
-    });
-    match obstacle {
-        Obstacle::Strides { stride, needed, .. } => {
-            json["kind"] = json!("strides");
-            json["stride"] = json!(stride);
-            // Past the range of 64-bit integers, a number would lose digits.
-            json["needed"] = i64::try_from(*needed).map_or_else(|_| json!(needed.to_string()), |needed| json!(needed));
-        }
-        Obstacle::Mask { range, .. } => {
-            json["kind"] = json!("mask");
-            json["range"] = json!(range);
-        }
-    }
-    json
 }

@@ -1,10 +1,9 @@
-//! Expressions as code, with remarks on what they cost.
+//! Expressions as code, with comments that say what they cost and how wide their integers are.
 
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use serde_json::{Value, json};
-use shapetracker::expr::{Binary, Cost, Expr, Graph, Language, Node, Unsupported};
+use shapetracker::expr::{Binary, Cost, Expr, Graph, Language, Node, Unsupported, int::bits};
 
 use crate::answer::{Failure, count};
 
@@ -72,25 +71,9 @@ pub(crate) fn weight_text(graph: &Graph, of: &[Expr]) -> String {
     }
 }
 
-pub(crate) fn cost_json(cost: Cost) -> Value {
-    json!({ "ops": cost.ops, "divmods": cost.divmods, "weight": cost.weight })
-}
-
-/// The smallest and the largest number on the way to some expressions, theirs included.
-pub(crate) fn range_on_the_way(graph: &Graph, to: &[Expr]) -> (i64, i64) {
-    let numbers = graph.parts(to).into_iter().filter(|part| !graph.is_condition(*part));
-    let ranges = numbers.map(|part| graph.range(part));
-    ranges.reduce(|(low, high), range| (low.min(range.0), high.max(range.1))).unwrap_or((0, 0))
-}
-
-/// How wide integers must be for a range of values.
-pub(crate) fn bits((low, high): (i64, i64)) -> u32 {
-    if i32::try_from(low).is_ok() && i32::try_from(high).is_ok() { 32 } else { 64 }
-}
-
-/// `index in 0..6, every value on the way in -5..8: 32 bits suffice`.
-pub(crate) fn ranges_text(name: &str, range: (i64, i64), on_the_way: (i64, i64)) -> String {
+/// `index in 0..6, every intermediate value in -5..8: 32 bits suffice`.
+pub(crate) fn ranges_text(name: &str, range: (i64, i64), values: (i64, i64)) -> String {
     let half_open = |(low, high): (i64, i64)| format!("{low}..{}", i128::from(high) + 1);
-    let verdict = if bits(on_the_way) == 32 { "32 bits suffice" } else { "64 bits are needed" };
-    format!("{name} in {}, every value on the way in {}: {verdict}", half_open(range), half_open(on_the_way))
+    let verdict = if bits(values) == 32 { "32 bits suffice" } else { "64 bits are needed" };
+    format!("{name} in {}, every intermediate value in {}: {verdict}", half_open(range), half_open(values))
 }

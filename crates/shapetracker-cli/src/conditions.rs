@@ -1,7 +1,7 @@
 //! `shapetracker conditions`: which strides an earlier view must have for a later one to merge with it.
 
 use serde_json::json;
-use shapetracker::Unmerged;
+use shapetracker::Unanswered;
 
 use crate::answer::{Answer, BOLD, Failure, tuple};
 use crate::check::{Numbers, numbers};
@@ -30,7 +30,7 @@ pub(crate) fn conditions(args: &Args) -> Result<Answer, Failure> {
     let later = one_view(&args.later)?;
     let conditions = match shapetracker::conditions(&args.shape, &later) {
         Ok(conditions) => conditions,
-        Err(Unmerged::Error(err)) => return Err(err.into()),
+        Err(Unanswered::Error(err)) => return Err(err.into()),
         Err(undecided) => return Err(Failure::new("undecided", undecided.to_string())),
     };
     let strides: Vec<String> = (1..=args.shape.len()).map(|axis| format!("s{axis}")).collect();

@@ -1,4 +1,4 @@
-//! `shapetracker explore`: serves the explorer's page, which is part of the command, to this machine alone.
+//! `shapetracker explore`: serves the explorer's page, which is part of the command, on the loopback interface only.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -17,7 +17,7 @@ use crate::input::text_of;
   shapetracker explore
   shapetracker explore '(3, 2).permute(1, 0).reshape(3, 2)' --open
 
-The page runs in the browser; the command only hands out its files, to this machine alone (127.0.0.1). Ctrl-C ends it.
+The page runs in the browser; the command only hands out its files, to this machine only (127.0.0.1). Ctrl-C ends it.
 
 With --json: url.")]
 pub(crate) struct Args {
@@ -95,7 +95,7 @@ pub(crate) fn explore(args: &Args, as_json: bool) -> Result<(), Failure> {
     serve(&listener)
 }
 
-/// Without the page there is nothing to serve, and the answer is how to get it.
+/// Fails with advice where the command was built without the page.
 fn check_built(page: &[File]) -> Result<(), Failure> {
     if page.is_empty() {
         let message = "this command was built without the page: `cargo xtask web` builds it (with Node.js), and the \

@@ -4,7 +4,7 @@ use shapetracker::ShapeTracker;
 
 use crate::answer::{BOLD, DIM, width};
 
-/// The most elements that are drawn.
+/// The most elements that are drawn, and listed in JSON.
 const MOST: i64 = 256;
 /// What is drawn in place of the address of a masked element.
 const MASKED: &str = "·";

@@ -1,11 +1,11 @@
-//! `shapetracker index`: the code that reads an element.
+//! `shapetracker index`: code for the address of an element, in any of the languages.
 
 use serde_json::json;
-use shapetracker::expr::{IndexExpr, Language, Syntax};
-use shapetracker::{Chain, ShapeTracker};
+use shapetracker::expr::{IndexExpr, Language, Syntax, int};
+use shapetracker::{Chain, ShapeTracker, report};
 
 use crate::answer::{Answer, Failure, tuple};
-use crate::code::{Languages, bits, comments, cost_json, range_on_the_way, ranges_text, weight_text};
+use crate::code::{Languages, comments, ranges_text, weight_text};
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -15,14 +15,14 @@ use crate::input::text_of;
   shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang c --kernel > gather.c
 
 `index` is the address of the element idx0, idx1, .. where `valid` holds, and means nothing elsewhere. What both share \
-is computed once, as t0, t1 and so on. A line of comment says what it costs: distinct operations; divisions and \
-modulos, those by powers of two apart, for they are shifts and masks; and a weight in which a division counts as much \
-as it takes. Exit status 1 where the language has no such code; nothing is then printed but the reason, on standard \
-error.
+is computed once, as t0, t1 and so on. Comments name the ranges of the variables, say whether 32-bit integers suffice, \
+and give the cost: distinct operations; divisions and modulos, those by powers of two apart because they are shifts and \
+masks; and a weight, in which any other division counts as 8 operations. Exit status 1 where the language has no such \
+code; only the reason is printed then, on standard error.
 
 With --json: chain, shape, language, code, index and valid (in Python, without shared parts; null when that is longer \
-than 16 MiB), cost (ops, divmods: those not by a power of two, weight), index_range and value_range (smallest and \
-largest value of the index and on the way), bits.")]
+than 16 MiB), cost (ops, divmods: those not by a power of two, weight), index_range and value_range (the \
+smallest and the largest value of the index, and of everything that is computed), bits.")]
 pub(crate) struct Args {
     /// The chain, such as "(3, 2).permute(1, 0)"; - reads it from standard input.
     #[arg(allow_hyphen_values = true)]
@@ -41,24 +41,24 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
     let expr = tracker.index_expr()?;
     let code = if args.kernel { expr.kernel(args.lang)? } else { expr.code(args.lang)? };
     let (graph, parts) = (expr.graph(), [expr.index(), expr.valid()]);
-    let mut values = range_on_the_way(graph, &parts);
+    let mut values = graph.values_on_the_way(&parts);
     if args.kernel {
-        // A kernel counts the elements, too.
+        // A kernel has a loop counter for the elements, too.
         values.1 = values.1.max(tracker.numel());
     }
     let index_range = graph.range(expr.index());
     let text = |part| graph.text(part, Syntax::Python).ok();
     let json = json!({
         "chain": chain.to_string(),
-        "shape": expr.shape(),
+        "shape": expr.extents(),
         "language": args.lang.to_string(),
         "code": code,
         "index": text(expr.index()),
         "valid": text(expr.valid()),
-        "cost": cost_json(expr.cost()),
+        "cost": report::Value::from(expr.cost()),
         "index_range": [index_range.0, index_range.1],
         "value_range": [values.0, values.1],
-        "bits": bits(values),
+        "bits": int::bits(values),
     });
     let about = if args.kernel { buffers(&tracker) } else { variables(&expr) };
     let remarks = [about, ranges_text("index", index_range, values), weight_text(graph, &parts)];
@@ -67,7 +67,7 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
 
 /// `idx0 in 0..3, idx1 in 0..2`.
 fn variables(expr: &IndexExpr) -> String {
-    let variables = expr.shape().iter().enumerate().map(|(axis, size)| format!("idx{axis} in 0..{size}"));
+    let variables = expr.extents().iter().enumerate().map(|(axis, size)| format!("idx{axis} in 0..{size}"));
     let variables = variables.collect::<Vec<_>>().join(", ");
     if variables.is_empty() { "one element, without an index".into() } else { variables }
 }

@@ -14,7 +14,7 @@ pub(crate) fn text_of(argument: &str) -> Result<Cow<'_, str>, Failure> {
 }
 
 fn from_stdin() -> Result<String, Failure> {
-    // A longer text is noise, which must not fill the memory.
+    // A longer text is refused before it fills the memory.
     const LONGEST: u64 = 1 << 26;
     let mut bytes = Vec::new();
     std::io::stdin()

@@ -1,5 +1,5 @@
-//! The command `shapetracker`: tensor layouts explained, merged, checked, turned into code and processed in batches,
-//! and the data of files moved through them.
+//! The command `shapetracker`: explains, merges and checks tensor layouts, writes code for them, processes them in
+//! batches, and moves the data of files through them.
 
 mod answer;
 mod apply;
@@ -42,25 +42,25 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Follow a chain of operations: what each does to the views, and what is left in the end.
+    /// Follow a chain of operations: what each does to the views, and the layout that results.
     Explain(explain::Args),
     /// Merge two views into one, or prove that no single view does what both do.
     Merge(merge::Args),
-    /// Can a tensor be viewed under another shape without a copy? If not: why, and the smallest copy that helps.
+    /// Can a tensor be viewed under another shape without a copy? If not: why not, and the smallest copy that helps.
     Check(check::Args),
     /// The equations on an earlier view's strides under which a later view merges with it.
     Conditions(conditions::Args),
     /// The cheapest code for the address of an element, in the language of your choice.
     Index(index::Args),
-    /// Make any index expression cheaper, without a change of its value.
+    /// Make any index expression cheaper without changing its value.
     Simplify(simplify::Args),
-    /// Move the data of a .npy or .safetensors file through a chain, in one pass.
+    /// Move the data of a .npy or .safetensors file through a chain of operations, in one pass.
     Apply(apply::Args),
-    /// How the data of a chain is moved: the loops, and how many bytes are read and written.
+    /// How the data of a chain would be moved: the loops, and how many bytes are read and written.
     Plan(plan::Args),
-    /// See any layout in the browser: serves the explorer's page to this machine alone.
+    /// See any layout in the browser: serves the explorer's page, to this machine only.
     Explore(explore::Args),
-    /// Serve JSON Lines: reduce each line's chain or views to the fewest views.
+    /// Reduce the chain or the views on each line of a JSON Lines file to the fewest views.
     Batch(batch::Args),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
@@ -89,7 +89,7 @@ const EXAMPLES: &str = "Examples:
   shapetracker batch --crc32 --expr chains.jsonl
 
 Views are written (shape):(strides), as in (2, 3):(1, 2) offset 4, and stand next to memory first.
-Exit status: 0 fine, 1 a negative answer or a line of a batch that failed, 2 bad usage or bad input.";
+Exit status: 0 success, 1 a negative answer or a line of a batch that failed, 2 bad usage or bad input.";
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -145,7 +145,7 @@ fn usage_error(err: &clap::Error) -> ExitCode {
         return ExitCode::from(err.exit_code().clamp(0, 2) as u8);
     }
     let rendered = err.render().to_string();
-    // The first paragraph says what is wrong; the others how to go on.
+    // The first paragraph is the message; the others are usage and advice.
     let paragraph = rendered.lines().take_while(|line| !line.is_empty()).map(str::trim);
     let message = paragraph.collect::<Vec<_>>().join(" ");
     report(&Failure::new("usage", message.trim_start_matches("error: ")), true)

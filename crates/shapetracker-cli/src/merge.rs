@@ -1,7 +1,7 @@
 //! `shapetracker merge`: two views as one, or proof that they are not.
 
-use serde_json::{Value, json};
-use shapetracker::{Chain, Unmerged, View, Witness, merge as merged};
+use serde_json::json;
+use shapetracker::{Chain, Unmerged, View, Witness, merge as merged, report};
 
 use crate::answer::{Answer, BAD, BOLD, Failure, GOOD, paragraph, witness_json};
 use crate::table;
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 
 pub(crate) fn merge(args: &Args) -> Result<Answer, Failure> {
     let (earlier, later) = (one_view(&args.earlier)?, one_view(&args.later)?);
-    let answer = |mergeable, view: Option<&View>, reason: Option<String>, witness: Option<Value>| {
+    let answer = |mergeable, view: Option<&View>, reason: Option<String>, witness: Option<report::Value>| {
         json!({
             "earlier": earlier,
             "later": later,
@@ -58,6 +58,7 @@ pub(crate) fn merge(args: &Args) -> Result<Answer, Failure> {
             positive: false,
         }),
         Err(Unmerged::Error(err)) => Err(err.into()),
+        Err(other) => Err(Failure::new("unmerged", other.to_string())),
     }
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn one_view(text: &str) -> Result<View, Failure> {
     Ok(view.clone())
 }
 
-/// The indices of a witness on their way through both views.
+/// The indices of a witness followed through both views, from index to address: the proof, as a table.
 fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
     let row = |index: &[i64], remark: &str| {
         let position = later.address(index);
@@ -91,17 +92,13 @@ fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
     let rows = match witness {
         Witness::UnevenStep { axis, steps } => steps
             .iter()
-            .flat_map(|step| {
-                let mut next = step.index.clone();
-                next[*axis] += 1;
-                let moved = i128::from(step.to) - i128::from(step.from);
-                [row(&step.index, ""), row(&next, &format!("{moved:+}"))]
-            })
+            .flat_map(|step| [row(&step.index, ""), row(&step.next(*axis), &format!("{:+}", step.moved()))])
             .collect(),
         Witness::NotABox { valid: [a, b], invalid } => vec![row(a, ""), row(invalid, "between"), row(b, "")],
+        _ => Vec::new(),
     };
     let heading = ["index", "position", "index in the earlier view", "address", ""];
-    format!("{BOLD}The way to memory{BOLD:#}\n{}", table::table(&heading, &rows, &[1, 3, 4]))
+    format!("{BOLD}From index to address{BOLD:#}\n{}", table::table(&heading, &rows, &[1, 3, 4]))
 }
 
 /// The index of a position in row-major order.

@@ -14,15 +14,15 @@ use crate::input::text_of;
   shapetracker plan '(32, 64, 112, 112).permute(0, 2, 3, 1)' --dtype u8
   shapetracker plan '(3, 2).permute(1, 0).reshape(3, 2)' --width 12
 
-`shapetracker apply` runs such a plan. What it reads is counted once where it is read several times, and never more \
-than the part of the buffer between the first and the last element that are read.
+`shapetracker apply` runs such a plan. A byte that is read several times counts once, and no more bytes are counted than \
+lie between the first and the last element that are read.
 
 With --json: chain, shape, width, plan, bytes_read, bytes_written.")]
 pub(crate) struct Args {
     /// The chain, such as "(3, 2).permute(1, 0)"; - reads it from standard input.
     #[arg(allow_hyphen_values = true)]
     chain: String,
-    /// Bytes an element, where that is all there is to say of its type.
+    /// Bytes per element, in place of a type.
     #[arg(long, value_name = "BYTES", conflicts_with = "dtype", value_parser = clap::value_parser!(u32).range(1..))]
     width: Option<u32>,
     /// The type of the elements, as f32, bf16 or c128, or as NumPy writes it, such as <f4.
@@ -55,7 +55,7 @@ pub(crate) fn plan(args: &Args) -> Result<Answer, Failure> {
         "bytes_read": read,
         "bytes_written": written,
     });
-    let about = format!("{}, {} an element", tuple(tracker.shape()), count(width as i64, "byte"));
+    let about = format!("{}, {} per element", tuple(tracker.shape()), count(width as i64, "byte"));
     let text = format!("{BOLD}{about}{BOLD:#}\n{}{}", indented(&plan, 2), traffic_text(false, read, written));
     Ok(Answer { text, json, positive: true })
 }
@@ -65,7 +65,7 @@ pub(crate) fn indented(plan: &Plan, columns: usize) -> String {
     plan.to_string().lines().map(|line| format!("{}{line}\n", " ".repeat(columns))).collect()
 }
 
-/// How many bytes are read and written, or were.
+/// How many bytes are read and written, or have been.
 pub(crate) fn traffic_text(done: bool, read: u128, written: u128) -> String {
     let (reads, writes) = if done { ("read", "wrote") } else { ("reads", "writes") };
     format!("{DIM}{reads} {}, {writes} {}{DIM:#}\n", bytes(read), bytes(written))
@@ -80,12 +80,14 @@ fn bytes(number: u128) -> String {
     }
 }
 
-/// How many bytes a tracker reads of its buffer, each counted once and at most the part of the buffer between the first
-/// and the last; and how many it writes.
+/// How many bytes of its buffer a tracker reads, and how many it writes.
+///
+/// A byte that is read several times counts once: the estimate is the valid elements of the last view without its
+/// broadcast axes, and at most the span from the first to the last address.
 pub(crate) fn traffic(tracker: &ShapeTracker, width: usize) -> Result<(u128, u128), Failure> {
     let span =
         tracker.address_range().map_err(Error::from)?.map_or(0, |(first, last)| last as u128 + 1 - first as u128);
-    // Along an axis with stride 0 an element is read again and again.
+    // Along an axis with stride 0 the same element is read again, from a cache.
     let last = &tracker.views()[tracker.views().len() - 1];
     let sizes = last.shape().iter().zip(last.strides()).enumerate().map(|(axis, (&size, &stride))| {
         let valid = last.mask().map_or(size, |mask| mask[axis].1 - mask[axis].0);

@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use serde_json::json;
-use shapetracker::expr::{Expr, Graph, Language, Syntax};
+use shapetracker::expr::text::Place;
+use shapetracker::expr::{Expr, Graph, Language, Syntax, int};
+use shapetracker::report;
 
 use crate::answer::{Answer, Failure};
-use crate::code::{Languages, bits, comments, cost_json, range_on_the_way, ranges_text, weight_text};
+use crate::code::{Languages, comments, ranges_text, weight_text};
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -20,7 +22,8 @@ they are read as in C, where / and % round towards zero. The result has the same
 variables, and costs no more.
 
 With --json: expression, simplified, given (both as read and simplified, or null), language, code (with --lang), cost \
-(before and after: ops, divmods, weight), range, value_range (with all that is on the way), bits.")]
+(before and after: ops, divmods, weight), range (of the result), value_range (of \
+everything that is computed), bits.")]
 pub(crate) struct Args {
     /// The expression; - reads it from standard input.
     #[arg(allow_hyphen_values = true)]
@@ -64,17 +67,18 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         None if simple_given.is_some() => graph.code(language, &named)?,
         None => text(simple)? + "\n",
     };
-    let (range, values) = (graph.range(simple), range_on_the_way(&graph, &after));
+    let cost = |of: &[Expr]| report::Value::from(graph.cost(of));
+    let (range, values) = (graph.range(simple), graph.values_on_the_way(&after));
     let json = json!({
         "expression": text(expr).ok(),
         "simplified": text(simple).ok(),
         "given": given.zip(simple_given).map(|(given, simple)| [text(given).ok(), text(simple).ok()]),
         "language": args.lang.map(|language| language.to_string()),
         "code": args.lang.map(|_| &code),
-        "cost": { "before": cost_json(graph.cost(&before)), "after": cost_json(graph.cost(&after)) },
+        "cost": { "before": cost(&before), "after": cost(&after) },
         "range": [range.0, range.1],
         "value_range": [values.0, values.1],
-        "bits": bits(values),
+        "bits": int::bits(values),
     });
     let remarks = [
         format!("before: {}", weight_text(&graph, &before)),
@@ -114,7 +118,7 @@ fn declare(graph: &mut Graph, text: &str) -> Result<(), Failure> {
         begin = whole.end + 1;
         let span = trimmed(text, whole);
         let (name, range) = variable(text, span.clone())?;
-        graph.variable(&text[name], range).map_err(|err| Failure::from(err).placed(text, span))?;
+        graph.variable(&text[name], range).map_err(|err| Failure::from(err).placed(&Place::new(text, span)))?;
     }
     Ok(())
 }

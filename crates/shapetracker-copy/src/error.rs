@@ -1,6 +1,7 @@
 //! What a caller did wrong, as a sentence.
 
 use shapetracker::Undecided;
+use shapetracker::text::tuple;
 
 use crate::nest::MOST_BYTES;
 use crate::plan::MOST_BOXES;
@@ -28,7 +29,7 @@ pub enum Error {
     /// Elements of no bytes, or of more than a slice can hold.
     #[error("an element has {width} bytes; it needs at least 1 and at most {most}")]
     Width {
-        /// Bytes an element, as given.
+        /// Bytes per element, as given.
         width: usize,
         /// The most that is possible.
         most: usize,
@@ -40,7 +41,7 @@ pub enum Error {
         name: &'static str,
         /// Its size in bytes.
         size: usize,
-        /// Bytes an element of the plan.
+        /// Bytes per element of the plan.
         plan: usize,
     },
     /// The memory under the tracker is shorter than what it reads or writes.
@@ -62,7 +63,7 @@ pub enum Error {
     Ragged {
         /// Bytes of the slice.
         bytes: usize,
-        /// Bytes an element.
+        /// Bytes per element.
         width: usize,
     },
     /// The contiguous side has another length than the tracker has elements.
@@ -78,7 +79,7 @@ pub enum Error {
     Fill {
         /// Bytes of the fill value.
         fill: usize,
-        /// Bytes an element.
+        /// Bytes per element.
         width: usize,
     },
     /// Writing through a tracker under which two indices share an address.
@@ -102,7 +103,7 @@ pub enum Error {
     TooLarge {
         /// The shape.
         shape: Vec<i64>,
-        /// Bytes an element.
+        /// Bytes per element.
         width: usize,
     },
     /// A stack of views that falls into more boxes than are planned.
@@ -122,7 +123,7 @@ pub enum Error {
     Memory {
         /// Elements of the tensor.
         numel: i64,
-        /// Bytes an element.
+        /// Bytes per element.
         width: usize,
     },
     /// The threads could not be started.
@@ -133,10 +134,4 @@ pub enum Error {
         /// Why, in the words of the operating system.
         reason: String,
     },
-}
-
-fn tuple(numbers: &[i64]) -> String {
-    let comma = if numbers.len() == 1 { "," } else { "" };
-    let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
-    format!("({}{comma})", numbers.join(", "))
 }

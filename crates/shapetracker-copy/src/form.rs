@@ -1,10 +1,9 @@
-//! Addresses and conditions as sums, taken from the library's index expressions.
+//! Addresses and conditions as sums: the library's access to an element.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use shapetracker::ShapeTracker;
-use shapetracker::expr::{Binary, Expr, Graph, IndexExpr, Node};
+use shapetracker::expr::{Linear, Term, int::gcd};
 use smallvec::SmallVec;
 
 /// A sum of multiples of axes and floors, and a number.
@@ -44,8 +43,12 @@ pub(crate) struct Access {
 }
 
 impl Form {
-    fn atom(atom: Atom) -> Form {
-        Form { constant: 0, terms: SmallVec::from_elem((atom, 1), 1) }
+    fn of(form: &Linear) -> Form {
+        let terms = form.terms().iter().map(|(term, factor)| match term {
+            Term::Variable(axis) => (Atom::Axis(*axis), *factor),
+            Term::Floor(at) => (Atom::Floor(*at), *factor),
+        });
+        Form { constant: form.constant(), terms: terms.collect() }
     }
 
     pub(crate) fn factor(&self, atom: Atom) -> i64 {
@@ -63,21 +66,6 @@ impl Form {
     pub(crate) fn has_floors(&self) -> bool {
         self.terms.iter().any(|(atom, _)| matches!(atom, Atom::Floor(_)))
     }
-
-    fn plus(&self, factor: i64, other: &Form) -> Option<Form> {
-        let constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
-        let mut sum = Form { constant, terms: self.terms.clone() };
-        for (atom, more) in &other.terms {
-            let more = more.checked_mul(factor)?;
-            match sum.terms.iter().position(|(of, _)| of >= atom) {
-                Some(at) if sum.terms[at].0 == *atom => sum.terms[at].1 = sum.terms[at].1.checked_add(more)?,
-                Some(at) => sum.terms.insert(at, (*atom, more)),
-                None => sum.terms.push((*atom, more)),
-            }
-        }
-        sum.terms.retain(|(_, factor)| *factor != 0);
-        Some(sum)
-    }
 }
 
 impl Access {
@@ -86,29 +74,17 @@ impl Access {
         Access { conditions: vec![Condition { form: Form::default(), range: 1..1 }], ..Access::default() }
     }
 
-    /// `None` where an expression is no sum, or its numbers leave `i64`.
+    /// How the library says that a tracker is read; `None` where its numbers leave `i64`.
     pub(crate) fn of(tracker: &ShapeTracker) -> Option<Access> {
-        if let Some(view) = tracker.as_view() {
-            if view.is_empty() {
-                return Some(Access::nothing());
-            }
-            let mut access = Access::default();
-            access.address.constant = view.offset();
-            for (axis, stride) in view.strides().iter().enumerate().filter(|(_, stride)| **stride != 0) {
-                access.address.terms.push((Atom::Axis(axis), *stride));
-            }
-            for (axis, (begin, end)) in view.mask().unwrap_or_default().iter().enumerate() {
-                if (0, view.shape()[axis]) != (*begin, *end) {
-                    access.conditions.push(Condition { form: Form::atom(Atom::Axis(axis)), range: *begin..*end });
-                }
-            }
-            return Some(access);
-        }
-        let code = tracker.index_expr().ok()?;
-        let mut reader = Reader { code: &code, forms: HashMap::new(), access: Access::default() };
-        reader.access.address = reader.number(code.index())?;
-        reader.condition(code.valid())?;
-        Some(reader.access)
+        let access = tracker.access().ok()?;
+        let Some(address) = access.address() else { return Some(Access::nothing()) };
+        let floors = access.floors().iter();
+        let floors = floors.map(|floor| Floor { form: Form::of(&floor.numerator), divisor: floor.divisor });
+        let conditions = access.conditions().iter().map(|condition| {
+            let (begin, end) = (condition.least, condition.most.map(|most| most.saturating_add(1)));
+            Condition { form: Form::of(&condition.form), range: begin.unwrap_or(i64::MIN)..end.unwrap_or(i64::MAX) }
+        });
+        Some(Access { floors: floors.collect(), conditions: conditions.collect(), address: Form::of(address) })
     }
 }
 
@@ -127,7 +103,7 @@ impl Access {
                 };
                 let by = floor.form.terms.iter().try_fold(of_axis, of_floors)?;
                 if by % floor.divisor != 0 {
-                    period = period.checked_mul(floor.divisor / gcd(by.checked_abs()?, floor.divisor))?;
+                    period = period.checked_mul(floor.divisor / gcd(by.into(), floor.divisor.into()) as i64)?;
                     continue 'longer;
                 }
                 moves.push(by / floor.divisor);
@@ -136,96 +112,5 @@ impl Access {
             return Some((period, most.min(count.into()) as i64));
         }
         None
-    }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
-struct Reader<'a> {
-    code: &'a IndexExpr,
-    forms: HashMap<Expr, Form>,
-    access: Access,
-}
-
-impl Reader<'_> {
-    fn graph(&self) -> &Graph {
-        self.code.graph()
-    }
-
-    fn number(&mut self, expr: Expr) -> Option<Form> {
-        for part in self.graph().parts(&[expr]) {
-            if !self.forms.contains_key(&part) {
-                let form = self.form(part)?;
-                self.forms.insert(part, form);
-            }
-        }
-        self.forms.get(&expr).cloned()
-    }
-
-    /// The form of a number whose parts have theirs.
-    fn form(&mut self, expr: Expr) -> Option<Form> {
-        match self.graph().node(expr) {
-            Node::Int(constant) => Some(Form { constant, terms: SmallVec::new() }),
-            Node::Variable(variable) => {
-                let axis = self.graph().variables()[variable].name.strip_prefix("idx")?.parse().ok()?;
-                Some(Form::atom(Atom::Axis(axis)))
-            }
-            Node::Binary(op, a, b) => {
-                let (a, b) = (self.forms[&a].clone(), self.forms[&b].clone());
-                match op {
-                    Binary::Add => a.plus(1, &b),
-                    Binary::Sub => a.plus(-1, &b),
-                    Binary::Mul if b.terms.is_empty() => Form::default().plus(b.constant, &a),
-                    Binary::Mul if a.terms.is_empty() => Form::default().plus(a.constant, &b),
-                    Binary::Div | Binary::Mod if b.terms.is_empty() && b.constant > 0 => {
-                        let floor = Floor { form: a.clone(), divisor: b.constant };
-                        let floors = &mut self.access.floors;
-                        let at = floors.iter().position(|known| *known == floor).unwrap_or_else(|| {
-                            floors.push(floor);
-                            floors.len() - 1
-                        });
-                        let floor = Form::atom(Atom::Floor(at));
-                        if op == Binary::Div { Some(floor) } else { a.plus(-b.constant, &floor) }
-                    }
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
-    /// Adds a condition, taken apart where it is several.
-    fn condition(&mut self, expr: Expr) -> Option<()> {
-        let mut open = vec![expr];
-        while let Some(expr) = open.pop() {
-            match self.graph().node(expr) {
-                Node::Bool(true) => {}
-                Node::Bool(false) => self.access.conditions.push(Condition { form: Form::default(), range: 1..1 }),
-                Node::Binary(Binary::And, a, b) => open.extend([a, b]),
-                Node::Within(a, begin, end) => {
-                    let form = self.number(a)?;
-                    self.access.conditions.push(Condition { form, range: begin..end });
-                }
-                Node::Binary(op, a, b) => {
-                    let form = self.number(a)?.plus(-1, &self.number(b)?)?;
-                    let (a, b) = (self.graph().range(a), self.graph().range(b));
-                    let range = match op {
-                        Binary::Lt => i64::MIN..0,
-                        Binary::Le => i64::MIN..1,
-                        Binary::Gt => 1..i64::MAX,
-                        Binary::Ge => 0..i64::MAX,
-                        Binary::Eq => 0..1,
-                        Binary::Ne if a.0 >= b.1 => 1..i64::MAX,
-                        Binary::Ne if a.1 <= b.0 => i64::MIN..0,
-                        _ => return None,
-                    };
-                    self.access.conditions.push(Condition { form, range });
-                }
-                _ => return None,
-            }
-        }
-        Some(())
     }
 }

@@ -20,22 +20,33 @@
 //! be aligned. Everything is checked before the first byte moves: a plan that fails has written nothing. What is written
 //! is the same for every number of threads.
 //!
+//! # Soundness
+//!
+//! There is `unsafe` code in here, and it does not rely on the planner or on the library: what a plan writes is compared with
+//! the tensor when it is made, and where bytes lie with the slices when they move. A mistake there is a panic. DESIGN.md has
+//! the argument.
+//!
 //! # Cost
 //!
 //! Planning takes about a microsecond for one view, and some tens to hundreds for several, whatever the sizes. Running
 //! takes no memory but the output, and up to half a megabyte for tiles. The page of the benchmarks
 //! (`benches/README.md`) has what was measured.
 
+mod cover;
 mod error;
 mod form;
+mod join;
 mod kernels;
 mod memory;
 mod mover;
 mod nest;
 mod pieces;
 mod plan;
+mod run;
 mod show;
 mod threads;
+#[cfg(test)]
+mod wrong_plans;
 
 pub use error::Error;
 pub use plan::Plan;

@@ -1,21 +1,27 @@
-//! How a box is walked: which axes go into rows or tiles, and in which order the others follow.
+//! How a box is walked: which axes go into rows or tiles, and in which order the others are looped over around them.
+//!
+//! Memory moves in lines of 64 bytes, and is translated in pages. So the order is chosen for what a line or a page is good for:
+//! along a row or a column every byte of a line is used at once; a tile is as wide and as high as caches and the translation
+//! buffer allow, so that the lines of its columns are still there for its next rows; and the loops around follow the smaller of
+//! their two strides, so that what one turn brought close to the processor the next one can use.
 
 use std::cmp::Reverse;
 
 use smallvec::SmallVec;
 
+use crate::join::{continues, joined};
 use crate::kernels::least;
 
 /// Axes in usual numbers, without an allocation.
 pub(crate) type Axes<T> = SmallVec<[T; 8]>;
 
-/// One loop: how often, and by how many bytes each step goes on, on the side that is read and the side that is written.
+/// One loop: its count, and its strides in bytes on the side that is read and on the side that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Axis {
     pub(crate) count: usize,
     pub(crate) from: isize,
     pub(crate) to: isize,
-    /// Which of the spans given at run time this axis takes, if not all of it.
+    /// Which of the spans given at run time this axis walks, if not all of it.
     pub(crate) span: Option<usize>,
     /// Whether it goes from its last index to its first. The strides are those of its steps, so they are negated then.
     pub(crate) flipped: bool,
@@ -30,16 +36,16 @@ impl Axis {
         (self.from, self.to, self.flipped) = (-self.from, -self.to, !self.flipped);
     }
 
-    /// By how much a step goes on where that is less: axes with small strides on either side are walked first.
-    fn least(&self) -> usize {
+    /// The smaller of the two strides. Axes with a small stride on either side are inner loops.
+    fn smaller_stride(&self) -> usize {
         self.from.unsigned_abs().min(self.to.unsigned_abs())
     }
 }
 
-/// A way to walk a box.
+/// The order in which a box is walked.
 #[derive(Clone, Debug)]
 pub(crate) struct Mover {
-    /// Bytes that are moved as one: an element, or a run of few elements.
+    /// Bytes that are moved as one: an element, or a run of a few elements.
     pub(crate) unit: usize,
     pub(crate) inner: Inner,
     /// What lies around the inner part, outermost first. The loops over tiles of the inner axes come in between.
@@ -56,55 +62,61 @@ pub(crate) enum Loop {
     Down,
 }
 
-/// The innermost loops.
+/// What the innermost loops move.
 #[derive(Clone, Debug)]
 pub(crate) enum Inner {
-    /// Runs that are contiguous on both sides, and how much of one is moved at a time; what spans leave out is filled on
-    /// the way.
+    /// Runs that are contiguous on both sides, and how many units of one are moved at a time. What spans leave out is filled in
+    /// between, in the order of the written side.
     Rows(Axis, usize),
-    /// Tiles, with rows that are contiguous where they are written, and columns that are where they are read.
+    /// Tiles: rows are contiguous where they are written, columns are (or are evenly spaced) where they are read.
     Tiles(Tiles),
     /// Strides on both sides.
     Strided(Axis),
 }
 
-/// A tile: what is read column by column is gathered, and written row by row.
+/// A tile, which is read along its columns and written along its rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Tiles {
-    /// The axes of a row, the innermost first; all whole but for the last.
+    /// The axes of a row, the innermost first. A tile takes all of each but the last.
     pub(crate) across: Axes<Axis>,
-    /// The axes of a column, likewise. Its elements are equally far from each other, if not contiguous.
+    /// The axes of a column, likewise. Its elements are evenly spaced, if not contiguous.
     pub(crate) down: Axes<Axis>,
-    /// Steps in a tile of the last axis of a row, and of a column.
+    /// How many steps a tile takes of the last axis of a row, and of a column.
     pub(crate) steps: (usize, usize),
     /// Elements in a whole row, and in a whole column.
     pub(crate) columns: usize,
     pub(crate) rows: usize,
-    /// Whether blocks are turned over: columns are contiguous, and high enough.
+    /// Whether blocks are transposed in registers: columns are contiguous, and high enough.
     pub(crate) turned: bool,
     /// Whether rows follow each other where they are written, so that a tile is one run.
     pub(crate) packed: bool,
 }
 
-/// Columns of a tile that is turned over, each of which may lie on a page of its own. Measured.
-const COLUMNS: usize = 256;
+/// Columns of a tile that is transposed in registers. Each may lie on a page of its own, and the translation buffer of the
+/// first level has some 64 entries, that of the second some thousand. Measured.
+const COLUMNS: usize = if cfg!(miri) { 32 } else { 256 };
 
-/// Rows of such a tile.
-const ROWS: usize = 512;
+/// Bytes of a row of such a tile where rows do not all begin lines: they take longer runs to be worth their edges.
+const WIDE: usize = if cfg!(miri) { 128 } else { 1 << 10 };
 
-/// Bytes of a row of other tiles.
-const RUN: usize = 1 << 11;
+/// Rows of such a tile: long columns make the most of a page's translation. Measured.
+const ROWS: usize = if cfg!(miri) { 32 } else { 512 };
+
+/// Bytes of a row of other tiles, which are gathered element by element.
+const RUN: usize = if cfg!(miri) { 64 } else { 1 << 11 };
 
 /// Rows of other tiles.
-const LINES: usize = 64;
+const LINES: usize = if cfg!(miri) { 8 } else { 64 };
 
 /// Bytes of a long run that are moved at a time, so that threads can share it.
-const LONG: usize = 1 << 20;
+const LONG: usize = if cfg!(miri) { 1 << 8 } else { 1 << 20 };
 
 /// Runs up to this many bytes are moved like elements.
 const SHORT: usize = 64;
 
 impl Tiles {
+    /// Tiles whose rows begin with axis `x` and columns with axis `y`. Other axes that continue one of them on its side, as if
+    /// both were one axis there, are taken out of `loops` while rows or columns are shorter than is worth while.
     fn new(unit: usize, x: Axis, y: Axis, loops: &mut Axes<Axis>) -> Tiles {
         let mut grown = |first: Axis, most: usize, stride: fn(&Axis) -> isize| {
             let mut group: Axes<Axis> = Axes::from_slice(&[first]);
@@ -126,8 +138,7 @@ impl Tiles {
         let turned = (x.from != 0 || x.count < COLUMNS / 16)
             && y.from == unit as isize
             && least(unit).is_some_and(|least| y.count >= least);
-        // Rows that do not all begin lines take longer runs to be worth their edges.
-        let wide = if y.to % 64 == 0 { COLUMNS } else { COLUMNS.max(1024 / unit) };
+        let wide = if y.to % 64 == 0 { COLUMNS } else { COLUMNS.max(WIDE / unit) };
         let (most_columns, most_rows) = if turned { (wide, ROWS) } else { ((RUN / unit).max(1), LINES) };
         let (across, across_steps, columns) = grown(x, most_columns, |axis| axis.to);
         // Rows that follow each other where they are written need no lines of their own.
@@ -140,11 +151,14 @@ impl Tiles {
 
 impl Mover {
     /// A mover for elements of `unit` bytes, with strides in bytes.
+    ///
+    /// Rows, if an axis is contiguous on both sides; tiles, if one is where it is written; and strides otherwise. A contiguous
+    /// run of up to [`SHORT`] bytes becomes the unit, if there are rows and columns of such runs.
     pub(crate) fn new(unit: usize, axes: &[Axis]) -> Mover {
         let mut unit = unit;
         let mut axes = fused(axes);
-        let at = |axes: &Axes<Axis>, unit: usize| axes.iter().rposition(|axis| axis.to == unit as isize);
-        if let Some(run) = at(&axes, unit)
+        let written = |axes: &Axes<Axis>, unit: usize| axes.iter().rposition(|axis| axis.to == unit as isize);
+        if let Some(run) = written(&axes, unit)
             && axes[run].from == unit as isize
         {
             let bytes = axes[run].count.saturating_mul(unit);
@@ -166,16 +180,14 @@ impl Mover {
         for axis in axes.iter_mut().filter(|axis| axis.to < 0) {
             axis.flip();
         }
-        let Some(x) = at(&axes, unit) else {
-            let least = (0..axes.len()).min_by_key(|&axis| axes[axis].to);
-            let Some(least) = least else {
-                return Mover::rows(unit, Axis::new(1, unit as isize, unit as isize), axes);
-            };
-            let inner = Inner::Strided(axes.remove(least));
-            axes.sort_by_key(|axis| Reverse(axis.least()));
-            return Mover { unit, inner, loops: axes.into_iter().map(Loop::Over).collect() };
-        };
+        let Some(x) = written(&axes, unit) else { return Mover::strided(unit, axes) };
         let x = axes.remove(x);
+        Mover::tiles(unit, x, axes)
+    }
+
+    /// Tiles with rows along `x`, which is contiguous where it is written. Columns go along the axis with the least stride where
+    /// it is read, unless that of `x` is smaller still: then every column is one element, and rows are gathered.
+    fn tiles(unit: usize, x: Axis, mut axes: Axes<Axis>) -> Mover {
         let closer =
             |axis: &&Axis| axis.from != 0 && (x.from == 0 || axis.from.unsigned_abs() <= x.from.unsigned_abs());
         let y = axes.iter().filter(closer).map(|axis| axis.from.unsigned_abs()).min();
@@ -187,17 +199,30 @@ impl Mover {
             y.flip();
         }
         let tiles = Tiles::new(unit, x, y, &mut axes);
-        let mut loops: Axes<(Loop, usize)> = axes.iter().map(|axis| (Loop::Over(*axis), axis.least())).collect();
+        let around = axes.iter().map(|axis| (Loop::Over(*axis), axis.smaller_stride()));
+        let mut loops: Axes<(Loop, usize)> = around.collect();
         for (tile, group, steps) in
             [(Loop::Across, &tiles.across, tiles.steps.0), (Loop::Down, &tiles.down, tiles.steps.1)]
         {
             let last = &group[group.len() - 1];
             if last.count > steps {
-                loops.push((tile, if tile == Loop::Down { 0 } else { last.least().saturating_mul(steps) }));
+                // The tile below is next: it reads on where the columns of this one ended.
+                let stride = if tile == Loop::Down { 0 } else { last.smaller_stride().saturating_mul(steps) };
+                loops.push((tile, stride));
             }
         }
-        loops.sort_by_key(|(_, least)| Reverse(*least));
+        loops.sort_by_key(|(_, stride)| Reverse(*stride));
         Mover { unit, inner: Inner::Tiles(tiles), loops: loops.into_iter().map(|(around, _)| around).collect() }
+    }
+
+    /// Elements one by one, innermost along the axis with the least stride where it is written.
+    fn strided(unit: usize, mut axes: Axes<Axis>) -> Mover {
+        let Some(least) = (0..axes.len()).min_by_key(|&axis| axes[axis].to) else {
+            return Mover::rows(unit, Axis::new(1, unit as isize, unit as isize), axes);
+        };
+        let inner = Inner::Strided(axes.remove(least));
+        axes.sort_by_key(|axis| Reverse(axis.smaller_stride()));
+        Mover { unit, inner, loops: axes.into_iter().map(Loop::Over).collect() }
     }
 
     /// A mover that fills what spans leave out of a box, and moves nothing.
@@ -209,6 +234,7 @@ impl Mover {
         Mover::rows(unit, run, axes)
     }
 
+    /// Runs that are contiguous on both sides, in the order of the tensor: the axes come sorted by the written side.
     fn rows(unit: usize, run: Axis, around: Axes<Axis>) -> Mover {
         let columns = (LONG / unit).max(1);
         let mut loops: Axes<Loop> = around.into_iter().map(Loop::Over).collect();
@@ -242,20 +268,10 @@ impl Mover {
 fn fused(axes: &[Axis]) -> Axes<Axis> {
     let mut axes: Axes<Axis> = axes.iter().copied().filter(|axis| axis.count != 1 || axis.span.is_some()).collect();
     axes.sort_by_key(|axis| Reverse((axis.to.unsigned_abs(), axis.from.unsigned_abs())));
-    let mut fused: Axes<Axis> = Axes::new();
-    for inner in axes {
-        let goes_on = |outer: isize, inner_stride: isize| Some(outer) == inner_stride.checked_mul(inner.count as isize);
-        match fused.last_mut() {
-            Some(outer)
-                if outer.span.is_none()
-                    && inner.span.is_none()
-                    && goes_on(outer.from, inner.from)
-                    && goes_on(outer.to, inner.to) =>
-            {
-                *outer = Axis::new(outer.count * inner.count, inner.from, inner.to);
-            }
-            _ => fused.push(inner),
-        }
-    }
-    fused
+    joined(axes, |outer, inner| {
+        let one = |outer: isize, step: isize| continues(outer as i64, inner.count as i64, step as i64);
+        let joins =
+            outer.span.is_none() && inner.span.is_none() && one(outer.from, inner.from) && one(outer.to, inner.to);
+        joins.then(|| Axis::new(outer.count * inner.count, inner.from, inner.to))
+    })
 }

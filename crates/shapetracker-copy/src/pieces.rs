@@ -1,44 +1,51 @@
-//! Cuts a tensor's indices into boxes so that as few addresses as can be need a division.
+//! Cuts a tensor into regions so that as few addresses as possible need a division.
 //!
-//! A later view's axis that walks across an axis of the view under it is split where that one ends: in steps, if it
-//! starts there, else after the part that comes before; and elsewhere by the steps after which all divisions repeat.
-//! What a later view masks is set apart first. Where axes are masked together (a window over a padded image), the part
-//! that has data in any case is set apart from the borders, if only that can be moved in long runs.
+//! An axis of a later view that walks across an end of an axis of the view under it is cut there: into turns and steps if it
+//! starts at such an end, otherwise after the part that comes before it; and where there are no such ends, by the number of
+//! steps after which all divisions repeat. What a later view masks is set apart first. Where axes are masked together (a
+//! window over a padded image), the part that has data whatever the other axes are is set apart from the borders, if only that
+//! can be moved in long runs.
+//!
+//! This decides where to cut ([`Cut`]); that the parts are all of the region is the matter of [`Region`].
 
 use shapetracker::{ShapeTracker, View};
 
 use crate::Error;
+use crate::cover::{Extent, Region};
 use crate::form::{Access, Atom, Condition};
-use crate::nest::{Extent, Outside, steps_within};
+use crate::join::{continues, joined};
+use crate::nest::{Outside, steps_within};
 
-/// A box of indices.
-#[derive(Clone, Debug)]
+/// A region of the tensor, and how it is read.
+#[derive(Debug)]
 pub(crate) struct Piece {
-    /// Where it begins in the contiguous tensor, in elements.
-    pub(crate) start: i64,
-    pub(crate) extents: Vec<Extent>,
-    /// How it is read; `None` when it has no data, or cannot be said in sums.
+    pub(crate) region: Region,
+    /// `None` when it has no data, or its address and conditions cannot be said in sums.
     pub(crate) access: Option<Access>,
-    /// What is read; `None` when it has no data.
+    /// What is read, with the region's shape; `None` when it has no data.
     pub(crate) tracker: Option<ShapeTracker>,
-    fused: bool,
+    /// Whether neighbouring axes were joined.
+    joined: bool,
 }
 
-/// Boxes from this number on are not cut any further.
+/// What is done to a piece next. A region is the same set of elements whatever this says, in one part or several.
+enum Cut {
+    /// Parts along an axis: where each ends, and whether it has data.
+    Along(usize, Vec<(i64, bool)>),
+    /// An axis as turns of so many steps.
+    Split(usize, i64),
+    /// Some axes in the other direction.
+    Flip(Vec<usize>),
+    /// Neighbouring axes joined that are one loop in the tensor and in the last view.
+    Join,
+}
+
+/// From this number of pieces on none is cut any further.
 const MOST: usize = 64;
 
-/// The boxes of a tracker.
-pub(crate) fn pieces(tracker: &ShapeTracker) -> Result<Vec<Piece>, Error> {
-    if tracker.numel() == 0 {
-        return Ok(Vec::new());
-    }
-    let mut stride = 1;
-    let mut extents = Vec::new();
-    for count in tracker.shape().iter().rev() {
-        extents.insert(0, Extent { count: *count, stride });
-        stride *= count;
-    }
-    let whole = Piece { start: 0, extents, access: None, tracker: Some(tracker.clone()), fused: false };
+/// The pieces of a tracker, whose elements are all those of a region.
+pub(crate) fn pieces(tracker: &ShapeTracker, whole: Region) -> Result<Vec<Piece>, Error> {
+    let whole = Piece { region: whole, access: None, tracker: Some(tracker.clone()), joined: false };
     let (mut open, mut done) = (vec![whole], Vec::new());
     while let Some(mut piece) = open.pop() {
         let Some(tracker) = &piece.tracker else {
@@ -48,12 +55,12 @@ pub(crate) fn pieces(tracker: &ShapeTracker) -> Result<Vec<Piece>, Error> {
         piece.access = Access::of(tracker);
         let divides = piece.access.as_ref().is_none_or(|access| !access.floors.is_empty());
         let cut = match open.len() + done.len() < MOST {
-            true if !divides => piece.core()?,
-            true => piece.cut()?,
+            true if !divides => piece.core(),
+            true => piece.next(),
             false => None,
         };
         match cut {
-            Some(parts) => open.extend(parts.into_iter().rev()),
+            Some(cut) => open.extend(piece.apply(cut)?.into_iter().rev()),
             None => done.push(piece),
         }
     }
@@ -61,47 +68,44 @@ pub(crate) fn pieces(tracker: &ShapeTracker) -> Result<Vec<Piece>, Error> {
 }
 
 impl Piece {
-    /// The piece in parts, or in more axes or fewer; `None` when nothing is left to do.
-    fn cut(&self) -> Result<Option<Vec<Piece>>, Error> {
+    /// What brings a piece with divisions nearer to one without; `None` when nothing does.
+    fn next(&self) -> Option<Cut> {
         // What a view in the middle masks keeps it in the stack.
         let views = self.tracker.as_ref().map_or(0, |tracker| tracker.views().len());
-        let core = if views > 2 { self.core()? } else { None };
-        let cut = if core.is_some() { core } else { self.at_ends()? };
-        if cut.is_some() { Ok(cut) } else { self.periods() }
+        let core = if views > 2 { self.core() } else { None };
+        core.or_else(|| self.at_ends()).or_else(|| self.periods())
     }
 
-    /// The piece cut where an axis of the view under the last one ends, or made ready for that.
-    fn at_ends(&self) -> Result<Option<Vec<Piece>>, Error> {
-        let Some(tracker) = &self.tracker else { return Ok(None) };
-        let [.., under, top] = tracker.views() else { return Ok(None) };
-        let extents = || self.extents.iter().enumerate();
+    fn extents(&self) -> impl Iterator<Item = (usize, &Extent)> {
+        self.region.extents().iter().enumerate()
+    }
+
+    /// A cut where an axis of the view under the last one ends, or what makes the piece ready for that.
+    ///
+    /// The last view's axis takes a step of `step` in the row-major positions of the view under it, and an axis of that view
+    /// ends at every multiple of its `weight`. If `step` divides `weight`, it takes `weight / step` steps from end to end.
+    /// An axis that starts at an end and is a whole number of turns long is split into turns and steps, whose digits do not
+    /// carry, and the library merges the views. Otherwise what comes before the first end and after the last one is set apart.
+    fn at_ends(&self) -> Option<Cut> {
+        let [.., under, top] = self.tracker.as_ref()?.views() else { return None };
         if let Some(mask) = top.mask() {
-            for (axis, Extent { count, .. }) in extents() {
+            for (axis, Extent { count, .. }) in self.extents() {
                 let (begin, end) = mask[axis];
                 if (begin, end) != (0, *count) {
-                    let parts = [(0, begin, false), (begin, end, true), (end, *count, false)];
-                    return self.along(axis, &parts).map(Some);
+                    return Some(Cut::Along(axis, vec![(begin, false), (end, true), (*count, false)]));
                 }
             }
         }
-        let negative: Vec<i64> = extents()
-            .filter(|(axis, extent)| top.strides()[*axis] < 0 && extent.count > 1)
-            .map(|(axis, _)| axis as i64)
-            .collect();
+        let negative = |(axis, extent): (usize, &Extent)| (top.strides()[axis] < 0 && extent.count > 1).then_some(axis);
+        let negative: Vec<usize> = self.extents().filter_map(negative).collect();
         if !negative.is_empty() {
-            let mut turned = Piece { tracker: Some(tracker.flip(&negative)?), ..self.clone() };
-            for axis in negative {
-                let Extent { count, stride } = &mut turned.extents[axis as usize];
-                turned.start += (*count - 1) * *stride;
-                *stride = -*stride;
-            }
-            return Ok(Some(vec![turned]));
+            return Some(Cut::Flip(negative));
         }
-        if !self.fused {
-            return self.fuse(tracker, top).map(|piece| Some(vec![piece]));
+        if !self.joined {
+            return Some(Cut::Join);
         }
         for weight in weights(under) {
-            for (axis, Extent { count, stride }) in extents() {
+            for (axis, Extent { count, .. }) in self.extents() {
                 let step = top.strides()[axis];
                 if step == 0 || weight % step != 0 || weight == step {
                     continue;
@@ -114,52 +118,43 @@ impl Piece {
                 let turns = (count - head) / steps;
                 let tail = count - head - turns * steps;
                 if head == 0 && tail == 0 {
-                    return self.split(axis, steps, *stride, tracker).map(|split| Some(vec![split]));
+                    return Some(Cut::Split(axis, steps));
                 }
-                let parts = [(0, head, true), (head, count - tail, true), (count - tail, *count, true)];
-                return self.along(axis, &parts).map(Some);
+                return Some(Cut::Along(axis, vec![(head, true), (count - tail, true), (*count, true)]));
             }
         }
-        Ok(None)
+        None
     }
 
     /// An axis along which floors repeat sooner than they can be leapt over: whole periods, and what is left.
-    fn periods(&self) -> Result<Option<Vec<Piece>>, Error> {
-        let (Some(access), Some(tracker)) = (&self.access, &self.tracker) else { return Ok(None) };
-        for (axis, Extent { count, stride }) in self.extents.iter().enumerate() {
+    fn periods(&self) -> Option<Cut> {
+        let access = self.access.as_ref()?;
+        for (axis, Extent { count, .. }) in self.extents() {
             let Some((period, leaps)) = access.period(axis, *count) else { continue };
             if period == 1 || 2 * period >= leaps {
                 continue;
             }
             let tail = count % period;
             if tail != 0 {
-                return self.along(axis, &[(0, count - tail, true), (count - tail, *count, true)]).map(Some);
+                return Some(Cut::Along(axis, vec![(count - tail, true), (*count, true)]));
             }
-            return self.split(axis, period, *stride, tracker).map(|split| Some(vec![split]));
+            return Some(Cut::Split(axis, period));
         }
-        Ok(None)
-    }
-
-    /// An axis as turns of so many steps.
-    fn split(&self, axis: usize, steps: i64, stride: i64, tracker: &ShapeTracker) -> Result<Piece, Error> {
-        let mut split = self.clone();
-        split.extents[axis] = Extent { count: self.extents[axis].count / steps, stride: stride * steps };
-        split.extents.insert(axis + 1, Extent { count: steps, stride });
-        split.tracker = Some(tracker.reshape(split.shape())?);
-        Ok(split)
+        None
     }
 
     /// What has data whatever the other axes say, apart from the rest; where that lets the innermost axis be moved along.
-    fn core(&self) -> Result<Option<Vec<Piece>>, Error> {
-        let Some(access) = &self.access else { return Ok(None) };
-        let innermost = (0..self.extents.len()).filter(|axis| self.extents[*axis].count > 1);
-        let innermost = innermost.min_by_key(|axis| self.extents[*axis].stride.abs());
-        let outside = || innermost.is_some_and(|axis| Outside::choose(&self.extents, access).contains(axis));
+    fn core(&self) -> Option<Cut> {
+        let access = self.access.as_ref()?;
+        let extents = self.region.extents();
+        let innermost = (0..extents.len()).filter(|axis| extents[*axis].count > 1);
+        let innermost = innermost.min_by_key(|axis| extents[*axis].stride.abs());
+        let outside = || innermost.is_some_and(|axis| Outside::choose(extents, access).contains(axis));
         if access.floors.is_empty() && !outside() {
-            return Ok(None);
+            return None;
         }
         for Condition { form, range } in access.conditions.iter().filter(|condition| !condition.form.has_floors()) {
-            let count = |axis: usize| self.extents[axis].count;
+            let count = |axis: usize| extents[axis].count;
             let Some(longest) = form.axes().max_by_key(|axis| count(*axis)) else { continue };
             // The least and the most that the other axes make of the form.
             let mut rest = (form.constant, form.constant);
@@ -172,80 +167,104 @@ impl Piece {
             let inside = |number: i64| number.clamp(0, count(longest));
             let (begin, end) = (inside(begin), inside(end));
             if form.axes().count() > 1 && 2 * (end - begin) > count(longest) {
-                let parts = [(0, begin, true), (begin, end, true), (end, count(longest), true)];
-                return self.along(longest, &parts).map(Some);
+                return Some(Cut::Along(longest, vec![(begin, true), (end, true), (count(longest), true)]));
             }
         }
-        Ok(None)
+        None
     }
 
-    fn shape(&self) -> Vec<i64> {
-        self.extents.iter().map(|extent| extent.count).collect()
-    }
-
-    /// The parts between numbers of steps along an axis, each with or without data.
-    fn along(&self, axis: usize, parts: &[(i64, i64, bool)]) -> Result<Vec<Piece>, Error> {
-        let part = |(begin, end, data): &(i64, i64, bool)| {
-            let mut part = self.clone();
-            part.start += begin * part.extents[axis].stride;
-            part.extents[axis].count = end - begin;
-            let mut ranges: Vec<(i64, i64)> = self.extents.iter().map(|extent| (0, extent.count)).collect();
-            ranges[axis] = (*begin, *end);
-            part.tracker = match &self.tracker {
-                Some(tracker) if *data => Some(tracker.shrink(ranges)?),
-                _ => None,
-            };
-            Ok(part)
+    /// The pieces after a cut. One without data stays as it is.
+    fn apply(self, cut: Cut) -> Result<Vec<Piece>, Error> {
+        let Piece { region, tracker: Some(tracker), joined, .. } = self else { return Ok(vec![self]) };
+        let one = |region: Region, tracker: ShapeTracker, joined: bool| {
+            vec![Piece { region, access: None, tracker: Some(tracker), joined }]
         };
-        parts.iter().filter(|(begin, end, _)| begin < end).map(part).collect()
+        match cut {
+            Cut::Along(axis, parts) => along(region, &tracker, joined, axis, &parts),
+            Cut::Split(axis, steps) => {
+                let region = region.split(axis, steps);
+                let tracker = tracker.reshape(region.shape())?;
+                Ok(one(region, tracker, joined))
+            }
+            Cut::Flip(axes) => {
+                let numbers: Vec<i64> = axes.iter().map(|axis| *axis as i64).collect();
+                Ok(one(region.flip(&axes), tracker.flip(&numbers)?, joined))
+            }
+            Cut::Join => {
+                let joins = |outer: usize, inner: usize| {
+                    let top = tracker.views().last();
+                    top.is_some_and(|top| continues(top.strides()[outer], top.shape()[inner], top.strides()[inner]))
+                };
+                let region = region.join(joins);
+                let tracker = tracker.reshape(region.shape())?;
+                Ok(one(region, tracker, true))
+            }
+        }
     }
 
     /// The two halves along the outermost axis; `None` of a single element.
-    pub(crate) fn halves(&self) -> Result<Option<[Piece; 2]>, Error> {
-        let Some(axis) = self.extents.iter().position(|extent| extent.count > 1) else { return Ok(None) };
-        let count = self.extents[axis].count;
-        let halves = self.along(axis, &[(0, count / 2, true), (count / 2, count, true)])?;
+    pub(crate) fn halves(self) -> Result<Option<Vec<Piece>>, Error> {
+        let outermost = self.extents().find(|(_, extent)| extent.count > 1);
+        let Some((axis, count)) = outermost.map(|(axis, extent)| (axis, extent.count)) else { return Ok(None) };
+        let halves = self.apply(Cut::Along(axis, vec![(count / 2, true), (count, true)]))?;
         let read = |half: Piece| Piece { access: half.tracker.as_ref().and_then(Access::of), ..half };
-        Ok(<[Piece; 2]>::try_from(halves).ok().map(|halves| halves.map(read)))
+        Ok(Some(halves.into_iter().map(read).collect()))
     }
+}
 
-    /// Neighbours that are one loop, in the tensor and in the view, as one.
-    fn fuse(&self, tracker: &ShapeTracker, top: &View) -> Result<Piece, Error> {
-        let mut fused: Vec<(Extent, i64)> = Vec::new();
-        for (inner, step) in self.extents.iter().zip(top.strides()).filter(|(extent, _)| extent.count > 1) {
-            let goes_on = |outer: i64, inner_step: i64| Some(outer) == inner.count.checked_mul(inner_step);
-            match fused.last_mut() {
-                Some((outer, outer_step)) if goes_on(outer.stride, inner.stride) && goes_on(*outer_step, *step) => {
-                    *outer = Extent { count: outer.count * inner.count, stride: inner.stride };
-                    *outer_step = *step;
-                }
-                _ => fused.push((*inner, *step)),
-            }
+/// The parts of a region along an axis, each from where the one before ended, with or without data; empty ones are left out.
+fn along(
+    region: Region,
+    tracker: &ShapeTracker,
+    joined: bool,
+    axis: usize,
+    parts: &[(i64, bool)],
+) -> Result<Vec<Piece>, Error> {
+    let whole: Vec<(i64, i64)> = region.shape().into_iter().map(|count| (0, count)).collect();
+    let mut begin = 0;
+    let mut filled: Vec<(i64, Option<ShapeTracker>)> = Vec::new();
+    for (end, data) in parts.iter().copied() {
+        if end == begin {
+            continue;
         }
-        let extents = fused.into_iter().map(|(extent, _)| extent).collect();
-        let mut piece = Piece { extents, fused: true, ..self.clone() };
-        piece.tracker = Some(tracker.reshape(piece.shape())?);
-        Ok(piece)
+        let mut ranges = whole.clone();
+        ranges[axis] = (begin, end);
+        filled.push((end, if data { Some(tracker.shrink(ranges)?) } else { None }));
+        begin = end;
     }
+    let regions = region.cut(axis, filled.iter().map(|(end, _)| *end));
+    let piece = |(region, (_, tracker))| Piece { region, access: None, tracker, joined };
+    Ok(regions.into_iter().zip(filled).map(piece).collect())
 }
 
 /// Where in a view's row-major numbering one of its axes ends and another begins, the largest first; not between axes
 /// that are one loop.
 fn weights(view: &View) -> Vec<i64> {
-    let mut weights = Vec::new();
-    let mut weight = 1;
-    let mut inner: Option<(i64, i64, bool)> = None;
-    for axis in (0..view.rank()).rev().filter(|axis| view.shape()[*axis] > 1) {
-        let (size, stride) = (view.shape()[axis], view.strides()[axis]);
-        let masked = view.mask().is_some_and(|mask| mask[axis] != (0, size));
-        if let Some((inner_size, inner_stride, inner_masked)) = inner {
-            let one = Some(stride) == inner_size.checked_mul(inner_stride) && !masked && !inner_masked;
-            if !one {
-                weights.insert(0, weight);
-            }
-        }
-        inner = Some((size, stride, masked));
-        weight *= size;
+    /// One axis, or several that are one loop; with a mask it stays apart.
+    #[derive(Clone, Copy)]
+    struct Run {
+        size: i64,
+        stride: i64,
+        masked: bool,
     }
+    let run = |axis: usize| Run {
+        size: view.shape()[axis],
+        stride: view.strides()[axis],
+        masked: view.mask().is_some_and(|mask| mask[axis] != (0, view.shape()[axis])),
+    };
+    let runs = joined((0..view.rank()).map(run).filter(|run| run.size > 1), |outer, inner| {
+        let one = !outer.masked && !inner.masked && continues(outer.stride, inner.size, inner.stride);
+        one.then(|| Run { size: outer.size * inner.size, ..inner })
+    });
+    let mut weights: Vec<i64> = runs
+        .iter()
+        .skip(1)
+        .rev()
+        .scan(1, |weight, run| {
+            *weight *= run.size;
+            Some(*weight)
+        })
+        .collect();
+    weights.reverse();
     weights
 }

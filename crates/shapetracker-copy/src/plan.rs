@@ -7,9 +7,10 @@ use std::sync::OnceLock;
 use bytemuck::{AnyBitPattern, NoUninit};
 use shapetracker::ShapeTracker;
 
+use crate::cover::{Reading, Region, Writing};
 use crate::form::Access;
 use crate::memory;
-use crate::nest::{Direction, Nest, Run};
+use crate::nest::{Direction, Nest};
 use crate::pieces::pieces;
 use crate::{Error, Threads};
 
@@ -36,10 +37,9 @@ pub struct Plan {
     width: usize,
     /// The lowest and the highest address that has an element.
     addresses: Option<(i64, i64)>,
-    /// Loops for reading.
-    reading: Vec<Nest>,
-    /// Loops for writing, made when they are needed first.
-    writing: OnceLock<Result<Vec<Nest>, Error>>,
+    reading: Reading,
+    /// Made when it is needed first.
+    writing: OnceLock<Result<Writing, Error>>,
 }
 
 impl Plan {
@@ -73,7 +73,8 @@ impl Plan {
         {
             return Err(Error::BeforeBuffer { first });
         }
-        let reading = nests(Direction::Read, tracker, width)?;
+        let plan = |whole| nests(Direction::Read, tracker, width, whole);
+        let reading = Reading::new(tracker.shape(), width, plan)?;
         Ok(Plan { tracker: tracker.clone(), width, addresses, reading, writing: OnceLock::new() })
     }
 
@@ -82,7 +83,7 @@ impl Plan {
         self.tracker.shape()
     }
 
-    /// Bytes an element.
+    /// Bytes per element.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -208,18 +209,14 @@ impl Plan {
         if fill.len() != self.width {
             return Err(Error::Fill { fill: fill.len(), width: self.width });
         }
-        let bytes = tensor.len();
-        let run = Run::new(buffer, tensor, Some(fill), fresh);
-        for nest in &self.reading {
-            nest.run(&run, threads, bytes);
-        }
-        // SAFETY: the nests' boxes are all of the tensor.
-        #[allow(unsafe_code)]
-        Ok(unsafe { &mut *(std::ptr::from_mut(tensor) as *mut [u8]) })
+        Ok(self.reading.run(buffer, tensor, fill, fresh, threads))
     }
 
     /// Writes a contiguous, row-major tensor through the tracker into a buffer. What the tracker does not reach stays,
     /// and what stands where it is masked goes nowhere.
+    ///
+    /// Several threads share the work where the strides show that they cannot meet: in order of size, each is at least as large
+    /// as all that the smaller ones reach together. Where strides interleave, or an address has a division, one thread writes.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
@@ -267,17 +264,12 @@ impl Plan {
     pub fn write_bytes(&self, tensor: &[u8], buffer: &mut [u8], threads: &Threads) -> Result<(), Error> {
         self.check_buffer(buffer.len())?;
         self.check_tensor(tensor.len())?;
-        let nests = self.writing.get_or_init(|| {
+        let writing = self.writing.get_or_init(|| {
             check_injective(&self.tracker)?;
-            nests(Direction::Write, &self.tracker, self.width)
+            let plan = |whole| nests(Direction::Write, &self.tracker, self.width, whole);
+            Writing::new(self.tracker.shape(), plan)
         });
-        // SAFETY: writing writes only bytes with values, those of `tensor`.
-        #[allow(unsafe_code)]
-        let room = unsafe { memory::room_of_bytes(buffer) };
-        let run = Run::new(tensor, room, None, false);
-        for nest in nests.as_ref().map_err(Error::clone)? {
-            nest.run(&run, threads, tensor.len());
-        }
+        writing.as_ref().map_err(Error::clone)?.run(tensor, buffer, threads);
         Ok(())
     }
 
@@ -311,14 +303,19 @@ impl Plan {
     }
 }
 
-/// Boxes that a stack of views may fall into.
+/// Regions that a stack of views may fall into.
 pub(crate) const MOST_BOXES: usize = 1 << 12;
 
-/// The loops of all boxes of a tracker.
-fn nests(direction: Direction, tracker: &ShapeTracker, width: usize) -> Result<Vec<Nest>, Error> {
+/// The loops for a whole tensor, by the regions into which it is cut.
+pub(crate) fn nests(
+    direction: Direction,
+    tracker: &ShapeTracker,
+    width: usize,
+    whole: Region,
+) -> Result<Vec<(Region, Nest)>, Error> {
     let mut nests = Vec::new();
     let nothing = Access::nothing();
-    let mut open = pieces(tracker)?;
+    let mut open = pieces(tracker, whole)?;
     open.reverse();
     while let Some(piece) = open.pop() {
         let access = match (&piece.tracker, &piece.access) {
@@ -326,8 +323,8 @@ fn nests(direction: Direction, tracker: &ShapeTracker, width: usize) -> Result<V
             (None, _) => Some(&nothing),
             (Some(_), access) => access.as_ref(),
         };
-        match access.and_then(|access| Nest::new(direction, width, piece.start, &piece.extents, access)) {
-            Some(nest) => nests.push(nest),
+        match access.and_then(|access| Nest::new(direction, width, &piece.region, access)) {
+            Some(nest) => nests.push((piece.region, nest)),
             None => {
                 // Of several views a part is simpler than the whole, down to an element, whose address is a number.
                 let several = tracker.views().len() > 1;
@@ -353,13 +350,14 @@ fn check_injective(tracker: &ShapeTracker) -> Result<(), Error> {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        if self.reading.is_empty() {
+        let nests = self.reading.nests();
+        if nests.is_empty() {
             return writeln!(f, "nothing to move");
         }
-        let several = self.reading.len() > 1;
-        for (at, nest) in self.reading.iter().enumerate() {
+        let several = nests.len() > 1;
+        for (at, nest) in nests.iter().enumerate() {
             if several {
-                writeln!(f, "box {} of {}, from element {} on", at + 1, self.reading.len(), nest.start)?;
+                writeln!(f, "box {} of {}, from element {} on", at + 1, nests.len(), nest.start)?;
             }
             nest.show(f, usize::from(several))?;
         }

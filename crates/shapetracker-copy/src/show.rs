@@ -69,7 +69,7 @@ impl Nest {
         for (at, floor) in self.floors.iter().enumerate() {
             writeln!(f, "{:indent$}q{at} = ({}) // {}", "", floor.form, floor.divisor)?;
         }
-        for condition in &self.said {
+        for condition in &self.conditions {
             writeln!(f, "{:indent$}data where {condition}", "")?;
         }
         if self.mover.moves_nothing() {

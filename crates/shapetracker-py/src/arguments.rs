@@ -62,7 +62,7 @@ pub(crate) fn flipped(op: &str, rank: usize, arguments: &Bound<'_, PyTuple>) -> 
         return numbers(op, arguments);
     }
     if given.len() != rank {
-        let sentence = format!("{op}: takes one True or False an axis: the tensor has {rank}, not {}", given.len());
+        let sentence = format!("{op}: takes one True or False per axis: the tensor has {rank}, not {}", given.len());
         return Err(PyValueError::new_err(sentence));
     }
     let mut axes = Dims::new();

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyBufferError, PyMemoryError, PyOverflowError, PyRuntimeE
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyByteArray, PyBytes, PyCapsule, PyDict, PyInt, PyMemoryView, PySlice, PyString};
-use shapetracker::Dims;
+use shapetracker::{ArrayLibrary, Dims};
 
 use crate::arguments::{described, number};
 use crate::error::{layout, tuple};
@@ -410,19 +410,12 @@ pub(crate) fn no_value(value: &Bound<'_, PyAny>, kind: &Bound<'_, PyAny>) -> PyE
     PyValueError::new_err(sentence)
 }
 
-/// The libraries whose arrays have methods of their own.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Maker {
-    NumPy,
-    Torch,
-}
-
 /// The library that an array is from; None for arrays without methods.
-pub(crate) fn maker(object: &Bound<'_, PyAny>) -> PyResult<Option<Maker>> {
+pub(crate) fn library_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayLibrary>> {
     if imported(object, "numpy", "ndarray")?.is_some() {
-        return Ok(Some(Maker::NumPy));
+        return Ok(Some(ArrayLibrary::NumPy));
     }
-    Ok(torch_of(object)?.map(|_| Maker::Torch))
+    Ok(torch_of(object)?.map(|_| ArrayLibrary::PyTorch))
 }
 
 /// Complains about NumPy's masked arrays: what they mask is known to them alone.

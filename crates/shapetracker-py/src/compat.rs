@@ -510,7 +510,7 @@ impl ShapeTracker {
     fn axis_is_masked(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<bool> {
         let axis = number("axis_is_masked", || "the axis".into(), axis)?;
         match usize::try_from(axis) {
-            Ok(axis) if axis < self.exact(py)?.rank() => self.answers(py)?.is_masked(py, axis),
+            Ok(axis) if axis < self.exact(py)?.rank() => self.answers(py)?.is_masked(axis),
             _ => Ok(false),
         }
     }
@@ -685,7 +685,7 @@ impl ShapeTracker {
         let mut strides = self.answers(py)?.strides()?;
         if !ignore_valid {
             for (axis, stride) in strides.iter_mut().enumerate() {
-                if self.answers(py)?.is_masked(py, axis)? {
+                if self.answers(py)?.is_masked(axis)? {
                     *stride = None;
                 }
             }

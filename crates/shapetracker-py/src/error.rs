@@ -45,6 +45,13 @@ pub(crate) fn undecided(err: shapetracker::Undecided) -> PyErr {
     Undecided::new_err(err.to_string())
 }
 
+pub(crate) fn unanswered(err: shapetracker::Unanswered) -> PyErr {
+    match err {
+        shapetracker::Unanswered::Error(err) => layout(&err),
+        err => Undecided::new_err(err.to_string()),
+    }
+}
+
 pub(crate) fn unmerged(py: Python<'_>, err: shapetracker::Unmerged) -> PyErr {
     match err {
         shapetracker::Unmerged::Witness(witness) => {
@@ -53,6 +60,7 @@ pub(crate) fn unmerged(py: Python<'_>, err: shapetracker::Unmerged) -> PyErr {
         }
         shapetracker::Unmerged::Undecided => Undecided::new_err(err.to_string()),
         shapetracker::Unmerged::Error(err) => layout(&err),
+        err => Unmerged::new_err(err.to_string()),
     }
 }
 
@@ -61,10 +69,10 @@ pub(crate) fn not_invertible(py: Python<'_>, err: &shapetracker::NotInvertible) 
     let indices = match err {
         shapetracker::NotInvertible::Undecided(_) => return Undecided::new_err(sentence),
         shapetracker::NotInvertible::Error(err) => return layout(err),
-        shapetracker::NotInvertible::Interleaved => Ok(py.None()),
         shapetracker::NotInvertible::Collision { indices: [a, b], .. } => {
             (|| Ok((tuple(py, a)?, tuple(py, b)?).into_pyobject(py)?.into_any().unbind()))()
         }
+        _ => Ok(py.None()),
     };
     with_attribute(py, NotInvertible::new_err(sentence), "indices", indices)
 }

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyDict, PyInt, PyRange, PyTuple};
-use shapetracker::expr::{Binary, Expr as Handle, Graph, Language, Node, Syntax};
+use shapetracker::expr::{self, Binary, Expr as Handle, Graph, Language, Node, Syntax};
 
 use crate::arguments::{described, number, numbers};
 use crate::error::{layout, parse, tuple};
@@ -42,10 +42,10 @@ impl Expr {
         for (name, range) in variables.into_iter().flatten() {
             let name: String = name.extract()?;
             let (begin, end) = range_of(&name, &range)?;
-            graph.variable(&name, begin..end).map_err(|err| layout(&err))?;
+            graph.variable(&name, begin..end).map_err(|err| refused(&err))?;
         }
         let root = graph.parse(text, syntax_of(syntax)?).map_err(|err| parse(py, text, &err))?;
-        Expr::alone(&graph, root)
+        Expr::extracted(&graph, root)
     }
 
     /// The variables by their names, with the ranges of their values.
@@ -76,7 +76,7 @@ impl Expr {
     fn simplify(&self) -> PyResult<Self> {
         let mut graph = self.graph.clone();
         let simple = graph.simplify(self.root);
-        Expr::alone(&graph, simple)
+        Expr::extracted(&graph, simple)
     }
 
     /// The value where each variable has a value: `evaluate(x=3, y=1)`. A condition is True or False.
@@ -96,13 +96,13 @@ impl Expr {
             let missing = || PyTypeError::new_err(format!("{OP}: the variable `{name}` has no value"));
             ordered.push(given.remove(name).ok_or_else(missing)?);
         }
-        let value = self.graph.evaluate(self.root, &ordered).map_err(|err| layout(&err))?;
+        let value = self.graph.evaluate(self.root, &ordered).map_err(|err| refused(&err))?;
         self.python_value(py, value)
     }
 
     /// The values for all values of all variables, in the order of `variables`, the last one running fastest.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let values = py.detach(|| self.graph.values(self.root)).map_err(|err| layout(&err))?;
+        let values = py.detach(|| self.graph.values(self.root)).map_err(|err| refused(&err))?;
         values.into_iter().map(|value| self.python_value(py, value)).collect()
     }
 
@@ -130,14 +130,14 @@ impl Expr {
             }
             replaced.insert(place, value);
         }
-        let root = import(&mut graph, &self.graph, self.root, &replaced).map_err(|err| layout(&err))?;
-        Expr::alone(&graph, root)
+        let root = import(&mut graph, &self.graph, self.root, &replaced).map_err(|err| refused(&err))?;
+        Expr::extracted(&graph, root)
     }
 
     /// The expression as text of Python or C, without more parentheses than it needs.
     #[pyo3(signature = (syntax="python"))]
     fn text(&self, syntax: &str) -> PyResult<String> {
-        self.graph.text(self.root, syntax_of(syntax)?).map_err(|err| layout(&err))
+        self.graph.text(self.root, syntax_of(syntax)?).map_err(|err| refused(&err))
     }
 
     /// Definitions in a language (python, c, cuda, opencl, metal, wgsl, rust, mlir, latex) that end in one of `name`;
@@ -180,8 +180,8 @@ impl Expr {
         let mut graph = Graph::new();
         let mut add = |value: &Bound<'_, PyAny>| needed("where", value)?.into_graph(&mut graph);
         let [condition, then, otherwise] = [add(slf)?, add(then)?, add(otherwise)?];
-        let root = graph.select(condition, then, otherwise).map_err(|err| layout(&err))?;
-        Expr::alone(&graph, root)
+        let root = graph.select(condition, then, otherwise).map_err(|err| refused(&err))?;
+        Expr::extracted(&graph, root)
     }
 
     /// The smaller of two numbers.
@@ -263,14 +263,14 @@ impl Expr {
     fn __neg__(&self) -> PyResult<Self> {
         let mut graph = self.graph.clone();
         let zero = graph.int(0);
-        let root = graph.binary(Binary::Sub, zero, self.root).map_err(|err| layout(&err))?;
-        Expr::alone(&graph, root)
+        let root = graph.binary(Binary::Sub, zero, self.root).map_err(|err| refused(&err))?;
+        Expr::extracted(&graph, root)
     }
 
     fn __invert__(&self) -> PyResult<Self> {
         let mut graph = self.graph.clone();
-        let root = graph.not(self.root).map_err(|err| layout(&err))?;
-        Expr::alone(&graph, root)
+        let root = graph.not(self.root).map_err(|err| refused(&err))?;
+        Expr::extracted(&graph, root)
     }
 
     fn __richcmp__<'py>(
@@ -329,10 +329,10 @@ impl Expr {
 }
 
 impl Expr {
-    /// An expression of a graph by itself.
-    fn alone(from: &Graph, root: Handle) -> PyResult<Expr> {
+    /// An expression by itself: in a graph that holds nothing else.
+    pub(crate) fn extracted(from: &Graph, root: Handle) -> PyResult<Expr> {
         let mut graph = Graph::new();
-        let root = import(&mut graph, from, root, &HashMap::new()).map_err(|err| layout(&err))?;
+        let root = import(&mut graph, from, root, &HashMap::new()).map_err(|err| refused(&err))?;
         Ok(Expr { graph, root })
     }
 
@@ -359,48 +359,29 @@ impl Operand<'_> {
             Operand::Bool(value) => Ok(graph.bool(value)),
             Operand::Expr(expr) => {
                 let expr = expr.get();
-                import(graph, &expr.graph, expr.root, &HashMap::new()).map_err(|err| layout(&err))
+                import(graph, &expr.graph, expr.root, &HashMap::new()).map_err(|err| refused(&err))
             }
         }
     }
 }
 
-/// The same expression in another graph, some variables replaced. Operands are visited before what is made of them, in
-/// an order that depends only on the structure.
+/// The same expression in another graph, some variables replaced.
 fn import(
     to: &mut Graph,
     from: &Graph,
     root: Handle,
     replaced: &HashMap<usize, Handle>,
-) -> Result<Handle, shapetracker::Error> {
-    let mut known: HashMap<Handle, Handle> = HashMap::new();
-    // What is to be made, and whether its operands have been asked for.
-    let mut open = vec![(root, false)];
-    while let Some((expr, ready)) = open.pop() {
-        if known.contains_key(&expr) {
-            continue;
-        }
-        let node = from.node(expr);
-        if !ready {
-            open.push((expr, true));
-            open.extend(node.operands().rev().map(|operand| (operand, false)));
-            continue;
-        }
-        let made = match node {
-            Node::Int(value) => to.int(value),
-            Node::Bool(value) => to.bool(value),
-            Node::Variable(place) => match replaced.get(&place) {
-                Some(&value) => value,
-                None => to.variable(&from.variables()[place].name, from.variables()[place].range.clone())?,
-            },
-            Node::Binary(op, a, b) => to.binary(op, known[&a], known[&b])?,
-            Node::Within(a, begin, end) => to.within(known[&a], begin, end)?,
-            Node::Not(a) => to.not(known[&a])?,
-            Node::Select(c, a, b) => to.select(known[&c], known[&a], known[&b])?,
-        };
-        known.insert(expr, made);
-    }
-    Ok(known[&root])
+) -> Result<Handle, expr::Error> {
+    let moved = to.import(from, &[root], |to, place| match replaced.get(&place) {
+        Some(&value) => Ok(value),
+        None => to.variable(&from.variables()[place].name, from.variables()[place].range.clone()),
+    })?;
+    Ok(moved[0])
+}
+
+/// What the graph refuses, as an exception.
+fn refused(err: &expr::Error) -> PyErr {
+    layout(&err.clone().into())
 }
 
 /// What may stand beside an operator; nothing for values of other types.
@@ -426,8 +407,8 @@ fn binary(op: Binary, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<Ex
     let mut graph = Graph::new();
     let a = needed(op.name(), a)?.into_graph(&mut graph)?;
     let b = needed(op.name(), b)?.into_graph(&mut graph)?;
-    let root = graph.binary(op, a, b).map_err(|err| layout(&err))?;
-    Expr::alone(&graph, root)
+    let root = graph.binary(op, a, b).map_err(|err| refused(&err))?;
+    Expr::extracted(&graph, root)
 }
 
 /// An operator of Python, which lets the other operand try where this one does not know it.
@@ -480,7 +461,7 @@ pub(crate) fn simplify_pair(index: &Bound<'_, Expr>, valid: &Bound<'_, Expr>) ->
         return Err(PyTypeError::new_err("simplify_pair: a condition is needed as the second, such as x < 4"));
     }
     let (index, valid) = graph.simplify_pair(index, valid);
-    Ok((Expr::alone(&graph, index)?, Expr::alone(&graph, valid)?))
+    Ok((Expr::extracted(&graph, index)?, Expr::extracted(&graph, valid)?))
 }
 
 /// What computing expressions costs: distinct operations (`ops`), divisions and modulos among them that are not by a
@@ -543,19 +524,19 @@ impl IndexExpr {
     /// The address, as an expression over idx0, idx1, ..; it means nothing where `valid` does not hold.
     #[getter]
     fn index(&self) -> PyResult<Expr> {
-        Expr::alone(self.expr.graph(), self.expr.index())
+        Expr::extracted(self.expr.graph(), self.expr.index())
     }
 
     /// The condition that the element has an address.
     #[getter]
     fn valid(&self) -> PyResult<Expr> {
-        Expr::alone(self.expr.graph(), self.expr.valid())
+        Expr::extracted(self.expr.graph(), self.expr.valid())
     }
 
     /// The shape of the tensor that is read.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, self.expr.shape())
+        tuple(py, self.expr.extents())
     }
 
     /// What computing both costs, with what they have in common computed once.
@@ -568,7 +549,7 @@ impl IndexExpr {
     #[pyo3(signature = (*index))]
     fn address(&self, index: &Bound<'_, PyTuple>) -> PyResult<Option<i64>> {
         let (graph, index) = (self.expr.graph(), numbers("address", index)?);
-        let value = |expr| graph.evaluate(expr, &index).map_err(|err| layout(&err));
+        let value = |expr| graph.evaluate(expr, &index).map_err(|err| refused(&err));
         Ok(if value(self.expr.valid())? == 0 { None } else { Some(value(self.expr.index())?) })
     }
 
@@ -599,7 +580,7 @@ impl IndexExpr {
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        let text = |expr| self.expr.graph().text(expr, Syntax::Python).map_err(|err| layout(&err));
+        let text = |expr| self.expr.graph().text(expr, Syntax::Python).map_err(|err| refused(&err));
         Ok(format!("<IndexExpr index: {}, valid: {}>", text(self.expr.index())?, text(self.expr.valid())?))
     }
 

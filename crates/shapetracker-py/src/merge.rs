@@ -5,7 +5,7 @@ use pyo3::types::PyTuple;
 use shapetracker::{Dims, Witness};
 
 use crate::arguments::numbers_of;
-use crate::error::{tuple, unmerged};
+use crate::error::{tuple, unanswered, unmerged};
 use crate::view::{View, shown};
 
 /// The single view that does what two do: `later` reads the elements of `earlier` in row-major order.
@@ -18,11 +18,11 @@ pub(crate) fn merge(py: Python<'_>, earlier: &View, later: &View) -> PyResult<Vi
 
 /// The exact conditions on the strides of an earlier view of a shape for `later` to merge with it.
 #[pyfunction]
-pub(crate) fn conditions(py: Python<'_>, shape: &Bound<'_, PyAny>, later: &View) -> PyResult<Conditions> {
+pub(crate) fn conditions(shape: &Bound<'_, PyAny>, later: &View) -> PyResult<Conditions> {
     let shape = numbers_of("conditions", shape)?;
     match shapetracker::conditions(&shape, &later.0) {
         Ok(conditions) => Ok(Conditions { conditions, shape, later: later.0.clone() }),
-        Err(err) => Err(unmerged(py, err)),
+        Err(err) => Err(unanswered(err)),
     }
 }
 
@@ -73,19 +73,20 @@ pub(crate) fn witness(py: Python<'_>, witness: &Witness) -> PyResult<Py<PyAny>> 
         Witness::NotABox { valid, invalid } => {
             Ok(Py::new(py, NotABox { valid: valid.clone(), invalid: invalid.clone() })?.into_any())
         }
+        _ => Ok(py.None()),
     }
 }
 
 /// A unit step along an axis, from `index` to the index one further: the address before and after it.
 #[pyclass(frozen, eq, hash, module = "shapetracker")]
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Step(shapetracker::Step);
+pub(crate) struct Step(shapetracker::UnitStep);
 
 #[pymethods]
 impl Step {
     #[new]
     fn new(index: &Bound<'_, PyAny>, before: i64, after: i64) -> PyResult<Self> {
-        Ok(Step(shapetracker::Step { index: numbers_of("Step", index)?, from: before, to: after }))
+        Ok(Step(shapetracker::UnitStep::new(&numbers_of("Step", index)?, before, after)))
     }
 
     /// The index that the step starts from.
@@ -123,7 +124,7 @@ pub(crate) struct UnevenStep {
     /// The axis of both steps.
     #[pyo3(get)]
     axis: usize,
-    steps: [shapetracker::Step; 2],
+    steps: [shapetracker::UnitStep; 2],
 }
 
 #[pymethods]

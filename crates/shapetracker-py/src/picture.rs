@@ -86,7 +86,7 @@ impl Why {
             Err(Unmerged::Witness(witness)) => {
                 let (marks, key) = match &witness {
                     Witness::UnevenStep { axis, steps } => {
-                        let mark = |step: &shapetracker::Step| {
+                        let mark = |step: &shapetracker::UnitStep| {
                             let mut next = step.index.clone();
                             next[*axis] += 1;
                             Mark { from: step.index.clone(), to: Some(next) }
@@ -98,6 +98,7 @@ impl Why {
                         let marks = points.map(|index| Mark { from: index.clone(), to: None }).into();
                         (marks, "1 and 2 in the picture are the valid elements, 3 is the masked one")
                     }
+                    _ => (Vec::new(), "are indices"),
                 };
                 Why { sentence: Some(format!("Not one view: {witness}. The numbers {key}.")), marks }
             }

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
-use shapetracker::Dims;
+use shapetracker::{Dims, Movement};
 
 use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs};
-use crate::error::{layout, not_invertible, parse, tuple, undecided, unmerged};
-use crate::expr::IndexExpr;
+use crate::error::{layout, not_invertible, parse, tuple, unanswered, undecided, unmerged};
+use crate::expr::{Expr, IndexExpr};
 use crate::picture;
 use crate::view::{View, shown};
 
@@ -156,14 +156,14 @@ impl ShapeTracker {
         tracker(self.0.step(numbers("step", steps)?))
     }
 
-    /// Without the named axes of size 1; without names, without all of them.
+    /// Without the named axes of size 1: `squeeze(0, 2)`. Without an argument, without every axis of size 1; `squeeze(())`
+    /// names none and changes nothing, as in NumPy.
     #[pyo3(signature = (*axes))]
     fn squeeze(&self, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        let mut axes = numbers("squeeze", axes)?;
         if axes.is_empty() {
-            axes = (0..).zip(self.0.shape()).filter(|&(_, &size)| size == 1).map(|(axis, _)| axis).collect();
+            return tracker(self.0.apply(&Movement::SqueezeAll));
         }
-        tracker(self.0.squeeze(axes))
+        tracker(self.0.squeeze(numbers("squeeze", axes)?))
     }
 
     /// With an axis of size 1 at a place.
@@ -225,13 +225,24 @@ impl ShapeTracker {
     }
 
     /// How many elements the buffer must have.
-    fn buffer_len(&self, py: Python<'_>) -> PyResult<i64> {
-        self.0.buffer_len().map_err(|err| unmerged(py, err))
+    fn buffer_len(&self) -> PyResult<i64> {
+        self.0.buffer_len().map_err(unanswered)
     }
 
     /// For each axis its stride, where the address is affine along it on the valid indices; None where it is not.
     fn real_strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.0.real_strides().map_err(undecided)?)
+    }
+
+    /// The one affine map that gives the address of every element that has one: its strides, its offset, and the condition
+    /// under which an element has an address. None where a division is left in the address.
+    ///
+    /// A stack of views that no single view can replace may still be one affine map, valid on a set that is no box.
+    fn affine<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyTuple>, i64, Expr)>> {
+        let Some(map) = self.0.access().map_err(|err| layout(&err))?.affine() else { return Ok(None) };
+        let code = self.0.index_expr().map_err(|err| layout(&err))?;
+        let valid = Expr::extracted(code.graph(), code.valid())?;
+        Ok(Some((PyTuple::new(py, map.strides())?, map.offset(), valid)))
     }
 
     /// The axes along which neighbours lie next to each other in memory.
@@ -240,9 +251,9 @@ impl ShapeTracker {
     }
 
     /// Whether some valid index turns invalid when its entry at an axis changes.
-    fn axis_is_masked(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn axis_is_masked(&self, axis: &Bound<'_, PyAny>) -> PyResult<bool> {
         let axis = number("axis_is_masked", || "the axis".into(), axis)?;
-        self.0.axis_is_masked(axis).map_err(|err| unmerged(py, err))
+        self.0.axis_is_masked(axis).map_err(unanswered)
     }
 
     /// Two valid indices that read the same address; None when no two do.
@@ -253,7 +264,7 @@ impl ShapeTracker {
 
     /// An index at which two trackers of one shape differ; None when they are the same map.
     fn difference<'py>(&self, py: Python<'py>, other: &ShapeTracker) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let difference = self.0.difference(&other.0).map_err(|err| unmerged(py, err))?;
+        let difference = self.0.difference(&other.0).map_err(unanswered)?;
         difference.map(|index| tuple(py, &index)).transpose()
     }
 

@@ -1,14 +1,13 @@
-//! A chain as far as it can be read and done: its operations, what each does to the views, and what is left.
+//! A chain as far as it can be read and done: its operations, what each does to the views, and the layout that results.
 
-use std::fmt::Display;
-
-use shapetracker::{Chain, ShapeTracker, Start, Unmerged, Verdict, View, Witness};
+use shapetracker::{Chain, ChainProgress, ChainStart, Error, ShapeTracker, Unmerged, Verdict};
 
 use crate::expression;
 use crate::fault::{Fault, utf16};
 use crate::json::{Value, object};
+use crate::request::Fields as _;
 
-/// A chain of more operations is noise.
+/// A chain of more operations is refused: nobody writes one, and each operation is a part of the answer.
 const MOST_STEPS: usize = 1000;
 
 pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
@@ -20,16 +19,19 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
             format!("the chain has {} operations, more than the {MOST_STEPS} that are done", chain.ops().len());
         return Err(Fault::limit(message).at("chain", text, chain.span(MOST_STEPS)));
     }
-    let from_outside = base.as_deref().filter(|_| chain.start() == &Start::Nothing);
+    let from_outside = base.as_deref().filter(|_| chain.start() == &ChainStart::Nothing);
     // Where not even the start can be read, nothing is known that could be done.
-    let lost = unread.as_ref().is_some_and(|_| chain.start() == &Start::Nothing && chain.ops().is_empty());
-    let (trackers, undone) = if lost { (Vec::new(), None) } else { chain.progress(from_outside) };
+    let lost = unread.as_ref().is_some_and(|_| chain.start() == &ChainStart::Nothing && chain.ops().is_empty());
+    let progress = (!lost).then(|| chain.progress(from_outside));
+    let why = progress.as_ref().and_then(ChainProgress::reason);
+    let (trackers, verdicts, undone) = progress
+        .map_or_else(Default::default, |ChainProgress { trackers, verdicts, error, .. }| (trackers, verdicts, error));
     let step_unread = || (!lost).then_some(chain.ops().len());
     let error = undone
         .map(|err| Fault::chain(&err, text))
         .or_else(|| unread.map(|err| Fault::syntax(&err, "chain", text).in_step(step_unread())));
-    let steps: Value =
-        trackers.windows(2).enumerate().map(|(number, around)| step(&chain, text, number, around)).collect();
+    let done = trackers.iter().skip(1).zip(&verdicts).enumerate();
+    let steps: Value = done.map(|(number, (after, verdict))| step(&chain, text, number, after, verdict)).collect();
     let rest = trackers.len().saturating_sub(1)..chain.ops().len();
     let rest: Value = rest.map(|number| operation(&chain, text, number)).collect();
     Ok(object! {
@@ -38,7 +40,7 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
         "steps": steps,
         "rest": rest,
         "error": error.map(|error| error.json()),
-        "result": trackers.last().map(result),
+        "result": trackers.last().map(|tracker| result(tracker, why.as_ref())),
     })
 }
 
@@ -49,10 +51,8 @@ fn span(text: &str, bytes: std::ops::Range<usize>) -> Value {
 
 fn start(chain: &Chain, text: &str, base: Option<&[i64]>, trackers: &[ShapeTracker]) -> Value {
     let kind = match chain.start() {
-        Start::Nothing if base.is_some() => "base",
-        Start::Nothing => "nothing",
-        Start::Shape(_) => "shape",
-        Start::Views(_) => "views",
+        ChainStart::Nothing if base.is_some() => "base",
+        start => start.name(),
     };
     let bytes = chain.start_span();
     object! {
@@ -66,89 +66,40 @@ fn start(chain: &Chain, text: &str, base: Option<&[i64]>, trackers: &[ShapeTrack
 /// An operation as it is written, and as it would be in our own notation.
 fn operation(chain: &Chain, text: &str, number: usize) -> Value {
     let op = &chain.ops()[number];
-    let own = op.to_string();
-    let arguments = own.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or_default();
     let bytes = chain.span(number);
     object! {
         "name": op.name(),
-        "arguments": arguments,
-        "text": own.as_str(),
+        "arguments": op.arguments().to_string(),
+        "text": op.to_string(),
         "written": text.get(bytes.clone()).unwrap_or_default(),
         "span": span(text, bytes),
     }
 }
 
 /// An operation that was done, and what became of the views.
-fn step(chain: &Chain, text: &str, number: usize, around: &[ShapeTracker]) -> Value {
-    let (before, after) = (&around[0], &around[1]);
-    let verdict = Verdict::of(&chain.ops()[number], before, after);
+fn step(chain: &Chain, text: &str, number: usize, after: &ShapeTracker, verdict: &Verdict) -> Value {
     operation(chain, text, number)
         .with("shape", after.shape())
         .with("views", after.views().len())
         .with("verdict", verdict.name())
-        .with("reason", verdict.reason().map(reason))
+        .with("reason", verdict.reason())
 }
 
-fn reason(unmerged: &Unmerged) -> Value {
-    let witness = if let Unmerged::Witness(witness) = unmerged { Some(witness_json(witness)) } else { None };
-    object! { "sentence": unmerged.to_string(), "witness": witness }
-}
-
-fn witness_json(witness: &Witness) -> Value {
-    match witness {
-        Witness::UnevenStep { axis, steps } => {
-            let steps = steps.iter().map(|step| {
-                let mut next = step.index.clone();
-                next[*axis] += 1;
-                let moved = i128::from(step.to) - i128::from(step.from);
-                let moved = i64::try_from(moved).map_or_else(|_| Value::from(moved.to_string()), Value::from);
-                object! { "index": &step.index[..], "next": &next[..], "from": step.from, "to": step.to, "moved": moved }
-            });
-            object! { "kind": "uneven_step", "axis": *axis, "steps": steps.collect::<Value>() }
-        }
-        Witness::NotABox { valid: [a, b], invalid } => object! {
-            "kind": "not_a_box",
-            "valid": Value::List(vec![a[..].into(), b[..].into()]),
-            "invalid": &invalid[..],
-        },
-    }
-}
-
-/// A view as an object.
-pub(crate) fn view_json(view: &View) -> Value {
-    object! {
-        "shape": view.shape(),
-        "strides": view.strides(),
-        "offset": view.offset(),
-        "mask": view.mask().map(|mask| mask.iter().map(|range| Value::from(*range)).collect::<Value>()),
-        "text": view.to_string(),
-    }
-}
-
-/// An answer, or none with the sentence that says why.
-fn or_note<T, E: Display>(answer: Result<T, E>) -> (Option<T>, Option<String>) {
-    match answer {
-        Ok(answer) => (Some(answer), None),
-        // The name of the function that could not answer means nothing to whoever reads the page.
-        Err(err) => (None, Some(err.to_string().trim_start_matches("index_expr: ").to_owned())),
-    }
-}
-
-fn result(tracker: &ShapeTracker) -> Value {
-    let (buffer_len, buffer_note) = or_note(tracker.buffer_len());
-    let (expression, expression_note) = or_note(tracker.index_expr());
+fn result(tracker: &ShapeTracker, why: Option<&Unmerged>) -> Value {
+    let (buffer_len, code) = (tracker.buffer_len(), tracker.index_expr());
     object! {
         "shape": tracker.shape(),
         "numel": tracker.numel(),
-        "views": tracker.views().iter().map(view_json).collect::<Value>(),
+        "views": tracker.views().iter().map(|view| Value::from(view).with("text", view.to_string())).collect::<Value>(),
         "contiguous": tracker.is_contiguous(),
         "consecutive": tracker.is_consecutive(),
         "address_range": tracker.address_range().ok().flatten(),
-        "buffer_len": buffer_len,
-        "buffer_note": buffer_note,
-        "reason": tracker.single_view().err().as_ref().map(reason),
-        "expression": expression.map(|code| expression::json(code.graph(), [code.index(), code.valid()])),
-        "expression_note": expression_note,
+        "buffer_len": buffer_len.as_ref().ok().copied(),
+        "buffer_note": buffer_len.as_ref().err().map(ToString::to_string),
+        "reason": why,
+        "expression": code.as_ref().ok().map(|code| expression::json(code.graph(), [code.index(), code.valid()])),
+        // The operation of this error is a function of the library, which means nothing to whoever reads the page.
+        "expression_note": code.as_ref().err().map(Error::reason),
         "tracker": tracker.to_string(),
     }
 }

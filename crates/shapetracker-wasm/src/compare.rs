@@ -2,19 +2,19 @@
 
 use std::ops::RangeInclusive;
 
-use shapetracker::{Unmerged, View};
+use shapetracker::{Coverage, Unanswered};
 
-use crate::coverage::{Bits, MOST_BITS, is_injective};
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
+use crate::request::Fields as _;
 use crate::trace::{ravel, unravel};
 
 /// The widest element and the longest cache line.
 const MOST_BYTES: i64 = 1 << 16;
-/// Up to so many elements are looked at one by one for the first difference.
+/// How many elements are searched for a difference before one that is known.
 const MOST_BEFORE: i64 = 1 << 19;
-/// Up to so many addresses are sorted where they are spread widely.
+/// The most addresses that are sorted, where they are spread too widely for a bit each.
 const MOST_SORTED: i64 = 1 << 22;
 
 pub(crate) fn compare(request: &Value) -> Result<Value, Fault> {
@@ -41,7 +41,7 @@ pub(crate) fn compare(request: &Value) -> Result<Value, Fault> {
     })
 }
 
-/// An index at which two layouts differ, or a sentence where none could be looked for to the end.
+/// An index at which two layouts differ; with a sentence where the search was not complete.
 fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Option<String>), Fault> {
     if a.shape() != b.shape() {
         let shape = |layout: &Layout| layout.shape().iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
@@ -51,7 +51,7 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
         return match a.difference(b) {
             Ok(None) => Ok((None, None)),
             Ok(Some(index)) => {
-                // Wherever they differ, the first difference is not after that.
+                // Some index at which they differ: the first one in row-major order is not after it.
                 let some = ravel(&index, a.shape());
                 let mut before = (0..some.min(MOST_BEFORE)).map(|position| unravel(position, a.shape()));
                 let first = before.find(|index| a.address(index) != b.address(index));
@@ -59,7 +59,7 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
                 let note = || format!("there may be an earlier one, though not among the first {MOST_BEFORE} elements");
                 Ok((Some(first.unwrap_or(index)), unsure.then(note)))
             }
-            Err(Unmerged::Error(err)) => Err(err.into()),
+            Err(Unanswered::Error(err)) => Err(err.into()),
             Err(err) => Ok((None, Some(err.to_string()))),
         };
     }
@@ -83,7 +83,7 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
     Ok((found.map(|position| unravel(position, a.shape())), None))
 }
 
-/// What reading all elements touches.
+/// What reading all elements touches: addresses, runs of them, cache lines. `None` is not known exactly.
 #[derive(Default)]
 struct Traffic {
     valid: Option<i64>,
@@ -126,12 +126,12 @@ fn lines_of(address: i64, width: i64, line: i64) -> RangeInclusive<i128> {
 }
 
 impl Traffic {
-    /// Goes through all elements.
+    /// By a walk over all elements.
     fn of_all(layout: &Layout, width: i64, line: i64) -> Result<Traffic, Fault> {
-        // A bit for each address that may be read, where there are not too many.
-        let bounds = layout.bounds().unwrap_or((0, 0));
-        let span = bounds.1.checked_sub(bounds.0).filter(|span| *span < MOST_BITS);
-        let mut read = span.map(|span| Bits::new(span + 1));
+        // The set of addresses that are read, where the range is short enough for a bit each.
+        let (lowest, highest) = layout.bounds().unwrap_or((0, 0));
+        let read = highest.checked_add(1).map(|end| Coverage::over(lowest..end, 1));
+        let mut read = read.filter(|read| read.addresses().is_some());
         let (mut valid, mut range, mut runs, mut last) = (0, None::<(i64, i64)>, 0, None);
         layout.runs(&mut |run| {
             if !run.valid {
@@ -145,21 +145,17 @@ impl Traffic {
             runs += if run.step == 1 { 0 } else { run.count - 1 };
             last = Some(end);
             if let Some(read) = &mut read {
-                let mut address = run.first;
-                for _ in 0..run.count {
-                    read.set(address - bounds.0);
-                    address = address.wrapping_add(run.step);
-                }
+                read.add(run.first, run.step, run.count);
             }
         })?;
         let mut traffic = Traffic { valid: Some(valid), range, runs: Some(runs), ..Traffic::default() };
-        if let Some(read) = read {
+        if let Some(addresses) = read.as_ref().and_then(Coverage::addresses) {
             // Where the lowest address begins in its line.
-            let begin = (i128::from(bounds.0) * i128::from(width)).rem_euclid(line.into()) as i64;
+            let begin = (i128::from(lowest) * i128::from(width)).rem_euclid(line.into()) as i64;
             let (mut distinct, mut lines, mut last) = (0, 0, -1);
-            for address in read.all() {
+            for address in addresses {
                 distinct += 1;
-                let first = begin + address * width;
+                let first = begin + (address - lowest) * width;
                 let (first, end) = (first / line, (first + width - 1) / line);
                 // The first of its lines may be that of the address before.
                 lines += end - first.max(last + 1) + 1;
@@ -189,13 +185,15 @@ impl Traffic {
         Ok(traffic)
     }
 
-    /// What is known without going through all elements.
+    /// What is known without a walk.
     fn of_many(layout: &Layout, many: &str, width: i64, line: i64) -> Traffic {
         let note = Some(format!("{many} are too many to go through"));
         let Layout::Chain(tracker) = layout else { return Traffic { note, ..Traffic::default() } };
-        let (valid, runs) = tracker.as_view().map_or((None, None), |view| (valid(view), consecutive_runs(view)));
+        let (valid, runs) = tracker.as_view().map(|view| (view.valid_count(), view.run_count())).unzip();
         let range = tracker.address_range().ok().flatten();
-        let distinct = valid.filter(|_| is_injective(layout));
+        // Where every address is read equally often, their number tells how many there are.
+        let times = valid.and_then(|_| tracker.multiplicity().ok().flatten());
+        let distinct = valid.zip(times).map(|(valid, times)| valid / times);
         // Where every address of the range is read, so is every line of it.
         let dense = |(low, high): (i64, i64)| {
             distinct.is_some() && distinct == high.checked_sub(low).and_then(|span| span.checked_add(1))
@@ -207,47 +205,4 @@ impl Traffic {
         let note = note.filter(|_| lines.is_none() || runs.is_none());
         Traffic { valid, range, runs, distinct, lines, note }
     }
-}
-
-impl Bits {
-    /// All numbers of the set, in order.
-    fn all(&self) -> impl Iterator<Item = i64> + '_ {
-        self.words().enumerate().flat_map(|(word, mut bits)| {
-            std::iter::from_fn(move || {
-                let next = (bits != 0).then(|| word as i64 * 64 + i64::from(bits.trailing_zeros()))?;
-                bits &= bits - 1;
-                Some(next)
-            })
-        })
-    }
-}
-
-/// How many indices of a view are valid.
-fn valid(view: &View) -> Option<i64> {
-    match view.mask() {
-        None => Some(view.numel()),
-        Some([]) => Some(0),
-        Some(mask) => mask.iter().try_fold(1i64, |product, (begin, end)| product.checked_mul(end - begin)),
-    }
-}
-
-/// How many runs of consecutive addresses the valid elements of a view read in row-major order.
-pub(crate) fn consecutive_runs(view: &View) -> Option<i64> {
-    if valid(view)? == 0 {
-        return Some(0);
-    }
-    let size = |axis: usize| view.mask().map_or(view.shape()[axis], |mask| mask[axis].1 - mask[axis].0);
-    // The innermost axis comes first: how far the address moves when an axis turns by one, and those after it turn back.
-    let (mut back, mut inner, mut breaks) = (0i128, 1i128, 0i128);
-    let total = i128::from(valid(view)?);
-    for axis in (0..view.rank()).rev() {
-        let (size, stride) = (i128::from(size(axis)), i128::from(view.strides()[axis]));
-        if stride - back != 1 {
-            // It turns by one in every block of the axes around it as often as it has neighbours.
-            breaks += total / (inner * size) * (size - 1);
-        }
-        back += stride * (size - 1);
-        inner *= size;
-    }
-    i64::try_from(breaks + 1).ok()
 }

@@ -1,20 +1,19 @@
-//! Expressions with all their parts, so that numbers can be put in their places.
+//! Expressions as lists of their distinct parts, operands first, so that the page can show the value of each.
 
-use shapetracker::expr::{Expr, Graph, Node, Syntax};
+use shapetracker::expr::{Expr, Graph, Line, Node, Syntax, TextPiece, int::bits};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
 
-/// With more parts than this the parts have no text of their own.
+/// With more parts than this the parts have no text of their own: the text of all parts together grows with their square.
 const MOST_TEXTS: usize = 200;
 /// With more parts than this they are not listed.
 const MOST_NODES: usize = 2000;
-/// The longest text of a part, and of a whole expression.
+/// The most bytes of the text of a part.
 const LONGEST_PART: usize = 240;
+/// The most bytes of the text of a whole expression.
 const LONGEST_WHOLE: usize = 1 << 14;
-/// A part that is deeper than this gets a name.
-const DEEPEST: usize = 40;
 
 /// An index and a condition with their parts.
 pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
@@ -46,10 +45,7 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
             Node::Select(..) => json("select"),
         }
     };
-    let numbers = parts.iter().filter(|part| !graph.is_condition(**part)).map(|part| graph.range(*part));
-    let values = numbers.reduce(|(low, high), (l, h)| (low.min(l), high.max(h))).unwrap_or((0, 0));
-    let fits = |value: i64| i32::try_from(value).is_ok();
-    let cost = graph.cost(&[index, valid]);
+    let values = graph.values_on_the_way(&[index, valid]);
     let note = format!("the expression has {} parts, which are not listed", parts.len());
     object! {
         "nodes": if listed { parts.iter().map(node).collect() } else { Value::List(Vec::new()) },
@@ -58,15 +54,16 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
         "lines": if listed { lines(graph, &parts, [index, valid]) } else { Value::List(Vec::new()) },
         "index_text": text(index, LONGEST_WHOLE),
         "valid_text": text(valid, LONGEST_WHOLE),
-        "cost": object! { "ops": cost.ops, "divmods": cost.divmods, "weight": cost.weight },
+        "cost": graph.cost(&[index, valid]),
         "index_range": graph.range(index),
         "value_range": values,
-        "bits": if fits(values.0) && fits(values.1) { 32usize } else { 64 },
+        "bits": i64::from(bits(values)),
         "note": (!listed).then_some(note),
     }
 }
 
-/// About how long the text of each part is, and never less.
+/// An upper bound of the length of the text of each part. Shared parts are repeated in a text, which can so be
+/// exponentially longer than the expression is large; the bound is known without writing it.
 fn lengths(graph: &Graph, parts: &[Expr]) -> Vec<usize> {
     let mut lengths: Vec<usize> = Vec::with_capacity(parts.len());
     for &part in parts {
@@ -82,47 +79,19 @@ fn lengths(graph: &Graph, parts: &[Expr]) -> Vec<usize> {
     lengths
 }
 
-/// The code, a line for each part with a name: what is used twice is computed once.
+/// The code, a line for each part with a name: common subexpressions are computed once.
 fn lines(graph: &Graph, parts: &[Expr], [index, valid]: [Expr; 2]) -> Value {
     let place = |expr: Expr| parts.binary_search(&expr).unwrap_or_default();
-    let is_leaf = |expr: Expr| matches!(graph.node(expr), Node::Int(_) | Node::Bool(_) | Node::Variable(_));
-    let (mut uses, mut depths) = (vec![0; parts.len()], vec![0; parts.len()]);
-    uses[place(index)] += 1;
-    uses[place(valid)] += 1;
-    for &part in parts {
-        graph.node(part).operands().for_each(|operand| uses[place(operand)] += 1);
-    }
-    let mut names: Vec<Option<String>> = vec![None; parts.len()];
-    let mut count = 0;
-    for (at, &part) in parts.iter().enumerate() {
-        depths[at] = graph.node(part).operands().map(|operand| depths[place(operand)] + 1).max().unwrap_or(0);
-        if !is_leaf(part) && (uses[at] > 1 || depths[at] > DEEPEST) {
-            names[at] = Some(format!("t{count}"));
-            count += 1;
-            depths[at] = 0;
-        }
-    }
-    // Parts with a name are marked in the text, which is then cut there.
-    const MARK: char = '\u{1}';
-    let pieces = |expr: Expr| -> Value {
-        let named = |part: Expr| names[place(part)].is_some() || matches!(graph.node(part), Node::Variable(_));
-        let mark = |part: Expr| named(part).then(|| format!("{MARK}{}{MARK}", place(part)));
-        let text = graph.text_with_names(expr, Syntax::Python, mark).unwrap_or_default();
-        let pieces = text.split(MARK).enumerate().filter(|(_, piece)| !piece.is_empty());
-        pieces
-            .map(|(number, piece)| match piece.parse::<usize>() {
-                Ok(node) if number % 2 == 1 => Value::from(node),
-                _ => Value::from(piece),
-            })
-            .collect()
+    let lines = graph.lines(&[("valid", valid), ("index", index)], Syntax::Python).unwrap_or_default();
+    let piece = |piece: TextPiece| match piece {
+        TextPiece::Text(text) => Value::from(text),
+        TextPiece::Part(part) => Value::from(place(part)),
     };
-    let line = |name: &str, node: Expr, pieces: Value| object! { "name": name, "node": place(node), "pieces": pieces };
-    let shared = parts.iter().filter_map(|&part| Some(line(names[place(part)].as_ref()?, part, pieces(part))));
-    let roots = [("valid", valid), ("index", index)].map(|(name, root)| {
-        let alone = names[place(root)].is_some() || matches!(graph.node(root), Node::Variable(_));
-        line(name, root, if alone { Value::List(vec![place(root).into()]) } else { pieces(root) })
-    });
-    shared.chain(roots).collect()
+    let line = |Line { name, expr, pieces, .. }: Line| {
+        let pieces: Value = pieces.into_iter().map(piece).collect();
+        object! { "name": name, "node": place(expr), "pieces": pieces }
+    };
+    lines.into_iter().map(line).collect()
 }
 
 /// The value of every part at an index.
@@ -146,11 +115,6 @@ pub(crate) fn evaluate(request: &Value) -> Result<Value, Fault> {
         }
         Layout::Chain(tracker) => {
             let code = tracker.index_expr()?;
-            // Not every axis has a variable.
-            let axes = code.graph().variables().iter().map(|variable| {
-                variable.name.strip_prefix("idx").and_then(|axis| at.get(axis.parse::<usize>().ok()?)).copied()
-            });
-            let at: Vec<i64> = axes.map(Option::unwrap_or_default).collect();
             Ok(object! { "values": values(code.graph(), [code.index(), code.valid()], &at)?, "written": Value::Null })
         }
     }

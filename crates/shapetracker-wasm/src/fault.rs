@@ -1,19 +1,19 @@
-//! What is wrong with a request or with the texts in it.
+//! Errors in a request or in the texts in it, with the place that the page marks.
 
 use std::ops::Range;
 
-use shapetracker::expr::Unsupported;
-use shapetracker::{ChainError, Error, ParseError, Undecided, Unmerged};
+use shapetracker::expr::{self, Unsupported};
+use shapetracker::{ChainError, Error, ParseError, Unanswered, Undecided};
 
 use crate::json::{Value, object};
 
-/// Why there is no answer, and which part of which text is to blame.
+/// Why there is no answer, and which part of which text is at fault.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
     kind: String,
     pub(crate) message: String,
     field: Option<&'static str>,
-    /// In UTF-16 code units, as the page counts.
+    /// In UTF-16 code units, in which JavaScript counts.
     span: Option<Range<usize>>,
     step: Option<usize>,
     variable: Option<usize>,
@@ -42,8 +42,7 @@ impl Fault {
 
     /// A chain that cannot be done.
     pub(crate) fn chain(err: &ChainError, text: &str) -> Fault {
-        let kind = err.error().map_or("base".into(), |err| err.kind().name());
-        Fault { step: err.op(), ..Fault::new(&kind, err.message()).at("chain", text, err.span()) }
+        Fault { step: err.op(), ..Fault::new(err.name(), err.message()).at("chain", text, err.span()) }
     }
 
     /// The same fault at some bytes of a text.
@@ -89,7 +88,13 @@ pub(crate) fn utf16(text: &str, bytes: Range<usize>) -> Range<usize> {
 
 impl From<Error> for Fault {
     fn from(err: Error) -> Fault {
-        Fault::new(&err.kind().name(), err.to_string())
+        Fault::new(err.kind().name(), err.to_string())
+    }
+}
+
+impl From<expr::Error> for Fault {
+    fn from(err: expr::Error) -> Fault {
+        Error::from(err).into()
     }
 }
 
@@ -105,10 +110,10 @@ impl From<Unsupported> for Fault {
     }
 }
 
-impl From<Unmerged> for Fault {
-    fn from(err: Unmerged) -> Fault {
+impl From<Unanswered> for Fault {
+    fn from(err: Unanswered) -> Fault {
         match err {
-            Unmerged::Error(err) => err.into(),
+            Unanswered::Error(err) => err.into(),
             err => Fault::new("undecided", err.to_string()),
         }
     }

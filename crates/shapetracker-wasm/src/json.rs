@@ -1,19 +1,6 @@
-//! The little JSON that requests and answers are made of; its numbers are integers.
+//! Requests as documents, and answers as bytes: I-JSON with long lists of numbers in binary beside it.
 
-use std::fmt::Write;
-
-/// A value of JSON, or a list of numbers that goes beside it in binary.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
-    Null,
-    Bool(bool),
-    Int(i64),
-    Text(String),
-    List(Vec<Value>),
-    Object(Vec<(String, Value)>),
-    Floats(Vec<f64>),
-    Ints(Vec<i64>),
-}
+pub(crate) use shapetracker::report::{MAX_SAFE_INTEGER as SAFE, Value};
 
 /// An object of the fields given.
 macro_rules! object {
@@ -23,177 +10,61 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// The largest integer up to which every integer is a floating-point number.
-pub(crate) const SAFE: i64 = (1 << 53) - 1;
+/// An answer: a document, and the numbers that it refers to.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) document: Value,
+    pub(crate) numbers: Numbers,
+}
 
-impl Value {
-    /// The field of an object.
-    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
-        match self {
-            Value::Object(fields) => fields.iter().find(|(field, _)| field == name).map(|(_, value)| value),
-            _ => None,
-        }
-    }
-
-    /// The integer that a value is, as a number or as digits.
-    pub(crate) fn integer(&self) -> Option<i64> {
-        match self {
-            Value::Int(value) => Some(*value),
-            Value::Text(digits) => digits.parse().ok(),
-            _ => None,
-        }
-    }
-
-    /// An object with a field more; of what is no object, one with that field only.
-    pub(crate) fn with(self, name: &str, value: impl Into<Value>) -> Value {
-        self.and(name, value.into())
-    }
-
-    // A function for all types of values: the engine is as small as it can be.
-    #[inline(never)]
-    fn and(self, name: &str, value: Value) -> Value {
-        let mut fields = if let Value::Object(fields) = self { fields } else { Vec::new() };
-        fields.push((name.to_owned(), value));
-        Value::Object(fields)
-    }
-
-    /// The value as it is sent: two lengths, the text, and the numbers beside it.
+impl Answer {
+    /// The answer as it is sent: the length of all of it and that of its text (each four bytes, little-endian), the
+    /// text, and the numbers.
     pub(crate) fn encoded(&self) -> Vec<u8> {
-        let (mut text, mut numbers) = (String::new(), Vec::new());
-        self.write(&mut text, &mut numbers);
-        let total = 8 + text.len() + numbers.len();
+        let text = self.document.to_i_json();
+        let total = 8 + text.len() + self.numbers.bytes.len();
         let mut bytes = Vec::with_capacity(total);
         bytes.extend((total as u32).to_le_bytes());
         bytes.extend((text.len() as u32).to_le_bytes());
         bytes.extend(text.bytes());
-        bytes.extend(numbers);
+        bytes.extend(&self.numbers.bytes);
         bytes
     }
+}
 
-    fn write(&self, text: &mut String, numbers: &mut Vec<u8>) {
-        match self {
-            Value::Null => text.push_str("null"),
-            Value::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
-            Value::Int(value) if (-SAFE..=SAFE).contains(value) => text.push_str(&value.to_string()),
-            Value::Int(value) => quote(text, &value.to_string()),
-            Value::Text(value) => quote(text, value),
-            Value::List(items) => {
-                text.push('[');
-                for (place, item) in items.iter().enumerate() {
-                    if place > 0 {
-                        text.push(',');
-                    }
-                    item.write(text, numbers);
-                }
-                text.push(']');
-            }
-            Value::Object(fields) => {
-                text.push('{');
-                for (place, (name, value)) in fields.iter().enumerate() {
-                    if place > 0 {
-                        text.push(',');
-                    }
-                    quote(text, name);
-                    text.push(':');
-                    value.write(text, numbers);
-                }
-                text.push('}');
-            }
-            Value::Floats(values) => {
-                beside(text, "$f64", numbers.len(), values.len());
-                numbers.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-            }
-            Value::Ints(values) => {
-                beside(text, "$i64", numbers.len(), values.len());
-                numbers.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-            }
-        }
+impl From<Value> for Answer {
+    fn from(document: Value) -> Answer {
+        Answer { document, numbers: Numbers::default() }
     }
 }
 
-/// Says where numbers are: the first byte after the text, and how many there are.
-fn beside(text: &mut String, kind: &str, begin: usize, count: usize) {
-    // Writing to a string cannot fail.
-    let _ = write!(text, "{{\"{kind}\":[{begin},{count}]}}");
+/// Lists of numbers that go beside the text of an answer: eight bytes for each number, little-endian.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    pub(crate) bytes: Vec<u8>,
 }
 
-fn quote(text: &mut String, value: &str) {
-    text.push('"');
-    for c in value.chars() {
-        match c {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            c if c < ' ' => {
-                let _ = write!(text, "\\u{:04x}", c as u32);
-            }
-            c => text.push(c),
-        }
+impl Numbers {
+    /// Takes a list of floating-point numbers, and returns what stands for it in the text.
+    pub(crate) fn floats(&mut self, values: impl ExactSizeIterator<Item = f64>) -> Value {
+        self.add("$f64", values.map(f64::to_le_bytes))
     }
-    text.push('"');
-}
 
-impl From<bool> for Value {
-    fn from(value: bool) -> Value {
-        Value::Bool(value)
+    /// Takes a list of 64-bit integers, and returns what stands for it in the text.
+    pub(crate) fn integers(&mut self, values: impl ExactSizeIterator<Item = i64>) -> Value {
+        self.add("$i64", values.map(i64::to_le_bytes))
+    }
+
+    /// What stands for a list says where it is: the first byte after the text, and how many numbers there are.
+    fn add(&mut self, kind: &str, values: impl ExactSizeIterator<Item = [u8; 8]>) -> Value {
+        let (begin, count) = (self.bytes.len(), values.len());
+        self.bytes.reserve(8 * count);
+        self.bytes.extend(values.flatten());
+        Value::Null.with(kind, vec![begin, count])
     }
 }
 
-impl From<i64> for Value {
-    fn from(value: i64) -> Value {
-        Value::Int(value)
-    }
-}
-
-impl From<usize> for Value {
-    fn from(value: usize) -> Value {
-        Value::Int(value as i64)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(value: &str) -> Value {
-        Value::Text(value.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(value: String) -> Value {
-        Value::Text(value)
-    }
-}
-
-impl From<&[i64]> for Value {
-    fn from(values: &[i64]) -> Value {
-        values.iter().copied().collect()
-    }
-}
-
-impl From<(i64, i64)> for Value {
-    fn from((low, high): (i64, i64)) -> Value {
-        Value::List(vec![low.into(), high.into()])
-    }
-}
-
-impl<T: Into<Value>> From<Option<T>> for Value {
-    fn from(value: Option<T>) -> Value {
-        value.map_or(Value::Null, T::into)
-    }
-}
-
-impl<T: Into<Value>> From<Vec<T>> for Value {
-    fn from(values: Vec<T>) -> Value {
-        values.into_iter().collect()
-    }
-}
-
-impl<T: Into<Value>> FromIterator<T> for Value {
-    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Value {
-        Value::List(values.into_iter().map(T::into).collect())
-    }
-}
-
-/// Reads a text that is one value of JSON; nothing where it is not.
+/// Reads a text that is one value of JSON, with integers as its only numbers; `None` where it is not.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     let mut reader = Reader { text, at: 0 };
     let value = reader.value(0)?;
@@ -201,7 +72,7 @@ pub(crate) fn parse(text: &str) -> Option<Value> {
     (reader.at == text.len()).then_some(value)
 }
 
-/// Requests nest less deeply than this.
+/// How deep lists and objects may nest. The reader is recursive: without a limit a request could overflow the stack.
 const DEEPEST: usize = 16;
 
 struct Reader<'a> {
@@ -333,8 +204,7 @@ mod tests {
     fn values_are_read_and_written() {
         let text = r#"{"a":[1,-2,"9223372036854775807",null,true],"b":"x\"\\\n\u0001é😀"}"#;
         let value = parse(text).unwrap();
-        let bytes = value.encoded();
-        assert_eq!(std::str::from_utf8(&bytes[8..]).unwrap(), text);
+        assert_eq!(value.to_i_json(), text);
         assert_eq!(parse(r#""\ud83d\ude00""#), Some(Value::Text("😀".into())));
         // Halves of characters stand for one unit each.
         for (text, read) in [
@@ -346,13 +216,7 @@ mod tests {
         ] {
             assert_eq!(parse(text), Some(Value::Text(read.into())), "{text}");
         }
-        assert_eq!(
-            value.get("a").unwrap(),
-            &Value::List(match value.get("a") {
-                Some(Value::List(items)) => items.clone(),
-                _ => Vec::new(),
-            })
-        );
+        assert!(matches!(value.get("a"), Some(Value::List(items)) if items.len() == 5));
     }
 
     #[test]
@@ -367,10 +231,13 @@ mod tests {
 
     #[test]
     fn numbers_beside_the_text() {
-        let bytes = object! { "x": Value::Floats(vec![1.5, 2.0]), "y": Value::Ints(vec![7]) }.encoded();
+        let mut numbers = Numbers::default();
+        let (x, y) = (numbers.floats([1.5, 2.0].into_iter()), numbers.integers([7].into_iter()));
+        let bytes = Answer { document: object! { "x": x, "y": y }, numbers }.encoded();
         let length = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
         assert_eq!(std::str::from_utf8(&bytes[8..8 + length]).unwrap(), r#"{"x":{"$f64":[0,2]},"y":{"$i64":[16,1]}}"#);
         assert_eq!(bytes.len(), 8 + length + 24);
         assert_eq!(bytes.len() as u32, u32::from_le_bytes(bytes[..4].try_into().unwrap()));
+        assert_eq!(bytes[8 + length + 16..], 7i64.to_le_bytes());
     }
 }

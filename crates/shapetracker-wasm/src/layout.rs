@@ -3,27 +3,28 @@
 use std::ops::Range;
 
 use shapetracker::expr::{Expr, Graph, Syntax};
-use shapetracker::{Chain, Dims, MAX_RANK, Run, ShapeTracker};
+use shapetracker::{AddressRun, Chain, Dims, MAX_RANK, ShapeTracker};
 
 use crate::expression;
 use crate::fault::Fault;
 use crate::json::{Value, object};
+use crate::request::Fields as _;
 use crate::trace::unravel;
 
-/// Up to so many elements all of them are gone through.
+/// A question about all elements walks up to so many.
 const MOST_ELEMENTS: i64 = 1 << 24;
-/// Up to so many parts of an expression are evaluated for that, those of all elements together.
+/// The most parts of an expression that such a walk evaluates, counted for each element.
 const MOST_PARTS: i64 = 1 << 29;
 /// How many elements an expression is evaluated for at a time.
 const BLOCK: usize = 1 << 10;
 
-/// A rule from index to address.
+/// A rule from index to address: what most questions are about.
 pub(crate) enum Layout {
     Chain(ShapeTracker),
     Free(Free),
 }
 
-/// Expressions over variables, an axis each.
+/// Expressions over variables, each of which is an axis.
 pub(crate) struct Free {
     pub(crate) graph: Graph,
     /// The index and the condition as they were written.
@@ -62,16 +63,16 @@ impl Layout {
         }
     }
 
-    /// Two addresses that all others lie between, or are; nothing where no address is read.
+    /// A lower and an upper bound on the addresses; nothing where no address is read.
     pub(crate) fn bounds(&self) -> Option<(i64, i64)> {
         match self {
-            // What all elements of the view next to memory read holds what the tracker reads.
+            // The tracker reads no address that the view next to memory does not read.
             Layout::Chain(tracker) => tracker.address_range().unwrap_or_else(|_| tracker.views()[0].address_range()),
             Layout::Free(free) => Some(free.graph.range(free.simple[0])),
         }
     }
 
-    /// What is too much to go through all of; nothing where it is not.
+    /// What there is too much of to walk all elements, in words; nothing where they can be walked.
     pub(crate) fn too_many(&self) -> Option<String> {
         let numel = self.numel();
         match self {
@@ -83,7 +84,7 @@ impl Layout {
         }
     }
 
-    /// How many elements can be looked at in a fraction of the time that all may take.
+    /// How many elements a sample may have: an eighth of the work of the longest walk.
     pub(crate) fn most_samples(&self) -> i64 {
         match self {
             Layout::Chain(_) => MOST_ELEMENTS,
@@ -120,7 +121,7 @@ impl Layout {
     /// Calls `emit` with the addresses of all elements in row-major order.
     pub(crate) fn runs(&self, emit: &mut dyn FnMut(Run)) -> Result<(), Fault> {
         match self {
-            Layout::Chain(tracker) => tracker.runs(emit),
+            Layout::Chain(tracker) => tracker.runs().for_each(|run| emit(run.into())),
             Layout::Free(free) => free.graph.evaluate_all(&free.simple, |columns| {
                 for (&first, &valid) in columns[0].iter().zip(columns[1]) {
                     emit(Run { first, step: 0, count: 1, valid: valid == 1 });
@@ -128,6 +129,19 @@ impl Layout {
             })?,
         }
         Ok(())
+    }
+
+    /// The lowest and the highest address that is read, by going through all elements; nothing where none is.
+    pub(crate) fn range_read(&self) -> Result<Option<(i64, i64)>, Fault> {
+        let mut range: Option<(i64, i64)> = None;
+        self.runs(&mut |run| {
+            if run.valid {
+                let last = run.first.wrapping_add(run.step.wrapping_mul(run.count - 1));
+                let (low, high) = range.unwrap_or((run.first, run.first));
+                range = Some((low.min(run.first).min(last), high.max(run.first).max(last)));
+            }
+        })?;
+        Ok(range)
     }
 
     /// An index of the request inside the shape.
@@ -145,10 +159,27 @@ pub(crate) fn tracker(source: &Value) -> Result<ShapeTracker, Fault> {
     let base = source.numbers_or_none("base")?;
     let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
     let tracker = match &base {
-        Some(base) if chain.start() == &shapetracker::Start::Nothing => chain.tracker_from(base),
+        Some(base) if chain.start() == &shapetracker::ChainStart::Nothing => chain.tracker_from(base),
         _ => chain.tracker(),
     };
     tracker.map_err(|err| Fault::chain(&err, text))
+}
+
+/// Addresses `first, first + step, ..`, or as many masked elements.
+pub(crate) struct Run {
+    pub(crate) first: i64,
+    pub(crate) step: i64,
+    pub(crate) count: i64,
+    pub(crate) valid: bool,
+}
+
+impl From<AddressRun> for Run {
+    fn from(run: AddressRun) -> Run {
+        match run {
+            AddressRun::Valid { first, step, count } => Run { first, step, count, valid: true },
+            AddressRun::Masked { count } => Run { first: -1, step: 0, count, valid: false },
+        }
+    }
 }
 
 impl Free {
@@ -216,7 +247,7 @@ impl Free {
     }
 }
 
-/// Makes the variable of a row, and returns its range.
+/// Declares the variable of a row of the request, and returns its range.
 fn declare(graph: &mut Graph, variable: &Value, row: usize) -> Result<Range<i64>, Fault> {
     if row >= MAX_RANK {
         return Err(Fault::new("too_many_axes", format!("more than {MAX_RANK} variables")));
@@ -250,22 +281,15 @@ fn parse(graph: &mut Graph, text: &str, field: &'static str, syntax: Syntax) -> 
     graph.parse(text, syntax).map_err(|err| Fault::syntax(&err, field, text))
 }
 
-/// All about expressions over variables.
+/// Expressions over variables: as written, simplified, and the addresses that they have.
 pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
     let free = Free::read(request)?;
     let layout = Layout::Free(free);
     let Layout::Free(free) = &layout else { unreachable!() };
-    // Going through all elements tells the range exactly; the ranges of the parts tell one that holds it.
+    // A walk tells the exact range of addresses; interval arithmetic over the parts tells one that contains it.
     const MOST: i64 = 1 << 20;
     let (range, exact) = if free.numel <= MOST && layout.too_many().is_none() {
-        let mut range: Option<(i64, i64)> = None;
-        layout.runs(&mut |run| {
-            if run.valid {
-                let (low, high) = range.unwrap_or((run.first, run.first));
-                range = Some((low.min(run.first), high.max(run.first)));
-            }
-        })?;
-        (range, true)
+        (layout.range_read()?, true)
     } else {
         (Some(free.graph.range(free.simple[0])), false)
     };

@@ -19,13 +19,15 @@ mod trace;
 #[cfg(test)]
 mod boundary;
 #[cfg(test)]
+mod protocol;
+#[cfg(test)]
 mod tests;
 
 use std::alloc::{Layout, handle_alloc_error};
 
-// Elsewhere than in WebAssembly the names stay Rust's own: `free` would take the place of the C library's.
+// Only in WebAssembly are the names exported unmangled: elsewhere `free` would replace that of the C library.
 
-/// Room for a request of so many bytes.
+/// Allocates a buffer for a request of so many bytes.
 #[allow(unsafe_code)]
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn alloc(length: usize) -> *mut u8 {
@@ -38,7 +40,7 @@ pub extern "C" fn alloc(length: usize) -> *mut u8 {
     pointer
 }
 
-/// Gives back an answer.
+/// Frees an answer.
 ///
 /// # Safety
 /// The pointer is one that `call` or `alloc` returned, with the length of that answer or request, and is not used again.
@@ -49,7 +51,7 @@ pub unsafe extern "C" fn free(pointer: *mut u8, length: usize) {
     unsafe { std::alloc::dealloc(pointer, room(length)) }
 }
 
-/// Answers a request and takes back its room. The answer is its own length, the length of its text (each four bytes,
+/// Answers a request and frees its buffer. The answer is its own length, the length of its text (each four bytes,
 /// little-endian), the text, and the numbers that the text refers to.
 ///
 /// # Safety
@@ -68,8 +70,8 @@ pub unsafe extern "C" fn call(pointer: *mut u8, length: usize) -> *mut u8 {
     out
 }
 
-/// The room for so many bytes: never none, so that every pointer is its own. A length that no allocation can have ends the
-/// process, for whoever asked would write past any smaller room.
+/// The layout of a buffer of so many bytes. It has at least one byte, because allocating none is undefined behaviour. A
+/// length that no allocation can have ends the process, for whoever asked would write past any smaller buffer.
 fn room(length: usize) -> Layout {
     Layout::array::<u8>(length.max(1)).unwrap_or_else(|_| std::process::abort())
 }

@@ -1,22 +1,25 @@
-//! The addresses of a rectangle of elements, and nothing else of the tensor.
+//! A tile: the addresses of a rectangle of elements. Its cost does not depend on the rest of the tensor.
 
-use shapetracker::{Dims, Lines, ShapeTracker};
+use shapetracker::{AddressLines, AddressRun, Dims, ShapeTracker};
 
 use crate::coverage::{self, Counts};
 use crate::fault::Fault;
-use crate::json::{SAFE, Value, object};
+use crate::json::{Answer, Numbers, SAFE, Value, object};
 use crate::layout::{Free, Layout};
+use crate::request::Fields as _;
 use crate::trace::unravel;
 
 /// The most cells of a tile.
 const MOST: i64 = 1 << 22;
 
-/// What is masked, among big integers.
+/// Stands for a masked element among addresses that are integers; among floating-point numbers NaN does.
 const MASKED: i64 = i64::MIN;
 
-/// A part of some axes joined: every so-manieth of a range of their indices, the last axis running fastest.
+/// The rows or the columns of a tile: some axes joined, the last one running fastest, and of their joined index every
+/// `step`-th from `begin` on, `count` in all.
 struct Side {
     axes: Vec<usize>,
+    /// The sizes of the axes.
     sizes: Dims,
     begin: i64,
     step: i64,
@@ -37,14 +40,14 @@ impl Side {
         Ok(Side { axes, sizes, begin, step, count })
     }
 
-    /// The index of one of the elements, put where its axes are.
+    /// Writes the entries of row or column `number` where its axes are in the index of an element.
     fn place(&self, number: i64, index: &mut [i64]) {
         for (axis, i) in self.axes.iter().zip(unravel(self.begin + number * self.step, &self.sizes)) {
             index[*axis] = i;
         }
     }
 
-    /// Pieces along the last axis: the number of the first element, and how many there are.
+    /// The side cut into stretches that stay on the last axis: the number of the first row or column, and how many.
     fn pieces(&self) -> Vec<(i64, i64)> {
         let size = self.sizes.last().copied().unwrap_or(1);
         let (mut pieces, mut number) = (Vec::new(), 0);
@@ -58,7 +61,7 @@ impl Side {
     }
 }
 
-pub(crate) fn tile(request: &Value) -> Result<Value, Fault> {
+pub(crate) fn tile(request: &Value) -> Result<Answer, Fault> {
     let layout = Layout::of(request, "source")?;
     let shape = layout.shape();
     let (rows, columns) = if layout.numel() == 0 {
@@ -73,7 +76,7 @@ pub(crate) fn tile(request: &Value) -> Result<Value, Fault> {
     }
     let mut index = request.numbers("fixed")?;
     if index.len() != shape.len() {
-        return Err(Fault::request("`fixed` has an entry an axis"));
+        return Err(Fault::request("`fixed` has an entry per axis"));
     }
     let inside = |axis: usize| seen[axis] || layout.numel() == 0 || (0..shape[axis]).contains(&index[axis]);
     if !(0..shape.len()).all(inside) {
@@ -94,7 +97,7 @@ pub(crate) fn tile(request: &Value) -> Result<Value, Fault> {
         Layout::Free(free) => of_free(free, [&rows, &columns], &mut index, &mut addresses)?,
     }
     let (counts, counts_note) = if request.is_set("counts") {
-        // What the cells hold is read by the views above as memory is by all of them.
+        // The cells hold positions in a lower view, which the views above it read as all of them read memory.
         let above = match &layout {
             Layout::Chain(tracker) if lowest > 0 => {
                 let lowest = lowest.min(tracker.views().len() - 1);
@@ -110,22 +113,24 @@ pub(crate) fn tile(request: &Value) -> Result<Value, Fault> {
         (None, None)
     };
     let small = addresses.iter().all(|address| *address == MASKED || (-SAFE..=SAFE).contains(address));
+    let mut numbers = Numbers::default();
     let addresses = if small && fits(&layout) {
         let float = |address: i64| if address == MASKED { f64::NAN } else { address as f64 };
-        Value::Floats(addresses.into_iter().map(float).collect())
+        numbers.floats(addresses.into_iter().map(float))
     } else {
-        Value::Ints(addresses)
+        numbers.integers(addresses.into_iter())
     };
-    Ok(object! {
+    let document = object! {
         "rows": rows.count,
         "columns": columns.count,
         "addresses": addresses,
-        "counts": counts.map(Value::Floats),
+        "counts": counts.map(|counts| numbers.floats(counts.into_iter())),
         "counts_note": counts_note,
-    })
+    };
+    Ok(Answer { document, numbers })
 }
 
-/// Whether every address of the tensor is exact as a floating-point number, so that all tiles are of one kind.
+/// Whether every address of the tensor is exact as a floating-point number, so that all tiles of it are answered alike.
 fn fits(layout: &Layout) -> bool {
     layout.bounds().is_none_or(|(low, high)| -SAFE <= low && high <= SAFE)
 }
@@ -135,9 +140,9 @@ fn of_chain(tracker: &ShapeTracker, lowest: usize, [rows, columns]: [&Side; 2], 
         // A scalar has no axis to go along.
         return cells.fill(tracker.address(&[]).unwrap_or(MASKED));
     }
-    let lines = Lines::of(tracker, lowest);
+    let lines = AddressLines::of(tracker, lowest);
     // Without columns the line is one element long, along any axis.
-    let axis = columns.axes.last().copied().unwrap_or(0);
+    let axis = columns.axes.last().copied().unwrap_or(0) as i64;
     let pieces: Vec<(Dims, i64)> = columns
         .pieces()
         .into_iter()
@@ -154,15 +159,19 @@ fn of_chain(tracker: &ShapeTracker, lowest: usize, [rows, columns]: [&Side; 2], 
             for axis in &columns.axes {
                 index[*axis] = at[*axis];
             }
-            lines.follow(index, axis, columns.step, *count, |run| {
-                let mut address = run.first;
-                for cell in rest.by_ref().take(run.count as usize) {
-                    if run.valid {
-                        *cell = address;
+            for run in lines.follow(index, axis, columns.step, *count) {
+                let cells = rest.by_ref().take(run.count() as usize);
+                match run {
+                    AddressRun::Valid { first, step, .. } => {
+                        let mut address = first;
+                        cells.for_each(|cell| {
+                            *cell = address;
+                            address = address.wrapping_add(step);
+                        });
                     }
-                    address = address.wrapping_add(run.step);
+                    AddressRun::Masked { .. } => cells.for_each(drop),
                 }
-            });
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One element through the views, down to memory.
+//! The trace of one element through the views of a tracker, the last view first, down to memory.
 
 use shapetracker::{Dims, View};
 
@@ -47,12 +47,12 @@ fn level(number: usize, view: &View, index: &[i64], address: Option<i64>) -> Val
     }
 }
 
-/// The row-major number of an index inside a shape.
+/// The row-major position of an index inside a shape.
 pub(crate) fn ravel(index: &[i64], shape: &[i64]) -> i64 {
     index.iter().zip(shape).fold(0, |position, (i, size)| position * size + i)
 }
 
-/// The index of a row-major number, of a shape with elements.
+/// The index at a row-major position of a shape, which has elements.
 pub(crate) fn unravel(mut position: i64, shape: &[i64]) -> Dims {
     let mut index: Dims = shape
         .iter()

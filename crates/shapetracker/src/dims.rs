@@ -1,6 +1,6 @@
 //! Joining the axes of a view.
 
-use crate::merge::level::Level;
+use crate::merge::level::{Level, continues};
 use crate::{Dims, Ranges, View};
 
 /// Neighbouring axes of a view that advance through memory as one.
@@ -11,6 +11,7 @@ use crate::{Dims, Ranges, View};
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct MergedDim {
     /// The product of the sizes.
     pub size: i64,
@@ -28,10 +29,10 @@ impl View {
     /// or when the outer axis is broadcast and has only one valid index.
     ///
     /// ```
-    /// use shapetracker::{MergedDim, View};
+    /// use shapetracker::View;
     ///
-    /// let cube = View::contiguous([2, 2, 2])?;
-    /// assert_eq!(cube.merge_dims(), [MergedDim { size: 8, stride: 1, real: 8 }]);
+    /// let cube = View::contiguous([2, 2, 2])?.merge_dims();
+    /// assert_eq!((cube.len(), cube[0].size, cube[0].stride, cube[0].real), (1, 8, 1, 8));
     ///
     /// let broadcast = View::new([2, 2, 2], [0, 0, 1], 0, None)?;
     /// let dims: Vec<_> = broadcast.merge_dims().iter().map(|d| (d.size, d.stride, d.real)).collect();
@@ -53,7 +54,7 @@ impl View {
             let real = if stride == 0 { 0 } else { size };
             match groups.last_mut() {
                 Some(_) if size == 1 => continue,
-                Some(outer) if single || size.checked_mul(stride) == Some(outer.stride) => {
+                Some(outer) if single || continues(outer.stride, size, stride) => {
                     let inner = if single { size } else { outer.real * size };
                     *outer = MergedDim { size: outer.size * size, stride, real: if stride == 0 { 0 } else { inner } };
                 }

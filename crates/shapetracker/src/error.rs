@@ -1,12 +1,14 @@
 //! What a caller did wrong, as a sentence.
 
+use std::fmt;
+
 use crate::Dims;
 use crate::tuple::tuple;
 
 /// Why an operation could not be done: the operation, the axis and the numbers that do not fit.
 ///
 /// The `Display` text is a sentence for the person who made the mistake. Branch on [`Error::kind`] where a program
-/// must decide; the sentence may be improved at any time.
+/// must decide; the sentence may be improved at any time. Its two parts are [`Error::operation`] and [`Error::reason`].
 ///
 /// ```
 /// let err = shapetracker::ShapeTracker::contiguous([2, 3])?.reshape([4, 2]).unwrap_err();
@@ -17,8 +19,7 @@ use crate::tuple::tuple;
 /// );
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Fault>);
 
 /// The sort of mistake behind an [`Error`].
@@ -78,23 +79,43 @@ pub enum ErrorKind {
     ValueOutside,
     /// A text, or a list of values, that would be too long.
     TooLong,
+    /// Something else that is wrong with an expression, such as the name of a variable.
+    Expression,
 }
 
 impl ErrorKind {
-    /// Its name in JSON: `size_mismatch` for `SizeMismatch`.
+    /// Its name in JSON. These names are stable: programs that read the answers of the command branch on them.
     ///
     /// ```
     /// assert_eq!(shapetracker::ErrorKind::SizeMismatch.name(), "size_mismatch");
     /// ```
-    pub fn name(self) -> String {
-        let mut name = String::new();
-        for c in format!("{self:?}").chars() {
-            if c.is_ascii_uppercase() && !name.is_empty() {
-                name.push('_');
-            }
-            name.push(c.to_ascii_lowercase());
+    pub const fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Rank => "rank",
+            ErrorKind::TooManyAxes => "too_many_axes",
+            ErrorKind::NegativeSize => "negative_size",
+            ErrorKind::SizeMismatch => "size_mismatch",
+            ErrorKind::Infer => "infer",
+            ErrorKind::AxisOutOfRange => "axis_out_of_range",
+            ErrorKind::AxisRepeated => "axis_repeated",
+            ErrorKind::NotOne => "not_one",
+            ErrorKind::NegativePad => "negative_pad",
+            ErrorKind::RangeOutside => "range_outside",
+            ErrorKind::ZeroStep => "zero_step",
+            ErrorKind::MaskOutside => "mask_outside",
+            ErrorKind::AddressOutside => "address_outside",
+            ErrorKind::Overflow => "overflow",
+            ErrorKind::NoViews => "no_views",
+            ErrorKind::TooManyViews => "too_many_views",
+            ErrorKind::EmptyRange => "empty_range",
+            ErrorKind::RangesDiffer => "ranges_differ",
+            ErrorKind::DivisionByZero => "division_by_zero",
+            ErrorKind::NotANumber => "not_a_number",
+            ErrorKind::NotACondition => "not_a_condition",
+            ErrorKind::ValueOutside => "value_outside",
+            ErrorKind::TooLong => "too_long",
+            ErrorKind::Expression => "expression",
         }
-        name
     }
 }
 
@@ -108,6 +129,45 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         self.0.kind()
     }
+
+    /// The operation that could not be done, by the name that stands in front of the sentence.
+    ///
+    /// ```
+    /// let err = shapetracker::ShapeTracker::contiguous([2, 3])?.flip([2]).unwrap_err();
+    /// assert_eq!(err.operation(), "flip");
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn operation(&self) -> &str {
+        self.0.op()
+    }
+
+    /// The sentence without the operation in front of it.
+    ///
+    /// ```
+    /// let err = shapetracker::ShapeTracker::contiguous([2, 3])?.flip([2]).unwrap_err();
+    /// assert_eq!(err.reason(), "axis 2 does not exist: the tensor has 2 axes");
+    /// assert_eq!(err.to_string(), format!("{}: {}", err.operation(), err.reason()));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn reason(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// The operation and the reason: `reshape: shape (2, 3) has 6 elements, but shape (4, 2) needs 8`.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.op(), self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<indexpr::Error> for Error {
+    #[cold]
+    fn from(err: indexpr::Error) -> Self {
+        Fault::Expression(err).into()
+    }
 }
 
 impl From<Fault> for Error {
@@ -117,90 +177,96 @@ impl From<Fault> for Error {
     }
 }
 
-/// An error with everything its sentence needs.
+/// What is wrong, with everything that the sentence about it needs. `Display` writes the reason alone: the operation stands
+/// in front of it only in an [`Error`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    #[error("{op}: takes one {what} an axis: the tensor has {} but {given} {} given", axes(*.rank), were(*.given))]
+    #[error("takes one {what} per axis: the tensor has {} but {given} {} given", axes(*.rank), were(*.given))]
     Rank { op: &'static str, what: &'static str, rank: usize, given: usize },
-    #[error("{op}: broadcasting cannot drop axes: the tensor has {}, the new shape {}", axes(*.rank), axes(*.given))]
+    #[error("broadcasting cannot drop axes: the tensor has {}, the new shape {}", axes(*.rank), axes(*.given))]
     BroadcastRank { op: &'static str, rank: usize, given: usize },
-    #[error("{op}: {given} axes are more than the {} that a view may have", crate::MAX_RANK)]
+    #[error("{given} axes are more than the {} that a view may have", crate::MAX_RANK)]
     TooManyAxes { op: &'static str, given: usize },
-    #[error("{op}: axis {axis} has size {size}, but a size cannot be negative")]
+    #[error("axis {axis} has size {size}, but a size cannot be negative")]
     NegativeSize { op: &'static str, axis: usize, size: i64 },
-    #[error("{op}: shape {} has {have} elements, but shape {} needs {need}", tuple(.from), tuple(.to))]
+    #[error("shape {} has {have} elements, but shape {} needs {need}", tuple(.from), tuple(.to))]
     SizeMismatch { op: &'static str, from: Dims, to: Dims, have: i64, need: i64 },
-    #[error("{op}: the shapes {} and {} are not the same", tuple(.from), tuple(.to))]
+    #[error("the shapes {} and {} are not the same", tuple(.from), tuple(.to))]
     ShapesDiffer { op: &'static str, from: Dims, to: Dims },
-    #[error("{op}: axes {first} and {second} are both -1, but only one size can be inferred")]
+    #[error("axes {first} and {second} are both -1, but only one size can be inferred")]
     InferTwice { op: &'static str, first: usize, second: usize },
     #[error(
-        "{op}: the size of axis {axis} cannot be inferred: {have} elements do not divide by {known}, the product of the other sizes"
+        "the size of axis {axis} cannot be inferred: {have} elements do not divide by {known}, the product of the other sizes"
     )]
     InferUneven { op: &'static str, axis: usize, have: i64, known: i64 },
-    #[error(
-        "{op}: the size of axis {axis} cannot be inferred: the other sizes have product 0, so that any size would do"
-    )]
+    #[error("the size of axis {axis} cannot be inferred: the other sizes have product 0, so that any size would do")]
     InferZero { op: &'static str, axis: usize },
-    #[error("{op}: axis {axis} does not exist: the tensor has {}", axes(*.rank))]
+    #[error("axis {axis} does not exist: the tensor has {}", axes(*.rank))]
     AxisOutOfRange { op: &'static str, axis: i64, rank: usize },
-    #[error("{op}: axis {axis} is named twice, at places {first} and {second}")]
+    #[error("axis {axis} is named twice, at places {first} and {second}")]
     AxisRepeated { op: &'static str, axis: usize, first: usize, second: usize },
-    #[error("{op}: axis {axis} has size {size} and cannot become {to}: only an axis of size 1 can be broadcast")]
+    #[error("axis {axis} has size {size} and cannot become {to}: only an axis of size 1 can be broadcast")]
     Expand { op: &'static str, axis: usize, size: i64, to: i64 },
-    #[error("{op}: axis {axis} has size {size}: only an axis of size 1 can be squeezed")]
+    #[error("axis {axis} has size {size}: only an axis of size 1 can be squeezed")]
     Squeeze { op: &'static str, axis: usize, size: i64 },
-    #[error(
-        "{op}: axis {axis} is padded by ({before}, {after}), but a pad cannot be negative (shrink takes elements away)"
-    )]
+    #[error("axis {axis} is padded by ({before}, {after}), but a pad cannot be negative (shrink takes elements away)")]
     NegativePad { op: &'static str, axis: usize, before: i64, after: i64 },
-    #[error("{op}: axis {axis} has size {size}, so that the range ({begin}, {end}) does not lie inside 0..{size}")]
+    #[error("axis {axis} has size {size}, so that the range ({begin}, {end}) does not lie inside 0..{size}")]
     RangeOutside { op: &'static str, axis: usize, begin: i64, end: i64, size: i64 },
-    #[error("{op}: axis {axis} has step 0; a step is 1 or more, or -1 or less to walk backwards")]
+    #[error("axis {axis} has step 0; a step is 1 or more, or -1 or less to walk backwards")]
     ZeroStep { op: &'static str, axis: usize },
-    #[error("{op}: axis {axis} has size {size}, so that the mask ({begin}, {end}) does not lie inside 0..{size}")]
+    #[error("axis {axis} has size {size}, so that the mask ({begin}, {end}) does not lie inside 0..{size}")]
     MaskOutside { op: &'static str, axis: usize, begin: i64, end: i64, size: i64 },
-    #[error("{op}: the view reads addresses {low} to {high}, but what it reads from has {}", elements(*.len))]
+    #[error("the view reads addresses {low} to {high}, but what it reads from has {}", elements(*.len))]
     AddressOutside { op: &'static str, low: i64, high: i64, len: i64 },
-    #[error("{op}: the view reads address {low}, and an address of a buffer cannot be negative")]
+    #[error("the view reads address {low}, and an address of a buffer cannot be negative")]
     NegativeAddress { op: &'static str, low: i64 },
-    #[error("{op}: the number of elements of shape {} is past the range of 64-bit integers", tuple(.shape))]
+    #[error("the number of elements of shape {} is past the range of 64-bit integers", tuple(.shape))]
     TooManyElements { op: &'static str, shape: Dims },
-    #[error("{op}: {what} of axis {axis} is past the range of 64-bit integers")]
+    #[error("{what} of axis {axis} is past the range of 64-bit integers")]
     AxisOverflow { op: &'static str, what: &'static str, axis: usize },
-    #[error("{op}: {what} is past the range of 64-bit integers")]
+    #[error("{what} is past the range of 64-bit integers")]
     Overflow { op: &'static str, what: &'static str },
-    #[error("{op}: {given} views that cannot be merged are more than the {} that a tracker may have", crate::MAX_VIEWS)]
+    #[error("{given} views that cannot be merged are more than the {} that a tracker may have", crate::MAX_VIEWS)]
     TooManyViews { op: &'static str, given: usize },
-    #[error("{op}: a tracker needs at least one view")]
+    #[error("a tracker needs at least one view")]
     NoViews { op: &'static str },
-    #[error("{op}: the range {begin}..{end} of `{name}` is empty")]
-    EmptyRange { op: &'static str, name: Box<str>, begin: i64, end: i64 },
-    #[error("{op}: `{name}` is a variable already, with range {begin}..{end}")]
-    RangesDiffer { op: &'static str, name: Box<str>, begin: i64, end: i64 },
-    #[error("{op}: the divisor can be zero: it ranges from {low} to {high}")]
-    DivisorRange { op: &'static str, low: i64, high: i64 },
-    #[error("{op}: the divisor is zero")]
-    DivisorZero { op: &'static str },
-    #[error("{op}: the value ranges from {low} to {high}, past the range of 64-bit integers")]
-    ValueOverflow { op: &'static str, low: i128, high: i128 },
-    #[error("{op}: a number is needed here, not a condition")]
-    NotANumber { op: &'static str },
-    #[error("{op}: a condition is needed here, not a number")]
-    NotACondition { op: &'static str },
-    #[error("{op}: takes one value a variable: the graph has {variables} but {given} {} given", were(*.given))]
-    ValueCount { op: &'static str, variables: usize, given: usize },
-    #[error("{op}: the columns must be of one length: the first has {len} values, another one {given}")]
-    ColumnLength { op: &'static str, len: usize, given: usize },
-    #[error("{op}: {value} is not a value of `{name}`, whose range is {begin}..{end}")]
-    ValueOutside { op: &'static str, name: Box<str>, value: i64, begin: i64, end: i64 },
-    #[error("{op}: written out, the expression is longer than {longest} bytes: what it shares would be repeated")]
-    TooLong { op: &'static str, longest: usize },
-    #[error("{op}: {count} values do not fit into memory")]
-    TooManyValues { op: &'static str, count: i64 },
+    #[error("{}", .0.reason())]
+    Expression(indexpr::Error),
 }
 
 impl Fault {
+    /// The operation that could not be done.
+    fn op(&self) -> &str {
+        match self {
+            Fault::Rank { op, .. }
+            | Fault::BroadcastRank { op, .. }
+            | Fault::TooManyAxes { op, .. }
+            | Fault::NegativeSize { op, .. }
+            | Fault::SizeMismatch { op, .. }
+            | Fault::ShapesDiffer { op, .. }
+            | Fault::InferTwice { op, .. }
+            | Fault::InferUneven { op, .. }
+            | Fault::InferZero { op, .. }
+            | Fault::AxisOutOfRange { op, .. }
+            | Fault::AxisRepeated { op, .. }
+            | Fault::Expand { op, .. }
+            | Fault::Squeeze { op, .. }
+            | Fault::NegativePad { op, .. }
+            | Fault::RangeOutside { op, .. }
+            | Fault::ZeroStep { op, .. }
+            | Fault::MaskOutside { op, .. }
+            | Fault::AddressOutside { op, .. }
+            | Fault::NegativeAddress { op, .. }
+            | Fault::TooManyElements { op, .. }
+            | Fault::AxisOverflow { op, .. }
+            | Fault::Overflow { op, .. }
+            | Fault::TooManyViews { op, .. }
+            | Fault::NoViews { op, .. } => op,
+            Fault::Expression(err) => err.operation(),
+        }
+    }
+
     fn kind(&self) -> ErrorKind {
         match self {
             Fault::Rank { .. } | Fault::BroadcastRank { .. } => ErrorKind::Rank,
@@ -219,15 +285,18 @@ impl Fault {
             Fault::TooManyElements { .. } | Fault::AxisOverflow { .. } | Fault::Overflow { .. } => ErrorKind::Overflow,
             Fault::NoViews { .. } => ErrorKind::NoViews,
             Fault::TooManyViews { .. } => ErrorKind::TooManyViews,
-            Fault::EmptyRange { .. } => ErrorKind::EmptyRange,
-            Fault::RangesDiffer { .. } => ErrorKind::RangesDiffer,
-            Fault::DivisorRange { .. } | Fault::DivisorZero { .. } => ErrorKind::DivisionByZero,
-            Fault::ValueOverflow { .. } => ErrorKind::Overflow,
-            Fault::NotANumber { .. } => ErrorKind::NotANumber,
-            Fault::NotACondition { .. } => ErrorKind::NotACondition,
-            Fault::ValueCount { .. } | Fault::ColumnLength { .. } => ErrorKind::Rank,
-            Fault::ValueOutside { .. } => ErrorKind::ValueOutside,
-            Fault::TooLong { .. } | Fault::TooManyValues { .. } => ErrorKind::TooLong,
+            Fault::Expression(err) => match err.kind() {
+                indexpr::ErrorKind::Count => ErrorKind::Rank,
+                indexpr::ErrorKind::EmptyRange => ErrorKind::EmptyRange,
+                indexpr::ErrorKind::RangesDiffer => ErrorKind::RangesDiffer,
+                indexpr::ErrorKind::DivisionByZero => ErrorKind::DivisionByZero,
+                indexpr::ErrorKind::Overflow => ErrorKind::Overflow,
+                indexpr::ErrorKind::NotANumber => ErrorKind::NotANumber,
+                indexpr::ErrorKind::NotACondition => ErrorKind::NotACondition,
+                indexpr::ErrorKind::ValueOutside => ErrorKind::ValueOutside,
+                indexpr::ErrorKind::TooLong => ErrorKind::TooLong,
+                _ => ErrorKind::Expression,
+            },
         }
     }
 }

@@ -7,7 +7,7 @@
 use smallvec::SmallVec;
 
 use crate::error::{Error, Fault};
-use crate::merge::{level::Level, merge_fitting, run};
+use crate::merge::{Unmerged, level::Level, merge_fitting, run};
 use crate::shape::{MAX_RANK, row_major};
 use crate::view::check_inside;
 use crate::{Dims, Ranges, View};
@@ -27,43 +27,60 @@ const LONGEST_RUN: usize = 8;
 
 /// Puts a view on top of a reduced stack into which it fits, and reduces the result.
 ///
+/// `refusal` is why the view does not merge with the top one, where that was decided before. Where the stack grows, the
+/// pair of the two is still on top, and the answer is why it is two views. Of a stack that does not grow the answer
+/// means nothing: something merged.
+///
 /// # Errors
 /// More than [`MAX_VIEWS`] views are left.
-pub(crate) fn push(op: &'static str, views: &mut Stack, view: View) -> Result<(), Error> {
-    put(views, view);
+pub(crate) fn push(
+    op: &'static str,
+    views: &mut Stack,
+    view: View,
+    refusal: Option<Unmerged>,
+) -> Result<Option<Unmerged>, Error> {
+    let refusal = put(views, view, refusal);
     if views.len() > MAX_VIEWS {
         return Err(Fault::TooManyViews { op, given: views.len() }.into());
     }
-    Ok(())
+    Ok(refusal)
 }
 
-fn put(views: &mut Stack, view: View) {
+fn put(views: &mut Stack, view: View, refusal: Option<Unmerged>) -> Option<Unmerged> {
     views.push(view);
-    loop {
-        merge_top(views);
-        let Some(refined) = refine_top(views) else { break };
-        let top = views.len() - 3;
-        let [lower, upper] = refined;
-        views.truncate(top);
-        put(views, lower);
+    let refusal = merge_top(views, refusal);
+    while let Some([lower, upper]) = refine_top(views) {
+        views.truncate(views.len() - 3);
+        put(views, lower, None);
         views.push(upper);
+        merge_top(views, None);
     }
+    refusal
 }
 
 /// Merges runs of views that end with the top one, the longest first. The views below are a reduced stack.
-pub(crate) fn merge_top(views: &mut Stack) {
+///
+/// `refusal` is why the top pair does not merge, where that was decided before: then it is not asked again. The answer
+/// is why the pair that is left on top does not merge; nothing where a single view is left.
+pub(crate) fn merge_top(views: &mut Stack, refusal: Option<Unmerged>) -> Option<Unmerged> {
+    let mut refusal = refusal;
     loop {
         let top = views.len() - 1;
-        let merged = (top.saturating_sub(LONGEST_RUN - 1)..top).find_map(|from| {
-            let merged = match &views[from..] {
-                [earlier, later] => merge_fitting(earlier, later),
-                views => run(views),
-            };
-            Some((from, merged.ok()?))
-        });
-        let Some((from, view)) = merged else { return };
+        let mut longer = top.saturating_sub(LONGEST_RUN - 1)..top.saturating_sub(1);
+        let mut merged = longer.find_map(|from| Some((from, run(&views[from..]).ok()?)));
+        if merged.is_none()
+            && refusal.is_none()
+            && let [.., earlier, later] = &views[..]
+        {
+            match merge_fitting(earlier, later) {
+                Ok(view) => merged = Some((top - 1, view)),
+                Err(why) => refusal = Some(why),
+            }
+        }
+        let Some((from, view)) = merged else { return refusal };
         views.truncate(from);
         views.push(view);
+        refusal = None; // It was about a pair that is no longer there.
     }
 }
 
@@ -151,7 +168,8 @@ fn refine(lower: &View, middle: &View, upper: &View) -> Option<[View; 2]> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{ErrorKind, ShapeTracker, View};
+    use crate::merge::decisions::counted;
+    use crate::{Chain, Dims, ErrorKind, Movement, ShapeTracker, Unmerged, Verdict, View, merge};
 
     fn view(shape: &[i64], strides: &[i64], offset: i64, mask: Option<&[(i64, i64)]>) -> View {
         View::new(shape, strides, offset, mask).unwrap()
@@ -181,6 +199,30 @@ mod tests {
         let masked = masked.reshape([210, 1, 1, 1, 1]).unwrap().flip([0, 1, 2]).unwrap();
         let over = ShapeTracker::contiguous([210]).unwrap().flip([0]).unwrap().reshape([3, 2, 7, 5]).unwrap();
         assert_eq!(masked.compose(&over).unwrap().views().len(), 1);
+    }
+
+    #[test]
+    fn a_view_that_is_appended_costs_one_decision_for_tracker_stack_and_verdict() {
+        let transposed = ShapeTracker::contiguous([3, 2]).unwrap().permute([1, 0]).unwrap();
+        for (op, over) in [
+            (Movement::Reshape(Dims::from_slice(&[6])), View::contiguous([6]).unwrap()),
+            (Movement::AsStrided(Dims::from_slice(&[4]), Dims::from_slice(&[1]), 1), view(&[4], &[1], 1, None)),
+        ] {
+            let (applied, decisions) = counted(|| transposed.apply(&op).unwrap());
+            assert_eq!((applied.views(), decisions), (&[transposed.views()[0].clone(), over.clone()][..], 1), "{op}");
+            let (performed, decisions) = counted(|| transposed.perform(&op).unwrap());
+            let why = merge(&transposed.views()[0], &over).unwrap_err();
+            assert!(matches!(why, Unmerged::Witness(_)), "{op}");
+            assert_eq!((performed, decisions), ((applied, Verdict::NewView(why)), 1), "{op}");
+        }
+        let chain: Chain = "(3, 2).permute(1, 0).reshape(3, 2)".parse().unwrap();
+        let (reason, decisions) = counted(|| chain.progress(None).reason());
+        assert!(matches!((reason, decisions), (Some(Unmerged::Witness(_)), 1)));
+        // On a taller stack, too: runs of three are no pairs, and the pair under the new one is as it was.
+        let tall: Chain = "(6, 35).permute(1, 0).reshape(10, 21).permute(1, 0)".parse().unwrap();
+        let tall = tall.tracker().unwrap();
+        let (taller, decisions) = counted(|| tall.reshape([6, 35]).unwrap());
+        assert_eq!((tall.views().len(), taller.views().len(), decisions), (2, 3, 1));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Fault};
 use crate::merge::Undecided;
-use crate::sort::sort_short_by_key;
 use crate::view::check_inside;
 use crate::{Dims, Ranges, ShapeTracker, View};
+use indexpr::list::sort_short_by_key;
 
 /// Why a tracker was not inverted.
 ///
@@ -17,6 +17,7 @@ use crate::{Dims, Ranges, ShapeTracker, View};
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotInvertible {
     /// Two valid indices read the same address: there is no inverse.
     #[error("elements {:?} and {:?} both read address {address}: an inverse could not tell them apart", .indices[0], .indices[1])]

@@ -16,10 +16,15 @@
 //! - [`View`]: one strided view in canonical form, so that equal maps are equal values.
 //! - [`merge()`]: when are two views one? With [`Witness`], the evidence against.
 //! - [`conditions()`]: what the strides must satisfy for it.
-//! - [`fit()`]: can this strided tensor be viewed under that shape, and if not, what is the least to copy?
+//! - [`fit()`]: can this strided tensor be viewed under that shape, and if not, what is the least to copy? [`mod@fit`]
+//!   has the answer in parts and in sentences.
+//! - [`ShapeTracker::readers`] and [`ShapeTracker::coverage`]: which elements read an address, and how often addresses are
+//!   read.
 //! - [`expr`]: index expressions, the cheapest code for the address of an element, in the language that a compiler emits;
 //!   and the simplifier behind it, for any expression.
-//! - [`Chain`]: the text form, `(3, 2).permute(1, 0).reshape(3, 2)`, and what others paste.
+//! - [`Chain`]: the text form, `(3, 2).permute(1, 0).reshape(3, 2)`, what others paste, and the same as calls of an
+//!   [`ArrayLibrary`].
+//! - [`report`]: answers as documents of JSON, for programs that store or send them.
 //!
 //! # Conventions
 //!
@@ -32,44 +37,67 @@
 //!
 //! - `serde`: views and trackers as `{"shape", "strides", "offset", "mask"}`, operations as `["permute", [1, 0]]`.
 
+mod access;
+mod counts;
+mod coverage;
 mod dims;
 mod error;
 pub mod expr;
 mod fewest;
-mod fit;
+pub mod fit;
 mod inverse;
 mod merge;
 mod movement;
 mod notation;
+mod operation;
+mod per_axis;
 mod queries;
+mod readers;
+pub mod report;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape;
-mod sort;
 mod tracker;
 mod tuple;
 mod verdict;
 mod view;
 mod walk;
 
+pub use access::{Access, AffineMap};
+pub use coverage::Coverage;
 pub use dims::MergedDim;
 pub use error::{Error, ErrorKind};
 pub use fewest::MAX_VIEWS;
-pub use fit::{Axis, Blocked, Misfit, Obstacle, fit};
+pub use fit::fit;
 pub use inverse::NotInvertible;
-pub use merge::{Conditions, Step, Undecided, Unmerged, Witness, conditions, merge};
-pub use movement::Movement;
-pub use notation::{Chain, ChainError, ParseError, Start};
-pub use shape::{Dims, MAX_RANK, Ranges};
+pub use merge::{Conditions, Unanswered, Undecided, UnitStep, Unmerged, Witness, conditions, merge};
+pub use notation::{ArrayLibrary, Chain, ChainError, ChainProgress, ChainStart, ParseError};
+pub use operation::{Movement, MovementKind};
+pub use per_axis::{Dims, PerAxis, Ranges};
+pub use readers::Readers;
+pub use shape::{MAX_RANK, unravel_index};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;
 pub use view::View;
-pub use walk::{Lines, Run};
+pub use walk::{AddressLines, AddressRun};
 
 /// Runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Text as the field writes it: shapes, strides and indices as tuples of Python.
+///
+/// ```
+/// use shapetracker::{View, text::tuple};
+///
+/// let view = View::contiguous([2, 3])?;
+/// assert_eq!(format!("{} at strides {}", tuple(view.shape()), tuple(view.strides())), "(2, 3) at strides (3, 1)");
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+pub mod text {
+    pub use crate::tuple::{Tuple, tuple, tuple_of_pairs};
+}
 
 #[cfg(test)]
 mod tests {

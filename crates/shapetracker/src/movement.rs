@@ -1,83 +1,10 @@
-//! Movement operations: on one view, and as data.
-
-use smallvec::SmallVec;
+//! The movement operations on one view.
 
 use crate::error::{Error, Fault};
 use crate::merge::{Unmerged, reshape};
 use crate::shape::{checked_numel, infer, resolve_axis};
 use crate::view::check_count;
 use crate::{Dims, Ranges, View};
-
-/// A movement operation as data, for chains that are stored, parsed or compared.
-///
-/// [`ShapeTracker::apply`](crate::ShapeTracker::apply) performs one; the tracker's method of the same name does the
-/// same from its arguments. The text form is that of a chain: `permute(1, 0)`.
-///
-/// ```
-/// use shapetracker::{Dims, Movement, ShapeTracker};
-///
-/// let op = Movement::Permute(Dims::from_slice(&[1, 0]));
-/// let st = ShapeTracker::contiguous([3, 2])?;
-/// assert_eq!(st.apply(&op)?, st.permute([1, 0])?);
-/// assert_eq!(op.to_string(), "permute(1, 0)");
-/// # Ok::<(), shapetracker::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Movement {
-    /// The same elements in row-major order under a new shape; one size may be -1 and is inferred.
-    Reshape(Dims),
-    /// New axis `l` is old axis `axes[l]`.
-    Permute(Dims),
-    /// Axes of size 1 repeated to the given sizes; the other sizes stay as they are (-1 says so too).
-    Expand(Dims),
-    /// Masked elements `(before, after)` each axis.
-    Pad(Ranges),
-    /// The half-open range `(begin, end)` of each axis.
-    Shrink(Ranges),
-    /// The named axes reversed.
-    Flip(Dims),
-    /// Every step-th element of each axis; a negative step walks from the last element backwards.
-    Step(Dims),
-    /// The elements in row-major order read as memory, with a shape, strides and an offset of their own.
-    AsStrided(Dims, Dims, i64),
-    /// One boolean an axis: whether it is reversed.
-    FlipEach(SmallVec<[bool; 8]>),
-    /// Two axes exchanged.
-    Transpose(i64, i64),
-    /// The named axes of size 1 taken away; when none is named, every axis of size 1.
-    Squeeze(Dims),
-    /// A new axis of size 1 before the given one.
-    Unsqueeze(i64),
-    /// Broadcast to a shape: new axes appear in front, axes of size 1 are repeated.
-    BroadcastTo(Dims),
-    /// The slice `begin:end:step` of each axis, with Python's meaning for missing and negative bounds.
-    Slice(Vec<(Option<i64>, Option<i64>, i64)>),
-}
-
-impl Movement {
-    /// The name of the operation in the text form and in JSON.
-    ///
-    /// ```
-    /// assert_eq!(shapetracker::Movement::Transpose(0, 1).name(), "transpose");
-    /// ```
-    pub fn name(&self) -> &'static str {
-        match self {
-            Movement::Reshape(_) => "reshape",
-            Movement::Permute(_) => "permute",
-            Movement::Expand(_) => "expand",
-            Movement::Pad(_) => "pad",
-            Movement::Shrink(_) => "shrink",
-            Movement::Flip(_) | Movement::FlipEach(_) => "flip",
-            Movement::Step(_) => "step",
-            Movement::AsStrided(..) => "as_strided",
-            Movement::Transpose(..) => "transpose",
-            Movement::Squeeze(_) => "squeeze",
-            Movement::Unsqueeze(_) => "unsqueeze",
-            Movement::BroadcastTo(_) => "broadcast_to",
-            Movement::Slice(_) => "slice",
-        }
-    }
-}
 
 impl View {
     /// The same elements in row-major order under a new shape, if one view can say so; one size may be -1.

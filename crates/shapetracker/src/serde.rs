@@ -8,10 +8,24 @@ use std::marker::PhantomData;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde::ser::{SerializeStruct, SerializeTuple, Serializer};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 
 use crate::notation::unknown_operation;
-use crate::{Dims, Movement, Ranges, ShapeTracker, View};
+use crate::operation::{Arguments, Takes};
+use crate::{Dims, Movement, MovementKind, PerAxis, Ranges, ShapeTracker, View};
+
+/// A list: `[2, 3]`.
+impl<T: Serialize> Serialize for PerAxis<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.as_slice().serialize(serializer)
+    }
+}
+
+/// A list, of any length.
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for PerAxis<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(list("a list with one value per axis", |value: T| value))
+    }
+}
 
 /// `{"shape": [2, 3], "strides": [3, 1], "offset": 0, "mask": null}`.
 impl Serialize for View {
@@ -71,29 +85,23 @@ impl<'de> Deserialize<'de> for ShapeTracker {
 impl Serialize for Movement {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut op = serializer.serialize_tuple(2)?;
-        op.serialize_element(self.name())?;
-        match self {
-            Movement::Reshape(dims)
-            | Movement::Permute(dims)
-            | Movement::Expand(dims)
-            | Movement::BroadcastTo(dims)
-            | Movement::Flip(dims)
-            | Movement::Step(dims)
-            | Movement::Squeeze(dims) => op.serialize_element(&dims[..])?,
-            Movement::Pad(ranges) | Movement::Shrink(ranges) => op.serialize_element(&ranges[..])?,
-            Movement::FlipEach(each) => op.serialize_element(&each[..])?,
-            Movement::AsStrided(shape, strides, offset) => {
-                op.serialize_element(&(&shape[..], &strides[..], offset))?;
-            }
-            Movement::Transpose(a, b) => op.serialize_element(&(a, b))?,
-            Movement::Unsqueeze(axis) => op.serialize_element(axis)?,
-            Movement::Slice(slices) => op.serialize_element(slices)?,
+        let (kind, arguments) = self.parts();
+        op.serialize_element(kind.name())?;
+        match arguments {
+            Arguments::Numbers(numbers) | Arguments::ListedAxes(numbers) => op.serialize_element(numbers)?,
+            Arguments::All => op.serialize_element(&())?,
+            Arguments::Pairs(pairs) => op.serialize_element(pairs)?,
+            Arguments::Booleans(each) => op.serialize_element(each)?,
+            Arguments::Axis(axis) => op.serialize_element(&axis)?,
+            Arguments::TwoAxes(a, b) => op.serialize_element(&(a, b))?,
+            Arguments::Slices(slices) => op.serialize_element(slices)?,
+            Arguments::Strided(shape, strides, offset) => op.serialize_element(&(shape, strides, offset))?,
         }
         op.end()
     }
 }
 
-/// `flip` takes a boolean an axis, or the axes; the offset of `as_strided` may be missing, and so may the step of a
+/// `flip` takes a boolean per axis, or the axes; the offset of `as_strided` may be missing, and so may the step of a
 /// slice. The format must be one that says what a value is, as JSON does.
 impl<'de> Deserialize<'de> for Movement {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -127,88 +135,95 @@ impl<'de> DeserializeSeed<'de> for Argument<'_> {
     fn deserialize<D: Deserializer<'de>>(self, argument: D) -> Result<Movement, D::Error> {
         let numbers = |argument| Numbers::deserialize(argument).map(|numbers| numbers.0);
         let pairs = |argument| Pairs::deserialize(argument).map(|pairs| pairs.0);
-        match self.0 {
-            "reshape" | "view" => numbers(argument).map(Movement::Reshape),
-            "permute" => numbers(argument).map(Movement::Permute),
-            "expand" => numbers(argument).map(Movement::Expand),
-            "broadcast_to" => numbers(argument).map(Movement::BroadcastTo),
-            "squeeze" => numbers(argument).map(Movement::Squeeze),
-            "step" => numbers(argument).map(Movement::Step),
-            "pad" => pairs(argument).map(Movement::Pad),
-            "shrink" => pairs(argument).map(Movement::Shrink),
-            "flip" => argument.deserialize_seq(Flip),
-            "transpose" => Pair::deserialize(argument).map(|Pair(a, b)| Movement::Transpose(a, b)),
-            "unsqueeze" => i64::deserialize(argument).map(Movement::Unsqueeze),
-            "slice" => argument
-                .deserialize_seq(list("a list of slices, one an axis", |Slice(slice)| slice))
-                .map(Movement::Slice),
-            "as_strided" => argument.deserialize_seq(AsStrided),
-            name => Err(de::Error::custom(unknown_operation(name))),
+        let kind = MovementKind::named(self.0).ok_or_else(|| de::Error::custom(unknown_operation(self.0)))?;
+        match kind.takes() {
+            Takes::Numbers(_, make) => numbers(argument).map(make),
+            Takes::Pads(make) | Takes::Ranges(make) => pairs(argument).map(make),
+            Takes::AxesOrBooleans(axes, booleans) => {
+                argument.deserialize_seq(AxesOrBooleans { op: self.0, axes, booleans })
+            }
+            Takes::AxesOrAll(axes, all) => {
+                Option::<Numbers>::deserialize(argument).map(|numbers| numbers.map_or_else(all, |given| axes(given.0)))
+            }
+            Takes::Axis(make) => i64::deserialize(argument).map(make),
+            Takes::TwoAxes(make) => Pair::deserialize(argument).map(|Pair(a, b)| make(a, b)),
+            Takes::Slices(make) => {
+                argument.deserialize_seq(list("a list of slices, one per axis", |Slice(slice)| slice)).map(make)
+            }
+            Takes::Strided(make) => argument.deserialize_seq(Strided(make)),
         }
     }
 }
 
 /// Booleans or axes, but not both.
-struct Flip;
+struct AxesOrBooleans<'a> {
+    op: &'a str,
+    axes: fn(Dims) -> Movement,
+    booleans: fn(PerAxis<bool>) -> Movement,
+}
 
-impl<'de> Visitor<'de> for Flip {
+impl<'de> Visitor<'de> for AxesOrBooleans<'_> {
     type Value = Movement;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of booleans, one an axis, or a list of axes")
+        f.write_str("a list of booleans, one per axis, or a list of axes")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Movement, A::Error> {
-        let (mut axes, mut each) = (Dims::new(), SmallVec::new());
+        let (mut axes, mut each) = (Dims::new(), PerAxis::new());
         while let Some(item) = seq.next_element()? {
             match item {
-                FlipItem::Axis(axis) => axes.push(axis),
-                FlipItem::Each(reversed) => each.push(reversed),
+                AxisOrBoolean::Axis(axis) => axes.push(axis),
+                AxisOrBoolean::Each(reversed) => each.push(reversed),
             }
         }
         match (axes.is_empty(), each.is_empty()) {
-            (_, true) => Ok(Movement::Flip(axes)),
-            (true, false) => Ok(Movement::FlipEach(each)),
-            (false, false) => Err(de::Error::custom("flip: expected booleans or axes, found both")),
+            (_, true) => Ok((self.axes)(axes)),
+            (true, false) => Ok((self.booleans)(each)),
+            (false, false) => {
+                Err(de::Error::custom(format_args!("{}: expected booleans or axes, found both", self.op)))
+            }
         }
     }
 }
 
-enum FlipItem {
+enum AxisOrBoolean {
     Axis(i64),
     Each(bool),
 }
 
-impl<'de> Deserialize<'de> for FlipItem {
+impl<'de> Deserialize<'de> for AxisOrBoolean {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Item;
         impl Visitor<'_> for Item {
-            type Value = FlipItem;
+            type Value = AxisOrBoolean;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a boolean or an axis")
             }
 
-            fn visit_bool<E: de::Error>(self, reversed: bool) -> Result<FlipItem, E> {
-                Ok(FlipItem::Each(reversed))
+            fn visit_bool<E: de::Error>(self, reversed: bool) -> Result<AxisOrBoolean, E> {
+                Ok(AxisOrBoolean::Each(reversed))
             }
 
-            fn visit_i64<E: de::Error>(self, axis: i64) -> Result<FlipItem, E> {
-                Ok(FlipItem::Axis(axis))
+            fn visit_i64<E: de::Error>(self, axis: i64) -> Result<AxisOrBoolean, E> {
+                Ok(AxisOrBoolean::Axis(axis))
             }
 
-            fn visit_u64<E: de::Error>(self, axis: u64) -> Result<FlipItem, E> {
+            fn visit_u64<E: de::Error>(self, axis: u64) -> Result<AxisOrBoolean, E> {
                 let axis = i64::try_from(axis);
-                axis.map(FlipItem::Axis).map_err(|_| E::invalid_value(de::Unexpected::Other("a larger number"), &self))
+                axis.map(AxisOrBoolean::Axis)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Other("a larger number"), &self))
             }
         }
         deserializer.deserialize_any(Item)
     }
 }
 
-struct AsStrided;
+/// A shape, strides and perhaps an offset.
+struct Strided(fn(Dims, Dims, i64) -> Movement);
 
-impl<'de> Visitor<'de> for AsStrided {
+impl<'de> Visitor<'de> for Strided {
     type Value = Movement;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -220,7 +235,7 @@ impl<'de> Visitor<'de> for AsStrided {
         let strides: Numbers = seq.next_element()?.ok_or_else(|| de::Error::invalid_length(1, &self))?;
         let offset = seq.next_element()?.unwrap_or(0);
         end(&mut seq, 3, &self)?;
-        Ok(Movement::AsStrided(shape.0, strides.0, offset))
+        Ok((self.0)(shape.0, strides.0, offset))
     }
 }
 
@@ -246,7 +261,7 @@ struct Pairs(Ranges);
 
 impl<'de> Deserialize<'de> for Pairs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(list("a list of pairs, one an axis", |Pair(a, b)| (a, b))).map(Pairs)
+        deserializer.deserialize_seq(list("a list of pairs, one per axis", |Pair(a, b)| (a, b))).map(Pairs)
     }
 }
 
@@ -267,8 +282,8 @@ struct Slice((Option<i64>, Option<i64>, i64));
 
 impl<'de> Deserialize<'de> for Slice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bounds: SmallVec<[Option<i64>; 3]> =
-            deserializer.deserialize_seq(list("a slice such as [1, 3] or [null, null, -1]", |bound| bound))?;
+        let bounds: PerAxis<Option<i64>> = deserializer
+            .deserialize_seq(list("a slice such as [1, 3] or [null, null, -1]", |bound: Option<i64>| bound))?;
         match bounds[..] {
             [begin, end] => Ok(Slice((begin, end, 1))),
             [begin, end, step] => Ok(Slice((begin, end, step.unwrap_or(1)))),
@@ -315,6 +330,15 @@ mod tests {
     }
 
     #[test]
+    fn values_per_axis_are_lists() {
+        assert_eq!(to_string(&Dims::from([2, 3])).unwrap(), "[2,3]");
+        assert_eq!(from_str::<Dims>("[2,3]").unwrap(), [2, 3]);
+        assert_eq!(from_str::<Ranges>("[[0,2]]").unwrap(), [(0, 2)]);
+        let err = from_str::<Dims>("2").unwrap_err().to_string();
+        assert!(err.starts_with("invalid type: integer `2`, expected a list with one value per axis"), "{err}");
+    }
+
+    #[test]
     fn views_have_four_fields_in_order() {
         let view = View::new([4, 3], [1, 4], 2, Some(&[(0, 4), (1, 3)])).unwrap();
         let json = r#"{"shape":[4,3],"strides":[1,4],"offset":2,"mask":[[0,4],[1,3]]}"#;
@@ -358,7 +382,9 @@ mod tests {
             r#"["flip",[]]"#,
             r#"["step",[1,-2]]"#,
             r#"["transpose",[0,-1]]"#,
+            r#"["squeeze",[0,-1]]"#,
             r#"["squeeze",[]]"#,
+            r#"["squeeze",null]"#,
             r#"["unsqueeze",-1]"#,
             r#"["broadcast_to",[2,3]]"#,
             r#"["slice",[[1,3,1],[null,null,-1]]]"#,
@@ -389,8 +415,11 @@ mod tests {
             (r#"["reshape",[9223372036854775808]]"#, "invalid value: integer `9223372036854775808`, expected i64"),
             (r#"["pad",[1,1]]"#, "invalid type: integer `1`, expected a list of whole numbers"),
             (r#"["pad",[[1,1,1]]]"#, "invalid length 3, expected a pair of whole numbers"),
-            (r#"["pad",1]"#, "invalid type: integer `1`, expected a list of pairs, one an axis"),
-            (r#"["flip",1]"#, "invalid type: integer `1`, expected a list of booleans, one an axis, or a list of axes"),
+            (r#"["pad",1]"#, "invalid type: integer `1`, expected a list of pairs, one per axis"),
+            (
+                r#"["flip",1]"#,
+                "invalid type: integer `1`, expected a list of booleans, one per axis, or a list of axes",
+            ),
             (r#"["flip",[null]]"#, "invalid type: null, expected a boolean or an axis"),
             (r#"["flip",[9223372036854775808]]"#, "invalid value: a larger number, expected a boolean or an axis"),
             (r#"["flip",[0,true]]"#, "flip: expected booleans or axes, found both"),

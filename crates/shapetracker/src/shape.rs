@@ -1,24 +1,7 @@
 //! Sizes: checked products, row-major strides, unravelling.
 
-use smallvec::SmallVec;
-
+use crate::Dims;
 use crate::error::{Error, Fault};
-
-/// One number an axis, held inline up to 8 axes.
-///
-/// ```
-/// let sizes = shapetracker::Dims::from_slice(&[2, 3]);
-/// assert_eq!(sizes[..], [2, 3]);
-/// ```
-pub type Dims = SmallVec<[i64; 8]>;
-
-/// One half-open range `(begin, end)` an axis, held inline up to 8 axes.
-///
-/// ```
-/// let pads = shapetracker::Ranges::from_slice(&[(1, 1), (0, 2)]);
-/// assert_eq!(pads[1], (0, 2));
-/// ```
-pub type Ranges = SmallVec<[(i64, i64); 8]>;
 
 /// The most axes a view may have (the limit of NumPy and PyTorch).
 ///
@@ -65,7 +48,23 @@ pub(crate) fn row_major(shape: &[i64]) -> Dims {
     strides
 }
 
-/// The index of a linear position in row-major order: the mixed-radix digits of the position.
+/// The index of an element of a shape by its position in row-major order: the mixed-radix digits of the position.
+/// `None` where the shape has no such element.
+///
+/// ```
+/// use shapetracker::unravel_index;
+///
+/// assert_eq!(unravel_index(5, [2, 3, 4]).unwrap()[..], [0, 1, 1]);
+/// assert_eq!(unravel_index(24, [2, 3, 4]), None);
+/// assert_eq!(unravel_index(0, [0i64; 0]).unwrap()[..], [0i64; 0]);
+/// ```
+pub fn unravel_index(position: i64, shape: impl AsRef<[i64]>) -> Option<Dims> {
+    let shape = shape.as_ref();
+    let numel = checked_numel("unravel_index", shape).ok()?;
+    (0..numel).contains(&position).then(|| unravel(position, shape))
+}
+
+/// [`unravel_index`] of a position that is known to be one of the shape's.
 pub(crate) fn unravel(position: i64, shape: &[i64]) -> Dims {
     let mut index: Dims = shape.into();
     let mut rest = position;

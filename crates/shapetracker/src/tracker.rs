@@ -6,10 +6,10 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Fault};
 use crate::fewest::{self, Stack};
-use crate::movement::Movement;
+use crate::merge::Unmerged;
 use crate::shape::{infer, resolve_axis, unravel};
 use crate::view::{check_count, check_inside};
-use crate::{Dims, Ranges, View};
+use crate::{Dims, Movement, Ranges, Verdict, View};
 
 /// The layout of a tensor over a buffer: a stack of views, the first next to memory, kept at the fewest views.
 ///
@@ -70,7 +70,7 @@ impl ShapeTracker {
                 check_inside("views", &view, len)?;
             }
             under = Some(view.numel());
-            fewest::push("views", &mut stack, view)?;
+            fewest::push("views", &mut stack, view, None)?;
         }
         if stack.is_empty() {
             return Err(Fault::NoViews { op: "views" }.into());
@@ -105,7 +105,7 @@ impl ShapeTracker {
         }
     }
 
-    /// The shape: one size an axis, outermost first.
+    /// The shape: one size per axis, outermost first.
     ///
     /// ```
     /// let st = shapetracker::ShapeTracker::contiguous([3, 2])?.permute([1, 0])?;
@@ -176,15 +176,47 @@ impl ShapeTracker {
     /// # Errors
     /// Those of the method of the same name.
     pub fn apply(&self, op: &Movement) -> Result<Self, Error> {
+        self.moved(op, drop)
+    }
+
+    /// Performs one movement operation, and says what it did to the number of views: with the evidence, where the
+    /// operation needs one more.
+    ///
+    /// The evidence is what the operation itself came across when it could not be done in the last view alone. Nothing
+    /// is decided twice: this costs what [`ShapeTracker::apply`] does, which lets the evidence go.
+    ///
+    /// ```
+    /// use shapetracker::{Dims, Movement, ShapeTracker};
+    ///
+    /// let transposed = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?;
+    /// let (joined, verdict) = transposed.perform(&Movement::Reshape(Dims::from_slice(&[6])))?;
+    /// assert_eq!((joined.views().len(), verdict.name()), (2, "new_view"));
+    /// assert!(verdict.reason().unwrap().to_string().ends_with("one stride cannot do both"));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the method of the same name.
+    pub fn perform(&self, op: &Movement) -> Result<(Self, Verdict), Error> {
+        let mut refusal = None;
+        let after = self.moved(op, |why| refusal = Some(why))?;
+        let verdict = Verdict::new(self.views.len(), after.views.len(), refusal);
+        Ok((after, verdict))
+    }
+
+    /// One movement operation. Where it puts a new view on the stack that does not merge with the last one, `refused`
+    /// is told why.
+    #[inline]
+    fn moved(&self, op: &Movement, refused: impl FnOnce(Unmerged)) -> Result<Self, Error> {
         match op {
-            Movement::Reshape(shape) => self.reshape(shape),
+            Movement::Reshape(shape) => self.reshaped(shape, refused),
             Movement::Permute(axes) => self.permute(axes),
             Movement::Expand(sizes) => self.expand(sizes),
             Movement::Pad(pads) => self.pad(pads),
             Movement::Shrink(ranges) => self.shrink(ranges),
             Movement::Flip(axes) => self.flip(axes),
             Movement::Step(steps) => self.step(steps),
-            Movement::AsStrided(shape, strides, offset) => self.as_strided(shape, strides, *offset),
+            Movement::AsStrided(shape, strides, offset) => self.strided(shape, strides, *offset, refused),
             Movement::FlipEach(reversed) => {
                 check_count("flip", "boolean", self.rank(), reversed.len())?;
                 self.flip(
@@ -192,10 +224,10 @@ impl ShapeTracker {
                 )
             }
             Movement::Transpose(a, b) => self.transpose(*a, *b),
-            Movement::Squeeze(axes) if axes.is_empty() => {
+            Movement::Squeeze(axes) => self.squeeze(axes),
+            Movement::SqueezeAll => {
                 self.reshape(self.shape().iter().copied().filter(|&size| size != 1).collect::<Dims>())
             }
-            Movement::Squeeze(axes) => self.squeeze(axes),
             Movement::Unsqueeze(axis) => self.unsqueeze(*axis),
             Movement::BroadcastTo(shape) => self.broadcast_to(shape),
             Movement::Slice(slices) => self.slice(slices),
@@ -215,14 +247,18 @@ impl ShapeTracker {
     /// # Errors
     /// A different number of elements, a size that cannot be inferred, too many axes.
     pub fn reshape(&self, shape: impl AsRef<[i64]>) -> Result<Self, Error> {
-        let shape = infer("reshape", self.shape(), self.numel(), shape.as_ref())?;
+        self.reshaped(shape.as_ref(), drop)
+    }
+
+    /// [`ShapeTracker::reshape`], which tells why where no single view can say it.
+    #[inline]
+    fn reshaped(&self, shape: &[i64], refused: impl FnOnce(Unmerged)) -> Result<Self, Error> {
+        const OP: &str = "reshape";
+        let shape = infer(OP, self.shape(), self.numel(), shape)?;
         match crate::merge::reshape(self.last(), &shape) {
             Ok(view) => Ok(self.with_last(view)),
-            Err(_) => {
-                let mut views = self.views.clone();
-                fewest::push("reshape", &mut views, View::row_major(&shape))?;
-                Ok(ShapeTracker { views })
-            }
+            // The view that comes on top makes with the last one the pair that was refused just now.
+            Err(why) => self.with_pushed(OP, View::row_major(&shape), Some(why), refused),
         }
     }
 
@@ -293,7 +329,7 @@ impl ShapeTracker {
         self.reshape(ones.collect::<Dims>())?.expand(to)
     }
 
-    /// Masked elements around the tensor: `(before, after)` an axis.
+    /// Masked elements around the tensor: `(before, after)` for each axis.
     ///
     /// ```
     /// let st = shapetracker::ShapeTracker::contiguous([2])?.pad([(1, 1)])?;
@@ -383,7 +419,8 @@ impl ShapeTracker {
         Ok(self.with_last(self.last().step(steps)?))
     }
 
-    /// Axes of size 1 taken away; a negative number counts from the last axis.
+    /// The named axes, which have size 1, taken away; a negative number counts from the last axis. Of no axes that is the
+    /// tensor as it is: [`Movement::Squeeze`] of no axes, which takes all of size 1 away, is the text `squeeze()`.
     ///
     /// ```
     /// let st = shapetracker::ShapeTracker::contiguous([1, 3, 1])?.squeeze([0])?;
@@ -438,12 +475,23 @@ impl ShapeTracker {
     /// # Errors
     /// A wrong number of strides, a negative size, an address outside the tensor's elements.
     pub fn as_strided(&self, shape: impl AsRef<[i64]>, strides: impl AsRef<[i64]>, offset: i64) -> Result<Self, Error> {
+        self.strided(shape.as_ref(), strides.as_ref(), offset, drop)
+    }
+
+    /// [`ShapeTracker::as_strided`], which tells why where the view does not merge with the last one.
+    fn strided(
+        &self,
+        shape: &[i64],
+        strides: &[i64],
+        offset: i64,
+        refused: impl FnOnce(Unmerged),
+    ) -> Result<Self, Error> {
         const OP: &str = "as_strided";
-        let (shape, strides) = (shape.as_ref(), strides.as_ref());
         crate::shape::checked_numel(OP, shape)?;
         check_count(OP, "stride", shape.len(), strides.len())?;
         let view = View::canonical(OP, shape.into(), strides.into(), offset.into(), None)?;
-        self.push(OP, view)
+        check_inside(OP, &view, self.numel())?;
+        self.with_pushed(OP, view, None, refused)
     }
 
     /// The other tracker over this one: its addresses are positions of this tensor in row-major order.
@@ -465,15 +513,24 @@ impl ShapeTracker {
         check_inside("compose", &over.views[0], self.numel())?;
         let mut views = self.views.clone();
         for view in &over.views {
-            fewest::push("compose", &mut views, view.clone())?;
+            fewest::push("compose", &mut views, view.clone(), None)?;
         }
         Ok(ShapeTracker { views })
     }
 
-    fn push(&self, op: &'static str, view: View) -> Result<Self, Error> {
-        check_inside(op, &view, self.numel())?;
+    /// The tracker with a view on top that fits into the last one. `known` is why the two do not merge, where that was
+    /// decided already; `refused` is told it, or what pushing found out.
+    fn with_pushed(
+        &self,
+        op: &'static str,
+        view: View,
+        known: Option<Unmerged>,
+        refused: impl FnOnce(Unmerged),
+    ) -> Result<Self, Error> {
         let mut views = self.views.clone();
-        fewest::push(op, &mut views, view)?;
+        if let Some(why) = fewest::push(op, &mut views, view, known)? {
+            refused(why);
+        }
         Ok(ShapeTracker { views })
     }
 
@@ -488,7 +545,7 @@ impl ShapeTracker {
             return view.into();
         }
         let mut tracker = self.with_same_merges(view);
-        fewest::merge_top(&mut tracker.views);
+        fewest::merge_top(&mut tracker.views, None);
         tracker
     }
 
@@ -503,7 +560,7 @@ impl ShapeTracker {
         views.extend(self.views[..self.views.len() - 1].iter().cloned());
         views.push(view);
         if views.last().is_some_and(View::is_empty) {
-            fewest::merge_top(&mut views);
+            fewest::merge_top(&mut views, None);
         }
         ShapeTracker { views }
     }

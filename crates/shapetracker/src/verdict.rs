@@ -2,51 +2,47 @@
 
 use std::cmp::Ordering;
 
-use crate::{Movement, ShapeTracker, Unmerged, View, merge};
+use crate::Unmerged;
 
-/// What an operation did to the number of views.
+/// What an operation did to the number of views, as [`ShapeTracker::perform`](crate::ShapeTracker::perform) found it.
 ///
 /// ```
-/// use shapetracker::{Chain, Verdict};
+/// use shapetracker::Chain;
 ///
 /// let chain: Chain = "(3, 2).permute(1, 0).reshape(3, 2)".parse()?;
-/// let steps = chain.steps()?;
-/// let verdict = Verdict::of(&chain.ops()[1], &steps[1], &steps[2]);
-/// assert_eq!(verdict.name(), "new_view");
-/// assert!(verdict.reason().unwrap().to_string().ends_with("one stride cannot do both"));
+/// let verdicts = chain.progress(None).verdicts;
+/// assert_eq!(verdicts.iter().map(|verdict| verdict.name()).collect::<Vec<_>>(), ["no_new_view", "new_view"]);
+/// assert!(verdicts[1].reason().unwrap().to_string().ends_with("one stride cannot do both"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// There are as many views as before.
     NoNewView,
-    /// There are fewer views than before.
+    /// There are fewer views than before: the last one has become one with views under it.
     Merged,
-    /// There are more views than before, and why; nothing where the views under it are in the way.
-    NewView(Option<Unmerged>),
+    /// There is one view more than before, and this is why the last view alone could not take the operation up.
+    NewView(Unmerged),
 }
 
 impl Verdict {
-    /// What an operation did that led from one tracker to another. Cost: where there is a new view, that of asking once
-    /// more whether the operation could be done in the last view alone.
-    pub fn of(op: &Movement, before: &ShapeTracker, after: &ShapeTracker) -> Verdict {
-        match after.views().len().cmp(&before.views().len()) {
-            Ordering::Less => Verdict::Merged,
-            Ordering::Equal => Verdict::NoNewView,
-            Ordering::Greater => {
-                let last = &before.views()[before.views().len() - 1];
-                let merged = match op {
-                    Movement::AsStrided(shape, strides, offset) => View::new(shape, strides, *offset, None)
-                        .map_err(Unmerged::Error)
-                        .and_then(|view| merge(last, &view)),
-                    _ => last.reshape(after.shape()),
-                };
-                Verdict::NewView(merged.err())
-            }
+    /// What became of the number of views, given why a view that was put on the stack did not merge with the last one.
+    ///
+    /// A stack grows only by such a view, so that there is a reason wherever there are more views than before.
+    pub(crate) fn new(before: usize, after: usize, refusal: Option<Unmerged>) -> Verdict {
+        match (after.cmp(&before), refusal) {
+            (Ordering::Less, _) => Verdict::Merged,
+            (Ordering::Greater, Some(why)) => Verdict::NewView(why),
+            _ => Verdict::NoNewView,
         }
     }
 
     /// Its name in JSON: `no_new_view`, `merged` or `new_view`.
+    ///
+    /// ```
+    /// assert_eq!(shapetracker::Verdict::Merged.name(), "merged");
+    /// ```
     pub fn name(&self) -> &'static str {
         match self {
             Verdict::NoNewView => "no_new_view",
@@ -55,10 +51,19 @@ impl Verdict {
         }
     }
 
-    /// Why there is a new view.
+    /// Why there is a new view; `None` where there is none.
+    ///
+    /// ```
+    /// use shapetracker::{Dims, Movement, ShapeTracker, Unmerged};
+    ///
+    /// let transposed = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?;
+    /// let (_, verdict) = transposed.perform(&Movement::Reshape(Dims::from_slice(&[6])))?;
+    /// assert!(matches!(verdict.reason(), Some(Unmerged::Witness(_))));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn reason(&self) -> Option<&Unmerged> {
         match self {
-            Verdict::NewView(reason) => reason.as_ref(),
+            Verdict::NewView(reason) => Some(reason),
             _ => None,
         }
     }

@@ -1,77 +1,141 @@
 //! Every address of a tracker in order, fast: runs of equally spaced addresses instead of one index at a time.
 
+use std::iter;
+
+use smallvec::SmallVec;
+
+use crate::merge::level::{Digit, Level};
+use crate::shape::resolve_axis;
 use crate::{ShapeTracker, View};
 
-/// Addresses `first, first + step, ..`, or as many masked elements.
+/// Some elements, one after the other: equally spaced addresses, or no addresses at all.
 ///
 /// ```
-/// use shapetracker::{Run, ShapeTracker};
+/// use shapetracker::{AddressRun, ShapeTracker};
 ///
 /// let st = ShapeTracker::contiguous([3])?.pad([(1, 0)])?.flip([0])?;
-/// let mut runs = Vec::new();
-/// st.runs(|run| runs.push(run));
-/// let data = Run { first: 2, step: -1, count: 3, valid: true };
-/// assert_eq!(runs, [data, Run { first: -1, step: 0, count: 1, valid: false }]);
+/// let runs: Vec<AddressRun> = st.runs().collect();
+/// assert_eq!(runs, [AddressRun::Valid { first: 2, step: -1, count: 3 }, AddressRun::Masked { count: 1 }]);
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// The first address; -1 where masked.
-    pub first: i64,
-    /// From one address to the next; 0 where masked.
-    pub step: i64,
-    /// How many elements there are, never none.
-    pub count: i64,
-    /// Whether they have addresses, as opposed to being masked.
-    pub valid: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AddressRun {
+    /// Elements at the addresses `first, first + step, ..`.
+    Valid {
+        /// The address of the first element.
+        first: i64,
+        /// From the address of an element to that of the next one: negative, 0 or positive.
+        step: i64,
+        /// How many elements there are, never none.
+        count: i64,
+    },
+    /// Masked elements.
+    Masked {
+        /// How many elements there are, never none.
+        count: i64,
+    },
 }
 
-impl Run {
-    fn masked(count: i64) -> Run {
-        Run { first: -1, step: 0, count, valid: false }
+impl AddressRun {
+    /// How many elements there are, never none.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([2])?.pad([(0, 3)])?;
+    /// assert_eq!(st.runs().map(|run| run.count()).sum::<i64>(), 5);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn count(&self) -> i64 {
+        match *self {
+            AddressRun::Valid { count, .. } | AddressRun::Masked { count } => count,
+        }
+    }
+
+    /// The address of each element in turn, `None` where it is masked.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([4])?.step([2])?.pad([(1, 0)])?;
+    /// let addresses: Vec<_> = st.runs().flat_map(|run| run.addresses()).collect();
+    /// assert_eq!(addresses, [None, Some(0), Some(2)]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn addresses(&self) -> impl Iterator<Item = Option<i64>> + use<> {
+        let run = *self;
+        // What is past the last element may be past `i64`.
+        (0..run.count()).map(move |k| match run {
+            AddressRun::Valid { first, step, .. } => Some(first.wrapping_add(step.wrapping_mul(k))),
+            AddressRun::Masked { .. } => None,
+        })
     }
 }
 
 /// Lines of elements of one tracker, each with its addresses.
 ///
 /// ```
-/// use shapetracker::{Lines, ShapeTracker};
+/// use shapetracker::{AddressLines, AddressRun, ShapeTracker};
 ///
 /// let st = ShapeTracker::contiguous([3, 4])?.permute([1, 0])?;
-/// let mut firsts = Vec::new();
-/// Lines::of(&st, 0).follow(&[1, 0], 1, 2, 2, |run| firsts.push((run.first, run.step, run.count)));
-/// assert_eq!(firsts, [(1, 8, 2)]); // the elements [1, 0] and [1, 2]
+/// let lines = AddressLines::of(&st, 0);
+/// let line: Vec<AddressRun> = lines.follow(&[1, 0], 1, 2, 2).collect();
+/// assert_eq!(line, [AddressRun::Valid { first: 1, step: 8, count: 2 }]); // the elements [1, 0] and [1, 2]
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
-pub struct Lines<'a> {
+pub struct AddressLines<'a> {
     last: &'a View,
-    under: Vec<Level>,
+    under: Under,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> AddressLines<'a> {
     /// The lines of a tracker as far as its view number `lowest`: the addresses are positions among the elements of
     /// the view under that one, or in memory, where `lowest` is 0. With more than there are it is the last view.
-    pub fn of(tracker: &'a ShapeTracker, lowest: usize) -> Lines<'a> {
+    ///
+    /// ```
+    /// use shapetracker::{AddressLines, AddressRun, ShapeTracker};
+    ///
+    /// let st = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([6])?;
+    /// let positions: Vec<AddressRun> = AddressLines::of(&st, 1).follow(&[2], 0, 1, 4).collect();
+    /// assert_eq!(positions, [AddressRun::Valid { first: 2, step: 1, count: 4 }]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn of(tracker: &'a ShapeTracker, lowest: usize) -> AddressLines<'a> {
         let views = tracker.views();
         let last = views.len() - 1;
-        Lines { last: &views[last], under: views[lowest.min(last)..last].iter().map(Level::of).collect() }
+        AddressLines { last: &views[last], under: Under::of(&views[lowest.min(last)..last]) }
     }
 
-    /// The elements `index`, and then every `step`-th along an axis, `count` of them; a negative step goes back. An index
-    /// outside the shape counts as masked; an axis that does not exist, or a negative number of elements, as no elements.
+    /// The elements `index`, and then every `step`-th along an axis, `count` of them; a negative step goes back, and a
+    /// negative axis counts from the last one. An index outside the shape counts as masked. An axis that does not exist,
+    /// an index of another rank and a negative number of elements count as no elements.
     ///
-    /// Cost: a division an axis and view for each run, whatever the number of elements in it.
-    pub fn follow(&self, index: &[i64], axis: usize, step: i64, count: i64, mut emit: impl FnMut(Run)) {
-        let mut emit = |run: Run| {
-            if run.count > 0 {
-                emit(run);
-            }
-        };
-        if index.len() != self.last.rank() || axis >= index.len() {
-            return;
+    /// Cost: one division per axis and view for each run, whatever the number of elements in it.
+    ///
+    /// ```
+    /// use shapetracker::{AddressLines, AddressRun, ShapeTracker};
+    ///
+    /// let st = ShapeTracker::contiguous([4])?;
+    /// let line: Vec<AddressRun> = AddressLines::of(&st, 0).follow(&[1], -1, -1, 3).collect();
+    /// assert_eq!(line, [AddressRun::Valid { first: 1, step: -1, count: 2 }, AddressRun::Masked { count: 1 }]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn follow(
+        &self,
+        index: &[i64],
+        axis: i64,
+        step: i64,
+        count: i64,
+    ) -> impl Iterator<Item = AddressRun> + use<'_, 'a> {
+        let mut descent = self.line(index, axis, step, count);
+        iter::from_fn(move || descent.next(&self.under))
+    }
+
+    /// A line that is still to be taken down.
+    fn line(&self, index: &[i64], axis: i64, step: i64, count: i64) -> Descent {
+        let mut descent = Descent::default();
+        let Ok(axis) = resolve_axis("follow", axis, self.last.rank()) else { return descent };
+        if index.len() != self.last.rank() || count <= 0 {
+            return descent;
         }
         let mut address = self.last.offset();
-        let mut valid = true;
+        let mut valid = !self.last.is_empty();
         for (other, (&i, &stride)) in index.iter().zip(self.last.strides()).enumerate() {
             let (begin, end) = self.last.range(other);
             valid &= other == axis || (begin <= i && i < end);
@@ -91,174 +155,251 @@ impl<'a> Lines<'a> {
             steps.min(count.into()) as i64
         };
         let (first, past) = match step {
-            _ if !valid || self.last.is_empty() => (0, 0),
+            _ if !valid => (0, 0),
             0.. => (before(begin), before(end)),
             _ => (before(end), before(begin)),
         };
         if first >= past {
-            return emit(Run::masked(count));
+            descent.mask(count);
+            return descent;
         }
         let stride = self.last.strides()[axis].wrapping_mul(step);
         let start = address.wrapping_add(stride.wrapping_mul(first));
-        emit(Run::masked(first));
-        descend(&self.under, Run { first: start, step: stride, count: past - first, valid: true }, &mut emit);
-        emit(Run::masked(count - past));
+        descent.mask(count - past);
+        descent.enter(&self.under, self.under.levels.len(), start, stride, past - first);
+        descent.mask(first);
+        descent
     }
 }
 
 impl ShapeTracker {
-    /// Calls `emit` with the addresses of all elements in row-major order, as runs of equally spaced ones.
+    /// The addresses of all elements in row-major order, as runs of equally spaced ones.
     ///
-    /// This is what [`ShapeTracker::addresses`] gives, but many times faster. Cost: a division an axis and view for each
-    /// run, and an addition for each axis of the tensor.
-    pub fn runs(&self, mut emit: impl FnMut(Run)) {
-        walk(self.views(), &mut |run: Run| {
-            if run.count > 0 {
-                emit(run);
+    /// This is what [`ShapeTracker::addresses`] gives, but many times faster. Cost: one division per axis and view for
+    /// each run, and an addition for each axis of the tensor. Where one run ends and the next begins is not promised.
+    ///
+    /// ```
+    /// use shapetracker::{AddressRun, ShapeTracker};
+    ///
+    /// let st = ShapeTracker::contiguous([2, 3])?.permute([1, 0])?;
+    /// let firsts: Vec<i64> = st.runs().flat_map(|run| run.addresses().next()).flatten().collect();
+    /// assert_eq!(firsts, [0, 1, 2]); // three runs of two elements each
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn runs(&self) -> impl Iterator<Item = AddressRun> + use<> {
+        let mut rows = Rows::of(self.views());
+        iter::from_fn(move || rows.next())
+    }
+}
+
+/// The rows of the last view of a stack, and how far they have been walked.
+struct Rows {
+    under: Under,
+    descent: Descent,
+    /// The address of the last view at index 0, by the affine formula.
+    offset: i64,
+    /// The axis along which a row goes.
+    inner: Digit,
+    /// The other axes, innermost first, and the index on them.
+    outer: SmallVec<[Digit; 8]>,
+    index: SmallVec<[i64; 8]>,
+    /// Whether the row at `index` is the next one, or was the last.
+    more: bool,
+}
+
+impl Rows {
+    fn of(views: &[View]) -> Rows {
+        let mut rows = Rows {
+            under: Under::default(),
+            descent: Descent::default(),
+            offset: 0,
+            inner: Digit::ZERO,
+            outer: SmallVec::new(),
+            index: SmallVec::new(),
+            more: false,
+        };
+        let Some((last, under)) = views.split_last() else { return rows };
+        if last.is_empty() {
+            rows.descent.mask(last.numel());
+            return rows;
+        }
+        let Level { digits, offset, .. } = Level::of(last);
+        // Joined masked axes may leave an offset past `i64`, though the address of a valid element is not.
+        rows.offset = offset as i64;
+        if let Some((inner, outer)) = digits.split_first() {
+            (rows.inner, rows.outer) = (*inner, outer.into());
+        }
+        rows.index = SmallVec::from_elem(0, rows.outer.len());
+        rows.under = Under::of(under);
+        rows.more = true;
+        rows
+    }
+
+    fn next(&mut self) -> Option<AddressRun> {
+        loop {
+            if let Some(run) = self.descent.next(&self.under) {
+                return Some(run);
             }
-        });
+            if !self.more {
+                return None;
+            }
+            self.row();
+            // The odometer: the innermost of the outer axes turns first.
+            match self.index.iter().zip(&self.outer).position(|(&i, axis)| i + 1 < axis.size) {
+                Some(turned) => {
+                    self.index[..turned].fill(0);
+                    self.index[turned] += 1;
+                }
+                None => self.more = false,
+            }
+        }
+    }
+
+    /// Puts the row at the index into the descent.
+    fn row(&mut self) {
+        let inner = self.inner;
+        let mut valid = true;
+        // In the order of the sum the address of index 0 may leave the range, though that of a valid one does not.
+        let mut start = self.offset.wrapping_add(inner.begin.wrapping_mul(inner.stride));
+        for (&i, axis) in self.index.iter().zip(&self.outer) {
+            valid &= axis.begin <= i && i < axis.end;
+            start = start.wrapping_add(axis.stride.wrapping_mul(i));
+        }
+        if !valid {
+            return self.descent.mask(inner.size);
+        }
+        self.descent.mask(inner.size - inner.end);
+        self.descent.enter(&self.under, self.under.levels.len(), start, inner.stride, inner.end - inner.begin);
+        self.descent.mask(inner.begin);
     }
 }
 
-/// Calls `emit` with the addresses of all elements of a stack of views in row-major order; the first view is next to
-/// memory, and each later one reads inside the one before it.
-fn walk(views: &[View], emit: &mut impl FnMut(Run)) {
-    let Some((last, under)) = views.split_last() else { return };
-    if last.is_empty() {
-        return emit(Run::masked(last.numel()));
-    }
-    let levels: Vec<Level> = under.iter().map(Level::of).collect();
-    let level = Level::of(last);
-    // Axes stand innermost first; without any there is one element.
-    let (inner, outer) = level.axes.split_first().map_or((Axis::ONE, &[][..]), |(inner, outer)| (*inner, outer));
-    let mut index = vec![0; outer.len()];
-    loop {
-        let masked = index.iter().zip(outer).any(|(&i, axis)| i < axis.begin || i >= axis.end);
-        if masked {
-            emit(Run::masked(inner.size));
-        } else {
-            // In the order of the sum the address of index 0 may leave the range, though that of a valid one does not.
-            let start = index
-                .iter()
-                .zip(outer)
-                .fold(level.offset.wrapping_add(inner.begin.wrapping_mul(inner.stride)), |address, (&i, axis)| {
-                    address.wrapping_add(axis.stride.wrapping_mul(i))
-                });
-            emit(Run::masked(inner.begin));
-            descend(
-                &levels,
-                Run { first: start, step: inner.stride, count: inner.end - inner.begin, valid: true },
-                emit,
-            );
-            emit(Run::masked(inner.size - inner.end));
-        }
-        // The odometer: the innermost of the outer axes turns first.
-        let Some(turned) = index.iter().zip(outer).position(|(&i, axis)| i + 1 < axis.size) else { return };
-        index[..turned].fill(0);
-        index[turned] += 1;
+/// The views under the one whose elements are walked over.
+#[derive(Default)]
+struct Under {
+    /// The first is next to memory.
+    levels: Vec<Level>,
+    /// Whether one of them has nothing valid. Then they have no levels.
+    nothing: bool,
+}
+
+impl Under {
+    fn of(views: &[View]) -> Under {
+        let nothing = views.iter().any(View::is_empty);
+        Under { levels: if nothing { Vec::new() } else { views.iter().map(Level::of).collect() }, nothing }
     }
 }
 
-/// Takes a run of positions through the levels under it, the last of which it enters.
-fn descend(levels: &[Level], run: Run, emit: &mut impl FnMut(Run)) {
-    let Some((level, under)) = levels.split_last() else { return emit(run) };
-    if level.empty {
-        return emit(Run::masked(run.count));
-    }
-    // The positions move along one axis as long as they stay on it: inner axes are those that whole steps run over.
-    let (mut moving, mut speed) = (level.axes.len(), 0);
-    if run.step != 0 {
-        speed = run.step;
-        moving = 0;
-        while moving < level.axes.len() && speed % level.axes[moving].size == 0 {
-            speed /= level.axes[moving].size;
-            moving += 1;
+/// Runs on their way down to memory, the next one last.
+#[derive(Default)]
+struct Descent {
+    waiting: SmallVec<[Waiting; 4]>,
+}
+
+/// A run on its way down.
+enum Waiting {
+    Masked { count: i64 },
+    Positions(Positions),
+}
+
+/// Equally spaced positions among the elements of a level: at least one.
+struct Positions {
+    /// How many levels they have yet to go through; with 0 they are addresses.
+    depth: usize,
+    first: i64,
+    step: i64,
+    count: i64,
+    /// The digit of the level in which they move, counted from the innermost, and how far one step moves it. The digits
+    /// inside it stay as they are, because the step is a multiple of their sizes. Without such a digit they stay put.
+    moving: usize,
+    speed: i64,
+}
+
+impl Descent {
+    fn mask(&mut self, count: i64) {
+        if count > 0 {
+            self.waiting.push(Waiting::Masked { count });
         }
     }
-    let (mut position, mut left) = (run.first, run.count);
-    while left > 0 {
-        let (mut rest, mut address, mut valid, mut digit) = (position, level.offset, true, 0);
-        for (number, axis) in level.axes.iter().enumerate() {
-            let i = rest % axis.size;
-            rest /= axis.size;
-            address = address.wrapping_add(i.wrapping_mul(axis.stride));
+
+    /// Puts positions on their way through the lowest `depth` levels.
+    fn enter(&mut self, under: &Under, depth: usize, first: i64, step: i64, count: i64) {
+        if under.nothing {
+            return self.mask(count);
+        }
+        if count <= 0 {
+            return;
+        }
+        let (mut moving, mut speed) = (0, step);
+        if let Some(level) = depth.checked_sub(1).map(|below| &under.levels[below]) {
+            moving = level.digits.len();
+            if step != 0 {
+                let stays = |digit: &&Digit| {
+                    let stays = speed % digit.size == 0;
+                    if stays {
+                        speed /= digit.size;
+                    }
+                    stays
+                };
+                moving = level.digits.iter().take_while(stays).count();
+            }
+        }
+        self.waiting.push(Waiting::Positions(Positions { depth, first, step, count, moving, speed }));
+    }
+
+    fn next(&mut self, under: &Under) -> Option<AddressRun> {
+        loop {
+            match self.waiting.pop()? {
+                Waiting::Masked { count } => return Some(AddressRun::Masked { count }),
+                Waiting::Positions(Positions { depth: 0, first, step, count, .. }) => {
+                    return Some(AddressRun::Valid { first, step, count });
+                }
+                Waiting::Positions(positions) => self.through(under, positions),
+            }
+        }
+    }
+
+    /// Takes positions through one level, as far as they move along one digit of it; the others wait.
+    fn through(&mut self, under: &Under, positions: Positions) {
+        let Positions { depth, first, step, count: left, moving, speed } = positions;
+        let level = &under.levels[depth - 1];
+        let (mut address, mut valid, mut at, mut number) = (level.offset as i64, true, 0, 0);
+        level.each_digit(first, |digit, value| {
+            address = address.wrapping_add(value.wrapping_mul(digit.stride));
             if number == moving {
-                digit = i;
+                at = value;
             } else {
-                valid &= axis.begin <= i && i < axis.end;
+                valid &= digit.begin <= value && value < digit.end;
             }
-        }
-        let (mut count, mut before, mut inside, mut step) = (left, 0, left, 0);
-        if let Some(axis) = level.axes.get(moving) {
-            // How many steps are made below each bound: before the valid range, before its end, before the axis ends.
+            number += 1;
+            true
+        });
+        let (mut count, mut before, mut inside, mut stride) = (left, 0, left, 0);
+        if let Some(digit) = level.digits.get(moving) {
+            // How many steps are made below each bound: before the valid range, before its end, before the digit ends.
             let steps = |bound: i64| {
-                let gap = if speed > 0 { bound - digit } else { digit - bound };
+                let gap = if speed > 0 { bound - at } else { at - bound };
                 let size = speed.saturating_abs();
                 if gap <= 0 { 0 } else { gap / size + i64::from(gap % size != 0) }
             };
             let (begin, end, last) =
-                if speed > 0 { (axis.begin, axis.end, axis.size) } else { (axis.end - 1, axis.begin - 1, -1) };
+                if speed > 0 { (digit.begin, digit.end, digit.size) } else { (digit.end - 1, digit.begin - 1, -1) };
             count = steps(last).min(left);
             before = steps(begin).min(count);
             inside = steps(end).min(count) - before;
-            step = axis.stride.wrapping_mul(speed);
+            stride = digit.stride.wrapping_mul(speed);
+        }
+        if left > count {
+            let first = first.wrapping_add(step.wrapping_mul(count));
+            self.waiting.push(Waiting::Positions(Positions { first, count: left - count, ..positions }));
         }
         if valid {
-            emit(Run::masked(before));
-            let first = address.wrapping_add(step.wrapping_mul(before));
-            descend(under, Run { first, step, count: inside, valid: true }, emit);
-            emit(Run::masked(count - before - inside));
+            self.mask(count - before - inside);
+            self.enter(under, depth - 1, address.wrapping_add(stride.wrapping_mul(before)), stride, inside);
+            self.mask(before);
         } else {
-            emit(Run::masked(count));
+            self.mask(count);
         }
-        position = position.wrapping_add(run.step.wrapping_mul(count));
-        left -= count;
-    }
-}
-
-/// A view with neighbouring axes joined where they are one as far as addresses go.
-struct Level {
-    /// The axes, innermost first; none of size 1.
-    axes: Vec<Axis>,
-    offset: i64,
-    empty: bool,
-}
-
-#[derive(Clone, Copy)]
-struct Axis {
-    size: i64,
-    stride: i64,
-    begin: i64,
-    end: i64,
-}
-
-impl Axis {
-    const ONE: Axis = Axis { size: 1, stride: 0, begin: 0, end: 1 };
-
-    fn is_full(&self) -> bool {
-        self.begin == 0 && self.end == self.size
-    }
-}
-
-impl Level {
-    fn of(view: &View) -> Level {
-        let mut axes: Vec<Axis> = Vec::with_capacity(view.rank());
-        for axis in (0..view.rank()).rev() {
-            let (size, stride) = (view.shape()[axis], view.strides()[axis]);
-            let (begin, end) = view.mask().map_or((0, size), |mask| mask[axis]);
-            let outer = Axis { size, stride, begin, end };
-            match axes.last_mut() {
-                _ if size == 1 => {}
-                Some(inner)
-                    if inner.is_full() && outer.is_full() && inner.stride.checked_mul(inner.size) == Some(stride) =>
-                {
-                    inner.size *= size;
-                    inner.end = inner.size;
-                }
-                _ => axes.push(outer),
-            }
-        }
-        Level { axes, offset: view.offset(), empty: view.is_empty() }
     }
 }
 
@@ -289,21 +430,16 @@ mod tests {
         "(7, 5).pad((0, 1), (2, 0)).flip(0).reshape(56).shrink((3, 51)).reshape(6, 8)",
     ];
 
-    fn listed(runs: &[Run]) -> Vec<Option<i64>> {
-        let elements = |run: &Run| {
-            let run = *run;
-            (0..run.count).map(move |k| run.valid.then(|| run.first + k * run.step))
-        };
-        runs.iter().flat_map(elements).collect()
+    /// The addresses of runs, none of which is empty.
+    fn listed(runs: impl Iterator<Item = AddressRun>) -> Vec<Option<i64>> {
+        runs.inspect(|run| assert!(run.count() > 0)).flat_map(|run| run.addresses()).collect()
     }
 
     #[test]
     fn runs_are_the_addresses() {
         for chain in CHAINS {
             let tracker: ShapeTracker = chain.parse().unwrap();
-            let mut runs = Vec::new();
-            tracker.runs(|run| runs.push(run));
-            assert_eq!(listed(&runs), tracker.addresses().collect::<Vec<_>>(), "{chain}");
+            assert_eq!(listed(tracker.runs()), tracker.addresses().collect::<Vec<_>>(), "{chain}");
         }
     }
 
@@ -318,8 +454,8 @@ mod tests {
                 let (step, count) = (rng.below(7) as i64 - 3, rng.below(9) as i64);
                 let lowest = rng.below(tracker.views().len() as u64) as usize;
                 let above = ShapeTracker::from_views(tracker.views()[lowest..].iter().cloned()).unwrap();
-                let mut runs = Vec::new();
-                Lines::of(&tracker, lowest).follow(&index, axis, step, count, |run| runs.push(run));
+                let lines = AddressLines::of(&tracker, lowest);
+                let found = listed(lines.follow(&index, axis as i64, step, count));
                 let expected: Vec<_> = (0..count)
                     .map(|_| {
                         let address = above.address(&index);
@@ -327,7 +463,7 @@ mod tests {
                         address
                     })
                     .collect();
-                assert_eq!(listed(&runs), expected, "{chain} {index:?} {axis} {step}");
+                assert_eq!(found, expected, "{chain} {index:?} {axis} {step}");
             }
         }
     }

@@ -61,7 +61,7 @@ function Lines({ expression, values }: { expression: Expression; values: Integer
   const named = new Map(expression.lines.map(({ name, node }): [number, string] => [node, name]).reverse());
   const nameOf = (node: number): string => {
     const of = expression.nodes[node];
-    return of?.kind === "variable" ? (of.name ?? "") : (named.get(node) ?? "");
+    return of?.kind === "variable" ? of.name : (named.get(node) ?? "");
   };
   return (
     <dl class="lines">

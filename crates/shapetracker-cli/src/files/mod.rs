@@ -1,4 +1,4 @@
-//! Files of tensors: what is in them, where, and how the same is written with other tensors.
+//! Files of tensors: reading their headers, and writing headers of the same format for other shapes.
 
 mod dtype;
 mod literal;
@@ -25,7 +25,7 @@ pub(crate) struct Input {
     tensors: Vec<Tensor>,
 }
 
-/// What kind of file it is, and what of it belongs to no tensor.
+/// The format of a file, with what its header holds besides the tensors.
 enum Format {
     Npy(npy::Npy),
     Safetensors(safetensors::Safetensors),
@@ -45,7 +45,7 @@ pub(crate) struct Tensor {
 }
 
 impl Input {
-    /// Opens a file and reads what it says of its tensors, all of which lie inside the file then.
+    /// Opens a file and reads its header. Every tensor is checked to lie inside the file.
     pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         let cannot_read = |err| Failure::new("io", format!("cannot read {}: {err}", shown_path(path)));
         let file = File::open(path).map_err(cannot_read)?;

@@ -7,21 +7,21 @@ use super::dtype::{Kind, Order};
 use super::literal::{self, Literal, Value};
 use super::{Dtype, Tensor, check_length, shown};
 
-/// What every such file begins with; two bytes of version follow.
+/// The first bytes of every such file; two bytes of version follow.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The header is filled up so that the data begins at a multiple of this.
+/// The header is padded so that the data begins at a multiple of this.
 const ALIGNMENT: usize = 64;
 
-/// As many digits the first size may have without the header growing longer.
+/// The header leaves room for a first size of so many digits, so that NumPy can append to a file in place.
 const DIGITS: usize = 21;
 
-/// What such a file says besides its shape: the type of its elements, as it is written.
+/// What a header holds besides the shape: the type of the elements as it is written.
 pub(super) struct Npy {
     descr: String,
 }
 
-/// All that a header says.
+/// The contents of a header.
 struct Header {
     descr: String,
     dtype: Dtype,
@@ -179,11 +179,11 @@ pub(super) fn scalar(name: &str) -> Result<Dtype, &'static str> {
 }
 
 impl Npy {
-    /// The beginning of a file of such elements in row-major order.
+    /// The header of a file of such elements in row-major order, from the first byte to the data.
     pub(super) fn header(&self, shape: &[i64]) -> Vec<u8> {
         let shape_text = crate::answer::tuple(shape);
         let mut text = format!("{{'descr': {}, 'fortran_order': False, 'shape': {shape_text}, }}", self.descr);
-        // Room for the first axis to grow in place.
+        // Padded as NumPy pads, so that files are the same byte for byte.
         if let Some(size) = shape.first() {
             text += &" ".repeat(DIGITS.saturating_sub(size.to_string().len()));
         }

@@ -12,17 +12,18 @@ use tempfile::{NamedTempFile, TempPath};
 use super::shown_path;
 use crate::answer::Failure;
 
-/// Where an output goes: a name that may be taken.
+/// The path of an output, checked: nothing is there yet, or it may be replaced.
 pub(crate) struct Target {
-    /// The name that was asked for.
+    /// The path as it was given, for messages.
     path: PathBuf,
-    /// Where that leads.
+    /// The same with symbolic links followed: the file that is created or replaced.
     place: PathBuf,
-    /// What is known of the file that is replaced.
+    /// The owner and permissions of the file that is replaced; `None` if there is none.
     replaced: Option<Metadata>,
 }
 
-/// A file in the making: beside the place where it goes, and gone if it is not finished.
+/// A file that is being written under a temporary name in the folder of its target. It gets its name by a rename when it is
+/// complete; a run that ends before removes it.
 pub(crate) struct Output {
     target: Target,
     file: File,
@@ -31,19 +32,19 @@ pub(crate) struct Output {
     started: Instant,
 }
 
-/// What an interrupted run leaves behind if nobody takes it away.
+/// What must be cleaned up when the run is interrupted; shared with the thread that waits for signals.
 struct Unfinished {
     file: Option<TempPath>,
     bar: ProgressBar,
-    /// Whether the file has its name, so that there is nothing left to interrupt.
+    /// Whether the file already has its name: a signal is then ignored, because the work is done.
     done: bool,
 }
 
-/// A shorter run has no progress bar.
+/// The progress bar appears when a run takes longer than this.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Target {
-    /// Checks that a file can go to a path: not onto the input, not onto another file unless that is wanted.
+    /// Checks that a file can be written to a path: it is not the input, and another file there may be replaced.
     pub(crate) fn new(path: &Path, input: &Path, force: bool) -> Result<Target, Failure> {
         let refused = |why: &str| Failure::new("output", format!("{} {why}", shown_path(path)));
         if path.as_os_str() == "-" {
@@ -85,14 +86,14 @@ impl Target {
 
     fn failure(&self, err: &io::Error) -> Failure {
         let reason = err.to_string();
-        // The name of the unfinished file, which may follow, is nobody's business.
+        // The error may go on with the temporary name, which means nothing to the user.
         let reason = reason.split(" at path ").next().unwrap_or_default();
         Failure::new("io", format!("cannot write {}: {reason}", shown_path(&self.path)))
     }
 }
 
 impl Output {
-    /// Begins a file of a known length. From here on signals end the process only after the file was taken away.
+    /// Creates a file of a known length. From here on a signal removes the file before it ends the process.
     pub(crate) fn create(target: Target, length: u64, json: bool) -> Result<Output, Failure> {
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
         if let Ok(style) =
@@ -101,7 +102,7 @@ impl Output {
             bar.set_style(style);
         }
         let unfinished = Arc::new(Mutex::new(Unfinished { file: None, bar: bar.clone(), done: false }));
-        take_away_when_interrupted(&unfinished, &target.path, json).map_err(|err| target.failure(&err))?;
+        remove_when_interrupted(&unfinished, &target.path, json).map_err(|err| target.failure(&err))?;
         let file = {
             let mut unfinished = locked(&unfinished);
             let (file, path) = begin(&target).map_err(|err| target.failure(&err))?.into_parts();
@@ -109,14 +110,14 @@ impl Output {
             file
         };
         let output = Output { target, file, unfinished, bar, started: Instant::now() };
-        // A file that is longer than the file system or a limit allows fails now, rather than in the end.
+        // A length that the file system or a limit does not allow fails now, and not after the data was moved.
         output.file.set_len(length).map_err(|err| output.target.failure(&err))?;
         Ok(output)
     }
 
     /// Writes the next bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        // In pieces, so that the bar moves.
+        // In pieces, so that the progress bar advances within a block.
         for piece in bytes.chunks(1 << 24) {
             self.file.write_all(piece).map_err(|err| self.target.failure(&err))?;
             self.bar.inc(piece.len() as u64);
@@ -151,9 +152,9 @@ impl Drop for Output {
     }
 }
 
-/// An empty file beside the place of a target, under a name that says what it is.
+/// An empty file in the folder of a target, `.NAME.*.unfinished`.
 fn begin(target: &Target) -> io::Result<NamedTempFile> {
-    // A name may be as long as names can be, and this one is longer.
+    // The target may have the longest name that the file system takes, so that this one must be cut.
     let name: String = target.place.file_name().unwrap_or_default().to_string_lossy().chars().take(40).collect();
     let prefix = format!(".{name}.");
     let mut builder = tempfile::Builder::new();
@@ -162,7 +163,7 @@ fn begin(target: &Target) -> io::Result<NamedTempFile> {
     begin_with_permissions(&mut builder, folder, target.replaced.as_ref())
 }
 
-/// With the permissions of any new file, of which the user's mask takes away some, or of the file that is replaced.
+/// With the permissions of the file that is replaced, or else those of any new file (0666 less the umask).
 #[cfg(unix)]
 fn begin_with_permissions(
     builder: &mut tempfile::Builder,
@@ -174,15 +175,15 @@ fn begin_with_permissions(
     let Some(replaced) = replaced else {
         return builder.permissions(PermissionsExt::from_mode(0o666)).tempfile_in(folder);
     };
-    // Nobody else may read it before it has its group.
+    // Private at first: with its final mode but another group, the wrong users could read it.
     let file = builder.permissions(PermissionsExt::from_mode(0o600)).tempfile_in(folder)?;
     let created = file.as_file().metadata()?;
     let kept = |same: bool, owner, group| same || fchown(file.as_file(), owner, group).is_ok();
-    // Only an administrator may give files away.
+    // Only root may change the owner; where that fails, the file stays with the user.
     kept(created.uid() == replaced.uid(), Some(replaced.uid()), None);
     let has_group = kept(created.gid() == replaced.gid(), None, Some(replaced.gid()));
     let mode = replaced.mode() & 0o777;
-    // Another group may do no more than everybody.
+    // Where the group could not be kept, the group that the file has gets no more rights than all others.
     let mode = if has_group { mode } else { mode & !0o070 | (mode & (mode << 3) & 0o070) };
     file.as_file().set_permissions(PermissionsExt::from_mode(mode))?;
     Ok(file)
@@ -197,26 +198,26 @@ fn begin_with_permissions(
     builder.tempfile_in(folder)
 }
 
-/// Takes an unfinished file away when the user or the system ends the process, and says so.
+/// Removes the unfinished file on SIGINT and SIGTERM, reports that, and ends the process.
 #[cfg(unix)]
-fn take_away_when_interrupted(unfinished: &Arc<Mutex<Unfinished>>, path: &Path, json: bool) -> io::Result<()> {
+fn remove_when_interrupted(unfinished: &Arc<Mutex<Unfinished>>, path: &Path, json: bool) -> io::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 
-    // Writing past the limit of a file's size is then an error like any other.
+    // With a handler for SIGXFSZ, writing past the limit for the size of a file is an error and not the end of the process.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
     let failure = Failure::new("interrupted", format!("interrupted: {} was not written", shown_path(path)));
     let unfinished = Arc::clone(unfinished);
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         for signal in signals.forever() {
-            // Whoever finishes or begins a file holds the lock: nothing is half done from here to the end.
+            // The lock is also held while the file is created and renamed, so that neither is interrupted halfway.
             let mut unfinished = locked(&unfinished);
             if unfinished.done {
                 continue;
             }
             unfinished.file = None;
             unfinished.bar.finish_and_clear();
-            // Nobody is left to tell when this fails.
+            // A failure to report has nowhere to be reported.
             let _ = if json {
                 writeln!(io::stdout(), "{}", failure.json())
             } else {
@@ -229,7 +230,7 @@ fn take_away_when_interrupted(unfinished: &Arc<Mutex<Unfinished>>, path: &Path, 
 }
 
 #[cfg(not(unix))]
-fn take_away_when_interrupted(_: &Arc<Mutex<Unfinished>>, _: &Path, _: bool) -> io::Result<()> {
+fn remove_when_interrupted(_: &Arc<Mutex<Unfinished>>, _: &Path, _: bool) -> io::Result<()> {
     Ok(())
 }
 

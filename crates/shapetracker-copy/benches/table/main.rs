@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
-use shapetracker::{Chain, Start};
+use shapetracker::{Chain, ChainStart};
 use shapetracker_copy::{Plan, Threads};
 
 use crate::contest::{Pair, contest, quartiles};
@@ -171,7 +171,7 @@ struct Figures {
 fn measure<T: Element>(row: &Row, options: &Options, numpy: Option<&mut NumPy>) -> Result<Figures, Box<dyn Error>> {
     let chain: Chain = row.chain.parse()?;
     let tracker = chain.tracker()?;
-    let Start::Shape(base) = chain.start() else {
+    let ChainStart::Shape(base) = chain.start() else {
         return Err(format!("{}: the chain has no base shape", row.name).into());
     };
     let plan = Plan::new(&tracker, size_of::<T>())?;

@@ -1,4 +1,5 @@
-//! A few elements along one axis: without tiles, and without what tiles take to set up.
+//! A few elements along one axis. A loop that leaps over floors may move two or three elements at a time, and setting up a
+//! walk over tiles would take longer than that.
 
 use std::ops::Range;
 
@@ -25,6 +26,7 @@ impl Move<'_> {
             return;
         }
         assert!(inside(to, axis.to, self.output.len), "a run writes outside its buffer");
+        self.check_whole(if data { from } else { 0 }, to);
         let to = self.output.start.wrapping_offset(to);
         if let (false, Some(fill)) = (data, self.fill) {
             for at in 0..count as isize {

@@ -1,16 +1,22 @@
-//! Square blocks of elements, turned over in registers.
+//! Square blocks of elements, transposed in registers.
+//!
+//! A block of `n` columns with 16 bytes each is loaded as `n = 16 / unit` vectors, one per column, and transposed in
+//! `log2(n)` rounds of unpacking, each of which interleaves the elements of columns that are half a block apart. For 8 columns
+//! of 2 bytes, `c0 .. c7`, the first round makes `c0 c4 c0 c4 ..`, the second `c0 c2 c4 c6 ..`, and after the third vector `y`
+//! holds element `y` of all columns in order: a row. That is one load and one store per vector, instead of one of each per
+//! element, and every byte of a line is used while the line is in the first-level cache.
 
 use crate::kernels::sink::LINE;
 
-/// Moves a strip: each column has one element for each row, one after another from `from` and its own offset on; in each
-/// row, at `to` and its own offset, they lie side by side.
+/// Moves a strip of columns. Column `x` begins at `from + columns[x]`, where its elements, one per row, are contiguous; row
+/// `y` begins at `to + rows[y]`, where its elements, one per column, are.
 ///
 /// # Safety
 /// The elements may be read and their places written. There are exactly as many columns and at least as many rows as
 /// [`Turn`] says; where rows are streamed to, they begin lines.
 type Strip = unsafe fn(from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]);
 
-/// The way to turn elements of one width over.
+/// The fastest way on this machine to transpose blocks of elements of one width.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     unit: usize,
@@ -21,15 +27,18 @@ pub(super) struct Turn {
     any: Strip,
 }
 
-/// Strips of columns that fill a line, through the caches and past them, and of few.
+/// Transposing strips of a fixed number of columns.
 #[derive(Clone, Copy, Debug)]
 struct Strips {
+    /// As many columns as fill a line of each row.
     line: Strip,
+    /// The same with non-temporal stores; rows begin lines.
     stream: Strip,
+    /// As many columns as one vector holds.
     narrow: Strip,
 }
 
-/// How many rows of elements of so many bytes are turned over at once, if any are.
+/// The least number of rows that are transposed at once for elements of so many bytes, if any are.
 pub(crate) fn least(unit: usize) -> Option<usize> {
     Turn::new(unit).map(|turn| turn.least)
 }
@@ -37,7 +46,7 @@ pub(crate) fn least(unit: usize) -> Option<usize> {
 impl Turn {
     /// The fastest way on this machine for elements of so many bytes.
     pub(super) fn new(unit: usize) -> Option<Turn> {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
             use x86::{avx2, sse2};
             macro_rules! turn {
@@ -74,7 +83,9 @@ impl Turn {
             32 => one_by_one::<32>,
             _ => return None,
         };
-        Some(Turn { unit, least: 16_usize.div_ceil(unit), strips: None, any })
+        // Miri follows the strips' way through a tile, too, element by element.
+        let strips = cfg!(miri).then_some(Strips { line: any, stream: any, narrow: any });
+        Some(Turn { unit, least: 16_usize.div_ceil(unit), strips, any })
     }
 
     /// How many columns fill a line.
@@ -82,7 +93,7 @@ impl Turn {
         LINE.div_ceil(self.unit)
     }
 
-    /// Whether there are strips that go past the caches.
+    /// Whether there are strips with non-temporal stores.
     pub(super) fn streams(&self) -> bool {
         self.strips.is_some()
     }
@@ -103,7 +114,8 @@ impl Turn {
                 (strips.line)(from, &columns[x..x + self.width()], to.add(x * self.unit), rows);
                 x += self.width();
             }
-            // What is left ends at the last column, if that means to move some twice.
+            // A strip that would hang over the edge is moved back to end there: some columns are written twice, with the
+            // same values.
             while x < columns.len() {
                 let left = x.min(columns.len() - self.least);
                 (strips.narrow)(from, &columns[left..left + self.least], to.add(left * self.unit), rows);
@@ -112,7 +124,7 @@ impl Turn {
         }
     }
 
-    /// Moves columns that fill a line past the caches, if there is a way to.
+    /// Moves columns that fill a line with non-temporal stores, where there are any.
     ///
     /// # Safety
     /// As for [`Strip`].
@@ -139,10 +151,12 @@ unsafe fn one_by_one<const U: usize>(from: *const u8, columns: &[isize], to: *mu
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86 {
     /// Strips of `WIDTH` bytes for elements of `$unit` bytes: 16 bytes of each column at a time, in blocks that are as
-    /// wide as a vector. The last block ends at the last row, if that means to move some rows twice.
+    /// wide as a vector. The last block is moved back to end at the last row, so some rows are written twice, with the same
+    /// values. All blocks of a line are in registers before its stores, so that those follow each other: a line that is
+    /// written in parts with others in between is evicted from the write buffer before it is complete.
     macro_rules! strip {
         ($name:ident, $feature:literal, $unit:literal, $vector:ident: $zero:ident $load:ident $store:ident $stream:ident, $low:ident $high:ident) => {
             #[target_feature(enable = $feature)]
@@ -231,7 +245,8 @@ mod x86 {
     pub(super) mod avx2 {
         use std::arch::x86_64::*;
 
-        /// Two columns, `next` apart, side by side, since rounds happen within halves.
+        /// Two columns, `next` apart, in the halves of a vector: unpacking works on each half alone, so a vector of 32 bytes
+        /// transposes two blocks at once, whose rows then lie side by side.
         ///
         /// # Safety
         /// Both have 16 bytes that may be read.

@@ -1,4 +1,5 @@
-//! Elements at equal distances, one after another.
+//! Elements at equal distances, one after another. The width is known when these are compiled, so that an element is one load
+//! and one store.
 
 /// Gathers `n` elements, `sx` bytes apart, into a run.
 ///
@@ -32,9 +33,10 @@ macro_rules! by_unit {
     };
 }
 
-/// The way to gather elements of so many bytes.
+/// The kernel that gathers elements of so many bytes; with AVX2, where compiled loops over known distances are shuffles of
+/// wider vectors.
 pub(super) fn line(unit: usize) -> Option<Line> {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     if std::is_x86_feature_detected!("avx2") {
         return match unit {
             1 => Some(wide_1),
@@ -47,12 +49,12 @@ pub(super) fn line(unit: usize) -> Option<Line> {
     by_unit!(unit, gather)
 }
 
-/// The way to move elements of so many bytes at distances on both sides.
+/// The kernel that moves elements of so many bytes at distances on both sides.
 pub(super) fn strides(unit: usize) -> Option<Strides> {
     by_unit!(unit, at_distances)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 macro_rules! wide {
     ($name:ident, $unit:literal) => {
         /// # Safety
@@ -65,20 +67,20 @@ macro_rules! wide {
     };
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 wide!(wide_1, 1);
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 wide!(wide_2, 2);
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 wide!(wide_4, 4);
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 wide!(wide_8, 8);
 
 /// # Safety
 /// As for [`Line`].
 #[inline]
 unsafe fn gather<const U: usize>(from: *const u8, sx: isize, n: usize, to: *mut u8) {
-    /// A distance that is known when this is compiled becomes shuffles.
+    /// A distance that is known when this is compiled: the compiler turns the loop into loads of whole vectors and shuffles.
     ///
     /// # Safety
     /// As for [`Line`].

@@ -1,17 +1,23 @@
 //! Where bytes move, and all `unsafe` code that moves them.
 //!
-//! What is given to [`Move::run`] is checked there against the slices: whatever the planner gets wrong, no byte outside
-//! them is touched.
+//! A [`Checked`] mover says which bytes of a box its parts read and write, relative to the box's first index. [`Move::run`]
+//! places the box and compares its lowest and highest byte with the slices, once for each box: whatever the planner gets
+//! wrong, no byte outside of them is touched. The kernels rely on these two checks and on nothing else.
+//!
+//! Each index of a box is written by exactly one part, and each part by one thread. One thread may write an element twice,
+//! with the same value, where a block of fixed size would hang over an edge and is moved back to end there.
 
 #![allow(unsafe_code)]
 
 mod along;
 mod blocks;
+mod checked;
 mod lines;
 mod sink;
 mod small;
 
 pub(crate) use blocks::least;
+pub(crate) use checked::Checked;
 pub(crate) use small::Small;
 
 use std::marker::PhantomData;
@@ -24,7 +30,8 @@ use crate::mover::{Axes, Axis, Inner, Loop, Mover, Tiles};
 use blocks::Turn;
 use sink::{LINE, Sink};
 
-/// Memory that several threads write to, each at other places.
+/// Memory that several threads write to, each at other places. A raw pointer, because two `&mut` to parts of it would have
+/// to be disjoint ranges, and the parts of a transpose interleave.
 #[derive(Clone, Copy)]
 pub(crate) struct Output<'a> {
     start: *mut u8,
@@ -43,14 +50,15 @@ impl<'a> Output<'a> {
     }
 }
 
-/// What of the output goes past the caches.
+/// Which movers use non-temporal stores, which write whole cache lines to memory without reading them first and without
+/// displacing what is in the caches.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Stream {
     pub(crate) rows: bool,
     pub(crate) tiles: bool,
 }
 
-/// A box that is moved: where it lies on both sides, and which part of it has data.
+/// A box at its place on both sides, and which part of it has data.
 #[derive(Clone, Copy)]
 pub(crate) struct Move<'a> {
     pub(crate) source: &'a [u8],
@@ -58,6 +66,8 @@ pub(crate) struct Move<'a> {
     /// What is written where there is no data; nothing is written there without it.
     pub(crate) fill: Option<&'a [u8]>,
     pub(crate) stream: Stream,
+    /// Bytes per element.
+    pub(crate) width: usize,
     /// Where the box's first index lies, or would lie, on both sides.
     pub(crate) from: isize,
     pub(crate) to: isize,
@@ -71,7 +81,7 @@ pub(crate) struct Span {
     pub(crate) data: Range<usize>,
 }
 
-/// A loop as it runs.
+/// A loop as it runs, after the spans are known.
 #[derive(Clone, Copy)]
 struct Running {
     count: usize,
@@ -87,7 +97,7 @@ impl Move<'_> {
         axis.span.map_or(Span { all: 0..axis.count, data: 0..axis.count }, |at| self.spans[at].clone())
     }
 
-    /// The axis as far as it is walked, with what lies before it on both sides.
+    /// The axis as far as it is walked, with or without data, and the bytes from its first index to there on both sides.
     fn walked(&self, axis: &Axis) -> (Running, isize, isize) {
         let Span { all, data } = self.span(axis);
         let (first, count) = (all.start as isize, all.len());
@@ -99,7 +109,8 @@ impl Move<'_> {
         )
     }
 
-    /// The part of an axis that has data, with what lies before it on both sides.
+    /// The part of an axis that has data, and the bytes from its first index to there on both sides. A flipped axis begins
+    /// with the last index of that part.
     fn data(&self, axis: &Axis) -> (Running, isize, isize) {
         let data = self.span(axis).data;
         let first = if axis.flipped { 1 - data.end as isize } else { data.start as isize };
@@ -135,11 +146,11 @@ impl Move<'_> {
     /// Moves some parts.
     ///
     /// # Safety
-    /// No other thread touches what these parts write; they write no place twice.
+    /// No other thread touches what these parts write.
     ///
     /// # Panics
     /// If the box does not lie inside the slices.
-    pub(crate) unsafe fn run(&self, mover: &Mover, parts: Range<usize>) {
+    pub(crate) unsafe fn run(&self, mover: &Checked, parts: Range<usize>) {
         self.check(mover);
         // SAFETY: the box lies inside the slices.
         unsafe {
@@ -154,7 +165,8 @@ impl Move<'_> {
         }
     }
 
-    /// Panics unless all that the mover can touch lies inside the slices.
+    /// Panics unless all that the mover can touch lies inside the slices: along each axis the least and the most that a step
+    /// adds to a position.
     fn check(&self, mover: &Mover) {
         let mut empty = false;
         // Where nothing has data, the first index may be anywhere: sums wrap until they come to where something has.
@@ -180,10 +192,23 @@ impl Move<'_> {
         let inside = |(start, side): (isize, Range<i128>), len: usize| {
             0 <= start as i128 + side.start && start as i128 + side.end <= len as i128
         };
-        assert!(empty || mover.moves_nothing() || inside(from, self.source.len()), "a box reads outside its buffer");
-        assert!(inside(to, self.output.len), "a box writes outside its buffer");
+        let reads = !empty && !mover.moves_nothing();
+        assert!(!reads || inside(from.clone(), self.source.len()), "a box reads outside its buffer");
+        assert!(inside(to.clone(), self.output.len), "a box writes outside its buffer");
+        self.check_whole(if reads { from.0 } else { 0 }, to.0);
     }
 
+    /// Panics unless a box begins with whole elements on both sides: what is made of parts of two is perhaps no value of its
+    /// type. All strides are whole elements; but a sum that wrapped is a multiple of the width only if that divides 2^64.
+    #[inline]
+    fn check_whole(&self, from: isize, to: isize) {
+        let whole = |start: isize| self.width.is_power_of_two() || start.unsigned_abs().is_multiple_of(self.width);
+        assert!(whole(from) && whole(to), "a box begins inside an element");
+    }
+
+    /// Copies runs that are contiguous on both sides, in the order of the written side, and fills what has no data in
+    /// between: the output is written from its start to its end, as one stream if its rows follow each other.
+    ///
     /// # Safety
     /// As for [`Move::run`]; the box lies inside the slices.
     unsafe fn rows(&self, mover: &Mover, run: &Axis, columns: usize, parts: Range<usize>) {
@@ -236,6 +261,13 @@ impl Move<'_> {
         unsafe { sink.flush() };
     }
 
+    /// Gathers tiles: a tile is read along columns and written along rows, while it is small enough for both to stay in the
+    /// caches.
+    ///
+    /// With non-temporal stores a row is written in whole lines. The line at the border of two tiles belongs to the left one,
+    /// which gathers the few columns more that complete it; the right one leaves them out. So each line is one store, and
+    /// each element is written by one tile.
+    ///
     /// # Safety
     /// As for [`Move::run`]; the box lies inside the slices.
     unsafe fn tiles(&self, mover: &Mover, tiles: &Tiles, parts: Range<usize>) {
@@ -267,7 +299,7 @@ impl Move<'_> {
             let of_rows = down.taken(along_down.map(|at| walk.at[at]));
             let nth = along_across.map_or(0, |at| walk.at[at]);
             let own = across.taken(along_across.map(|_| nth));
-            // Where columns follow, those that its last lines need belong to the tile, too.
+            // The columns after the tile that complete the last lines of its rows, as far as there are any.
             let more = if self.stream.tiles && !tiles.packed { gather.more } else { 0 };
             let more = (across.last().count * across.inner - nth * across.steps * across.inner - own).min(more);
             let (columns, rows) = (&columns[..own + more], &rows[..of_rows]);
@@ -283,6 +315,8 @@ impl Move<'_> {
         }
     }
 
+    /// Moves elements one by one, with strides on both sides.
+    ///
     /// # Safety
     /// As for [`Move::run`]; the box lies inside the slices.
     unsafe fn strided(&self, mover: &Mover, axis: &Axis, parts: Range<usize>) {
@@ -352,7 +386,8 @@ impl Group {
         self.inner * tile.map_or(all, |tile| self.steps.min(all - tile * self.steps))
     }
 
-    /// How far the elements of the first tile, the largest, are from its start, and those of some more.
+    /// The byte offsets from a tile's start to the elements along this group in the first tile, which is the largest, and to
+    /// `more` elements after them.
     fn places(&self, more: usize, stride: fn(&Running) -> isize) -> SmallVec<[isize; 64]> {
         let most = self.steps + more.div_ceil(self.inner.max(1));
         let mut places = SmallVec::from_elem(0, 1);
@@ -370,10 +405,13 @@ impl Group {
     }
 }
 
-/// The way in which elements get from columns into rows.
+/// How elements get from columns into rows.
 enum Way {
+    /// Square blocks, transposed in registers: columns are contiguous.
     Turn(Turn),
+    /// Row by row, elements at equal distances.
     Line(lines::Line),
+    /// Element by element, for widths that no kernel was compiled for.
     Each,
 }
 
@@ -474,7 +512,14 @@ impl Gather {
         }
     }
 
-    /// Moves a tile past the caches; another one comes after it.
+    /// Moves a tile with non-temporal stores; `next` is where the tile after it is read.
+    ///
+    /// A non-temporal store must be to a whole line, or it costs a read and a write of memory. If every row begins at the same
+    /// place within a line, blocks are stored right from registers (`direct`); else a band of rows is gathered in a buffer
+    /// that stays in the first-level cache, and copied from there in whole lines (`staged`).
+    ///
+    /// A tile goes down in bands. Lines of its columns that lie on pages of their own are out of reach of the processor's
+    /// prefetchers, which stop at the end of a page, so the lines of a band are prefetched some bands before it is read.
     ///
     /// # Safety
     /// It may be read and written.
@@ -491,7 +536,7 @@ impl Gather {
             }
             _ => (1, None),
         };
-        // The first rows are those before columns begin lines, if all do so at once.
+        // If all columns begin lines at the same row, the first band ends there: later ones then read whole lines.
         let short = before(tile.from.addr()) / self.unit;
         let short = if direct.is_some() && short.is_multiple_of(least) && level(tile.columns) { short } else { 0 };
         let band = if direct.is_some() { self.band } else { self.tall };
@@ -514,7 +559,8 @@ impl Gather {
         }
     }
 
-    /// Moves a part of a tile right into its lines.
+    /// Moves a band of a tile with blocks that are stored as whole lines. The columns before the first whole line and after
+    /// the last one go through the caches.
     ///
     /// # Safety
     /// It may be read and written, and has as many rows as are turned at once. After `head` columns all rows begin lines.
@@ -525,7 +571,7 @@ impl Gather {
         while first < end {
             let last = if first < head { head } else { end.min(first + self.width) };
             let Tile { from, columns, to, rows, .. } = self.columns(tile, first..last);
-            self.ask(ahead, columns);
+            self.prefetch(ahead, columns);
             // SAFETY: as the caller says.
             unsafe {
                 if columns.len() == self.width {
@@ -538,7 +584,7 @@ impl Gather {
         }
     }
 
-    /// Moves a part of a tile into a stage, and from there on in whole lines.
+    /// Moves a band of a tile into a buffer, and from there on in whole lines.
     ///
     /// # Safety
     /// It may be read and written.
@@ -551,11 +597,11 @@ impl Gather {
         for first in (0..tile.columns.len()).step_by(self.width) {
             let last = tile.columns.len().min(first + self.width);
             if self.packed {
-                self.ask(ahead, &tile.columns[first..last]);
+                self.prefetch(ahead, &tile.columns[first..last]);
             } else {
                 let next = &tile.columns[last..tile.columns.len().min(last + self.width)];
                 for at in (0..rows.len() * self.unit).step_by(LINE) {
-                    self.ask(tile.from.wrapping_add(at), next);
+                    self.prefetch(tile.from.wrapping_add(at), next);
                 }
             }
             // SAFETY: the tile may be read; the stage has a place for each row.
@@ -576,8 +622,8 @@ impl Gather {
         }
     }
 
-    /// Asks memory for the last line that a band has of each column; it has asked for those before that already.
-    fn ask(&self, from: *const u8, columns: &[isize]) {
+    /// Prefetches the last line that a band has of each column; those before that were prefetched for the bands before.
+    fn prefetch(&self, from: *const u8, columns: &[isize]) {
         if let Way::Turn(_) = self.way {
             for column in columns {
                 sink::prefetch(from.wrapping_offset(*column).wrapping_add(LINE - 1));
@@ -586,16 +632,17 @@ impl Gather {
     }
 }
 
-/// Columns whose lines are asked for before they are read. Measured.
-const AHEAD: usize = 256;
+/// How many lines ahead of the loads prefetches are: enough to cover the latency of memory. Measured.
+const AHEAD: usize = if cfg!(miri) { 32 } else { 256 };
 
-/// Rows that are staged at a time where they do not all begin lines. Measured.
-const TALL: usize = 256;
+/// Rows that are gathered at a time where they do not all begin lines. Measured.
+const TALL: usize = if cfg!(miri) { 16 } else { 256 };
 
-/// Bytes of rows that follow each other where they are written that are staged at a time.
-const PACKED: usize = 4 << 10;
+/// Bytes that are gathered at a time where rows follow each other where they are written: a part of the first-level cache.
+const PACKED: usize = if cfg!(miri) { 1 << 8 } else { 4 << 10 };
 
-/// Loops, the last of them the fastest, and where they are on both sides.
+/// An odometer: the indices of some loops, the last of them the fastest, and the positions that belong to them on both
+/// sides. A step adds a stride and, at the end of a loop, takes it back: no multiplication and no division.
 struct Walk {
     loops: Axes<Running>,
     at: SmallVec<[usize; 8]>,

@@ -1,24 +1,31 @@
-//! Where bytes come to lie: through the caches, or past them a whole line at a time.
+//! Stores: through the caches, or non-temporal.
+//!
+//! An ordinary store to a line that is not in the caches reads the line from memory first, and writing it back later makes
+//! room for it by displacing another. A non-temporal store does neither, if all 64 bytes of the line are stored one after
+//! another; otherwise it costs more than an ordinary one. So short runs are gathered until they fill lines. Non-temporal
+//! stores become visible to other threads in no particular order, and only after a fence ([`fence`]).
 
 use std::mem::MaybeUninit;
 
-/// Bytes that a cache brings and takes at once.
+/// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
 
-/// Runs from this many bytes on are not gathered before they are written.
-const LONG: usize = 1 << 11;
+/// Runs from this many bytes on are stored as they are: the two lines at their ends no longer matter.
+const LONG: usize = if cfg!(miri) { 1 << 7 } else { 1 << 11 };
 
-const STAGE: usize = 4 << 10;
+const STAGE: usize = if cfg!(miri) { 1 << 8 } else { 4 << 10 };
 
 #[repr(align(64))]
 struct Stage([MaybeUninit<u8>; STAGE + LINE]);
 
-/// Writes runs; those that follow each other go past the caches in whole lines.
+/// Writes runs. Where stores are non-temporal, runs that follow each other are gathered in a buffer (the stage) until they
+/// fill whole lines.
 pub(super) struct Sink<'a> {
     stream: bool,
     fill: &'a [u8],
     uniform: bool,
-    /// Where the gathered bytes go, and how many they are. They lie in the stage as they will lie in their line.
+    /// Where the gathered bytes go, and how many they are. In the stage they are as far from the start of a line as they will
+    /// be there.
     to: *mut u8,
     gathered: usize,
     stage: Stage,
@@ -100,7 +107,7 @@ impl<'a> Sink<'a> {
         self.stage.0.as_mut_ptr().cast::<u8>().wrapping_add(self.to.addr() % LINE)
     }
 
-    /// Writes what was gathered but what does not fill the last line.
+    /// Writes the lines that were gathered, and keeps what does not fill the last one.
     ///
     /// # Safety
     /// The places of what was gathered may be written to.
@@ -148,7 +155,8 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Copies; short runs without a call.
+/// Copies. A run of up to 64 bytes is two loads and two stores, its first bytes and its last, which may overlap: no loop, and
+/// no call of `memcpy`.
 ///
 /// # Safety
 /// `bytes` may be read at `from` and written at `to`; they do not overlap.
@@ -183,7 +191,7 @@ pub(super) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
-/// Copies past the caches where whole lines are written.
+/// Copies with non-temporal stores where whole lines are written, and ordinary ones at the two ends.
 ///
 /// # Safety
 /// As for [`copy`].
@@ -202,16 +210,16 @@ pub(super) unsafe fn stream(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
-/// Asks memory for a line, which need not be there.
+/// Prefetches a line into the second-level cache. The address may be any: a prefetch of one that is not mapped does nothing.
 #[inline]
 pub(super) fn prefetch(at: *const u8) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: every processor of this architecture has it, and it reads nothing.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T1>(at.cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = at;
 }
 
@@ -219,7 +227,7 @@ pub(super) fn prefetch(at: *const u8) {
 /// As for [`copy`]; `to` begins a line.
 #[inline]
 unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         if std::is_x86_feature_detected!("avx") {
             // SAFETY: as the caller says.
@@ -239,7 +247,7 @@ unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
             }
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     // SAFETY: as the caller says.
     unsafe {
         to.copy_from_nonoverlapping(from, lines * LINE)
@@ -248,7 +256,7 @@ unsafe fn stream_lines(to: *mut u8, from: *const u8, lines: usize) {
 
 /// # Safety
 /// As for [`stream_lines`].
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline]
 #[target_feature(enable = "avx")]
 unsafe fn wide_lines(to: *mut u8, from: *const u8, lines: usize) {
@@ -264,9 +272,10 @@ unsafe fn wide_lines(to: *mut u8, from: *const u8, lines: usize) {
     }
 }
 
-/// Waits for what went past the caches, so that other threads see it.
+/// Orders non-temporal stores before all stores after it. Without it, a thread that learns of the end of a copy could still
+/// see what was there before.
 pub(super) fn fence() {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: every processor of this architecture has it.
     unsafe {
         std::arch::x86_64::_mm_sfence();

@@ -1,16 +1,16 @@
-//! Boxes of few elements: where they are is known before they are moved.
+//! Boxes of few elements, precomputed: for a tensor of 64 elements, working out where they lie takes longer than moving them.
 
 use std::ops::Range;
 
 use super::blocks::Turn;
-use super::{Move, sink};
-use crate::mover::{Axis, Inner, Mover};
+use super::{Checked, Move, sink};
+use crate::mover::{Axis, Inner};
 
 /// A box without loops around it.
 #[derive(Clone, Debug)]
 pub(crate) struct Small {
     what: What,
-    /// What it touches, in bytes from its start on both sides.
+    /// The bytes that it touches on both sides, relative to its first index.
     from: Range<isize>,
     to: Range<isize>,
 }
@@ -19,16 +19,16 @@ pub(crate) struct Small {
 enum What {
     /// So many bytes, contiguous on both sides.
     Run(usize),
-    /// One tile that is turned over: where its columns begin, and its rows.
+    /// One tile that is transposed: the offsets at which its columns begin, and its rows.
     Tile(Turn, Vec<isize>, Vec<isize>),
 }
 
-/// The most elements of such a tile.
+/// The most elements of such a tile: its offsets are kept for as long as the plan.
 const MOST: usize = 1 << 12;
 
 impl Small {
     /// `None` if a mover has loops, fills something, walks backwards, or is too large.
-    pub(crate) fn new(mover: &Mover) -> Option<Small> {
+    pub(crate) fn new(mover: &Checked) -> Option<Small> {
         let plain = |axis: &Axis| axis.span.is_none() && !axis.flipped;
         if !mover.loops.is_empty() || !mover.axes().all(plain) || mover.moves_nothing() {
             return None;
@@ -77,6 +77,7 @@ impl Small {
         };
         assert!(inside(moved.from, &self.from, moved.source.len()), "a box reads outside its buffer");
         assert!(inside(moved.to, &self.to, moved.output.len), "a box writes outside its buffer");
+        moved.check_whole(moved.from, moved.to);
         let from = moved.source.as_ptr().wrapping_offset(moved.from);
         let to = moved.output.start.wrapping_offset(moved.to);
         // SAFETY: all that is touched lies inside the slices.

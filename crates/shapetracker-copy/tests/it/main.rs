@@ -19,5 +19,6 @@ mod awkward;
 mod bad_input;
 mod corpus;
 mod drawn;
+mod miri;
 mod shapes;
 mod typed;

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::mem::MaybeUninit;
 use std::sync::LazyLock;
 
-use shapetracker::{Chain, Movement, ShapeTracker, Start};
+use shapetracker::{Chain, ChainStart, Movement, ShapeTracker};
 use shapetracker_copy::{Error, Plan, Threads};
 
 use crate::memory::{Guarded, Place, noise, same};
@@ -31,9 +31,9 @@ impl Tensor {
     pub(crate) fn of(text: &str) -> Tensor {
         let chain: Chain = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         let start = match chain.start() {
-            Start::Shape(shape) => Array::contiguous(shape),
-            Start::Views(views) => evaluate(&views.iter().map(RawView::from).collect::<Vec<_>>()),
-            Start::Nothing => panic!("{text} has no base"),
+            ChainStart::Shape(shape) => Array::contiguous(shape),
+            ChainStart::Views(views) => evaluate(&views.iter().map(RawView::from).collect::<Vec<_>>()),
+            _ => panic!("{text} has no base"),
         };
         let tracker = chain.tracker().unwrap_or_else(|error| panic!("{text}: {error}"));
         Tensor::new(tracker, chain.ops().iter().fold(start, |array, movement| op(movement).on_array(&array)))

@@ -1,17 +1,15 @@
 //! Text: numbers as the field writes them, kept short, and nothing that could be read as markup.
 
+use shapetracker::text;
+
 /// Numbers the way Python writes a tuple.
 pub(super) fn tuple(numbers: &[i64]) -> String {
-    joined(numbers.iter().map(i64::to_string).collect())
+    text::tuple(numbers).to_string()
 }
 
 /// Ranges the way Python writes a tuple of pairs.
 pub(super) fn tuple_of_pairs(ranges: &[(i64, i64)]) -> String {
-    joined(ranges.iter().map(|(begin, end)| format!("({begin}, {end})")).collect())
-}
-
-fn joined(items: Vec<String>) -> String {
-    format!("({}{})", items.join(", "), if items.len() == 1 { "," } else { "" })
+    text::tuple_of_pairs(ranges).to_string()
 }
 
 /// Text without the characters that markup is made of.

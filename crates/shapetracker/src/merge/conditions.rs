@@ -4,15 +4,15 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-use super::equation::Work;
-use super::level::Box;
-use super::validity::{Interval, point_with_digits};
-use super::{Undecided, Unmerged};
+use super::Unanswered;
+use super::carries::{Steps, Visitor};
+use super::equation::{Work, gcd};
+use super::level::{IndexBox, Point};
 use crate::error::{Error, Fault};
 use crate::shape::checked_numel;
-use crate::sort::sort_short_by_key;
 use crate::view::check_inside;
 use crate::{Dims, View};
+use indexpr::list::sort_short_by_key;
 
 /// The linear equations that the strides of an earlier view must satisfy for a later view to merge with it.
 ///
@@ -80,7 +80,7 @@ impl Conditions {
 /// ```
 ///
 /// # Errors
-/// [`Unmerged::Error`] when the later view reads outside the shape; [`Unmerged::Undecided`] at the work limit.
+/// [`Unanswered::Error`] when the later view reads outside the shape; [`Unanswered::Undecided`] at the work limit.
 ///
 /// # Cost
 /// Some microseconds for each pattern of carries that occurs; independent of the sizes.
@@ -89,7 +89,7 @@ impl Conditions {
 /// uit de Bos, section 4. Each step of an index carries over some of the boundaries between the axes; a carry from
 /// axis `j + 1` into axis `j` moves the address by `s[j] - size[j + 1] * s[j + 1]`, and steps along one axis must all
 /// move it alike.
-pub fn conditions(shape: impl AsRef<[i64]>, later: &View) -> Result<Conditions, Unmerged> {
+pub fn conditions(shape: impl AsRef<[i64]>, later: &View) -> Result<Conditions, Unanswered> {
     let shape = shape.as_ref();
     check_inside("conditions", later, checked_numel("conditions", shape)?)?;
     if later.is_empty() || shape.contains(&0) {
@@ -103,18 +103,19 @@ pub fn conditions(shape: impl AsRef<[i64]>, later: &View) -> Result<Conditions, 
         weight *= shape[axis];
         weights.push(weight);
     }
-    let mut rows = Rows { width: weights.len(), rows: Vec::new() };
-    let space = Box::of(later);
+    // Everything is said in terms of the jumps over the boundaries: what a carry adds to the address.
+    let mut unlike = UnlikeFirst { first: Vec::new(), rows: Rows { width: weights.len(), rows: Vec::new() } };
+    let space = IndexBox::of(later);
     let mut work = Work::new();
     for (l, axis) in space.axes.iter().enumerate().filter(|(_, axis)| axis.size > 1) {
         let mut starts = space.clone();
         starts.restrict(l, 0, axis.size - 1);
         let (from, to) = (space.origin, space.origin + axis.stride);
         let first = weights.iter().map(|weight| i128::from(to / weight - from / weight - axis.stride / weight));
-        let mut patterns = Patterns { starts, stride: axis.stride, weights: &weights, first: first.collect() };
-        patterns.collect(&mut SmallVec::new(), false, &mut Vec::new(), &mut rows, &mut work)?;
+        unlike.first = first.collect();
+        Steps { starts, stride: axis.stride, weights: &weights }.visit(&mut unlike, &mut work)?;
     }
-    let equations = rows.rows.iter().map(|row| {
+    let equations = unlike.rows.rows.iter().map(|row| {
         // The jump over boundary j is the stride above it less the size below it times the stride below it.
         let mut coefficients: Vec<i128> = vec![0; shape.len()];
         for (j, &c) in row.iter().enumerate() {
@@ -130,45 +131,23 @@ pub fn conditions(shape: impl AsRef<[i64]>, later: &View) -> Result<Conditions, 
     Ok(Conditions { rank: shape.len(), equations })
 }
 
-/// The patterns of carries of the steps along one axis.
-struct Patterns<'a> {
-    starts: Box,
-    stride: i64,
-    weights: &'a [i64],
+/// Takes one row for each pattern of carries that some step has: where it differs from the first step of its axis. The
+/// jumps must add up to 0 over that difference, or the two steps would move the address differently.
+struct UnlikeFirst {
     /// The carries of the first step, 1 or -1 for each boundary over which it carries.
     first: Vec<i128>,
+    rows: Rows,
 }
 
-impl Patterns<'_> {
-    /// Adds one row for each pattern of carries that some step has: where it differs from the first step.
-    fn collect(
-        &mut self,
-        intervals: &mut SmallVec<[Interval; 8]>,
-        carry: bool,
-        pattern: &mut Vec<i128>,
-        rows: &mut Rows,
-        work: &mut Work,
-    ) -> Result<(), Undecided> {
-        let next = intervals.len();
-        // Nothing new can come of this branch when what it has and all that may follow is known already.
-        if rows.rows.len() == rows.width || point_with_digits(&self.starts, intervals, work)?.is_none() {
-            return Ok(());
-        }
-        let Some(&boundary) = self.weights.get(next) else {
-            rows.add(pattern.iter().zip(&self.first).map(|(carry, first)| carry - first).collect());
-            return Ok(());
-        };
-        let weight = if next == 0 { 1 } else { self.weights[next - 1] };
-        let size = boundary / weight;
-        for carries in [false, true] {
-            let Some(interval) = Interval::before_step(self.stride, weight, size, carry, carries) else { continue };
-            intervals.push(interval);
-            pattern.push(if carries { self.stride.signum().into() } else { 0 });
-            self.collect(intervals, carries, pattern, rows, work)?;
-            pattern.pop();
-            intervals.pop();
-        }
-        Ok(())
+impl Visitor for UnlikeFirst {
+    /// Once there is a row for every jump all jumps are 0, and nothing new can come of any pattern.
+    fn wants(&self, _: &[i64]) -> bool {
+        self.rows.rows.len() < self.rows.width
+    }
+
+    fn meet(&mut self, carries: &[i64], _: Point) -> bool {
+        self.rows.add(carries.iter().zip(&self.first).map(|(&carry, first)| i128::from(carry) - first).collect());
+        false
     }
 }
 
@@ -206,7 +185,7 @@ impl Rows {
                 *x = *x * b - *y * a;
             }
         }
-        let common = row.iter().fold(0, |g, &x| super::equation::gcd(x.abs(), g));
+        let common = row.iter().fold(0, |g, &x| gcd(x.abs(), g));
         let sign = Self::lead(row).map_or(1, |lead| row[lead].signum());
         if common != 0 {
             row.iter_mut().for_each(|x| *x = *x / common * sign);

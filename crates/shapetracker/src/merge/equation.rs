@@ -1,24 +1,33 @@
 //! One bounded linear equation: is there a `y` with `0 <= y[t] < size[t]` and `sum weight[t] * y[t] = target`?
 //!
-//! Every decision about a pair of views comes down to this question (DESIGN.md tells how). The search is exact: it
-//! coalesces terms that together cover a range without gaps, cuts by range and by divisor from the largest weight
-//! down, and turns to a reduced basis of the lattice of solutions where that leaves many values to try.
+//! Every decision about a pair of views comes down to this question (DESIGN.md tells how): it is an equality knapsack,
+//! which is NP-hard in the number of terms. The terms of real programs are strides and weights that divide one another,
+//! for which it is easy, and the solver is built around that. It is exact in any case:
+//!
+//! 1. Negative weights are flipped, and terms that together cover a range without gaps are coalesced. Nearly always one
+//!    or two terms are left.
+//! 2. Values are tried from the largest weight down, cut by range (what the other terms can reach) and by divisor (the
+//!    other terms sum to a multiple of their greatest common divisor).
+//! 3. Where that leaves many values to try for several terms, [`lattice`] takes over: its cost depends on the
+//!    number of terms and not on their sizes.
 
 use smallvec::SmallVec;
 
 use super::lattice;
-use crate::sort::sort_short_by_key;
+use indexpr::int::extended_gcd;
+pub(crate) use indexpr::int::{div, div_ceil, div_floor, gcd, rem};
+use indexpr::list::sort_short_by_key;
 
 /// A term of the equation: a weight, and how many values `0, 1, ..` its variable has.
 pub(crate) type Term = (i128, i128);
 
-/// One value a term.
+/// One value per term.
 pub(crate) type Values = SmallVec<[i128; 16]>;
 
 /// How much searching is left before a decision is given up.
 ///
-/// Only input crafted for it comes near the limit: deciding a pair of views from a real program takes a few dozen
-/// units.
+/// Deciding a pair of views from a real program takes a few dozen units; only input crafted for it comes near the
+/// limit. Units are counted and not seconds, so that the answer to a question is the same on every machine.
 pub(crate) struct Work(u32);
 
 /// The work limit was reached.
@@ -71,7 +80,8 @@ pub(crate) fn solve(terms: &[Term], target: i128, work: &mut Work) -> Result<Opt
     if !Search::new(&ranges).from(0, target, &mut found, work)? {
         return Ok(None);
     }
-    // What a range contributes is shared out among its parts, from the largest weight down.
+    // What a range contributes is shared out among its parts, from the largest weight down. Taking as much as possible
+    // is right: the parts that joined before this one leave no gap below its weight.
     for (value, range) in found.iter_mut().zip(&ranges) {
         *value *= range.weight;
     }
@@ -107,8 +117,11 @@ impl Range {
     }
 }
 
-/// Makes ranges of parts sorted by weight: a part joins wherever its weight is a multiple of the range's, and the
-/// range so far reaches far enough to leave no gap below it.
+/// Makes ranges of parts sorted by weight.
+///
+/// A part of weight `m * w` joins a range `0, w, .., w * (n - 1)` if `m <= n`: then the shifted copies of the range
+/// touch or overlap, and together they are `w * 0, w * 1, ..` up to the largest sum, without a gap. A part that is too
+/// heavy for that leaves a gap, and so does every later one, which is heavier still.
 fn coalesce(parts: &mut [Part]) -> SmallVec<[Range; 16]> {
     let mut ranges: SmallVec<[Range; 16]> = SmallVec::new();
     for first in 0..parts.len() {
@@ -119,7 +132,7 @@ fn coalesce(parts: &mut [Part]) -> SmallVec<[Range; 16]> {
         let mut size = 1;
         for part in &mut parts[first..] {
             if part.weight > weight * size {
-                break; // And so is every later one.
+                break;
             }
             let multiple = div(part.weight, weight);
             if part.range.is_none() && multiple * weight == part.weight {
@@ -170,7 +183,8 @@ impl<'a> Search<'a> {
             found[k] = div(target, weight);
             return Ok(true);
         }
-        // The rest is a multiple of its divisor, which fixes this value in one residue class.
+        // The other terms sum to a multiple of their divisor, which leaves one residue class for this value; and to no
+        // more than they reach, which leaves a range of it.
         let rest = self.divisor[k + 1];
         let (first, every) = residue(weight, target, rest);
         let low = div_ceil(target - self.reach[k + 1], weight).max(0);
@@ -179,8 +193,9 @@ impl<'a> Search<'a> {
         if low > high {
             return Ok(false);
         }
-        // Weights that nest, as those of digits do, leave a value or two here. Where they do not, and a few terms more
-        // are to be chosen, a lattice has fewer layers than there are values.
+        // Weights that nest, as those of digits do, leave a value or two here. Where they do not, and more than one term
+        // is still to be chosen, a reduced lattice has fewer layers than there are values. Reducing it costs more than
+        // trying a handful of values, and ever more with the number of terms, so that long knapsacks stay here.
         let count = div(high - low, every) + 1;
         if left > 2 && count > 4 && left <= 10 {
             let last = lattice::solve(&self.ranges[k..], &self.divisor[k..], target, work)?;
@@ -189,27 +204,26 @@ impl<'a> Search<'a> {
                 true
             }));
         }
-        // From the middle outwards: solutions, where there are any, are densest there.
-        let middle = count / 2;
-        for distance in 0..=middle {
-            for place in [middle - distance, middle + distance] {
-                if place < count && (distance > 0 || place == middle) {
-                    found[k] = low + place * every;
-                    if self.from(k + 1, target - weight * found[k], found, work)? {
-                        return Ok(true);
-                    }
-                    if distance == 0 {
-                        break;
-                    }
-                }
+        for place in outwards(0, count / 2, count - 1) {
+            found[k] = low + place * every;
+            if self.from(k + 1, target - weight * found[k], found, work)? {
+                return Ok(true);
             }
         }
         Ok(false)
     }
 }
 
-/// The values `y` with `weight * y = target` modulo `modulus`: the first one, and how far apart they are.
-/// The target is a multiple of `gcd(weight, modulus)`.
+/// The numbers from `low` to `high` (both ends included) from a middle one outwards: the sums that the other terms can
+/// reach are densest around their middle, so that solutions, where there are any, are soonest found there.
+pub(super) fn outwards(low: i128, middle: i128, high: i128) -> impl Iterator<Item = i128> {
+    (0..=(middle - low).max(high - middle))
+        .flat_map(move |distance| [middle - distance, middle + distance].into_iter().skip(usize::from(distance == 0)))
+        .filter(move |number| (low..=high).contains(number))
+}
+
+/// The values `y` with `weight * y = target` modulo `modulus`: the least that is not negative, and how far apart they
+/// are. The target is a multiple of `gcd(weight, modulus)`, without which there are none.
 pub(crate) fn residue(weight: i128, target: i128, modulus: i128) -> (i128, i128) {
     if modulus == 1 {
         return (0, 1);
@@ -218,56 +232,6 @@ pub(crate) fn residue(weight: i128, target: i128, modulus: i128) -> (i128, i128)
     let every = div(modulus, g);
     let first = (div_floor(target, g).rem_euclid(every) * inverse.rem_euclid(every)).rem_euclid(every);
     (first, every)
-}
-
-/// `(g, x, y)` with `a x + b y = g`, the greatest common divisor; for `a, b >= 0`, not both 0.
-fn extended_gcd(a: i128, b: i128) -> (i128, i128, i128) {
-    let (mut r, mut x, mut y) = ((a, b), (1, 0), (0, 1));
-    while r.1 != 0 {
-        let q = div(r.0, r.1);
-        r = (r.1, r.0 - q * r.1);
-        x = (x.1, x.0 - q * x.1);
-        y = (y.1, y.0 - q * y.1);
-    }
-    (r.0, x.0, y.0)
-}
-
-/// The greatest common divisor of two numbers that are not negative.
-pub(crate) fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, rem(a, b));
-    }
-    a
-}
-
-/// `a / b` for `a >= 0`, `b > 0`: nearly always both fit 64 bits, where division is several times faster.
-pub(crate) fn div(a: i128, b: i128) -> i128 {
-    match (u64::try_from(a), u64::try_from(b)) {
-        (Ok(a), Ok(b)) => i128::from(a / b),
-        _ => a / b,
-    }
-}
-
-/// `a % b` for `a >= 0`, `b > 0`.
-fn rem(a: i128, b: i128) -> i128 {
-    match (u64::try_from(a), u64::try_from(b)) {
-        (Ok(a), Ok(b)) => i128::from(a % b),
-        _ => a % b,
-    }
-}
-
-/// The floor of `a / b` for `b > 0`.
-pub(crate) fn div_floor(a: i128, b: i128) -> i128 {
-    match (i64::try_from(a), i64::try_from(b)) {
-        (Ok(a), Ok(b)) => i128::from(a.div_euclid(b)),
-        _ => a.div_euclid(b),
-    }
-}
-
-/// The ceiling of `a / b` for `b > 0`.
-pub(crate) fn div_ceil(a: i128, b: i128) -> i128 {
-    -div_floor(-a, b)
 }
 
 #[cfg(test)]
@@ -287,6 +251,15 @@ mod tests {
             assert!(terms.iter().zip(values).all(|(&(_, size), &y)| (0..size).contains(&y)), "{terms:?}: {values:?}");
         }
         found
+    }
+
+    #[test]
+    fn from_the_middle_outwards_every_number_comes_once() {
+        assert_eq!(outwards(0, 2, 4).collect::<Vec<_>>(), [2, 1, 3, 0, 4]);
+        assert_eq!(outwards(0, 2, 3).collect::<Vec<_>>(), [2, 1, 3, 0]);
+        assert_eq!(outwards(-3, -2, 0).collect::<Vec<_>>(), [-2, -3, -1, 0]);
+        assert_eq!(outwards(5, 5, 5).collect::<Vec<_>>(), [5]);
+        assert_eq!(outwards(5, 5, 4).count() + outwards(5, 1, -3).count(), 0);
     }
 
     #[test]

@@ -1,16 +1,31 @@
-//! Several terms at any size: the points of a lattice in a box.
+//! A bounded linear equation with a few terms of any size: is there a point of a lattice in a box?
 //!
-//! The integer solutions of the equation without bounds are a lattice with one dimension less than there are terms
-//! (the reformulation of Aardal, Hurkens and Lenstra). In a basis reduced with respect to the box, the box spans few
-//! layers of the lattice, unless it is so wide that a layer near its middle must have a point inside.
+//! Without its bounds the equation has integer solutions that are one of them plus a lattice with one dimension less
+//! than there are terms (the reformulation of Aardal, Hurkens and Lenstra, Solving a system of linear Diophantine
+//! equations with lower and upper bounds on the variables, 2000). The bounds are a box, and the question is whether it
+//! contains a point of the shifted lattice. The search is that of Lenstra (Integer programming with a fixed number of
+//! variables, 1983):
+//!
+//! 1. [`reduce`] makes the basis short and nearly orthogonal, in the norm in which the box is a cube.
+//! 2. The points whose last coefficient is `c` lie in a plane, the layer `c`. In a reduced basis the layers are far
+//!    apart, so that the box meets few of them; or, if it is so wide that it meets many, one near its middle has a point
+//!    in the box.
+//! 3. [`Layers::search`] goes through the layers that the box meets, from the middle outwards, and looks in each of them
+//!    with one dimension less. On a line the bounds decide exactly.
+//!
+//! Which layers the box meets is computed in floating point, with a margin far wider than the rounding error, and all
+//! points are exact integers. So floats decide how long it takes, and never what the answer is: a layer that is tried
+//! in vain does no harm, and where the floats are not good enough to be sure that none is left out, the answer is that
+//! the work ran out.
 
 use smallvec::SmallVec;
 
-use super::equation::{OutOfWork, Range, Values, Work, div_ceil, div_floor, residue};
+use super::equation::{OutOfWork, Range, Values, Work, div_ceil, div_floor, outwards, residue};
 
 type Floats = SmallVec<[f64; 12]>;
 
-/// Values of the ranges with the given sum of weight times value; `divisor[t]` divides the weights from `t` on.
+/// Values of the ranges with the given sum of weight times value; `divisor[t]` is the greatest common divisor of the
+/// weights from `t` on. There are at least two ranges, and `divisor[0]` divides the target.
 pub(super) fn solve(
     ranges: &[Range],
     divisor: &[i128],
@@ -18,10 +33,11 @@ pub(super) fn solve(
     work: &mut Work,
 ) -> Result<Option<Values>, OutOfWork> {
     let Some(bounds) = tighten(ranges, target) else { return Ok(None) };
+    // A basis in echelon form: vector t is the least change of value t that the values after it can make up for, and one
+    // way in which they do.
     let origin = solution(ranges, divisor, 0, target).ok_or(OutOfWork)?;
     let mut basis = Vec::with_capacity(ranges.len() - 1);
     for t in 0..ranges.len() - 1 {
-        // The least change of one value that the later ones can make up for.
         let every = residue(ranges[t].weight, 0, divisor[t + 1]).1;
         let debt = ranges[t].weight.checked_mul(-every).ok_or(OutOfWork)?;
         let mut vector = solution(ranges, divisor, t + 1, debt).ok_or(OutOfWork)?;
@@ -40,7 +56,8 @@ pub(super) fn solve(
     layers.search(basis.len(), &start, work)
 }
 
-/// The bounds of each value, given those of the others.
+/// The bounds of each value, given those of the others; `None` when some value has none left. The narrower the box, the
+/// fewer layers it meets.
 fn tighten(ranges: &[Range], target: i128) -> Option<SmallVec<[(i128, i128); 12]>> {
     let total: i128 = ranges.iter().map(Range::reach).sum();
     let bound = |range: &Range| {
@@ -52,7 +69,8 @@ fn tighten(ranges: &[Range], target: i128) -> Option<SmallVec<[(i128, i128); 12]
     ranges.iter().map(bound).collect()
 }
 
-/// Some integers from `t` on whose sum of weight times value is the target, which their divisor divides.
+/// Some integers, of either sign, from `from` on whose sum of weight times value is the target, which their divisor
+/// divides; 0 before. `None` when a number leaves `i128`.
 fn solution(ranges: &[Range], divisor: &[i128], from: usize, target: i128) -> Option<Values> {
     let mut values: Values = SmallVec::from_elem(0, ranges.len());
     let mut rest = target;
@@ -64,10 +82,12 @@ fn solution(ranges: &[Range], divisor: &[i128], from: usize, target: i128) -> Op
     Some(values)
 }
 
+/// The scalar product.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
+/// A vector in the coordinates in which the box is a cube of side 1.
 fn scaled(vector: &[i128], scale: &[f64]) -> Floats {
     vector.iter().zip(scale).map(|(&x, scale)| x as f64 * scale).collect()
 }
@@ -77,7 +97,8 @@ fn orthogonal(basis: &[Values], scale: &[f64]) -> Vec<Floats> {
     let mut vectors: Vec<Floats> = Vec::with_capacity(basis.len());
     for vector in basis {
         let mut rest = scaled(vector, scale);
-        // Twice is enough to be orthogonal within rounding.
+        // One pass of Gram-Schmidt loses orthogonality when the basis is nearly dependent. A second one restores it to
+        // rounding (Kahan and Parlett: twice is enough).
         for _ in 0..2 {
             for before in &vectors {
                 let factor = product(&rest, before) / product(before, before);
@@ -90,7 +111,8 @@ fn orthogonal(basis: &[Values], scale: &[f64]) -> Vec<Floats> {
 }
 
 /// Whether each Gram-Schmidt vector is orthogonal to the basis vectors before its own, far within the margin that the
-/// bounds of the layers leave for rounding. In a reduced basis it is; where floats could not tell, nothing is claimed.
+/// bounds of the layers leave for rounding. [`Layers::layers`] counts on it: if it were wrong, a layer that meets the box
+/// could be left out, and a solution missed. In a reduced basis it holds; where it does not the search is given up.
 fn is_orthogonal(duals: &[Floats], basis: &[Values], scale: &[f64]) -> bool {
     duals.iter().enumerate().all(|(k, dual)| {
         let norm = product(dual, dual);
@@ -102,9 +124,12 @@ fn is_orthogonal(duals: &[Floats], basis: &[Values], scale: &[f64]) -> bool {
     })
 }
 
-/// Reduces a basis (Lenstra, Lenstra and Lovasz) in the norm in which the box is a cube.
+/// Reduces a basis (Lenstra, Lenstra and Lovász, Factoring polynomials with rational coefficients, 1982) in the norm in
+/// which the box is a cube.
 ///
-/// The arithmetic that picks the steps may round: every step keeps a basis, and a worse one only costs time.
+/// The floats that choose the steps may round. Every step adds a multiple of one vector to another or exchanges two,
+/// exactly, so that the vectors stay a basis of the same lattice, and a worse choice only costs time. The bound on the
+/// number of steps is there because with rounded decisions nothing proves that they end.
 fn reduce(basis: &mut [Values], scale: &[f64], work: &mut Work) -> Result<(), OutOfWork> {
     let mut k = 0;
     for _ in 0..20_000 {
@@ -128,13 +153,16 @@ fn reduce(basis: &mut [Values], scale: &[f64], work: &mut Work) -> Result<(), Ou
                 let (before, from) = basis.split_at_mut(k);
                 add(&mut from[0], -(factor as i128), &before[j]).ok_or(OutOfWork)?;
             }
-            // A factor that floats cannot hold to the unit leaves something to take away.
+            // A factor past 2^53 is rounded to a multiple of a power of two, so that more than half of the shorter
+            // vector may be left: then another pass takes it away.
             if largest < 1e15 {
                 break;
             }
         }
         let duals = orthogonal(&basis[..=k], scale);
         let norm = |v: &Floats| product(v, v);
+        // The condition of Lovász: unless the new vector is nearly as long as the one before, off what lies before both,
+        // the two are exchanged.
         if k > 0 && {
             let overlap = product(&scaled(&basis[k], scale), &duals[k - 1]) / norm(&duals[k - 1]);
             norm(&duals[k]) < (0.99 - overlap * overlap) * norm(&duals[k - 1])
@@ -148,6 +176,7 @@ fn reduce(basis: &mut [Values], scale: &[f64], work: &mut Work) -> Result<(), Ou
     Err(OutOfWork)
 }
 
+/// Adds a multiple of a vector to another; `None` when a number leaves `i128`.
 fn add(vector: &mut [i128], factor: i128, other: &[i128]) -> Option<()> {
     for (x, y) in vector.iter_mut().zip(other) {
         *x = x.checked_add(factor.checked_mul(*y)?)?;
@@ -155,24 +184,33 @@ fn add(vector: &mut [i128], factor: i128, other: &[i128]) -> Option<()> {
     Some(())
 }
 
+/// The box, and the basis that cuts it into layers.
 struct Layers<'a> {
+    /// The least and the largest value of each coordinate.
     bounds: &'a [(i128, i128)],
     basis: &'a [Values],
     duals: &'a [Floats],
     scale: &'a [f64],
-    /// For each number of basis vectors what bounds the last of them.
+    /// For each number of basis vectors exact bounds of the last coefficient.
     cuts: Vec<Vec<Cut>>,
 }
 
-/// `determinant * s = sum factor * (coordinate - start)` over some coordinates, where `s` is how often the last
-/// vector of a basis is taken: as many coordinates as there are vectors determine it.
+/// An exact bound of how often the last of `k` vectors can be taken.
+///
+/// A point is a start plus a combination of the vectors. As many of its coordinates as there are vectors determine the
+/// coefficients, by Cramer's rule: `determinant * s = sum factor * (coordinate - start)` for the last one, `s`. With
+/// bounds for the coordinates that bounds `s`. It is tighter than the bound along the Gram-Schmidt vector, which counts
+/// all of the box, also what lies outside the plane of the start and the vectors.
 struct Cut {
     determinant: i128,
     factors: SmallVec<[(usize, i128); 4]>,
 }
 
-/// All choices of coordinates that determine how often the last of a few vectors is taken (Cramer's rule). Those with
-/// numbers past `i128` are left out: any of them bounds it, and the best of them as well as can be.
+/// The bounds from every choice of coordinates that determines the last coefficient.
+///
+/// The best of them is the exact bound over the reals: an optimal basis of the dual linear program is one such choice.
+/// Each of them holds, so that those with numbers past `i128` may be left out. With more than four vectors there are too
+/// many choices to be worth it.
 fn cuts(vectors: &[Values]) -> Vec<Cut> {
     let k = vectors.len();
     let Some(coordinates) = vectors.first().map(|vector| vector.len()).filter(|_| (2..=4).contains(&k)) else {
@@ -200,7 +238,8 @@ fn cuts(vectors: &[Values]) -> Vec<Cut> {
     cuts
 }
 
-/// The determinant of the first vectors in some coordinates, as many as there are coordinates.
+/// The determinant of the first vectors in some coordinates, as many as there are coordinates, by expansion along the
+/// last vector; there are three at most. `None` when a number leaves `i128`.
 fn minor(vectors: &[Values], coordinates: &[usize]) -> Option<i128> {
     let Some((last, rest)) = coordinates.len().checked_sub(1).map(|last| (&vectors[last], &vectors[..last])) else {
         return Some(1);
@@ -215,7 +254,7 @@ fn minor(vectors: &[Values], coordinates: &[usize]) -> Option<i128> {
 }
 
 impl Cut {
-    /// How often the last vector can be taken on the way from a start into the box.
+    /// The least and the largest coefficient of the last vector with which a point from a start lies in the box.
     fn layers(&self, start: &Values, bounds: &[(i128, i128)]) -> Option<(i128, i128)> {
         let (mut low, mut high) = (0i128, 0i128);
         for &(t, factor) in &self.factors {
@@ -230,8 +269,10 @@ impl Cut {
 }
 
 impl Layers<'_> {
-    /// A point of the lattice near the middle of the box (Babai's nearest plane): floats are the more exact the
-    /// smaller the way from the start into the box.
+    /// A point of the shifted lattice near the middle of the box (Babai's nearest plane).
+    ///
+    /// The search starts from it, because floats are the more exact the shorter the way from the start into the box is;
+    /// the origin may be as far away as the weights are large. Each pass shortens the way by as much as floats can hold.
     fn near(&self, origin: Values) -> Option<Values> {
         let mut start = origin;
         for _ in 0..3 {
@@ -244,7 +285,7 @@ impl Layers<'_> {
         Some(start)
     }
 
-    /// A point of the box that is the start plus a combination of the first `k` basis vectors.
+    /// A point of the box that is the start plus a combination of the first `k` basis vectors, with `k` at least 1.
     fn search(&self, k: usize, start: &Values, work: &mut Work) -> Result<Option<Values>, OutOfWork> {
         work.tick()?;
         if k == 1 {
@@ -261,29 +302,23 @@ impl Layers<'_> {
             }
         }
         let middle = low + (high - low) / 2;
-        // From the middle outwards: points of the box, where there are any, are densest there.
-        for distance in 0..=(high - low + 1) / 2 {
-            for layer in [middle - distance, middle + distance] {
-                if layer >= low && layer <= high && (distance > 0 || layer == middle) {
-                    let mut next = start.clone();
-                    add(&mut next, layer, &self.basis[k - 1]).ok_or(OutOfWork)?;
-                    let found = self.search(k - 1, &next, work)?;
-                    if found.is_some() || distance == 0 && high == low {
-                        return Ok(found);
-                    }
-                }
-                if distance == 0 {
-                    break;
-                }
+        for layer in outwards(low, middle, high) {
+            let mut next = start.clone();
+            add(&mut next, layer, &self.basis[k - 1]).ok_or(OutOfWork)?;
+            let found = self.search(k - 1, &next, work)?;
+            if found.is_some() {
+                return Ok(found);
             }
         }
         Ok(None)
     }
 
-    /// How often basis vector `k - 1` can be taken, together with those before it, to get from the start into the box.
+    /// The least and the largest coefficient of basis vector `k - 1` with which the start plus a combination of the first
+    /// `k` vectors can lie in the box.
     ///
-    /// Along its Gram-Schmidt vector no basis vector before it counts. The bounds may round, by less than a part in
-    /// 2^40: the margin is far wider, and a layer that is tried in vain does no harm.
+    /// The Gram-Schmidt vector of a basis vector is orthogonal to the ones before it, so that along it the coefficient
+    /// alone counts. The bounds may round, by less than a part in 2^40: the margin is far wider, and a layer that is
+    /// tried in vain does no harm.
     fn layers(&self, k: usize, start: &Values) -> (f64, f64) {
         let dual = &self.duals[k - 1];
         let norm = product(dual, dual);

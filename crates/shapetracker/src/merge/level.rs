@@ -1,10 +1,13 @@
 //! The two sides of a pair: the earlier view as mixed-radix digits, the later one as a box of indices.
+//!
+//! This is the one place where positions are split into digits and where neighbouring axes are joined.
 
+use indexpr::boundary::is_affine;
 use smallvec::SmallVec;
 
 use crate::{Dims, Ranges, View};
 
-/// An index of a [`Box`]: one entry for each of its axes.
+/// An index of a [`IndexBox`]: one entry for each of its axes.
 pub(crate) type Point = SmallVec<[i64; 8]>;
 
 /// The earlier view as a function of a linear position `x`: `x` is split into mixed-radix digits, each with a stride.
@@ -31,7 +34,17 @@ pub(crate) struct Digit {
     pub(crate) end: i64,
 }
 
+/// Whether an axis goes on where the axis inside it ends, so that the two are one axis as far as addresses go.
+#[inline]
+pub(crate) fn continues(outer_stride: i64, inner_size: i64, inner_stride: i64) -> bool {
+    // A product past `i64` is no stride of a view.
+    inner_stride.checked_mul(inner_size) == Some(outer_stride)
+}
+
 impl Digit {
+    /// A digit that is always 0.
+    pub(crate) const ZERO: Digit = Digit { weight: 1, size: 1, stride: 0, begin: 0, end: 1 };
+
     pub(crate) fn is_masked(&self) -> bool {
         self.begin > 0 || self.end < self.size
     }
@@ -43,18 +56,20 @@ impl Level {
     pub(crate) fn of(view: &View) -> Level {
         let mask = view.mask();
         let mut level = Level { digits: SmallVec::new(), offset: view.offset().into(), masked: false };
-        let mut inner = Digit { weight: 1, size: 1, stride: 0, begin: 0, end: 1 };
+        let mut inner = Digit::ZERO;
         for (axis, (&size, &stride)) in view.shape().iter().zip(view.strides()).enumerate().rev() {
             if size == 1 {
                 continue;
             }
             let (begin, end) = mask.map_or((0, size), |mask| mask[axis]);
-            if !inner.is_masked() && inner.stride.checked_mul(inner.size) == Some(stride) {
+            if !inner.is_masked() && continues(stride, inner.size, inner.stride) {
                 inner.begin = begin * inner.size;
                 inner.end = end * inner.size;
                 inner.size *= size;
             } else if end - begin == 1 {
-                // With one valid value (and so stride 0) the axis places the valid range of the inner one.
+                // With one valid value (and so stride 0, in a canonical view) the axis only says in which copy of the
+                // inner one the valid range lies. Values count from the first copy, so that the offset goes back by
+                // as much as the range goes up.
                 let shift = begin * inner.size;
                 level.offset -= i128::from(inner.stride) * i128::from(shift);
                 inner.begin += shift;
@@ -78,14 +93,15 @@ impl Level {
 
     /// The view under another shape with the same number of elements, if each new axis is a part of one digit.
     ///
-    /// That is how nearly every reshape is one view; of the others [`merge`](super::merge()) knows.
+    /// Nearly every reshape that is one view is so in this way. `None` says nothing: [`merge`](super::merge()) decides
+    /// the others.
     #[inline]
     pub(crate) fn reshaped(&self, shape: &[i64]) -> Option<View> {
         let mut strides = Dims::from_elem(0, shape.len());
         let mut mask = self.masked.then(|| shape.iter().map(|&size| (0, size)).collect::<Ranges>());
         let mut digits = self.digits.iter();
         // What is left of the digit that is being shared out.
-        let mut rest = Digit { weight: 1, size: 1, stride: 0, begin: 0, end: 1 };
+        let mut rest = Digit::ZERO;
         for (axis, &size) in shape.iter().enumerate().rev().filter(|(_, size)| **size > 1) {
             if rest.size == 1 {
                 rest = *digits.next()?;
@@ -95,6 +111,8 @@ impl Level {
                 if size == rest.size {
                     mask[axis] = (rest.begin, rest.end);
                 } else if rest.begin % size == 0 && rest.end % size == 0 && rest.end - rest.begin > size {
+                    // The range is whole copies of the new axis, and more than one: one copy alone would need the
+                    // stride 0 of a canonical view, which is left to merging.
                     (rest.begin, rest.end) = (rest.begin / size, rest.end / size);
                 } else {
                     return None;
@@ -124,7 +142,9 @@ impl Level {
         !self.masked || self.each_digit(position, |digit, value| digit.begin <= value && value < digit.end)
     }
 
-    fn each_digit(&self, position: i64, mut visit: impl FnMut(&Digit, i64) -> bool) -> bool {
+    /// Shows each digit with its value at a position, innermost first, for as long as the visitor returns true. Returns
+    /// whether it always did.
+    pub(crate) fn each_digit(&self, position: i64, mut visit: impl FnMut(&Digit, i64) -> bool) -> bool {
         let mut rest = position;
         let outermost = self.digits.len().saturating_sub(1);
         self.digits.iter().enumerate().all(|(j, digit)| {
@@ -139,7 +159,7 @@ impl Level {
 ///
 /// Axes with one index and axes of stride 0 are left out: they do not move the position.
 #[derive(Clone, Debug)]
-pub(crate) struct Box {
+pub(crate) struct IndexBox {
     pub(crate) axes: SmallVec<[Axis; 8]>,
     /// The position at the first corner.
     pub(crate) origin: i64,
@@ -154,12 +174,12 @@ pub(crate) struct Axis {
     pub(crate) size: i64,
 }
 
-impl Box {
+impl IndexBox {
     /// The valid indices of a view that has some.
     #[inline]
-    pub(crate) fn of(view: &View) -> Box {
+    pub(crate) fn of(view: &View) -> IndexBox {
         let mask = view.mask();
-        let mut space = Box { axes: SmallVec::new(), origin: 0 };
+        let mut space = IndexBox { axes: SmallVec::new(), origin: 0 };
         let mut origin = i128::from(view.offset());
         for (axis, (&size, &stride)) in view.shape().iter().zip(view.strides()).enumerate() {
             if stride != 0 {
@@ -174,7 +194,8 @@ impl Box {
 
     /// The position at a point of the box.
     pub(crate) fn position(&self, point: &[i64]) -> i64 {
-        // The sum is in range though its parts may not be: next to memory, positions may span all of `i64`.
+        // The sum is in range though its parts may not be: for a stack of one view the positions are addresses, which
+        // may span all of `i64`.
         let moved = |position: i64, (axis, &i): (&Axis, &i64)| position.wrapping_add(axis.stride.wrapping_mul(i));
         self.axes.iter().zip(point).fold(self.origin, moved)
     }
@@ -204,28 +225,13 @@ impl Box {
 
     /// The quotient `floor(position / divisor)` as an affine function of the point, if it is one on this box.
     ///
-    /// It is exactly if the remainders, with steps chosen so that the first steps fit, never leave `0..divisor`.
-    /// Tells the step along each axis on the way, and returns the value at the first corner.
-    pub(crate) fn quotient(&self, divisor: i64, mut step: impl FnMut(usize, i64)) -> Option<i64> {
+    /// That is the boundary test ([`is_affine`]), which is exact on a box: an affine quotient must have the steps that the
+    /// first step of each axis shows, and is the quotient exactly if what they leave never leaves `0..divisor`. Hands out
+    /// the steps that are not 0, and returns the value at the first corner.
+    pub(crate) fn quotient(&self, divisor: i64, step: impl FnMut(usize, i64)) -> Option<i64> {
         let (constant, remainder) = (self.origin / divisor, self.origin % divisor);
-        let (mut low, mut high) = (remainder, remainder);
-        for (l, axis) in self.axes.iter().enumerate().filter(|(_, axis)| axis.size > 1) {
-            let mut next = remainder + axis.stride;
-            // Most steps are small, and division is slow.
-            if next < 0 || next >= divisor {
-                let carries = next.div_euclid(divisor);
-                next -= carries * divisor;
-                step(l, carries);
-            }
-            // What is past `i64` is out of range all the same.
-            let reach = (next - remainder).saturating_mul(axis.size - 1);
-            low = low.saturating_add(reach.min(0));
-            high = high.saturating_add(reach.max(0));
-            if low < 0 || high >= divisor {
-                return None;
-            }
-        }
-        Some(constant)
+        let axes = self.axes.iter().map(|axis| (axis.stride, axis.size - 1));
+        is_affine(remainder, divisor, axes, step).then_some(constant)
     }
 }
 

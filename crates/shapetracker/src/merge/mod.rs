@@ -5,22 +5,25 @@
 //!
 //! - [`level`] holds the earlier view as digits and the later one as a box of indices;
 //! - [`validity`] decides which indices are valid, and whether they are a box;
-//! - [`overflow`] decides whether the address is affine on that box;
-//! - [`equation`] answers the one question that both come down to, with [`lattice`] where sizes are large, and
-//!   [`system`] several of them at once;
-//! - [`stack`] does the same for stacks of any height, with [`steps`] for the patterns of carries and [`glance`] for a
-//!   quick no, and [`questions`] answers what else is asked of them;
+//! - [`overflow`] decides whether the address is affine on that box, by the patterns of [`carries`];
+//! - [`equation`] answers the one question that both come down to, a bounded linear equation, with [`lattice`] where
+//!   sizes are large, and [`system`] several of them with common variables;
+//! - [`stack`] does the same for stacks of any height, with [`steps`] for the patterns of carries and [`refute`] for a
+//!   quick no; [`affine`] asks for an affine address where the valid indices are no box, and [`questions`] what else is
+//!   asked of stacks; [`sample`] gives both points to look at first;
 //! - [`conditions`](mod@conditions) tells what the strides must satisfy;
 //! - [`witness`] is the evidence.
 
+mod affine;
+mod carries;
 mod conditions;
 pub(crate) mod equation;
-mod glance;
 mod lattice;
 pub(crate) mod level;
 mod overflow;
-mod plane;
 mod questions;
+mod refute;
+mod sample;
 pub(crate) mod stack;
 mod steps;
 mod system;
@@ -28,13 +31,13 @@ mod validity;
 mod witness;
 
 pub use conditions::{Conditions, conditions};
-pub use witness::{Step, Undecided, Unmerged, Witness};
+pub use witness::{Unanswered, Undecided, UnitStep, Unmerged, Witness};
 
 use crate::error::{Error, Fault};
 use crate::view::check_inside;
 use crate::{Dims, Ranges, View};
 use equation::{OutOfWork, Work};
-use level::{Box, Level};
+use level::{IndexBox, Level};
 use overflow::Address;
 use validity::Validity;
 
@@ -84,6 +87,8 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
     if earlier.is_empty() || later.is_empty() {
         return Ok(View::nothing(later.shape()));
     }
+    #[cfg(test)]
+    decisions::count();
     let level = Level::of(earlier);
     let mut work = Work::new();
     let space = if level.masked {
@@ -93,8 +98,9 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
             Validity::Box(space) => space,
         }
     } else {
-        Box::of(later)
+        IndexBox::of(later)
     };
+    // On the box of valid indices nothing is masked any more, and the address alone decides.
     let mut address = Address::default();
     match overflow::uneven_steps(&level, &space, &mut address, &mut work)? {
         None => Ok(view(&address, &space, later, level.masked || later.mask().is_some())?),
@@ -103,10 +109,29 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
                 let index = space.index(&at, later);
                 let from = level.address(space.position(&at)) as i64;
                 at[uneven.axis] += 1;
-                Step { index, from, to: level.address(space.position(&at)) as i64 }
+                UnitStep { index, from, to: level.address(space.position(&at)) as i64 }
             });
             Err(Unmerged::Witness(Witness::UnevenStep { axis: space.axes[uneven.axis].axis, steps }))
         }
+    }
+}
+
+/// How many pairs have been decided, for tests of who decides them.
+#[cfg(test)]
+pub(crate) mod decisions {
+    use std::cell::Cell;
+
+    thread_local!(static COUNT: Cell<usize> = const { Cell::new(0) });
+
+    pub(super) fn count() {
+        COUNT.set(COUNT.get() + 1);
+    }
+
+    /// What a function returns, and how many pairs it decides on this thread.
+    pub(crate) fn counted<T>(f: impl FnOnce() -> T) -> (T, usize) {
+        let before = COUNT.get();
+        let answer = f();
+        (answer, COUNT.get() - before)
     }
 }
 
@@ -136,7 +161,7 @@ pub(crate) fn reshape(view: &View, shape: &[i64]) -> Result<View, Unmerged> {
 }
 
 /// The view of a pair whose address is affine on the box of its valid indices.
-fn view(address: &Address, space: &Box, later: &View, masked: bool) -> Result<View, Error> {
+fn view(address: &Address, space: &IndexBox, later: &View, masked: bool) -> Result<View, Error> {
     let mut strides = Dims::from_elem(0, later.rank());
     let mut offset = i128::from(address.first);
     for (axis, &stride) in space.axes.iter().zip(&address.strides).filter(|(axis, _)| axis.size > 1) {
@@ -158,6 +183,12 @@ fn view(address: &Address, space: &Box, later: &View, masked: bool) -> Result<Vi
 impl From<OutOfWork> for Undecided {
     fn from(_: OutOfWork) -> Self {
         Undecided
+    }
+}
+
+impl From<OutOfWork> for Unanswered {
+    fn from(_: OutOfWork) -> Self {
+        Undecided.into()
     }
 }
 

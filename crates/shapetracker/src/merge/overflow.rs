@@ -1,10 +1,23 @@
-//! Is the address affine on a box of valid indices? Overflow patterns decide.
+//! Is the address affine on a box of valid indices? For a pair of views, decided by the carries between digits.
+//!
+//! With the digits of the earlier view, the address at position `x` is
+//! `offset + stride * x + sum jump[j] * floor(x / weight[j])` over the boundaries `j` between neighbouring digits, where
+//! `jump[j]` is the stride above the boundary less the size times the stride below it. On a box of indices `x` is
+//! affine, so that only the quotients can make the address anything else. Three cases, from the cheapest on:
+//!
+//! 1. Every quotient is affine on the box ([`IndexBox::quotient`]): so is the address.
+//! 2. A quotient is not. Then some step along some axis carries over its boundary unlike the first step of the axis
+//!    does. If that moves the address unlike the first step, the two steps are the witness. With a single such boundary
+//!    it always does, since its jump is not 0.
+//! 3. Jumps over several boundaries may cancel, as in the pair `(10, 9, 4):(140, 11, 13)` and `(6):(9)`. Then every
+//!    pattern of carries that moves the address unlike the first step is tried, until some step has it (uit de Bos,
+//!    Merging tensor views, theorem 10, applied to the patterns of section 4).
 
 use smallvec::SmallVec;
 
+use super::carries::{Steps, Visitor};
 use super::equation::{OutOfWork, Work};
-use super::level::{Box, Level, Point};
-use super::validity::{Interval, point_with_digits};
+use super::level::{IndexBox, Level, Point};
 
 /// An address that is affine on a box. The strides are right modulo 2^64: addresses fit, their differences may not.
 #[derive(Default)]
@@ -31,14 +44,9 @@ struct Boundary {
 }
 
 /// Two steps that differ, or `None` when the address is affine on the box: then it is put into `address`.
-///
-/// The address is `offset + stride * x + sum jump[j] * floor(x / weight[j])` over the boundaries `j` between digits.
-/// A quotient that is affine on the box contributes an affine part. If none is left, the address is affine. Those that
-/// are left each have a step that carries unlike the first step of its axis; if it does not move the address unlike
-/// the first because jumps cancel, the patterns of carries tell whether they always do.
 pub(crate) fn uneven_steps(
     level: &Level,
-    space: &Box,
+    space: &IndexBox,
     address: &mut Address,
     work: &mut Work,
 ) -> Result<Option<Uneven>, OutOfWork> {
@@ -72,7 +80,9 @@ pub(crate) fn uneven_steps(
             return Ok(Some(uneven));
         }
     }
-    let uneven = Patterns { space, boundaries: &boundaries }.search(work)?;
+    let uneven = uneven_pattern(space, &boundaries, work)?;
+    // The quotients that are not affine add up to something that is, if there is no such step. What it is cannot be
+    // summed from them, so that the address is read off at the corner and one step from it.
     *first = level.address(space.origin) as i64;
     for (stride, axis) in strides.iter_mut().zip(&space.axes).filter(|(_, axis)| axis.size > 1) {
         *stride = (level.address(space.origin + axis.stride) as i64).wrapping_sub(*first);
@@ -90,9 +100,10 @@ fn jump(boundaries: &[Boundary], from: i64, stride: i64, always: impl Fn(i64) ->
 
 /// Two steps of which exactly one carries over a boundary whose quotient is not affine on the box.
 ///
-/// The remainder, with steps chosen so that the first steps of the box fit, leaves its range on the way to one of two
-/// corners; the step on which it does so carries once more, or once less, than the first step of that axis.
-fn first_carry(space: &Box, weight: i64) -> Uneven {
+/// The quotient is not affine because the remainder, with steps chosen so that the first steps of the box fit, leaves
+/// its range at one of two corners: the one where it is largest, or the one where it is least. On the way there, axis by
+/// axis, the step on which it leaves carries once more, or once less, than the first step of its axis.
+fn first_carry(space: &IndexBox, weight: i64) -> Uneven {
     let start = i128::from(space.origin % weight);
     let zero = Point::from_elem(0, space.axes.len());
     for sign in [1, -1] {
@@ -116,70 +127,50 @@ fn first_carry(space: &Box, weight: i64) -> Uneven {
     unreachable!("the quotient is not affine, so that some step carries unlike the first")
 }
 
-/// The search for a step whose pattern of carries moves the address unlike the first step of its axis.
-struct Patterns<'a> {
-    space: &'a Box,
-    boundaries: &'a [Boundary],
+/// A step whose pattern of carries moves the address unlike the first step of its axis.
+fn uneven_pattern(space: &IndexBox, boundaries: &[Boundary], work: &mut Work) -> Result<Option<Uneven>, OutOfWork> {
+    let weights: SmallVec<[i64; 8]> = boundaries.iter().map(|boundary| boundary.weight).collect();
+    for (l, axis) in space.axes.iter().enumerate() {
+        if axis.size == 1 {
+            continue;
+        }
+        // The steps of the axis start at all of its indices but the last.
+        let mut starts = space.clone();
+        starts.restrict(l, 0, axis.size - 1);
+        let sign = i128::from(axis.stride.signum());
+        // What the stride itself holds of a weight is carried on every step alike, and is left out on both sides.
+        let first = jump(boundaries, space.origin, axis.stride, |weight| axis.stride / weight);
+        let mut unlike = UnlikeFirst { boundaries, sign, first, found: None };
+        Steps { starts, stride: axis.stride, weights: &weights }.visit(&mut unlike, work)?;
+        if let Some(at) = unlike.found {
+            return Ok(Some(Uneven { axis: l, at: [Point::from_elem(0, at.len()), at] }));
+        }
+    }
+    Ok(None)
 }
 
-impl Patterns<'_> {
-    fn search(&self, work: &mut Work) -> Result<Option<Uneven>, OutOfWork> {
-        for (l, axis) in self.space.axes.iter().enumerate() {
-            if axis.size == 1 {
-                continue;
-            }
-            // The steps of the axis start at all of its indices but the last.
-            let mut starts = self.space.clone();
-            starts.restrict(l, 0, axis.size - 1);
-            let first = jump(self.boundaries, self.space.origin, axis.stride, |weight| axis.stride / weight);
-            let mut intervals = SmallVec::new();
-            if let Some(at) = self.walk(&starts, axis.stride, first, &mut intervals, false, 0, work)? {
-                return Ok(Some(Uneven { axis: l, at: [Point::from_elem(0, at.len()), at] }));
-            }
-        }
-        Ok(None)
+/// Looks for a pattern that moves the address unlike the first step.
+struct UnlikeFirst<'a> {
+    boundaries: &'a [Boundary],
+    /// Whether steps carry (1) or borrow (-1).
+    sign: i128,
+    /// How far the carries of the first step move the address.
+    first: i128,
+    found: Option<Point>,
+}
+
+impl Visitor for UnlikeFirst<'_> {
+    /// Not when the address moves as on the first step whatever follows. With all carries known that is the question.
+    fn wants(&self, carries: &[i64]) -> bool {
+        let (known, open) = self.boundaries.split_at(carries.len());
+        let jump: i128 = known.iter().zip(carries).map(|(boundary, &carry)| boundary.jump * i128::from(carry)).sum();
+        let least: i128 = open.iter().map(|boundary| (boundary.jump * self.sign).min(0)).sum();
+        let most: i128 = open.iter().map(|boundary| (boundary.jump * self.sign).max(0)).sum();
+        jump + least != self.first || jump + most != self.first
     }
 
-    /// A start whose carries over the boundaries from the next one on can be such that the jumps differ from those of
-    /// the first step. `intervals` holds what the carries so far say of the digits, `carry` the last of them, and
-    /// `jump` how far they have moved the address.
-    #[allow(clippy::too_many_arguments)]
-    fn walk(
-        &self,
-        starts: &Box,
-        stride: i64,
-        first: i128,
-        intervals: &mut SmallVec<[Interval; 4]>,
-        carry: bool,
-        jump: i128,
-        work: &mut Work,
-    ) -> Result<Option<Point>, OutOfWork> {
-        let next = intervals.len();
-        let rest = &self.boundaries[next..];
-        let least: i128 = rest.iter().map(|boundary| (boundary.jump * i128::from(stride.signum())).min(0)).sum();
-        let most: i128 = rest.iter().map(|boundary| (boundary.jump * i128::from(stride.signum())).max(0)).sum();
-        if jump + least == first && jump + most == first {
-            return Ok(None); // Whatever follows, the address moves as on the first step.
-        }
-        let point = match next {
-            0 => Some(Point::from_elem(0, starts.axes.len())), // Nothing is said of the digits so far.
-            _ => point_with_digits(starts, intervals, work)?,
-        };
-        if rest.is_empty() || point.is_none() {
-            return Ok(point);
-        }
-        let weight = if next == 0 { 1 } else { self.boundaries[next - 1].weight };
-        let size = rest[0].weight / weight;
-        for carries in [true, false] {
-            let Some(interval) = Interval::before_step(stride, weight, size, carry, carries) else { continue };
-            intervals.push(interval);
-            let more = if carries { rest[0].jump * i128::from(stride.signum()) } else { 0 };
-            let found = self.walk(starts, stride, first, intervals, carries, jump + more, work)?;
-            if found.is_some() {
-                return Ok(found);
-            }
-            intervals.pop();
-        }
-        Ok(None)
+    fn meet(&mut self, _: &[i64], start: Point) -> bool {
+        self.found = Some(start);
+        true
     }
 }

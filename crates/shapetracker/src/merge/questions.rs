@@ -1,7 +1,7 @@
 //! What is asked of a stack of views besides whether it is one.
 
 use super::equation::{OutOfWork, Work};
-use super::level::{Axis, Box, Point};
+use super::level::{Axis, IndexBox, Point};
 use super::stack::{Demand, Stacked};
 use super::steps::Sought;
 use super::system::System;
@@ -208,7 +208,7 @@ impl Stacked<'_> {
     /// An index that is valid here and not in the other stack.
     fn valid_only_here(&self, other: &Stacked<'_>, work: &mut Work) -> Result<Option<Dims>, OutOfWork> {
         let whole = self.whole();
-        let index = |part: &Box, point: Point| Some(part.index(&point, self.later));
+        let index = |part: &IndexBox, point: Point| Some(part.index(&point, self.later));
         let mut inside = whole.clone();
         for l in 0..whole.axes.len() {
             let (begin, end) = other.later.range(l);

@@ -1,16 +1,18 @@
 //! Stacks of any height, and two stacks at once: the exact questions that a pair's equations do not cover.
 //!
-//! A stack is a chain of digits: the digits of one view, through its strides, make the position whose digits the next
-//! view reads. Each view adds one equation to a [`System`].
+//! A stack is a chain of digits: the digits of one view, through its strides, make the position whose digits the view
+//! under it reads. Each view adds one equation to a [`System`]: the sum of strides times digits above is the sum of
+//! weights times digits below. A run of views may be one view although no pair in it is, so that it does not do to
+//! merge neighbours.
 
 use smallvec::SmallVec;
 
 use super::equation::{OutOfWork, Work};
-use super::level::{Axis, Box, Level, Point};
+use super::level::{Axis, IndexBox, Level, Point};
 use super::steps::Sought;
 use super::system::System;
 use super::validity::{Search, Validity, decide};
-use super::{Step, Unmerged, Witness};
+use super::{UnitStep, Unmerged, Witness};
 use crate::error::{Error, Fault};
 use crate::{Dims, Ranges, View};
 
@@ -48,7 +50,7 @@ impl<'a> Stacked<'a> {
     }
 
     /// The valid indices of the last view as a box, with every axis in it.
-    pub(super) fn whole(&self) -> Box {
+    pub(super) fn whole(&self) -> IndexBox {
         let axes = (0..self.later.rank()).map(|axis| {
             let (first, end) = self.later.range(axis);
             Axis { axis, stride: self.later.strides()[axis], first, size: end - first }
@@ -56,7 +58,7 @@ impl<'a> Stacked<'a> {
         let first = axes.clone().fold(i128::from(self.later.offset()), |position, axis| {
             position + i128::from(axis.stride) * i128::from(axis.first)
         });
-        Box { axes: axes.collect(), origin: first as i64 }
+        IndexBox { axes: axes.collect(), origin: first as i64 }
     }
 
     /// The address at a position of the last view, or `None` where it is masked.
@@ -66,8 +68,8 @@ impl<'a> Stacked<'a> {
             .try_fold(position, |position, level| level.is_valid(position).then(|| level.address(position) as i64))
     }
 
-    /// One index variable an axis, bounded by a box.
-    pub(super) fn index_variables(system: &mut System, part: &Box) -> Vec<usize> {
+    /// One index variable per axis, bounded by a box.
+    pub(super) fn index_variables(system: &mut System, part: &IndexBox) -> Vec<usize> {
         let bounds = part.axes.iter().map(|axis| (axis.first, axis.first + axis.size - 1));
         bounds.map(|(first, last)| system.variable(first.into(), last.into())).collect()
     }
@@ -114,7 +116,7 @@ impl<'a> Stacked<'a> {
         })
     }
 
-    fn point(&self, part: &Box, demand: Demand, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
+    fn point(&self, part: &IndexBox, demand: Demand, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
         let mut system = System::default();
         let index = Self::index_variables(&mut system, part);
         self.trace(&mut system, &index, demand);
@@ -123,7 +125,8 @@ impl<'a> Stacked<'a> {
     }
 
     /// Two unit steps in a box of valid indices that move the address by different amounts.
-    fn uneven_steps(&self, space: &Box, work: &mut Work) -> Result<Option<(usize, [Point; 2])>, OutOfWork> {
+    fn uneven_steps(&self, space: &IndexBox, work: &mut Work) -> Result<Option<(usize, [Point; 2])>, OutOfWork> {
+        // As for a pair: every step must move the address as the first step of its axis does (uit de Bos, theorem 10).
         let corner = Point::from_elem(0, space.axes.len());
         for (l, axis) in space.axes.iter().enumerate().filter(|(_, axis)| axis.size > 1 && axis.stride != 0) {
             let ends = [space.origin, space.origin + axis.stride].map(|position| self.address(position));
@@ -147,11 +150,11 @@ impl Trace {
 }
 
 impl Search for Stacked<'_> {
-    fn valid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
+    fn valid_point(&self, part: &IndexBox, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
         self.point(part, Demand::Valid, work)
     }
 
-    fn invalid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
+    fn invalid_point(&self, part: &IndexBox, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
         for demand in self.outsides() {
             let point = self.point(part, demand, work)?;
             if point.is_some() {
@@ -161,7 +164,7 @@ impl Search for Stacked<'_> {
         Ok(None)
     }
 
-    fn is_valid(&self, space: &Box, point: &Point) -> bool {
+    fn is_valid(&self, space: &IndexBox, point: &Point) -> bool {
         self.address(space.position(point)).is_some()
     }
 }
@@ -171,7 +174,7 @@ pub(crate) fn single_view(views: &[View], work: &mut Work) -> Result<View, Unmer
     let Some(last) = views.last() else { return Err(Error::from(Fault::NoViews { op: "merge" }).into()) };
     let Some(stack) = Stacked::of(views) else { return Ok(View::nothing(last.shape())) };
     let whole = stack.whole();
-    if let Some(witness) = stack.glance(&whole) {
+    if let Some(witness) = stack.refute(&whole) {
         return Err(Unmerged::Witness(witness));
     }
     let space = match decide(&stack, last, whole, work)? {
@@ -186,7 +189,7 @@ pub(crate) fn single_view(views: &[View], work: &mut Work) -> Result<View, Unmer
             let index = space.index(&at, last);
             let from = address(space.position(&at));
             at[axis] += 1;
-            Step { index, from, to: address(space.position(&at)) }
+            UnitStep { index, from, to: address(space.position(&at)) }
         });
         return Err(Unmerged::Witness(Witness::UnevenStep { axis, steps }));
     }

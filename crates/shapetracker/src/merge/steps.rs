@@ -1,7 +1,13 @@
-//! Unit steps through a stack: the patterns of carries, level by level.
+//! Unit steps through a stack of any height: the patterns of carries, level by level.
+//!
+//! At each level a step moves the position by a known amount, which the pattern of carries turns into a known change of
+//! each digit, and so into the amount by which the position of the next level moves. The patterns are those of
+//! [`carries`](super::carries); what they say of digits are bounds of variables of a [`System`], because the digits of
+//! all levels have to agree on one index.
 
+use super::carries::{Passage, passages};
 use super::equation::{OutOfWork, Work};
-use super::level::{Box, Level, Point};
+use super::level::{IndexBox, Level, Point};
 use super::stack::{Demand, Stacked};
 use super::system::System;
 
@@ -15,10 +21,11 @@ pub(super) enum Sought {
 }
 
 impl Stacked<'_> {
-    /// A valid index in a box of starts from which a unit step along axis `l`, backwards if asked, is as sought.
+    /// A valid index, in a box of starts, from which a unit step along axis `l` is of the kind that is looked for. The
+    /// step goes to the next index, or with `back` to the one before.
     pub(super) fn step(
         &self,
-        starts: &Box,
+        starts: &IndexBox,
         l: usize,
         back: bool,
         sought: Sought,
@@ -60,7 +67,7 @@ struct Pattern {
 type Found = Result<Option<Vec<i128>>, OutOfWork>;
 
 impl Walk<'_> {
-    /// Level `k`, entered by a position that moves by `step`.
+    /// Goes on with level `k`, whose position moves by `step`. Below the last level `step` is how far the address moves.
     fn level(&mut self, k: usize, step: i128, pattern: Pattern) -> Found {
         let Some(level) = self.levels.get(k) else {
             return match self.sought {
@@ -75,12 +82,14 @@ impl Walk<'_> {
         self.digit(level, k, step, 0, Pattern { carry: false, next: 0, ..pattern })
     }
 
-    /// Digit `j` of level `k`.
+    /// Goes on with digit `j` of level `k`.
     fn digit(&mut self, level: &Level, k: usize, step: i128, j: usize, pattern: Pattern) -> Found {
         self.work.tick()?;
         let Some(digit) = level.digits.get(j).copied() else {
             return match pattern {
-                Pattern { carry: true, .. } => Ok(None), // The position would leave the view.
+                // The position would leave the view, which no step of a tracker does.
+                Pattern { carry: true, .. } => Ok(None),
+                // Once a digit leaves its valid range the levels below do not matter.
                 Pattern { left: true, bounds, .. } => self.system.within(bounds, self.work),
                 Pattern { next, .. } => self.level(k + 1, next, pattern),
             };
@@ -89,14 +98,8 @@ impl Walk<'_> {
         let (size, quotient) = (i128::from(digit.size), step.abs() / i128::from(digit.weight));
         let by = if outermost { quotient } else { quotient % size } + i128::from(pattern.carry);
         let (begin, end) = (i128::from(digit.begin), i128::from(digit.end));
-        for carry in [false, true] {
-            let (low, high, change) = match (step >= 0, carry) {
-                (true, false) => (0, size - by, by),
-                (true, true) => (size - by, size, by - size),
-                (false, false) => (by, size, -by),
-                (false, true) => (0, by, size - by),
-            };
-            // Where the digit ends up: still valid; or, for those who seek it, not.
+        for Passage { carries: carry, begin: low, end: high, change } in passages(step >= 0, by, size) {
+            // Where the digit ends up: in its valid range; or, where invalid indices are looked for, below or above it.
             let ends = [(begin, end, false), (0, begin, true), (end, size, true)];
             let ends = match (self.sought, pattern.left) {
                 (Sought::Unlike(_), _) => &ends[..1],
@@ -105,6 +108,7 @@ impl Walk<'_> {
             };
             for &(first, past, left) in ends {
                 let variable = self.digits[k][j];
+                // Before the step the digit lies in the interval of the passage, and after it in the one of the end.
                 let (from, to) = pattern.bounds[variable];
                 let narrowed = (from.max(low).max(first - change), to.min(high - 1).min(past - 1 - change));
                 if narrowed.0 <= narrowed.1 {

@@ -1,8 +1,10 @@
 //! Several bounded linear equations with common variables, for stacks of more than two views and for two stacks at
 //! once.
 //!
-//! Bounds and divisors are propagated through all equations; where that leaves equations without a common variable,
-//! each is settled on its own ([`equation`](super::equation)); otherwise a common variable is split in two.
+//! Bounds and divisors are propagated through all equations. Where that leaves equations without a common variable, each
+//! is solved on its own ([`equation`](super::equation)); otherwise the range of a common variable is cut in half, and
+//! both halves are tried. That is branch and bound with exact leaves: it ends because the halves do, and finds a
+//! solution if there is one.
 
 use smallvec::SmallVec;
 
@@ -69,7 +71,8 @@ impl System {
         Ok(None)
     }
 
-    /// The variable with the fewest values among those that are not fixed and occur in several equations.
+    /// The variable with the fewest values among those that are not fixed and occur in several equations: with it fixed
+    /// the equations are soonest apart.
     fn shared_variable(&self, bounds: &[(i128, i128)]) -> Option<usize> {
         let mut rows_of = vec![0u8; bounds.len()];
         for row in &self.rows {
@@ -105,7 +108,8 @@ impl System {
         if bounds.iter().any(|&(low, high)| low > high) {
             return Ok(false);
         }
-        // Bounds that creep towards each other are left to splitting, which halves them.
+        // Two equations may narrow each other's bounds by one at a time, which could take as long as the bounds are wide.
+        // After a few rounds that is left to splitting, which halves them.
         for _ in 0..12 {
             work.tick()?;
             let mut narrowed = false;
@@ -124,13 +128,16 @@ impl System {
     }
 }
 
+/// What became of the bounds.
 enum Narrowed {
+    /// Some variable has no value left.
     Empty,
     Yes,
     No,
 }
 
 impl Row {
+    /// Narrows the bounds of each variable by what this equation says of it, given the bounds of the others.
     fn narrow(&self, bounds: &mut [(i128, i128)]) -> Result<Narrowed, OutOfWork> {
         // What the terms can sum to, and the target that is left for those that are not fixed.
         let (mut low, mut high, mut target) = (0i128, 0i128, self.target);

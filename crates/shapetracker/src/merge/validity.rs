@@ -1,9 +1,14 @@
 //! Which indices of a pair are valid, and are they a box?
+//!
+//! An index is valid where every masked digit of the earlier view lies in its range. A view's mask is a box, so the
+//! valid indices must be one. Two ways lead to the answer. A digit that is affine on the box is a linear inequality: it
+//! cuts the axes ([`cut_by_digits`]), and where all of it then lies in its range it is done with. For the other digits
+//! valid and invalid points are found as solutions of equations ([`decide`]).
 
 use smallvec::SmallVec;
 
 use super::equation::{OutOfWork, Term, Work, div_ceil, div_floor, gcd, solve};
-use super::level::{Affine, Box, Digit, Level, Point};
+use super::level::{Affine, Digit, IndexBox, Level, Point};
 use crate::{Dims, View};
 
 /// What the valid indices of a pair are.
@@ -11,35 +16,39 @@ pub(crate) enum Validity {
     /// Nothing is valid.
     Empty,
     /// The box, which may be smaller than the one asked about.
-    Box(Box),
+    Box(IndexBox),
     /// Not a box: two valid indices, and one between them that is not.
     Hole([Dims; 2], Dims),
 }
 
 /// Decides the valid indices of a box of the later view: those at which every masked digit lies in its range.
 ///
-/// First each digit that is affine on the box cuts the axes it depends on, which settles most pairs of real programs.
+/// First each digit that is affine on the box cuts the axes it depends on, which decides most pairs of real programs.
 /// What is left is a question of equations.
 pub(crate) fn valid_box(level: &Level, later: &View, work: &mut Work) -> Result<Validity, OutOfWork> {
-    let mut space = Box::of(later);
+    let mut space = IndexBox::of(later);
     let mut open = SmallVec::new();
-    // Each round works on the box cut by the one before. Crafted digits could take turns for long: rounds are few.
+    // Each round works on the box cut by the one before, on which more digits may be affine. Crafted digits could cut
+    // off one index at a time in turns: after a few rounds the equations take over, which find the same box.
     for round in 0.. {
-        match settle(level, &mut space, round < 8, &mut open) {
+        match cut_by_digits(level, &mut space, round < 8, &mut open) {
             Round::Empty => return Ok(Validity::Empty),
             Round::Cut => continue,
-            Round::Settled if open.is_empty() => break,
-            Round::Settled => return decide(&Equations::of(&open), later, space, work),
+            Round::Done if open.is_empty() => break,
+            Round::Done => return decide(&Equations::of(&open), later, space, work),
         }
     }
     Ok(Validity::Box(space))
 }
 
+/// What a round of cutting leaves.
 enum Round {
+    /// Nothing is valid.
     Empty,
     /// The box became smaller, and some digit is still open.
     Cut,
-    Settled,
+    /// The box is as it was, or no digit is open any more.
+    Done,
 }
 
 /// A masked digit that may have values inside and outside its range.
@@ -59,7 +68,7 @@ enum Value {
 
 impl Open {
     /// Whether the digit lies in its range at a point of a box.
-    fn is_valid(&self, space: &Box, point: &[i64]) -> bool {
+    fn is_valid(&self, space: &IndexBox, point: &[i64]) -> bool {
         // Affine values fit, whatever they are the sum of.
         let at = |value: &Affine| {
             space.axes.iter().zip(point).zip(&value.steps).fold(value.constant as i64, |sum, ((axis, i), step)| {
@@ -74,8 +83,16 @@ impl Open {
         self.digit.begin <= value && value < self.digit.end
     }
 
-    /// Finds a point of a box at which the digit lies in `begin..end`: the entries on which the digit depends.
-    fn solve(&self, part: &Box, begin: i64, end: i64, point: &mut Point, work: &mut Work) -> Result<bool, OutOfWork> {
+    /// Whether there is a point of a box at which the digit lies in `begin..end`. Sets the entries of the point on which
+    /// the digit depends, and leaves the others as they are.
+    fn solve(
+        &self,
+        part: &IndexBox,
+        begin: i64,
+        end: i64,
+        point: &mut Point,
+        work: &mut Work,
+    ) -> Result<bool, OutOfWork> {
         let Digit { weight, size, .. } = self.digit;
         let (value, wraps) = match &self.value {
             Value::Affine(value) => (value, false),
@@ -112,7 +129,7 @@ impl Open {
 }
 
 /// Cuts a box by its affine digits, and finds the digits that have values inside and outside their range even so.
-fn settle(level: &Level, space: &mut Box, may_cut: bool, open: &mut SmallVec<[Open; 4]>) -> Round {
+fn cut_by_digits(level: &Level, space: &mut IndexBox, may_cut: bool, open: &mut SmallVec<[Open; 4]>) -> Round {
     open.clear();
     let mut any_cut = false;
     for (j, digit) in level.digits.iter().enumerate().filter(|(_, digit)| digit.is_masked()) {
@@ -120,7 +137,8 @@ fn settle(level: &Level, space: &mut Box, may_cut: bool, open: &mut SmallVec<[Op
         let mut digit = *digit;
         let mut value = value_of(&digit, outermost, space);
         if let Value::Wrapping(_) | Value::Other = value {
-            // A digit that axes were joined to may be masked in whole blocks: then these are a digit that says as much.
+            // A digit to which axes were joined may be masked in whole blocks. Then the number of the block says as
+            // much, and as a digit of larger weight it is more often affine.
             let block = gcd(gcd(digit.begin.into(), digit.end.into()), digit.size.into()) as i64;
             if block > 1 {
                 let Digit { weight, size, begin, end, .. } = &mut digit;
@@ -146,18 +164,22 @@ fn settle(level: &Level, space: &mut Box, may_cut: bool, open: &mut SmallVec<[Op
         }
         open.push(Open { digit, value });
     }
-    if any_cut && !open.is_empty() { Round::Cut } else { Round::Settled }
+    if any_cut && !open.is_empty() { Round::Cut } else { Round::Done }
 }
 
-/// What a digit does to a box; and whether the box became smaller.
+/// Where the values of an affine digit lie on a box that was cut by it; and whether the box became smaller.
 enum Cut {
+    /// None in its valid range.
     Empty,
+    /// All in its valid range.
     Inside(bool),
+    /// Some in it and some not, with nothing left that a cut along an axis would take away.
     Straddles(bool),
 }
 
-/// A digit on a box, in terms of the point of the box.
-fn value_of(digit: &Digit, outermost: bool, space: &Box) -> Value {
+/// A digit on a box, in terms of the point of the box: affine exactly if both quotients that it is made of are, by the
+/// weight and by the weight of the digit above.
+fn value_of(digit: &Digit, outermost: bool, space: &IndexBox) -> Value {
     let Digit { weight, size, .. } = *digit;
     let mut value = Affine { constant: space.origin.into(), steps: Point::from_elem(0, space.axes.len()) };
     if weight == 1 {
@@ -180,7 +202,7 @@ fn value_of(digit: &Digit, outermost: bool, space: &Box) -> Value {
 }
 
 /// The smallest and the largest value of an affine function on a box.
-fn range_of(value: &Affine, space: &Box) -> (i128, i128) {
+fn range_of(value: &Affine, space: &IndexBox) -> (i128, i128) {
     let steps = space.axes.iter().zip(&value.steps);
     steps.fold((value.constant, value.constant), |(low, high), (axis, &step)| {
         let reach = i128::from(step) * i128::from(axis.size - 1);
@@ -189,7 +211,7 @@ fn range_of(value: &Affine, space: &Box) -> (i128, i128) {
 }
 
 /// Cuts the axes of a box to where an affine digit can lie in its valid range.
-fn cut(space: &mut Box, value: &mut Affine, digit: &Digit, may_cut: bool) -> Cut {
+fn cut(space: &mut IndexBox, value: &mut Affine, digit: &Digit, may_cut: bool) -> Cut {
     let (begin, last) = (i128::from(digit.begin), i128::from(digit.end) - 1);
     let mut any_cut = false;
     let mut l = 0;
@@ -232,29 +254,31 @@ fn cut(space: &mut Box, value: &mut Affine, digit: &Digit, may_cut: bool) -> Cut
 /// Valid points by search, for [`decide`].
 pub(crate) trait Search {
     /// Some valid point of a part of a box.
-    fn valid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork>;
+    fn valid_point(&self, part: &IndexBox, work: &mut Work) -> Result<Option<Point>, OutOfWork>;
 
     /// Some point of a part of a box that is not valid.
-    fn invalid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork>;
+    fn invalid_point(&self, part: &IndexBox, work: &mut Work) -> Result<Option<Point>, OutOfWork>;
 
     /// Whether a point of a box is valid.
-    fn is_valid(&self, space: &Box, point: &Point) -> bool;
+    fn is_valid(&self, space: &IndexBox, point: &Point) -> bool;
 }
 
 /// Decides whether the valid points of a box of a view's indices are a box.
 ///
-/// The componentwise smallest and largest of valid points are kept, and must be valid themselves if the valid points
-/// are a box; so a hole usually shows at once. They are moved outwards ever more thoroughly for as long as nothing
-/// between them is invalid.
-pub(crate) fn decide(
-    search: &impl Search,
+/// A set is a box exactly if it contains, with any two of its points, the componentwise smallest and largest of them
+/// and all that lies between. So the smallest and largest of the valid points found so far are kept: the two corners,
+/// which must be valid themselves, so that a hole usually shows after a few points. They are moved outwards ever more
+/// thoroughly, and after each pass an invalid point between them is looked for. When the last pass is done they are the
+/// corners of the bounding box of all valid points, and nothing between them is invalid.
+pub(crate) fn decide<S: Search>(
+    search: &S,
     later: &View,
-    mut space: Box,
+    space: IndexBox,
     work: &mut Work,
 ) -> Result<Validity, OutOfWork> {
     let low = Point::from_elem(0, space.axes.len());
     let high: Point = space.axes.iter().map(|axis| axis.size - 1).collect();
-    let mut corners = match (search.is_valid(&space, &low), search.is_valid(&space, &high)) {
+    let corners = match (search.is_valid(&space, &low), search.is_valid(&space, &high)) {
         (true, true) => [low, high],
         (true, false) => [low.clone(), low],
         (false, true) => [high.clone(), high],
@@ -263,35 +287,38 @@ pub(crate) fn decide(
             None => return Ok(Validity::Empty),
         },
     };
-    let hole = |space: &Box, [a, b]: [&Point; 2], invalid: &Point| {
+    let hole = |space: &IndexBox, [a, b]: [&Point; 2], invalid: &Point| {
         Ok(Validity::Hole([space.index(a, later), space.index(b, later)], space.index(invalid, later)))
     };
+    let mut bounding = Bounding { search, space: &space, corners };
     let mut full = None;
     for reach in [Reach::Bound, Reach::Halfway, Reach::Outermost] {
         for (l, side) in (0..space.axes.len()).flat_map(|l| [(l, 0), (l, 1)]) {
-            if let Some((corner, point, between)) = stretch(search, &mut space, &mut corners, l, side, reach, work)? {
+            if let Some((corner, point, between)) = bounding.stretch(l, side, reach, work)? {
                 return hole(&space, [&corner, &point], &between);
             }
         }
-        if full.as_ref() == Some(&corners) {
-            continue;
+        if full.as_ref() == Some(&bounding.corners) {
+            continue; // Nothing between the corners is invalid: that was asked already.
         }
-        let [low, high] = &corners;
-        let mut part = space.clone();
-        for (l, (&from, &to)) in low.iter().zip(high).enumerate() {
-            part.restrict(l, from, to + 1);
-        }
-        if let Some(mut point) = search.invalid_point(&part, work)? {
+        let [low, high] = &bounding.corners;
+        if let Some(mut point) = search.invalid_point(&between(&space, low, high), work)? {
             point.iter_mut().zip(low).for_each(|(i, from)| *i += from);
             return hole(&space, [low, high], &point);
         }
-        full = Some(corners.clone());
+        full = Some(bounding.corners.clone());
     }
-    let [low, high] = &corners;
+    let [low, high] = &bounding.corners;
+    Ok(Validity::Box(between(&space, low, high)))
+}
+
+/// The box of all points between two corners, both of them included.
+fn between(space: &IndexBox, low: &Point, high: &Point) -> IndexBox {
+    let mut part = space.clone();
     for (l, (&from, &to)) in low.iter().zip(high).enumerate() {
-        space.restrict(l, from, to + 1);
+        part.restrict(l, from, to + 1);
     }
-    Ok(Validity::Box(space))
+    part
 }
 
 /// How far outwards a corner is moved.
@@ -301,73 +328,88 @@ enum Reach {
     Bound,
     /// Half the way to the bound or more, if there are valid points there.
     Halfway,
-    /// To the outermost valid points.
+    /// To the outermost valid points, by bisection: along an axis and side, whether any valid point lies further out is
+    /// one equation, and the answers are monotone.
     Outermost,
 }
 
-/// Moves a corner outwards along an axis: corner 0 down, corner 1 up.
-///
-/// Returns two valid points and an invalid one between them, if the search comes across such.
-fn stretch(
-    search: &impl Search,
-    space: &mut Box,
-    corners: &mut [Point; 2],
-    l: usize,
-    side: usize,
-    reach: Reach,
-    work: &mut Work,
-) -> Result<Option<(Point, Point, Point)>, OutOfWork> {
-    let axis = space.axes[l];
-    let last = axis.size - 1;
-    // In terms of the distance from the bound, for both sides alike. The bound itself is tried at first.
-    let distance = |at: i64| if side == 0 { at } else { last - at };
-    let mut near = i64::from(!matches!(reach, Reach::Bound));
-    loop {
-        let reached = distance(corners[side][l]);
-        if reached <= near {
-            return Ok(None);
-        }
-        let far = match reach {
-            Reach::Bound => near,
-            Reach::Halfway | Reach::Outermost => near + (reached - near) / 2,
-        };
-        // A corner may be moved there as it is; if neither may, what else is valid there?
-        let mut moved = [side, 1 - side].into_iter().map(|corner| {
-            let mut moved = Point::from_slice(&corners[corner]);
-            moved[l] = distance(near);
-            moved
-        });
-        let found = match moved.find(|point| search.is_valid(space, point)) {
-            Some(point) => Some(point),
-            None => {
-                let from = distance(if side == 0 { near } else { far });
-                let origin = space.origin;
-                space.restrict(l, from, from + (far - near) + 1);
-                let found = search.valid_point(space, work);
-                (space.axes[l], space.origin) = (axis, origin);
-                found?.map(|mut point| {
-                    point[l] += from;
-                    point
-                })
+/// The bounding box of the valid points of a box, as far as it is known.
+struct Bounding<'a, S> {
+    search: &'a S,
+    space: &'a IndexBox,
+    /// The componentwise smallest and largest of the valid points found so far.
+    corners: [Point; 2],
+}
+
+impl<S: Search> Bounding<'_, S> {
+    /// Moves a corner outwards along axis `l`: corner 0 down, corner 1 up.
+    ///
+    /// Returns two valid points and an invalid one between them, if the search comes across such.
+    fn stretch(
+        &mut self,
+        l: usize,
+        side: usize,
+        reach: Reach,
+        work: &mut Work,
+    ) -> Result<Option<(Point, Point, Point)>, OutOfWork> {
+        let last = self.space.axes[l].size - 1;
+        // In terms of the distance from the bound, for both sides alike. The bound itself is tried at first.
+        let distance = |at: i64| if side == 0 { at } else { last - at };
+        let mut near = i64::from(!matches!(reach, Reach::Bound));
+        loop {
+            let reached = distance(self.corners[side][l]);
+            if reached <= near {
+                return Ok(None);
             }
-        };
-        match (found, reach) {
-            (Some(point), _) => {
-                for (corner, pick) in corners.iter_mut().zip([i64::min, i64::max]) {
-                    let mut moved = Point::from_slice(&point);
-                    moved.iter_mut().zip(&*corner).for_each(|(i, &at)| *i = pick(*i, at));
-                    if moved != point && moved != *corner && !search.is_valid(space, &moved) {
-                        return Ok(Some((std::mem::take(corner), point, moved)));
-                    }
-                    *corner = moved;
+            let far = match reach {
+                Reach::Bound => near,
+                Reach::Halfway | Reach::Outermost => near + (reached - near) / 2,
+            };
+            // A corner may be moved there as it is; if neither may, what else is valid there?
+            let mut moved = [side, 1 - side].into_iter().map(|corner| {
+                let mut moved = Point::from_slice(&self.corners[corner]);
+                moved[l] = distance(near);
+                moved
+            });
+            let found = match moved.find(|point| self.search.is_valid(self.space, point)) {
+                Some(point) => Some(point),
+                None => {
+                    let from = distance(if side == 0 { near } else { far });
+                    let mut slab = self.space.clone();
+                    slab.restrict(l, from, from + (far - near) + 1);
+                    self.search.valid_point(&slab, work)?.map(|mut point| {
+                        point[l] += from;
+                        point
+                    })
                 }
+            };
+            match (found, reach) {
+                (Some(point), _) => {
+                    if let Some(hole) = self.include(point) {
+                        return Ok(Some(hole));
+                    }
+                }
+                (None, Reach::Outermost) => near = far + 1,
+                (None, _) => return Ok(None),
             }
-            (None, Reach::Outermost) => near = far + 1,
-            (None, _) => return Ok(None),
+            if let Reach::Halfway = reach {
+                return Ok(None);
+            }
         }
-        if let Reach::Halfway = reach {
-            return Ok(None);
+    }
+
+    /// Moves the corners so that a valid point lies between them. If the componentwise smallest or largest of a corner
+    /// and the point is not valid, the three are a hole.
+    fn include(&mut self, point: Point) -> Option<(Point, Point, Point)> {
+        for (corner, pick) in self.corners.iter_mut().zip([i64::min, i64::max]) {
+            let mut moved = Point::from_slice(&point);
+            moved.iter_mut().zip(&*corner).for_each(|(i, &at)| *i = pick(*i, at));
+            if moved != point && moved != *corner && !self.search.is_valid(self.space, &moved) {
+                return Some((std::mem::take(corner), point, moved));
+            }
+            *corner = moved;
         }
+        None
     }
 }
 
@@ -394,7 +436,7 @@ impl<'a> Equations<'a> {
 }
 
 impl Search for Equations<'_> {
-    fn valid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
+    fn valid_point(&self, part: &IndexBox, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
         if !self.apart {
             let open = self.open.iter().map(|Open { digit, .. }| Interval::of(digit, digit.begin, digit.end));
             return point_with_digits(part, &open.collect::<SmallVec<[Interval; 4]>>(), work);
@@ -408,7 +450,7 @@ impl Search for Equations<'_> {
         Ok(Some(point))
     }
 
-    fn invalid_point(&self, part: &Box, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
+    fn invalid_point(&self, part: &IndexBox, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
         for open in self.open {
             for (begin, end) in [(0, open.digit.begin), (open.digit.end, open.digit.size)] {
                 let mut point = Point::from_elem(0, part.axes.len());
@@ -420,7 +462,7 @@ impl Search for Equations<'_> {
         Ok(None)
     }
 
-    fn is_valid(&self, space: &Box, point: &Point) -> bool {
+    fn is_valid(&self, space: &IndexBox, point: &Point) -> bool {
         self.open.iter().all(|open| open.is_valid(space, point))
     }
 }
@@ -435,21 +477,6 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// The values of a digit before a step by `stride` that carries out of it (or borrows, going down) or does not,
-    /// with or without a carry into it. `None` when there are no such values.
-    ///
-    /// Going up by `moved` a digit carries if it is at least `size - moved`; going down it borrows if it is less.
-    pub(crate) fn before_step(stride: i64, weight: i64, size: i64, carried: bool, carries: bool) -> Option<Interval> {
-        let moved = (stride.unsigned_abs() / weight as u64 % size as u64) as i64 + i64::from(carried);
-        let (begin, end) = match (stride > 0, carries) {
-            (true, true) => (size - moved, size),
-            (true, false) => (0, size - moved),
-            (false, true) => (0, moved),
-            (false, false) => (moved, size),
-        };
-        (begin < end).then_some(Interval { weight, size, begin, end })
-    }
-
     fn of(digit: &Digit, begin: i64, end: i64) -> Interval {
         Interval { weight: digit.weight, size: digit.size, begin, end }
     }
@@ -457,14 +484,15 @@ impl Interval {
 
 /// A point of a box whose position has digits in the given intervals, sorted by weight; all other digits are free.
 pub(crate) fn point_with_digits(
-    space: &Box,
+    space: &IndexBox,
     intervals: &[Interval],
     work: &mut Work,
 ) -> Result<Option<Point>, OutOfWork> {
     let mut terms: SmallVec<[Term; 16]> = SmallVec::new();
     terms.extend(space.axes.iter().map(|axis| (i128::from(axis.stride), i128::from(axis.size))));
     let mut target = -i128::from(space.origin);
-    // The digits below, between and above the intervals each range freely over the numbers that they can write.
+    // The position is the sum of its digits times their weights. Runs of digits below, between and above the intervals
+    // are one free digit each, so that the equation has one term per axis and two per interval, and one for the top.
     let mut free = 1i128;
     for interval in intervals {
         let (weight, begin, end) = (i128::from(interval.weight), i128::from(interval.begin), i128::from(interval.end));

@@ -21,6 +21,7 @@ use crate::error::Error;
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unmerged {
     /// They are provably not one view, and here is why.
     #[error("{0}")]
@@ -31,8 +32,27 @@ pub enum Unmerged {
     #[error("whether this is one view was not decided within the work limit")]
     Undecided,
     /// The views do not fit into each other, or the merged view has a number past `i64`.
-    #[error("{0}")]
+    #[error(transparent)]
     Error(#[from] Error),
+}
+
+impl Unmerged {
+    /// The evidence that the views are not one, where that is the reason.
+    ///
+    /// ```
+    /// use shapetracker::{Unmerged, View};
+    ///
+    /// let transposed = View::contiguous([3, 2])?.permute([1, 0])?;
+    /// assert!(transposed.reshape([6]).unwrap_err().witness().is_some());
+    /// assert_eq!(Unmerged::Undecided.witness(), None);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn witness(&self) -> Option<&Witness> {
+        match self {
+            Unmerged::Witness(witness) => Some(witness),
+            Unmerged::Undecided | Unmerged::Error(_) => None,
+        }
+    }
 }
 
 /// A question was given up at its work limit: the answer is not known.
@@ -47,10 +67,25 @@ pub enum Unmerged {
 #[error("the question was not decided within the work limit")]
 pub struct Undecided;
 
-impl From<Undecided> for Unmerged {
-    fn from(_: Undecided) -> Self {
-        Unmerged::Undecided
-    }
+/// Why a question about a layout has no answer.
+///
+/// ```
+/// use shapetracker::{ErrorKind, ShapeTracker, Unanswered};
+///
+/// let st = ShapeTracker::contiguous([2, 3])?;
+/// let Err(Unanswered::Error(err)) = st.axis_is_masked(2) else { panic!() };
+/// assert_eq!(err.kind(), ErrorKind::AxisOutOfRange);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unanswered {
+    /// The work limit was reached.
+    #[error(transparent)]
+    Undecided(#[from] Undecided),
+    /// What was asked about does not exist, or the answer is past `i64`.
+    #[error(transparent)]
+    Error(#[from] Error),
 }
 
 /// Proof that no single view does what a stack of views does: a fact about its indices that anyone can check.
@@ -67,13 +102,14 @@ impl From<Undecided> for Unmerged {
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Witness {
     /// Two unit steps along one axis, between valid indices, that move the address by different amounts.
     UnevenStep {
         /// The axis of both steps.
         axis: usize,
         /// The two steps.
-        steps: [Step; 2],
+        steps: [UnitStep; 2],
     },
     /// The valid indices are not a box: an invalid index lies between two valid ones on every axis.
     NotABox {
@@ -96,7 +132,8 @@ pub enum Witness {
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Step {
+#[non_exhaustive]
+pub struct UnitStep {
     /// The index that the step starts from.
     pub index: Dims,
     /// The address there.
@@ -105,28 +142,60 @@ pub struct Step {
     pub to: i64,
 }
 
+impl UnitStep {
+    /// A step from an index, with the addresses before and after it.
+    ///
+    /// ```
+    /// use shapetracker::UnitStep;
+    ///
+    /// let step = UnitStep::new(&[1, 0], 4, 7);
+    /// assert_eq!((&step.index[..], step.from, step.to), (&[1, 0][..], 4, 7));
+    /// ```
+    pub fn new(index: &[i64], from: i64, to: i64) -> UnitStep {
+        UnitStep { index: index.into(), from, to }
+    }
+
+    /// How far the address moves. The difference of two addresses may take one bit more than they do.
+    ///
+    /// ```
+    /// let step = shapetracker::UnitStep::new(&[0, 1], i64::MIN, i64::MAX);
+    /// assert_eq!(step.moved(), (1 << 64) - 1);
+    /// ```
+    pub fn moved(&self) -> i128 {
+        i128::from(self.to) - i128::from(self.from)
+    }
+
+    /// The index that the step leads to, along an axis; the index itself where it has no such axis.
+    ///
+    /// ```
+    /// let step = shapetracker::UnitStep::new(&[0, 1], 2, 5);
+    /// assert_eq!(step.next(1)[..], [0, 2]);
+    /// ```
+    pub fn next(&self, axis: usize) -> Dims {
+        let mut index = self.index.clone();
+        if let Some(index) = index.get_mut(axis) {
+            *index = index.saturating_add(1);
+        }
+        index
+    }
+}
+
 impl fmt::Display for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Witness::UnevenStep { axis, steps: [a, b] } => {
-                let next = |step: &Step| {
-                    let mut index = step.index.clone();
-                    index[*axis] += 1;
-                    index
-                };
-                let moved = |step: &Step| i128::from(step.to) - i128::from(step.from);
                 write!(
                     f,
                     "along axis {axis} the address moves by {} from {:?} to {:?} ({} to {}), \
                      but by {} from {:?} to {:?} ({} to {}): one stride cannot do both",
-                    moved(a),
+                    a.moved(),
                     a.index,
-                    next(a),
+                    a.next(*axis),
                     a.from,
                     a.to,
-                    moved(b),
+                    b.moved(),
                     b.index,
-                    next(b),
+                    b.next(*axis),
                     b.from,
                     b.to,
                 )

@@ -4,10 +4,12 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::error::{Cause, ChainError, ParseError};
+use super::error::{Cause, ChainError};
 use super::parser::{self, Parsed};
+use indexpr::text::ParseError;
+
 use crate::error::Error;
-use crate::{Dims, Movement, ShapeTracker, View};
+use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 
 /// A chain as text: where it starts and the operations, with their places in the text.
 ///
@@ -31,27 +33,13 @@ use crate::{Dims, Movement, ShapeTracker, View};
 /// - a name, or nothing, where the base shape is known from elsewhere: `x.permute(1, 0)`, `permute(1, 0)`;
 /// - what others write, of which more below.
 ///
-/// Operations follow, each after a dot:
-///
-/// | operation | arguments |
-/// |---|---|
-/// | `reshape`, `view` | a size an axis, one of which may be -1 |
-/// | `permute` | all axes in their new order |
-/// | `transpose` | two axes |
-/// | `expand` | a size an axis, -1 for one that stays |
-/// | `broadcast_to` | a size an axis |
-/// | `pad` | `(before, after)` an axis, or `None` |
-/// | `shrink` | `(begin, end)` an axis |
-/// | `flip` | axes, or `True` or `False` an axis |
-/// | `step` | a step an axis |
-/// | `slice` | `begin:end:step` an axis, each part as optional as in Python |
-/// | `squeeze` | axes; none for all axes of size 1 |
-/// | `unsqueeze` | an axis |
-/// | `as_strided` | a shape, strides, and an offset if it is not 0: the elements in row-major order are the memory |
+/// Operations follow, each after a dot. The table of [`MovementKind`](crate::MovementKind) has their names and what
+/// each takes.
 ///
 /// Arguments may stand in a tuple or a list, as in `reshape((3, 2))`, and that may have one of the names `shape`, `size`,
-/// `dim`, `dims`, `axis` and `axes`, as in `flip(dims=(0, 1))`. Spaces and line ends are free, a comma may trail, and
-/// numbers may have underscores. Reading takes time and memory proportional to the text.
+/// `dim`, `dims`, `axis` and `axes`, as in `flip(dims=(0, 1))`. `squeeze()` takes every axis of size 1 away, and
+/// `squeeze(())` none. Spaces and line ends are free, a comma may trail, and numbers may have underscores. Reading takes
+/// time and memory proportional to the text.
 ///
 /// # What others write
 ///
@@ -74,7 +62,7 @@ use crate::{Dims, Movement, ShapeTracker, View};
 ///
 /// Those that depend on the shape need it in front: `(2, 3).T`, not `x.T`. `view` is read as `reshape`, and slices may
 /// walk backwards, where PyTorch would refuse. Elements in the order of columns (`order="F"`), functions (`np.pad(x, ...)`),
-/// copies, assignments and several statements are not read. What is read prints in the operations of the first table.
+/// copies, assignments and several statements are not read. What is read prints in the operations of [`MovementKind`](crate::MovementKind).
 ///
 /// Two chains are equal when they start alike and have the same operations, however they are written.
 #[derive(Clone, Debug)]
@@ -86,14 +74,15 @@ pub struct Chain {
 /// Where a [`Chain`] starts.
 ///
 /// ```
-/// use shapetracker::{Chain, Dims, Start};
+/// use shapetracker::{Chain, Dims, ChainStart};
 ///
-/// assert_eq!("(3, 2).flip(0)".parse::<Chain>()?.start(), &Start::Shape(Dims::from_slice(&[3, 2])));
-/// assert_eq!("flip(0)".parse::<Chain>()?.start(), &Start::Nothing);
+/// assert_eq!("(3, 2).flip(0)".parse::<Chain>()?.start(), &ChainStart::Shape(Dims::from_slice(&[3, 2])));
+/// assert_eq!("flip(0)".parse::<Chain>()?.start(), &ChainStart::Nothing);
 /// # Ok::<(), shapetracker::ParseError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Start {
+#[non_exhaustive]
+pub enum ChainStart {
     /// Nothing is said: the base shape is known from elsewhere.
     Nothing,
     /// A base shape, contiguous in memory.
@@ -102,15 +91,75 @@ pub enum Start {
     Views(Vec<View>),
 }
 
+impl ChainStart {
+    /// Its name in JSON: `nothing`, `shape` or `views`.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).flip(0)".parse()?;
+    /// assert_eq!(chain.start().name(), "shape");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub const fn name(&self) -> &'static str {
+        match self {
+            ChainStart::Nothing => "nothing",
+            ChainStart::Shape(_) => "shape",
+            ChainStart::Views(_) => "views",
+        }
+    }
+}
+
+/// How far the operations of a [`Chain`] could be done, and what each of them did.
+///
+/// ```
+/// use shapetracker::Chain;
+///
+/// let chain: Chain = "(3, 2).permute(1, 0).reshape(6).reshape(4)".parse()?;
+/// let progress = chain.progress(None);
+/// assert_eq!(progress.trackers.len(), 3); // at the start, and after two operations
+/// assert_eq!(progress.verdicts[1].name(), "new_view");
+/// assert_eq!(progress.error.unwrap().op(), Some(2));
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ChainProgress {
+    /// The tracker before any operation, and after each that could be done; empty where the start itself is at fault.
+    pub trackers: Vec<ShapeTracker>,
+    /// What each operation that could be done did to the number of views.
+    pub verdicts: Vec<Verdict>,
+    /// Why the next operation cannot be done; `None` where all of them were.
+    pub error: Option<ChainError>,
+}
+
+impl ChainProgress {
+    /// Why the views of the last tracker are not one: the answer of [`ShapeTracker::single_view`], taken from the last
+    /// operation where that has just decided it. `None` where there is one view, or no tracker.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
+    /// let progress = chain.progress(None);
+    /// assert_eq!(progress.reason().as_ref(), progress.verdicts[1].reason());
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn reason(&self) -> Option<Unmerged> {
+        let last = self.trackers.last()?;
+        match self.verdicts.last() {
+            // The pair that the operation left is the whole stack.
+            Some(Verdict::NewView(why)) if last.views().len() == 2 => Some(why.clone()),
+            _ => last.single_view().err(),
+        }
+    }
+}
+
 impl Chain {
     /// Where the chain starts.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2):(1, 3).flip(0)".parse()?;
-    /// assert!(matches!(chain.start(), shapetracker::Start::Views(views) if views.len() == 1));
+    /// assert!(matches!(chain.start(), shapetracker::ChainStart::Views(views) if views.len() == 1));
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
-    pub fn start(&self) -> &Start {
+    pub fn start(&self) -> &ChainStart {
         &self.parsed.start
     }
 
@@ -173,7 +222,7 @@ impl Chain {
     /// # Errors
     /// No base shape, views that do not fit each other, an operation that cannot be done.
     pub fn tracker(&self) -> Result<ShapeTracker, ChainError> {
-        self.run(self.base()?, |_| ())
+        self.run(self.base()?, |_, _| ())
     }
 
     /// The tracker after all operations, over a base whose shape is known from elsewhere.
@@ -197,7 +246,7 @@ impl Chain {
     /// Another base shape in the chain, a base shape that cannot be, views that do not fit each other or the base, an
     /// operation that cannot be done.
     pub fn tracker_from(&self, base: &[i64]) -> Result<ShapeTracker, ChainError> {
-        self.run(self.over(base)?, |_| ())
+        self.run(self.over(base)?, |_, _| ())
     }
 
     /// The tracker before any operation and after each, one more than there are operations.
@@ -212,36 +261,41 @@ impl Chain {
     /// # Errors
     /// Those of [`Chain::tracker`].
     pub fn steps(&self) -> Result<Vec<ShapeTracker>, ChainError> {
-        let (steps, error) = self.progress(None);
-        error.map_or(Ok(steps), Err)
+        let ChainProgress { trackers, error, .. } = self.progress(None);
+        error.map_or(Ok(trackers), Err)
     }
 
-    /// The tracker before any operation and after each, as far as they can be done, and why the next one cannot be.
+    /// The tracker before any operation and after each, as far as they can be done, what each did to the views, and why
+    /// the next one cannot be done.
     ///
     /// The base is that of [`Chain::tracker_from`], where one is given.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(4)".parse()?;
-    /// let (steps, error) = chain.progress(None);
-    /// assert_eq!((steps.len(), error.unwrap().op()), (2, Some(1)));
+    /// let progress = chain.progress(None);
+    /// assert_eq!((progress.trackers.len(), progress.error.unwrap().op()), (2, Some(1)));
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
-    pub fn progress(&self, base: Option<&[i64]>) -> (Vec<ShapeTracker>, Option<ChainError>) {
-        let mut steps = Vec::with_capacity(self.ops().len() + 1);
+    pub fn progress(&self, base: Option<&[i64]>) -> ChainProgress {
+        let mut trackers = Vec::with_capacity(self.ops().len() + 1);
+        let mut verdicts = Vec::with_capacity(self.ops().len());
         let start = base.map_or_else(|| self.base(), |base| self.over(base));
         let done = start.and_then(|start| {
-            steps.push(start.clone());
-            self.run(start, |tracker| steps.push(tracker.clone()))
+            trackers.push(start.clone());
+            self.run(start, |tracker, verdict| {
+                trackers.push(tracker.clone());
+                verdicts.push(verdict);
+            })
         });
-        (steps, done.err())
+        ChainProgress { trackers, verdicts, error: done.err() }
     }
 
     /// The tracker before any operation.
     fn base(&self) -> Result<ShapeTracker, ChainError> {
         match self.start() {
-            Start::Nothing => Err(self.error_at_start(Cause::NoBase)),
-            Start::Shape(shape) => ShapeTracker::contiguous(shape).map_err(|err| self.start_error(err)),
-            Start::Views(views) => ShapeTracker::from_views(views.clone()).map_err(|err| self.start_error(err)),
+            ChainStart::Nothing => Err(self.error_at_start(Cause::NoBase)),
+            ChainStart::Shape(shape) => ShapeTracker::contiguous(shape).map_err(|err| self.start_error(err)),
+            ChainStart::Views(views) => ShapeTracker::from_views(views.clone()).map_err(|err| self.start_error(err)),
         }
     }
 
@@ -249,19 +303,25 @@ impl Chain {
     fn over(&self, base: &[i64]) -> Result<ShapeTracker, ChainError> {
         let contiguous = ShapeTracker::contiguous(base).map_err(|err| self.start_error(err))?;
         match self.start() {
-            Start::Nothing => Ok(contiguous),
-            Start::Shape(shape) if shape[..] == *base => Ok(contiguous),
-            Start::Shape(shape) => Err(self.error_at_start(Cause::OtherBase(Box::new([shape.clone(), base.into()])))),
-            Start::Views(_) => contiguous.compose(&self.base()?).map_err(|err| self.start_error(err)),
+            ChainStart::Nothing => Ok(contiguous),
+            ChainStart::Shape(shape) if shape[..] == *base => Ok(contiguous),
+            ChainStart::Shape(shape) => {
+                Err(self.error_at_start(Cause::OtherBase(Box::new([shape.clone(), base.into()]))))
+            }
+            ChainStart::Views(_) => contiguous.compose(&self.base()?).map_err(|err| self.start_error(err)),
         }
     }
 
     /// Does the operations one after the other and shows what comes of each.
-    fn run(&self, base: ShapeTracker, mut after: impl FnMut(&ShapeTracker)) -> Result<ShapeTracker, ChainError> {
+    fn run(
+        &self,
+        base: ShapeTracker,
+        mut after: impl FnMut(&ShapeTracker, Verdict),
+    ) -> Result<ShapeTracker, ChainError> {
         self.ops().iter().enumerate().try_fold(base, |tracker, (i, op)| {
             let err = |err| ChainError::new(self.text.clone(), self.span(i), Cause::Op(i, err));
-            let tracker = tracker.apply(op).map_err(err)?;
-            after(&tracker);
+            let (tracker, verdict) = tracker.perform(op).map_err(err)?;
+            after(&tracker, verdict);
             Ok(tracker)
         })
     }

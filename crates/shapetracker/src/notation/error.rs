@@ -1,78 +1,14 @@
-//! What cannot be read or done, and where in the text it stands.
+//! What cannot be done of a chain that can be read, and where in the text it stands.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use unicode_width::UnicodeWidthChar;
+use indexpr::text::{ParseError, Place};
 
 use crate::Dims;
 use crate::error::Error;
 use crate::tuple::tuple;
-
-/// Why a text is not a chain, a view or a tracker: what was expected, what was found, and where.
-///
-/// `Display` writes the sentence, the line of the text, and carets under the offending characters.
-///
-/// ```
-/// use shapetracker::Chain;
-///
-/// let err = "(3, 2).premute(1, 0)".parse::<Chain>().unwrap_err();
-/// assert_eq!(err.message(), "expected an operation, found `premute`: did you mean `permute`?");
-/// assert_eq!(err.span(), 7..14);
-/// assert_eq!(
-///     err.to_string(),
-///     "expected an operation, found `premute`: did you mean `permute`?\n\
-///      \u{20} (3, 2).premute(1, 0)\n\
-///      \u{20}        ^^^^^^^",
-/// );
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseError {
-    message: String,
-    place: Place,
-}
-
-impl ParseError {
-    pub(crate) fn new(message: String, text: &str, span: Range<usize>) -> Self {
-        ParseError { message, place: Place { text: text.into(), span } }
-    }
-
-    /// The sentence alone, without the text and the carets.
-    ///
-    /// ```
-    /// let err = "(3, x)".parse::<shapetracker::Chain>().unwrap_err();
-    /// assert_eq!(err.message(), "expected a size, found `x`");
-    /// ```
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// The offending bytes of the text; empty at the end of the text when more was expected.
-    ///
-    /// ```
-    /// assert_eq!("(3, x)".parse::<shapetracker::Chain>().unwrap_err().span(), 4..5);
-    /// assert_eq!("(3, 2".parse::<shapetracker::Chain>().unwrap_err().span(), 5..5);
-    /// ```
-    pub fn span(&self) -> Range<usize> {
-        self.place.span.clone()
-    }
-}
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}\n{}", self.message, self.place.line_number(), self.place)
-    }
-}
-
-impl std::error::Error for ParseError {}
-
-impl From<ChainError> for ParseError {
-    fn from(err: ChainError) -> Self {
-        ParseError { message: err.message(), place: err.place }
-    }
-}
 
 /// Why a chain that can be read cannot be done: the operation, its place in the text, and the reason.
 ///
@@ -113,10 +49,37 @@ pub(super) enum Cause {
 
 impl ChainError {
     pub(super) fn new(text: Arc<str>, span: Range<usize>, cause: Cause) -> Self {
-        ChainError { place: Place { text, span }, cause }
+        ChainError { place: Place::new(text, span), cause }
     }
 
-    /// The reason alone, without the text and the carets.
+    /// Its name in JSON: that of the kind of the library's error, or `base` when the base shape is missing or another one.
+    ///
+    /// ```
+    /// use shapetracker::Chain;
+    ///
+    /// let [there, elsewhere]: [Chain; 2] = ["(3, 2).flip(2)".parse()?, "flip(2)".parse()?];
+    /// assert_eq!(there.tracker().unwrap_err().name(), "axis_out_of_range");
+    /// assert_eq!(elsewhere.tracker().unwrap_err().name(), "base");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn name(&self) -> &'static str {
+        self.error().map_or("base", |err| err.kind().name())
+    }
+
+    /// The place of the operation (or of the start) in the text, which shows itself with carets.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).flip(2)".parse()?;
+    /// let err = chain.tracker().unwrap_err();
+    /// assert_eq!(err.place().to_string(), "  (3, 2).flip(2)\n         ^^^^^^^");
+    /// assert_eq!(err.to_string(), format!("{}\n{}", err.place(), err.message()));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The reason, without the text and the carets.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "permute(1, 0)".parse()?;
@@ -148,7 +111,7 @@ impl ChainError {
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn span(&self) -> Range<usize> {
-        self.place.span.clone()
+        self.place.span()
     }
 
     /// Which operation could not be done, counted from 0; `None` when it is the start of the chain.
@@ -189,77 +152,8 @@ impl fmt::Display for ChainError {
 
 impl std::error::Error for ChainError {}
 
-/// A place in a text. `Display` writes the line that it is on, and carets under it, without a line end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    text: Arc<str>,
-    span: Range<usize>,
-}
-
-/// The most columns that are shown of a line.
-const WIDTH: usize = 100;
-/// The most columns that are shown in front of the fault, when the line is longer than that.
-const BEFORE: usize = 40;
-
-impl Place {
-    /// ` on line 3` when the text has more than one line.
-    fn line_number(&self) -> String {
-        if self.text.trim_end().contains('\n') {
-            format!(" on line {}", 1 + self.text[..self.span.start].matches('\n').count())
-        } else {
-            String::new()
-        }
+impl From<ChainError> for ParseError {
+    fn from(err: ChainError) -> Self {
+        ParseError::placed(err.message(), err.place)
     }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let start = self.text[..self.span.start].rfind('\n').map_or(0, |end| end + 1);
-        let line = self.text[start..].lines().next().unwrap_or_default();
-        let mark = self.span.start - start;
-
-        let (mut from, mut to) = (0, line.len());
-        if prefix(line.chars(), WIDTH) < line.len() {
-            from = mark - prefix(line[..mark].chars().rev(), BEFORE);
-            to = from + prefix(line[from..].chars(), WIDTH);
-        }
-        let marked = &line[mark..to.min(mark + self.span.len()).max(mark)];
-
-        let (front, back) = (if from > 0 { "..." } else { "" }, if to < line.len() { "..." } else { "" });
-        writeln!(f, "  {front}{}{back}", line[from..to].chars().map(|c| shown(c).0).collect::<String>())?;
-        let indent = 2 + front.len() + columns(&line[from..mark]);
-        write!(f, "{:indent$}{}", "", "^".repeat(columns(marked).max(1)))
-    }
-}
-
-/// How a character is shown, and over how many columns: what has no width of its own could hide a fault or upset a
-/// terminal.
-fn shown(c: char) -> (Cow<'static, str>, usize) {
-    match c.width() {
-        _ if c == '\t' => ("    ".into(), 4),
-        None | Some(0) => ("\u{fffd}".into(), 1),
-        Some(width) => (c.to_string().into(), width),
-    }
-}
-
-fn columns(text: &str) -> usize {
-    text.chars().map(|c| shown(c).1).sum()
-}
-
-/// The length in bytes of as many of the characters as fit into some columns.
-fn prefix(chars: impl Iterator<Item = char>, columns: usize) -> usize {
-    let mut taken = 0;
-    let fitting = chars.take_while(|&c| {
-        taken += shown(c).1;
-        taken <= columns
-    });
-    fitting.map(char::len_utf8).sum()
-}
-
-/// A piece of the text for a message: between backquotes, nothing in it that a terminal would act on, and not long.
-pub(crate) fn quoted(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let end = prefix(text.chars(), LONGEST);
-    let shown: String = text[..end].chars().map(|c| shown(c).0).collect();
-    format!("`{shown}{}`", if end < text.len() { "..." } else { "" })
 }

@@ -3,13 +3,15 @@
 
 use smallvec::SmallVec;
 
-use super::Start;
-use super::error::ParseError;
+use super::ChainStart;
 use super::lexer::Token;
-use super::parser::{OPERATIONS, Parsed, Parser, Slice};
+use super::parser::{Parsed, Parser};
+use indexpr::text::ParseError;
+
 use crate::error::Error;
+use crate::operation::Slice;
 use crate::shape::{checked_numel, resolve_axis};
-use crate::{Dims, MAX_RANK, Movement, ShapeTracker};
+use crate::{Dims, MAX_RANK, Movement, MovementKind, ShapeTracker};
 
 /// Whose methods an array has, where they mean different things by one name.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,15 +62,15 @@ enum Entry {
 
 impl Parser<'_> {
     /// A name that is no operation, and what follows if that makes an array; nothing if the chain starts without one.
-    pub(super) fn array(&mut self) -> Result<Start, ParseError> {
+    pub(super) fn array(&mut self) -> Result<ChainStart, ParseError> {
         let name = self.word();
         match self.second() {
             Token::Equals => {
                 let message = "an assignment is not read: write what stands right of `=`".to_owned();
                 return Err(self.error_at(self.span.clone(), message));
             }
-            Token::Dot | Token::Open(b'[') if !OPERATIONS.contains(&name) => self.advance(),
-            _ => return Ok(Start::Nothing),
+            Token::Dot | Token::Open(b'[') if MovementKind::named(name).is_none() => self.advance(),
+            _ => return Ok(ChainStart::Nothing),
         }
         self.methods = match name {
             "np" | "numpy" | "jnp" => Methods::NumPy,
@@ -77,7 +79,7 @@ impl Parser<'_> {
             _ => Methods::Unknown,
         };
         if self.methods == Methods::Unknown || !self.take(Token::Dot) {
-            return Ok(Start::Nothing);
+            return Ok(ChainStart::Nothing);
         }
         let maker = self.word();
         if !MAKERS.contains(&maker) {
@@ -92,13 +94,13 @@ impl Parser<'_> {
         if maker == "arange" && shape.len() != 1 {
             return Err(self.error_at(begin..self.last, "expected one size, as in `arange(6)`".into()));
         }
-        Ok(Start::Shape(shape))
+        Ok(ChainStart::Shape(shape))
     }
 
     /// `((2, 3), (3, 1), 0)`, a shape, strides and perhaps an offset, or `((2, 4), 8):((1, 16), 2)`, a layout of CuTe:
     /// every item of the outermost tuple is an axis, along which the innermost numbers run from left to right.
     /// If it is neither, the complaint is `otherwise`.
-    pub(super) fn nested_start(&mut self, otherwise: ParseError) -> Result<Start, ParseError> {
+    pub(super) fn nested_start(&mut self, otherwise: ParseError) -> Result<ChainStart, ParseError> {
         let begin = self.span.start;
         let shape = self.nested("a size")?;
         if !self.take(Token::Colon) {
@@ -111,7 +113,7 @@ impl Parser<'_> {
                 _ => return Err(otherwise),
             };
             let view = self.checked_view(begin, sizes, strides, offset, None)?;
-            return Ok(Start::Views(vec![view]));
+            return Ok(ChainStart::Views(vec![view]));
         }
         let begin_strides = self.span.start;
         let strides = self.nested("a stride")?;
@@ -126,7 +128,7 @@ impl Parser<'_> {
         let axes = shape.items.iter().map(|item| checked_numel("layout", item)).collect::<Result<Dims, Error>>();
         let joined = axes.and_then(|axes| ShapeTracker::from_views(vec![memory])?.reshape(axes));
         let joined = joined.map_err(|err| self.refused(begin, &err))?;
-        Ok(Start::Views(joined.views().to_vec()))
+        Ok(ChainStart::Views(joined.views().to_vec()))
     }
 
     fn nested(&mut self, what: &str) -> Result<Nested, ParseError> {
@@ -257,10 +259,9 @@ impl Parser<'_> {
                 }
                 let joined = shape.get(first..=last).unwrap_or_default();
                 let size = checked_numel("flatten", joined).map_err(|err| self.refused(begin, &err))?;
-                let mut flat = shape.clone();
-                flat.drain(first..first + joined.len());
-                flat.insert(first, size);
-                Movement::Reshape(flat)
+                let (before, after) = (shape.get(..first), shape.get(last + 1..));
+                let [before, after] = [before, after].map(Option::unwrap_or_default);
+                Movement::Reshape([before, &[size], after].concat().into())
             }
         }))
     }
@@ -386,9 +387,9 @@ impl Parser<'_> {
     fn shape(&mut self, parsed: &Parsed, begin: usize) -> Result<Dims, ParseError> {
         let (done, known) = &self.known;
         let shape = match (known, &parsed.start) {
-            (Some(shape), _) | (None, Start::Shape(shape)) => shape.clone(),
-            (None, Start::Views(views)) => views.last().map_or_else(Dims::new, |view| view.shape().into()),
-            (None, Start::Nothing) => {
+            (Some(shape), _) | (None, ChainStart::Shape(shape)) => shape.clone(),
+            (None, ChainStart::Views(views)) => views.last().map_or_else(Dims::new, |view| view.shape().into()),
+            (None, ChainStart::Nothing) => {
                 let message = "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`";
                 return Err(self.error_at(begin..self.last, message.to_owned()));
             }
@@ -407,5 +408,5 @@ impl Parser<'_> {
 
 /// Whether an operation leaves the elements of an array that has its memory for itself in their order there.
 fn keeps_memory(op: &Movement) -> bool {
-    matches!(op, Movement::Reshape(_) | Movement::Squeeze(_) | Movement::Unsqueeze(_))
+    matches!(op, Movement::Reshape(_) | Movement::Squeeze(_) | Movement::SqueezeAll | Movement::Unsqueeze(_))
 }

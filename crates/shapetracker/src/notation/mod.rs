@@ -1,5 +1,6 @@
 //! Text forms of chains, views and trackers: reading, printing, and pointing at what cannot be read.
 
+mod calls;
 mod chain;
 mod error;
 mod foreign;
@@ -10,9 +11,10 @@ mod printing;
 #[cfg(test)]
 mod tests;
 
-pub use chain::{Chain, Start};
-pub(crate) use error::quoted;
-pub use error::{ChainError, ParseError};
-pub(crate) use parser::nearest;
+pub use calls::ArrayLibrary;
+pub(crate) use calls::list;
+pub use chain::{Chain, ChainProgress, ChainStart};
+pub use error::ChainError;
+pub use indexpr::text::ParseError;
 #[cfg(feature = "serde")]
 pub(crate) use parser::unknown_operation;

@@ -2,21 +2,17 @@
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
-use super::Start;
-use super::error::{ParseError, quoted};
+use super::ChainStart;
 use super::foreign::{FOREIGN, Methods};
 use super::lexer::{Lexer, Token};
-use crate::{Dims, MAX_RANK, Movement, Ranges, View};
-
-/// `begin:end:step`.
-pub(super) type Slice = (Option<i64>, Option<i64>, i64);
+use crate::operation::{Slice, Takes};
+use crate::{Dims, MAX_RANK, Movement, MovementKind, PerAxis, Ranges, View};
+use indexpr::text::{ParseError, nearest, quoted};
 
 /// What a chain says, and where.
 #[derive(Clone, Debug)]
 pub(super) struct Parsed {
-    pub(super) start: Start,
+    pub(super) start: ChainStart,
     pub(super) start_span: Range<usize>,
     pub(super) ops: Vec<Movement>,
     pub(super) spans: Vec<Range<usize>>,
@@ -27,7 +23,7 @@ pub(super) fn chain(text: &str) -> (Parsed, Option<ParseError>) {
     let mut parser = Parser::new(text);
     let begin = parser.span.start;
     let start_span = begin..begin;
-    let mut parsed = Parsed { start: Start::Nothing, start_span, ops: Vec::new(), spans: Vec::new() };
+    let mut parsed = Parsed { start: ChainStart::Nothing, start_span, ops: Vec::new(), spans: Vec::new() };
     let error = parser.chain(&mut parsed).err();
     (parsed, error)
 }
@@ -42,47 +38,19 @@ pub(super) fn view(text: &str) -> Result<View, ParseError> {
     }
 }
 
-/// The names that a chain or a JSON operation may have, of which `view` is another word for `reshape`.
-pub(super) const OPERATIONS: [&str; 14] = [
-    "reshape",
-    "view",
-    "permute",
-    "transpose",
-    "expand",
-    "broadcast_to",
-    "pad",
-    "shrink",
-    "flip",
-    "step",
-    "slice",
-    "squeeze",
-    "unsqueeze",
-    "as_strided",
-];
-
 /// The names that others give to all sizes or all axes of an operation, as in `flip(dims=(0, 1))`.
 const ARGUMENTS: [&str; 6] = ["shape", "size", "dim", "dims", "axis", "axes"];
 
 /// The sentence about a name that no operation has: with a guess what was meant, or else with all there are.
 pub(crate) fn unknown_operation(name: &str) -> String {
     let found = quoted(name);
-    match nearest(name, OPERATIONS.into_iter().chain(FOREIGN)) {
+    match nearest(name, MovementKind::names().chain(FOREIGN)) {
         Some(meant) => format!("expected an operation, found {found}: did you mean `{meant}`?"),
-        None => format!("expected an operation, found {found}; there are {}", OPERATIONS.join(", ")),
+        None => {
+            let names: Vec<&str> = MovementKind::names().collect();
+            format!("expected an operation, found {found}; there are {}", names.join(", "))
+        }
     }
-}
-
-/// The name that is nearest to a misspelt one, if any is near.
-pub(crate) fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const LONGEST: usize = 24;
-    if name.len() > LONGEST {
-        return None;
-    }
-    let name = name.to_ascii_lowercase();
-    let distance = |other: &&str| strsim::osa_distance(&name, other);
-    let nearest = names.into_iter().min_by_key(distance)?;
-    // A guess that changes more than a third of the letters would be a joke.
-    (distance(&nearest) * 3 <= nearest.len()).then_some(nearest)
 }
 
 #[derive(Clone)]
@@ -152,7 +120,7 @@ impl<'a> Parser<'a> {
         parsed.start = self.start()?;
         parsed.start_span = begin..self.last.max(begin);
         // A chain without a start may begin with the name of its first operation.
-        let mut bare = parsed.start == Start::Nothing && self.token == Token::Name;
+        let mut bare = parsed.start == ChainStart::Nothing && self.token == Token::Name;
         loop {
             let begin = self.span.start;
             if self.token == Token::Open(b'[') && !bare {
@@ -179,7 +147,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn start(&mut self) -> Result<Start, ParseError> {
+    fn start(&mut self) -> Result<ChainStart, ParseError> {
         let begin = self.span.start;
         match self.token {
             // A layout of CuTe with one axis, such as `8:1`.
@@ -192,7 +160,7 @@ impl<'a> Parser<'a> {
                 };
                 *self = ahead;
                 if self.token != Token::Colon {
-                    return Ok(Start::Shape(shape));
+                    return Ok(ChainStart::Shape(shape));
                 }
                 let view = self.printed_view(begin, shape)?;
                 self.views_over(view)
@@ -207,11 +175,11 @@ impl<'a> Parser<'a> {
                     self.take(Token::Comma);
                     views.push(self.pasted_view()?);
                 }
-                Ok(Start::Views(views))
+                Ok(ChainStart::Views(views))
             }
             _ if self.at_word("ShapeTracker") => self.pasted_tracker(),
             Token::Name => self.array(),
-            Token::Dot => Ok(Start::Nothing),
+            Token::Dot => Ok(ChainStart::Nothing),
             _ => Err(self.expected("a base shape such as `(3, 2)`, a view or an operation")),
         }
     }
@@ -225,14 +193,14 @@ impl<'a> Parser<'a> {
     }
 
     /// `over` and a view, any number of times, after a first view: the last one is next to memory.
-    fn views_over(&mut self, first: View) -> Result<Start, ParseError> {
+    fn views_over(&mut self, first: View) -> Result<ChainStart, ParseError> {
         let mut views = vec![first];
         while self.at_word("over") {
             self.advance();
             views.push(self.any_view("a view such as `(2, 3):(3, 1)`")?);
         }
         views.reverse();
-        Ok(Start::Views(views))
+        Ok(ChainStart::Views(views))
     }
 
     /// A view in either form.
@@ -296,7 +264,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `ShapeTracker(views=(View(...), View(...)))`.
-    fn pasted_tracker(&mut self) -> Result<Start, ParseError> {
+    fn pasted_tracker(&mut self) -> Result<ChainStart, ParseError> {
         self.advance();
         let close = self.open("`(` after `ShapeTracker`")?;
         if self.at_word("views") {
@@ -314,7 +282,7 @@ impl<'a> Parser<'a> {
         self.advance();
         self.take(Token::Comma);
         self.close(close)?;
-        Ok(Start::Views(views))
+        Ok(ChainStart::Views(views))
     }
 
     pub(super) fn checked_view(
@@ -335,45 +303,42 @@ impl<'a> Parser<'a> {
             return Err(self.expected("the name of an operation"));
         }
         self.advance();
-        let operation = match name {
-            "reshape" | "view" => |parser: &mut Self| parser.number_arguments("a size").map(Movement::Reshape),
-            "permute" => |parser: &mut Self| parser.number_arguments("an axis").map(Movement::Permute),
-            "expand" => |parser: &mut Self| parser.number_arguments("a size").map(Movement::Expand),
-            "broadcast_to" => |parser: &mut Self| parser.number_arguments("a size").map(Movement::BroadcastTo),
-            "squeeze" => |parser: &mut Self| parser.number_arguments("an axis").map(Movement::Squeeze),
-            "step" => |parser: &mut Self| parser.number_arguments("a step").map(Movement::Step),
-            "transpose" => Self::transpose,
-            "unsqueeze" => Self::unsqueeze,
-            "pad" => Self::pad,
-            "shrink" => Self::shrink,
-            "flip" => Self::flip,
-            "slice" => Self::slice,
-            "as_strided" => Self::as_strided,
-            _ => return Err(self.error_at(span, unknown_operation(name))),
-        };
+        let kind = MovementKind::named(name).ok_or_else(|| self.error_at(span, unknown_operation(name)))?;
         match self.token {
-            Token::Open(b'(') => operation(self),
+            Token::Open(b'(') => self.taken(kind.takes()),
             _ => Err(self.expected(&format!("`(` after `{name}`"))),
         }
     }
 
-    fn transpose(&mut self) -> Result<Movement, ParseError> {
-        let begin = self.span.start;
-        match self.number_arguments("an axis")?[..] {
-            [a, b] => Ok(Movement::Transpose(a, b)),
-            ref axes => Err(self.error_at(begin..self.last, format!("expected two axes, found {}", axes.len()))),
+    /// What stands between the parentheses of an operation, made into the operation.
+    fn taken(&mut self, takes: Takes) -> Result<Movement, ParseError> {
+        match takes {
+            Takes::Numbers(what, make) => self.number_arguments(what).map(make),
+            Takes::Pads(make) => self.pads().map(make),
+            Takes::Ranges(make) => self.ranges().map(make),
+            Takes::AxesOrBooleans(axes, booleans) => self.axes_or_booleans(axes, booleans),
+            Takes::AxesOrAll(_, all) if self.second() == Token::Close(b')') => {
+                self.advance();
+                self.advance();
+                Ok(all())
+            }
+            Takes::AxesOrAll(axes, _) => self.number_arguments("an axis").map(axes),
+            Takes::Axis(make) => self.some_axes("one axis").map(|[axis]| make(axis)),
+            Takes::TwoAxes(make) => self.some_axes("two axes").map(|[a, b]| make(a, b)),
+            Takes::Slices(make) => self.slices().map(make),
+            Takes::Strided(make) => self.strided(make),
         }
     }
 
-    fn unsqueeze(&mut self) -> Result<Movement, ParseError> {
+    /// As many axes as there must be.
+    fn some_axes<const N: usize>(&mut self, what: &str) -> Result<[i64; N], ParseError> {
         let begin = self.span.start;
-        match self.number_arguments("an axis")?[..] {
-            [axis] => Ok(Movement::Unsqueeze(axis)),
-            ref axes => Err(self.error_at(begin..self.last, format!("expected one axis, found {}", axes.len()))),
-        }
+        let axes = self.number_arguments("an axis")?;
+        <[i64; N]>::try_from(&axes[..])
+            .map_err(|_| self.error_at(begin..self.last, format!("expected {what}, found {}", axes.len())))
     }
 
-    fn pad(&mut self) -> Result<Movement, ParseError> {
+    fn pads(&mut self) -> Result<Ranges, ParseError> {
         let mut pads = Ranges::new();
         self.pair_arguments(|parser| {
             pads.push(if parser.at_word("None") {
@@ -384,20 +349,24 @@ impl<'a> Parser<'a> {
             });
             Ok(())
         })?;
-        Ok(Movement::Pad(pads))
+        Ok(pads)
     }
 
-    fn shrink(&mut self) -> Result<Movement, ParseError> {
+    fn ranges(&mut self) -> Result<Ranges, ParseError> {
         let mut ranges = Ranges::new();
         self.pair_arguments(|parser| {
             ranges.push(parser.pair("a range `(begin, end)`")?);
             Ok(())
         })?;
-        Ok(Movement::Shrink(ranges))
+        Ok(ranges)
     }
 
-    fn flip(&mut self) -> Result<Movement, ParseError> {
-        let (mut axes, mut each) = (Dims::new(), SmallVec::new());
+    fn axes_or_booleans(
+        &mut self,
+        of_axes: fn(Dims) -> Movement,
+        of_booleans: fn(PerAxis<bool>) -> Movement,
+    ) -> Result<Movement, ParseError> {
+        let (mut axes, mut each) = (Dims::new(), PerAxis::new());
         self.arguments(|parser| {
             match parser.boolean() {
                 Some(reversed) if axes.is_empty() => {
@@ -409,17 +378,17 @@ impl<'a> Parser<'a> {
             }
             Ok(())
         })?;
-        Ok(if each.is_empty() { Movement::Flip(axes) } else { Movement::FlipEach(each) })
+        Ok(if each.is_empty() { of_axes(axes) } else { of_booleans(each) })
     }
 
-    fn slice(&mut self) -> Result<Movement, ParseError> {
+    fn slices(&mut self) -> Result<Vec<Slice>, ParseError> {
         let mut slices = Vec::new();
         self.arguments(|parser| {
             let begin = parser.bound()?;
             slices.push(parser.slice_from(begin)?);
             Ok(())
         })?;
-        Ok(Movement::Slice(slices))
+        Ok(slices)
     }
 
     /// `:3` or `:3:2`: the rest of a slice after its begin.
@@ -441,7 +410,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn as_strided(&mut self) -> Result<Movement, ParseError> {
+    fn strided(&mut self, make: fn(Dims, Dims, i64) -> Movement) -> Result<Movement, ParseError> {
         const FIELDS: [&str; 3] = ["shape|size", "strides|stride", "offset|storage_offset"];
         let (mut shape, mut strides, mut offset) = (None, None, 0);
         self.fields("`(`", &FIELDS, |parser, field| {
@@ -455,7 +424,7 @@ impl<'a> Parser<'a> {
         let shape = shape.ok_or_else(|| self.expected("a shape such as `(2, 3)`"))?;
         let strides = strides.ok_or_else(|| self.expected("strides such as `(3, 1)`"))?;
         self.advance();
-        Ok(Movement::AsStrided(shape, strides, offset))
+        Ok(make(shape, strides, offset))
     }
 
     /// Arguments with or without names, as far as the parenthesis that closes them; `read` gets the number of the field

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::{Chain, Start};
+use super::{Chain, ChainStart};
 use crate::Movement;
-use crate::tuple::tuple;
+use crate::operation::Arguments;
+use crate::tuple::{separated, tuple};
 
 /// The chain in one line: `(3, 2).permute(1, 0).reshape(3, 2)`. Views print in the form that the field pastes.
 ///
@@ -16,12 +17,12 @@ use crate::tuple::tuple;
 impl fmt::Display for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.start() {
-            Start::Nothing => {}
-            Start::Shape(shape) => match shape[..] {
+            ChainStart::Nothing => {}
+            ChainStart::Shape(shape) => match shape[..] {
                 [size] => write!(f, "({size})")?,
                 _ => write!(f, "{}", tuple(shape))?,
             },
-            Start::Views(views) => match &views[..] {
+            ChainStart::Views(views) => match &views[..] {
                 [view] => write!(f, "{view:?}")?,
                 _ => {
                     f.write_str("ShapeTracker(views=(")?;
@@ -31,7 +32,7 @@ impl fmt::Display for Chain {
             },
         }
         for (i, op) in self.ops().iter().enumerate() {
-            let dot = if i == 0 && *self.start() == Start::Nothing { "" } else { "." };
+            let dot = if i == 0 && *self.start() == ChainStart::Nothing { "" } else { "." };
             write!(f, "{dot}{op}")?;
         }
         Ok(())
@@ -41,55 +42,40 @@ impl fmt::Display for Chain {
 /// The operation as it stands in a chain: `permute(1, 0)`, `pad((0, 0), (1, 1))`.
 impl fmt::Display for Movement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let numbers = |f: &mut fmt::Formatter<'_>, numbers| separated(f, numbers, |f, number| write!(f, "{number}"));
-        let pairs = |f: &mut fmt::Formatter<'_>, pairs| {
-            separated(f, pairs, |f, (first, second)| write!(f, "({first}, {second})"))
-        };
-        write!(f, "{}(", self.name())?;
-        match self {
-            Movement::Reshape(dims)
-            | Movement::Permute(dims)
-            | Movement::Expand(dims)
-            | Movement::BroadcastTo(dims)
-            | Movement::Flip(dims)
-            | Movement::Step(dims)
-            | Movement::Squeeze(dims) => numbers(f, dims)?,
-            Movement::Pad(ranges) | Movement::Shrink(ranges) => pairs(f, ranges)?,
-            Movement::FlipEach(each) => {
-                separated(f, each, |f, reversed| f.write_str(if *reversed { "True" } else { "False" }))?;
+        let (kind, arguments) = self.parts();
+        write!(f, "{}({arguments})", kind.name())
+    }
+}
+
+impl fmt::Display for Arguments<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Arguments::All => Ok(()),
+            Arguments::ListedAxes([]) => f.write_str("()"),
+            Arguments::Numbers(numbers) | Arguments::ListedAxes(numbers) => {
+                separated(f, numbers, |f, number| write!(f, "{number}"))
             }
-            Movement::AsStrided(shape, strides, offset) => {
-                write!(f, "{}, {}", tuple(shape), tuple(strides))?;
-                if *offset != 0 {
-                    write!(f, ", {offset}")?;
-                }
+            Arguments::Pairs(pairs) => separated(f, pairs, |f, (first, second)| write!(f, "({first}, {second})")),
+            Arguments::Booleans(each) => {
+                separated(f, each, |f, each| f.write_str(if *each { "True" } else { "False" }))
             }
-            Movement::Transpose(a, b) => write!(f, "{a}, {b}")?,
-            Movement::Unsqueeze(axis) => write!(f, "{axis}")?,
-            Movement::Slice(slices) => separated(f, slices, |f, (begin, end, step)| {
+            Arguments::Axis(axis) => write!(f, "{axis}"),
+            Arguments::TwoAxes(a, b) => write!(f, "{a}, {b}"),
+            Arguments::Slices(slices) => separated(f, slices, |f, (begin, end, step)| {
                 let bound = |bound: &Option<i64>| bound.map_or(String::new(), |bound| bound.to_string());
                 write!(f, "{}:{}", bound(begin), bound(end))?;
                 if *step != 1 {
                     write!(f, ":{step}")?;
                 }
                 Ok(())
-            })?,
+            }),
+            Arguments::Strided(shape, strides, offset) => {
+                write!(f, "{}, {}", tuple(shape), tuple(strides))?;
+                if offset != 0 {
+                    write!(f, ", {offset}")?;
+                }
+                Ok(())
+            }
         }
-        f.write_str(")")
     }
-}
-
-/// Writes items with a comma between every two.
-fn separated<T>(
-    f: &mut fmt::Formatter<'_>,
-    items: &[T],
-    write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
-) -> fmt::Result {
-    for (i, item) in items.iter().enumerate() {
-        if i > 0 {
-            f.write_str(", ")?;
-        }
-        write(f, item)?;
-    }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Chain, Start};
+use super::{Chain, ChainStart};
 use crate::{Dims, Movement, ShapeTracker, View};
 
 fn dims(numbers: &[i64]) -> Dims {
@@ -16,7 +16,7 @@ fn chain(text: &str) -> Chain {
 /// The only operation of a chain without a start.
 fn op(text: &str) -> Movement {
     let chain = chain(text);
-    assert_eq!((chain.start(), chain.ops().len()), (&Start::Nothing, 1), "{text}");
+    assert_eq!((chain.start(), chain.ops().len()), (&ChainStart::Nothing, 1), "{text}");
     chain.ops()[0].clone()
 }
 
@@ -33,7 +33,7 @@ fn fault(text: &str) -> (String, &str) {
 #[test]
 fn the_chains_of_the_front_page() {
     let first = chain("(3, 2).permute(1, 0).reshape(3, 2)");
-    assert_eq!(first.start(), &Start::Shape(dims(&[3, 2])));
+    assert_eq!(first.start(), &ChainStart::Shape(dims(&[3, 2])));
     assert_eq!(first.ops(), [Movement::Permute(dims(&[1, 0])), Movement::Reshape(dims(&[3, 2]))]);
 
     let text =
@@ -78,7 +78,8 @@ fn every_operation_reads_in_all_its_forms() {
     });
     same(&["step(1, -2)"], Movement::Step(dims(&[1, -2])));
     same(&["transpose(0, -1)", "transpose((0, -1))"], Movement::Transpose(0, -1));
-    same(&["squeeze()"], Movement::Squeeze(dims(&[])));
+    same(&["squeeze()"], Movement::SqueezeAll);
+    same(&["squeeze(())", "squeeze([])", "squeeze(axis=())"], Movement::Squeeze(dims(&[])));
     same(&["squeeze(0, 2)"], Movement::Squeeze(dims(&[0, 2])));
     same(&["unsqueeze(-1)", "unsqueeze((-1))"], Movement::Unsqueeze(-1));
     same(&["slice(1:3, ::-1, :, -2:)", "slice(1:3:1, ::-1, ::, -2::)", "slice((1:3, ::-1, :, -2:))"], {
@@ -97,6 +98,7 @@ fn the_sugar_does_what_the_methods_do() {
     let shape = |text: &str| chain(text).tracker().unwrap().shape().to_vec();
     assert_eq!(shape("(1, 3, 1).squeeze()"), [3]);
     assert_eq!(shape("(1, 3, 1).squeeze(0)"), [3, 1]);
+    assert_eq!(shape("(1, 3, 1).squeeze(())"), [1, 3, 1]);
     assert_eq!(shape("(3).unsqueeze(-1)"), [3, 1]);
     assert_eq!(shape("(3, 1).broadcast_to(2, 3, 4)"), [2, 3, 4]);
     assert_eq!(shape("(2, 3).transpose(0, 1)"), [3, 2]);
@@ -110,10 +112,10 @@ fn the_sugar_does_what_the_methods_do() {
 #[test]
 fn base_shapes() {
     let start = |text: &str| chain(text).start().clone();
-    assert_eq!(start("(6)"), Start::Shape(dims(&[6])));
-    assert_eq!(start(" ( 6 , ) "), Start::Shape(dims(&[6])));
-    assert_eq!(start("[6, 1_0]\n"), Start::Shape(dims(&[6, 10])));
-    assert_eq!(start("()"), Start::Shape(dims(&[])));
+    assert_eq!(start("(6)"), ChainStart::Shape(dims(&[6])));
+    assert_eq!(start(" ( 6 , ) "), ChainStart::Shape(dims(&[6])));
+    assert_eq!(start("[6, 1_0]\n"), ChainStart::Shape(dims(&[6, 10])));
+    assert_eq!(start("()"), ChainStart::Shape(dims(&[])));
     assert_eq!(chain("(6,)").to_string(), "(6)");
     assert_eq!(chain("()").to_string(), "()");
     assert_eq!(chain("(3,2)\n    .permute(1, 0)\r\n\t.reshape(6)\n").to_string(), "(3, 2).permute(1, 0).reshape(6)");
@@ -126,7 +128,7 @@ fn shapetracker_notes_multiview() {
                   View(shape=(3, 2), strides=(2, 1), offset=0, mask=None, contiguous=True)))";
     assert_eq!(chain(pasted).to_string(), pasted);
     let views = [View::new([2, 3], [1, 2], 0, None).unwrap(), View::contiguous([3, 2]).unwrap()];
-    assert_eq!(chain(pasted).start(), &Start::Views(views.to_vec()));
+    assert_eq!(chain(pasted).start(), &ChainStart::Views(views.to_vec()));
 
     // The same views as the notes recall them, a line each.
     let lines = "View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False)\n\
@@ -148,7 +150,7 @@ fn views_in_all_their_forms() {
         "View(mask=[[0, 4], [1, 3]],\n  strides=[1, 4], shape=[4, 3], offset=2,)",
     ] {
         assert_eq!(text.parse::<View>().as_ref(), Ok(&view), "{text}");
-        assert_eq!(chain(text).start(), &Start::Views(vec![view.clone()]), "{text}");
+        assert_eq!(chain(text).start(), &ChainStart::Views(vec![view.clone()]), "{text}");
     }
     assert_eq!("(3,):(1,)".parse::<View>(), "(3):(1)".parse());
     assert_eq!(chain("(3):(1) offset 3.flip(0)").ops(), [Movement::Flip(dims(&[0]))]);
@@ -392,6 +394,7 @@ fn movement() -> impl Strategy<Value = Movement> {
         numbers().prop_map(Movement::Flip),
         numbers().prop_map(Movement::Step),
         numbers().prop_map(Movement::Squeeze),
+        Just(Movement::SqueezeAll),
         pairs().prop_map(Movement::Pad),
         pairs().prop_map(Movement::Shrink),
         prop::collection::vec(any::<bool>(), 1..5).prop_map(|each| Movement::FlipEach(each.into_iter().collect())),
@@ -426,7 +429,7 @@ proptest! {
         }
         let chain = chain(&text);
         prop_assert_eq!(chain.ops(), &ops[..]);
-        prop_assert_eq!(chain.start(), &base.map_or(Start::Nothing, Start::Shape));
+        prop_assert_eq!(chain.start(), &base.map_or(ChainStart::Nothing, ChainStart::Shape));
         prop_assert_eq!(&self::chain(&chain.to_string()), &chain);
         for (i, op) in ops.iter().enumerate() {
             prop_assert_eq!(&text[chain.span(i)], op.to_string());
@@ -441,7 +444,7 @@ proptest! {
         }
         let over: Vec<String> = views.iter().rev().map(View::to_string).collect();
         let chain = chain(&over.join(" over "));
-        prop_assert_eq!(chain.start(), &Start::Views(views));
+        prop_assert_eq!(chain.start(), &ChainStart::Views(views));
         prop_assert_eq!(self::chain(&chain.to_string()), chain);
     }
 

@@ -1,7 +1,9 @@
 //! What callers get wrong: every error says what was done to which axis and both numbers that do not fit, nothing
 //! panics, and nothing is changed by an operation that fails.
 
-use shapetracker::{Dims, Error, ErrorKind, Movement, ShapeTracker, Unmerged, View, conditions, fit, merge};
+use shapetracker::{
+    Dims, Error, ErrorKind, Movement, ShapeTracker, Unanswered, Unmerged, View, conditions, fit, merge,
+};
 
 use crate::oracle::{RawView, look_up};
 use crate::random::{Op, Tape, cases, check, held};
@@ -55,7 +57,7 @@ fn axes_that_do_not_exist_or_are_named_twice() {
     for axis in [i64::MIN, i64::MAX] {
         refused(st(&[2, 3]).flip([axis]), ErrorKind::AxisOutOfRange, &["flip", &axis.to_string()]);
         refused(st(&[2, 3]).unsqueeze(axis), ErrorKind::AxisOutOfRange, &["unsqueeze", &axis.to_string()]);
-        assert!(matches!(st(&[2, 3]).axis_is_masked(axis), Err(Unmerged::Error(_))));
+        assert!(matches!(st(&[2, 3]).axis_is_masked(axis), Err(Unanswered::Error(_))));
     }
 }
 
@@ -117,7 +119,7 @@ fn views_that_address_outside_what_they_read() {
     refused(ShapeTracker::from_views([]), ErrorKind::NoViews, &["at least one view"]);
     let Err(Unmerged::Error(error)) = merge(&small, &large) else { panic!("the views do not fit") };
     assert_eq!(error.kind(), ErrorKind::AddressOutside);
-    let Err(Unmerged::Error(error)) = conditions([3], &large) else { panic!("the view does not fit") };
+    let Err(Unanswered::Error(error)) = conditions([3], &large) else { panic!("the view does not fit") };
     assert_eq!(error.kind(), ErrorKind::AddressOutside);
     // Masked indices read nothing, so that they may be anywhere.
     let padded = View::new([5], [1], -1, Some(&[(1, 4)])).unwrap();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde_json::Value;
-use shapetracker::expr::{Binary, Cost, Expr, Graph, IndexExpr, Node, Syntax};
+use shapetracker::expr::{Binary, Cost, Expr, Graph, IndexExpr, Linear, Node, Syntax, Term};
 use shapetracker::{ErrorKind, ShapeTracker};
 
 use crate::corpus::{for_each_line, is_past_i64, movement, numbers, stack, views};
@@ -29,13 +29,13 @@ fn text(code: &IndexExpr, expr: Expr) -> String {
 
 /// All assignments to the variables of a tracker's expressions, row-major: none where a size is 0.
 fn blocks(code: &IndexExpr) -> impl Iterator<Item = Block> + use<> {
-    Block::all(code.shape().iter().map(|&size| (0, size)).collect())
+    Block::all(code.extents().iter().map(|&size| (0, size)).collect())
 }
 
 /// Says where the expressions give another address than the array has, or misjudge whether it has one.
 fn same_addresses(code: &IndexExpr, array: &Array) -> Result<(), String> {
-    if code.shape() != array.shape {
-        return Err(format!("the shape is {:?}, and should be {:?}", code.shape(), array.shape));
+    if code.extents() != array.shape {
+        return Err(format!("the shape is {:?}, and should be {:?}", code.extents(), array.shape));
     }
     for (axis, (variable, &size)) in code.graph().variables().iter().zip(&array.shape).enumerate() {
         if variable.name != format!("idx{axis}") || size > 0 && variable.range != (0..size) {
@@ -56,6 +56,56 @@ fn same_addresses(code: &IndexExpr, array: &Array) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Says where the access gives another address than the array has, misjudges whether it has one, or calls an affine map
+/// or a stride what is none. The forms are evaluated here, from their terms.
+fn same_access(st: &ShapeTracker, array: &Array) -> Result<(), String> {
+    let access = st.access().map_err(|error| format!("{st:?}: {error}"))?;
+    let value = |form: &Linear, index: &[i64], floors: &[i128]| {
+        let terms = form.terms().iter().map(|(term, by)| match term {
+            Term::Variable(axis) => i128::from(*by) * i128::from(index[*axis]),
+            Term::Floor(at) => i128::from(*by) * floors[*at],
+        });
+        terms.sum::<i128>() + i128::from(form.constant())
+    };
+    let (affine, strides) = (access.affine(), (0..array.shape.len()).map(|axis| access.stride(axis)));
+    let strides: Vec<Option<i64>> = strides.collect();
+    let mut wrong = None;
+    array.for_each_index(|index, cell| {
+        let mut floors: Vec<i128> = Vec::new();
+        for floor in access.floors() {
+            let (n, d) = (value(&floor.numerator, index, &floors), i128::from(floor.divisor));
+            floors.push(n / d - i128::from(n % d < 0));
+        }
+        let holds = access.conditions().iter().all(|condition| {
+            let value = value(&condition.form, index, &floors);
+            condition.least.is_none_or(|least| value >= least.into())
+                && condition.most.is_none_or(|most| value <= most.into())
+        });
+        let found = access.address().filter(|_| holds).map(|form| value(form, index, &floors));
+        let mapped = affine.as_ref().map(|map| {
+            let moved = map.strides().iter().zip(index).map(|(stride, i)| i128::from(*stride) * i128::from(*i));
+            i128::from(map.offset()) + moved.sum::<i128>()
+        });
+        let agrees = cell.is_none() || mapped.is_none() || mapped == cell.map(i128::from);
+        let itself = access.forms().evaluate(index);
+        if found != cell.map(i128::from) || itself != found || !agrees {
+            wrong.get_or_insert_with(|| format!("{index:?} reads {found:?}, and should read {cell:?}:\n{access:?}"));
+        }
+        for (axis, stride) in strides.iter().enumerate() {
+            let Some(stride) = stride else { continue };
+            let mut first = index.to_vec();
+            first[axis] = 0;
+            // Elements of a line that are there lie at the stride from each other, wherever they are.
+            if let (Some(here), Some(there)) = (cell, array.at(&first))
+                && i128::from(here) - i128::from(there) != i128::from(*stride) * i128::from(index[axis])
+            {
+                wrong.get_or_insert_with(|| format!("{index:?} is not {stride} steps from {first:?}:\n{access:?}"));
+            }
+        }
+    });
+    wrong.map_or(Ok(()), Err)
 }
 
 /// Whether an expression contains a division or modulo, by a power of two or not.
@@ -112,6 +162,7 @@ impl Tally {
     fn check(&self, st: &ShapeTracker, array: &Array) -> Result<(), String> {
         let code = st.index_expr().map_err(|error| format!("{st:?}: {error}"))?;
         same_addresses(&code, array)?;
+        same_access(st, array)?;
         let add = |cell: &Cell<usize>, more: usize| cell.set(cell.get() + more);
         add(&self.trackers, 1);
         add(&self.weight, code.cost().weight);
@@ -364,10 +415,10 @@ fn costs_are_those_of_the_printed_expressions() {
 }
 
 /// The value of an expression that is written down here, at all indices of a tracker.
-fn same_values(code: &IndexExpr, formula: impl Fn(&mut Graph, &[Expr]) -> Result<Expr, shapetracker::Error>) {
+fn same_values(code: &IndexExpr, formula: impl Fn(&mut Graph, &[Expr]) -> Result<Expr, shapetracker::expr::Error>) {
     let mut graph = code.graph().clone();
-    let indices: Vec<Expr> = (0..code.shape().len())
-        .map(|axis| graph.variable(&format!("idx{axis}"), 0..code.shape()[axis]).expect("it exists"))
+    let indices: Vec<Expr> = (0..code.extents().len())
+        .map(|axis| graph.variable(&format!("idx{axis}"), 0..code.extents()[axis]).expect("it exists"))
         .collect();
     let expected = formula(&mut graph, &indices).expect("every value fits i64");
     let mut evaluator = Evaluator::new(&graph, &[code.index(), code.valid(), expected]);
@@ -667,6 +718,6 @@ mod found {
     fn a_modulo_that_no_machine_computes_is_refused() {
         let mut graph = Graph::new();
         let (low, minus) = (graph.int(i64::MIN), graph.int(-1));
-        assert_eq!(graph.binary(Binary::Mod, low, minus).unwrap_err().kind(), ErrorKind::Overflow);
+        assert_eq!(graph.binary(Binary::Mod, low, minus).unwrap_err().kind(), shapetracker::expr::ErrorKind::Overflow);
     }
 }

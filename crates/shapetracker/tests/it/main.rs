@@ -10,6 +10,7 @@ mod python;
 mod random;
 mod values;
 
+mod addresses;
 mod bad_input;
 mod chains;
 mod corpus;

@@ -530,5 +530,6 @@ pub(crate) fn check_witness(
             });
             if between { Ok(()) } else { Err(format!("{invalid:?} is not between {a:?} and {b:?}")) }
         }
+        other => Err(format!("no oracle knows {other:?}")),
     }
 }

@@ -1,6 +1,6 @@
 //! Checks of the oracle itself: it knows views that are known, refuses what is no view, and catches wrong answers.
 
-use shapetracker::{Dims, Step, View, Witness};
+use shapetracker::{Dims, UnitStep, View, Witness};
 
 use crate::oracle::{Array, Ratio, RawView, check_witness, conditions, evaluate, look_up, reduced, solutions};
 use crate::pairs::judge;
@@ -98,7 +98,7 @@ fn a_wrong_witness_is_caught() {
     let dims = |index: &[i64]| Dims::from(index);
     let uneven = [RawView::new(&[2, 3], &[1, 2], 0, None), RawView::contiguous(&[6])];
     let found = |axis, a: (&[i64], i64, i64), b: (&[i64], i64, i64)| {
-        let steps = [a, b].map(|(index, from, to)| Step { index: dims(index), from, to });
+        let steps = [a, b].map(|(index, from, to)| UnitStep::new(index, from, to));
         check_witness(&Witness::UnevenStep { axis, steps }, &[6], |index| look_up(&uneven, index))
     };
     assert_eq!(found(0, (&[0], 0, 2), (&[2], 4, 1)), Ok(()));

@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use shapetracker::{Misfit, NotInvertible, ShapeTracker, View, conditions, fit};
+use shapetracker::fit::{Misfit, fit};
+use shapetracker::{NotInvertible, ShapeTracker, View, conditions};
 
 use crate::oracle::{self, Array, RawView, check_witness, evaluate, look_up, reduced};
 use crate::random::{Tape, cases, check, held};
@@ -288,18 +289,22 @@ fn a_shape_fits_exactly_when_it_is_a_view_and_the_copy_makes_it_one() {
                 }
                 (Err(Misfit::Blocked(why)), None) => {
                     blocked.set(blocked.get() + 1);
-                    check_witness(&why.witness, shape, |index| look_up(&stack, index))?;
-                    if why.obstacles.is_empty() {
+                    check_witness(why.witness(), shape, |index| look_up(&stack, index))?;
+                    if why.obstacles().is_empty() {
                         return Err("there is no obstacle".into());
                     }
-                    copy_works(&array, &why.copied, &why.view)?;
+                    copy_works(&array, why.copied(), why.view())?;
                     if raw.mask.is_some() {
                         return Ok(());
                     }
                     let constant = |axis: usize| matches!(array.stride(axis), Some(Some(ratio)) if ratio.rise == 0);
                     let varying = (0..shape.len()).filter(|&axis| !constant(axis) && shape[axis] > 1);
                     let least: i64 = varying.map(|axis| shape[axis]).product();
-                    if why.copied.numel() <= least { Ok(()) } else { Err(format!("{:?} is not minimal", why.copied)) }
+                    if why.copied().numel() <= least {
+                        Ok(())
+                    } else {
+                        Err(format!("{:?} is not minimal", why.copied()))
+                    }
                 }
                 (found, expected) => Err(format!("{found:?} should be {expected:?}")),
             }

@@ -17,7 +17,7 @@ fn addresses(st: &ShapeTracker) -> Vec<i64> {
 }
 
 fn merged_dims(view: &View) -> Vec<(i64, i64, i64)> {
-    view.merge_dims().into_iter().map(|MergedDim { size, stride, real }| (size, stride, real)).collect()
+    view.merge_dims().into_iter().map(|MergedDim { size, stride, real, .. }| (size, stride, real)).collect()
 }
 
 /// Reshapes a masked view, and checks the answer element by element before handing it back.

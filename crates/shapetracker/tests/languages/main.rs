@@ -9,6 +9,7 @@
 #[path = "../it/oracle.rs"]
 mod oracle;
 
+mod arrays;
 mod cases;
 mod golden;
 mod programs;

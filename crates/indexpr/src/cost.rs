@@ -1,0 +1,63 @@
+//! What expressions cost.
+
+use crate::graph::{Binary, Expr, Graph, Node};
+
+/// What computing some expressions costs, with what they have in common computed once.
+///
+/// ```
+/// use indexpr::{Binary, Graph};
+///
+/// let mut graph = Graph::new();
+/// let (x, three) = (graph.variable("x", 0..6)?, graph.int(3));
+/// let quotient = graph.binary(Binary::Div, x, three)?;
+/// let remainder = graph.binary(Binary::Mod, x, three)?;
+/// let sum = graph.binary(Binary::Add, quotient, remainder)?;
+/// let cost = graph.cost(&[quotient, sum]);
+/// assert_eq!((cost.ops, cost.divmods, cost.weight), (3, 2, 11));
+/// # Ok::<(), indexpr::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Cost {
+    /// The distinct operations. A range test `a <= x < b` counts as two; constants and variables cost nothing.
+    pub ops: usize,
+    /// The divisions and modulos among them whose divisor is not a constant power of two.
+    pub divmods: usize,
+    /// The operations, with a division or modulo by a constant that is not a power of two counted as 8 (compilers turn
+    /// it into a product of twice the width, a shift and corrections), and one by what is not constant as 25. A modulo
+    /// next to the division of the same by the same counts as 2: compilers make it of the quotient.
+    pub weight: usize,
+}
+
+impl Graph {
+    /// What computing all of these expressions costs, each distinct operation counted once.
+    pub fn cost(&self, of: &[Expr]) -> Cost {
+        let mut cost = Cost::default();
+        let parts = self.parts(of);
+        let divides = |a, b| {
+            let quotient = self.find(Node::Binary(Binary::Div, a, b));
+            quotient.is_some_and(|quotient| parts.binary_search(&quotient).is_ok())
+        };
+        for &expr in &parts {
+            let (ops, divmods, weight) = match self.node(expr) {
+                Node::Int(_) | Node::Bool(_) | Node::Variable(_) => (0, 0, 0),
+                Node::Not(_) | Node::Select(..) => (1, 0, 1),
+                Node::Within(..) => (2, 0, 2),
+                Node::Binary(op @ (Binary::Div | Binary::Mod), a, divisor) => match self.node(divisor) {
+                    _ if self.is_power_of_two(divisor) => (1, 0, 1),
+                    _ if op == Binary::Mod && divides(a, divisor) => (1, 1, 2),
+                    Node::Int(_) => (1, 1, 8),
+                    _ => (1, 1, 25),
+                },
+                Node::Binary(..) => (1, 0, 1),
+            };
+            cost.ops += ops;
+            cost.divmods += divmods;
+            cost.weight += weight;
+        }
+        cost
+    }
+
+    pub(crate) fn is_power_of_two(&self, expr: Expr) -> bool {
+        matches!(self.node(expr), Node::Int(value) if value > 0 && value & (value - 1) == 0)
+    }
+}

@@ -1,0 +1,147 @@
+//! What is known of an expression's values from its operands: an interval and a residue class.
+
+use crate::error::{Error, Reason};
+use crate::graph::Binary;
+use crate::int::{div_floor, gcd};
+
+/// Every value lies in `low..=high` and leaves `residue` modulo `modulus`; modulus 0 says that it is the residue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) low: i64,
+    pub(crate) high: i64,
+    pub(crate) modulus: i64,
+    pub(crate) residue: i64,
+}
+
+impl Facts {
+    pub(crate) fn constant(value: i64) -> Facts {
+        Facts { low: value, high: value, modulus: 0, residue: value }
+    }
+
+    /// Any value between two, both included.
+    pub(crate) fn between(low: i64, high: i64) -> Facts {
+        if low == high { Facts::constant(low) } else { Facts { low, high, modulus: 1, residue: 0 } }
+    }
+
+    fn new(op: Binary, (low, high): (i128, i128), (modulus, residue): (i128, i128)) -> Result<Facts, Error> {
+        let (Ok(low), Ok(high)) = (i64::try_from(low), i64::try_from(high)) else {
+            return Err(Reason::ValueOverflow { low, high }.in_op(op.name()));
+        };
+        if low == high {
+            return Ok(Facts::constant(low));
+        }
+        // A class with a modulus past `i64` says nothing that the interval does not say.
+        let modulus = i64::try_from(modulus.abs()).unwrap_or(1).max(1);
+        Ok(Facts { low, high, modulus, residue: residue.rem_euclid(modulus.into()) as i64 })
+    }
+
+    fn wide(self) -> [i128; 4] {
+        [self.low, self.high, self.modulus, self.residue].map(i128::from)
+    }
+
+    pub(crate) fn of_binary(op: Binary, a: Facts, b: Facts) -> Result<Facts, Error> {
+        let ([al, ah, am, ar], [bl, bh, bm, br]) = (a.wide(), b.wide());
+        match op {
+            Binary::Add => Facts::new(op, (al + bl, ah + bh), (gcd(am, bm), ar + br)),
+            Binary::Sub => Facts::new(op, (al - bh, ah - bl), (gcd(am, bm), ar - br)),
+            Binary::Mul => {
+                let ends = [al * bl, al * bh, ah * bl, ah * bh];
+                // (am x + ar) (bm y + br): every product but the last is a multiple of the new modulus.
+                let modulus = gcd(gcd(am * bm, am * br), ar * bm);
+                Facts::new(op, extremes(ends), (modulus, ar * br))
+            }
+            Binary::Div => {
+                b.not_zero(op)?;
+                // The quotient is monotone in both operands, for divisors of one sign.
+                let ends = [bl, bh].into_iter().flat_map(|d| [div_floor(al, d), div_floor(ah, d)]);
+                let divides = bl == bh && am % bl == 0;
+                Facts::new(op, extremes(ends), if divides { (am / bl, div_floor(ar, bl)) } else { (1, 0) })
+            }
+            Binary::Mod => {
+                b.not_zero(op)?;
+                // Machines divide on the way, and that quotient leaves `i64`.
+                if a.low == i64::MIN && (b.low..=b.high).contains(&-1) {
+                    return Err(Reason::ValueOverflow { low: -ah, high: -al }.in_op(op.name()));
+                }
+                if bl == bh && div_floor(al, bl) == div_floor(ah, bl) {
+                    let shift = bl * div_floor(al, bl);
+                    return Facts::new(op, (al - shift, ah - shift), (am, ar - shift));
+                }
+                let (low, high) = (if bl < 0 { bl + 1 } else { 0 }, if bh > 0 { bh - 1 } else { 0 });
+                if bl != bh {
+                    return Facts::new(op, (low, high), (1, 0));
+                }
+                // Values are residues modulo the divisor, and all of one class.
+                let modulus = gcd(am, bl);
+                let first = low + (ar - low).rem_euclid(modulus);
+                let last = high - (high - ar).rem_euclid(modulus);
+                Facts::new(op, (first, last), (modulus, ar))
+            }
+            Binary::Min => Facts::new(op, (al.min(bl), ah.min(bh)), either(a, b)),
+            Binary::Max => Facts::new(op, (al.max(bl), ah.max(bh)), either(a, b)),
+            Binary::Lt => Ok(Facts::condition(ah < bl, al >= bh)),
+            Binary::Le => Ok(Facts::condition(ah <= bl, al > bh)),
+            Binary::Gt => Ok(Facts::condition(al > bh, ah <= bl)),
+            Binary::Ge => Ok(Facts::condition(al >= bh, ah < bl)),
+            Binary::Eq => Ok(Facts::condition(a.is_constant() && a == b, a.differs(b))),
+            Binary::Ne => Ok(Facts::condition(a.differs(b), a.is_constant() && a == b)),
+            Binary::And => Ok(Facts::condition(al + bl == 2, ah == 0 || bh == 0)),
+            Binary::Or => Ok(Facts::condition(al == 1 || bl == 1, ah + bh == 0)),
+        }
+    }
+
+    pub(crate) fn of_within(a: Facts, begin: i64, end: i64) -> Facts {
+        Facts::condition(begin <= a.low && a.high < end, begin >= end || a.high < begin || a.low >= end)
+    }
+
+    pub(crate) fn of_select(condition: Facts, a: Facts, b: Facts) -> Facts {
+        if condition.is_constant() {
+            return if condition.low == 1 { a } else { b };
+        }
+        let (modulus, residue) = either(a, b);
+        let (low, high) = (a.low.min(b.low), a.high.max(b.high));
+        if low == high {
+            return Facts::constant(low);
+        }
+        // A class with a modulus past `i64` says nothing that the interval does not say.
+        let modulus = i64::try_from(modulus).unwrap_or(1);
+        Facts { low, high, modulus, residue: residue.rem_euclid(modulus.into()) as i64 }
+    }
+
+    fn condition(surely: bool, never: bool) -> Facts {
+        Facts::between(surely.into(), (!never).into())
+    }
+
+    pub(crate) fn is_constant(self) -> bool {
+        self.low == self.high
+    }
+
+    /// Whether two expressions never have the same value.
+    fn differs(self, other: Facts) -> bool {
+        let [.., am, ar] = self.wide();
+        let [.., bm, br] = other.wide();
+        self.high < other.low || other.high < self.low || {
+            let modulus = gcd(am, bm);
+            modulus > 1 && (ar - br) % modulus != 0
+        }
+    }
+
+    fn not_zero(self, op: Binary) -> Result<(), Error> {
+        let (op, Facts { low, high, .. }) = (op.name(), self);
+        match (low, high) {
+            (0, 0) => Err(Reason::DivisorZero.in_op(op)),
+            (..=0, 0..) => Err(Reason::DivisorRange { low, high }.in_op(op)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A class that holds the values of both; never of modulus 0 unless both are one constant.
+fn either(a: Facts, b: Facts) -> (i128, i128) {
+    let ([.., am, ar], [.., bm, br]) = (a.wide(), b.wide());
+    (gcd(gcd(am, bm), ar - br), ar)
+}
+
+fn extremes(ends: impl IntoIterator<Item = i128>) -> (i128, i128) {
+    ends.into_iter().fold((i128::MAX, i128::MIN), |(low, high), end| (low.min(end), high.max(end)))
+}

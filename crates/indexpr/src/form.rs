@@ -1,0 +1,100 @@
+//! Linear forms: sums of scaled atoms and a constant.
+
+use smallvec::SmallVec;
+
+use crate::int::gcd;
+
+/// What a form is linear in: a variable, a quotient, or anything else that is not a sum; by its place in an
+/// [`Algebra`](crate::algebra::Algebra).
+pub(crate) type Atom = u32;
+
+/// A linear form of a [`Domain`](crate::Domain): a sum of integer multiples of its terms (variables, floors,
+/// remainders), and a constant. It means nothing without its domain; [`Linear`](crate::Linear) is a form by itself.
+///
+/// ```
+/// use indexpr::{Divisions, Form, Index, Variable, cheapest};
+///
+/// let built = cheapest(&[Variable::new("i", 0..8)], &[8], Divisions::Cheapest, |domain| {
+///     let i = domain.variable(0)?;
+///     Some(Index::At(Form::constant(3)?.plus(-2, &i)?))
+/// });
+/// assert_eq!(built.unwrap().quasi_affine().unwrap().value().unwrap().to_string(), "-2*i0 + 3");
+/// ```
+//
+// Terms are sorted by atom, and no coefficient is zero or `i64::MIN`, nor is the constant `i64::MIN`: every number in a
+// form has an opposite, so that a form can be negated.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Form {
+    pub(crate) terms: Terms,
+    pub(crate) constant: i64,
+}
+
+pub(crate) type Terms = SmallVec<[(Atom, i64); 6]>;
+
+impl Form {
+    /// A number; `None` past the `i64` whose opposite is one as well.
+    pub fn constant(constant: impl TryInto<i64>) -> Option<Form> {
+        let constant = constant.try_into().ok().filter(|constant| *constant != i64::MIN)?;
+        Some(Form { terms: SmallVec::new(), constant })
+    }
+
+    pub(crate) fn atom(atom: Atom) -> Form {
+        Form { terms: SmallVec::from_slice(&[(atom, 1)]), constant: 0 }
+    }
+
+    /// The value, if there is only one.
+    pub fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    pub(crate) fn coefficient(&self, atom: Atom) -> i64 {
+        self.terms.iter().find(|(other, _)| *other == atom).map_or(0, |(_, coefficient)| *coefficient)
+    }
+
+    /// `self + factor * other`, or `None` past `i64`.
+    pub fn plus(&self, factor: i64, other: &Form) -> Option<Form> {
+        let with_opposite = |number: i64| (number != i64::MIN).then_some(number);
+        let scaled = |number: i64| number.checked_mul(factor).and_then(with_opposite);
+        let constant = with_opposite(scaled(other.constant)?.checked_add(self.constant)?)?;
+        let mut terms = Terms::with_capacity(self.terms.len() + other.terms.len());
+        let (mut ours, mut theirs) = (&self.terms[..], &other.terms[..]);
+        while let [(atom, coefficient), rest @ ..] = theirs {
+            let before = ours.iter().take_while(|(ours, _)| ours < atom).count();
+            terms.extend_from_slice(&ours[..before]);
+            ours = &ours[before..];
+            let mut sum = scaled(*coefficient)?;
+            if let [(same, coefficient), rest @ ..] = ours
+                && same == atom
+            {
+                sum = with_opposite(sum.checked_add(*coefficient)?)?;
+                ours = rest;
+            }
+            if sum != 0 {
+                terms.push((*atom, sum));
+            }
+            theirs = rest;
+        }
+        terms.extend_from_slice(ours);
+        Some(Form { terms, constant })
+    }
+
+    /// `factor * self`, or `None` past `i64`.
+    pub fn times(&self, factor: i64) -> Option<Form> {
+        Form::default().plus(factor, self)
+    }
+
+    /// The greatest common divisor of the coefficients; 0 when there are none.
+    pub(crate) fn content(&self) -> i64 {
+        self.terms.iter().fold(0, |content, (_, coefficient)| gcd(content, i128::from(*coefficient))) as i64
+    }
+
+    /// Each coefficient divided; the constant is set.
+    pub(crate) fn divided(&self, divisor: i64, constant: i64) -> Form {
+        Form { terms: self.terms.iter().map(|(atom, coefficient)| (*atom, coefficient / divisor)).collect(), constant }
+    }
+
+    /// The terms alone.
+    pub(crate) fn without_constant(&self) -> Form {
+        Form { terms: self.terms.clone(), constant: 0 }
+    }
+}

@@ -1,0 +1,513 @@
+//! Expressions as nodes of a graph: equal expressions are one node.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
+
+use crate::error::{Error, Reason};
+use crate::facts::Facts;
+use crate::parse::why_no_name;
+
+/// Integer expressions over variables with known ranges; each distinct expression is stored once.
+///
+/// An [`Expr`] is a handle into its graph, so that expressions are free to clone and equal exactly when their handles
+/// are. The range of every expression is known when it is made, and every value lies in `i64`: what could leave it is
+/// refused then and there. Operands come before what is made of them, so that nothing here is recursive, and
+/// expressions may be of any depth.
+///
+/// ```
+/// use indexpr::{Binary, Graph, Syntax};
+///
+/// let mut graph = Graph::new();
+/// let x = graph.variable("x", 0..100)?;
+/// let ten = graph.int(10);
+/// let tens = graph.binary(Binary::Div, x, ten)?;
+/// assert_eq!(graph.range(tens), (0, 9));
+/// assert_eq!(graph.text(tens, Syntax::Python)?, "x // 10");
+/// assert_eq!(graph.binary(Binary::Div, x, ten)?, tens);
+/// # Ok::<(), indexpr::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    nodes: Vec<(Node, Sort, Facts)>,
+    known: Map<Node, Expr>,
+    variables: Vec<Variable>,
+}
+
+/// An expression of a [`Graph`]: a handle, which means nothing without its graph.
+///
+/// A graph that is handed the handle of another one cannot always tell. Where the handle is past its own expressions,
+/// functions that return a `Result` return [`ErrorKind::ForeignExpression`](crate::ErrorKind::ForeignExpression), and
+/// the others panic, as their documentation says; otherwise it stands for whatever expression has that place.
+///
+/// Handles are ordered: an operand comes before every expression that uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Expr(u32);
+
+/// What an expression is: a leaf, or an operation on other expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// A number.
+    Int(i64),
+    /// True or false.
+    Bool(bool),
+    /// A variable, by its place among [`Graph::variables`].
+    Variable(usize),
+    /// An operation on two operands.
+    Binary(Binary, Expr, Expr),
+    /// Whether a number lies in a half-open range: `begin <= value < end`.
+    Within(Expr, i64, i64),
+    /// The opposite of a condition.
+    Not(Expr),
+    /// The second operand where the first, a condition, holds; the third elsewhere.
+    Select(Expr, Expr, Expr),
+}
+
+/// An operation on two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// The sum of two numbers.
+    Add,
+    /// The difference of two numbers.
+    Sub,
+    /// The product of two numbers.
+    Mul,
+    /// Division rounded down: Python's `//`. The divisor must not be able to be zero.
+    Div,
+    /// What floor division leaves, with the sign of the divisor: Python's `%`.
+    Mod,
+    /// The smaller of two numbers.
+    Min,
+    /// The larger of two numbers.
+    Max,
+    /// Whether the first number is less than the second.
+    Lt,
+    /// Whether the first number is at most the second.
+    Le,
+    /// Whether the first number is greater than the second.
+    Gt,
+    /// Whether the first number is at least the second.
+    Ge,
+    /// Whether two numbers are equal.
+    Eq,
+    /// Whether two numbers are different.
+    Ne,
+    /// Whether both conditions hold.
+    And,
+    /// Whether at least one of two conditions holds.
+    Or,
+}
+
+/// A variable of a [`Graph`]: its name and the half-open range of its values, which is never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// The name.
+    pub name: String,
+    /// The values: half-open.
+    pub range: Range<i64>,
+}
+
+/// What sort of value an expression has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    Number,
+    Condition,
+}
+
+impl Binary {
+    /// What the operands are.
+    pub(crate) fn takes(self) -> Sort {
+        if matches!(self, Binary::And | Binary::Or) { Sort::Condition } else { Sort::Number }
+    }
+
+    /// Whether the result is a condition.
+    pub(crate) fn compares(self) -> bool {
+        matches!(self, Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne)
+    }
+
+    /// What the result is.
+    pub(crate) fn gives(self) -> Sort {
+        if self.compares() { Sort::Condition } else { self.takes() }
+    }
+
+    /// What Python calls it: `+`, `//`, `min`, `and`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Binary::Add => "+",
+            Binary::Sub => "-",
+            Binary::Mul => "*",
+            Binary::Div => "//",
+            Binary::Mod => "%",
+            Binary::Min => "min",
+            Binary::Max => "max",
+            Binary::Lt => "<",
+            Binary::Le => "<=",
+            Binary::Gt => ">",
+            Binary::Ge => ">=",
+            Binary::Eq => "==",
+            Binary::Ne => "!=",
+            Binary::And => "and",
+            Binary::Or => "or",
+        }
+    }
+}
+
+impl Node {
+    /// The expressions that this one is made of.
+    pub fn operands(&self) -> impl DoubleEndedIterator<Item = Expr> + use<> {
+        let operands = match *self {
+            Node::Int(_) | Node::Bool(_) | Node::Variable(_) => [None; 3],
+            Node::Within(a, ..) | Node::Not(a) => [Some(a), None, None],
+            Node::Binary(_, a, b) => [Some(a), Some(b), None],
+            Node::Select(c, a, b) => [Some(c), Some(a), Some(b)],
+        };
+        operands.into_iter().flatten()
+    }
+
+    /// Whether the value is a number or a condition.
+    fn sort(&self, graph: &Graph) -> Sort {
+        match *self {
+            Node::Int(_) | Node::Variable(_) => Sort::Number,
+            Node::Bool(_) | Node::Within(..) | Node::Not(_) => Sort::Condition,
+            Node::Binary(op, ..) => op.gives(),
+            // Both branches are of one sort.
+            Node::Select(_, a, _) => graph.sort(a),
+        }
+    }
+}
+
+impl Variable {
+    /// A variable with a name and a half-open range of values.
+    ///
+    /// ```
+    /// assert_eq!(indexpr::Variable::new("i", 0..8).name, "i");
+    /// ```
+    pub fn new(name: impl Into<String>, range: Range<i64>) -> Variable {
+        Variable { name: name.into(), range }
+    }
+}
+
+impl Graph {
+    /// A graph without expressions.
+    pub fn new() -> Graph {
+        let mut graph = Graph::default();
+        graph.known.reserve(48);
+        graph.nodes.reserve(48);
+        graph
+    }
+
+    /// A variable with a name and a half-open range of values. The same name is the same variable.
+    ///
+    /// ```
+    /// let mut graph = indexpr::Graph::new();
+    /// let x = graph.variable("x", 0..8)?;
+    /// assert_eq!(graph.variable("x", 0..8)?, x);
+    /// assert_eq!(
+    ///     graph.variable("y", 5..5).unwrap_err().to_string(),
+    ///     "variable: the range 5..5 of `y` is empty",
+    /// );
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    ///
+    /// A name is one of Python and of C alike: letters, digits and underscores, no digit first, and no word that means
+    /// something in an expression (`and`, `min`, `True`). So the text of an expression can always be read again.
+    ///
+    /// # Errors
+    /// An empty range, a name that has another range already, or what cannot be a name.
+    pub fn variable(&mut self, name: &str, range: Range<i64>) -> Result<Expr, Error> {
+        const OP: &str = "variable";
+        if range.is_empty() {
+            let (begin, end) = (range.start, range.end);
+            return Err(Reason::EmptyRange { name: name.into(), begin, end }.in_op(OP));
+        }
+        let place = match self.variables.iter().position(|variable| variable.name == name) {
+            None if why_no_name(name).is_some() => {
+                return Err(Reason::Name { name: name.into(), why: why_no_name(name).unwrap_or_default() }.in_op(OP));
+            }
+            Some(place) if self.variables[place].range == range => place,
+            Some(place) => {
+                let Range { start: begin, end } = self.variables[place].range;
+                return Err(Reason::RangesDiffer { name: name.into(), begin, end }.in_op(OP));
+            }
+            None => {
+                self.variables.push(Variable { name: name.into(), range });
+                self.variables.len() - 1
+            }
+        };
+        let Range { start, end } = self.variables[place].range;
+        Ok(self.insert(Node::Variable(place), Facts::between(start, end - 1)))
+    }
+
+    /// The variables, in the order in which they were made.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// A number.
+    pub fn int(&mut self, value: i64) -> Expr {
+        self.insert(Node::Int(value), Facts::constant(value))
+    }
+
+    /// True or false.
+    pub fn bool(&mut self, value: bool) -> Expr {
+        self.insert(Node::Bool(value), Facts::constant(value.into()))
+    }
+
+    /// An operation on two operands.
+    ///
+    /// ```
+    /// use indexpr::{Binary, Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// let x = graph.variable("x", -3..4)?;
+    /// let one = graph.int(1);
+    /// let err = graph.binary(Binary::Div, one, x).unwrap_err();
+    /// assert_eq!(err.to_string(), "//: the divisor can be zero: it ranges from -3 to 3");
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A condition where a number is needed or the other way round, a divisor that can be zero, a value that can leave
+    /// `i64`.
+    pub fn binary(&mut self, op: Binary, a: Expr, b: Expr) -> Result<Expr, Error> {
+        let node = Node::Binary(op, a, b);
+        if let Some(&known) = self.known.get(&node) {
+            return Ok(known);
+        }
+        for operand in [a, b] {
+            self.check(op.name(), operand)?;
+            self.demand(op.name(), operand, op.takes())?;
+        }
+        let facts = Facts::of_binary(op, self.facts(a), self.facts(b))?;
+        Ok(self.insert(node, facts))
+    }
+
+    /// Whether a number lies in the half-open range `begin..end`.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// let x = graph.variable("x", 0..10)?;
+    /// let inside = graph.within(x, 1, 9)?;
+    /// assert_eq!(graph.text(inside, Syntax::Python)?, "1 <= x < 9");
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A condition where a number is needed.
+    pub fn within(&mut self, value: Expr, begin: i64, end: i64) -> Result<Expr, Error> {
+        self.check("<", value)?;
+        self.demand("<", value, Sort::Number)?;
+        let facts = Facts::of_within(self.facts(value), begin, end);
+        Ok(self.insert(Node::Within(value, begin, end), facts))
+    }
+
+    /// The cheapest test of whether a number lies between two bounds, both included; either may be missing.
+    pub(crate) fn between(&mut self, value: Expr, low: Option<i128>, high: Option<i128>) -> Result<Expr, Error> {
+        let (least, most) = self.range(value);
+        let low = low.filter(|low| i128::from(least) < *low);
+        let high = high.filter(|high| *high < i128::from(most));
+        let never = low.is_some_and(|low| low > most.into()) || high.is_some_and(|high| high < least.into());
+        if never || low.zip(high).is_some_and(|(low, high)| low > high) {
+            return Ok(self.bool(false));
+        }
+        // Inside the range of the value they fit.
+        match (low.map(|low| low as i64), high.map(|high| high as i64)) {
+            (None, None) => Ok(self.bool(true)),
+            (Some(low), None) if low == most => self.compare(Binary::Eq, value, low),
+            (Some(low), None) => self.compare(Binary::Ge, value, low),
+            (None, Some(high)) if high == least => self.compare(Binary::Eq, value, high),
+            (None, Some(high)) => self.compare(Binary::Lt, value, high + 1),
+            (Some(low), Some(high)) if low == high => self.compare(Binary::Eq, value, low),
+            (Some(low), Some(high)) => self.within(value, low, high + 1),
+        }
+    }
+
+    fn compare(&mut self, op: Binary, value: Expr, with: i64) -> Result<Expr, Error> {
+        let with = self.int(with);
+        self.binary(op, value, with)
+    }
+
+    /// The opposite of a condition.
+    ///
+    /// # Errors
+    /// A number where a condition is needed.
+    #[allow(clippy::should_implement_trait)]
+    pub fn not(&mut self, a: Expr) -> Result<Expr, Error> {
+        self.check("not", a)?;
+        self.demand("not", a, Sort::Condition)?;
+        let Facts { low, high, .. } = self.facts(a);
+        Ok(self.insert(Node::Not(a), Facts::between(1 - high, 1 - low)))
+    }
+
+    /// `then` where a condition holds, `otherwise` elsewhere.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// let (x, zero) = (graph.variable("x", -4..5)?, graph.int(0));
+    /// let positive = graph.within(x, 1, 5)?;
+    /// let clipped = graph.select(positive, x, zero)?;
+    /// assert_eq!(graph.text(clipped, Syntax::Python)?, "x if 1 <= x < 5 else 0");
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A number as the condition, or one branch that is a number while the other is a condition.
+    pub fn select(&mut self, condition: Expr, then: Expr, otherwise: Expr) -> Result<Expr, Error> {
+        for operand in [condition, then, otherwise] {
+            self.check("if", operand)?;
+        }
+        self.demand("if", condition, Sort::Condition)?;
+        self.demand("else", otherwise, self.sort(then))?;
+        let facts = Facts::of_select(self.facts(condition), self.facts(then), self.facts(otherwise));
+        Ok(self.insert(Node::Select(condition, then, otherwise), facts))
+    }
+
+    /// What an expression is.
+    pub fn node(&self, expr: Expr) -> Node {
+        self.nodes[expr.0 as usize].0
+    }
+
+    /// The smallest and the largest value that an expression can have, as far as its operands' ranges tell: every
+    /// value lies between them (both included). A condition has values 0 and 1.
+    pub fn range(&self, expr: Expr) -> (i64, i64) {
+        let facts = self.facts(expr);
+        (facts.low, facts.high)
+    }
+
+    /// Whether an expression is a condition, as opposed to a number.
+    ///
+    /// ```
+    /// let mut graph = indexpr::Graph::new();
+    /// let x = graph.variable("x", 0..9)?;
+    /// let inside = graph.within(x, 2, 5)?;
+    /// assert!(graph.is_condition(inside) && !graph.is_condition(x));
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn is_condition(&self, expr: Expr) -> bool {
+        self.sort(expr) == Sort::Condition
+    }
+
+    /// A modulus and a residue: every value of an expression leaves this residue. A modulus of 0 says that the residue
+    /// is the only value.
+    ///
+    /// ```
+    /// use indexpr::{Binary, Graph};
+    ///
+    /// let mut graph = Graph::new();
+    /// let (x, six, two) = (graph.variable("x", 0..9)?, graph.int(6), graph.int(2));
+    /// let sixfold = graph.binary(Binary::Mul, x, six)?;
+    /// let sum = graph.binary(Binary::Add, sixfold, two)?;
+    /// assert_eq!(graph.congruence(sum), (6, 2));
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn congruence(&self, expr: Expr) -> (i64, i64) {
+        let facts = self.facts(expr);
+        (facts.modulus, facts.residue)
+    }
+
+    /// How many distinct expressions the graph holds.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether the graph holds no expressions.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The distinct expressions that some are made of, themselves included; operands come first.
+    pub fn parts(&self, of: &[Expr]) -> Vec<Expr> {
+        let mut needed = vec![false; of.iter().map(|expr| expr.0 as usize + 1).max().unwrap_or(0)];
+        of.iter().for_each(|expr| needed[expr.0 as usize] = true);
+        for at in (0..needed.len()).rev() {
+            if needed[at] {
+                self.nodes[at].0.operands().for_each(|operand| needed[operand.0 as usize] = true);
+            }
+        }
+        (0..).map(Expr).zip(needed).filter(|(_, needed)| *needed).map(|(expr, _)| expr).collect()
+    }
+
+    /// The expression that is this node, if there is one.
+    pub(crate) fn find(&self, node: Node) -> Option<Expr> {
+        self.known.get(&node).copied()
+    }
+
+    pub(crate) fn facts(&self, expr: Expr) -> Facts {
+        self.nodes[expr.0 as usize].2
+    }
+
+    pub(crate) fn sort(&self, expr: Expr) -> Sort {
+        self.nodes[expr.0 as usize].1
+    }
+
+    /// Refuses a handle that cannot be of this graph.
+    pub(crate) fn check(&self, op: &'static str, expr: Expr) -> Result<(), Error> {
+        if expr.place() < self.nodes.len() { Ok(()) } else { Err(Reason::Foreign { len: self.nodes.len() }.in_op(op)) }
+    }
+
+    /// Refuses a number where a condition is needed, and the other way round.
+    fn demand(&self, op: &'static str, expr: Expr, needed: Sort) -> Result<(), Error> {
+        match (self.sort(expr), needed) {
+            (Sort::Number, Sort::Condition) => Err(Reason::NotACondition.in_op(op)),
+            (Sort::Condition, Sort::Number) => Err(Reason::NotANumber.in_op(op)),
+            _ => Ok(()),
+        }
+    }
+
+    fn insert(&mut self, node: Node, facts: Facts) -> Expr {
+        let sort = node.sort(self);
+        *self.known.entry(node).or_insert_with(|| {
+            self.nodes.push((node, sort, facts));
+            Expr(self.nodes.len() as u32 - 1)
+        })
+    }
+}
+
+impl Expr {
+    /// The place among the expressions of the graph.
+    pub(crate) fn place(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A table of what a graph knows; keys are a few words or a name.
+pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
+
+/// Mixes a few words; attacks on the table are bounded by the size of the text they came from.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn finish(&self) -> u64 {
+        // Tables look at the lowest bits, which depend on the lowest bits of the words alone.
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word.into());
+    }
+
+    fn write_i64(&mut self, word: i64) {
+        self.write_u64(word as u64);
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    fn write_isize(&mut self, word: isize) {
+        self.write_u64(word as u64);
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(26) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}

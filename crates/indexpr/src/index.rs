@@ -1,0 +1,177 @@
+//! An index with its guard and its loops: what a compiler writes to read an element.
+
+use smallvec::SmallVec;
+
+use crate::cost::Cost;
+use crate::error::{Error, Reason};
+use crate::graph::{Binary, Expr, Graph, Node};
+
+/// What a compiler writes to read an element: `buffer[index]`, guarded by `valid`, inside a nest of loops.
+///
+/// The variables of the graph are the loops, outermost first; variable `l` counts from 0 to its extent. Where `valid`
+/// holds, `index` is what is read; elsewhere it may be anything within the range that [`Graph::range`] tells of it.
+///
+/// ```
+/// use indexpr::{Graph, IndexExpr, Language, Syntax};
+///
+/// let mut graph = Graph::new();
+/// graph.variable("i", 0..4)?;
+/// graph.variable("j", 0..8)?;
+/// let index = graph.parse("i * 6 + j - 1", Syntax::Python)?;
+/// let valid = graph.parse("1 <= j < 7", Syntax::Python)?;
+/// let code = IndexExpr::new(graph, index, valid, [4, 8])?;
+/// assert_eq!((code.cost().ops, code.cost().divmods), (5, 0));
+/// assert!(code.kernel(Language::C)?.contains("for (int i = 0; i < 4; ++i) {"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct IndexExpr {
+    pub(crate) graph: Graph,
+    pub(crate) index: Expr,
+    pub(crate) valid: Expr,
+    pub(crate) extents: SmallVec<[i64; 8]>,
+}
+
+impl IndexExpr {
+    /// An index and a condition over the variables of a graph, and how often each variable's loop runs.
+    ///
+    /// A loop may run 0 times; since a variable always has a value, the range of its variable is 0..1 then.
+    ///
+    /// # Errors
+    /// A condition as the index or a number as the condition, expressions that are not of the graph, another number of
+    /// extents than there are variables, a variable that does not count from 0 to its extent.
+    pub fn new(graph: Graph, index: Expr, valid: Expr, extents: impl AsRef<[i64]>) -> Result<IndexExpr, Error> {
+        const OP: &str = "index";
+        let extents = extents.as_ref();
+        for expr in [index, valid] {
+            graph.check(OP, expr)?;
+        }
+        if graph.is_condition(index) {
+            return Err(Reason::NotANumber.in_op(OP));
+        }
+        if !graph.is_condition(valid) {
+            return Err(Reason::NotACondition.in_op(OP));
+        }
+        let variables = graph.variables();
+        if variables.len() != extents.len() {
+            return Err(Reason::Extents { variables: variables.len(), given: extents.len() }.in_op(OP));
+        }
+        if let Some((variable, &extent)) =
+            variables.iter().zip(extents).find(|(variable, extent)| variable.range != (0..(**extent).max(1)))
+        {
+            let (name, begin, end) = (variable.name[..].into(), variable.range.start, variable.range.end);
+            return Err(Reason::Extent { name, begin, end, extent }.in_op(OP));
+        }
+        Ok(IndexExpr { graph, index, valid, extents: extents.into() })
+    }
+
+    /// The graph that both expressions belong to; its variables are the loops, in order.
+    ///
+    /// ```
+    /// # let mut graph = indexpr::Graph::new();
+    /// # let (i, always) = (graph.variable("i", 0..4)?, graph.bool(true));
+    /// let code = indexpr::IndexExpr::new(graph, i, always, [4])?;
+    /// assert_eq!(code.graph().variables()[0].name, "i");
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// What is read wherever [`IndexExpr::valid`] holds.
+    ///
+    /// ```
+    /// # let mut graph = indexpr::Graph::new();
+    /// # let (i, always) = (graph.variable("i", 0..4)?, graph.bool(true));
+    /// let code = indexpr::IndexExpr::new(graph, i, always, [4])?;
+    /// assert_eq!(code.graph().text(code.index(), indexpr::Syntax::Python)?, "i");
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn index(&self) -> Expr {
+        self.index
+    }
+
+    /// Whether anything is read; the constant true where something always is.
+    ///
+    /// ```
+    /// # let mut graph = indexpr::Graph::new();
+    /// # let (i, always) = (graph.variable("i", 0..4)?, graph.bool(true));
+    /// let code = indexpr::IndexExpr::new(graph, i, always, [4])?;
+    /// assert_eq!(code.graph().text(code.valid(), indexpr::Syntax::Python)?, "True");
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn valid(&self) -> Expr {
+        self.valid
+    }
+
+    /// How often each loop runs, outermost first: for a tensor, its shape.
+    ///
+    /// ```
+    /// # let mut graph = indexpr::Graph::new();
+    /// # let (i, always) = (graph.variable("i", 0..4)?, graph.bool(true));
+    /// let code = indexpr::IndexExpr::new(graph, i, always, [4])?;
+    /// assert_eq!(code.extents(), [4]);
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn extents(&self) -> &[i64] {
+        &self.extents
+    }
+
+    /// What computing both expressions costs, with what they have in common computed once.
+    ///
+    /// ```
+    /// # let mut graph = indexpr::Graph::new();
+    /// # let (i, always) = (graph.variable("i", 0..4)?, graph.bool(true));
+    /// let code = indexpr::IndexExpr::new(graph, i, always, [4])?;
+    /// assert_eq!(code.cost().ops, 0);
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn cost(&self) -> Cost {
+        self.graph.cost(&[self.index, self.valid])
+    }
+
+    /// The same code where the condition is known from elsewhere to hold always, or never.
+    ///
+    /// ```
+    /// # let mut graph = indexpr::Graph::new();
+    /// # let i = graph.variable("i", 0..4)?;
+    /// let looks_open = graph.within(i, 1, 9)?;
+    /// let code = indexpr::IndexExpr::new(graph, i, looks_open, [4])?.with_validity(true);
+    /// assert_eq!(code.cost().ops, 0);
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn with_validity(mut self, always: bool) -> IndexExpr {
+        self.valid = self.graph.bool(always);
+        if !always {
+            self.index = self.graph.int(0);
+        }
+        self
+    }
+
+    /// Whether computing the index takes a division or a modulo, by whatever divisor.
+    ///
+    /// ```
+    /// # let mut graph = indexpr::Graph::new();
+    /// # let (i, always) = (graph.variable("i", 0..4)?, graph.bool(true));
+    /// assert!(!indexpr::IndexExpr::new(graph, i, always, [4])?.index_divides());
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn index_divides(&self) -> bool {
+        self.graph.parts(&[self.index]).into_iter().any(|expr| self.dividend(expr).is_some())
+    }
+
+    fn dividend(&self, expr: Expr) -> Option<Expr> {
+        match self.graph.node(expr) {
+            Node::Binary(Binary::Div | Binary::Mod, dividend, _) => Some(dividend),
+            _ => None,
+        }
+    }
+
+    /// What is smaller is cheaper. Of equal costs that with fewer negative dividends is: many languages round those
+    /// the other way, and correcting that costs.
+    pub(crate) fn rank(&self) -> (usize, usize, usize) {
+        let parts = self.graph.parts(&[self.index, self.valid]).into_iter();
+        let negative = parts.filter_map(|expr| self.dividend(expr)).filter(|expr| self.graph.range(*expr).0 < 0);
+        (self.cost().weight, self.cost().ops, negative.count())
+    }
+}

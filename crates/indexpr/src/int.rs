@@ -1,0 +1,101 @@
+//! Integer arithmetic that rounds down: the greatest common divisor, and division by the floor and the ceiling.
+//!
+//! Everything that divides in this crate, and in what stands on it, divides with these functions: Rust's `/` rounds
+//! towards zero, and an index expression rounds down.
+
+/// The greatest common divisor of two numbers of any sign; `gcd(0, 0)` is 0.
+///
+/// ```
+/// assert_eq!(indexpr::int::gcd(-12, 18), 6);
+/// assert_eq!(indexpr::int::gcd(0, -5), 5);
+/// ```
+///
+/// # Panics
+/// With overflow checks, when the divisor would be 2^127.
+pub fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.abs(), b.abs());
+    while b != 0 {
+        (a, b) = (b, rem(a, b));
+    }
+    a
+}
+
+/// `(g, x, y)` with `a x + b y = g`, the greatest common divisor; for `a, b >= 0`, not both 0.
+///
+/// ```
+/// let (g, x, y) = indexpr::int::extended_gcd(12, 18);
+/// assert_eq!((g, 12 * x + 18 * y), (6, 6));
+/// ```
+pub fn extended_gcd(a: i128, b: i128) -> (i128, i128, i128) {
+    let (mut r, mut x, mut y) = ((a, b), (1, 0), (0, 1));
+    while r.1 != 0 {
+        let q = div(r.0, r.1);
+        r = (r.1, r.0 - q * r.1);
+        x = (x.1, x.0 - q * x.1);
+        y = (y.1, y.0 - q * y.1);
+    }
+    (r.0, x.0, y.0)
+}
+
+/// `a / b` for `a >= 0`, `b > 0`: nearly always both fit 64 bits, where division is several times faster.
+///
+/// ```
+/// assert_eq!(indexpr::int::div(17, 5), 3);
+/// ```
+#[inline]
+pub fn div(a: i128, b: i128) -> i128 {
+    match (u64::try_from(a), u64::try_from(b)) {
+        (Ok(a), Ok(b)) => i128::from(a / b),
+        _ => a / b,
+    }
+}
+
+/// `a % b` for `a >= 0`, `b > 0`, as fast.
+///
+/// ```
+/// assert_eq!(indexpr::int::rem(17, 5), 2);
+/// ```
+#[inline]
+pub fn rem(a: i128, b: i128) -> i128 {
+    match (u64::try_from(a), u64::try_from(b)) {
+        (Ok(a), Ok(b)) => i128::from(a % b),
+        _ => a % b,
+    }
+}
+
+/// The quotient rounded down, by a divisor of either sign that is not 0.
+///
+/// ```
+/// use indexpr::int::div_floor;
+/// assert_eq!((div_floor(7, 2), div_floor(-7, 2), div_floor(7, -2)), (3, -4, -4));
+/// ```
+#[inline]
+pub fn div_floor(a: i128, b: i128) -> i128 {
+    let (a, b) = if b < 0 { (-a, -b) } else { (a, b) };
+    match (i64::try_from(a), i64::try_from(b)) {
+        // The divisor is positive here, so that this cannot overflow.
+        (Ok(a), Ok(b)) => a.div_euclid(b).into(),
+        _ => a.div_euclid(b),
+    }
+}
+
+/// The quotient rounded up, by a divisor of either sign that is not 0.
+///
+/// ```
+/// use indexpr::int::div_ceil;
+/// assert_eq!((div_ceil(7, 2), div_ceil(-7, 2), div_ceil(7, -2)), (4, -3, -3));
+/// ```
+#[inline]
+pub fn div_ceil(a: i128, b: i128) -> i128 {
+    -div_floor(-a, b)
+}
+
+/// How many bits integers need for a smallest and a largest value: 32 where those suffice, and else 64.
+///
+/// ```
+/// use indexpr::int::bits;
+/// assert_eq!((bits((-5, i32::MAX.into())), bits((0, 1 << 31))), (32, 64));
+/// ```
+pub fn bits((low, high): (i64, i64)) -> u32 {
+    if i32::try_from(low).is_ok() && i32::try_from(high).is_ok() { 32 } else { 64 }
+}

@@ -1,0 +1,74 @@
+//! Integer index expressions for compilers.
+//!
+//! A compiler that lowers tensors, arrays or nested loops writes the same expression over and over: the address of an
+//! element, made of loop variables, multiples, floor divisions and remainders, and the condition under which there is
+//! an element at all. This crate holds such expressions, makes them cheaper without a change of value, evaluates them
+//! and writes them in nine languages. It knows of loop variables and their ranges, and nothing of what they index.
+//!
+//! ```
+#![doc = include_str!("../examples/simplify.rs")]
+//! ```
+//!
+//! # Where to look
+//!
+//! - [`Graph`]: expressions, hash-consed: equal expressions are one node, and the range of every node is known.
+//!   [`Graph::parse`] and [`Graph::text`] read and print Python and C.
+//! - [`Graph::simplify`], [`Graph::simplify_pair`]: the same value, cheaper by every figure of [`Cost`] or unchanged.
+//! - [`Graph::quasi_affine`] and [`QuasiAffine`]: an expression as a linear form over variables and floors, with the
+//!   conditions that guard it: what a polyhedral compiler calls quasi-affine.
+//! - [`Domain`] and [`cheapest`]: building a guarded index floor by floor, as whoever lowers a stack of layouts does;
+//!   each division is made only where the boundary test cannot show that it is affine.
+//! - [`IndexExpr`]: an index, its guard and the loops around them: code ([`IndexExpr::code`]) and complete kernels that
+//!   gather ([`IndexExpr::kernel`]).
+//! - [`boundary`] and [`int`]: the boundary test by itself, and division that rounds down.
+//!
+//! # Conventions
+//!
+//! Divisions round down, as Python's do; a remainder has the sign of its divisor. Every value lies in `i64`: what could
+//! leave it is refused when an expression is made, so that an expression that exists can be evaluated anywhere. Ranges
+//! are half-open. An [`Expr`] is a handle into its [`Graph`]; a handle of another graph is an [`Error`] or, where a
+//! function returns no `Result`, a panic that its documentation names.
+
+mod algebra;
+pub mod boundary;
+mod conjunction;
+mod context;
+mod cost;
+mod domain;
+mod emit;
+mod error;
+mod evaluate;
+mod facts;
+mod form;
+mod graph;
+mod import;
+mod index;
+pub mod int;
+mod lexer;
+mod lines;
+pub mod list;
+mod parse;
+mod print;
+mod quasi;
+mod render;
+mod simplify;
+pub mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use cost::Cost;
+pub use domain::{Built, Divisions, Domain, Index, cheapest};
+pub use error::{Error, ErrorKind};
+pub use form::Form;
+pub use graph::{Binary, Expr, Graph, Node, Variable};
+pub use index::IndexExpr;
+pub use lines::{Line, TextPiece};
+pub use parse::Syntax;
+pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};
+pub use render::{Language, UnknownLanguage, Unsupported};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -1,0 +1,690 @@
+//! Reads expressions, by operator precedence with stacks of its own: text may nest as deep as it likes.
+
+use std::ops::Range;
+
+use crate::error::{Error, Reason};
+use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
+use crate::lexer::{Lexer, Token};
+use crate::text::{ParseError, nearest, quoted};
+
+/// How expressions are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Syntax {
+    /// As in Python: `x // 4 % 3 if 2 <= x < 9 and not y == 1 else min(x, -1)`.
+    Python,
+    /// As in C: `2 <= x && x < 9 && !(y == 1) ? x / 4 % 3 : min(x, -1)`. Divisions round towards zero there, and an
+    /// expression read from it says so.
+    C,
+}
+
+/// The words that mean something in an expression, in one syntax or the other.
+const WORDS: [&str; 11] = ["and", "or", "not", "if", "else", "min", "max", "True", "False", "true", "false"];
+
+/// Why a text cannot be the name of a variable, if it cannot.
+pub(crate) fn why_no_name(name: &str) -> Option<&'static str> {
+    if WORDS.contains(&name) {
+        return Some("it means something in an expression");
+    }
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let begins = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    let is_name = begins && name.chars().all(is_letter);
+    (!is_name).then_some("a name is made of letters, digits and underscores, and does not begin with a digit")
+}
+
+impl Graph {
+    /// Reads an expression over the variables of the graph.
+    ///
+    /// Besides what [`Binary`] has there are `min` and `max` of more than two numbers, `x >> 3`, `x << 3` and `x & 7`
+    /// for `x // 8`, `x * 8` and `x % 8`, and in C casts, which are refused where they could change a value. Numbers
+    /// are not rounded, wrapped or promoted; a suffix of a C literal is of no consequence. The expression has the
+    /// structure of the text: nothing is simplified.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("x", -8..8)?;
+    /// let floor = graph.parse("x // 3", Syntax::Python)?;
+    /// let towards_zero = graph.parse("x / 3", Syntax::C)?;
+    /// assert_eq!((graph.evaluate(floor, &[-4])?, graph.evaluate(towards_zero, &[-4])?), (-2, -1));
+    ///
+    /// let err = graph.parse("2 * x / 3", Syntax::Python).unwrap_err();
+    /// assert_eq!(
+    ///     err.to_string(),
+    ///     "expected an operator, found `/`: did you mean `//`?\n\
+    ///      \u{20} 2 * x / 3\n\
+    ///      \u{20}       ^",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is not an expression, a name that is not a variable, and whatever [`Graph::binary`], [`Graph::not`] and
+    /// [`Graph::select`] refuse, at its place in the text.
+    pub fn parse(&mut self, text: &str, syntax: Syntax) -> Result<Expr, ParseError> {
+        let mut lexer = Lexer::new(text, syntax);
+        let (token, span) = lexer.next();
+        let (variables, values, open) = (Map::default(), Vec::new(), Vec::new());
+        Parser { graph: self, text, syntax, lexer, token, span, last: 0, variables, values, open }.parse()
+    }
+}
+
+/// What was read and still waits for a value to its right.
+#[derive(Clone, Debug)]
+enum Open {
+    /// `(`.
+    Parenthesis,
+    /// `min(` or `max(`, and how many values were given before this one.
+    Call(Binary, usize),
+    /// `-` in front of anything but a literal.
+    Minus,
+    /// `+` in front of a value.
+    Plus,
+    /// `not` or `!`.
+    Not,
+    /// `(int)`, and the smallest and largest value that it does not change.
+    Cast(i64, i64),
+    /// An operator, after the value to its left.
+    Infix(Infix),
+    /// What stands between the parts of a choice: between `if` and `else`, or `?` and `:`.
+    Choice,
+    /// The last part of a choice.
+    Otherwise,
+}
+
+/// An operator between two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Infix {
+    Binary(Binary),
+    /// `/` or `%` of C.
+    Truncated(Binary),
+    /// `<<` and `>>`.
+    Shift(Binary),
+    /// `&`.
+    Mask,
+}
+
+/// How tightly operators bind, from the loosest.
+pub(crate) mod binding {
+    pub(crate) const CHOICE: u8 = 1;
+    pub(crate) const OR: u8 = 2;
+    pub(crate) const AND: u8 = 3;
+    /// Python's `not`, and C's `&`.
+    pub(crate) const NOT: u8 = 4;
+    /// Python's comparisons, and C's `==` and `!=`.
+    pub(crate) const COMPARISON: u8 = 5;
+    /// C's `<`, `<=`, `>` and `>=`.
+    pub(crate) const ORDER: u8 = 6;
+    /// Python's `&`.
+    pub(crate) const MASK: u8 = 7;
+    pub(crate) const SHIFT: u8 = 8;
+    pub(crate) const SUM: u8 = 9;
+    pub(crate) const PRODUCT: u8 = 10;
+    pub(crate) const SIGN: u8 = 11;
+    pub(crate) const ATOM: u8 = 12;
+}
+
+impl Infix {
+    /// The operator that a token is.
+    fn of(word: &str, syntax: Syntax) -> Option<Infix> {
+        let op = match (word, syntax) {
+            ("+", _) => Binary::Add,
+            ("-", _) => Binary::Sub,
+            ("*", _) => Binary::Mul,
+            ("//", Syntax::Python) => Binary::Div,
+            ("%", Syntax::Python) => Binary::Mod,
+            ("/", Syntax::C) => return Some(Infix::Truncated(Binary::Div)),
+            ("%", Syntax::C) => return Some(Infix::Truncated(Binary::Mod)),
+            ("<<", _) => return Some(Infix::Shift(Binary::Mul)),
+            (">>", _) => return Some(Infix::Shift(Binary::Div)),
+            ("&", _) => return Some(Infix::Mask),
+            ("<", _) => Binary::Lt,
+            ("<=", _) => Binary::Le,
+            (">", _) => Binary::Gt,
+            (">=", _) => Binary::Ge,
+            ("==", _) => Binary::Eq,
+            ("!=", _) => Binary::Ne,
+            ("and", Syntax::Python) | ("&&", Syntax::C) => Binary::And,
+            ("or", Syntax::Python) | ("||", Syntax::C) => Binary::Or,
+            _ => return None,
+        };
+        Some(Infix::Binary(op))
+    }
+
+    fn binds(self, syntax: Syntax) -> u8 {
+        match self {
+            Infix::Binary(op) => op.binds(syntax),
+            Infix::Truncated(_) => binding::PRODUCT,
+            Infix::Shift(_) => binding::SHIFT,
+            Infix::Mask => match syntax {
+                Syntax::Python => binding::MASK,
+                Syntax::C => binding::NOT,
+            },
+        }
+    }
+
+    fn compares(self) -> bool {
+        matches!(self, Infix::Binary(op) if op.compares())
+    }
+}
+
+impl Binary {
+    /// How tightly it binds; `min` and `max` are calls.
+    pub(crate) fn binds(self, syntax: Syntax) -> u8 {
+        match self {
+            Binary::Or => binding::OR,
+            Binary::And => binding::AND,
+            Binary::Eq | Binary::Ne => binding::COMPARISON,
+            Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => match syntax {
+                Syntax::Python => binding::COMPARISON,
+                Syntax::C => binding::ORDER,
+            },
+            Binary::Add | Binary::Sub => binding::SUM,
+            Binary::Mul | Binary::Div | Binary::Mod => binding::PRODUCT,
+            Binary::Min | Binary::Max => binding::ATOM,
+        }
+    }
+}
+
+impl Open {
+    /// How tightly it binds what follows; what must be closed, not at all.
+    fn binds(&self, syntax: Syntax) -> u8 {
+        match self {
+            Open::Parenthesis | Open::Call(..) | Open::Choice => 0,
+            Open::Otherwise => binding::CHOICE,
+            Open::Not if syntax == Syntax::Python => binding::NOT,
+            Open::Minus | Open::Plus | Open::Not | Open::Cast(..) => binding::SIGN,
+            Open::Infix(op) => op.binds(syntax),
+        }
+    }
+}
+
+struct Parser<'g, 'a> {
+    graph: &'g mut Graph,
+    text: &'a str,
+    syntax: Syntax,
+    lexer: Lexer<'a>,
+    /// The next token, and its bytes.
+    token: Token,
+    span: Range<usize>,
+    /// The end of the token before.
+    last: usize,
+    /// The variables that the text has named so far.
+    variables: Map<&'a str, Expr>,
+    /// Values that wait for their operators.
+    values: Vec<Expr>,
+    /// Operators that wait for their last operands, and where they stand.
+    open: Vec<(Open, Range<usize>)>,
+}
+
+/// What must come after what was read.
+enum Next {
+    Value,
+    Operator,
+    Nothing,
+}
+
+impl<'a> Parser<'_, 'a> {
+    fn parse(mut self) -> Result<Expr, ParseError> {
+        loop {
+            self.value()?;
+            loop {
+                match self.operator()? {
+                    Next::Value => break,
+                    Next::Operator => {}
+                    Next::Nothing => return Ok(self.pop()),
+                }
+            }
+        }
+    }
+
+    /// Reads signs and opening parentheses, as many as there are, and then a literal or a variable.
+    fn value(&mut self) -> Result<(), ParseError> {
+        loop {
+            let begin = self.span.start;
+            let open = match (self.token, self.word(), self.syntax) {
+                (Token::Number, ..) => return self.literal(false),
+                (Token::Symbol, "-", _) if self.second().0 == Token::Number => {
+                    self.advance();
+                    return self.literal(true);
+                }
+                (Token::Symbol, "-", _) => Open::Minus,
+                (Token::Symbol, "+", _) => Open::Plus,
+                (Token::Symbol, "!", Syntax::C) | (Token::Name, "not", Syntax::Python) => Open::Not,
+                (Token::Symbol, "(", Syntax::C) => {
+                    self.cast().map_or(Open::Parenthesis, |(low, high)| Open::Cast(low, high))
+                }
+                (Token::Symbol, "(", Syntax::Python) => Open::Parenthesis,
+                (Token::Name, "and" | "or" | "if" | "else", Syntax::Python) => {
+                    return Err(self.expected("an expression"));
+                }
+                (Token::Name, name, _) if self.text[self.second().1] == *"(" => {
+                    let op = match name {
+                        "min" => Binary::Min,
+                        "max" => Binary::Max,
+                        _ => return Err(self.expected("`min` or `max`")),
+                    };
+                    self.open.push((Open::Call(op, 0), self.span.clone()));
+                    self.advance();
+                    self.advance();
+                    continue;
+                }
+                (Token::Name, ..) => return self.name(),
+                _ => return Err(self.expected("an expression")),
+            };
+            self.open.push((open, begin..self.span.end));
+            self.advance();
+        }
+    }
+
+    /// Reads what follows a value.
+    fn operator(&mut self) -> Result<Next, ParseError> {
+        let (word, span) = (self.word(), self.span.clone());
+        let (choice, otherwise) = self.choice();
+        if self.token == Token::End || [")", ",", otherwise].contains(&word) {
+            self.reduce(binding::CHOICE)?;
+            return self.close(word, otherwise);
+        }
+        if word == choice {
+            // A choice at the end of another belongs to its last part.
+            self.reduce(binding::CHOICE + 1)?;
+            if self.syntax == Syntax::Python && matches!(self.open.last(), Some((Open::Choice, _))) {
+                return Err(self.expected("`else`"));
+            }
+            self.open.push((Open::Choice, span));
+        } else if let Some(op) = Infix::of(word, self.syntax) {
+            let binds = op.binds(self.syntax);
+            self.reduce(binds + 1)?;
+            if !op.compares() {
+                self.reduce(binds)?;
+            } else if self.syntax == Syntax::C
+                && matches!(self.open.last(), Some((Open::Infix(before), _)) if before.binds(self.syntax) == binds)
+            {
+                let message = "C does not chain comparisons: write `a < b && b < c` for `a < b < c`";
+                return Err(self.error_at(span, message.into()));
+            }
+            self.open.push((Open::Infix(op), span));
+        } else {
+            return Err(self.expected("an operator"));
+        }
+        self.advance();
+        Ok(Next::Value)
+    }
+
+    /// Ends what is open, after a value: at the end of the text, `)`, `,`, or what stands before the last part of a
+    /// choice.
+    fn close(&mut self, word: &str, otherwise: &str) -> Result<Next, ParseError> {
+        let Some((open, span)) = self.open.pop() else {
+            return match self.token {
+                Token::End => Ok(Next::Nothing),
+                _ => Err(self.expected("an operator or the end of the text")),
+            };
+        };
+        let next = match (open, word) {
+            (Open::Choice, _) if word == otherwise => {
+                self.open.push((Open::Otherwise, span));
+                Next::Value
+            }
+            (Open::Choice, _) => return Err(self.expected(&format!("`{otherwise}`"))),
+            (open, "") => {
+                let parenthesis = if let Open::Call(..) = open { "(" } else { "" };
+                let never = format!("`{}{parenthesis}` is never closed", &self.text[span.clone()]);
+                return Err(self.error_at(span, never));
+            }
+            (Open::Call(_, 0), ")") => {
+                let name = &self.text[span];
+                return Err(self.expected(&format!("`,` and another number for `{name}`")));
+            }
+            (Open::Call(op, given), "," | ")") => {
+                if given > 0 {
+                    self.binary(op, &span)?;
+                }
+                if word == "," {
+                    self.open.push((Open::Call(op, given + 1), span));
+                    Next::Value
+                } else {
+                    Next::Operator
+                }
+            }
+            (Open::Parenthesis, ")") => Next::Operator,
+            _ => return Err(self.expected("an operator or `)`")),
+        };
+        self.advance();
+        Ok(next)
+    }
+
+    /// Does what binds at least as tightly as what comes now.
+    fn reduce(&mut self, binds: u8) -> Result<(), ParseError> {
+        while let Some((open, span)) = self.open.pop_if(|(open, _)| open.binds(self.syntax) >= binds) {
+            let value = match open {
+                Open::Infix(Infix::Binary(op)) if op.compares() && self.syntax == Syntax::Python => {
+                    self.chain(op, span)?;
+                    continue;
+                }
+                Open::Infix(Infix::Binary(op)) => {
+                    self.binary(op, &span)?;
+                    continue;
+                }
+                Open::Infix(Infix::Truncated(op)) => {
+                    let (b, a) = (self.pop(), self.pop());
+                    self.graph.truncated(op, a, b)
+                }
+                Open::Infix(Infix::Shift(op)) => match self.constant() {
+                    Some(by @ 0..=62) => {
+                        let (power, a) = (self.graph.int(1 << by), self.pop());
+                        self.graph.binary(op, a, power)
+                    }
+                    _ => {
+                        let message = format!("{} needs a constant on its right, from 0 to 62", self.quoted(&span));
+                        return Err(self.error_at(span, message));
+                    }
+                },
+                Open::Infix(Infix::Mask) => match self.constant() {
+                    Some(mask @ 0..=0x3fff_ffff_ffff_ffff) if mask & (mask + 1) == 0 => {
+                        let (power, a) = (self.graph.int(mask + 1), self.pop());
+                        self.graph.binary(Binary::Mod, a, power)
+                    }
+                    _ => {
+                        let message = "`&` needs a mask of low bits on its right: 1, 3, 7, 15 and so on";
+                        return Err(self.error_at(span, message.into()));
+                    }
+                },
+                Open::Minus => {
+                    let (zero, a) = (self.graph.int(0), self.pop());
+                    self.graph.binary(Binary::Sub, zero, a)
+                }
+                Open::Plus => {
+                    let a = self.pop();
+                    self.graph.number("+", a)
+                }
+                Open::Cast(low, high) => {
+                    let a = self.pop();
+                    let (from, to) = self.graph.range(a);
+                    if from < low || to > high {
+                        let cast = self.quoted(&span);
+                        let message = format!("{cast} can change the value, which ranges from {from} to {to}");
+                        return Err(self.error_at(span, message));
+                    }
+                    self.graph.number("(", a)
+                }
+                Open::Not => {
+                    let a = self.pop();
+                    self.graph.not(a)
+                }
+                Open::Otherwise => {
+                    let (last, middle, first) = (self.pop(), self.pop(), self.pop());
+                    match self.syntax {
+                        Syntax::Python => self.graph.select(middle, first, last),
+                        Syntax::C => self.graph.select(first, middle, last),
+                    }
+                }
+                Open::Parenthesis | Open::Call(..) | Open::Choice => unreachable!("only `close` ends these"),
+            };
+            let value = value.map_err(|err| self.refused(&span, &err))?;
+            self.values.push(value);
+        }
+        Ok(())
+    }
+
+    /// An operation on the last two values.
+    fn binary(&mut self, op: Binary, span: &Range<usize>) -> Result<(), ParseError> {
+        let (b, a) = (self.pop(), self.pop());
+        let value = self.graph.binary(op, a, b).map_err(|err| self.refused(span, &err))?;
+        self.values.push(value);
+        Ok(())
+    }
+
+    /// The comparisons before and including one, of which each but the first has its left operand from the one before.
+    fn chain(&mut self, last: Binary, span: Range<usize>) -> Result<(), ParseError> {
+        let mut ops = vec![(last, span)];
+        while let Some((Open::Infix(Infix::Binary(op)), _)) = self.open.last()
+            && op.compares()
+        {
+            let op = *op;
+            ops.extend(self.open.pop().map(|(_, span)| (op, span)));
+        }
+        ops.reverse();
+        let values = self.values.split_off(self.values.len() - ops.len() - 1);
+        let value = match self.range_test(&ops, &values) {
+            Some((begin, end)) => {
+                self.graph.within(values[1], begin, end).map_err(|err| self.refused(&ops[0].1, &err))?
+            }
+            None => {
+                let mut all = None;
+                for ((op, span), pair) in ops.iter().zip(values.windows(2)) {
+                    let one = self.graph.binary(*op, pair[0], pair[1]);
+                    let both = one.and_then(|one| all.map_or(Ok(one), |all| self.graph.binary(Binary::And, all, one)));
+                    all = Some(both.map_err(|err| self.refused(span, &err))?);
+                }
+                all.expect("there is at least one comparison")
+            }
+        };
+        self.values.push(value);
+        Ok(())
+    }
+
+    /// The half-open range of a chain like `3 <= x < 10`.
+    fn range_test(&self, ops: &[(Binary, Range<usize>)], values: &[Expr]) -> Option<(i64, i64)> {
+        let &[(left @ (Binary::Le | Binary::Lt), _), (right @ (Binary::Le | Binary::Lt), _)] = ops else { return None };
+        let (Node::Int(low), Node::Int(high)) = (self.graph.node(values[0]), self.graph.node(values[2])) else {
+            return None;
+        };
+        let begin = if left == Binary::Le { Some(low) } else { low.checked_add(1) };
+        let end = if right == Binary::Lt { Some(high) } else { high.checked_add(1) };
+        begin.zip(end)
+    }
+
+    /// Reads a literal, the next token; whether a minus stands before it.
+    fn literal(&mut self, negative: bool) -> Result<(), ParseError> {
+        let word = self.word();
+        let digits = match self.syntax {
+            Syntax::Python => word.replace('_', ""),
+            Syntax::C => word.trim_end_matches(['u', 'l', 'U', 'L']).into(),
+        };
+        let (radix, digits) = match digits.get(..2) {
+            Some("0x" | "0X") => (16, &digits[2..]),
+            Some("0b" | "0B") => (2, &digits[2..]),
+            Some("0o" | "0O") => (8, &digits[2..]),
+            Some(two) if two.starts_with('0') && digits.bytes().all(|digit| digit.is_ascii_digit()) => {
+                // Python refuses it, and C takes it for octal.
+                return Err(self.expected("a number without leading zeros"));
+            }
+            _ => (10, &digits[..]),
+        };
+        if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(radix)) {
+            return Err(self.expected("a whole number"));
+        }
+        let value = i128::from_str_radix(digits, radix).ok();
+        let value = value.and_then(|value| i64::try_from(if negative { -value } else { value }).ok());
+        let Some(value) = value else {
+            let message = format!("{} is past the range of 64-bit integers", self.quoted(&self.span));
+            return Err(self.error_at(self.span.clone(), message));
+        };
+        self.values.push(self.graph.int(value));
+        self.advance();
+        Ok(())
+    }
+
+    /// Reads the name of a variable, or true or false.
+    fn name(&mut self) -> Result<(), ParseError> {
+        let name = self.word();
+        let value = match (name, self.syntax) {
+            ("True", Syntax::Python) | ("true", Syntax::C) => self.graph.bool(true),
+            ("False", Syntax::Python) | ("false", Syntax::C) => self.graph.bool(false),
+            _ => match self.variables.get(name) {
+                Some(&variable) => variable,
+                None => {
+                    let known = self.graph.variables().iter().find(|variable| variable.name == name).cloned();
+                    let range = known.ok_or_else(|| self.unknown(name))?.range;
+                    let variable = self.graph.variable(name, range).map_err(|err| self.refused(&self.span, &err))?;
+                    self.variables.insert(name, variable);
+                    variable
+                }
+            },
+        };
+        self.values.push(value);
+        self.advance();
+        Ok(())
+    }
+
+    /// The complaint about a name that no variable has: with a guess what was meant, or else with all there are.
+    #[cold]
+    fn unknown(&self, name: &str) -> ParseError {
+        const MOST: usize = 8;
+        if self.hint().is_some() {
+            return self.expected("a variable");
+        }
+        let words = match self.syntax {
+            Syntax::Python => ["True", "False"],
+            Syntax::C => ["true", "false"],
+        };
+        let names = || self.graph.variables().iter().map(|variable| &variable.name[..]);
+        let rest = match nearest(name, names().chain(words)) {
+            Some(meant) => format!(": did you mean `{meant}`?"),
+            None if self.graph.variables().is_empty() => "; there are none".into(),
+            None => {
+                let more = if self.graph.variables().len() > MOST { ", .." } else { "" };
+                format!("; there are {}{more}", names().take(MOST).collect::<Vec<_>>().join(", "))
+            }
+        };
+        self.error_at(self.span.clone(), format!("expected a variable, found {}{rest}", quoted(name)))
+    }
+
+    /// The values that a cast at the next token does not change; goes on to the parenthesis that ends the cast.
+    fn cast(&mut self) -> Option<(i64, i64)> {
+        let mut lexer = self.lexer;
+        let mut words = Vec::new();
+        let end = loop {
+            match lexer.next() {
+                (Token::Name, span) if words.len() < 3 => words.push(&self.text[span]),
+                (_, span) => break span,
+            }
+        };
+        let held = match words[..] {
+            ["int" | "int32_t" | "signed"] | ["signed", "int"] => (i32::MIN.into(), i32::MAX.into()),
+            ["unsigned" | "uint32_t"] | ["unsigned", "int"] => (0, u32::MAX.into()),
+            ["long" | "int64_t" | "ptrdiff_t"] | ["long", "int" | "long"] | ["long", "long", "int"] => {
+                (i64::MIN, i64::MAX)
+            }
+            ["uint64_t" | "size_t"] | ["unsigned", "long"] | ["unsigned", "long", "int" | "long"] => (0, i64::MAX),
+            _ => return None,
+        };
+        if self.text[end.clone()] != *")" {
+            return None;
+        }
+        (self.lexer, self.token, self.span) = (lexer, Token::Symbol, end);
+        Some(held)
+    }
+
+    /// The two words of a choice.
+    fn choice(&self) -> (&'static str, &'static str) {
+        match self.syntax {
+            Syntax::Python => ("if", "else"),
+            Syntax::C => ("?", ":"),
+        }
+    }
+
+    /// The text of the next token.
+    fn word(&self) -> &'a str {
+        &self.text[self.span.clone()]
+    }
+
+    fn advance(&mut self) {
+        self.last = self.span.end;
+        (self.token, self.span) = self.lexer.next();
+    }
+
+    /// The token after the next.
+    fn second(&self) -> (Token, Range<usize>) {
+        let mut ahead = self.lexer;
+        ahead.next()
+    }
+
+    fn pop(&mut self) -> Expr {
+        self.values.pop().expect("an operator is open only after its operands")
+    }
+
+    /// The last value, if it is always the same number; it is taken.
+    fn constant(&mut self) -> Option<i64> {
+        let value = self.pop();
+        let (low, high) = self.graph.range(value);
+        (low == high && self.graph.sort(value) == Sort::Number).then_some(low)
+    }
+
+    fn quoted(&self, span: &Range<usize>) -> String {
+        quoted(&self.text[span.clone()])
+    }
+
+    fn error_at(&self, span: Range<usize>, message: String) -> ParseError {
+        ParseError::new(message, self.text, span)
+    }
+
+    /// The complaint that the next token is not what should stand there.
+    #[cold]
+    fn expected(&self, what: &str) -> ParseError {
+        if self.token == Token::End {
+            return self.error_at(self.last..self.last, format!("expected {what}, found the end of the text"));
+        }
+        let hint = self.hint().map(|meant| format!(": did you mean `{meant}`?")).unwrap_or_default();
+        self.error_at(self.span.clone(), format!("expected {what}, found {}{hint}", self.quoted(&self.span)))
+    }
+
+    /// What the other language's word at the next token is here.
+    fn hint(&self) -> Option<&'static str> {
+        Some(match (self.word(), self.syntax) {
+            ("=", _) => "==",
+            ("/", Syntax::Python) => "//",
+            ("&&", Syntax::Python) => "and",
+            ("||", Syntax::Python) => "or",
+            ("!", Syntax::Python) => "not",
+            ("?", Syntax::Python) => "if",
+            (":", Syntax::Python) => "else",
+            ("//", Syntax::C) => "/",
+            ("and", Syntax::C) => "&&",
+            ("or", Syntax::C) => "||",
+            ("not", Syntax::C) => "!",
+            ("if", Syntax::C) => "?",
+            ("else", Syntax::C) => ":",
+            _ => return None,
+        })
+    }
+
+    /// What the graph says of an operation, with the operator as it stands in the text.
+    #[cold]
+    fn refused(&self, span: &Range<usize>, err: &Error) -> ParseError {
+        self.error_at(span.clone(), format!("{}: {}", &self.text[span.clone()], err.reason()))
+    }
+}
+
+impl Graph {
+    /// An expression, if it is a number.
+    fn number(&self, op: &'static str, a: Expr) -> Result<Expr, Error> {
+        if self.sort(a) == Sort::Number { Ok(a) } else { Err(Reason::NotANumber.in_op(op)) }
+    }
+
+    /// The quotient rounded towards zero, or what that leaves.
+    fn truncated(&mut self, op: Binary, a: Expr, b: Expr) -> Result<Expr, Error> {
+        let floor = self.binary(op, a, b)?;
+        let rest = self.binary(Binary::Mod, a, b)?;
+        if self.quotient_is_positive(a, b) || self.range(rest) == (0, 0) {
+            return Ok(floor);
+        }
+        // Both differ where the quotient is negative and not whole.
+        let (zero, one) = (self.int(0), self.int(1));
+        let side = if self.range(b).0 > 0 { Binary::Lt } else { Binary::Gt };
+        let negative = self.binary(side, a, zero)?;
+        let uneven = self.binary(Binary::Ne, rest, zero)?;
+        let differs = self.binary(Binary::And, negative, uneven)?;
+        let rounded_up = match op {
+            Binary::Div => self.binary(Binary::Add, floor, one)?,
+            _ => self.binary(Binary::Sub, floor, b)?,
+        };
+        self.select(differs, rounded_up, floor)
+    }
+
+    /// Whether a quotient is never negative, so that there is but one way to round it.
+    pub(crate) fn quotient_is_positive(&self, a: Expr, b: Expr) -> bool {
+        let (low, high) = self.range(a);
+        if self.range(b).0 > 0 { low >= 0 } else { high <= 0 }
+    }
+}

@@ -1,0 +1,349 @@
+//! Writes programs in languages that look like C, more or less.
+
+use super::lower::{Call, Dialect, Infix, Op, Place, Program};
+use crate::graph::Map;
+use crate::lines::{self, Use};
+use crate::list::sort_short_by_key;
+
+/// How deep an expression may be before a part of it gets a name: compilers have limits here, and so have readers.
+const DEEPEST: usize = 50;
+
+/// What a program is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Root<'a> {
+    /// A statement that defines a name.
+    Named(&'a str, Place),
+    /// A text to be used in the innermost loop.
+    Inline(Place),
+}
+
+/// A definition, and the number of loops around it.
+#[derive(Clone, Debug)]
+pub(super) struct Statement {
+    pub(super) level: usize,
+    pub(super) text: String,
+}
+
+/// The text of an expression.
+#[derive(Clone, Debug)]
+pub(super) struct Text {
+    pub(super) text: String,
+    pub(super) binds: Binds,
+}
+
+/// How tightly the outermost operator of a text binds. `Loose` is put into parentheses wherever it is an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Binds {
+    Loose,
+    Or,
+    And,
+    Compare,
+    Sum,
+    Product,
+    Unary,
+    Primary,
+}
+
+use Binds::{And, Compare, Loose, Or, Primary, Product, Sum, Unary};
+
+/// Writes what a program computes.
+pub(super) struct Writer<'a> {
+    pub(super) program: &'a Program,
+    /// The names.
+    pub(super) variables: &'a [&'a str],
+    /// The number of loops around what needs a variable; empty where there are no loops.
+    pub(super) levels: &'a [usize],
+}
+
+impl Text {
+    pub(super) fn new(text: impl Into<String>, binds: Binds) -> Text {
+        Text { text: text.into(), binds }
+    }
+
+    /// The text as an operand that must bind as tightly.
+    pub(super) fn operand(self, must: Binds) -> String {
+        if self.binds < must { format!("({})", self.text) } else { self.text }
+    }
+}
+
+impl Writer<'_> {
+    /// The definitions, each before its first use, and the inline texts.
+    ///
+    /// What is needed twice gets a name, and so does what a loop needs that it does not depend on.
+    pub(super) fn write(&self, roots: &[Root]) -> (Vec<Statement>, Vec<Text>) {
+        let levels = self.levels_of_all();
+        let uses = self.uses(roots, &levels);
+        let names = self.names(roots, &levels, &uses);
+        let (mut statements, mut texts) = (Vec::new(), vec![Text::new("", Primary); levels.len()]);
+        let mut define = |place: Place, name: &str, text: &str| {
+            statements.push(Statement { level: levels[place], text: self.program.definition(place, name, text) });
+        };
+        for place in (0..levels.len()).filter(|place| uses[*place].count > 0) {
+            let text = self.text(self.program.op(place), |operand| {
+                // Names and leaves are used again; any other text has but one place.
+                let lasts = names[operand].is_some() || self.program.op(operand).is_leaf();
+                let rest = if lasts { texts[operand].clone() } else { Text::new("", Primary) };
+                std::mem::replace(&mut texts[operand], rest)
+            });
+            texts[place] = match &names[place] {
+                None => text,
+                Some(name) => {
+                    define(place, name, &text.text);
+                    Text::new(name, Primary)
+                }
+            };
+        }
+        let mut inline = Vec::new();
+        for root in roots {
+            match *root {
+                Root::Inline(place) => inline.push(texts[place].clone()),
+                Root::Named(name, place) if texts[place].text != name => define(place, name, &texts[place].text),
+                Root::Named(..) => {}
+            }
+        }
+        (statements, inline)
+    }
+
+    /// The number of loops around each operation.
+    fn levels_of_all(&self) -> Vec<usize> {
+        let mut levels: Vec<usize> = Vec::with_capacity(self.program.len());
+        for place in 0..self.program.len() {
+            levels.push(match self.program.op(place) {
+                Op::Variable(variable) => self.levels.get(variable).copied().unwrap_or(0),
+                op => op.operands().map(|operand| levels[operand]).max().unwrap_or(0),
+            });
+        }
+        levels
+    }
+
+    /// The names of the operations that have one, numbered in the order of their definitions.
+    fn names(&self, roots: &[Root], levels: &[usize], uses: &[Use]) -> Vec<Option<String>> {
+        let mut titles: Map<Place, &str> = Map::default();
+        for root in roots {
+            if let Root::Named(name, place) = *root {
+                titles.entry(place).or_insert(name);
+            }
+        }
+        let operands = |place: Place| self.program.op(place).operands();
+        let mut named = lines::named(uses, DEEPEST, operands, |place| titles.contains_key(&place));
+        sort_short_by_key(&mut named, |place| levels[*place]);
+
+        let taken: Vec<&str> = self.variables.iter().chain(titles.values()).copied().collect();
+        let latex = self.program.dialect == Dialect::Latex;
+        let mut fresh = lines::fresh(&taken, |n| if latex { format!("t_{{{n}}}") } else { format!("t{n}") });
+        let mut names = vec![None; levels.len()];
+        for place in named {
+            names[place] = titles.get(&place).map(|title| title.to_string()).or_else(|| fresh.next());
+        }
+        names
+    }
+
+    fn uses(&self, roots: &[Root], levels: &[usize]) -> Vec<Use> {
+        let mut uses = vec![Use::default(); levels.len()];
+        let innermost = self.levels.iter().copied().max().unwrap_or(0);
+        for root in roots {
+            let (Root::Named(_, place) | Root::Inline(place)) = *root;
+            uses[place].count += 1;
+            uses[place].hoisted |= matches!(root, Root::Inline(_)) && levels[place] < innermost;
+        }
+        for place in (0..levels.len()).rev() {
+            if uses[place].count > 0 {
+                for operand in self.program.op(place).operands() {
+                    uses[operand].count += 1;
+                    uses[operand].hoisted |= levels[operand] < levels[place];
+                }
+            }
+        }
+        uses
+    }
+
+    fn text(&self, op: Op, mut take: impl FnMut(Place) -> Text) -> Text {
+        let dialect = self.program.dialect;
+        let is_int = |place: Place| matches!(self.program.op(place), Op::Int(_));
+        let mut operand = |place: Place, must: Binds| take(place).operand(must);
+        match op {
+            Op::Int(value) => dialect.number(value),
+            Op::Bool(value) => Text::new(dialect.truth(value), Primary),
+            Op::Variable(variable) => Text::new(self.variables[variable], Primary),
+            Op::Negative(a) => Text::new(format!("-{}", operand(a, Primary)), Unary),
+            Op::Not(a) => match dialect {
+                Dialect::Python => Text::new(format!("not {}", operand(a, Primary)), Compare),
+                Dialect::NumPy => Text::new(format!("~{}", operand(a, Primary)), Unary),
+                Dialect::Latex => Text::new(format!("\\lnot {}", operand(a, Primary)), Unary),
+                _ => Text::new(format!("!{}", operand(a, Primary)), Unary),
+            },
+            Op::Infix(Infix::Div, a, b) if dialect == Dialect::Latex => {
+                let (a, b) = (operand(a, Loose), operand(b, Loose));
+                Text::new(format!(r"\left\lfloor \frac{{{a}}}{{{b}}} \right\rfloor"), Primary)
+            }
+            // Factors are written side by side where that is no number with other digits.
+            Op::Infix(Infix::Mul, a, b) if dialect == Dialect::Latex && (is_int(a) || is_int(b)) => {
+                let (factor, other) = if is_int(a) { (a, b) } else { (b, a) };
+                let binds = if matches!(self.program.op(factor), Op::Int(..0)) { Sum } else { Product };
+                Text::new(format!("{} {}", operand(factor, Unary), operand(other, Primary)), binds)
+            }
+            Op::Infix(infix, a, b) => {
+                let (sign, binds) = dialect.sign(infix);
+                let same = |place: Place| matches!(self.program.op(place), Op::Infix(op, ..) if op == infix);
+                let (left, right) = match infix {
+                    // Elsewhere another order of additions could leave the type on the way.
+                    Infix::Add if dialect.is_exact() => (Sum, Sum),
+                    Infix::Add | Infix::Sub => (Sum, Product),
+                    Infix::Mod if dialect == Dialect::Latex => (Primary, Primary),
+                    Infix::Mul if dialect == Dialect::Latex => (Product, Primary),
+                    Infix::Mul | Infix::Div | Infix::Mod => (Product, Unary),
+                    Infix::Shift | Infix::Mask => (Primary, Primary),
+                    Infix::And | Infix::Or => {
+                        let must = if dialect == Dialect::NumPy { Primary } else { Compare };
+                        (if same(a) { binds } else { must }, if same(b) { binds } else { must })
+                    }
+                    _ => (Sum, Sum),
+                };
+                Text::new(format!("{} {sign} {}", operand(a, left), operand(b, right)), binds)
+            }
+            Op::Call(call, a, b) => {
+                let name = match (call, dialect) {
+                    (Call::Min, Dialect::NumPy) => "np.minimum",
+                    (Call::Max, Dialect::NumPy) => "np.maximum",
+                    (Call::Min, Dialect::Latex) => r"\min",
+                    (Call::Max, Dialect::Latex) => r"\max",
+                    (Call::Min, _) => "min",
+                    (Call::Max, _) => "max",
+                    (Call::Div, _) => "div_euclid",
+                    (Call::Mod, _) => "rem_euclid",
+                };
+                if dialect != Dialect::Rust {
+                    return Text::new(format!("{name}({}, {})", operand(a, Loose), operand(b, Loose)), Primary);
+                }
+                let receiver = match self.program.op(a) {
+                    // A literal has methods only if its type is known.
+                    Op::Int(value) => format!("({value}{})", self.program.number_type()),
+                    _ => operand(a, Primary),
+                };
+                Text::new(format!("{receiver}.{name}({})", operand(b, Loose)), Primary)
+            }
+            Op::Within(a, begin, end) if dialect == Dialect::Rust => {
+                Text::new(format!("({begin}..{end}).contains(&{})", operand(a, Unary)), Primary)
+            }
+            Op::Within(a, begin, end) if dialect == Dialect::Latex => {
+                Text::new(format!(r"{begin} \le {} < {end}", operand(a, Sum)), Compare)
+            }
+            Op::Within(a, begin, end) => Text::new(format!("{begin} <= {} < {end}", operand(a, Sum)), Compare),
+            Op::Select(condition, a, b) => match dialect {
+                Dialect::Python => {
+                    let (a, condition, b) = (operand(a, Or), operand(condition, Or), operand(b, Or));
+                    Text::new(format!("{a} if {condition} else {b}"), Loose)
+                }
+                Dialect::Latex => {
+                    let (a, condition, b) = (operand(a, Loose), operand(condition, Loose), operand(b, Loose));
+                    let cases = format!(r"{a} & \text{{if }} {condition} \\ {b} & \text{{otherwise}}");
+                    Text::new(format!(r"\begin{{cases}} {cases} \end{{cases}}"), Loose)
+                }
+                Dialect::NumPy => {
+                    let (condition, a, b) = (operand(condition, Loose), operand(a, Loose), operand(b, Loose));
+                    Text::new(format!("np.where({condition}, {a}, {b})"), Primary)
+                }
+                Dialect::Wgsl => {
+                    let (condition, a, b) = (operand(condition, Loose), operand(a, Loose), operand(b, Loose));
+                    Text::new(format!("select({b}, {a}, {condition})"), Primary)
+                }
+                Dialect::Rust => {
+                    let (condition, a, b) = (operand(condition, Loose), operand(a, Loose), operand(b, Loose));
+                    Text::new(format!("if {condition} {{ {a} }} else {{ {b} }}"), Loose)
+                }
+                _ => {
+                    let (condition, a, b) = (operand(condition, Or), operand(a, Or), operand(b, Or));
+                    Text::new(format!("{condition} ? {a} : {b}"), Loose)
+                }
+            },
+        }
+    }
+}
+
+impl Dialect {
+    fn number(self, value: i64) -> Text {
+        match value {
+            // The sign is no part of the literal in C, and the number without it is too large.
+            i64::MIN if !self.is_exact() && self != Dialect::Rust => Text::new("(-9223372036854775807 - 1)", Primary),
+            ..0 => Text::new(value.to_string(), Unary),
+            _ => Text::new(value.to_string(), Primary),
+        }
+    }
+
+    pub(super) fn truth(self, value: bool) -> &'static str {
+        match (self, value) {
+            (Dialect::Python | Dialect::NumPy, true) => "True",
+            (Dialect::Python | Dialect::NumPy, false) => "False",
+            (Dialect::C, true) => "1",
+            (Dialect::C, false) => "0",
+            (Dialect::Latex, true) => r"\top",
+            (Dialect::Latex, false) => r"\bot",
+            (_, true) => "true",
+            (_, false) => "false",
+        }
+    }
+
+    fn sign(self, infix: Infix) -> (&'static str, Binds) {
+        match infix {
+            Infix::Mul if self == Dialect::Latex => (r"\cdot", Product),
+            Infix::Mod if self == Dialect::Latex => (r"\bmod", Loose),
+            Infix::Le if self == Dialect::Latex => (r"\le", Compare),
+            Infix::Ge if self == Dialect::Latex => (r"\ge", Compare),
+            Infix::Eq if self == Dialect::Latex => ("=", Compare),
+            Infix::Ne if self == Dialect::Latex => (r"\ne", Compare),
+            Infix::Add => ("+", Sum),
+            Infix::Sub => ("-", Sum),
+            Infix::Mul => ("*", Product),
+            Infix::Div if matches!(self, Dialect::Python | Dialect::NumPy) => ("//", Product),
+            Infix::Div => ("/", Product),
+            Infix::Mod => ("%", Product),
+            Infix::Shift => (">>", Loose),
+            Infix::Mask => ("&", Loose),
+            Infix::Lt => ("<", Compare),
+            Infix::Le => ("<=", Compare),
+            Infix::Gt => (">", Compare),
+            Infix::Ge => (">=", Compare),
+            Infix::Eq => ("==", Compare),
+            Infix::Ne => ("!=", Compare),
+            Infix::And => match self {
+                Dialect::Python => ("and", And),
+                Dialect::NumPy => ("&", And),
+                Dialect::Latex => (r"\land", And),
+                _ => ("&&", And),
+            },
+            Infix::Or => match self {
+                Dialect::Python => ("or", Or),
+                Dialect::NumPy => ("|", Or),
+                Dialect::Latex => (r"\lor", Or),
+                _ => ("||", Or),
+            },
+        }
+    }
+}
+
+impl Program {
+    /// The type of the numbers, where types have names.
+    pub(super) fn number_type(&self) -> &'static str {
+        match (self.dialect, self.wide) {
+            (Dialect::Rust | Dialect::Wgsl, false) => "i32",
+            (Dialect::Rust | Dialect::Wgsl, true) => "i64",
+            (_, false) => "int",
+            (Dialect::C | Dialect::Cuda, true) => "long long",
+            (_, true) => "long",
+        }
+    }
+
+    /// The statement that defines a name.
+    fn definition(&self, place: Place, name: &str, text: &str) -> String {
+        let number = self.number_type();
+        match (self.dialect, self.is_condition(place)) {
+            (Dialect::Python | Dialect::NumPy, _) => format!("{name} = {text}"),
+            (Dialect::Latex, _) => format!("{name} &= {text}"),
+            (Dialect::C, true) => format!("const int {name} = {text};"),
+            (Dialect::Rust | Dialect::Wgsl, true) => format!("let {name}: bool = {text};"),
+            (Dialect::Rust | Dialect::Wgsl, false) => format!("let {name}: {number} = {text};"),
+            (_, true) => format!("const bool {name} = {text};"),
+            (_, false) => format!("const {number} {name} = {text};"),
+        }
+    }
+}

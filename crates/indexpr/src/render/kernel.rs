@@ -1,0 +1,357 @@
+//! Complete kernels that gather: every element of the output, in row-major order, is what its guarded index reads.
+
+use super::clike::{Binds, Root, Statement, Text, Writer};
+use super::lower::{Dialect, Infix, Op, Program};
+use super::{Language, Reason, Unsupported, constant, parts};
+use crate::graph::{Binary, Expr, Graph, Map, Node};
+use crate::index::IndexExpr;
+use crate::list::sort_short_by_key;
+
+pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
+    match language {
+        Language::Python => numpy(code),
+        Language::C | Language::Rust => nest(code, language),
+        Language::Cuda | Language::OpenCl | Language::Metal | Language::Wgsl => grid(code, language),
+        Language::Mlir | Language::Latex => Err(Reason::NoKernel { language }.into()),
+    }
+}
+
+/// Which elements read something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Valid {
+    All,
+    None,
+    Some,
+}
+
+impl Valid {
+    fn of(graph: &Graph, valid: Expr) -> Valid {
+        match constant(graph, valid) {
+            Some(1) => Valid::All,
+            Some(_) => Valid::None,
+            None => Valid::Some,
+        }
+    }
+
+    /// The names that a kernel needs, and what they stand for.
+    fn named(self, valid: Expr, index: Expr) -> Vec<(&'static str, Expr)> {
+        match self {
+            Valid::All => vec![("index", index)],
+            Valid::None => Vec::new(),
+            Valid::Some => vec![("valid", valid), ("index", index)],
+        }
+    }
+}
+
+/// The number of elements of the output: how often the innermost loop runs in all.
+fn elements(code: &IndexExpr) -> i64 {
+    if code.extents.contains(&0) {
+        0
+    } else {
+        code.extents.iter().fold(1, |product, size| product.saturating_mul(*size))
+    }
+}
+
+/// The names of a graph's variables.
+fn names(graph: &Graph) -> Vec<&str> {
+    graph.variables().iter().map(|variable| &variable.name[..]).collect()
+}
+
+/// The loops that the expressions depend on, outermost first.
+fn used_loops(graph: &Graph, named: &[(&str, Expr)]) -> Vec<usize> {
+    let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
+    let variables = parts(graph, &exprs).into_iter().filter(|part| constant(graph, *part).is_none());
+    let mut axes: Vec<usize> = variables
+        .filter_map(|part| if let Node::Variable(place) = graph.node(part) { Some(place) } else { None })
+        .collect();
+    sort_short_by_key(&mut axes, |axis| *axis);
+    axes
+}
+
+/// A NumPy function over arrays with one axis per loop, each of which has a length along its own axis alone.
+fn numpy(code: &IndexExpr) -> Result<String, Unsupported> {
+    let (graph, shape) = (&code.graph, tuple(&code.extents));
+    let valid = if elements(code) == 0 { Valid::None } else { Valid::of(graph, code.valid) };
+    let named = valid.named(code.valid, code.index);
+    let mut lines = Vec::new();
+    for axis in used_loops(graph, &named) {
+        let name = &graph.variables()[axis].name;
+        let mut sizes = vec![1; code.extents.len()];
+        sizes[axis] = code.extents[axis];
+        lines.push(format!("{name} = np.arange({}, dtype=np.int64).reshape({})", sizes[axis], tuple(&sizes)));
+    }
+    let (statements, _) = statements(graph, Dialect::NumPy, &named, 0)?;
+    lines.extend(statements.into_iter().map(|statement| statement.text));
+    lines.push(format!("out = np.zeros({shape}, buffer.dtype)"));
+    match valid {
+        Valid::All => lines.push("out[...] = buffer[index]".into()),
+        Valid::None => {}
+        Valid::Some => {
+            lines.push("valid = np.broadcast_to(valid, out.shape)".into());
+            lines.push("out[valid] = buffer[np.broadcast_to(index, out.shape)[valid]]".into());
+        }
+    }
+    lines.push("return out".into());
+    let body: String = lines.iter().map(|line| format!("    {line}\n")).collect();
+    Ok(format!("import numpy as np\n\n\ndef gather(buffer):\n{body}"))
+}
+
+/// The definitions of names, and whether numbers have 64 bits.
+fn statements(
+    graph: &Graph,
+    dialect: Dialect,
+    named: &[(&str, Expr)],
+    elements: i64,
+) -> Result<(Vec<Statement>, bool), Unsupported> {
+    let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
+    let (program, places) = Program::with_elements(graph, &exprs, dialect, elements)?;
+    let roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, place)).collect();
+    let (statements, _) = Writer { program: &program, variables: &names(graph), levels: &[] }.write(&roots);
+    Ok((statements, program.wide))
+}
+
+/// One thread per element.
+fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
+    let (graph, elements) = (&code.graph, elements(code));
+    if language == Language::Metal && elements > u32::MAX.into() {
+        return Err(Reason::Grid { language, elements, most: u32::MAX.into() }.into());
+    }
+    let dialect = language.dialect().unwrap_or(Dialect::C);
+    let valid = Valid::of(graph, code.valid);
+    let named = valid.named(code.valid, code.index);
+    let (statements, wide) = statements(graph, dialect, &named, elements)?;
+    let head = match language {
+        Language::Cuda => {
+            "extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out) {\n"
+        }
+        Language::OpenCl => "__kernel void gather(__global const float *restrict in, __global float *restrict out) {\n",
+        Language::Metal => {
+            "#include <metal_stdlib>\n\
+             using namespace metal;\n\
+             \n\
+             kernel void gather(\n    \
+                 device const float *in [[buffer(0)]],\n    \
+                 device float *out [[buffer(1)]],\n    \
+                 uint gid [[thread_position_in_grid]]\n\
+             ) {\n"
+        }
+        _ => {
+            "@group(0) @binding(0) var<storage, read> input: array<f32>;\n\
+             @group(0) @binding(1) var<storage, read_write> out: array<f32>;\n\
+             \n\
+             @compute @workgroup_size(64)\n\
+             fn gather(\n    \
+                 @builtin(global_invocation_id) id: vec3<u32>,\n    \
+                 @builtin(num_workgroups) groups: vec3<u32>,\n\
+             ) {\n"
+        }
+    };
+    if elements == 0 {
+        let body = match language {
+            Language::Wgsl => "",
+            Language::Metal => "    (void)in;\n    (void)out;\n    (void)gid;\n",
+            _ => "    (void)in;\n    (void)out;\n",
+        };
+        return Ok(format!("{head}{body}}}\n"));
+    }
+    let mut lines = Vec::new();
+    lines.push(match (language, wide) {
+        (Language::Cuda, false) => "const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;".into(),
+        (Language::Cuda, true) => {
+            "const unsigned long long gid = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;".into()
+        }
+        (Language::OpenCl, false) => "const uint gid = get_global_id(0);".into(),
+        (Language::OpenCl, true) => "const ulong gid = get_global_id(0);".into(),
+        (Language::Wgsl, _) => "let gid = id.y * (groups.x * 64u) + id.x;".into(),
+        _ => String::new(),
+    });
+    lines.push(match language {
+        Language::Wgsl => format!("if gid >= {elements}u {{ return; }}"),
+        _ => format!("if (gid >= {elements}u) return;"),
+    });
+    for axis in used_loops(graph, &named) {
+        let name = &graph.variables()[axis].name;
+        let stride: i64 = code.extents[axis + 1..].iter().product();
+        let divided = if stride == 1 { "gid".into() } else { format!("gid / {stride}u") };
+        let is_outermost = code.extents[..axis].iter().all(|size| *size == 1);
+        let digit = if is_outermost { divided } else { format!("{divided} % {}u", code.extents[axis]) };
+        lines.push(match (language, wide) {
+            (Language::Wgsl, _) => format!("let {name} = i32({digit});"),
+            (_, false) => format!("const int {name} = {digit};"),
+            (Language::Cuda, true) => format!("const long long {name} = {digit};"),
+            (_, true) => format!("const long {name} = {digit};"),
+        });
+    }
+    lines.extend(statements.into_iter().map(|statement| statement.text));
+    lines.extend(match (language, valid) {
+        (Language::Wgsl, Valid::All) => vec!["out[gid] = input[index];".into()],
+        (Language::Wgsl, Valid::None) => vec!["out[gid] = 0.0;".into()],
+        (Language::Wgsl, Valid::Some) => {
+            vec!["var value = 0.0;".into(), "if valid { value = input[index]; }".into(), "out[gid] = value;".into()]
+        }
+        (_, Valid::All) => vec!["out[gid] = in[index];".into()],
+        (_, Valid::None) => vec!["(void)in;".into(), "out[gid] = 0.0f;".into()],
+        (_, Valid::Some) => vec!["out[gid] = valid ? in[index] : 0.0f;".into()],
+    });
+    let lines: String = lines.iter().filter(|line| !line.is_empty()).map(|line| format!("    {line}\n")).collect();
+    Ok(format!("{head}{lines}}}\n"))
+}
+
+/// A loop nest; what is invariant in the inner loops is computed outside of them.
+fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
+    let elements = elements(code);
+    let is_rust = language == Language::Rust;
+    let head = match is_rust {
+        true => "pub fn gather(input: &[f32], out: &mut [f32]) {\n",
+        false => "void gather(const float *restrict in, float *restrict out) {\n",
+    };
+    let without_input = if is_rust { "let _ = input;" } else { "(void)in;" };
+    if elements == 0 {
+        let without_out = if is_rust { "let _ = out;" } else { "(void)out;" };
+        return Ok(format!("{head}    {without_input}\n    {without_out}\n}}\n"));
+    }
+    let (graph, roots) = grouped(&code.graph, &[code.valid, code.index])
+        .unwrap_or_else(|| (code.graph.clone(), vec![code.valid, code.index]));
+    let valid = Valid::of(&graph, roots[0]);
+    let named = valid.named(roots[0], roots[1]);
+    let loops: Vec<usize> = (0..code.extents.len()).filter(|axis| code.extents[*axis] > 1).collect();
+
+    let dialect = language.dialect().unwrap_or(Dialect::C);
+    let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
+    let (mut program, places) = Program::with_elements(&graph, &exprs, dialect, elements)?;
+    let mut position = program.int(0);
+    for &axis in &loops {
+        let stride = program.int(code.extents[axis + 1..].iter().product());
+        let variable = program.push(Op::Variable(axis));
+        let part = program.infix(Infix::Mul, variable, stride);
+        position = program.infix(Infix::Add, position, part);
+    }
+    let mut roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, place)).collect();
+    roots.push(Root::Inline(position));
+    let names = names(&graph);
+    let level = |axis: usize| loops.iter().position(|other| *other == axis).map_or(0, |outer| outer + 1);
+    let levels: Vec<usize> = (0..names.len()).map(level).collect();
+    let (statements, texts) = Writer { program: &program, variables: &names, levels: &levels }.write(&roots);
+
+    let mut text = String::from(head);
+    let mut line = |level: usize, line: &str| text += &format!("{}{line}\n", "    ".repeat(level + 1));
+    if valid == Valid::None {
+        line(0, without_input);
+    }
+    for level in 0..=loops.len() {
+        if level > 0 {
+            let (axis, number) = (loops[level - 1], program.number_type());
+            let (name, size) = (names[axis], code.extents[axis]);
+            line(
+                level - 1,
+                &match is_rust {
+                    true => format!("for {name} in 0..{size}_{number} {{"),
+                    false => format!("for ({number} {name} = 0; {name} < {size}; ++{name}) {{"),
+                },
+            );
+        }
+        statements.iter().filter(|statement| statement.level == level).for_each(|one| line(level, &one.text));
+    }
+    let at = texts.into_iter().next().unwrap_or_else(|| Text::new("0", Binds::Primary));
+    line(
+        loops.len(),
+        &match (is_rust, valid) {
+            (true, _) => {
+                let at = if loops.is_empty() { at.text } else { format!("{} as usize", at.operand(Binds::Unary)) };
+                match valid {
+                    Valid::All => format!("out[{at}] = input[index as usize];"),
+                    Valid::None => format!("out[{at}] = 0.0;"),
+                    Valid::Some => format!("out[{at}] = if valid {{ input[index as usize] }} else {{ 0.0 }};"),
+                }
+            }
+            (false, Valid::All) => format!("out[{}] = in[index];", at.text),
+            (false, Valid::None) => format!("out[{}] = 0.0f;", at.text),
+            (false, Valid::Some) => format!("out[{}] = valid ? in[index] : 0.0f;", at.text),
+        },
+    );
+    (0..=loops.len()).rev().for_each(|level| text += &format!("{}}}\n", "    ".repeat(level)));
+    Ok(text)
+}
+
+/// The same expressions with the terms of each sum, and the parts of each conjunction, in the order of the loops that
+/// they depend on, so that as much as can be is computed outside of the inner ones. None if a value could leave `i64`.
+fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
+    let parts = parts(graph, roots);
+    let family = |expr: Expr| match graph.node(expr) {
+        _ if constant(graph, expr).is_some() => None,
+        Node::Binary(Binary::Add | Binary::Sub, ..) => Some(Binary::Add),
+        Node::Binary(Binary::And, ..) => Some(Binary::And),
+        _ => None,
+    };
+    // The users of each part, and whether one is of another family: only then does it need a value of its own.
+    let (mut uses, mut levels) = (Map::<Expr, (usize, bool)>::default(), Map::<Expr, usize>::default());
+    roots.iter().for_each(|root| uses.entry(*root).or_default().1 = true);
+    for &part in &parts {
+        let mut level = 0;
+        if constant(graph, part).is_none() {
+            if let Node::Variable(variable) = graph.node(part) {
+                level = variable + 1;
+            }
+            for operand in graph.node(part).operands() {
+                let (count, alone) = uses.entry(operand).or_default();
+                *count += 1;
+                *alone |= family(part).is_none() || family(part) != family(operand) || *count > 1;
+                level = level.max(levels[&operand]);
+            }
+        }
+        levels.insert(part, level);
+    }
+
+    let mut new = Graph::new();
+    for variable in graph.variables() {
+        new.variable(&variable.name, variable.range.clone()).ok()?;
+    }
+    let mut made: Map<Expr, Expr> = Map::default();
+    for &part in parts.iter().filter(|part| uses[part].1) {
+        let expr = match (super::literal(graph, part).unwrap_or_else(|| graph.node(part)), family(part)) {
+            (_, Some(family)) => {
+                // The terms, and whether each is taken away.
+                let (mut terms, mut pending) = (Vec::new(), vec![(part, false)]);
+                while let Some((expr, negative)) = pending.pop() {
+                    match graph.node(expr) {
+                        Node::Binary(op, a, b) if expr == part || !uses[&expr].1 => {
+                            pending.extend([(b, negative ^ (op == Binary::Sub)), (a, negative)]);
+                        }
+                        _ => terms.push((expr, negative)),
+                    }
+                }
+                // Constants join the outermost sum that there is.
+                let outermost = terms.iter().map(|(term, _)| levels[term]).filter(|level| *level > 0).min();
+                let is_constant = |term: Expr| levels[&term] == 0;
+                sort_short_by_key(&mut terms, |(term, negative)| {
+                    (levels[term].max(outermost.unwrap_or(0)), is_constant(*term), *negative)
+                });
+                let mut sum: Option<Expr> = None;
+                for (term, negative) in terms {
+                    let term = made[&term];
+                    sum = Some(match (sum, negative) {
+                        (None, false) => term,
+                        (None, true) => {
+                            let zero = new.int(0);
+                            new.binary(Binary::Sub, zero, term).ok()?
+                        }
+                        (Some(sum), true) => new.binary(Binary::Sub, sum, term).ok()?,
+                        (Some(sum), false) => new.binary(family, sum, term).ok()?,
+                    });
+                }
+                sum?
+            }
+            (node, _) => new.remade(node, |operand| made[&operand]).ok()?,
+        };
+        made.insert(part, expr);
+    }
+    Some((new, roots.iter().map(|root| made[root]).collect()))
+}
+
+/// Numbers the way Python writes a tuple.
+fn tuple(items: &[i64]) -> String {
+    match items {
+        [item] => format!("({item},)"),
+        _ => format!("({})", items.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}

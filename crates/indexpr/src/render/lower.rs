@@ -1,0 +1,388 @@
+//! From expressions to the operations that languages have: above all, divisions that round as a language's do.
+
+use super::{Reason, literal, parts};
+use crate::graph::{Binary, Expr, Graph, Map, Node};
+use crate::int::bits;
+
+/// A language whose expressions look like those of C, more or less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Python,
+    /// Python over arrays, where conditions are joined bit by bit.
+    NumPy,
+    C,
+    Cuda,
+    OpenCl,
+    Metal,
+    Wgsl,
+    Rust,
+    Latex,
+}
+
+impl Dialect {
+    /// Whether division rounds down, and numbers are as large as they like.
+    pub(super) fn is_exact(self) -> bool {
+        matches!(self, Dialect::Python | Dialect::NumPy | Dialect::Latex)
+    }
+
+    /// Whether a negative number shifted to the right is rounded down.
+    fn shifts(self) -> bool {
+        !self.is_exact() && self != Dialect::C
+    }
+
+    /// Whether there is one expression for `begin <= x < end` that names x once.
+    fn has_ranges(self) -> bool {
+        matches!(self, Dialect::Python | Dialect::Rust | Dialect::Latex)
+    }
+
+    /// Whether `min` and `max` are functions that need no care about types.
+    fn has_min(self) -> bool {
+        self.is_exact() || matches!(self, Dialect::Wgsl | Dialect::Rust)
+    }
+}
+
+/// An operation of a program, by its place; operands come first.
+pub(super) type Place = usize;
+
+/// What a language can compute in one expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Op {
+    Int(i64),
+    Bool(bool),
+    Variable(usize),
+    Negative(Place),
+    Not(Place),
+    Infix(Infix, Place, Place),
+    Call(Call, Place, Place),
+    Within(Place, i64, i64),
+    Select(Place, Place, Place),
+}
+
+/// What is written between two operands. `Div` and `Mod` round as the language does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Infix {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    Shift,
+    Mask,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    And,
+    Or,
+}
+
+/// What is written as a function of two operands. `Div` and `Mod` are Euclid's, which Rust has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Call {
+    Min,
+    Max,
+    Div,
+    Mod,
+}
+
+impl Op {
+    pub(super) fn operands(self) -> impl Iterator<Item = Place> {
+        let operands = match self {
+            Op::Int(_) | Op::Bool(_) | Op::Variable(_) => [None; 3],
+            Op::Negative(a) | Op::Not(a) | Op::Within(a, ..) => [Some(a), None, None],
+            Op::Infix(_, a, b) | Op::Call(_, a, b) => [Some(a), Some(b), None],
+            Op::Select(c, a, b) => [Some(c), Some(a), Some(b)],
+        };
+        operands.into_iter().flatten()
+    }
+
+    pub(super) fn is_leaf(self) -> bool {
+        self.operands().next().is_none()
+    }
+}
+
+/// Operations of one language; equal ones are one.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub(super) dialect: Dialect,
+    /// Whether the numbers are 64 bits wide.
+    pub(super) wide: bool,
+    /// Each with whether it is a condition.
+    ops: Vec<(Op, bool)>,
+    known: Map<Op, Place>,
+}
+
+/// The smallest and the largest value.
+type Interval = (i64, i64);
+
+impl Program {
+    /// A program that computes some expressions, and where it does.
+    pub(super) fn new(graph: &Graph, of: &[Expr], dialect: Dialect) -> Result<(Program, Vec<Place>), Reason> {
+        Program::with_elements(graph, of, dialect, 0)
+    }
+
+    /// The same, where numbers count so many elements, too.
+    pub(super) fn with_elements(
+        graph: &Graph,
+        of: &[Expr],
+        dialect: Dialect,
+        elements: i64,
+    ) -> Result<(Program, Vec<Place>), Reason> {
+        let parts = parts(graph, of);
+        let ranges = parts.iter().map(|part| graph.range(*part)).chain([(0, elements)]);
+        let past = ranges
+            .filter(|range| bits(*range) > 32)
+            .max_by_key(|(low, high)| low.unsigned_abs().max(high.unsigned_abs()));
+        if let (Some((low, high)), Dialect::Wgsl) = (past, dialect) {
+            return Err(Reason::Narrow { low, high });
+        }
+        let mut program = Program { dialect, wide: past.is_some(), ops: Vec::new(), known: Map::default() };
+        let mut places = Map::default();
+        for part in parts {
+            let place = program.lower(graph, part, |operand| places[&operand]);
+            places.insert(part, place);
+        }
+        Ok((program, of.iter().map(|expr| places[expr]).collect()))
+    }
+
+    pub(super) fn op(&self, place: Place) -> Op {
+        self.ops[place].0
+    }
+
+    pub(super) fn is_condition(&self, place: Place) -> bool {
+        self.ops[place].1
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    fn lower(&mut self, graph: &Graph, expr: Expr, place: impl Fn(Expr) -> Place) -> Place {
+        match literal(graph, expr).unwrap_or_else(|| graph.node(expr)) {
+            Node::Int(value) => self.int(value),
+            Node::Bool(value) => self.push(Op::Bool(value)),
+            Node::Variable(variable) => self.push(Op::Variable(variable)),
+            Node::Not(a) => self.not(place(a)),
+            Node::Within(a, begin, end) => self.within(place(a), graph.range(a), begin, end),
+            Node::Select(condition, a, b) => self.select(place(condition), place(a), place(b)),
+            Node::Binary(op, a, b) => {
+                let operands = [(place(a), graph.range(a)), (place(b), graph.range(b))];
+                let infix = match op {
+                    Binary::Div | Binary::Mod => return self.division(op, operands, divides(graph, a, b)),
+                    Binary::Min => return self.extreme(Call::Min, place(a), place(b)),
+                    Binary::Max => return self.extreme(Call::Max, place(a), place(b)),
+                    Binary::Add => Infix::Add,
+                    Binary::Sub => Infix::Sub,
+                    Binary::Mul => Infix::Mul,
+                    Binary::Lt => Infix::Lt,
+                    Binary::Le => Infix::Le,
+                    Binary::Gt => Infix::Gt,
+                    Binary::Ge => Infix::Ge,
+                    Binary::Eq => Infix::Eq,
+                    Binary::Ne => Infix::Ne,
+                    Binary::And => Infix::And,
+                    Binary::Or => Infix::Or,
+                };
+                self.infix(infix, place(a), place(b))
+            }
+        }
+    }
+
+    fn extreme(&mut self, call: Call, a: Place, b: Place) -> Place {
+        if self.dialect.has_min() {
+            return self.push(Op::Call(call, a, b));
+        }
+        let first = self.infix(if call == Call::Min { Infix::Lt } else { Infix::Gt }, a, b);
+        self.select(first, a, b)
+    }
+
+    /// A division that rounds down, whatever the signs; `exact` says that nothing is left.
+    fn division(
+        &mut self,
+        op: Binary,
+        [(a, (low, high)), (b, (least, most))]: [(Place, Interval); 2],
+        exact: bool,
+    ) -> Place {
+        let quotient = op == Binary::Div;
+        let (div, modulo) = (Infix::Div, Infix::Mod);
+        if self.dialect.is_exact() || self.op(b) == Op::Int(1) {
+            return self.infix(if quotient { div } else { modulo }, a, b);
+        }
+        if least == most && least > 0 {
+            if least & (least - 1) == 0 && self.dialect.shifts() {
+                let operand = self.int(if quotient { least.trailing_zeros().into() } else { least - 1 });
+                return self.infix(if quotient { Infix::Shift } else { Infix::Mask }, a, operand);
+            }
+            // What divides is never negative once a multiple of the divisor is added to it.
+            let times = -i128::from(low.min(0).div_euclid(least));
+            let shift = times * i128::from(least);
+            let fits = i128::from(high) + shift <= self.most();
+            if times > 0 && !exact && self.dialect != Dialect::Rust && fits && shift <= self.most() {
+                let shift = self.int(shift as i64);
+                let a = self.sum(a, shift);
+                let times = self.int(times as i64);
+                let result = self.infix(if quotient { div } else { modulo }, a, b);
+                return if quotient { self.infix(Infix::Sub, result, times) } else { result };
+            }
+        }
+        // Rounding towards zero is rounding down where the quotient is not negative.
+        let positive = (low >= 0 && least > 0) || (high <= 0 && most < 0);
+        if quotient && (positive || exact) {
+            return self.infix(div, a, b);
+        }
+        if self.dialect == Dialect::Rust && least > 0 && !positive {
+            return self.push(Op::Call(if quotient { Call::Div } else { Call::Mod }, a, b));
+        }
+        let rest = self.remainder((a, low), (b, most));
+        if positive {
+            return rest;
+        }
+        let zero = self.int(0);
+        let wrong = self.infix(if least > 0 { Infix::Lt } else { Infix::Gt }, rest, zero);
+        if quotient {
+            let result = self.infix(div, a, b);
+            let one = self.int(1);
+            let change = self.select(wrong, one, zero);
+            self.infix(Infix::Sub, result, change)
+        } else {
+            let corrected = self.infix(Infix::Add, rest, b);
+            self.select(wrong, corrected, rest)
+        }
+    }
+
+    /// What a division leaves that rounds towards zero.
+    fn remainder(&mut self, (a, low): (Place, i64), (b, most): (Place, i64)) -> Place {
+        if i128::from(low) != -self.most() - 1 || most != -1 {
+            return self.infix(Infix::Mod, a, b);
+        }
+        // The smallest number by -1 is past the type, and processors that refuse the quotient refuse the remainder.
+        let (minus_one, one) = (self.int(-1), self.int(1));
+        let trap = self.infix(Infix::Eq, b, minus_one);
+        let safe = self.select(trap, one, b);
+        self.infix(Infix::Mod, a, safe)
+    }
+
+    /// The sum of an operation and a constant, which is one with a constant that is there already.
+    fn sum(&mut self, a: Place, constant: Place) -> Place {
+        let (Op::Infix(op, x, b), Op::Int(more)) = (self.op(a), self.op(constant)) else {
+            return self.infix(Infix::Add, a, constant);
+        };
+        let both = match (op, self.op(b)) {
+            (Infix::Add, Op::Int(known)) => known.checked_add(more),
+            (Infix::Sub, Op::Int(known)) => more.checked_sub(known),
+            _ => None,
+        };
+        match both.filter(|both| i128::from(both.unsigned_abs()) <= self.most()) {
+            Some(both) => {
+                let both = self.int(both);
+                self.infix(Infix::Add, x, both)
+            }
+            None => self.infix(Infix::Add, a, constant),
+        }
+    }
+
+    fn within(&mut self, a: Place, (low, high): Interval, begin: i64, end: i64) -> Place {
+        // An end that cuts something off is a value or the one after.
+        let (cuts_low, cuts_high) = (begin > low, end <= high);
+        if cuts_low && cuts_high && self.dialect.has_ranges() {
+            return self.push(Op::Within(a, begin, end));
+        }
+        let (begin, end) = (self.int(begin), self.int(end));
+        match (cuts_low, cuts_high) {
+            (true, true) => {
+                let (first, second) = (self.infix(Infix::Le, begin, a), self.infix(Infix::Lt, a, end));
+                self.infix(Infix::And, first, second)
+            }
+            (true, false) => self.infix(Infix::Ge, a, begin),
+            _ => self.infix(Infix::Lt, a, end),
+        }
+    }
+
+    fn not(&mut self, a: Place) -> Place {
+        match self.op(a) {
+            Op::Not(a) => a,
+            Op::Infix(Infix::Lt, x, y) => self.infix(Infix::Ge, x, y),
+            Op::Infix(Infix::Le, x, y) => self.infix(Infix::Gt, x, y),
+            Op::Infix(Infix::Gt, x, y) => self.infix(Infix::Le, x, y),
+            Op::Infix(Infix::Ge, x, y) => self.infix(Infix::Lt, x, y),
+            Op::Infix(Infix::Eq, x, y) => self.infix(Infix::Ne, x, y),
+            Op::Infix(Infix::Ne, x, y) => self.infix(Infix::Eq, x, y),
+            _ => self.push(Op::Not(a)),
+        }
+    }
+
+    fn select(&mut self, condition: Place, a: Place, b: Place) -> Place {
+        match self.op(condition) {
+            Op::Bool(true) => a,
+            Op::Bool(false) => b,
+            _ if a == b => a,
+            _ => self.push(Op::Select(condition, a, b)),
+        }
+    }
+
+    /// An operation on two operands, without those that change nothing and with signs where they read best.
+    pub(super) fn infix(&mut self, op: Infix, a: Place, b: Place) -> Place {
+        let has_opposite = |value: i64| i128::from(value) >= -self.most();
+        match (op, self.op(a), self.op(b)) {
+            (Infix::Add, Op::Int(0), _)
+            | (Infix::Mul, Op::Int(1), _)
+            | (Infix::And, Op::Bool(true), _)
+            | (Infix::Or, Op::Bool(false), _) => b,
+            (Infix::Add | Infix::Sub, _, Op::Int(0))
+            | (Infix::Mul | Infix::Div, _, Op::Int(1))
+            | (Infix::And, _, Op::Bool(true))
+            | (Infix::Or, _, Op::Bool(false)) => a,
+            (Infix::Mul, Op::Int(-1), _) => self.push(Op::Negative(b)),
+            (Infix::Mul, _, Op::Int(-1)) => self.push(Op::Negative(a)),
+            (Infix::Sub, Op::Int(0), _) => self.push(Op::Negative(b)),
+            (Infix::Add, _, Op::Negative(b)) => self.push(Op::Infix(Infix::Sub, a, b)),
+            (Infix::Add, Op::Negative(a), _) => self.push(Op::Infix(Infix::Sub, b, a)),
+            (Infix::Add, _, Op::Int(value @ ..0)) if has_opposite(value) => {
+                let value = self.int(-value);
+                self.push(Op::Infix(Infix::Sub, a, value))
+            }
+            (Infix::Add, Op::Int(value @ ..0), _) if has_opposite(value) => {
+                let value = self.int(-value);
+                self.push(Op::Infix(Infix::Sub, b, value))
+            }
+            (Infix::Sub, _, Op::Int(value @ ..0)) if has_opposite(value) => {
+                let value = self.int(-value);
+                self.push(Op::Infix(Infix::Add, a, value))
+            }
+            _ => self.push(Op::Infix(op, a, b)),
+        }
+    }
+
+    pub(super) fn int(&mut self, value: i64) -> Place {
+        self.push(Op::Int(value))
+    }
+
+    /// The largest number of the type.
+    fn most(&self) -> i128 {
+        if self.wide { i64::MAX.into() } else { i32::MAX.into() }
+    }
+
+    pub(super) fn push(&mut self, op: Op) -> Place {
+        if let Some(&known) = self.known.get(&op) {
+            return known;
+        }
+        let is_condition = match op {
+            Op::Int(_) | Op::Variable(_) | Op::Negative(_) | Op::Call(..) => false,
+            Op::Bool(_) | Op::Not(_) | Op::Within(..) => true,
+            Op::Infix(op, ..) => op >= Infix::Lt,
+            Op::Select(_, a, _) => self.is_condition(a),
+        };
+        self.ops.push((op, is_condition));
+        self.known.insert(op, self.ops.len() - 1);
+        self.ops.len() - 1
+    }
+}
+
+/// Whether a divisor is a constant that always goes into a number.
+fn divides(graph: &Graph, a: Expr, b: Expr) -> bool {
+    let (modulus, residue) = graph.congruence(a);
+    let multiple = |value: i64, of: i64| value.wrapping_rem(of) == 0;
+    matches!(graph.node(b), Node::Int(b) if multiple(modulus, b) && multiple(residue, b))
+}

@@ -1,0 +1,170 @@
+//! Affine maps and sets of MLIR.
+
+use super::{Reason, Unsupported, literal, parts};
+use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
+
+/// The most operations that are written out: what a graph shares is repeated here.
+const MOST: usize = 1000;
+
+/// A map for each number and a set for each condition, over the variables given.
+pub(super) fn code(graph: &Graph, variables: &[&str], named: &[(&str, Expr)]) -> Result<String, Unsupported> {
+    let dims = variables.join(", ");
+    let mut text = String::new();
+    for (name, expr) in named {
+        let affine = Affine::new(graph, *expr)?;
+        text += &match graph.sort(*expr) {
+            Sort::Number => format!("#{name} = affine_map<({dims}) -> ({})>\n", affine.texts[expr].0),
+            Sort::Condition => format!("#{name} = affine_set<({dims}) : ({})>\n", affine.constraints(*expr)?),
+        };
+    }
+    Ok(text)
+}
+
+/// The numbers that an expression is made of.
+struct Affine<'g> {
+    graph: &'g Graph,
+    /// Each as text, and whether that is a sum.
+    texts: Map<Expr, (String, bool)>,
+}
+
+impl Affine<'_> {
+    fn new(graph: &Graph, of: Expr) -> Result<Affine<'_>, Reason> {
+        let mut affine = Affine { graph, texts: Map::default() };
+        let mut sizes: Map<Expr, usize> = Map::default();
+        for part in parts(graph, &[of]) {
+            let operands = graph.node(part).operands().filter(|_| literal(graph, part).is_none());
+            let size = operands.map(|operand| sizes[&operand]).fold(1, usize::saturating_add);
+            if size > MOST {
+                return Err(Reason::TooLong { most: MOST });
+            }
+            sizes.insert(part, size);
+            if graph.sort(part) == Sort::Number {
+                let text = affine.number(part)?;
+                affine.texts.insert(part, text);
+            }
+        }
+        Ok(affine)
+    }
+
+    fn number(&self, expr: Expr) -> Result<(String, bool), Reason> {
+        let tight = |expr: Expr| match &self.texts[&expr] {
+            (text, true) => format!("({text})"),
+            (text, false) => text.clone(),
+        };
+        let loose = |expr: Expr| &self.texts[&expr].0;
+        let value = |expr: Expr| match literal(self.graph, expr) {
+            Some(Node::Int(value)) => Some(value),
+            _ => None,
+        };
+        Ok(match literal(self.graph, expr).unwrap_or_else(|| self.graph.node(expr)) {
+            Node::Int(value) => (value.to_string(), false),
+            Node::Variable(variable) => (self.graph.variables()[variable].name.clone(), false),
+            Node::Binary(op, a, b) => match (op, value(a), value(b)) {
+                (Binary::Add, _, Some(0)) | (Binary::Mul | Binary::Div, _, Some(1)) => self.texts[&a].clone(),
+                (Binary::Add, Some(0), _) | (Binary::Mul, Some(1), _) => self.texts[&b].clone(),
+                (Binary::Sub, Some(0), _) => (format!("-{}", tight(b)), true),
+                (Binary::Add, _, Some(b @ ..0)) => (format!("{} - {}", loose(a), b.unsigned_abs()), true),
+                (Binary::Add, ..) => (format!("{} + {}", loose(a), loose(b)), true),
+                (Binary::Sub, _, Some(b @ ..0)) => (format!("{} + {}", loose(a), b.unsigned_abs()), true),
+                (Binary::Sub, ..) => (format!("{} - {}", loose(a), tight(b)), true),
+                (Binary::Mul, _, Some(b)) => (format!("{} * {b}", tight(a)), false),
+                (Binary::Mul, Some(a), _) => (format!("{} * {a}", tight(b)), false),
+                (Binary::Div, _, Some(b @ 1..)) => (format!("{} floordiv {b}", tight(a)), false),
+                (Binary::Mod, _, Some(b @ 1..)) => (format!("{} mod {b}", tight(a)), false),
+                (Binary::Mul, ..) => {
+                    return Err(Reason::NotAffine {
+                        what: "the product of two values that vary",
+                        instead: "multiply by a constant, or choose a language that has products",
+                    });
+                }
+                (Binary::Div | Binary::Mod, ..) => {
+                    return Err(Reason::NotAffine {
+                        what: "division by anything but a positive constant",
+                        instead: "divide by such a constant, or choose a language that has divisions",
+                    });
+                }
+                _ => {
+                    return Err(Reason::NotAffine {
+                        what: "a minimum or a maximum",
+                        instead: "give each operand a map of its own, for `affine.min` or `affine.max`",
+                    });
+                }
+            },
+            _ => {
+                return Err(Reason::NotAffine {
+                    what: "a choice between two values",
+                    instead: "give each a map of its own, for `arith.select`",
+                });
+            }
+        })
+    }
+
+    /// What must not be negative, or must be zero.
+    fn constraints(&self, condition: Expr) -> Result<String, Reason> {
+        let graph = self.graph;
+        let mut constraints = Vec::new();
+        // What is to be done comes last; with it, whether it is to be the other way round.
+        let mut pending = vec![(condition, false)];
+        while let Some((expr, opposite)) = pending.pop() {
+            match literal(graph, expr).unwrap_or_else(|| graph.node(expr)) {
+                Node::Bool(value) if value != opposite => {}
+                Node::Bool(_) => return Ok("1 == 0".into()),
+                Node::Not(a) => pending.push((a, !opposite)),
+                Node::Binary(Binary::And, a, b) if !opposite => pending.extend([(b, false), (a, false)]),
+                Node::Binary(Binary::Or, a, b) if opposite => pending.extend([(b, true), (a, true)]),
+                Node::Within(a, begin, end) if !opposite => {
+                    let (low, high) = graph.range(a);
+                    if begin > low {
+                        constraints.push(self.not_negative(Some(a), None, -i128::from(begin)));
+                    }
+                    if end <= high {
+                        constraints.push(self.not_negative(None, Some(a), i128::from(end) - 1));
+                    }
+                }
+                Node::Binary(op, a, b) => constraints.push(match (op, opposite) {
+                    (Binary::Lt, false) | (Binary::Ge, true) => self.not_negative(Some(b), Some(a), -1),
+                    (Binary::Le, false) | (Binary::Gt, true) => self.not_negative(Some(b), Some(a), 0),
+                    (Binary::Gt, false) | (Binary::Le, true) => self.not_negative(Some(a), Some(b), -1),
+                    (Binary::Ge, false) | (Binary::Lt, true) => self.not_negative(Some(a), Some(b), 0),
+                    (Binary::Eq, false) | (Binary::Ne, true) => self.difference(Some(a), Some(b), 0) + " == 0",
+                    _ => return Err(DISJUNCTION),
+                }),
+                _ => return Err(DISJUNCTION),
+            }
+        }
+        Ok(if constraints.is_empty() { "0 == 0".into() } else { constraints.join(", ") })
+    }
+
+    fn not_negative(&self, plus: Option<Expr>, minus: Option<Expr>, constant: i128) -> String {
+        self.difference(plus, minus, constant) + " >= 0"
+    }
+
+    /// `plus - minus + constant`, with all constants in one.
+    fn difference(&self, plus: Option<Expr>, minus: Option<Expr>, mut constant: i128) -> String {
+        let mut vary = |expr: Option<Expr>, sign: i128| match literal(self.graph, expr?) {
+            Some(Node::Int(value)) => {
+                constant += i128::from(value) * sign;
+                None
+            }
+            _ => Some(&self.texts[&expr?]),
+        };
+        let (plus, minus) = (vary(plus, 1), vary(minus, -1));
+        let minus = minus.map(|(text, is_sum)| if *is_sum { format!("({text})") } else { text.clone() });
+        match (plus, minus, constant) {
+            (Some((plus, _)), None, 0) => plus.clone(),
+            (Some((plus, _)), None, 1..) => format!("{plus} + {constant}"),
+            (Some((plus, _)), None, _) => format!("{plus} - {}", -constant),
+            (Some((plus, _)), Some(minus), 0) => format!("{plus} - {minus}"),
+            (Some((plus, _)), Some(minus), 1..) => format!("{plus} - {minus} + {constant}"),
+            (Some((plus, _)), Some(minus), _) => format!("{plus} - {minus} - {}", -constant),
+            (None, Some(minus), 0) => format!("-{minus}"),
+            (None, Some(minus), _) => format!("{constant} - {minus}"),
+            (None, None, _) => constant.to_string(),
+        }
+    }
+}
+
+const DISJUNCTION: Reason = Reason::NotAffine {
+    what: "a disjunction",
+    instead: "give each case a set of its own, or choose a language that has conditions",
+};

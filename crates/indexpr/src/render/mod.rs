@@ -1,0 +1,327 @@
+//! Expressions in the languages that compilers emit.
+
+mod clike;
+mod kernel;
+mod latex;
+mod lower;
+mod mlir;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::graph::{Expr, Graph, Map, Node, Sort};
+use crate::index::IndexExpr;
+use crate::text::nearest;
+use clike::{Root, Writer};
+use lower::{Dialect, Program};
+
+/// A language that expressions and kernels are written in.
+///
+/// ```
+/// use indexpr::Language;
+///
+/// assert_eq!("cuda".parse(), Ok(Language::Cuda));
+/// assert_eq!(Language::Cuda.to_string(), "cuda");
+/// assert_eq!(
+///     "rost".parse::<Language>().unwrap_err().to_string(),
+///     "there is no language `rost`: did you mean `rust`?",
+/// );
+/// assert_eq!(Language::ALL.len(), 9);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Language {
+    /// Python 3; kernels use NumPy.
+    Python,
+    /// C99 and later.
+    C,
+    /// CUDA C++.
+    Cuda,
+    /// OpenCL C.
+    OpenCl,
+    /// The Metal shading language.
+    Metal,
+    /// The WebGPU shading language, which has no 64-bit integers.
+    Wgsl,
+    /// Rust.
+    Rust,
+    /// MLIR's `affine_map` and `affine_set`, for what is affine.
+    Mlir,
+    /// Mathematics, for papers and notebooks.
+    Latex,
+}
+
+impl Language {
+    /// All languages.
+    pub const ALL: [Language; 9] = [
+        Language::Python,
+        Language::C,
+        Language::Cuda,
+        Language::OpenCl,
+        Language::Metal,
+        Language::Wgsl,
+        Language::Rust,
+        Language::Mlir,
+        Language::Latex,
+    ];
+
+    /// The name that is printed, and others by which it is known.
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Language::Python => &["python", "py", "numpy"],
+            Language::C => &["c"],
+            Language::Cuda => &["cuda", "cu"],
+            Language::OpenCl => &["opencl", "cl"],
+            Language::Metal => &["metal", "msl"],
+            Language::Wgsl => &["wgsl", "webgpu"],
+            Language::Rust => &["rust", "rs"],
+            Language::Mlir => &["mlir"],
+            Language::Latex => &["latex", "tex"],
+        }
+    }
+
+    /// How expressions look, where they look like those of C.
+    fn dialect(self) -> Option<Dialect> {
+        match self {
+            Language::Python => Some(Dialect::Python),
+            Language::C => Some(Dialect::C),
+            Language::Cuda => Some(Dialect::Cuda),
+            Language::OpenCl => Some(Dialect::OpenCl),
+            Language::Metal => Some(Dialect::Metal),
+            Language::Wgsl => Some(Dialect::Wgsl),
+            Language::Rust => Some(Dialect::Rust),
+            Language::Latex => Some(Dialect::Latex),
+            Language::Mlir => None,
+        }
+    }
+
+    fn has_kernels(self) -> bool {
+        !matches!(self, Language::Mlir | Language::Latex)
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.names()[0])
+    }
+}
+
+impl FromStr for Language {
+    type Err = UnknownLanguage;
+
+    fn from_str(text: &str) -> Result<Language, UnknownLanguage> {
+        let name = text.to_ascii_lowercase();
+        let named = Language::ALL.into_iter().find(|language| language.names().contains(&&name[..]));
+        named.ok_or_else(|| UnknownLanguage(text.chars().take(40).collect()))
+    }
+}
+
+/// The name of a language that there is no code in.
+///
+/// ```
+/// let err = "fortran".parse::<indexpr::Language>().unwrap_err();
+/// assert_eq!(
+///     err.to_string(),
+///     "there is no language `fortran`; there are python, c, cuda, opencl, metal, wgsl, rust, mlir, latex",
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownLanguage(Box<str>);
+
+impl fmt::Display for UnknownLanguage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no language `{}`", self.0.escape_debug())?;
+        match nearest(&self.0, Language::ALL.iter().flat_map(|language| language.names()).copied()) {
+            Some(meant) => write!(f, ": did you mean `{meant}`?"),
+            None => write!(f, "; there are {}", Language::ALL.map(|language| language.to_string()).join(", ")),
+        }
+    }
+}
+
+impl std::error::Error for UnknownLanguage {}
+
+/// Why an expression cannot be written in a language: what it has that the language has not, and what would work.
+///
+/// ```
+/// use indexpr::{Graph, Language, Syntax};
+///
+/// let mut graph = Graph::new();
+/// graph.variable("row", 0..2)?;
+/// let far = graph.parse("row * 5999999999", Syntax::Python)?;
+/// assert_eq!(
+///     graph.code(Language::Wgsl, &[("index", far)]).unwrap_err().to_string(),
+///     "wgsl: its integers have 32 bits, and a value ranges from 0 to 5999999999; \
+///      move the start of the buffer or split the tensor so that all values fit",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct Unsupported(#[from] Reason);
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum Reason {
+    #[error(
+        "wgsl: its integers have 32 bits, and a value ranges from {low} to {high}; \
+         move the start of the buffer or split the tensor so that all values fit"
+    )]
+    Narrow { low: i64, high: i64 },
+    #[error("{language}: {elements} elements are more than the {most} that one grid can have; split the tensor")]
+    Grid { language: Language, elements: i64, most: i64 },
+    #[error(
+        "{language}: there are no kernels in this language; `code` gives the expressions, and the kernels are in {}",
+        Language::ALL.into_iter().filter(|language| language.has_kernels()).map(|language| language.to_string())
+            .collect::<Vec<_>>().join(", ")
+    )]
+    NoKernel { language: Language },
+    #[error("mlir: {what} is not affine; {instead}")]
+    NotAffine { what: &'static str, instead: &'static str },
+    #[error(
+        "mlir: affine expressions cannot share parts, and written out this one has more than {most} operations; \
+         simplify it, or choose a language with variables"
+    )]
+    TooLong { most: usize },
+}
+
+impl Graph {
+    /// Named expressions as code: what they share is computed once, under the names `t0`, `t1` and so on.
+    ///
+    /// All numbers are of one type, 32 bits wide if no value on the way needs more and 64 otherwise, and the variables
+    /// are expected to be of that type. Divisions round down in every language. Names are printed as they are.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Language, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("x", -7..100)?;
+    /// let quotient = graph.parse("(x * 2 + 1) // 3", Syntax::Python)?;
+    /// let remainder = graph.parse("(x * 2 + 1) % 3", Syntax::Python)?;
+    /// let named = [("quotient", quotient), ("remainder", remainder)];
+    /// assert_eq!(
+    ///     graph.code(Language::C, &named)?,
+    ///     "const int t0 = x * 2 + 16;\n\
+    ///      const int quotient = t0 / 3 - 5;\n\
+    ///      const int remainder = t0 % 3;\n",
+    /// );
+    /// assert_eq!(
+    ///     graph.code(Language::Python, &named)?,
+    ///     "t0 = x * 2 + 1\nquotient = t0 // 3\nremainder = t0 % 3\n",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What the language has not: 64-bit integers in WGSL, and whatever is not affine in MLIR.
+    pub fn code(&self, language: Language, named: &[(&str, Expr)]) -> Result<String, Unsupported> {
+        let variables: Vec<&str> = self.variables().iter().map(|variable| &variable.name[..]).collect();
+        match language.dialect() {
+            None => mlir::code(self, &variables, named),
+            Some(Dialect::Latex) => latex::equations(self, named),
+            Some(dialect) => {
+                let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
+                let (program, roots) = Program::new(self, &exprs, dialect)?;
+                let roots: Vec<_> = named.iter().zip(roots).map(|((name, _), root)| Root::Named(name, root)).collect();
+                let writer = Writer { program: &program, variables: &variables, levels: &[] };
+                Ok(writer.write(&roots).0.iter().map(|statement| format!("{}\n", statement.text)).collect())
+            }
+        }
+    }
+}
+
+impl IndexExpr {
+    /// Both expressions as code that defines `valid` and `index`, to be pasted where the variables are known.
+    ///
+    /// All numbers are of one type, 32 bits wide if no value on the way needs more and 64 otherwise; the variables are
+    /// expected to be of that type. In MLIR it is an `affine_map` and an `affine_set`, in LaTeX an equation.
+    ///
+    /// ```
+    /// use indexpr::{Graph, IndexExpr, Language, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..4)?;
+    /// graph.variable("j", 0..6)?;
+    /// let index = graph.parse("i * 4 + j - 1", Syntax::Python)?;
+    /// let valid = graph.parse("1 <= j < 5", Syntax::Python)?;
+    /// let code = IndexExpr::new(graph, index, valid, [4, 6])?.code(Language::Rust)?;
+    /// assert_eq!(code, "let valid: bool = (1..5).contains(&j);\nlet index: i32 = i * 4 + j - 1;\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What the language has not: 64-bit integers in WGSL, and whatever is not affine in MLIR.
+    pub fn code(&self, language: Language) -> Result<String, Unsupported> {
+        let named = [("valid", self.valid), ("index", self.index)];
+        match language {
+            Language::Mlir => {
+                let names: Vec<&str> = self.graph.variables().iter().map(|variable| &variable.name[..]).collect();
+                mlir::code(&self.graph, &names, &named)
+            }
+            Language::Latex => latex::address(self),
+            _ => self.graph.code(language, &named),
+        }
+    }
+
+    /// A complete kernel `gather` that fills `out` in the order of the loops (row-major) with what the index reads from a
+    /// buffer of 32-bit floats; elements that read nothing are 0.
+    ///
+    /// In C and Rust it is a loop nest, and what does not depend on the inner loops is computed outside of them. In
+    /// CUDA, OpenCL, Metal and WGSL every thread writes one element: start at least as many threads as there are
+    /// elements, in one dimension (in WGSL in one or two, 64 per workgroup). In Python it is a NumPy function of the
+    /// buffer, which may be of any type.
+    ///
+    /// ```
+    /// use indexpr::{Graph, IndexExpr, Language, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..2)?;
+    /// graph.variable("j", 0..3)?;
+    /// let (index, valid) = (graph.parse("i + j * 2", Syntax::Python)?, graph.bool(true));
+    /// assert_eq!(
+    ///     IndexExpr::new(graph, index, valid, [2, 3])?.kernel(Language::Cuda)?,
+    ///     "\
+    /// extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out) {
+    ///     const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;
+    ///     if (gid >= 6u) return;
+    ///     const int i = gid / 3u;
+    ///     const int j = gid % 3u;
+    ///     const int index = i + j * 2;
+    ///     out[gid] = in[index];
+    /// }
+    /// ",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A language without kernels (MLIR, LaTeX), numbers past 32 bits in WGSL, more elements than a grid of Metal has.
+    pub fn kernel(&self, language: Language) -> Result<String, Unsupported> {
+        kernel::kernel(self, language)
+    }
+}
+
+/// The only value of an expression, if it has but one.
+fn constant(graph: &Graph, expr: Expr) -> Option<i64> {
+    let (low, high) = graph.range(expr);
+    (low == high).then_some(low)
+}
+
+/// What has to be computed, operands first; constants are not made of anything.
+pub(crate) fn parts(graph: &Graph, of: &[Expr]) -> Vec<Expr> {
+    let mut needed = Map::<Expr, ()>::default();
+    let mut pending = of.to_vec();
+    while let Some(expr) = pending.pop() {
+        if needed.insert(expr, ()).is_none() && constant(graph, expr).is_none() {
+            pending.extend(graph.node(expr).operands());
+        }
+    }
+    graph.parts(of).into_iter().filter(|part| needed.contains_key(part)).collect()
+}
+
+/// What a constant expression is: a number or a truth.
+fn literal(graph: &Graph, expr: Expr) -> Option<Node> {
+    let value = constant(graph, expr)?;
+    Some(match graph.sort(expr) {
+        Sort::Number => Node::Int(value),
+        Sort::Condition => Node::Bool(value == 1),
+    })
+}

@@ -1,0 +1,422 @@
+//! Any expression made cheaper: it is read as forms, and written again.
+
+use crate::algebra::{Algebra, Kind, Style};
+use crate::conjunction::settle;
+use crate::context::{Condition, Context, Truth};
+use crate::domain::export;
+use crate::emit::{Root, emit};
+use crate::error::{Error, Reason};
+use crate::form::{Atom, Form};
+use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
+use crate::quasi::QuasiAffine;
+
+impl Graph {
+    /// An expression with the same value for all values of the variables, and no dearer: no figure of its [`Cost`]
+    /// is larger. Simplifying twice changes nothing more.
+    ///
+    /// Every sum becomes a linear form; a quotient is taken apart where the ranges of the variables prove that it is
+    /// affine, and conditions are decided where they prove that. It costs time in proportion to the size of the
+    /// expression, times a small number of ways to write its divisions.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..8)?;
+    /// graph.variable("j", 0..4)?;
+    /// let expr = graph.parse("((i*4 + j)//4)*4 + (i*4 + j)%4", Syntax::Python)?;
+    /// let simple = graph.simplify(expr);
+    /// assert_eq!(graph.text(simple, Syntax::Python)?, "i * 4 + j");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// [`Cost`]: super::Cost
+    pub fn simplify(&mut self, expr: Expr) -> Expr {
+        self.cheaper([expr])[0]
+    }
+
+    /// An index and the condition under which it matters, together as cheap as can be: the condition keeps its value
+    /// everywhere, the index wherever the condition holds.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..16)?;
+    /// let index = graph.parse("(i - 8) % 8", Syntax::Python)?;
+    /// let valid = graph.parse("i >= 8", Syntax::Python)?;
+    /// let (index, valid) = graph.simplify_pair(index, valid);
+    /// assert_eq!(graph.text(index, Syntax::Python)?, "i - 8");
+    /// assert_eq!(graph.text(valid, Syntax::Python)?, "i >= 8");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn simplify_pair(&mut self, index: Expr, valid: Expr) -> (Expr, Expr) {
+        let [index, valid] = self.cheaper([index, valid]);
+        (index, valid)
+    }
+
+    /// An index and the condition under which it matters, as linear forms over the variables and floors; `None` where one
+    /// of them is not quasi-affine: a product of variables, `min` or `or`, for example, that simplifying cannot take apart.
+    ///
+    /// The condition is exact everywhere, the value wherever the condition holds.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("x", 0..100)?;
+    /// let index = graph.parse("x % 10 + x // 10 * 12", Syntax::Python)?;
+    /// let valid = graph.parse("x % 10 >= 3", Syntax::Python)?;
+    /// let forms = graph.quasi_affine(index, valid)?.unwrap();
+    /// assert_eq!(forms.value().unwrap().to_string(), "i0 + 2*q0");
+    /// assert_eq!(forms.conditions()[0].form.to_string(), "i0 - 10*q0");
+    ///
+    /// let square = graph.parse("x * x", Syntax::Python)?;
+    /// assert!(graph.quasi_affine(square, valid)?.is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A condition as the index or a number as the condition; expressions that are not of the graph.
+    pub fn quasi_affine(&self, index: Expr, valid: Expr) -> Result<Option<QuasiAffine>, Error> {
+        const OP: &str = "quasi_affine";
+        self.check(OP, index)?;
+        self.check(OP, valid)?;
+        match (self.sort(index), self.sort(valid)) {
+            (Sort::Condition, _) => Err(Reason::NotANumber.in_op(OP)),
+            (_, Sort::Number) => Err(Reason::NotACondition.in_op(OP)),
+            _ => Ok(self.read_quasi_affine(index, valid)),
+        }
+    }
+
+    fn read_quasi_affine(&self, index: Expr, valid: Expr) -> Option<QuasiAffine> {
+        let mut reader = Reader::new(Style::FIRST);
+        reader.read(self, &[valid]);
+        let read = *reader.conditions.get(&valid)?;
+        let guard = reader.assume(read);
+        (reader.forms, reader.conditions) = Default::default();
+        reader.read(self, &[index]);
+        let value = reader.context.settled(reader.forms.get(&index)?)?;
+        let (tests, others) = reader.conjuncts(guard);
+        match (&others[..], reader.algebra.kind(guard)) {
+            ([], _) => export(&reader.algebra, Some(&value), tests.iter()),
+            (_, Kind::Bool(false)) => export(&reader.algebra, None, std::iter::empty()),
+            _ => None,
+        }
+    }
+
+    /// Writes expressions in all styles until none is cheaper. The last of two is the condition of the first.
+    fn cheaper<const N: usize>(&mut self, roots: [Expr; N]) -> [Expr; N] {
+        let mut best = roots;
+        let mut cost = self.cost(&best);
+        loop {
+            let mut improved = false;
+            let from = best;
+            let mut next = Some(Style::FIRST);
+            while let Some(style) = next {
+                let mut reader = Reader::new(style);
+                let found = self.rewritten(from, &mut reader);
+                next = style.next(&reader.algebra);
+                let Some(found) = found else { continue };
+                let new = self.cost(&found);
+                let no_dearer = new.ops <= cost.ops && new.divmods <= cost.divmods && new.weight <= cost.weight;
+                if no_dearer && new != cost {
+                    (best, cost, improved) = (found, new, true);
+                }
+            }
+            if !improved {
+                return best;
+            }
+        }
+    }
+
+    /// Expressions read and written again.
+    fn rewritten<const N: usize>(&mut self, roots: [Expr; N], reader: &mut Reader) -> Option<[Expr; N]> {
+        let number = |root: &Expr| self.sort(*root) == Sort::Number;
+        let mut found = Vec::new();
+        // The condition first: what it says is put into the index.
+        if let (2, Some((&valid, _))) = (N, roots.split_last()) {
+            reader.read(self, &[valid]);
+            let atom = *reader.conditions.get(&valid)?;
+            found.push(Root::Condition(reader.assume(atom)));
+            (reader.forms, reader.conditions) = Default::default();
+        }
+        let first = roots[0];
+        reader.read(self, &[first]);
+        if number(&first) {
+            let form = reader.forms.get(&first)?;
+            found.insert(0, Root::Number(reader.context.settled(form)?));
+        } else {
+            let atom = *reader.conditions.get(&first)?;
+            found.insert(0, Root::Condition(if N == 1 { reader.conjunction(atom) } else { atom }));
+        }
+        let ranges: Vec<_> = self.variables().to_vec();
+        let variables: Option<Vec<Expr>> =
+            ranges.iter().map(|variable| self.variable(&variable.name, variable.range.clone()).ok()).collect();
+        let nodes = emit(&reader.algebra, found, self, &variables?).ok()?;
+        nodes[..].try_into().ok()
+    }
+}
+
+/// Nodes of a graph read as forms and conditions.
+struct Reader {
+    algebra: Algebra,
+    context: Context,
+    forms: Map<Expr, Form>,
+    conditions: Map<Expr, Atom>,
+}
+
+/// Forms of more terms are atoms: else a long sum that is used everywhere would be written out everywhere.
+const LONG: usize = 24;
+
+impl Reader {
+    fn new(style: Style) -> Reader {
+        let algebra = Algebra::new(style);
+        Reader { algebra, context: Context::default(), forms: Map::default(), conditions: Map::default() }
+    }
+
+    /// Reads expressions and what they are made of, operands first.
+    fn read(&mut self, graph: &Graph, roots: &[Expr]) {
+        for expr in graph.parts(roots) {
+            if graph.sort(expr) == Sort::Number {
+                let form = self.number(graph, expr).filter(|form| form.terms.len() <= LONG);
+                if let Some(form) = form.or_else(|| self.as_it_is(graph, expr)) {
+                    self.forms.insert(expr, form);
+                }
+            } else if !self.conditions.contains_key(&expr)
+                && let Some(condition) = self.condition(graph, expr)
+            {
+                self.conditions.insert(expr, condition);
+            }
+        }
+    }
+
+    /// A number as a form; `None` where forms leave `i64`.
+    fn number(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
+        let (low, high) = graph.range(expr);
+        if low == high {
+            return Form::constant(low);
+        }
+        match graph.node(expr) {
+            Node::Variable(place) => {
+                let atom = self.algebra.atom(Kind::Variable(place, low, high), &mut self.context)?;
+                self.context.settled(&Form::atom(atom))
+            }
+            Node::Binary(op, a, b) => {
+                let (a, b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
+                match (op, a.as_constant(), b.as_constant()) {
+                    (Binary::Add, ..) => a.plus(1, &b),
+                    (Binary::Sub, ..) => a.plus(-1, &b),
+                    (Binary::Mul, _, Some(factor)) => a.times(factor),
+                    (Binary::Mul, Some(factor), _) => b.times(factor),
+                    (Binary::Div, _, Some(divisor)) => self.algebra.quotient(&a, divisor, &mut self.context),
+                    (Binary::Mod, _, Some(divisor)) => {
+                        let quotient = self.algebra.quotient(&a, divisor, &mut self.context)?;
+                        let form = a.plus(divisor.checked_neg()?, &quotient)?;
+                        self.algebra.in_digits(form, &mut self.context)
+                    }
+                    (Binary::Min | Binary::Max, ..) => {
+                        let (least, most) = self.context.bounds(&a.plus(-1, &b)?)?;
+                        let smaller = op == Binary::Min;
+                        match (least >= 0, most <= 0) {
+                            (true, _) => Some(if smaller { b } else { a }),
+                            (_, true) => Some(if smaller { a } else { b }),
+                            _ => None,
+                        }
+                    }
+                    _ => None,
+                }
+            }
+            Node::Select(condition, a, b) => {
+                let (a, b) = (self.forms.get(&a)?, self.forms.get(&b)?);
+                match self.algebra.kind(*self.conditions.get(&condition)?) {
+                    Kind::Bool(true) => Some(a.clone()),
+                    Kind::Bool(false) => Some(b.clone()),
+                    _ if a == b => Some(a.clone()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// A number as an atom that does what its node does.
+    fn as_it_is(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
+        let range = graph.range(expr);
+        let kind = match graph.node(expr) {
+            Node::Binary(op, a, b) => {
+                let (mut a, mut b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
+                // Operands that may change places stand in one order.
+                let symmetric = matches!(op, Binary::Add | Binary::Mul | Binary::Min | Binary::Max);
+                if symmetric && (&b.terms, b.constant) < (&a.terms, a.constant) {
+                    std::mem::swap(&mut a, &mut b);
+                }
+                if op == Binary::Mod && a == b {
+                    return Some(Form::default());
+                }
+                Kind::Operation(op, a, b, range)
+            }
+            Node::Select(condition, a, b) => {
+                let (mut a, mut b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
+                let mut condition = *self.conditions.get(&condition)?;
+                if let Kind::Not(opposite) = *self.algebra.kind(condition) {
+                    condition = opposite;
+                    std::mem::swap(&mut a, &mut b);
+                }
+                Kind::Select(condition, a, b, range)
+            }
+            _ => return None,
+        };
+        self.algebra.atom(kind, &mut self.context).map(Form::atom)
+    }
+
+    fn condition(&mut self, graph: &Graph, expr: Expr) -> Option<Atom> {
+        let (low, high) = graph.range(expr);
+        if low == high {
+            return Some(self.atom(Kind::Bool(low == 1)));
+        }
+        match graph.node(expr) {
+            Node::Bool(value) => Some(self.atom(Kind::Bool(value))),
+            Node::Within(value, begin, end) => {
+                let form = self.forms.get(&value)?.clone();
+                Some(self.test(form, Some(begin.into()), Some(i128::from(end) - 1)))
+            }
+            Node::Not(a) => {
+                let a = *self.conditions.get(&a)?;
+                Some(self.opposite(a))
+            }
+            Node::Binary(op @ (Binary::And | Binary::Or), a, b) => {
+                let (a, b) = (*self.conditions.get(&a)?, *self.conditions.get(&b)?);
+                Some(self.both(op, a, b))
+            }
+            Node::Binary(op, a, b) => {
+                let (a, b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
+                let Some(difference) = a.plus(-1, &b) else { return Some(self.atom(Kind::Compare(op, a, b))) };
+                let (low, high) = match op {
+                    Binary::Lt => (None, Some(-1)),
+                    Binary::Le => (None, Some(0)),
+                    Binary::Gt => (Some(1), None),
+                    Binary::Ge => (Some(0), None),
+                    _ => (Some(0), Some(0)),
+                };
+                let test = self.test(difference, low, high);
+                Some(if op == Binary::Ne { self.opposite(test) } else { test })
+            }
+            Node::Select(condition, a, b) => {
+                let [condition, a, b] = [condition, a, b].map(|part| self.conditions.get(&part).copied());
+                Some(self.choice(condition?, a?, b?))
+            }
+            Node::Int(_) | Node::Variable(_) => None,
+        }
+    }
+
+    fn atom(&mut self, kind: Kind) -> Atom {
+        self.algebra.condition(kind, &mut self.context)
+    }
+
+    /// The condition that a form lie between two bounds.
+    fn test(&mut self, form: Form, low: Option<i128>, high: Option<i128>) -> Atom {
+        let condition = Condition { form, low, high }.normal();
+        match self.context.truth(&condition) {
+            Truth::Always => return self.atom(Kind::Bool(true)),
+            Truth::Never => return self.atom(Kind::Bool(false)),
+            Truth::Depends => {}
+        }
+        let condition = self.algebra.unwrapped(&condition, &self.context).unwrap_or(condition);
+        let whole = self.algebra.without_quotient(condition, &self.context).normal();
+        let condition = self.context.without_tail(self.context.needed(whole)).normal();
+        self.atom(Kind::Test(self.context.needed(condition)))
+    }
+
+    fn opposite(&mut self, a: Atom) -> Atom {
+        let opposite = match self.algebra.kind(a) {
+            Kind::Bool(value) => Kind::Bool(!value),
+            Kind::Not(a) => return *a,
+            Kind::Test(Condition { form, low: Some(low), high: None }) => {
+                Kind::Test(Condition { form: form.clone(), low: None, high: Some(low - 1) })
+            }
+            Kind::Test(Condition { form, low: None, high: Some(high) }) => {
+                Kind::Test(Condition { form: form.clone(), low: Some(high + 1), high: None })
+            }
+            _ => Kind::Not(a),
+        };
+        self.atom(opposite)
+    }
+
+    fn both(&mut self, op: Binary, a: Atom, b: Atom) -> Atom {
+        let (a, b) = (a.min(b), a.max(b));
+        let absorbing = op == Binary::Or;
+        match (self.algebra.kind(a), self.algebra.kind(b)) {
+            (Kind::Bool(value), _) => return if *value == absorbing { a } else { b },
+            (_, Kind::Bool(value)) => return if *value == absorbing { b } else { a },
+            _ if a == b => return a,
+            _ => {}
+        }
+        if self.opposite(a) == b {
+            return self.atom(Kind::Bool(absorbing));
+        }
+        self.atom(Kind::Both(op, a, b))
+    }
+
+    fn choice(&mut self, condition: Atom, a: Atom, b: Atom) -> Atom {
+        match (self.algebra.kind(condition), self.algebra.kind(a), self.algebra.kind(b)) {
+            (Kind::Bool(value), ..) => return if *value { a } else { b },
+            _ if a == b => return a,
+            (_, Kind::Bool(true), _) => return self.both(Binary::Or, condition, b),
+            (_, Kind::Bool(false), Kind::Bool(true)) => return self.opposite(condition),
+            (_, _, Kind::Bool(false)) => return self.both(Binary::And, condition, a),
+            (Kind::Not(opposite), ..) => {
+                let opposite = *opposite;
+                return self.choice(opposite, b, a);
+            }
+            _ => {}
+        }
+        self.atom(Kind::Choice(condition, a, b))
+    }
+
+    /// The conditions that must all hold for one to hold, tests (not too many of them) apart from others.
+    fn conjuncts(&self, condition: Atom) -> (Vec<Condition>, Vec<Atom>) {
+        let (mut tests, mut others) = (Vec::new(), Vec::new());
+        let mut open = vec![condition];
+        let mut seen = Map::<Atom, ()>::default();
+        while let Some(atom) = open.pop() {
+            if seen.insert(atom, ()).is_some() {
+                continue;
+            }
+            match self.algebra.kind(atom) {
+                Kind::Both(Binary::And, a, b) => open.extend([b, a]),
+                Kind::Test(condition) if tests.len() < LONG => tests.push(condition.clone()),
+                Kind::Bool(true) => {}
+                _ => others.push(atom),
+            }
+        }
+        (tests, others)
+    }
+
+    /// A condition with what must hold put in order: no test that the others imply.
+    fn conjunction(&mut self, condition: Atom) -> Atom {
+        let (tests, others) = self.conjuncts(condition);
+        self.joined(tests, others)
+    }
+
+    fn joined(&mut self, tests: Vec<Condition>, others: Vec<Atom>) -> Atom {
+        let Some(tests) = settle(&mut self.algebra, &mut self.context, tests, None) else {
+            return self.atom(Kind::Bool(false));
+        };
+        let tests: Vec<Atom> = tests.into_iter().map(|test| self.atom(Kind::Test(test))).collect();
+        let all = tests.into_iter().chain(others).reduce(|all, one| self.both(Binary::And, all, one));
+        all.unwrap_or_else(|| self.atom(Kind::Bool(true)))
+    }
+
+    /// Assumes a condition for all that is read from now on, and puts it in order.
+    fn assume(&mut self, condition: Atom) -> Atom {
+        let (tests, others) = self.conjuncts(condition);
+        // The condition itself is put in order without it.
+        let mut assumed = self.context.clone();
+        tests.iter().for_each(|test| assumed.assume(test));
+        let joined = self.joined(tests, others);
+        self.context = assumed;
+        self.context.catch_up(&self.algebra);
+        joined
+    }
+}

@@ -1,0 +1,222 @@
+//! Text with mistakes in it: where a mistake stands, how that is shown, and which name was meant.
+//!
+//! What reads text on top of this crate reports its mistakes in the same way.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use unicode_width::UnicodeWidthChar;
+
+/// Why a text cannot be read: what was expected, what was found, and where.
+///
+/// `Display` writes the sentence, the line of the text, and carets under the offending characters.
+///
+/// ```
+/// let mut graph = indexpr::Graph::new();
+/// graph.variable("row", 0..8)?;
+/// let err = graph.parse("rwo * 4", indexpr::Syntax::Python).unwrap_err();
+/// assert_eq!(err.message(), "expected a variable, found `rwo`: did you mean `row`?");
+/// assert_eq!(err.span(), 0..3);
+/// assert_eq!(
+///     err.to_string(),
+///     "expected a variable, found `rwo`: did you mean `row`?\n\
+///      \u{20} rwo * 4\n\
+///      \u{20} ^^^",
+/// );
+/// # Ok::<(), indexpr::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    message: String,
+    place: Place,
+}
+
+impl ParseError {
+    /// A mistake at some bytes of a text, which must begin and end between characters.
+    ///
+    /// ```
+    /// let err = indexpr::text::ParseError::new("expected a size", "(3, x)", 4..5);
+    /// assert_eq!(err.to_string(), "expected a size\n  (3, x)\n      ^");
+    /// ```
+    ///
+    /// # Panics
+    /// A span that is not of the text, or cuts a character.
+    pub fn new(message: impl Into<String>, text: impl Into<Arc<str>>, span: Range<usize>) -> Self {
+        ParseError { message: message.into(), place: Place::new(text, span) }
+    }
+
+    /// A mistake at a place.
+    ///
+    /// ```
+    /// use indexpr::text::{ParseError, Place};
+    ///
+    /// let err = ParseError::placed("expected a size", Place::new("(3, x)", 4..5));
+    /// assert_eq!(err.span(), 4..5);
+    /// ```
+    pub fn placed(message: impl Into<String>, place: Place) -> Self {
+        ParseError { message: message.into(), place }
+    }
+
+    /// The sentence alone, without the text and the carets.
+    ///
+    /// ```
+    /// let err = indexpr::Graph::new().parse("1 +", indexpr::Syntax::C).unwrap_err();
+    /// assert_eq!(err.message(), "expected an expression, found the end of the text");
+    /// ```
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The offending bytes of the text; empty at the end of the text when more was expected.
+    ///
+    /// ```
+    /// let mut graph = indexpr::Graph::new();
+    /// assert_eq!(graph.parse("1 + $", indexpr::Syntax::C).unwrap_err().span(), 4..5);
+    /// assert_eq!(graph.parse("1 +", indexpr::Syntax::C).unwrap_err().span(), 3..3);
+    /// ```
+    pub fn span(&self) -> Range<usize> {
+        self.place.span()
+    }
+
+    /// The place in the text, which shows itself with carets.
+    ///
+    /// ```
+    /// let err = indexpr::Graph::new().parse("1 + $", indexpr::Syntax::C).unwrap_err();
+    /// assert_eq!(err.place().to_string(), "  1 + $\n      ^");
+    /// ```
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}\n{}", self.message, self.place.line_number(), self.place)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// A place in a text. `Display` writes the line that it is on, and carets under it, without a line end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    text: Arc<str>,
+    span: Range<usize>,
+}
+
+/// The most columns that are shown of a line.
+const WIDTH: usize = 100;
+/// The most columns that are shown in front of the fault, when the line is longer than that.
+const BEFORE: usize = 40;
+
+impl Place {
+    /// Some bytes of a text, which must begin and end between characters.
+    ///
+    /// ```
+    /// let place = indexpr::text::Place::new("one two", 4..7);
+    /// assert_eq!(place.to_string(), "  one two\n      ^^^");
+    /// ```
+    ///
+    /// # Panics
+    /// A span that is not of the text, or cuts a character.
+    pub fn new(text: impl Into<Arc<str>>, span: Range<usize>) -> Place {
+        let text = text.into();
+        assert!(text.get(span.clone()).is_some(), "{span:?} are not bytes of a text of {} bytes", text.len());
+        Place { text, span }
+    }
+
+    /// The bytes of the text.
+    ///
+    /// ```
+    /// assert_eq!(indexpr::text::Place::new("one two", 4..7).span(), 4..7);
+    /// ```
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// ` on line 3` when the text has more than one line.
+    fn line_number(&self) -> String {
+        if self.text.trim_end().contains('\n') {
+            format!(" on line {}", 1 + self.text[..self.span.start].matches('\n').count())
+        } else {
+            String::new()
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let start = self.text[..self.span.start].rfind('\n').map_or(0, |end| end + 1);
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        let mark = self.span.start - start;
+
+        let (mut from, mut to) = (0, line.len());
+        if prefix(line.chars(), WIDTH) < line.len() {
+            from = mark - prefix(line[..mark].chars().rev(), BEFORE);
+            to = from + prefix(line[from..].chars(), WIDTH);
+        }
+        let marked = &line[mark..to.min(mark + self.span.len()).max(mark)];
+
+        let (front, back) = (if from > 0 { "..." } else { "" }, if to < line.len() { "..." } else { "" });
+        writeln!(f, "  {front}{}{back}", line[from..to].chars().map(|c| shown(c).0).collect::<String>())?;
+        let indent = 2 + front.len() + columns(&line[from..mark]);
+        write!(f, "{:indent$}{}", "", "^".repeat(columns(marked).max(1)))
+    }
+}
+
+/// How a character is shown, and over how many columns: what has no width of its own could hide a fault or upset a
+/// terminal.
+fn shown(c: char) -> (Cow<'static, str>, usize) {
+    match c.width() {
+        _ if c == '\t' => ("    ".into(), 4),
+        None | Some(0) => ("\u{fffd}".into(), 1),
+        Some(width) => (c.to_string().into(), width),
+    }
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(|c| shown(c).1).sum()
+}
+
+/// The length in bytes of as many of the characters as fit into some columns.
+fn prefix(chars: impl Iterator<Item = char>, columns: usize) -> usize {
+    let mut taken = 0;
+    let fitting = chars.take_while(|&c| {
+        taken += shown(c).1;
+        taken <= columns
+    });
+    fitting.map(char::len_utf8).sum()
+}
+
+/// A piece of the text for a message: between backquotes, nothing in it that a terminal would act on, and not long.
+///
+/// ```
+/// assert_eq!(indexpr::text::quoted("x\u{7}y"), "`x\u{fffd}y`");
+/// ```
+pub fn quoted(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let end = prefix(text.chars(), LONGEST);
+    let shown: String = text[..end].chars().map(|c| shown(c).0).collect();
+    format!("`{shown}{}`", if end < text.len() { "..." } else { "" })
+}
+
+/// The name that is nearest to a misspelt one, if any is near.
+///
+/// ```
+/// use indexpr::text::nearest;
+/// assert_eq!(nearest("premute", ["permute", "reshape"]), Some("permute"));
+/// assert_eq!(nearest("transmogrify", ["permute", "reshape"]), None);
+/// ```
+pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    const LONGEST: usize = 24;
+    if name.len() > LONGEST {
+        return None;
+    }
+    let name = name.to_ascii_lowercase();
+    let distance = |other: &&str| strsim::osa_distance(&name, other);
+    let nearest = names.into_iter().min_by_key(distance)?;
+    // A guess that changes more than a third of the letters would be a joke.
+    (distance(&nearest) * 3 <= nearest.len()).then_some(nearest)
+}

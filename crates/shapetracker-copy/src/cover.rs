@@ -1,0 +1,361 @@
+//! What a plan writes, checked when it is made: reading writes every element of the tensor, and no two threads ever write
+//! to the same place.
+//!
+//! The planner (`pieces`, `form`, `nest`, `mover`) decides where a tensor is cut and in which order its loops run, and it
+//! relies on the library's merger and index expressions. Nothing here relies on any of them. A [`Region`] is a set of
+//! elements that exists only as a part of a whole tensor, so regions are disjoint by construction; [`Reading`] compares the
+//! loops of every nest with its region and counts the regions' elements; and [`Writing`] gives to several threads only
+//! loops whose strides show that different indices lie at different places. A mistake of the planner is a panic when the
+//! plan is made, or wrong data, but never memory without a value and never a data race.
+
+use std::mem::MaybeUninit;
+
+use smallvec::SmallVec;
+
+use crate::form::Atom;
+use crate::join::{continues, joined};
+use crate::memory;
+use crate::mover::{Axis, Inner, Mover};
+use crate::nest::{Decided, Direction, Nest, steps_within};
+use crate::run::Run;
+use crate::{Error, Threads};
+
+/// One axis of a region: how many indices it has, and how far from each other they are in the tensor, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) count: i64,
+    pub(crate) stride: i64,
+}
+
+/// A part of a contiguous tensor: the elements at `start` plus a multiple of each axis' stride. Every index is another
+/// element of the tensor, and no axis is empty.
+///
+/// A region is never copied, and only [`Reading::new`] and [`Writing::new`] make one out of nothing, the whole tensor.
+/// All others come from taking one apart. So regions of one tensor are disjoint, whoever cuts them, and where.
+#[derive(Debug)]
+pub(crate) struct Region {
+    start: i64,
+    extents: Vec<Extent>,
+}
+
+impl Region {
+    /// All elements of a tensor of some shape, if it has any.
+    fn whole(shape: &[i64]) -> Option<Region> {
+        if shape.contains(&0) {
+            return None;
+        }
+        let mut extents = vec![Extent { count: 1, stride: 1 }; shape.len()];
+        let mut stride = 1i64;
+        for (extent, count) in extents.iter_mut().zip(shape).rev() {
+            assert!(*count > 0, "a size is negative");
+            *extent = Extent { count: *count, stride };
+            stride = stride.checked_mul(*count).expect("a tensor has at most 2^63 - 1 elements");
+        }
+        Some(Region { start: 0, extents })
+    }
+
+    /// Where the element of index 0 lies in the tensor.
+    pub(crate) fn start(&self) -> i64 {
+        self.start
+    }
+
+    pub(crate) fn extents(&self) -> &[Extent] {
+        &self.extents
+    }
+
+    pub(crate) fn shape(&self) -> Vec<i64> {
+        self.extents.iter().map(|extent| extent.count).collect()
+    }
+
+    fn numel(&self) -> i64 {
+        self.extents.iter().map(|extent| extent.count).product()
+    }
+
+    /// The region in parts along an axis: one up to each of the `ends`, from where the last one ended.
+    ///
+    /// # Panics
+    /// If a part is empty, or the last one does not end where the axis does.
+    pub(crate) fn cut(self, axis: usize, ends: impl IntoIterator<Item = i64>) -> Vec<Region> {
+        let Extent { count, stride } = self.extents[axis];
+        let mut begin = 0;
+        let part = |end: i64| {
+            assert!(begin < end && end <= count, "a part of an axis is empty, or outside of it");
+            let mut extents = self.extents.clone();
+            extents[axis].count = end - begin;
+            let part = Region { start: self.start + begin * stride, extents };
+            begin = end;
+            part
+        };
+        let parts = ends.into_iter().map(part).collect();
+        assert_eq!(begin, count, "the parts of an axis are not all of it");
+        parts
+    }
+
+    /// The same elements with an axis as two: turns of so many steps.
+    ///
+    /// # Panics
+    /// If the axis is no whole number of turns.
+    pub(crate) fn split(mut self, axis: usize, steps: i64) -> Region {
+        let Extent { count, stride } = self.extents[axis];
+        assert!(steps > 0 && count % steps == 0, "an axis of {count} is no whole number of turns of {steps}");
+        self.extents[axis] = Extent { count: count / steps, stride: stride * steps };
+        self.extents.insert(axis + 1, Extent { count: steps, stride });
+        self
+    }
+
+    /// The same elements with some axes in the other direction.
+    pub(crate) fn flip(mut self, axes: &[usize]) -> Region {
+        for axis in axes {
+            let Extent { count, stride } = &mut self.extents[*axis];
+            self.start += (*count - 1) * *stride;
+            *stride = -*stride;
+        }
+        self
+    }
+
+    /// The same elements with fewer axes: without those of one index, and neighbours that are one loop in the tensor joined
+    /// where `joins` allows it of an outer and an inner axis.
+    pub(crate) fn join(self, joins: impl Fn(usize, usize) -> bool) -> Region {
+        let axes = self.extents.iter().copied().enumerate().filter(|(_, extent)| extent.count > 1);
+        let one = |(last, outer): (usize, Extent), (axis, inner): (usize, Extent)| {
+            let one = continues(outer.stride, inner.count, inner.stride) && joins(last, axis);
+            one.then(|| (axis, Extent { count: outer.count * inner.count, stride: inner.stride }))
+        };
+        let extents = joined(axes, one).into_iter().map(|(_, extent)| extent).collect();
+        Region { extents, ..self }
+    }
+}
+
+/// Loops that write every element of a tensor, and each of its places by one thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    nests: Vec<Nest>,
+    bytes: i128,
+    width: usize,
+}
+
+impl Reading {
+    /// The loops of a plan for a shape: `plan` takes the whole tensor, if that has elements, and returns regions of it with
+    /// the loops that write them.
+    ///
+    /// # Panics
+    /// If the regions are not all of the tensor, or loops do not write exactly their region.
+    pub(crate) fn new(
+        shape: &[i64],
+        width: usize,
+        plan: impl FnOnce(Region) -> Result<Vec<(Region, Nest)>, Error>,
+    ) -> Result<Reading, Error> {
+        let whole = Region::whole(shape);
+        let numel = whole.as_ref().map_or(0, Region::numel);
+        let parts = whole.map_or_else(|| Ok(Vec::new()), plan)?;
+        // The regions are disjoint and lie in the tensor. As many elements as it has are therefore all of them.
+        let planned: i64 = parts.iter().map(|(region, _)| region.numel()).sum();
+        assert_eq!(planned, numel, "a plan leaves out a part of the tensor");
+        for (region, nest) in &parts {
+            assert!(nest.width == width && nest.direction == Direction::Read, "loops for something else");
+            check_loops(nest);
+            check_region(nest, region);
+        }
+        let nests = parts.into_iter().map(|(_, nest)| nest).collect();
+        Ok(Reading { nests, bytes: i128::from(numel) * width as i128, width })
+    }
+
+    pub(crate) fn nests(&self) -> &[Nest] {
+        &self.nests
+    }
+
+    /// Reads a tensor; `fresh` says that nobody has written to its memory yet.
+    ///
+    /// # Panics
+    /// If the tensor or the fill value has another length than planned, and if an address lies outside the source.
+    #[allow(unsafe_code)]
+    pub(crate) fn run<'a>(
+        &self,
+        source: &[u8],
+        tensor: &'a mut [MaybeUninit<u8>],
+        fill: &[u8],
+        fresh: bool,
+        threads: &Threads,
+    ) -> &'a mut [u8] {
+        let bytes = tensor.len();
+        assert!(bytes as i128 == self.bytes && fill.len() == self.width, "slices of other lengths than planned");
+        let run = Run::new(source, tensor, Some(fill), fresh);
+        for nest in &self.nests {
+            // SAFETY: the indices of its loops are those of a region, in which each is another element (`check_region`).
+            unsafe { nest.run(&run, threads, bytes) };
+        }
+        // SAFETY: with a fill value a nest writes at each of its indices, with data or without; the nests' indices are those
+        // of their regions, and the regions are all of the tensor (`Reading::new`).
+        unsafe { tensor.assume_init_mut() }
+    }
+}
+
+/// Loops that write through a tracker, each place by one thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Writing {
+    /// The loops, and whether several threads may share them.
+    nests: Vec<(Nest, bool)>,
+}
+
+impl Writing {
+    /// The loops of a plan for a shape, as for [`Reading::new`]; regions that have no data need no loops.
+    ///
+    /// # Panics
+    /// If loops contradict themselves.
+    pub(crate) fn new(
+        shape: &[i64],
+        plan: impl FnOnce(Region) -> Result<Vec<(Region, Nest)>, Error>,
+    ) -> Result<Writing, Error> {
+        let parts = Region::whole(shape).map_or_else(|| Ok(Vec::new()), plan)?;
+        let with_sharing = |(_, nest): (Region, Nest)| {
+            assert!(nest.direction == Direction::Write, "loops for something else");
+            check_loops(&nest);
+            let shared = is_separate(&nest);
+            (nest, shared)
+        };
+        Ok(Writing { nests: parts.into_iter().map(with_sharing).collect() })
+    }
+
+    /// Whether several threads may share all loops.
+    #[cfg(test)]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.nests.iter().all(|(_, shared)| *shared)
+    }
+
+    /// Writes a tensor into a buffer.
+    ///
+    /// # Panics
+    /// If an address lies outside a slice.
+    #[allow(unsafe_code)]
+    pub(crate) fn run(&self, tensor: &[u8], buffer: &mut [u8], threads: &Threads) {
+        // SAFETY: all that is written comes from `tensor`, and has values.
+        let room = unsafe { memory::room_of_bytes(buffer) };
+        let run = Run::new(tensor, room, None, false);
+        for (nest, shared) in &self.nests {
+            let threads = if *shared { threads } else { &Threads::one() };
+            // SAFETY: the nest is separate, or there is one thread.
+            unsafe { nest.run(&run, threads, tensor.len()) };
+        }
+    }
+}
+
+/// A loop of the written side: how often, and how far each step goes, in bytes.
+type Written = (i64, i64);
+
+/// The stepwise loops outside of a nest; the one that leaps is an axis of the mover.
+fn stepwise(nest: &Nest) -> &[(usize, Extent)] {
+    &nest.outside[..nest.outside.len() - usize::from(nest.leaps)]
+}
+
+/// The axes of a mover where they are written, as they are before any are flipped, and the elements of its unit.
+fn written(mover: &Mover, width: usize) -> SmallVec<[Written; 8]> {
+    let unit = ((mover.unit / width) as i64, width as i64);
+    let axis = |axis: &Axis| (axis.count as i64, if axis.flipped { -axis.to } else { axis.to } as i64);
+    mover.axes().map(axis).chain([unit]).collect()
+}
+
+/// Loops over the same places in one form: without those of one step, the widest first, neighbours joined.
+fn normal(loops: impl IntoIterator<Item = Written>) -> SmallVec<[Written; 8]> {
+    let mut loops: SmallVec<[Written; 8]> = loops.into_iter().filter(|(count, _)| *count != 1).collect();
+    loops.sort_unstable_by_key(|(_, stride)| std::cmp::Reverse(stride.unsigned_abs()));
+    joined(loops, |(outer, stride), (count, step)| {
+        continues(stride, count, step).then(|| (outer.checked_mul(count).expect("loops end"), step))
+    })
+}
+
+/// Panics if loops do not go over their spans, so that leaps or ranges would leave something out or meet it twice.
+fn check_loops(nest: &Nest) {
+    for mover in nest.margins.iter().chain([&nest.mover]) {
+        for axis in mover.axes() {
+            let whole = axis.span.is_none_or(|span| nest.spans.get(span) == Some(&axis.count));
+            assert!(whole, "a span has another length than its axis");
+        }
+        // Leaps hand one part of an axis after another to whatever has their span: that must be one axis, the leaping one.
+        let mut leaping = mover.axes().filter(|axis| axis.span == Some(nest.leap_span));
+        if let (true, Some((_, extent))) = (nest.leaps, nest.outside.last()) {
+            let one = leaping.next().is_some_and(|axis| axis.count as i64 == extent.count);
+            assert!(one && leaping.next().is_none(), "leaps do not go along one axis");
+        }
+    }
+    // A leap is moved or filled as a whole.
+    let ranges = nest.decided.iter().filter_map(|condition| condition.along);
+    let on_leaps = ranges.filter(|(span, _)| nest.leaps && *span == nest.leap_span).count();
+    assert_eq!(on_leaps, 0, "a leap has a range");
+    if let Some(axis) = &nest.single {
+        let alone = normal([(axis.count as i64, axis.to as i64), (1, nest.width as i64)]);
+        let same = alone == normal(written(&nest.mover, nest.width)) && axis.span == Some(nest.leap_span) && nest.leaps;
+        let whole = |stride: isize| stride.unsigned_abs().is_multiple_of(nest.width);
+        assert!(same && whole(axis.from) && whole(axis.to), "two ways to move along an axis differ");
+    }
+}
+
+/// Panics unless the indices of loops are the elements of a region, and all of them are written, with data or without.
+fn check_region(nest: &Nest, region: &Region) {
+    assert_eq!(nest.start, region.start, "loops begin elsewhere than their region");
+    let bytes = |elements: i64| elements.checked_mul(nest.width as i64).expect("bytes can be counted");
+    let extents = |extents: &[Extent]| -> SmallVec<[Written; 8]> {
+        extents.iter().map(|extent| (extent.count, bytes(extent.stride))).collect()
+    };
+    let outside: SmallVec<[Extent; 4]> = stepwise(nest).iter().map(|(_, extent)| *extent).collect();
+    let expected = normal(extents(&region.extents));
+    for mover in nest.margins.iter().chain([&nest.mover]) {
+        let loops = normal(extents(&outside).into_iter().chain(written(mover, nest.width)));
+        assert_eq!(loops, expected, "loops write other elements than those of their region");
+    }
+    // Rows fill what has no data. Other movers leave it out, and need margins over the same ranges, unless all has data.
+    let fills = |mover: &Mover| matches!(mover.inner, Inner::Rows(..));
+    let ranges = |mover: &Mover| {
+        let axes = mover.axes().filter_map(|axis| Some((axis.span?, axis.count, axis.to.unsigned_abs())));
+        let mut ranges: SmallVec<[_; 8]> = axes.collect();
+        ranges.sort_unstable();
+        ranges
+    };
+    let filled = match &nest.margins {
+        Some(margins) => fills(margins) && margins.moves_nothing() && ranges(margins) == ranges(&nest.mover),
+        None => fills(&nest.mover) || nest.decided.is_empty(),
+    };
+    assert!(filled, "what has no data is not filled");
+}
+
+/// Whether different indices of loops write to different places, as their strides show: each is at least as wide as all
+/// that the narrower ones reach.
+///
+/// That an address is written once is what [`shapetracker::ShapeTracker::collision`] says; threads do not rely on it. Where
+/// strides interleave, or an address has floors, the answer is no though the addresses may differ, and one thread writes.
+fn is_separate(nest: &Nest) -> bool {
+    let width = nest.width as i64;
+    // Of an axis that is moved along, no turn writes more than the conditions allow that depend on nothing else.
+    let most = |axis: &Axis| {
+        let steps = nest.decided.iter().filter_map(|condition: &Decided| {
+            let (_, factor) = condition.along.filter(|(span, _)| axis.span == Some(*span))?;
+            let alone = condition.form.terms.is_empty();
+            alone.then(|| steps_within(condition.range_from(condition.form.constant), factor))
+        });
+        let (begin, end) =
+            steps.fold((0, axis.count as i64), |(begin, end), (first, last)| (begin.max(first), end.min(last)));
+        end.saturating_sub(begin).max(1)
+    };
+    let unit = ((nest.mover.unit / nest.width) as i64, width);
+    let axes = nest.mover.axes().map(|axis| (most(axis), axis.to as i64));
+    let mut loops: SmallVec<[Written; 8]> = axes.chain([unit]).collect();
+    let of_loops = |atom: &Atom| matches!(atom, Atom::Axis(axis) if stepwise(nest).iter().any(|(of, _)| of == axis));
+    let in_order = nest.address.terms.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    if !in_order || !nest.address.terms.iter().all(|(atom, _)| of_loops(atom)) {
+        return false;
+    }
+    for (axis, extent) in stepwise(nest) {
+        let Some(stride) = nest.address.factor(Atom::Axis(*axis)).checked_mul(width) else { return false };
+        loops.push((extent.count, stride));
+    }
+    loops.sort_unstable_by_key(|(_, stride)| stride.unsigned_abs());
+    let mut reach = i128::from(width);
+    for (count, stride) in loops.into_iter().filter(|(count, _)| *count != 1) {
+        let stride = i128::from(stride).abs();
+        if stride < reach {
+            return false;
+        }
+        reach += stride * i128::from(count - 1);
+    }
+    // Positions are computed modulo 2^64: what differs by less cannot meet.
+    reach <= i128::from(i64::MAX)
+}

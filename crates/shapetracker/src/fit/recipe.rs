@@ -1,0 +1,105 @@
+//! The smallest copy as a line of Python.
+
+use super::Blocked;
+use crate::notation::{ArrayLibrary, list};
+use crate::tuple::tuple;
+use crate::{Dims, View};
+
+impl Blocked {
+    /// The copy and the view of it as a line of Python for an array `x` of a library, NumPy under the name `np`. The
+    /// array has the layout that was asked about, its offset included.
+    ///
+    /// `None` where the library has no such arrays: neither has masks, and PyTorch has no negative strides; and of NumPy
+    /// where windows overlap that walk backwards, so that the copy begins elsewhere than the array.
+    ///
+    /// ```
+    /// use shapetracker::fit::{Misfit, fit};
+    /// use shapetracker::{ArrayLibrary, View};
+    ///
+    /// let view = View::new([8, 3, 5], [0, 1, 3], 0, None)?;
+    /// let Err(Misfit::Blocked(blocked)) = fit(&view, [8, 15]) else { panic!() };
+    /// let recipe = |library| blocked.recipe(library).unwrap();
+    /// assert_eq!(recipe(ArrayLibrary::NumPy), "np.broadcast_to(x[:1].copy().reshape(1, 15), (8, 15))");
+    /// assert_eq!(recipe(ArrayLibrary::PyTorch), "x[:1].contiguous().view(1, 15).expand(8, 15)");
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn recipe(&self, library: ArrayLibrary) -> Option<String> {
+        let (old, copied, result) = (self.old(), self.copied(), self.view());
+        if ![old, copied, result].into_iter().all(|view| library.has(view)) {
+            return None;
+        }
+        match library {
+            ArrayLibrary::NumPy => self.numpy(),
+            ArrayLibrary::PyTorch => Some(self.pytorch()),
+        }
+    }
+
+    fn pytorch(&self) -> String {
+        let (copied, result) = (self.copied(), self.view());
+        let copy = match self.slices() {
+            Some(slices) => format!("x{slices}.contiguous()"),
+            // The offset of PyTorch's `as_strided` counts from the start of the storage.
+            None if copied.offset() != 0 => {
+                let (shape, strides) = (tuple(copied.shape()), tuple(copied.strides()));
+                format!("x.as_strided({shape}, {strides}, {}).contiguous()", copied.offset())
+            }
+            None => format!("{}.contiguous()", ArrayLibrary::PyTorch.as_strided("x", copied.shape(), copied.strides())),
+        };
+        match self.row_major_shape() {
+            None => ArrayLibrary::PyTorch.as_strided(&copy, result.shape(), result.strides()),
+            Some(shape) if shape[..] == *result.shape() => format!("{copy}.view({})", list(&shape)),
+            Some(shape) => format!("{copy}.view({}).expand({})", list(&shape), list(result.shape())),
+        }
+    }
+
+    fn numpy(&self) -> Option<String> {
+        let (copied, result) = (self.copied(), self.view());
+        if copied.offset() != self.old().offset() {
+            return None;
+        }
+        let strided = |array: &str, view: &View| ArrayLibrary::NumPy.as_strided(array, view.shape(), view.strides());
+        let copy = match self.slices() {
+            Some(slices) => format!("x{slices}.copy()"),
+            None => format!("{}.copy()", strided("x", copied)),
+        };
+        Some(match self.row_major_shape() {
+            None if result.offset() == 0 => strided(&copy, result),
+            None => strided(&format!("{copy}.reshape(-1)[{}:]", result.offset()), result),
+            Some(shape) if shape[..] == *result.shape() => format!("{copy}.reshape({})", list(&shape)),
+            Some(shape) => format!("np.broadcast_to({copy}.reshape({}), {})", list(&shape), tuple(result.shape())),
+        })
+    }
+
+    /// What is copied as slices of the old view, `[:1]`, or as nothing where it is all of it; `None` where it is more
+    /// than broadcast axes cut short.
+    fn slices(&self) -> Option<String> {
+        let (old, copied) = (self.old(), self.copied());
+        if copied == old {
+            return Some(String::new());
+        }
+        if copied.rank() != old.rank() || copied.strides() != old.strides() || copied.offset() != old.offset() {
+            return None;
+        }
+        // Windows that overlap share their elements: what is copied may then reach further along an axis than the view.
+        if copied.shape().iter().zip(old.shape()).any(|(to, from)| to > from) {
+            return None;
+        }
+        let slices = copied.shape().iter().zip(old.shape());
+        let mut slices: Vec<String> =
+            slices.map(|(&to, &from)| if to == from { ":".into() } else { format!(":{to}") }).collect();
+        while slices.last().is_some_and(|slice| slice == ":") {
+            slices.pop();
+        }
+        Some(format!("[{}]", slices.join(", ")))
+    }
+
+    /// The row-major shape of the fresh buffer that broadcasts to the new one, with 1 for the axes that are broadcast;
+    /// `None` where its elements do not lie in that order.
+    fn row_major_shape(&self) -> Option<Dims> {
+        let result = self.view();
+        let sizes = result.shape().iter().zip(result.strides());
+        let shape: Dims = sizes.map(|(&size, &stride)| if stride == 0 { 1 } else { size }).collect();
+        let row_major = View::contiguous(&shape).ok()?;
+        (row_major.strides() == result.strides() && result.offset() == 0).then_some(shape)
+    }
+}

@@ -1,0 +1,339 @@
+//! Chains as calls on the arrays of NumPy and PyTorch: the writing side of what `foreign` reads.
+
+use std::fmt::{self, Write};
+
+use super::{Chain, ChainError, ChainProgress, ChainStart};
+use crate::tuple::tuple;
+use crate::{Movement, ShapeTracker, View};
+
+/// A Python library whose arrays are strided views, in whose calls a [`Chain`] or the recipe for a copy can be written.
+///
+/// `Display` writes its name as its authors do.
+///
+/// ```
+/// use shapetracker::{ArrayLibrary, Chain};
+///
+/// let chain: Chain = "(2, 3).permute(1, 0)".parse()?;
+/// assert_eq!(
+///     chain.calls(ArrayLibrary::NumPy, None)?,
+///     "import numpy as np\n\nx = np.arange(6).reshape((2, 3))  # (2, 3)\nx = x.transpose(1, 0)  # (3, 2)\n",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ArrayLibrary {
+    /// NumPy, under the name `np`.
+    NumPy,
+    /// PyTorch, under the name `torch`.
+    PyTorch,
+}
+
+impl ArrayLibrary {
+    /// All of them.
+    ///
+    /// ```
+    /// let names: Vec<String> = shapetracker::ArrayLibrary::ALL.iter().map(|library| library.to_string()).collect();
+    /// assert_eq!(names, ["NumPy", "PyTorch"]);
+    /// ```
+    pub const ALL: &'static [ArrayLibrary] = &[ArrayLibrary::NumPy, ArrayLibrary::PyTorch];
+
+    /// Its name in requests and options: `numpy` or `pytorch`.
+    ///
+    /// ```
+    /// assert_eq!(shapetracker::ArrayLibrary::PyTorch.name(), "pytorch");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            ArrayLibrary::NumPy => "numpy",
+            ArrayLibrary::PyTorch => "pytorch",
+        }
+    }
+
+    /// Whether an array of the library can have this layout: neither has masks, and PyTorch has no negative strides.
+    pub(crate) fn has(self, view: &View) -> bool {
+        view.mask().is_none() && (self == ArrayLibrary::NumPy || view.strides().iter().all(|&stride| stride >= 0))
+    }
+
+    /// The call that views the memory of an array, from its first element on, by a shape and strides in elements.
+    pub(crate) fn as_strided(self, array: &str, shape: &[i64], strides: &[i64]) -> String {
+        match self {
+            ArrayLibrary::NumPy => {
+                // NumPy counts strides in bytes.
+                let strides: Vec<String> = strides.iter().map(|&stride| in_bytes(stride)).collect();
+                let comma = if strides.len() == 1 { "," } else { "" };
+                let strides = strides.join(", ");
+                format!("np.lib.stride_tricks.as_strided({array}, {}, ({strides}{comma}))", tuple(shape))
+            }
+            ArrayLibrary::PyTorch => format!("{array}.as_strided({}, {})", tuple(shape), tuple(strides)),
+        }
+    }
+
+    /// The call that does an operation to an array `x`, which has shape `from` before and `to` after it.
+    fn call(self, op: &Movement, from: &[i64], to: &[i64]) -> String {
+        use ArrayLibrary::{NumPy, PyTorch};
+        match op {
+            Movement::Reshape(_) | Movement::Squeeze(_) | Movement::SqueezeAll | Movement::Unsqueeze(_) => {
+                format!("x.reshape({})", tuple(to))
+            }
+            Movement::Permute(order) => {
+                let order = from_the_front(order, from.len());
+                match self {
+                    NumPy => format!("x.transpose({})", list(&order)),
+                    PyTorch => format!("x.permute({})", tuple(&order)),
+                }
+            }
+            Movement::Transpose(a, b) => {
+                let name = if self == NumPy { "swapaxes" } else { "transpose" };
+                format!("x.{name}({a}, {b})")
+            }
+            Movement::Expand(_) | Movement::BroadcastTo(_) => match self {
+                NumPy => format!("np.broadcast_to(x, {})", tuple(to)),
+                PyTorch => format!("x.expand({})", tuple(to)),
+            },
+            Movement::Pad(pads) => self.pad(pads),
+            Movement::Shrink(ranges) => {
+                let slices = ranges.iter().map(|&(begin, end)| slice((Some(begin), Some(end), 1)));
+                format!("x{}", subscript(&slices.collect::<Vec<_>>()))
+            }
+            Movement::Flip(axes) => self.flip("x", &from_the_front(axes, from.len())),
+            Movement::FlipEach(each) => {
+                let axes: Vec<i64> = (0..).zip(each).filter(|(_, reversed)| **reversed).map(|(axis, _)| axis).collect();
+                self.flip("x", &axes)
+            }
+            Movement::Step(steps) => {
+                self.sliced(&steps.iter().map(|&step| (None, None, step)).collect::<Vec<_>>(), from)
+            }
+            Movement::Slice(slices) => self.sliced(slices, from),
+            Movement::AsStrided(shape, strides, offset) => {
+                Strided { shape: shape.to_vec(), strides: strides.to_vec(), offset: (*offset).into() }.call(self)
+            }
+        }
+    }
+
+    fn pad(self, pads: &[(i64, i64)]) -> String {
+        if pads.is_empty() {
+            return "x".into();
+        }
+        match self {
+            ArrayLibrary::NumPy => {
+                let pads: Vec<String> = pads.iter().map(|(before, after)| format!("({before}, {after})")).collect();
+                format!("np.pad(x, [{}])", pads.join(", "))
+            }
+            ArrayLibrary::PyTorch => {
+                // PyTorch lists the pads of the last axis first.
+                let pads: Vec<i64> = pads.iter().rev().flat_map(|&(before, after)| [before, after]).collect();
+                format!("torch.nn.functional.pad(x, {})", tuple(&pads))
+            }
+        }
+    }
+
+    fn flip(self, array: &str, axes: &[i64]) -> String {
+        match self {
+            ArrayLibrary::NumPy => format!("np.flip({array}, {})", tuple(axes)),
+            ArrayLibrary::PyTorch => format!("{array}.flip({})", tuple(axes)),
+        }
+    }
+
+    fn sliced(self, slices: &[(Option<i64>, Option<i64>, i64)], from: &[i64]) -> String {
+        match self {
+            ArrayLibrary::NumPy => {
+                format!("x{}", subscript(&slices.iter().map(|&part| slice(part)).collect::<Vec<_>>()))
+            }
+            ArrayLibrary::PyTorch => forward(slices, from),
+        }
+    }
+}
+
+impl fmt::Display for ArrayLibrary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ArrayLibrary::NumPy => "NumPy",
+            ArrayLibrary::PyTorch => "PyTorch",
+        })
+    }
+}
+
+impl Chain {
+    /// The chain as Python statements for a library, each of which makes an array `x` from the one before; the first
+    /// one makes an array whose elements are their own addresses.
+    ///
+    /// The base is that of [`Chain::tracker_from`]; without one the chain itself must give a shape or views. Masked
+    /// elements become the zeros of a pad. The statements are text to read and to run on arrays that fit into memory;
+    /// PyTorch has no negative strides, so that there an axis that is walked backwards is flipped, which copies.
+    ///
+    /// ```
+    /// use shapetracker::{ArrayLibrary, Chain};
+    ///
+    /// let chain: Chain = "pad((0, 1), (2, 0)).slice(::-2, 1:3)".parse()?;
+    /// let code = chain.calls(ArrayLibrary::PyTorch, Some(&[3, 4]))?;
+    /// assert_eq!(
+    ///     code.lines().skip(2).collect::<Vec<_>>(),
+    ///     [
+    ///         "x = torch.arange(12).reshape((3, 4))  # (3, 4)",
+    ///         "x = torch.nn.functional.pad(x, (2, 0, 0, 1))  # (4, 6)",
+    ///         "x = x.flip((0,))[0:3:2, 1:3]  # (2, 2)",
+    ///     ],
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Chain::tracker_from`] and, without a base, of [`Chain::tracker`].
+    ///
+    /// # Cost
+    /// That of doing the operations, and time proportional to the text.
+    pub fn calls(&self, library: ArrayLibrary, base: Option<&[i64]>) -> Result<String, ChainError> {
+        let ChainProgress { trackers, error, .. } = self.progress(base);
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let (mut code, arange) = match library {
+            ArrayLibrary::NumPy => ("import numpy as np\n\n".to_owned(), "np.arange"),
+            ArrayLibrary::PyTorch => ("import torch\n\n".to_owned(), "torch.arange"),
+        };
+        let numel = |shape: &[i64]| ShapeTracker::contiguous(shape).map_or(0, |tracker| tracker.numel());
+        let mut counted = |shape: &[i64]| {
+            statement(&mut code, &format!("{arange}({}).reshape({})", numel(shape), tuple(shape)), Some(shape));
+        };
+        match (self.start(), base) {
+            (_, Some(base)) => counted(base),
+            (ChainStart::Shape(shape), None) => counted(shape),
+            (_, None) => {}
+        }
+        if let ChainStart::Views(views) = self.start() {
+            // Over memory of its own the array begins at the lowest address, which may be less than 0.
+            let mut first = 0;
+            if base.is_none() {
+                let (low, high) = views[0].address_range().unwrap_or((0, -1));
+                first = low.min(0);
+                let from = if first < 0 { format!("{first}, ") } else { String::new() };
+                statement(&mut code, &format!("{arange}({from}{})", high.saturating_add(1)), None);
+            }
+            for view in views {
+                let (mut valid, pads) = Strided::of(view);
+                valid.offset -= i128::from(std::mem::take(&mut first));
+                statement(&mut code, &valid.call(library), Some(&valid.shape));
+                if view.mask().is_some() {
+                    statement(&mut code, &library.pad(&pads), Some(view.shape()));
+                }
+            }
+        }
+        for (op, around) in self.ops().iter().zip(trackers.windows(2)) {
+            let (from, to) = (around[0].shape(), around[1].shape());
+            statement(&mut code, &library.call(op, from, to), Some(to));
+        }
+        Ok(code)
+    }
+}
+
+/// Appends `x = value`, and the shape that `x` then has.
+fn statement(code: &mut String, value: &str, shape: Option<&[i64]>) {
+    // Writing to a string cannot fail.
+    let _ = match shape {
+        Some(shape) => writeln!(code, "x = {value}  # {}", tuple(shape)),
+        None => writeln!(code, "x = {value}"),
+    };
+}
+
+/// Elements of an array `x`, counted in row-major order, at every index of a shape.
+struct Strided {
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    /// Of a crafted view the offset of the valid elements lies outside `i64`.
+    offset: i128,
+}
+
+impl Strided {
+    /// The valid elements of a view, and how many masked ones there are before and after them on each axis.
+    fn of(view: &View) -> (Strided, Vec<(i64, i64)>) {
+        let (mut shape, mut offset, mut pads) = (view.shape().to_vec(), i128::from(view.offset()), Vec::new());
+        for (axis, &(begin, end)) in view.mask().unwrap_or_default().iter().enumerate() {
+            offset += i128::from(begin) * i128::from(view.strides()[axis]);
+            pads.push((begin, shape[axis] - end));
+            shape[axis] = end - begin;
+        }
+        (Strided { shape, strides: view.strides().to_vec(), offset }, pads)
+    }
+
+    fn call(&self, library: ArrayLibrary) -> String {
+        // Without elements the offset and the strides may be anything, and so may the stride of an axis of size 1.
+        let empty = self.shape.contains(&0);
+        let mut offset = if empty { 0 } else { self.offset };
+        let (mut strides, mut flipped) = (self.strides.clone(), Vec::new());
+        for (axis, stride) in strides.iter_mut().enumerate() {
+            if empty || self.shape[axis] == 1 {
+                *stride = 0;
+            }
+            if library == ArrayLibrary::PyTorch && *stride < 0 {
+                // PyTorch has no negative strides: the axis is laid out forwards, and flipped.
+                offset += i128::from(self.shape[axis] - 1) * i128::from(*stride);
+                *stride = stride.saturating_neg();
+                flipped.push(axis as i64);
+            }
+        }
+        let from = if offset == 0 { String::new() } else { format!("[{offset}:]") };
+        let array = match library {
+            ArrayLibrary::NumPy => format!("x.ravel(){from}"),
+            // `as_strided` begins at the first element of a tensor, so that only a slice needs the flat one.
+            ArrayLibrary::PyTorch if offset == 0 => "x.contiguous()".into(),
+            ArrayLibrary::PyTorch => format!("x.contiguous().view(-1){from}"),
+        };
+        let strided = library.as_strided(&array, &self.shape, &strides);
+        if flipped.is_empty() { strided } else { library.flip(&strided, &flipped) }
+    }
+}
+
+/// Slices of a tensor of PyTorch, which refuses negative steps: such axes are flipped first.
+fn forward(slices: &[(Option<i64>, Option<i64>, i64)], from: &[i64]) -> String {
+    let (mut flipped, mut parts) = (Vec::new(), Vec::new());
+    for ((axis, &(begin, end, step)), &size) in slices.iter().enumerate().zip(from) {
+        // A step past the end of the axis takes the first element only; PyTorch overflows at far longer ones.
+        let longest = size.max(1);
+        // The elements that the slice takes; the chain has been done, so that there is such a slice.
+        let taken = ShapeTracker::contiguous([size]).and_then(|axis| axis.slice([(begin, end, step)]));
+        let (Ok(taken), true) = (taken, step < 0) else {
+            parts.push(slice((begin, end, step.min(longest))));
+            continue;
+        };
+        // Counted from the other end, they are taken forwards.
+        let begin = taken.address(&[0]).map_or(size, |first| size - 1 - first);
+        let step = step.saturating_neg().min(longest);
+        let end = begin + (taken.numel() - 1) * step + 1;
+        flipped.push(axis as i64);
+        parts.push(slice((Some(begin), Some(end.clamp(begin, size)), step)));
+    }
+    let array = if flipped.is_empty() { "x".into() } else { ArrayLibrary::PyTorch.flip("x", &flipped) };
+    format!("{array}{}", subscript(&parts))
+}
+
+/// A slice as Python writes it: `1:3`, `::-2`.
+fn slice((begin, end, step): (Option<i64>, Option<i64>, i64)) -> String {
+    let bound = |bound: Option<i64>| bound.map_or(String::new(), |bound| bound.to_string());
+    let step = if step == 1 { String::new() } else { format!(":{step}") };
+    format!("{}:{}{step}", bound(begin), bound(end))
+}
+
+/// Slices in brackets; of a scalar, which has none, nothing.
+fn subscript(slices: &[String]) -> String {
+    if slices.is_empty() { String::new() } else { format!("[{}]", slices.join(", ")) }
+}
+
+/// Numbers as the arguments of a call.
+pub(crate) fn list(numbers: &[i64]) -> String {
+    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// A stride in bytes, for an array `x`.
+fn in_bytes(stride: i64) -> String {
+    match stride {
+        0 => "0".into(),
+        1 => "x.itemsize".into(),
+        _ => format!("{stride} * x.itemsize"),
+    }
+}
+
+/// Axes of which none counts from the last one.
+fn from_the_front(axes: &[i64], rank: usize) -> Vec<i64> {
+    axes.iter().map(|&axis| if axis < 0 { axis + rank as i64 } else { axis }).collect()
+}
