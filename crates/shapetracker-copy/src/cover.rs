@@ -282,8 +282,9 @@ fn check_loops(nest: &Nest) {
     let on_leaps = ranges.filter(|(span, _)| nest.leaps && *span == nest.leap_span).count();
     assert_eq!(on_leaps, 0, "a leap has a range");
     if let Some(axis) = &nest.single {
-        let alone = normal([(axis.count as i64, axis.to as i64), (1, nest.width as i64)]);
-        let same = alone == normal(written(&nest.mover, nest.width)) && axis.span == Some(nest.leap_span) && nest.leaps;
+        let single = normal([(axis.count as i64, axis.to as i64), (1, nest.width as i64)]);
+        let same =
+            single == normal(written(&nest.mover, nest.width)) && axis.span == Some(nest.leap_span) && nest.leaps;
         let whole = |stride: isize| stride.unsigned_abs().is_multiple_of(nest.width);
         assert!(same && whole(axis.from) && whole(axis.to), "two ways to move along an axis differ");
     }
@@ -328,8 +329,8 @@ fn is_separate(nest: &Nest) -> bool {
     let most = |axis: &Axis| {
         let steps = nest.decided.iter().filter_map(|condition: &Decided| {
             let (_, factor) = condition.along.filter(|(span, _)| axis.span == Some(*span))?;
-            let alone = condition.form.terms.is_empty();
-            alone.then(|| steps_within(condition.range_from(condition.form.constant), factor))
+            let is_constant = condition.form.terms.is_empty();
+            is_constant.then(|| steps_within(condition.range_from(condition.form.constant), factor))
         });
         let (begin, end) =
             steps.fold((0, axis.count as i64), |(begin, end), (first, last)| (begin.max(first), end.min(last)));

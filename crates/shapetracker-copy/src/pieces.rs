@@ -20,7 +20,7 @@ use crate::nest::{Outside, steps_within};
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) region: Region,
-    /// `None` when it has no data, or its address and conditions cannot be said in sums.
+    /// `None` when it has no data, or its address and conditions are no linear forms that fit `i64`.
     pub(crate) access: Option<Access>,
     /// What is read, with the region's shape; `None` when it has no data.
     pub(crate) tracker: Option<ShapeTracker>,

@@ -35,7 +35,7 @@ impl<'a> Run<'a> {
     ) -> Run<'a> {
         let large = output.len() > STREAM;
         // A system clears the pages that it hands out when they are first touched, which brings them into the caches.
-        // There rows are written at once; tiles are better off past the caches all the same.
+        // There rows are written with ordinary stores; for tiles non-temporal ones are faster all the same.
         let stream = Stream { rows: large && !fresh, tiles: large };
         Run { source, output: Output::new(output), fill, stream }
     }

@@ -136,7 +136,8 @@ fn ranges_that_contradict_their_axes() {
 
 #[test]
 fn movers_that_contradict_themselves() {
-    let movers: [(&str, fn(&mut Mover)); 6] = [
+    type Change = fn(&mut Mover);
+    let movers: [(&str, Change); 6] = [
         ("no whole number", |mover| mover.unit += 1),
         ("no whole number", |mover| mover.loops.push(Loop::Over(Axis::new(2, 6, 4)))),
         ("walked twice", |mover| mover.loops.extend([Loop::Across, Loop::Across])),

@@ -132,7 +132,7 @@ impl ShapeTracker {
         tracker(self.0.broadcast_to(numbers("broadcast_to", shape)?))
     }
 
-    /// Masked elements `(before, after)` each axis; None for an axis that stays.
+    /// Masked elements `(before, after)` per axis; None for an axis that stays.
     #[pyo3(signature = (*pads))]
     fn pad(&self, pads: &Bound<'_, PyTuple>) -> PyResult<Self> {
         tracker(self.0.pad(pairs("pad", |_| Some((0, 0)), pads)?))
@@ -144,7 +144,7 @@ impl ShapeTracker {
         tracker(self.0.shrink(pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges)?))
     }
 
-    /// The named axes reversed; or those of one True or False an axis.
+    /// The named axes reversed; or one True or False per axis.
     #[pyo3(signature = (*axes))]
     fn flip(&self, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
         tracker(self.0.flip(flipped("flip", self.0.rank(), axes)?))
@@ -166,7 +166,7 @@ impl ShapeTracker {
         tracker(self.0.squeeze(numbers("squeeze", axes)?))
     }
 
-    /// With an axis of size 1 at a place.
+    /// A new axis of size 1 before the given one; a negative number counts from behind the last axis.
     fn unsqueeze(&self, axis: &Bound<'_, PyAny>) -> PyResult<Self> {
         tracker(self.0.unsqueeze(number("unsqueeze", || "the axis".into(), axis)?))
     }

@@ -70,8 +70,8 @@ pub unsafe extern "C" fn call(pointer: *mut u8, length: usize) -> *mut u8 {
     out
 }
 
-/// The layout of a buffer of so many bytes. It has at least one byte, because allocating none is undefined behaviour. A
-/// length that no allocation can have ends the process, for whoever asked would write past any smaller buffer.
+/// The layout of a buffer of so many bytes: at least one, because allocating none is undefined behaviour. A length that no
+/// allocation can have ends the process: whoever asked for it would write past a smaller buffer.
 fn room(length: usize) -> Layout {
     Layout::array::<u8>(length.max(1)).unwrap_or_else(|_| std::process::abort())
 }

@@ -1,4 +1,4 @@
-//! Chains and operations as text that reads back equal.
+//! Chains and operations as text, which reads back as an equal chain or operation.
 
 use std::fmt;
 
