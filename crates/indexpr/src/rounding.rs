@@ -69,7 +69,8 @@ mod tests {
         let mut raised = 0;
         for divisor in (-9..=9).filter(|divisor| *divisor != 0) {
             for low in -128..=127i64 {
-                for high in [low, low + 1, low + 7, low + 40, 127].into_iter().filter(|high| (low..=127).contains(high)) {
+                for high in [low, low + 1, low + 7, low + 40, 127].into_iter().filter(|high| (low..=127).contains(high))
+                {
                     let Rounding::Raised { times, shift } =
                         Rounding::of((low, high), (divisor, divisor), false, LARGEST)
                     else {

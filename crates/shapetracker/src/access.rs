@@ -13,8 +13,8 @@ use crate::merge::equation::Work;
 use crate::merge::level::{Affine, Level};
 use crate::merge::stack::Stacked;
 use crate::shape::unravel;
-use crate::tuple::tuple;
 use crate::{Dims, ShapeTracker, View};
+use indexpr::text::tuple;
 
 /// How the elements of a tracker are read: the address as a linear form over the axes and floors, and the conditions
 /// under which an element has one.
