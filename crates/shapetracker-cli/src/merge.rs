@@ -1,7 +1,7 @@
 //! `shapetracker merge`: two views as one, or proof that they are not.
 
 use serde_json::json;
-use shapetracker::{Chain, Unmerged, View, Witness, merge as merged, report};
+use shapetracker::{Chain, Unmerged, View, Witness, merge as merged, report, unravel_index};
 
 use crate::answer::{Answer, BAD, BOLD, Failure, GOOD, paragraph, witness_json};
 use crate::table;
@@ -78,7 +78,7 @@ pub(crate) fn one_view(text: &str) -> Result<View, Failure> {
 fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
     let row = |index: &[i64], remark: &str| {
         let position = later.address(index);
-        let inner = position.and_then(|position| unravelled(position, earlier));
+        let inner = position.and_then(|position| unravel_index(position, earlier.shape()));
         let address = inner.as_ref().and_then(|inner| earlier.address(inner));
         let shown = |number: Option<i64>| number.map_or("masked".into(), |number| number.to_string());
         vec![
@@ -99,16 +99,4 @@ fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
     };
     let heading = ["index", "position", "index in the earlier view", "address", ""];
     format!("{BOLD}From index to address{BOLD:#}\n{}", table::table(&heading, &rows, &[1, 3, 4]))
-}
-
-/// The index of a position in row-major order.
-fn unravelled(position: i64, view: &View) -> Option<Vec<i64>> {
-    let mut rest = position;
-    let mut index = view.shape().to_vec();
-    for digit in index.iter_mut().rev() {
-        let size = *digit;
-        *digit = rest.checked_rem(size)?;
-        rest /= size;
-    }
-    Some(index)
 }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use shapetracker::expr::{Floor, Linear, Term};
+use shapetracker::expr::{Floor, Linear, Term, int::div_ceil_64};
 use smallvec::SmallVec;
 
 use crate::cover::{Extent, Region};
@@ -202,19 +202,14 @@ fn decided(access: &Access, chosen: &Outside) -> (Vec<Decided>, SmallVec<[usize;
     (decided.collect(), spanned)
 }
 
-/// A number divided by a positive one, rounded up.
-pub(crate) fn up(number: i64, by: i64) -> i64 {
-    number.div_euclid(by) + i64::from(number.rem_euclid(by) != 0)
-}
-
 /// The steps at which their multiple by a factor lies in a range; begin and end.
 pub(crate) fn steps_within(range: Range<i64>, factor: i64) -> (i64, i64) {
     let Range { start, end } = range;
     if factor > 0 {
-        return (up(start, factor), up(end, factor));
+        return (div_ceil_64(start, factor), div_ceil_64(end, factor));
     }
     let turned = |number: i64| 1i64.saturating_sub(number);
-    (up(turned(end), factor.saturating_abs()), up(turned(start), factor.saturating_abs()))
+    (div_ceil_64(turned(end), factor.saturating_abs()), div_ceil_64(turned(start), factor.saturating_abs()))
 }
 
 /// The axes that are looped over outside of what is moved.

@@ -8,13 +8,13 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use shapetracker::expr::{Linear, Term};
+use shapetracker::expr::{Linear, Term, int::div_ceil_64};
 use smallvec::SmallVec;
 
 use crate::Threads;
 use crate::kernels::{Checked, Move, Output, Span, Stream};
 use crate::mover::{Axis, Inner};
-use crate::nest::{Direction, Nest, steps_within, up};
+use crate::nest::{Direction, Nest, steps_within};
 
 /// The two sides of a copy, and what is written where there is no data.
 #[derive(Clone, Copy)]
@@ -238,7 +238,7 @@ impl<'a> Inside<'a> {
             // How many steps until `factor * steps` reaches a distance, which is positive. Every step is met once even if
             // it were not.
             let mut until = |distance: i64, factor: i64| {
-                alike = alike.min(up(distance, factor.saturating_abs())).max(1);
+                alike = alike.min(div_ceil_64(distance, factor.saturating_abs())).max(1);
             };
             for (floor, value) in self.nest.floors.iter().zip(&self.floors) {
                 let factor = floor.numerator.coefficient(Term::Variable(axis));

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use shapetracker::Dims;
+use shapetracker::expr::int::gcd;
 use shapetracker_copy::{Plan, Threads};
 
 use crate::error::{layout, undecided, unmerged};
@@ -164,7 +165,7 @@ impl Units {
         if memory.width == 0 {
             return Err(PyValueError::new_err(format!("{APPLY}: elements of no bytes cannot be moved")));
         }
-        let bytes = memory.strides.iter().fold(memory.width, |unit, &stride| gcd(unit, stride));
+        let bytes = memory.strides.iter().fold(memory.width, |unit, &stride| gcd(unit.into(), stride.into()) as i64);
         let inner = memory.width / bytes;
         let (mut shape, mut strides) = (memory.shape.clone(), Dims::new());
         strides.extend(memory.strides.iter().map(|stride| stride / bytes));
@@ -200,10 +201,6 @@ impl Units {
         }
         shapetracker::ShapeTracker::from_views(views).map(Cow::Owned).map_err(|err| layout(&err))
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 /// The exception that fits an error of the library that moves.

@@ -7,8 +7,8 @@ use shapetracker::{Coverage, Unanswered};
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
+use crate::layout::{ravelled, unravelled};
 use crate::request::Fields as _;
-use crate::trace::{ravel, unravel};
 
 /// The widest element and the longest cache line.
 const MOST_BYTES: i64 = 1 << 16;
@@ -52,8 +52,8 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
             Ok(None) => Ok((None, None)),
             Ok(Some(index)) => {
                 // Some index at which they differ: the first one in row-major order is not after it.
-                let some = ravel(&index, a.shape());
-                let mut before = (0..some.min(MOST_BEFORE)).map(|position| unravel(position, a.shape()));
+                let some = ravelled(&index, a.shape());
+                let mut before = (0..some.min(MOST_BEFORE)).map(|position| unravelled(position, a.shape()));
                 let first = before.find(|index| a.address(index) != b.address(index));
                 let unsure = first.is_none() && some > MOST_BEFORE;
                 let note = || format!("there may be an earlier one, though not among the first {MOST_BEFORE} elements");
@@ -80,7 +80,7 @@ fn difference(a: &Layout, b: &Layout) -> Result<(Option<shapetracker::Dims>, Opt
             position += 1;
         }
     })?;
-    Ok((found.map(|position| unravel(position, a.shape())), None))
+    Ok((found.map(|position| unravelled(position, a.shape())), None))
 }
 
 /// What reading all elements touches: addresses, runs of them, cache lines. `None` is not known exactly.

@@ -3,13 +3,12 @@
 use std::ops::Range;
 
 use shapetracker::expr::{Expr, Graph, Syntax};
-use shapetracker::{AddressRun, Chain, Dims, MAX_RANK, ShapeTracker};
+use shapetracker::{AddressRun, Chain, Dims, MAX_RANK, ShapeTracker, ravel_index, unravel_index};
 
 use crate::expression;
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::request::Fields as _;
-use crate::trace::unravel;
 
 /// A question about all elements walks up to so many.
 const MOST_ELEMENTS: i64 = 1 << 24;
@@ -106,7 +105,7 @@ impl Layout {
 
     /// The addresses at row-major positions inside the shape; nothing where one is masked.
     pub(crate) fn addresses(&self, positions: &[i64]) -> Result<Vec<Option<i64>>, Fault> {
-        let mut positions = positions.iter().map(|position| unravel(*position, self.shape()));
+        let mut positions = positions.iter().map(|position| unravelled(*position, self.shape()));
         match self {
             Layout::Chain(tracker) => Ok(positions.map(|index| tracker.address(&index)).collect()),
             Layout::Free(free) => {
@@ -302,4 +301,14 @@ pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
         "address_range": range,
         "range_exact": exact,
     })
+}
+
+/// The row-major position of an index inside a shape.
+pub(crate) fn ravelled(index: &[i64], shape: &[i64]) -> i64 {
+    ravel_index(index, shape).unwrap_or_default()
+}
+
+/// The index at a row-major position of a shape, which has elements.
+pub(crate) fn unravelled(position: i64, shape: &[i64]) -> Dims {
+    unravel_index(position, shape).unwrap_or_default()
 }

@@ -5,8 +5,8 @@ use shapetracker::Dims;
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
+use crate::layout::unravelled;
 use crate::request::Fields as _;
-use crate::trace::unravel;
 
 const MOST_READERS: i64 = 1 << 16;
 
@@ -37,7 +37,7 @@ pub(crate) fn readers(request: &Value) -> Result<Value, Fault> {
                 layout.runs(&mut |run| {
                     if run.valid && run.first == address {
                         if indices.len() < limit {
-                            indices.push(unravel(position, layout.shape()));
+                            indices.push(unravelled(position, layout.shape()));
                         } else {
                             note = Some(more());
                         }

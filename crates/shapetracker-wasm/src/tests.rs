@@ -8,7 +8,7 @@ use shapetracker::{Chain, Dims, ShapeTracker};
 use crate::answer::answered;
 use crate::fault::Fault;
 use crate::json::{Answer, Value};
-use crate::trace::{ravel, unravel};
+use crate::layout::{ravelled, unravelled};
 
 const CHAINS: [&str; 16] = [
     "(3, 2).permute(1, 0).reshape(3, 2)",
@@ -65,7 +65,7 @@ fn tracker(chain: &str) -> ShapeTracker {
 
 /// All indices and what they read.
 fn elements(tracker: &ShapeTracker) -> Vec<(Dims, Option<i64>)> {
-    let indices = (0..tracker.numel()).map(|position| unravel(position, tracker.shape()));
+    let indices = (0..tracker.numel()).map(|position| unravelled(position, tracker.shape()));
     indices.map(|index| (index.clone(), tracker.address(&index))).collect()
 }
 
@@ -123,7 +123,7 @@ fn tiles_hold_the_addresses_of_their_cells() {
                             let mut index = vec![0; rank as usize];
                             for (axes, number) in [(rows, row), (columns, column)] {
                                 let sizes: Vec<i64> = axes.iter().map(|axis| tracker.shape()[*axis as usize]).collect();
-                                for (axis, i) in axes.iter().zip(unravel(number, &sizes)) {
+                                for (axis, i) in axes.iter().zip(unravelled(number, &sizes)) {
                                     index[*axis as usize] = i;
                                 }
                             }
@@ -210,7 +210,7 @@ fn elements_are_traced_and_evaluated() {
                 let view = &tracker.views()[level.get("view").unwrap().as_integer().unwrap() as usize];
                 let index = integers(level, "index");
                 assert_eq!(level.get("address"), Some(&Value::from(view.address(&index))));
-                assert_eq!(level.get("position"), Some(&Value::from(ravel(&index, view.shape()))));
+                assert_eq!(level.get("position"), Some(&Value::from(ravelled(&index, view.shape()))));
                 assert_eq!(
                     integers(level, "masked_axes").is_empty(),
                     view.address(&index).is_some(),

@@ -5,9 +5,9 @@ use shapetracker::{AddressLines, AddressRun, Dims, ShapeTracker};
 use crate::coverage::{self, Counts};
 use crate::fault::Fault;
 use crate::json::{Answer, Numbers, SAFE, Value, object};
+use crate::layout::unravelled;
 use crate::layout::{Free, Layout};
 use crate::request::Fields as _;
-use crate::trace::unravel;
 
 /// The most cells of a tile.
 const MOST: i64 = 1 << 22;
@@ -42,7 +42,7 @@ impl Side {
 
     /// Writes the entries of row or column `number` where its axes are in the index of an element.
     fn place(&self, number: i64, index: &mut [i64]) {
-        for (axis, i) in self.axes.iter().zip(unravel(self.begin + number * self.step, &self.sizes)) {
+        for (axis, i) in self.axes.iter().zip(unravelled(self.begin + number * self.step, &self.sizes)) {
             index[*axis] = i;
         }
     }

@@ -5,6 +5,7 @@ use shapetracker::{Dims, View};
 use crate::fault::Fault;
 use crate::json::{Value, object};
 use crate::layout::Layout;
+use crate::layout::{ravelled, unravelled};
 
 pub(crate) fn trace(request: &Value) -> Result<Value, Fault> {
     let layout = Layout::of(request, "source")?;
@@ -20,7 +21,7 @@ pub(crate) fn trace(request: &Value) -> Result<Value, Fault> {
         address = view.address(&at);
         levels.push(level(number, view, &at, address));
         let under = number.checked_sub(1).map(|under| &tracker.views()[under]);
-        index = address.zip(under).map(|(address, under)| unravel(address, under.shape()));
+        index = address.zip(under).map(|(address, under)| unravelled(address, under.shape()));
     }
     Ok(object! { "address": address, "levels": Value::List(levels) })
 }
@@ -39,30 +40,10 @@ fn level(number: usize, view: &View, index: &[i64], address: Option<i64>) -> Val
     object! {
         "view": number,
         "index": index,
-        "position": ravel(index, view.shape()),
+        "position": ravelled(index, view.shape()),
         "masked_axes": masked.collect::<Value>(),
         "offset": view.offset(),
         "terms": terms.collect::<Value>(),
         "address": address,
     }
-}
-
-/// The row-major position of an index inside a shape.
-pub(crate) fn ravel(index: &[i64], shape: &[i64]) -> i64 {
-    index.iter().zip(shape).fold(0, |position, (i, size)| position * size + i)
-}
-
-/// The index at a row-major position of a shape, which has elements.
-pub(crate) fn unravel(mut position: i64, shape: &[i64]) -> Dims {
-    let mut index: Dims = shape
-        .iter()
-        .rev()
-        .map(|size| {
-            let digit = position % size;
-            position /= size;
-            digit
-        })
-        .collect();
-    index.reverse();
-    index
 }

@@ -12,7 +12,7 @@ use crate::error::{Error, Fault};
 use crate::merge::equation::Work;
 use crate::merge::level::{Affine, Level};
 use crate::merge::stack::Stacked;
-use crate::shape::unravel;
+use crate::shape::{scattered, unravel};
 use crate::{Dims, ShapeTracker, View};
 use indexpr::text::tuple;
 
@@ -352,10 +352,8 @@ impl ShapeTracker {
             return None;
         }
         // A few indices nearly always tell: the first, the last, and some in between without any order.
-        let last = self.numel().max(1) as u64 - 1;
-        let scattered = (1..32u64).map(|k| k.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (last + 1));
-        let mut some = [0, last].into_iter().chain(scattered);
-        let is_valid = |position: u64| self.address(&unravel(position as i64, self.shape())).is_some();
+        let mut some = scattered(self.numel()).take(33);
+        let is_valid = |position: i64| self.address(&unravel(position, self.shape())).is_some();
         let first = is_valid(some.next()?);
         if some.any(|position| is_valid(position) != first) {
             return None;

@@ -74,7 +74,7 @@ pub use notation::{ArrayLibrary, Chain, ChainError, ChainProgress, ChainStart, P
 pub use operation::{Movement, MovementKind};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use readers::Readers;
-pub use shape::{MAX_RANK, unravel_index};
+pub use shape::{MAX_RANK, ravel_index, scattered, unravel_index};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;
 pub use view::View;

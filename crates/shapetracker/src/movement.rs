@@ -1,5 +1,7 @@
 //! The movement operations on one view.
 
+use indexpr::int::div_ceil_64;
+
 use crate::error::{Error, Fault};
 use crate::merge::{Unmerged, reshape};
 use crate::shape::{checked_numel, infer, resolve_axis};
@@ -235,8 +237,8 @@ impl View {
             // off at `i64::MAX` (for `i64::MIN`, whose magnitude is past `i64`) changes nothing.
             let step = i64::try_from(step.unsigned_abs()).unwrap_or(i64::MAX);
             // New index `i` is old index `i * step`: it is valid from the first multiple of the step at or after `begin`.
-            (begin, end) = (ceil_div(begin, step), ceil_div(end, step));
-            shape[axis] = ceil_div(size, step);
+            (begin, end) = (div_ceil_64(begin, step), div_ceil_64(end, step));
+            shape[axis] = div_ceil_64(size, step);
             if let Some(mask) = &mut mask {
                 mask[axis] = if begin < end { (begin, end) } else { (0, 0) };
             }
@@ -277,8 +279,4 @@ pub(crate) fn distinct_axes(op: &'static str, axes: &[i64], rank: usize) -> Resu
         resolved.push(axis as i64);
     }
     Ok(resolved)
-}
-
-fn ceil_div(a: i64, b: i64) -> i64 {
-    a / b + i64::from(a % b != 0)
 }

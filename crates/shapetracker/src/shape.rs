@@ -64,6 +64,47 @@ pub fn unravel_index(position: i64, shape: impl AsRef<[i64]>) -> Option<Dims> {
     (0..numel).contains(&position).then(|| unravel(position, shape))
 }
 
+/// The position of an element of a shape in row-major order, by its index: the inverse of [`unravel_index`]. `None` where
+/// the shape has no such element, or the index has another number of entries.
+///
+/// ```
+/// use shapetracker::ravel_index;
+///
+/// assert_eq!(ravel_index(&[0, 1, 1], [2, 3, 4]), Some(5));
+/// assert_eq!(ravel_index(&[0, 3, 0], [2, 3, 4]), None);
+/// assert_eq!(ravel_index(&[], [0i64; 0]), Some(0));
+/// ```
+pub fn ravel_index(index: &[i64], shape: impl AsRef<[i64]>) -> Option<i64> {
+    let shape = shape.as_ref();
+    let inside = index.iter().zip(shape).all(|(i, size)| (0..*size).contains(i));
+    if index.len() != shape.len() || !inside || checked_numel("ravel_index", shape).is_err() {
+        return None;
+    }
+    Some(index.iter().zip(shape).fold(0, |position, (i, size)| position * size + i))
+}
+
+/// Positions of a tensor of so many elements that look like chance and are the same every time: the first, the last, and
+/// then others without end, each of which may come again. None for a tensor without elements.
+///
+/// A few of them nearly always refute what does not hold for all elements.
+///
+/// ```
+/// use shapetracker::scattered;
+///
+/// let positions: Vec<i64> = scattered(1000).take(4).collect();
+/// assert_eq!(positions[..2], [0, 999]);
+/// assert!(positions.iter().all(|position| (0..1000).contains(position)));
+/// assert_eq!(scattered(0).next(), None);
+/// ```
+pub fn scattered(numel: i64) -> impl Iterator<Item = i64> {
+    // Multiples of the golden ratio's fraction of 2^64 are spread evenly and hit no regular pattern (Knuth's Fibonacci
+    // hashing).
+    let count = u64::try_from(numel).unwrap_or(0);
+    let hashed = (1..).map(move |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15) % count.max(1));
+    let all = [0, count.saturating_sub(1)].into_iter().chain(hashed).map(|position| position as i64);
+    all.take(if count == 0 { 0 } else { usize::MAX })
+}
+
 /// [`unravel_index`] of a position that is known to be one of the shape's.
 pub(crate) fn unravel(position: i64, shape: &[i64]) -> Dims {
     let mut index: Dims = shape.into();

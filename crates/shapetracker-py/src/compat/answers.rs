@@ -6,12 +6,12 @@
 
 use pyo3::prelude::*;
 use shapetracker::expr::{self, Binary, Graph, IndexExpr, Node, Variable};
-use shapetracker::{Access, Dims, Error, ShapeTracker};
+use shapetracker::{Access, Dims, Error, ShapeTracker, scattered, unravel_index};
 
 use crate::error::{unanswered, undecided};
 
 /// How many elements are looked at.
-const LOOKS: u64 = 1024;
+const LOOKS: usize = 1024;
 const LOOKS_FOR_STRIDES: usize = 64;
 
 pub(super) struct Answers {
@@ -71,20 +71,9 @@ impl Answers {
 
     /// Some elements that are there, without any order.
     fn some(&self) -> impl Iterator<Item = Dims> + '_ {
-        let numel = self.tracker.numel().max(1) as u64;
-        let positions = (0..LOOKS).map(move |k| match k {
-            0 => 0,
-            1 => numel - 1,
-            _ => k.wrapping_mul(0x9e37_79b9_7f4a_7c15) % numel,
-        });
-        positions.filter_map(|mut position| {
-            let mut index: Dims = self.tracker.shape().into();
-            for entry in index.iter_mut().rev() {
-                let size = entry.unsigned_abs().max(1);
-                (position, *entry) = (position / size, (position % size) as i64);
-            }
-            self.tracker.address(&index).map(|_| index)
-        })
+        let shape = self.tracker.shape();
+        let indices = scattered(self.tracker.numel()).take(LOOKS).filter_map(move |at| unravel_index(at, shape));
+        indices.filter(|index| self.tracker.address(index).is_some())
     }
 
     /// The neighbours of an element along an axis, and the ends of the axis.
