@@ -1,6 +1,6 @@
 //! The trace of one element through the views of a tracker, the last view first, down to memory.
 
-use shapetracker::{Dims, View};
+use shapetracker::View;
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
