@@ -243,20 +243,27 @@ impl Rows {
             if !self.more {
                 return None;
             }
-            self.row();
-            // The odometer: the innermost of the outer axes turns first.
-            match self.index.iter().zip(&self.outer).position(|(&i, axis)| i + 1 < axis.size) {
-                Some(turned) => {
-                    self.index[..turned].fill(0);
-                    self.index[turned] += 1;
-                }
-                None => self.more = false,
+            let row = self.row();
+            self.turn();
+            if row.is_some() {
+                return row;
             }
         }
     }
 
-    /// Puts the row at the index into the descent.
-    fn row(&mut self) {
+    /// The next row. The odometer: the innermost of the outer axes turns first.
+    fn turn(&mut self) {
+        match self.index.iter().zip(&self.outer).position(|(&i, axis)| i + 1 < axis.size) {
+            Some(turned) => {
+                self.index[..turned].fill(0);
+                self.index[turned] += 1;
+            }
+            None => self.more = false,
+        }
+    }
+
+    /// The row at the index, if it is one run, which most rows of a single view are; else it is put into the descent.
+    fn row(&mut self) -> Option<AddressRun> {
         let inner = self.inner;
         let mut valid = true;
         // In the order of the sum the address of index 0 may leave the range, though that of a valid one does not.
@@ -266,11 +273,15 @@ impl Rows {
             start = start.wrapping_add(axis.stride.wrapping_mul(i));
         }
         if !valid {
-            return self.descent.mask(inner.size);
+            return Some(AddressRun::Masked { count: inner.size });
+        }
+        if self.under.levels.is_empty() && !self.under.nothing && !inner.is_masked() {
+            return Some(AddressRun::Valid { first: start, step: inner.stride, count: inner.size });
         }
         self.descent.mask(inner.size - inner.end);
         self.descent.enter(&self.under, self.under.levels.len(), start, inner.stride, inner.end - inner.begin);
         self.descent.mask(inner.begin);
+        None
     }
 }
 

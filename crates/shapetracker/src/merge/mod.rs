@@ -116,25 +116,6 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
     }
 }
 
-/// How many pairs have been decided, for tests of who decides them.
-#[cfg(test)]
-pub(crate) mod decisions {
-    use std::cell::Cell;
-
-    thread_local!(static COUNT: Cell<usize> = const { Cell::new(0) });
-
-    pub(super) fn count() {
-        COUNT.set(COUNT.get() + 1);
-    }
-
-    /// What a function returns, and how many pairs it decides on this thread.
-    pub(crate) fn counted<T>(f: impl FnOnce() -> T) -> (T, usize) {
-        let before = COUNT.get();
-        let answer = f();
-        (answer, COUNT.get() - before)
-    }
-}
-
 /// The single view that does what a stack of fitting views does, within the work that keeping a tracker short is worth.
 pub(crate) fn run(views: &[View]) -> Result<View, Unmerged> {
     stack::single_view(views, &mut Work::a_little())
@@ -195,5 +176,24 @@ impl From<OutOfWork> for Unanswered {
 impl From<OutOfWork> for Unmerged {
     fn from(_: OutOfWork) -> Self {
         Unmerged::Undecided
+    }
+}
+
+/// How many pairs have been decided, for tests of who decides them.
+#[cfg(test)]
+pub(crate) mod decisions {
+    use std::cell::Cell;
+
+    thread_local!(static COUNT: Cell<usize> = const { Cell::new(0) });
+
+    pub(super) fn count() {
+        COUNT.set(COUNT.get() + 1);
+    }
+
+    /// What a function returns, and how many pairs it decides on this thread.
+    pub(crate) fn counted<T>(f: impl FnOnce() -> T) -> (T, usize) {
+        let before = COUNT.get();
+        let answer = f();
+        (answer, COUNT.get() - before)
     }
 }
