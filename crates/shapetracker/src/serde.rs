@@ -101,8 +101,9 @@ impl Serialize for Movement {
     }
 }
 
-/// `flip` takes a boolean per axis, or the axes; the offset of `as_strided` may be missing, and so may the step of a
-/// slice. The format must be one that says what a value is, as JSON does.
+/// `flip` takes one boolean per axis, or the axes; `squeeze` takes axes, or null for every axis of size 1; the offset of
+/// `as_strided` may be missing, and so may the step of a slice. The format must be one that says what a value is, as JSON
+/// does.
 impl<'de> Deserialize<'de> for Movement {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(Operation)
