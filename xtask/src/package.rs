@@ -16,7 +16,7 @@ const IN_EVERY_PACKAGE: [&str; 4] = ["Cargo.toml", "README.md", "LICENSE-MIT", "
 /// `cargo package` could build them itself, but into a folder of its own, with every dependency compiled anew. Unpacked
 /// side by side in a workspace they share what the other steps have compiled.
 pub(crate) fn check(workspace: &Workspace) -> Outcome {
-    let packages: Vec<&Package> = workspace.packages().into_iter().filter(|package| is_published(package)).collect();
+    let packages = published(workspace);
     let complaints: Vec<String> = packages.iter().flat_map(|package| missing(package)).collect();
     if !complaints.is_empty() {
         return Err(failed(complaints.join("\n")));
@@ -42,9 +42,10 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
     Ok(())
 }
 
-/// Whether a package is to be published: everything is, unless its manifest says `publish = false`.
-fn is_published(package: &Package) -> bool {
-    package.publish.as_ref().is_none_or(|registries| !registries.is_empty())
+/// The packages that are to be published: all of them, except where the manifest says `publish = false`.
+pub(crate) fn published(workspace: &Workspace) -> Vec<&Package> {
+    let is_published = |package: &&Package| package.publish.as_ref().is_none_or(|registries| !registries.is_empty());
+    workspace.packages().into_iter().filter(is_published).collect()
 }
 
 /// What a manifest does not say and a registry, or whoever finds the package there, wants to know.

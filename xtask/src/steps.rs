@@ -44,10 +44,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("docs", "The documentation builds without a warning", |w| {
         w.run(w.cargo("doc --workspace --all-features --no-deps").env("RUSTDOCFLAGS", "-D warnings"))
     }),
-    Step::new("features", "Everything builds without default features, the library without any", |w| {
-        w.run(&mut w.cargo("check --workspace --no-default-features"))?;
-        w.run(&mut w.cargo("check --package shapetracker --no-default-features"))
-    }),
+    Step::new("features", "Each library that is to be published builds by itself without any feature", features),
     Step::new("windows", "The library, the copying crate and the command build for Windows", toolchains::windows),
     Step::new("wasm", "The library builds for WebAssembly", web::check_library),
     // Before all that builds the command, which then has the page.
@@ -117,6 +114,16 @@ fn format(workspace: &Workspace) -> Outcome {
     workspace.run(&mut workspace.cargo("fmt --all --check"))?;
     if has_fuzz_targets(workspace) {
         workspace.run(&mut workspace.cargo("fmt --manifest-path fuzz/Cargo.toml --check"))?;
+    }
+    Ok(())
+}
+
+/// Checks each library alone: beside other packages it would have the features that those ask for.
+fn features(workspace: &Workspace) -> Outcome {
+    for package in package::published(workspace) {
+        if package.targets.iter().any(|target| target.is_lib()) {
+            workspace.run(&mut workspace.cargo(&format!("check --package {} --no-default-features", package.name)))?;
+        }
     }
     Ok(())
 }

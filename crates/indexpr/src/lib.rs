@@ -51,6 +51,7 @@ mod parse;
 mod print;
 mod quasi;
 mod render;
+mod rounding;
 mod simplify;
 pub mod text;
 
@@ -67,3 +68,8 @@ pub use lines::{Line, TextPiece};
 pub use parse::Syntax;
 pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};
 pub use render::{Language, UnknownLanguage, Unsupported};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

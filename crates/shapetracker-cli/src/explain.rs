@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax};
 use shapetracker::json::Value as Document;
-use shapetracker::{Chain, ChainProgress, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
+use shapetracker::{AffineMap, Chain, ChainProgress, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
 use crate::code::cost_text;
@@ -32,7 +32,8 @@ fn after_help() -> String {
 Operations: {}. A chain may also begin with views, the first next to memory.
 
 With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged or new_view, reason, witness), shape, \
-views, reason and witness (when they are several), contiguous, buffer_len, index and valid (Python), \
+views, reason and witness (when they are several), affine (strides and offset of the one affine map that gives \
+every address, or null), contiguous, buffer_len, index and valid (Python), \
 cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \
 null where masked; null when there are more than 256).",
         operations.join(", ")
@@ -51,6 +52,8 @@ struct Explained {
     verdicts: Vec<Verdict>,
     /// Why the views of the result are not one view; `None` if there is only one.
     reason: Option<Unmerged>,
+    /// The one affine map that gives the address of every element that has one, where it was found.
+    affine: Option<AffineMap>,
     /// The index expression of the result.
     code: Result<IndexExpr, Error>,
 }
@@ -63,14 +66,21 @@ pub(crate) fn explain(args: &Args) -> Result<Answer, Failure> {
     }
     let reason = progress.reason();
     let ChainProgress { trackers, verdicts, .. } = progress;
-    let code = trackers[trackers.len() - 1].index_expr();
-    let explained = Explained { chain, trackers, verdicts, reason, code };
+    let result = &trackers[trackers.len() - 1];
+    let (affine, code) = (result.access().ok().and_then(|access| access.affine()), result.index_expr());
+    let explained = Explained { chain, trackers, verdicts, reason, affine, code };
     Ok(Answer { text: explained.text(), json: explained.json(), positive: true })
 }
 
 impl Explained {
     fn result(&self) -> &ShapeTracker {
         &self.trackers[self.trackers.len() - 1]
+    }
+
+    /// The condition under which an element has an address, as text.
+    fn valid(&self) -> Option<String> {
+        let code = self.code.as_ref().ok()?;
+        code.graph().text(code.valid(), Syntax::Python).ok()
     }
 
     fn text(&self) -> String {
@@ -88,6 +98,10 @@ impl Explained {
             let printed = self.verdicts.iter().any(printed);
             let why = if printed { ", for the reason above" } else { &format!(": {sentence}") };
             text += &paragraph(&format!("They cannot be one{why}."), 2);
+            if let Some((map, valid)) = self.affine.as_ref().zip(self.valid()) {
+                let valid = if valid == "True" { "everywhere".to_owned() } else { format!("where {valid}") };
+                text += &paragraph(&format!("Yet they are one affine map, {map}, valid {valid}."), 2);
+            }
         }
         let contiguous = if result.is_contiguous() { "contiguous" } else { "not contiguous" };
         let elements = count(result.numel(), "element");
@@ -160,7 +174,7 @@ impl Explained {
     fn json(&self) -> Value {
         let result = self.result();
         let code = self.code.as_ref().ok();
-        let text = |part: fn(&IndexExpr) -> _| code.and_then(|code| code.graph().text(part(code), Syntax::Python).ok());
+        let index = code.and_then(|code| code.graph().text(code.index(), Syntax::Python).ok());
         let ops = self.chain.ops().iter().zip(&self.trackers[1..]).zip(&self.verdicts);
         let steps = ops.map(|((op, tracker), verdict)| {
             json!({
@@ -180,10 +194,11 @@ impl Explained {
             "views": result.views(),
             "reason": self.reason.as_ref().map(ToString::to_string),
             "witness": self.reason.as_ref().and_then(Unmerged::witness).map(witness_json),
+            "affine": self.affine.as_ref().map(|map| json!({ "strides": map.strides(), "offset": map.offset() })),
             "contiguous": result.is_contiguous(),
             "buffer_len": result.buffer_len().ok(),
-            "index": text(IndexExpr::index),
-            "valid": text(IndexExpr::valid),
+            "index": index,
+            "valid": self.valid(),
             "cost": code.map(|code| Document::from(code.cost())),
             "addresses": grid::addresses(result),
         })

@@ -52,7 +52,7 @@ pub(crate) fn numbers_of(op: &str, sequence: &Bound<'_, PyAny>) -> PyResult<Dims
     items.map(|(at, value)| number(op, place(few(op, at)?), &value?)).collect()
 }
 
-/// The axes to reverse: by their numbers, or as one True or False an axis.
+/// The axes to reverse: by their numbers, or as one True or False per axis.
 pub(crate) fn flipped(op: &str, rank: usize, arguments: &Bound<'_, PyTuple>) -> PyResult<Dims> {
     let (only, mut given) = (arguments.get_item(0).ok(), arguments.clone());
     if let (1, Some(Ok(list))) = (arguments.len(), only.map(|only| only.cast_into::<PySequence>())) {

@@ -45,7 +45,7 @@ impl Expr {
             graph.variable(&name, begin..end).map_err(|err| refused(&err))?;
         }
         let root = graph.parse(text, syntax_of(syntax)?).map_err(|err| parse(py, text, &err))?;
-        Expr::alone(&graph, root)
+        Expr::extracted(&graph, root)
     }
 
     /// The variables by their names, with the ranges of their values.
@@ -76,7 +76,7 @@ impl Expr {
     fn simplify(&self) -> PyResult<Self> {
         let mut graph = self.graph.clone();
         let simple = graph.simplify(self.root);
-        Expr::alone(&graph, simple)
+        Expr::extracted(&graph, simple)
     }
 
     /// The value where each variable has a value: `evaluate(x=3, y=1)`. A condition is True or False.
@@ -131,7 +131,7 @@ impl Expr {
             replaced.insert(place, value);
         }
         let root = import(&mut graph, &self.graph, self.root, &replaced).map_err(|err| refused(&err))?;
-        Expr::alone(&graph, root)
+        Expr::extracted(&graph, root)
     }
 
     /// The expression as text of Python or C, without more parentheses than it needs.
@@ -181,7 +181,7 @@ impl Expr {
         let mut add = |value: &Bound<'_, PyAny>| needed("where", value)?.into_graph(&mut graph);
         let [condition, then, otherwise] = [add(slf)?, add(then)?, add(otherwise)?];
         let root = graph.select(condition, then, otherwise).map_err(|err| refused(&err))?;
-        Expr::alone(&graph, root)
+        Expr::extracted(&graph, root)
     }
 
     /// The smaller of two numbers.
@@ -264,13 +264,13 @@ impl Expr {
         let mut graph = self.graph.clone();
         let zero = graph.int(0);
         let root = graph.binary(Binary::Sub, zero, self.root).map_err(|err| refused(&err))?;
-        Expr::alone(&graph, root)
+        Expr::extracted(&graph, root)
     }
 
     fn __invert__(&self) -> PyResult<Self> {
         let mut graph = self.graph.clone();
         let root = graph.not(self.root).map_err(|err| refused(&err))?;
-        Expr::alone(&graph, root)
+        Expr::extracted(&graph, root)
     }
 
     fn __richcmp__<'py>(
@@ -329,8 +329,8 @@ impl Expr {
 }
 
 impl Expr {
-    /// An expression of a graph by itself.
-    fn alone(from: &Graph, root: Handle) -> PyResult<Expr> {
+    /// An expression by itself: in a graph that holds nothing else.
+    pub(crate) fn extracted(from: &Graph, root: Handle) -> PyResult<Expr> {
         let mut graph = Graph::new();
         let root = import(&mut graph, from, root, &HashMap::new()).map_err(|err| refused(&err))?;
         Ok(Expr { graph, root })
@@ -408,7 +408,7 @@ fn binary(op: Binary, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<Ex
     let a = needed(op.name(), a)?.into_graph(&mut graph)?;
     let b = needed(op.name(), b)?.into_graph(&mut graph)?;
     let root = graph.binary(op, a, b).map_err(|err| refused(&err))?;
-    Expr::alone(&graph, root)
+    Expr::extracted(&graph, root)
 }
 
 /// An operator of Python, which lets the other operand try where this one does not know it.
@@ -461,7 +461,7 @@ pub(crate) fn simplify_pair(index: &Bound<'_, Expr>, valid: &Bound<'_, Expr>) ->
         return Err(PyTypeError::new_err("simplify_pair: a condition is needed as the second, such as x < 4"));
     }
     let (index, valid) = graph.simplify_pair(index, valid);
-    Ok((Expr::alone(&graph, index)?, Expr::alone(&graph, valid)?))
+    Ok((Expr::extracted(&graph, index)?, Expr::extracted(&graph, valid)?))
 }
 
 /// What computing expressions costs: distinct operations (`ops`), divisions and modulos among them that are not by a
@@ -524,13 +524,13 @@ impl IndexExpr {
     /// The address, as an expression over idx0, idx1, ..; it means nothing where `valid` does not hold.
     #[getter]
     fn index(&self) -> PyResult<Expr> {
-        Expr::alone(self.expr.graph(), self.expr.index())
+        Expr::extracted(self.expr.graph(), self.expr.index())
     }
 
     /// The condition that the element has an address.
     #[getter]
     fn valid(&self) -> PyResult<Expr> {
-        Expr::alone(self.expr.graph(), self.expr.valid())
+        Expr::extracted(self.expr.graph(), self.expr.valid())
     }
 
     /// The shape of the tensor that is read.

@@ -9,7 +9,7 @@ use shapetracker::{Dims, Movement};
 
 use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs};
 use crate::error::{layout, not_invertible, parse, tuple, unanswered, undecided, unmerged};
-use crate::expr::IndexExpr;
+use crate::expr::{Expr, IndexExpr};
 use crate::picture;
 use crate::view::{View, shown};
 
@@ -132,7 +132,7 @@ impl ShapeTracker {
         tracker(self.0.broadcast_to(numbers("broadcast_to", shape)?))
     }
 
-    /// Masked elements `(before, after)` each axis; None for an axis that stays.
+    /// Masked elements `(before, after)` per axis; None for an axis that stays.
     #[pyo3(signature = (*pads))]
     fn pad(&self, pads: &Bound<'_, PyTuple>) -> PyResult<Self> {
         tracker(self.0.pad(pairs("pad", |_| Some((0, 0)), pads)?))
@@ -144,7 +144,7 @@ impl ShapeTracker {
         tracker(self.0.shrink(pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges)?))
     }
 
-    /// The named axes reversed; or those of one True or False an axis.
+    /// The named axes reversed; or one True or False per axis.
     #[pyo3(signature = (*axes))]
     fn flip(&self, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
         tracker(self.0.flip(flipped("flip", self.0.rank(), axes)?))
@@ -166,7 +166,7 @@ impl ShapeTracker {
         tracker(self.0.squeeze(numbers("squeeze", axes)?))
     }
 
-    /// With an axis of size 1 at a place.
+    /// A new axis of size 1 before the given one; a negative number counts from behind the last axis.
     fn unsqueeze(&self, axis: &Bound<'_, PyAny>) -> PyResult<Self> {
         tracker(self.0.unsqueeze(number("unsqueeze", || "the axis".into(), axis)?))
     }
@@ -232,6 +232,17 @@ impl ShapeTracker {
     /// For each axis its stride, where the address is affine along it on the valid indices; None where it is not.
     fn real_strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.0.real_strides().map_err(undecided)?)
+    }
+
+    /// The one affine map that gives the address of every element that has one: its strides, its offset, and the condition
+    /// under which an element has an address. None where a division is left in the address.
+    ///
+    /// A stack of views that no single view can replace may still be one affine map, valid on a set that is no box.
+    fn affine<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyTuple>, i64, Expr)>> {
+        let Some(map) = self.0.access().map_err(|err| layout(&err))?.affine() else { return Ok(None) };
+        let code = self.0.index_expr().map_err(|err| layout(&err))?;
+        let valid = Expr::extracted(code.graph(), code.valid())?;
+        Ok(Some((PyTuple::new(py, map.strides())?, map.offset(), valid)))
     }
 
     /// The axes along which neighbours lie next to each other in memory.

@@ -9,7 +9,7 @@ use crate::error::{layout, parse, tuple, unmerged};
 use crate::picture;
 
 /// One strided view in canonical form: `shape`, `strides` and `offset` in elements, and a `mask` of half-open ranges,
-/// one an axis, outside of which there is no data.
+/// one per axis, outside of which there is no data.
 ///
 /// Two views of one shape are the same map exactly when they are equal.
 #[pyclass(frozen, eq, hash, module = "shapetracker")]
@@ -134,7 +134,7 @@ impl View {
         view(self.0.expand(numbers("expand", sizes)?))
     }
 
-    /// Masked elements `(before, after)` each axis; None for an axis that stays.
+    /// Masked elements `(before, after)` per axis; None for an axis that stays.
     #[pyo3(signature = (*pads))]
     fn pad(&self, pads: &Bound<'_, PyTuple>) -> PyResult<Self> {
         view(self.0.pad(pairs("pad", |_| Some((0, 0)), pads)?))
@@ -146,7 +146,7 @@ impl View {
         view(self.0.shrink(pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges)?))
     }
 
-    /// The named axes reversed; or those of one True or False an axis.
+    /// The named axes reversed; or one True or False per axis.
     #[pyo3(signature = (*axes))]
     fn flip(&self, axes: &Bound<'_, PyTuple>) -> PyResult<Self> {
         view(self.0.flip(flipped("flip", self.0.rank(), axes)?))

@@ -150,6 +150,9 @@ impl Coverage {
     /// coverage.add(0, 1, 4);
     /// assert_eq!(coverage.reads(), [1, 1, 0]);
     /// ```
+    ///
+    /// # Cost
+    /// A few operations for each of the addresses, inside the range or not.
     pub fn add(&mut self, first: i64, step: i64, count: i64) {
         self.multiplicity = None;
         if self.keeps_bits && self.bits.is_empty() {

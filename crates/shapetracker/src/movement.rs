@@ -80,7 +80,8 @@ impl View {
         }
         checked_numel(OP, &expanded)?;
         let (shape, strides, offset, mask) = self.parts();
-        // An axis of size 1 is either wholly valid or wholly masked; a longer one stays so.
+        // Of an axis of size 1 either the one element is valid or none is, and its copies are what it is: the mask grows to
+        // all of the axis, or stays empty.
         let mask = mask.map(|mask| {
             let grown = mask.iter().zip(shape.iter().zip(&expanded));
             grown.map(|(&range, (from, to))| if from == to { range } else { (0, range.1 * to) }).collect()
@@ -91,7 +92,7 @@ impl View {
         Ok(View::trusted(expanded, Dims::from_slice(strides), offset, mask))
     }
 
-    /// Masked elements around the view: `(before, after)` an axis.
+    /// Masked elements around the view: `(before, after)` per axis.
     ///
     /// ```
     /// let view = shapetracker::View::contiguous([3])?.pad([(1, 2)])?;
@@ -230,15 +231,18 @@ impl View {
                 stride = -stride;
                 (begin, end) = (size - end, size - begin);
             }
-            // A step past the end of the axis takes its first element alone, whatever its length.
+            // A step past the end of the axis takes only its first element, whatever the step is, so that cutting the step
+            // off at `i64::MAX` (for `i64::MIN`, whose magnitude is past `i64`) changes nothing.
             let step = i64::try_from(step.unsigned_abs()).unwrap_or(i64::MAX);
+            // New index `i` is old index `i * step`: it is valid from the first multiple of the step at or after `begin`.
             (begin, end) = (ceil_div(begin, step), ceil_div(end, step));
             shape[axis] = ceil_div(size, step);
             if let Some(mask) = &mut mask {
                 mask[axis] = if begin < end { (begin, end) } else { (0, 0) };
             }
             strides[axis] = if end <= 1 || begin >= end {
-                0 // Only the element at 0 is left, or none: the offset alone places it.
+                // Only the element at 0 is left, or none. The stride is never used, and could be past `i64`.
+                0
             } else {
                 let stride = i64::try_from(stride * i128::from(step));
                 stride.map_err(|_| Fault::AxisOverflow { op: OP, what: "the stride", axis })?
@@ -258,6 +262,8 @@ pub(crate) fn permutation(op: &'static str, axes: &[i64], rank: usize) -> Result
 }
 
 /// Resolves axis numbers, which may count from the end and must differ.
+///
+/// A set of axes is one machine word because a view has at most `MAX_RANK` = 64 axes.
 pub(crate) fn distinct_axes(op: &'static str, axes: &[i64], rank: usize) -> Result<Dims, Error> {
     let mut resolved = Dims::new();
     let mut seen = 0u64;

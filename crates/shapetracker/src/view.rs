@@ -4,10 +4,10 @@ use std::fmt;
 
 use crate::error::{Error, Fault};
 use crate::shape::{MAX_RANK, checked_numel, row_major};
-use crate::tuple::{tuple, tuple_of_pairs};
 use crate::{Dims, Ranges};
+use indexpr::text::{tuple, tuple_of_pairs};
 
-/// A strided view in canonical form: a shape, a stride an axis, an offset, and the box of indices that are valid.
+/// A strided view in canonical form: a shape, one stride per axis, an offset, and the box of indices that are valid.
 ///
 /// Index `i` reads address `offset + sum(strides[l] * i[l])` if every `i[l]` lies in the half-open range `mask[l]`;
 /// otherwise it is *masked* and reads nothing (a zero, for those who pad). Strides may be negative or zero.
@@ -60,7 +60,7 @@ impl View {
         Ok(View::row_major(shape))
     }
 
-    /// A view from its parts: one stride and one half-open range `(begin, end)` an axis; no mask means all valid.
+    /// A view from its parts: one stride and one half-open range `(begin, end)` per axis; no mask means all valid.
     ///
     /// ```
     /// let windows = shapetracker::View::new([3, 2], [1, 1], 0, None)?;
@@ -95,7 +95,7 @@ impl View {
         View::canonical("view", shape, strides, offset.into(), mask.map(Ranges::from_slice))
     }
 
-    /// The shape: one size an axis, outermost first.
+    /// The shape: one size per axis, outermost first.
     ///
     /// ```
     /// let view = shapetracker::View::new([4, 3], [1, 4], 2, None)?;
@@ -128,7 +128,7 @@ impl View {
         self.offset
     }
 
-    /// The box of valid indices, one half-open range an axis; `None` when every index is valid.
+    /// The box of valid indices, one half-open range per axis; `None` when every index is valid.
     ///
     /// ```
     /// use shapetracker::View;
@@ -209,6 +209,7 @@ impl View {
             }
             address += i128::from(i) * i128::from(self.strides[axis]);
         }
+        // A view that exists has an `i64` address at every valid index.
         Some(address as i64)
     }
 
@@ -233,6 +234,7 @@ impl View {
             low += first.min(last);
             high += first.max(last);
         }
+        // Both are addresses of valid indices, and those of a view that exists are `i64`.
         Some((low as i64, high as i64))
     }
 
@@ -286,7 +288,12 @@ impl View {
         View { shape: Dims::from_slice(shape), strides: Dims::from_elem(0, shape.len()), offset: 0, mask }
     }
 
-    /// The canonical view of checked sizes and ranges. Only an address past `i64` can make it fail.
+    /// The canonical view of checked sizes and ranges.
+    ///
+    /// It fails only where an address, or the offset, is past `i64`. The address is monotonic along each axis, so that the
+    /// lowest and the highest one are found axis by axis. `i128` holds them: the largest indices of all axes sum to less
+    /// than the number of elements, which is an `i64`, so that strides times indices sum to less than 2^126 in magnitude,
+    /// and there are two such sums, that by which the operation moved the offset and that of the lowest or highest index.
     pub(crate) fn canonical(
         op: &'static str,
         shape: Dims,
@@ -337,7 +344,7 @@ impl View {
     }
 }
 
-/// Complains unless there is one entry an axis.
+/// Refuses a list that does not have one entry per axis.
 pub(crate) fn check_count(op: &'static str, what: &'static str, rank: usize, given: usize) -> Result<(), Error> {
     if given > MAX_RANK {
         return Err(Fault::TooManyAxes { op, given }.into());
@@ -348,7 +355,7 @@ pub(crate) fn check_count(op: &'static str, what: &'static str, rank: usize, giv
     Ok(())
 }
 
-/// Complains when a view reads an address outside `0..len`.
+/// Refuses a view that reads an address outside `0..len`.
 pub(crate) fn check_inside(op: &'static str, view: &View, len: i64) -> Result<(), Error> {
     match view.address_range() {
         Some((low, high)) if low < 0 || high >= len => Err(Fault::AddressOutside { op, low, high, len }.into()),

@@ -223,11 +223,11 @@ impl IndexBox {
         index
     }
 
-    /// The quotient `floor(position / divisor)` as an affine function of the point, if it is one on this box: the
-    /// boundary test.
+    /// The quotient `floor(position / divisor)` as an affine function of the point, if it is one on this box.
     ///
-    /// That is the boundary test ([`is_affine`]), which is exact on a box. Tells the step along each axis that has one, and
-    /// returns the value at the first corner.
+    /// That is the boundary test ([`is_affine`]), which is exact on a box: an affine quotient must have the steps that the
+    /// first step of each axis shows, and is the quotient exactly if what they leave never leaves `0..divisor`. Hands out
+    /// the steps that are not 0, and returns the value at the first corner.
     pub(crate) fn quotient(&self, divisor: i64, step: impl FnMut(usize, i64)) -> Option<i64> {
         let (constant, remainder) = (self.origin / divisor, self.origin % divisor);
         let axes = self.axes.iter().map(|axis| (axis.stride, axis.size - 1));

@@ -13,10 +13,10 @@ use crate::operation::Slice;
 use crate::shape::{checked_numel, resolve_axis};
 use crate::{Dims, MAX_RANK, Movement, MovementKind, ShapeTracker};
 
-/// Whose methods an array has, where they mean different things by one name.
+/// Whose methods an array has: NumPy, PyTorch and tinygrad mean different things by one name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Methods {
-    /// Our own.
+    /// Those of this crate's chains.
     Ours,
     /// Those of an array of which nothing is known but its name.
     Unknown,
@@ -25,10 +25,10 @@ pub(super) enum Methods {
     Tinygrad,
 }
 
-/// What makes an array of a shape.
+/// The functions that make an array of a shape.
 const MAKERS: [&str; 6] = ["arange", "zeros", "ones", "empty", "rand", "randn"];
 
-/// The names that only others have for operations.
+/// The names of operations that only NumPy, PyTorch and tinygrad have.
 pub(super) const FOREIGN: [&str; 9] =
     ["T", "mT", "t", "swapaxes", "swapdims", "moveaxis", "movedim", "flatten", "ravel"];
 
@@ -44,7 +44,7 @@ fn instead(method: &str) -> Option<&'static str> {
     })
 }
 
-/// Numbers in tuples in tuples.
+/// Numbers in nested tuples, as shapes and strides of CuTe's layouts are.
 struct Nested {
     /// The numbers of each item of the outermost tuple.
     items: Vec<Dims>,
@@ -52,7 +52,7 @@ struct Nested {
     form: String,
 }
 
-/// What stands between two commas of an index.
+/// One entry of an index: what stands between two commas.
 enum Entry {
     Slice(Slice),
     Index(i64),
@@ -266,7 +266,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// The complaint of the library about what starts at `begin` and was read just now.
+    /// The library's error about what was read from `begin` to here.
     fn refused(&self, begin: usize, err: &Error) -> ParseError {
         self.error_at(begin..self.last, err.to_string())
     }
@@ -298,7 +298,7 @@ impl Parser<'_> {
         self.advance();
         let shape = self.shape(parsed, begin)?;
 
-        // The axes that no entry is about stand where the dots are, or at the end.
+        // The axes that no entry is about stand where the ellipsis is, or at the end.
         let is_about_an_axis = |entry: &Entry| matches!(entry, Entry::Slice(_) | Entry::Index(_));
         let given = entries.iter().filter(|(entry, _)| is_about_an_axis(entry)).count();
         if !entries.iter().any(|(entry, _)| matches!(entry, Entry::Ellipsis)) {
@@ -333,7 +333,7 @@ impl Parser<'_> {
                     slices.push((Some(from_front), Some(from_front + 1), 1));
                 }
                 (_, None) => {
-                    let message = format!("expected at most {} entries, one an axis", shape.len());
+                    let message = format!("expected at most {} entries, one per axis", shape.len());
                     return Err(self.error_at(span, message));
                 }
             }
@@ -383,7 +383,10 @@ impl Parser<'_> {
         first.map(Entry::Index).ok_or_else(|| self.expected(WHAT))
     }
 
-    /// The shape of what was read so far, for what starts at `begin` and was read just now.
+    /// The shape after everything that was read so far, which what was read from `begin` to here depends on.
+    ///
+    /// The shape is kept with the number of operations that it is of, so that a chain of `n` such operations applies each
+    /// one once, not `n` times.
     fn shape(&mut self, parsed: &Parsed, begin: usize) -> Result<Dims, ParseError> {
         let (done, known) = &self.known;
         let shape = match (known, &parsed.start) {

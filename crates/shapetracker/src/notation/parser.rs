@@ -1,4 +1,5 @@
-//! Reads chains and views from tokens, by descent, whose depth does not depend on the text.
+//! Reads chains and views from tokens by recursive descent. The depth of the calls does not depend on the text: what nests
+//! to any depth (CuTe's layouts) is read by a loop.
 
 use std::ops::Range;
 
@@ -64,7 +65,7 @@ pub(super) struct Parser<'a> {
     pub(super) last: usize,
     /// Whose methods the chain has.
     pub(super) methods: Methods,
-    /// The shape after so many operations, once it was asked for.
+    /// The shape after this many operations, once it was asked for.
     pub(super) known: (usize, Option<Dims>),
 }
 
@@ -104,7 +105,7 @@ impl<'a> Parser<'a> {
         ParseError::new(message, self.text, span)
     }
 
-    /// The complaint that the next token is not what should stand there.
+    /// The error that the next token is not what should stand there.
     pub(super) fn expected(&self, what: &str) -> ParseError {
         match self.token {
             Token::End => {

@@ -553,7 +553,7 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("y = x.T", "an assignment is not read: write what stands right of `=`", "y"),
         ("(2, 3)[2]", "axis 0 has size 2, so that there is no index 2", "2"),
         ("(2, 3)[0, ..., -4]", "axis 1 has size 3, so that there is no index -4", "-4"),
-        ("(2, 3)[0, 1, 2]", "expected at most 2 entries, one an axis", "2"),
+        ("(2, 3)[0, 1, 2]", "expected at most 2 entries, one per axis", "2"),
         ("(2, 3)[..., ...]", "`...` stands once", "..."),
         ("(2, 3)[True]", "expected an index, a slice, `None` or `...`, found `True`", "True"),
         ("(2, 3)[np.x]", "expected `newaxis`, found `x`", "x"),

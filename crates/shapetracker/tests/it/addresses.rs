@@ -3,8 +3,10 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use shapetracker::{ShapeTracker, View};
+use shapetracker::fit::explain;
+use shapetracker::{ArrayLibrary, Chain, ShapeTracker, View};
 
+use crate::bad_input::hostile_view;
 use crate::oracle::{RawView, evaluate};
 use crate::random::{Tape, cases, check};
 
@@ -173,4 +175,48 @@ fn a_search_that_would_take_too_long_ends_undecided() {
     assert!(st.readers(middle).any(|reader| reader.is_err()));
     assert_eq!(st.readers(middle).filter(Result::is_err).count(), 1);
     assert!(st.coverage(0..middle, 1).is_err());
+}
+
+#[test]
+fn numbers_at_the_ends_of_their_range_are_answered_right_or_not_at_all() {
+    let [found, counted] = [0u32; 2].map(Cell::new);
+    check(2_000, hostile_view, |raw| {
+        let Ok(view) = View::new(&raw.shape, &raw.strides, raw.offset, raw.mask.as_deref()) else { return Ok(()) };
+        let chain: Chain = format!("{view:?}").parse().map_err(|error| format!("{error}"))?;
+        for &library in ArrayLibrary::ALL {
+            chain.calls(library, None).map_err(|error| error.to_string())?;
+        }
+        let st = ShapeTracker::from(view.clone());
+        let shown = explain(&st, [-1]).map(|answer| answer.report(Some(ArrayLibrary::NumPy)).to_string());
+        if shown.is_ok_and(|text| text.is_empty()) || view.run_count() > view.valid_count() {
+            return Err("the report is empty, or there are more runs than elements".into());
+        }
+        let Some((low, high)) = view.address_range() else { return Ok(()) };
+        for (address, is_read) in [(low, true), (high, true), (low / 2 + high / 2, false)] {
+            let readers: Vec<_> = st.readers(address).take(3).collect();
+            if is_read && readers.is_empty() {
+                return Err(format!("{address} is an end of the range, and nobody reads it"));
+            }
+            for index in readers.into_iter().flatten() {
+                found.set(found.get() + 1);
+                if st.address(&index) != Some(address) {
+                    return Err(format!("{index:?} does not read {address}"));
+                }
+            }
+        }
+        // A walk over millions of elements takes too long here.
+        if !(1000..=1 << 24).contains(&view.numel())
+            && let Ok(coverage) = st.coverage(low..high, 3)
+        {
+            counted.set(counted.get() + 1);
+            let last = st.readers(high).take(1000).filter(Result::is_ok).count() as i64;
+            let reads: i64 = coverage.reads().iter().sum();
+            if reads + last > view.valid_count() {
+                return Err(format!("{reads} and {last} reads of {} elements", view.valid_count()));
+            }
+        }
+        Ok(())
+    });
+    println!("{} readers found, {} ranges counted", found.get(), counted.get());
+    assert!(found.get() > 200 && counted.get() > 100);
 }

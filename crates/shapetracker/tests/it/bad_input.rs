@@ -220,7 +220,7 @@ fn hostile_pairs(tape: &mut Tape, rank: usize) -> Vec<(i64, i64)> {
 }
 
 /// A view of large numbers that may or may not be one.
-fn hostile_view(tape: &mut Tape) -> RawView {
+pub(crate) fn hostile_view(tape: &mut Tape) -> RawView {
     let rank = tape.below(5) as usize;
     let mut shape = hostile_numbers(tape, rank);
     if tape.chance(90) {

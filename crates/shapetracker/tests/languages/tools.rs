@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The start of a hash of numbers.
 pub(crate) const START: u64 = 0xcbf2_9ce4_8422_2325;
@@ -113,10 +114,12 @@ impl Tool {
             return Ok(output.to_owned());
         }
         let output = self.fresh_output(&file, program)?;
-        // Whole or not at all: a test that is stopped while it writes leaves nothing that another would believe.
-        let unfinished = kept.with_extension(format!("{}.unfinished", std::process::id()));
-        let written = fs::write(&unfinished, head + &output).and_then(|()| fs::rename(&unfinished, &kept));
-        written.map_err(|error| format!("{kept:?}: {error}"))?;
+        // Whole or not at all: a test that is stopped while it writes leaves nothing that another would believe, and two
+        // that write at a time do not meet. What cannot be kept is run again.
+        static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+        let unfinished = kept.with_extension(format!("{}-{number}", std::process::id()));
+        let _ = fs::write(&unfinished, head + &output).and_then(|()| fs::rename(&unfinished, &kept));
         Ok(output)
     }
 
