@@ -539,7 +539,8 @@ impl<'a> Parser<'_, 'a> {
             Syntax::C => ["true", "false"],
         };
         let names = || self.graph.variables().iter().map(|variable| &variable.name[..]);
-        let rest = match nearest(name, names().chain(words)) {
+        let meant = nearest(name, names().chain(words));
+        let rest = match meant {
             Some(meant) => format!(": did you mean `{meant}`?"),
             None if self.graph.variables().is_empty() => "; there are none".into(),
             None => {
@@ -547,7 +548,8 @@ impl<'a> Parser<'_, 'a> {
                 format!("; there are {}{more}", names().take(MOST).collect::<Vec<_>>().join(", "))
             }
         };
-        self.error_at(self.span.clone(), format!("expected a variable, found {}{rest}", quoted(name)))
+        let err = self.error_at(self.span.clone(), format!("expected a variable, found {}{rest}", quoted(name)));
+        if meant.is_none() { err.of_unknown_name() } else { err }
     }
 
     /// The values that a cast at the next token does not change; goes on to the parenthesis that ends the cast.

@@ -31,6 +31,7 @@ use unicode_width::UnicodeWidthChar;
 pub struct ParseError {
     message: String,
     place: Place,
+    unknown_name: bool,
 }
 
 impl ParseError {
@@ -44,7 +45,7 @@ impl ParseError {
     /// # Panics
     /// A span that is not of the text, or cuts a character.
     pub fn new(message: impl Into<String>, text: impl Into<Arc<str>>, span: Range<usize>) -> Self {
-        ParseError { message: message.into(), place: Place::new(text, span) }
+        ParseError::placed(message, Place::new(text, span))
     }
 
     /// A mistake at a place.
@@ -56,7 +57,29 @@ impl ParseError {
     /// assert_eq!(err.span(), 4..5);
     /// ```
     pub fn placed(message: impl Into<String>, place: Place) -> Self {
-        ParseError { message: message.into(), place }
+        ParseError { message: message.into(), place, unknown_name: false }
+    }
+
+    /// The same mistake, which is a name that means nothing and resembles none that does.
+    pub(crate) fn of_unknown_name(self) -> Self {
+        ParseError { unknown_name: true, ..self }
+    }
+
+    /// Whether the mistake is a name that is no variable, and not a misspelt one either: what is missing then is a
+    /// variable rather than a letter.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("row", 0..8)?;
+    /// let err = |graph: &mut Graph, text| graph.parse(text, Syntax::Python).unwrap_err();
+    /// assert!(err(&mut graph, "row + column").is_unknown_name());
+    /// assert!(!err(&mut graph, "rwo + 1").is_unknown_name());
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn is_unknown_name(&self) -> bool {
+        self.unknown_name
     }
 
     /// The sentence alone, without the text and the carets.

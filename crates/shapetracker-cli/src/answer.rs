@@ -6,7 +6,8 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Map, Value, json};
 use shapetracker::expr::text::Place;
-use shapetracker::{ChainError, Error, ParseError, Witness, report};
+use shapetracker::json::Value as Document;
+use shapetracker::{ChainError, Error, ParseError, Witness};
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -111,8 +112,8 @@ impl From<ChainError> for Failure {
 }
 
 /// A witness as the command prints it: without the fields that follow from the others.
-pub(crate) fn witness_json(witness: &Witness) -> report::Value {
-    report::Value::from(witness).without(&["next", "moved"])
+pub(crate) fn witness_json(witness: &Witness) -> Document {
+    Document::from(witness).without(&["next", "moved"])
 }
 
 /// Writes numbers as Python writes a tuple: `()`, `(3,)`, `(2, 3)`.

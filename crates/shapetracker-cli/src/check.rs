@@ -2,7 +2,8 @@
 
 use serde_json::json;
 use shapetracker::fit::{Line, Report, explain};
-use shapetracker::{ArrayLibrary, View, report};
+use shapetracker::json::Value as Document;
+use shapetracker::{ArrayLibrary, View};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph, witness_json};
 
@@ -68,7 +69,7 @@ pub(crate) fn check(args: &Args) -> Result<Answer, Failure> {
     if let Some(blocked) = answer.blocked() {
         json["reason"] = json!(blocked.witness().to_string());
         json["witness"] = json!(witness_json(blocked.witness()));
-        json["obstacles"] = json!(blocked.obstacles().iter().collect::<report::Value>());
+        json["obstacles"] = json!(blocked.obstacles().iter().collect::<Document>());
         json["copy"] = json!({
             "elements": blocked.copied().numel(),
             "of": view.numel(),

@@ -3,9 +3,8 @@
 
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax};
-use shapetracker::{
-    AffineMap, Chain, ChainProgress, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict, report,
-};
+use shapetracker::json::Value as Document;
+use shapetracker::{AffineMap, Chain, ChainProgress, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
 use crate::code::cost_text;
@@ -200,7 +199,7 @@ impl Explained {
             "buffer_len": result.buffer_len().ok(),
             "index": index,
             "valid": self.valid(),
-            "cost": code.map(|code| report::Value::from(code.cost())),
+            "cost": code.map(|code| Document::from(code.cost())),
             "addresses": grid::addresses(result),
         })
     }

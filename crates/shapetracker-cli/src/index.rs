@@ -2,7 +2,8 @@
 
 use serde_json::json;
 use shapetracker::expr::{IndexExpr, Language, Syntax, int};
-use shapetracker::{Chain, ShapeTracker, report};
+use shapetracker::json::Value as Document;
+use shapetracker::{Chain, ShapeTracker};
 
 use crate::answer::{Answer, Failure, tuple};
 use crate::code::{Languages, comments, ranges_text, weight_text};
@@ -55,7 +56,7 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
         "code": code,
         "index": text(expr.index()),
         "valid": text(expr.valid()),
-        "cost": report::Value::from(expr.cost()),
+        "cost": Document::from(expr.cost()),
         "index_range": [index_range.0, index_range.1],
         "value_range": [values.0, values.1],
         "bits": int::bits(values),

@@ -1,7 +1,8 @@
 //! `shapetracker merge`: two views as one, or proof that they are not.
 
 use serde_json::json;
-use shapetracker::{Chain, Unmerged, View, Witness, merge as merged, report, unravel_index};
+use shapetracker::json::Value as Document;
+use shapetracker::{Chain, Unmerged, View, Witness, merge as merged, unravel_index};
 
 use crate::answer::{Answer, BAD, BOLD, Failure, GOOD, paragraph, witness_json};
 use crate::table;
@@ -27,7 +28,7 @@ pub(crate) struct Args {
 
 pub(crate) fn merge(args: &Args) -> Result<Answer, Failure> {
     let (earlier, later) = (one_view(&args.earlier)?, one_view(&args.later)?);
-    let answer = |mergeable, view: Option<&View>, reason: Option<String>, witness: Option<report::Value>| {
+    let answer = |mergeable, view: Option<&View>, reason: Option<String>, witness: Option<Document>| {
         json!({
             "earlier": earlier,
             "later": later,

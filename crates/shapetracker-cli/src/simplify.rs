@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::json;
 use shapetracker::expr::text::Place;
 use shapetracker::expr::{Expr, Graph, Language, Syntax, int};
-use shapetracker::report;
+use shapetracker::json::Value as Document;
 
 use crate::answer::{Answer, Failure};
 use crate::code::{Languages, comments, ranges_text, weight_text};
@@ -67,7 +67,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         None if simple_given.is_some() => graph.code(language, &named)?,
         None => text(simple)? + "\n",
     };
-    let cost = |of: &[Expr]| report::Value::from(graph.cost(of));
+    let cost = |of: &[Expr]| Document::from(graph.cost(of));
     let (range, values) = (graph.range(simple), graph.values_on_the_way(&after));
     let json = json!({
         "expression": text(expr).ok(),
@@ -94,7 +94,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
 
 fn parse(graph: &mut Graph, text: &str, syntax: Syntax) -> Result<Expr, Failure> {
     graph.parse(text, syntax).map_err(|err| {
-        let unknown = err.message().starts_with("expected a variable") && !err.message().contains("did you mean");
+        let unknown = err.is_unknown_name();
         let failure = Failure::from(err);
         if unknown { failure.adding("; --where gives variables and their ranges") } else { failure }
     })

@@ -1,6 +1,6 @@
 //! Requests as documents, and answers as bytes: I-JSON with long lists of numbers in binary beside it.
 
-pub(crate) use shapetracker::report::{MAX_SAFE_INTEGER as SAFE, Value};
+pub(crate) use shapetracker::json::{MAX_SAFE_INTEGER as SAFE, Value};
 
 /// An object of the fields given.
 macro_rules! object {

@@ -24,7 +24,7 @@
 //!   and the simplifier behind it, for any expression.
 //! - [`Chain`]: the text form, `(3, 2).permute(1, 0).reshape(3, 2)`, what others paste, and the same as calls of an
 //!   [`ArrayLibrary`].
-//! - [`report`]: answers as documents of JSON, for programs that store or send them.
+//! - [`json`]: answers as documents of JSON, for programs that store or send them.
 //!
 //! # Conventions
 //!
@@ -46,6 +46,7 @@ pub mod expr;
 mod fewest;
 pub mod fit;
 mod inverse;
+pub mod json;
 mod merge;
 mod movement;
 mod notation;
@@ -53,7 +54,6 @@ mod operation;
 mod per_axis;
 mod queries;
 mod readers;
-pub mod report;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape;

@@ -1,4 +1,4 @@
-//! Answers of the library as documents: the one place that says which fields their JSON has.
+//! Answers of the library as documents of JSON: the one place that says which fields they have.
 //!
 //! A [`Value`] is a document of JSON that has not been written yet. Everything that the library answers and that people
 //! store or send has a conversion into one; the command, the explorer's engine and other programs take their fields from
@@ -18,7 +18,7 @@
 //!
 //! ```
 //! use shapetracker::View;
-//! use shapetracker::report::Value;
+//! use shapetracker::json::Value;
 //!
 //! let view = View::contiguous([3, 2])?.permute([1, 0])?;
 //! assert_eq!(
@@ -46,7 +46,7 @@ use crate::{Error, UnitStep, Unmerged, View, Witness};
 /// space; with the feature `serde` a value can be serialized. Both recurse into lists and objects.
 ///
 /// ```
-/// use shapetracker::report::Value;
+/// use shapetracker::json::Value;
 ///
 /// let value = Value::Null.with("shape", &[2, 3][..]).with("mask", None::<i64>).with("contiguous", true);
 /// assert_eq!(value.to_string(), r#"{"shape":[2,3],"mask":null,"contiguous":true}"#);
@@ -75,7 +75,7 @@ impl Value {
     /// A value that is no object becomes one with this field only, so that objects can begin with [`Value::Null`].
     ///
     /// ```
-    /// use shapetracker::report::Value;
+    /// use shapetracker::json::Value;
     ///
     /// let value = Value::Null.with("axis", 0i64).with("size", 3i64).with("axis", 1i64);
     /// assert_eq!(value.to_string(), r#"{"axis":1,"size":3}"#);
@@ -99,7 +99,7 @@ impl Value {
     /// The same document without the fields of some names, in it and in everything that it holds.
     ///
     /// ```
-    /// use shapetracker::report::Value;
+    /// use shapetracker::json::Value;
     ///
     /// let step = Value::Null.with("from", 0i64).with("to", 4i64).with("moved", 4i64);
     /// let steps = Value::Null.with("steps", vec![step]);
@@ -120,7 +120,7 @@ impl Value {
     /// The value of a field; `None` where there is no such field, or no object.
     ///
     /// ```
-    /// use shapetracker::report::Value;
+    /// use shapetracker::json::Value;
     ///
     /// let value = Value::Null.with("axis", 1i64);
     /// assert_eq!(value.get("axis"), Some(&Value::Int(1)));
@@ -136,7 +136,7 @@ impl Value {
     /// The integer that this is, as a number or as a text of digits; see [`to_i_json`](Value::to_i_json).
     ///
     /// ```
-    /// use shapetracker::report::Value;
+    /// use shapetracker::json::Value;
     ///
     /// assert_eq!(Value::Int(-3).as_integer(), Some(-3));
     /// assert_eq!(Value::from("9223372036854775807").as_integer(), Some(i64::MAX));
@@ -155,7 +155,7 @@ impl Value {
     /// JavaScript does, would change it.
     ///
     /// ```
-    /// use shapetracker::report::Value;
+    /// use shapetracker::json::Value;
     ///
     /// let value = Value::from(&[4, i64::MAX][..]);
     /// assert_eq!(value.to_i_json(), r#"[4,"9223372036854775807"]"#);
