@@ -245,6 +245,7 @@ impl Mover {
     }
 
     /// All axes, in no order.
+    #[inline]
     pub(crate) fn axes(&self) -> impl Iterator<Item = &Axis> {
         let inner: SmallVec<[&Axis; 4]> = match &self.inner {
             Inner::Rows(axis, _) | Inner::Strided(axis) => SmallVec::from_iter([axis]),
@@ -258,6 +259,7 @@ impl Mover {
     }
 
     /// Whether it only fills.
+    #[inline]
     pub(crate) fn moves_nothing(&self) -> bool {
         matches!(self.inner, Inner::Rows(Axis { from: 0, .. }, _))
     }

@@ -71,6 +71,7 @@ pub(crate) struct Decided {
 impl Decided {
     /// What is left of the range where the form has a value. Where this is cut off at the ends of `i64` it is as far beyond
     /// all indices as before.
+    #[inline]
     pub(crate) fn range_from(&self, value: i64) -> Range<i64> {
         self.range.start.saturating_sub(value)..self.range.end.saturating_sub(value)
     }
@@ -203,6 +204,7 @@ fn decided(access: &Access, chosen: &Outside) -> (Vec<Decided>, SmallVec<[usize;
 }
 
 /// The steps at which their multiple by a factor lies in a range; begin and end.
+#[inline]
 pub(crate) fn steps_within(range: Range<i64>, factor: i64) -> (i64, i64) {
     let Range { start, end } = range;
     if factor > 0 {

@@ -87,6 +87,7 @@ impl Nest {
     }
 
     /// A box to move, whose first index lies at elements of the tracker's buffer and of the tensor.
+    #[inline]
     fn moved<'a>(&self, run: &Run<'a>, elements: (i64, i64), spans: &'a [Span]) -> Move<'a> {
         let Run { source, output, fill, stream } = *run;
         let (from, to) = self.sides(elements.0, elements.1);

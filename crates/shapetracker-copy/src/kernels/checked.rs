@@ -16,6 +16,7 @@ pub(crate) struct Checked(Mover);
 impl Deref for Checked {
     type Target = Mover;
 
+    #[inline]
     fn deref(&self) -> &Mover {
         &self.0
     }

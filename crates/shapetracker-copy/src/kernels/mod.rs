@@ -193,9 +193,10 @@ impl Move<'_> {
             0 <= start as i128 + side.start && start as i128 + side.end <= len as i128
         };
         let reads = !empty && !mover.moves_nothing();
-        assert!(!reads || inside(from.clone(), self.source.len()), "a box reads outside its buffer");
-        assert!(inside(to.clone(), self.output.len), "a box writes outside its buffer");
-        self.check_whole(if reads { from.0 } else { 0 }, to.0);
+        let (first_from, first_to) = (from.0, to.0);
+        assert!(!reads || inside(from, self.source.len()), "a box reads outside its buffer");
+        assert!(inside(to, self.output.len), "a box writes outside its buffer");
+        self.check_whole(if reads { first_from } else { 0 }, first_to);
     }
 
     /// Panics unless a box begins with whole elements on both sides: what is made of parts of two is perhaps no value of its
