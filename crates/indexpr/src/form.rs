@@ -18,7 +18,7 @@ pub(crate) type Atom = u32;
 ///     let i = domain.variable(0)?;
 ///     Some(Index::At(Form::constant(3)?.plus(-2, &i)?))
 /// });
-/// assert_eq!(built.unwrap().quasi_affine().unwrap().value().unwrap().to_string(), "-2*i0 + 3");
+/// assert_eq!(built.unwrap().quasi_affine().unwrap().value().unwrap().to_string(), "-i0*2 + 3");
 /// ```
 //
 // Terms are sorted by atom, and no coefficient is zero or `i64::MIN`, nor is the constant `i64::MIN`: every number in a

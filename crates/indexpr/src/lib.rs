@@ -51,6 +51,7 @@ mod parse;
 mod print;
 mod quasi;
 mod render;
+mod rounding;
 mod simplify;
 pub mod text;
 

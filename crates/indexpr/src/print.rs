@@ -3,6 +3,7 @@
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Node};
 use crate::parse::{Syntax, binding};
+use crate::rounding::{Rounding, divides};
 
 /// The longest text in bytes. What a graph shares is written out wherever it is used, which can be without end.
 const LONGEST: usize = 1 << 24;
@@ -206,42 +207,34 @@ impl Writer<'_> {
         let sign = sign(op, Syntax::C);
         let (dividend, divisor) = (Operand(a, binding::PRODUCT), Operand(b, binding::SIGN));
         let plain = [dividend, Text(sign), divisor];
-        let ((low, high), (least, _)) = (self.graph.range(a), self.graph.range(b));
-        if self.graph.quotient_is_positive(a, b) || self.divides(a, b) {
-            return self.write(binds, binding::PRODUCT, &plain);
-        }
-        // With a constant divisor, a multiple of it makes the dividend positive.
-        if let Node::Int(divisor) = self.graph.node(b)
-            && let Some(size) = divisor.checked_abs()
-        {
-            let most = if divisor > 0 { -i128::from(low) } else { i128::from(high) };
-            let times = (most + i128::from(size) - 1) / i128::from(size);
-            let shift = times * i128::from(size);
-            let largest = if divisor > 0 { i128::from(high) + shift } else { shift - i128::from(low) };
-            if largest <= i64::MAX.into() {
-                let (times, shift) = (Int(times as i64), Int(shift as i64));
-                let shifted = match divisor {
-                    1.. => [Operand(a, binding::SUM), Text(" + "), shift],
-                    _ => [shift, Text(" - "), Operand(a, binding::SUM + 1)],
+        let (dividends, divisors) = (self.graph.range(a), self.graph.range(b));
+        match Rounding::of(dividends, divisors, divides(self.graph, a, b), i64::MAX) {
+            Rounding::AsIs => return self.write(binds, binding::PRODUCT, &plain),
+            Rounding::Raised { times, shift } => {
+                let positive = divisors.0 > 0;
+                let (times, shift, size) = (Int(times), Int(shift), Int(divisors.0.abs()));
+                let [x, y, z] = match positive {
+                    true => [Operand(a, binding::SUM), Text(" + "), shift],
+                    false => [shift, Text(" - "), Operand(a, binding::SUM + 1)],
                 };
-                let [x, y, z] = shifted;
-                let quotient = [Text("("), x, y, z, Text(")"), Text(sign), Int(size)];
+                let quotient = [Text("("), x, y, z, Text(")"), Text(sign), size];
                 let [open, x, y, z, close, sign, size] = quotient;
                 return match op {
                     Binary::Div => {
                         let all = [open, x, y, z, close, sign, size, Text(" - "), times];
                         self.write(binds, binding::SUM, &all);
                     }
-                    _ if divisor > 0 => self.write(binds, binding::PRODUCT, &quotient),
+                    _ if positive => self.write(binds, binding::PRODUCT, &quotient),
                     _ => {
                         let all = [Text("-("), open, x, y, z, close, sign, size, Text(")")];
                         self.write(binds, binding::SIGN, &all);
                     }
                 };
             }
+            Rounding::Corrected => {}
         }
         // The remainder tells whether the quotient was rounded up.
-        let rounded_up = if least > 0 { Text(" < 0 ? ") } else { Text(" > 0 ? ") };
+        let rounded_up = if divisors.0 > 0 { Text(" < 0 ? ") } else { Text(" > 0 ? ") };
         let change = match op {
             Binary::Div => [Text(" - "), Int(1)],
             _ => [Text(" + "), Operand(b, binding::SUM + 1)],
@@ -249,13 +242,6 @@ impl Writer<'_> {
         let all = [dividend, Text(" % "), divisor, rounded_up];
         let all = all.into_iter().chain(plain).chain(change).chain([Text(" : ")]).chain(plain);
         self.write(binds, binding::CHOICE, &all.collect::<Vec<_>>());
-    }
-
-    /// Whether a divisor is a constant that always goes into a number.
-    fn divides(&self, a: Expr, b: Expr) -> bool {
-        let (modulus, residue) = self.graph.congruence(a);
-        let multiple = |value: i64, of: i64| value.wrapping_rem(of) == 0;
-        matches!(self.graph.node(b), Node::Int(b) if multiple(modulus, b) && multiple(residue, b))
     }
 
     /// Whether a difference is written with a sign: `-3` is a literal, so that `0 - 3` must be something else.

@@ -21,7 +21,7 @@ pub enum Term {
 /// let form = Linear::new(7, [(Term::Variable(1), 3), (Term::Variable(0), 12), (Term::Variable(1), -3)]).unwrap();
 /// assert_eq!(form.terms(), [(Term::Variable(0), 12)]);
 /// assert_eq!(form.constant(), 7);
-/// assert_eq!(form.to_string(), "12*i0 + 7");
+/// assert_eq!(form.to_string(), "i0*12 + 7");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Linear {
@@ -107,7 +107,7 @@ impl Linear {
     /// use indexpr::{Linear, Term};
     ///
     /// let i = Linear::from(Term::Variable(0));
-    /// assert_eq!(Linear::constant_form(5).plus(-2, &i).unwrap().to_string(), "-2*i0 + 5");
+    /// assert_eq!(Linear::constant_form(5).plus(-2, &i).unwrap().to_string(), "-i0*2 + 5");
     /// ```
     pub fn plus(&self, factor: i64, other: &Linear) -> Option<Linear> {
         let mut sum = self.clone();
@@ -143,6 +143,30 @@ impl Linear {
         self.terms.iter().filter_map(|(term, _)| if let Term::Variable(at) = term { Some(*at) } else { None })
     }
 
+    /// The same form with another constant.
+    ///
+    /// ```
+    /// use indexpr::{Linear, Term};
+    /// assert_eq!(Linear::from(Term::Variable(0)).with_constant(-4).to_string(), "i0 - 4");
+    /// ```
+    #[must_use]
+    pub fn with_constant(mut self, constant: i64) -> Linear {
+        self.constant = constant;
+        self
+    }
+
+    /// The same form without a term.
+    ///
+    /// ```
+    /// use indexpr::{Linear, Term};
+    /// assert_eq!(Linear::from(Term::Variable(0)).without(Term::Variable(0)), Linear::default());
+    /// ```
+    #[must_use]
+    pub fn without(mut self, term: Term) -> Linear {
+        self.terms.retain(|(other, _)| *other != term);
+        self
+    }
+
     /// Whether it has no floors in it: it is affine.
     pub fn is_affine(&self) -> bool {
         // Floors come last.
@@ -164,7 +188,7 @@ impl From<Term> for Linear {
     }
 }
 
-/// Writes `12*i0 + q1 - 3`: `i` for variables, `q` for floors.
+/// Writes `i0*12 + q1 - 3`: `i` for variables, `q` for floors.
 impl fmt::Display for Linear {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut first = true;
@@ -176,12 +200,12 @@ impl fmt::Display for Linear {
                 (false, false) => " + ",
             })?;
             first = false;
-            if coefficient.unsigned_abs() != 1 {
-                write!(f, "{}*", coefficient.unsigned_abs())?;
-            }
             match term {
                 Term::Variable(at) => write!(f, "i{at}")?,
                 Term::Floor(at) => write!(f, "q{at}")?,
+            }
+            if coefficient.unsigned_abs() != 1 {
+                write!(f, "*{}", coefficient.unsigned_abs())?;
             }
         }
         match (first, self.constant) {

@@ -68,8 +68,8 @@ impl Graph {
     /// let index = graph.parse("x % 10 + x // 10 * 12", Syntax::Python)?;
     /// let valid = graph.parse("x % 10 >= 3", Syntax::Python)?;
     /// let forms = graph.quasi_affine(index, valid)?.unwrap();
-    /// assert_eq!(forms.value().unwrap().to_string(), "i0 + 2*q0");
-    /// assert_eq!(forms.conditions()[0].form.to_string(), "i0 - 10*q0");
+    /// assert_eq!(forms.value().unwrap().to_string(), "i0 + q0*2");
+    /// assert_eq!(forms.conditions()[0].form.to_string(), "i0 - q0*10");
     ///
     /// let square = graph.parse("x * x", Syntax::Python)?;
     /// assert!(graph.quasi_affine(square, valid)?.is_none());

@@ -10,9 +10,9 @@
 
 use std::mem::MaybeUninit;
 
+use shapetracker::expr::Term;
 use smallvec::SmallVec;
 
-use crate::form::Atom;
 use crate::join::{continues, joined};
 use crate::memory;
 use crate::mover::{Axis, Inner, Mover};
@@ -329,8 +329,8 @@ fn is_separate(nest: &Nest) -> bool {
     let most = |axis: &Axis| {
         let steps = nest.decided.iter().filter_map(|condition: &Decided| {
             let (_, factor) = condition.along.filter(|(span, _)| axis.span == Some(*span))?;
-            let is_constant = condition.form.terms.is_empty();
-            is_constant.then(|| steps_within(condition.range_from(condition.form.constant), factor))
+            let is_constant = condition.form.terms().is_empty();
+            is_constant.then(|| steps_within(condition.range_from(condition.form.constant()), factor))
         });
         let (begin, end) =
             steps.fold((0, axis.count as i64), |(begin, end), (first, last)| (begin.max(first), end.min(last)));
@@ -339,13 +339,14 @@ fn is_separate(nest: &Nest) -> bool {
     let unit = ((nest.mover.unit / nest.width) as i64, width);
     let axes = nest.mover.axes().map(|axis| (most(axis), axis.to as i64));
     let mut loops: SmallVec<[Written; 8]> = axes.chain([unit]).collect();
-    let of_loops = |atom: &Atom| matches!(atom, Atom::Axis(axis) if stepwise(nest).iter().any(|(of, _)| of == axis));
-    let in_order = nest.address.terms.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    if !in_order || !nest.address.terms.iter().all(|(atom, _)| of_loops(atom)) {
+    let of_loops =
+        |atom: &Term| matches!(atom, Term::Variable(axis) if stepwise(nest).iter().any(|(of, _)| of == axis));
+    let in_order = nest.address.terms().windows(2).all(|pair| pair[0].0 < pair[1].0);
+    if !in_order || !nest.address.terms().iter().all(|(atom, _)| of_loops(atom)) {
         return false;
     }
     for (axis, extent) in stepwise(nest) {
-        let Some(stride) = nest.address.factor(Atom::Axis(*axis)).checked_mul(width) else { return false };
+        let Some(stride) = nest.address.coefficient(Term::Variable(*axis)).checked_mul(width) else { return false };
         loops.push((extent.count, stride));
     }
     loops.sort_unstable_by_key(|(_, stride)| stride.unsigned_abs());

@@ -7,10 +7,11 @@
 
 use std::ops::Range;
 
+use shapetracker::expr::{Floor, Linear, Term};
 use smallvec::SmallVec;
 
 use crate::cover::{Extent, Region};
-use crate::form::{Access, Atom, Condition, Floor, Form};
+use crate::form::{Access, Condition};
 use crate::kernels::{Checked, Small};
 use crate::mover::{Axes, Axis, Inner, Mover};
 
@@ -42,7 +43,7 @@ pub(crate) struct Nest {
     /// The conditions as the tracker has them, for those who read the plan.
     pub(crate) conditions: Vec<Condition>,
     /// The address where all that is moved along is at its first index.
-    pub(crate) address: Form,
+    pub(crate) address: Linear,
     /// The lengths of the axes of which each turn moves a range. The last one is that of all data, an axis of one step or
     /// the one that leaps, if there are conditions that are left to it.
     pub(crate) spans: SmallVec<[usize; 4]>,
@@ -61,7 +62,7 @@ pub(crate) struct Nest {
 /// A condition without the one axis that is moved along, if there is one in it: of that the condition is a range.
 #[derive(Clone, Debug)]
 pub(crate) struct Decided {
-    pub(crate) form: Form,
+    pub(crate) form: Linear,
     pub(crate) range: Range<i64>,
     /// The span of the axis, and the axis' factor.
     pub(crate) along: Option<(usize, i64)>,
@@ -88,7 +89,8 @@ impl Nest {
         if !can_be_counted(extents, access, width) {
             return None;
         }
-        let never = |Condition { form, range }: &Condition| form.terms.is_empty() && !range.contains(&form.constant);
+        let never =
+            |Condition { form, range }: &Condition| form.terms().is_empty() && !range.contains(&form.constant());
         if let Some(condition) = access.conditions.iter().find(|condition| never(condition)) {
             return Nest::without_data(direction, width, region, condition);
         }
@@ -105,10 +107,10 @@ impl Nest {
             if chosen.contains(number) && leaping != Some(number) {
                 continue;
             }
-            let factor = address.factor(Atom::Axis(number));
+            let factor = address.coefficient(Term::Variable(number));
             let span = spanned.iter().position(|of| *of == number);
             axes.push(Axis { span, ..axis(direction, width, *extent, factor)? });
-            address.terms.retain(|(atom, _)| *atom != Atom::Axis(number));
+            address = address.without(Term::Variable(number));
         }
         if leaping.is_none() && decided.iter().any(|condition| condition.along.is_none()) {
             axes.push(Axis { span: Some(spans.len()), ..Axis::new(1, 0, 0) });
@@ -151,7 +153,7 @@ impl Nest {
             floors: Vec::new(),
             decided: vec![Decided { form, range, along: None }],
             conditions: Vec::new(),
-            address: Form::default(),
+            address: Linear::default(),
             spans: SmallVec::from_elem(1, 1),
             leap_span: 1,
             mover: Checked::new(Mover::margins(width, &axes), width),
@@ -166,7 +168,7 @@ impl Nest {
 /// before it does, which is no harm: such sums wrap, and wrap back.
 fn can_be_counted(extents: &[Extent], access: &Access, width: usize) -> bool {
     extents.iter().enumerate().all(|(axis, extent)| {
-        let factor = access.address.factor(Atom::Axis(axis));
+        let factor = access.address.coefficient(Term::Variable(axis));
         let steps = [factor, extent.stride].map(|step| i128::from(step).abs() * i128::from(extent.count));
         steps.iter().all(|step| step.checked_mul(width as i128).is_some_and(|bytes| bytes <= MOST_BYTES))
     })
@@ -185,14 +187,14 @@ fn decided(access: &Access, chosen: &Outside) -> (Vec<Decided>, SmallVec<[usize;
     let mut spanned: SmallVec<[usize; 4]> = SmallVec::new();
     let decided = access.conditions.iter().map(|Condition { form, range }| {
         let mut form = form.clone();
-        let inside = form.axes().find(|axis| !chosen.contains(*axis));
+        let inside = form.variables().find(|axis| !chosen.contains(*axis));
         let along = inside.map(|axis| {
             let span = spanned.iter().position(|of| *of == axis).unwrap_or_else(|| {
                 spanned.push(axis);
                 spanned.len() - 1
             });
-            let factor = form.factor(Atom::Axis(axis));
-            form.terms.retain(|(atom, _)| *atom != Atom::Axis(axis));
+            let factor = form.coefficient(Term::Variable(axis));
+            form = std::mem::take(&mut form).without(Term::Variable(axis));
             (span, factor)
         });
         Decided { form, range: range.clone(), along }
@@ -232,7 +234,7 @@ impl Outside {
     /// The choice with the fewest turns so that every floor is decided outside, and every condition but for one axis. Of the
     /// axes in floors each is tried as the one that leaps.
     pub(crate) fn choose(extents: &[Extent], access: &Access) -> Outside {
-        let mut divided: Vec<usize> = access.floors.iter().flat_map(|floor| floor.form.axes()).collect();
+        let mut divided: Vec<usize> = access.floors.iter().flat_map(|floor| floor.numerator.variables()).collect();
         divided.sort_unstable();
         divided.dedup();
         let candidates = divided.iter().map(|axis| Some(*axis));
@@ -251,8 +253,8 @@ impl Outside {
         // A condition that changes with what leaps, or with floors, is decided outside altogether.
         for condition in &access.conditions {
             let form = &condition.form;
-            if form.has_floors() || leaping.is_some_and(|axis| form.factor(Atom::Axis(axis)) != 0) {
-                outside.extend(form.axes().filter(|axis| Some(*axis) != leaping));
+            if !form.is_affine() || leaping.is_some_and(|axis| form.coefficient(Term::Variable(axis)) != 0) {
+                outside.extend(form.variables().filter(|axis| Some(*axis) != leaping));
             }
         }
         // The others keep one axis inside: the longest, and rather one along which the tensor is contiguous.
@@ -262,9 +264,11 @@ impl Outside {
             if stride.abs() == 1 { count.saturating_mul(CONTIGUOUS) } else { count }
         });
         for axis in by_count {
-            let several = |form: &Form| form.axes().filter(|axis| !outside.contains(axis)).count() > 1;
+            let several = |form: &Linear| form.variables().filter(|axis| !outside.contains(axis)).count() > 1;
             let mut forms = access.conditions.iter().map(|condition| &condition.form);
-            if !outside.contains(&axis) && forms.any(|form| form.factor(Atom::Axis(axis)) != 0 && several(form)) {
+            if !outside.contains(&axis)
+                && forms.any(|form| form.coefficient(Term::Variable(axis)) != 0 && several(form))
+            {
                 outside.push(axis);
             }
         }
@@ -273,8 +277,10 @@ impl Outside {
         let mut moves: f64 = outside.iter().map(|axis| count(*axis)).product();
         if let Some(axis) = leaping {
             let breaks = |factor: i64, divisor: f64| factor.unsigned_abs() as f64 * count(axis) / divisor;
-            let floors =
-                access.floors.iter().map(|floor| breaks(floor.form.factor(Atom::Axis(axis)), floor.divisor as f64));
+            let floors = access
+                .floors
+                .iter()
+                .map(|floor| breaks(floor.numerator.coefficient(Term::Variable(axis)), floor.divisor as f64));
             moves *= 1.0 + floors.sum::<f64>().min(count(axis));
             outside.push(axis);
         }

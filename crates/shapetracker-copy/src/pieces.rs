@@ -8,11 +8,12 @@
 //!
 //! This decides where to cut ([`Cut`]); that the parts are all of the region is the matter of [`Region`].
 
+use shapetracker::expr::Term;
 use shapetracker::{ShapeTracker, View};
 
 use crate::Error;
 use crate::cover::{Extent, Region};
-use crate::form::{Access, Atom, Condition};
+use crate::form::{Access, Condition};
 use crate::join::{continues, joined};
 use crate::nest::{Outside, steps_within};
 
@@ -153,20 +154,20 @@ impl Piece {
         if access.floors.is_empty() && !outside() {
             return None;
         }
-        for Condition { form, range } in access.conditions.iter().filter(|condition| !condition.form.has_floors()) {
+        for Condition { form, range } in access.conditions.iter().filter(|condition| !condition.form.is_affine()) {
             let count = |axis: usize| extents[axis].count;
-            let Some(longest) = form.axes().max_by_key(|axis| count(*axis)) else { continue };
+            let Some(longest) = form.variables().max_by_key(|axis| count(*axis)) else { continue };
             // The least and the most that the other axes make of the form.
-            let mut rest = (form.constant, form.constant);
-            for axis in form.axes().filter(|axis| *axis != longest) {
-                let most = form.factor(Atom::Axis(axis)).saturating_mul(count(axis) - 1);
+            let mut rest = (form.constant(), form.constant());
+            for axis in form.variables().filter(|axis| *axis != longest) {
+                let most = form.coefficient(Term::Variable(axis)).saturating_mul(count(axis) - 1);
                 rest = (rest.0.saturating_add(most.min(0)), rest.1.saturating_add(most.max(0)));
             }
             let range = range.start.saturating_sub(rest.0)..range.end.saturating_sub(rest.1);
-            let (begin, end) = steps_within(range, form.factor(Atom::Axis(longest)));
+            let (begin, end) = steps_within(range, form.coefficient(Term::Variable(longest)));
             let inside = |number: i64| number.clamp(0, count(longest));
             let (begin, end) = (inside(begin), inside(end));
-            if form.axes().count() > 1 && 2 * (end - begin) > count(longest) {
+            if form.variables().count() > 1 && 2 * (end - begin) > count(longest) {
                 return Some(Cut::Along(longest, vec![(begin, true), (end, true), (count(longest), true)]));
             }
         }

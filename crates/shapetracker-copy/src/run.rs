@@ -8,10 +8,10 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use shapetracker::expr::{Linear, Term};
 use smallvec::SmallVec;
 
 use crate::Threads;
-use crate::form::{Atom, Form};
 use crate::kernels::{Checked, Move, Output, Span, Stream};
 use crate::mover::{Axis, Inner};
 use crate::nest::{Direction, Nest, steps_within, up};
@@ -63,7 +63,7 @@ impl Nest {
     pub(crate) unsafe fn run(&self, run: &Run, threads: &Threads, bytes: usize) {
         if let (Some(small), true) = (&self.small, bytes <= ONE_THREAD) {
             // SAFETY: this thread is the only one.
-            return unsafe { small.run(&self.moved(run, (self.address.constant, self.start), &[])) };
+            return unsafe { small.run(&self.moved(run, (self.address.constant(), self.start), &[])) };
         }
         let (turns, steps) = (self.turns(), 0..self.steps());
         if threads.count() == 1 || bytes <= ONE_THREAD {
@@ -170,11 +170,11 @@ impl<'a> Inside<'a> {
     }
 
     /// The value of a form of loops outside and floors.
-    fn value(&self, form: &Form) -> i64 {
-        form.terms.iter().fold(form.constant, |sum, (atom, factor)| {
+    fn value(&self, form: &Linear) -> i64 {
+        form.terms().iter().fold(form.constant(), |sum, (atom, factor)| {
             let value = match atom {
-                Atom::Axis(axis) => self.at[self.loop_of(*axis)],
-                Atom::Floor(floor) => self.floors[*floor],
+                Term::Variable(axis) => self.at[self.loop_of(*axis)],
+                Term::Floor(floor) => self.floors[*floor],
             };
             sum.wrapping_add(factor.wrapping_mul(value))
         })
@@ -187,7 +187,7 @@ impl<'a> Inside<'a> {
     fn decide_floors(&mut self) {
         self.floors.clear();
         for floor in &self.nest.floors {
-            let value = self.value(&floor.form).div_euclid(floor.divisor);
+            let value = self.value(&floor.numerator).div_euclid(floor.divisor);
             self.floors.push(value);
         }
     }
@@ -241,8 +241,8 @@ impl<'a> Inside<'a> {
                 alike = alike.min(up(distance, factor.saturating_abs())).max(1);
             };
             for (floor, value) in self.nest.floors.iter().zip(&self.floors) {
-                let factor = floor.form.factor(Atom::Axis(axis));
-                let rest = self.value(&floor.form).wrapping_sub(value.wrapping_mul(floor.divisor));
+                let factor = floor.numerator.coefficient(Term::Variable(axis));
+                let rest = self.value(&floor.numerator).wrapping_sub(value.wrapping_mul(floor.divisor));
                 match factor {
                     0 => {}
                     1.. => until(floor.divisor - rest, factor),
@@ -250,7 +250,7 @@ impl<'a> Inside<'a> {
                 }
             }
             for condition in &self.nest.decided {
-                let factor = condition.form.factor(Atom::Axis(axis));
+                let factor = condition.form.coefficient(Term::Variable(axis));
                 let value = self.value(&condition.form);
                 let Range { start: low, end: high } = condition.range;
                 match factor {

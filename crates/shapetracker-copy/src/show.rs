@@ -2,34 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::form::{Atom, Condition, Form};
+use crate::form::Condition;
 use crate::mover::{Axis, Inner, Loop, Mover, Tiles};
 use crate::nest::{Direction, Nest};
-
-impl Display for Form {
-    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
-        for (at, (atom, factor)) in self.terms.iter().enumerate() {
-            match (at, *factor < 0) {
-                (0, true) => f.write_str("-")?,
-                (0, false) => {}
-                (_, true) => f.write_str(" - ")?,
-                (_, false) => f.write_str(" + ")?,
-            }
-            match atom {
-                Atom::Axis(axis) => write!(f, "i{axis}")?,
-                Atom::Floor(floor) => write!(f, "q{floor}")?,
-            }
-            if factor.unsigned_abs() != 1 {
-                write!(f, "*{}", factor.unsigned_abs())?;
-            }
-        }
-        match (self.terms.is_empty(), self.constant) {
-            (true, constant) => write!(f, "{constant}"),
-            (false, 0) => Ok(()),
-            (false, constant) => write!(f, " {} {}", if constant < 0 { '-' } else { '+' }, constant.unsigned_abs()),
-        }
-    }
-}
 
 impl Display for Condition {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
@@ -67,7 +42,7 @@ impl Nest {
         }
         let indent = 2 * depth;
         for (at, floor) in self.floors.iter().enumerate() {
-            writeln!(f, "{:indent$}q{at} = ({}) // {}", "", floor.form, floor.divisor)?;
+            writeln!(f, "{:indent$}q{at} = ({}) // {}", "", floor.numerator, floor.divisor)?;
         }
         for condition in &self.conditions {
             writeln!(f, "{:indent$}data where {condition}", "")?;

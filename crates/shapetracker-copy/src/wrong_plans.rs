@@ -3,10 +3,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use shapetracker::expr::Linear;
 use shapetracker::{Chain, ShapeTracker};
 
 use crate::cover::{Reading, Region, Writing};
-use crate::form::{Access, Form};
+use crate::form::Access;
 use crate::kernels::Checked;
 use crate::mover::{Axis, Inner, Loop, Mover};
 use crate::nest::{Decided, Direction, Nest};
@@ -129,7 +130,7 @@ fn ranges_that_contradict_their_axes() {
     refuses(MASKED_TILES, "not filled", |parts| parts[0].1.margins = Some(parts[0].1.mover.clone()));
     refuses(LEAPS, "a leap has a range", |parts| {
         let (_, nest) = parts.iter_mut().find(|(_, nest)| nest.leaps).unwrap();
-        nest.decided.push(Decided { form: Form::default(), range: 0..1, along: Some((nest.leap_span, 1)) });
+        nest.decided.push(Decided { form: Linear::default(), range: 0..1, along: Some((nest.leap_span, 1)) });
     });
     refuses(LEAPS, "one axis", |parts| parts.iter_mut().for_each(|(_, nest)| nest.leap_span += 1));
 }
@@ -216,17 +217,20 @@ fn wrong_addresses() {
     for text in [TRANSPOSE, MASKED_ROWS, MASKED_TILES, LEAPS] {
         read(text, |_| ());
         for change in [
-            |access: &mut Access| access.address.constant += 7,
-            |access: &mut Access| access.address.constant -= 7,
-            |access: &mut Access| access.address.constant = i64::MAX / 4,
-            |access: &mut Access| access.address.terms.iter_mut().for_each(|(_, factor)| *factor *= -3),
+            |access: &mut Access| shift(&mut access.address, 7),
+            |access: &mut Access| shift(&mut access.address, -7),
+            |access: &mut Access| set(&mut access.address, i64::MAX / 4),
+            |access: &mut Access| {
+                let scaled = access.address.terms().iter().map(|(term, factor)| (*term, factor * -3));
+                access.address = Linear::new(access.address.constant(), scaled).unwrap();
+            },
         ] {
             assert!(panic_of(|| read(text, change)).contains("outside its buffer"), "{text}");
         }
         for change in [
-            |access: &mut Access| access.address = Form::default(),
-            |access: &mut Access| access.address.constant = i64::MIN,
-            |access: &mut Access| access.floors.iter_mut().for_each(|floor| floor.form.constant -= 1000),
+            |access: &mut Access| access.address = Linear::default(),
+            |access: &mut Access| set(&mut access.address, i64::MIN),
+            |access: &mut Access| access.floors.iter_mut().for_each(|floor| shift(&mut floor.numerator, -1000)),
             |access: &mut Access| access.floors.iter_mut().for_each(|floor| floor.divisor *= 1000),
             |access: &mut Access| {
                 let ranges = access.conditions.iter_mut().map(|condition| &mut condition.range);
@@ -244,7 +248,7 @@ fn wrong_addresses() {
 fn addresses_inside_an_element() {
     let plan = |whole: Region| {
         let mut access = Access::of(&tracker("(4, 6).step(1, 2)")).unwrap();
-        access.address.constant = 0x5555_5555_5555_5556; // Thrice that is 2 more than 2^64.
+        set(&mut access.address, 0x5555_5555_5555_5556); // Thrice that is 2 more than 2^64.
         let nest = Nest::new(Direction::Read, 3, &whole, &access).unwrap();
         Ok(vec![(whole, nest)])
     };
@@ -286,4 +290,12 @@ fn threads_share_only_what_is_separate() {
         writing.run(&source, &mut several, &Threads::new(3).unwrap());
         assert!(one == several, "{text}");
     }
+}
+
+fn set(form: &mut Linear, constant: i64) {
+    *form = std::mem::take(form).with_constant(constant);
+}
+
+fn shift(form: &mut Linear, by: i64) {
+    set(form, form.constant() + by);
 }

@@ -13,8 +13,8 @@ use crate::merge::equation::Work;
 use crate::merge::level::{Affine, Level};
 use crate::merge::stack::Stacked;
 use crate::shape::unravel;
-use crate::tuple::tuple;
 use crate::{Dims, ShapeTracker, View};
+use indexpr::text::tuple;
 
 /// How the elements of a tracker are read: the address as a linear form over the axes and floors, and the conditions
 /// under which an element has one.
@@ -109,7 +109,7 @@ impl Access {
     ///
     /// ```
     /// let access = shapetracker::ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.access()?;
-    /// assert_eq!(access.address().unwrap().to_string(), "i0 + 2*i1");
+    /// assert_eq!(access.address().unwrap().to_string(), "i0 + i1*2");
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn address(&self) -> Option<&Linear> {
@@ -132,7 +132,7 @@ impl Access {
     /// ```
     /// let st = shapetracker::ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([6])?;
     /// let access = st.access()?;
-    /// assert_eq!(access.address().unwrap().to_string(), "2*i0 - 5*q0");
+    /// assert_eq!(access.address().unwrap().to_string(), "i0*2 - q0*5");
     /// let [floor] = access.floors() else { panic!() };
     /// assert_eq!((floor.numerator.to_string(), floor.divisor), ("i0".to_owned(), 3));
     /// # Ok::<(), shapetracker::Error>(())
@@ -182,7 +182,7 @@ impl Access {
     /// The one affine map that gives the address wherever there is one, if it was found: an address without a floor.
     ///
     /// A view is always one. A stack of views that no single view can replace may still be one, valid on a set that is no
-    /// box; two thirds of the stacks that real models leave are. `None` says that a floor is left, not that there is no
+    /// box: of the stacks of several views that were recorded from real models, 1,657 of 2,451 are. `None` says that a floor is left, not that there is no
     /// such map: of 708 random stacks that brute force found affine where valid, 3 keep a division.
     /// [`ShapeTracker::real_strides`] decides axis by axis.
     ///

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Dims;
-use crate::tuple::tuple;
+use indexpr::text::tuple;
 
 /// Why an operation could not be done: the operation, the axis and the numbers that do not fit.
 ///

@@ -58,7 +58,6 @@ pub mod report;
 mod serde;
 mod shape;
 mod tracker;
-mod tuple;
 mod verdict;
 mod view;
 mod walk;
@@ -96,7 +95,7 @@ struct Readme;
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 pub mod text {
-    pub use crate::tuple::{Tuple, tuple, tuple_of_pairs};
+    pub use indexpr::text::{Tuple, tuple, tuple_of_pairs};
 }
 
 #[cfg(test)]

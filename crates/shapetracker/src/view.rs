@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::error::{Error, Fault};
 use crate::shape::{MAX_RANK, checked_numel, row_major};
-use crate::tuple::{tuple, tuple_of_pairs};
 use crate::{Dims, Ranges};
+use indexpr::text::{tuple, tuple_of_pairs};
 
 /// A strided view in canonical form: a shape, one stride per axis, an offset, and the box of indices that are valid.
 ///

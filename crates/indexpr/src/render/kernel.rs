@@ -6,6 +6,7 @@ use super::{Language, Reason, Unsupported, constant, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::index::IndexExpr;
 use crate::list::sort_short_by_key;
+use crate::text::tuple;
 
 pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     match language {
@@ -346,12 +347,4 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
         made.insert(part, expr);
     }
     Some((new, roots.iter().map(|root| made[root]).collect()))
-}
-
-/// Numbers the way Python writes a tuple.
-fn tuple(items: &[i64]) -> String {
-    match items {
-        [item] => format!("({item},)"),
-        _ => format!("({})", items.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
-    }
 }

@@ -3,6 +3,7 @@
 use super::{Reason, literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::int::bits;
+use crate::rounding::{Rounding, divides};
 
 /// A language whose expressions look like those of C, more or less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,21 +216,19 @@ impl Program {
                 let operand = self.int(if quotient { least.trailing_zeros().into() } else { least - 1 });
                 return self.infix(if quotient { Infix::Shift } else { Infix::Mask }, a, operand);
             }
-            // What divides is never negative once a multiple of the divisor is added to it.
-            let times = -i128::from(low.min(0).div_euclid(least));
-            let shift = times * i128::from(least);
-            let fits = i128::from(high) + shift <= self.most();
-            if times > 0 && !exact && self.dialect != Dialect::Rust && fits && shift <= self.most() {
-                let shift = self.int(shift as i64);
-                let a = self.sum(a, shift);
-                let times = self.int(times as i64);
-                let result = self.infix(if quotient { div } else { modulo }, a, b);
-                return if quotient { self.infix(Infix::Sub, result, times) } else { result };
-            }
         }
-        // Rounding towards zero is rounding down where the quotient is not negative.
-        let positive = (low >= 0 && least > 0) || (high <= 0 && most < 0);
-        if quotient && (positive || exact) {
+        let rounding = Rounding::of((low, high), (least, most), exact, self.most());
+        if let Rounding::Raised { times, shift } = rounding
+            && least > 0
+            && self.dialect != Dialect::Rust
+        {
+            let (shift, times) = (self.int(shift), self.int(times));
+            let a = self.sum(a, shift);
+            let result = self.infix(if quotient { div } else { modulo }, a, b);
+            return if quotient { self.infix(Infix::Sub, result, times) } else { result };
+        }
+        let positive = Rounding::of((low, high), (least, most), false, self.most()) == Rounding::AsIs;
+        if quotient && rounding == Rounding::AsIs {
             return self.infix(div, a, b);
         }
         if self.dialect == Dialect::Rust && least > 0 && !positive {
@@ -254,7 +253,7 @@ impl Program {
 
     /// What a division leaves that rounds towards zero.
     fn remainder(&mut self, (a, low): (Place, i64), (b, most): (Place, i64)) -> Place {
-        if i128::from(low) != -self.most() - 1 || most != -1 {
+        if low != -self.most() - 1 || most != -1 {
             return self.infix(Infix::Mod, a, b);
         }
         // The smallest number by -1 is past the type, and processors that refuse the quotient refuse the remainder.
@@ -274,7 +273,7 @@ impl Program {
             (Infix::Sub, Op::Int(known)) => more.checked_sub(known),
             _ => None,
         };
-        match both.filter(|both| i128::from(both.unsigned_abs()) <= self.most()) {
+        match both.filter(|both| both.unsigned_abs() <= self.most().unsigned_abs()) {
             Some(both) => {
                 let both = self.int(both);
                 self.infix(Infix::Add, x, both)
@@ -324,7 +323,7 @@ impl Program {
 
     /// An operation on two operands, without those that change nothing and with signs where they read best.
     pub(super) fn infix(&mut self, op: Infix, a: Place, b: Place) -> Place {
-        let has_opposite = |value: i64| i128::from(value) >= -self.most();
+        let has_opposite = |value: i64| value >= -self.most();
         match (op, self.op(a), self.op(b)) {
             (Infix::Add, Op::Int(0), _)
             | (Infix::Mul, Op::Int(1), _)
@@ -360,8 +359,8 @@ impl Program {
     }
 
     /// The largest number of the type.
-    fn most(&self) -> i128 {
-        if self.wide { i64::MAX.into() } else { i32::MAX.into() }
+    fn most(&self) -> i64 {
+        if self.wide { i64::MAX } else { i32::MAX.into() }
     }
 
     pub(super) fn push(&mut self, op: Op) -> Place {
@@ -378,11 +377,4 @@ impl Program {
         self.known.insert(op, self.ops.len() - 1);
         self.ops.len() - 1
     }
-}
-
-/// Whether a divisor is a constant that always goes into a number.
-fn divides(graph: &Graph, a: Expr, b: Expr) -> bool {
-    let (modulus, residue) = graph.congruence(a);
-    let multiple = |value: i64, of: i64| value.wrapping_rem(of) == 0;
-    matches!(graph.node(b), Node::Int(b) if multiple(modulus, b) && multiple(residue, b))
 }

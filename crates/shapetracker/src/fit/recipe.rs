@@ -2,8 +2,8 @@
 
 use super::Blocked;
 use crate::notation::{ArrayLibrary, list};
-use crate::tuple::tuple;
 use crate::{Dims, View};
+use indexpr::text::tuple;
 
 impl Blocked {
     /// The copy and the view of it as a line of Python for an array `x` of a library, NumPy under the name `np`. The

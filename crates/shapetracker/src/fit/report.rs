@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Blocked, Explanation, Outcome};
 use crate::View;
 use crate::notation::ArrayLibrary;
-use crate::tuple::{tuple, tuple_of_pairs};
+use indexpr::text::{tuple, tuple_of_pairs};
 
 /// An [`Explanation`] in sentences. `Display` writes them as plain text; the parts are there for whoever colours, wraps
 /// or translates them.

@@ -3,8 +3,8 @@
 use std::fmt::{self, Write};
 
 use super::{Chain, ChainError, ChainProgress, ChainStart};
-use crate::tuple::tuple;
 use crate::{Movement, ShapeTracker, View};
+use indexpr::text::tuple;
 
 /// A Python library whose arrays are strided views, in whose calls a [`Chain`] or the recipe for a copy can be written.
 ///

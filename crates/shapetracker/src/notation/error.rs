@@ -8,7 +8,7 @@ use indexpr::text::{ParseError, Place};
 
 use crate::Dims;
 use crate::error::Error;
-use crate::tuple::tuple;
+use indexpr::text::tuple;
 
 /// Why a chain that can be read cannot be done: the operation, its place in the text, and the reason.
 ///

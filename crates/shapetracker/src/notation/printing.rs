@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Chain, ChainStart};
 use crate::Movement;
 use crate::operation::Arguments;
-use crate::tuple::{separated, tuple};
+use indexpr::text::{separated, tuple};
 
 /// The chain in one line: `(3, 2).permute(1, 0).reshape(3, 2)`. Views print in the form that the field pastes.
 ///
