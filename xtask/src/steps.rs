@@ -38,7 +38,7 @@ pub(crate) const STEPS: &[Step] = &[
     .when(When::Quick),
     Step::new("format", "The code is formatted as rustfmt does it", format).when(When::Quick),
     Step::new("clippy", "The linter has nothing to say about any target with any feature", |w| {
-        w.run(&mut w.cargo("clippy --workspace --all-targets --all-features -- -D warnings"))
+        w.run(&mut w.cargo(&format!("clippy {EVERYTHING} --all-targets -- -D warnings")))
     })
     .when(When::Quick),
     Step::new("docs", "The documentation builds without a warning", |w| {
@@ -128,28 +128,28 @@ fn features(workspace: &Workspace) -> Outcome {
     Ok(())
 }
 
-/// The packages whose tests, examples and benchmarks are built together. Cargo compiles a dependency once per set of
-/// features, and the set depends on the packages that are named: the same words everywhere mean one build of each. The
-/// tasks themselves are in the profile in which they run already, and the Python package is tested from Python.
-const TOGETHER: &str = "--workspace --exclude xtask --exclude shapetracker-py --all-features";
+/// What is linted, tested, run as an example and built as a benchmark. Cargo compiles a dependency once per set of
+/// features, and that set depends on the packages that are named: the same words everywhere mean one build of each.
+const EVERYTHING: &str = "--workspace --all-features";
 
 fn tests(workspace: &Workspace) -> Outcome {
-    workspace.run(&mut workspace.cargo("test --profile dev --package xtask --no-fail-fast"))?;
-    let mut tests = workspace.cargo(&format!("test {TOGETHER} --no-fail-fast"));
+    let mut tests = workspace.cargo(&format!("test {EVERYTHING} --no-fail-fast"));
     workspace.run(tests.envs(workspace.share_of_cases("1/2")))
 }
 
 /// The tests of the project's crates in their other form; not the examples in their documentation, which take long to
-/// compile.
+/// compile, and not those of the tasks, which stay as they are.
 ///
 /// The profile is still that of the tests, with the settings of a release for the packages of the workspace alone: the
-/// dependencies are those that the step `tests` has built.
+/// dependencies are those that the step `tests` has built. (Settings for `package."*"` would not do: they reach build
+/// scripts and macros too, which would all be compiled again.)
 fn release_tests(workspace: &Workspace) -> Outcome {
-    let mut tests = workspace.cargo(&format!("test {TOGETHER} --lib --bins --tests --no-fail-fast"));
-    tests
-        .env("CARGO_PROFILE_TEST_OPT_LEVEL", "3")
-        .env("CARGO_PROFILE_TEST_DEBUG_ASSERTIONS", "false")
-        .env("CARGO_PROFILE_TEST_OVERFLOW_CHECKS", "false");
+    let mut tests = workspace.cargo(&format!("test {EVERYTHING} --tests --no-fail-fast"));
+    for package in workspace.packages().into_iter().filter(|package| package.name != env!("CARGO_PKG_NAME")) {
+        for setting in ["opt-level=3", "debug-assertions=false", "overflow-checks=false"] {
+            tests.args(["--config", &format!("profile.test.package.{}.{setting}", package.name)]);
+        }
+    }
     workspace.run(tests.envs(workspace.share_of_cases("2/2")))
 }
 
@@ -169,7 +169,7 @@ fn examples(workspace: &Workspace) -> Outcome {
     if examples.is_empty() {
         return Err(skipped("there are no examples"));
     }
-    workspace.run(&mut workspace.cargo(&format!("build --profile test {TOGETHER} --examples")))?;
+    workspace.run(&mut workspace.cargo(&format!("build --profile test {EVERYTHING} --examples")))?;
     for (_, example) in examples {
         let program = workspace.target("debug/examples").join(&example.name).with_extension(env::consts::EXE_EXTENSION);
         workspace.run(&mut workspace.command(program, ""))?;
@@ -182,7 +182,7 @@ fn benches(workspace: &Workspace) -> Outcome {
     if workspace.targets(|target| target.is_bench()).next().is_none() {
         return Err(skipped("there are no benchmarks"));
     }
-    workspace.run(&mut workspace.cargo(&format!("test {TOGETHER} --benches --no-run")))
+    workspace.run(&mut workspace.cargo(&format!("test {EVERYTHING} --benches --no-run")))
 }
 
 fn has_fuzz_targets(workspace: &Workspace) -> bool {
