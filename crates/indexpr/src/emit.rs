@@ -28,14 +28,13 @@ pub(crate) fn emit(
         Root::Number(form) => Some(Sum::of(form)),
         Root::Condition(_) => None,
     });
-    let mut emitter =
-        Emitter { algebra, sums: numbers.collect(), made_of: vec![None; algebra.len()], nodes: Vec::new() };
-    emitter.take_up(conditions);
-    if emitter.sums.len() <= MANY {
+    let mut emitter = Emitter { algebra, sums: numbers.collect(), plans: vec![None; algebra.len()], nodes: Vec::new() };
+    emitter.collect_atoms(conditions);
+    if emitter.sums.len() <= MAX_SUMS {
         emitter.use_remainders();
-        emitter.share();
+        emitter.extract_common_sums();
     }
-    emitter.atoms(graph, variables)?;
+    emitter.compute_atoms(graph, variables)?;
     let mut numbers = 0..;
     let mut node = |root: &Root| match root {
         Root::Condition(atom) => emitter.of_symbol(graph, *atom),
@@ -59,7 +58,7 @@ struct Emitter<'a> {
     /// Roots first, then what atoms are made of, then shared sums.
     sums: Vec<Sum>,
     /// For each atom that is needed how it is computed.
-    made_of: Vec<Option<Made>>,
+    plans: Vec<Option<Plan>>,
     /// The nodes of symbols that are computed.
     nodes: Vec<Option<Expr>>,
 }
@@ -80,7 +79,7 @@ struct Sum {
 
 /// How an atom is computed.
 #[derive(Clone, Copy, Debug)]
-struct Made {
+struct Plan {
     /// The sums that it is made of, in the order of [`Kind::forms`], follow each other from here.
     sums: usize,
     /// A quotient that is computed as what the division leaves: all its uses are multiples of the divisor.
@@ -88,19 +87,19 @@ struct Made {
 }
 
 /// More sums than this are not searched for what they have in common.
-const MANY: usize = 48;
+const MAX_SUMS: usize = 48;
 
 impl<'a> Emitter<'a> {
     /// Takes up the atoms that sums and conditions are made of.
-    fn take_up(&mut self, conditions: SmallVec<[Atom; 2]>) {
+    fn collect_atoms(&mut self, conditions: SmallVec<[Atom; 2]>) {
         let mut open: Vec<Atom> = conditions.into_vec();
         let mut next = 0;
         loop {
             while let Some(atom) = open.pop() {
-                if self.made_of[atom as usize].is_some() {
+                if self.plans[atom as usize].is_some() {
                     continue;
                 }
-                self.made_of[atom as usize] = Some(Made { sums: self.sums.len(), remainder: false });
+                self.plans[atom as usize] = Some(Plan { sums: self.sums.len(), remainder: false });
                 let kind = self.algebra.kind(atom);
                 open.extend(kind.conditions());
                 let unnested = match kind {
@@ -122,10 +121,10 @@ impl<'a> Emitter<'a> {
     /// Computes `m % d` in place of `m // d` where that alone is needed.
     fn use_remainders(&mut self) {
         for atom in (0..self.algebra.len() as Atom).rev() {
-            let (Some(made), Some((_, divisor))) = (self.made_of[atom as usize], self.algebra.as_quotient(atom)) else {
+            let (Some(plan), Some((_, divisor))) = (self.plans[atom as usize], self.algebra.as_quotient(atom)) else {
                 continue;
             };
-            let whole = self.sums[made.sums].form();
+            let whole = self.sums[plan.sums].form();
             let mut changed: SmallVec<[(usize, Form); 4]> = SmallVec::new();
             let (mut before, mut after) = (0, 0);
             let fits = self.sums.iter().enumerate().all(|(place, sum)| {
@@ -152,15 +151,15 @@ impl<'a> Emitter<'a> {
                     self.sums[place].terms = terms;
                     self.sums[place].constant = constant;
                 }
-                self.made_of[atom as usize] = Some(Made { remainder: true, ..made });
+                self.plans[atom as usize] = Some(Plan { remainder: true, ..plan });
                 // Multiples of the divisor do not matter any more, nor what they were taken from.
                 // What a modulo is of is what is computed for it by now.
-                let computed = |atom: Atom, _: &Form| Some(self.sums[self.made_of[atom as usize]?.sums].form());
+                let computed = |atom: Atom, _: &Form| Some(self.sums[self.plans[atom as usize]?.sums].form());
                 let unnested = unnested(self.algebra, &whole, divisor, computed);
                 let reduced = reduce(unnested.as_ref().unwrap_or(&whole), divisor, Taken::Most);
                 if let Some((_, Form { terms, constant })) = reduced {
                     let reduced = Sum { shiftable: false, remainder: None, terms, constant };
-                    let inner = &mut self.sums[made.sums];
+                    let inner = &mut self.sums[plan.sums];
                     if unnested.is_some() || reduced.cost() <= inner.cost() {
                         *inner = reduced;
                     }
@@ -171,10 +170,10 @@ impl<'a> Emitter<'a> {
 
     /// Names sums that several forms have in common, and groups terms with one coefficient, for as long as it saves
     /// operations.
-    fn share(&mut self) {
+    fn extract_common_sums(&mut self) {
         loop {
             let mut best: Option<(isize, Sum)> = None;
-            for pattern in self.patterns() {
+            for pattern in self.candidates() {
                 let saved: isize =
                     self.sums.iter().map(|sum| best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
                 let saved = saved - pattern.cost() as isize;
@@ -205,10 +204,10 @@ impl<'a> Emitter<'a> {
     }
 
     /// Sums that might be worth a name.
-    fn patterns(&self) -> Vec<Sum> {
+    fn candidates(&self) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
-        for (atom, made) in (0..).zip(&self.made_of) {
-            if let (Some(Made { sums, remainder: false }), Some((_, divisor))) = (made, self.algebra.as_quotient(atom))
+        for (atom, plan) in (0..).zip(&self.plans) {
+            if let (Some(Plan { sums, remainder: false }), Some((_, divisor))) = (plan, self.algebra.as_quotient(atom))
             {
                 let whole = self.sums[*sums].form();
                 if let Some(Form { terms, constant }) = whole.plus(-divisor, &Form::atom(atom)) {
@@ -283,10 +282,10 @@ impl<'a> Emitter<'a> {
     }
 
     /// Computes the atoms, each after those that it is made of.
-    fn atoms(&mut self, graph: &mut Graph, variables: &[Expr]) -> Result<(), Error> {
+    fn compute_atoms(&mut self, graph: &mut Graph, variables: &[Expr]) -> Result<(), Error> {
         self.nodes = vec![None; self.algebra.len() + self.sums.len()];
         for (atom, kind) in self.algebra.atoms() {
-            let Some(Made { sums, remainder }) = self.made_of[atom as usize] else { continue };
+            let Some(Plan { sums, remainder }) = self.plans[atom as usize] else { continue };
             let node = match *kind {
                 Kind::Variable(place, ..) => variables[place],
                 Kind::Quotient(_, divisor) | Kind::Remainder(_, divisor) => {
@@ -308,7 +307,7 @@ impl<'a> Emitter<'a> {
                 Kind::Not(a) => match self.algebra.kind(a) {
                     // The opposite of an equality is one operation.
                     Kind::Test(Condition { low: Some(low), high: Some(high), .. }) if low == high => {
-                        let Some(Made { sums, .. }) = self.made_of[a as usize] else { continue };
+                        let Some(Plan { sums, .. }) = self.plans[a as usize] else { continue };
                         self.test(graph, sums, Some(*low), Some(*high), Binary::Ne)?
                     }
                     _ => {
@@ -351,7 +350,7 @@ impl<'a> Emitter<'a> {
                 }
                 self.of_symbol(graph, symbol)?
             }
-            _ => match self.sides(graph, sum, low, high, equal)? {
+            _ => match self.compare_sides(graph, sum, low, high, equal)? {
                 Some(comparison) => return Ok(comparison),
                 None => self.of_terms(graph, sum, 0)?,
             },
@@ -369,7 +368,7 @@ impl<'a> Emitter<'a> {
 
     /// The comparison of what a sum adds with what it subtracts, where that takes no difference: `a - b >= 0` is
     /// `a >= b`.
-    fn sides(
+    fn compare_sides(
         &mut self,
         graph: &mut Graph,
         sum: usize,
@@ -408,9 +407,9 @@ impl<'a> Emitter<'a> {
     fn of_sum(&mut self, graph: &mut Graph, sum: usize) -> Result<Expr, Error> {
         let Sum { constant, remainder, .. } = self.sums[sum];
         if let Some(atom) = remainder
-            && let (Some(made), Some((_, divisor))) = (self.made_of[atom as usize], self.algebra.as_quotient(atom))
+            && let (Some(plan), Some((_, divisor))) = (self.plans[atom as usize], self.algebra.as_quotient(atom))
         {
-            let (whole, divisor) = (self.of_sum(graph, made.sums)?, graph.int(divisor));
+            let (whole, divisor) = (self.of_sum(graph, plan.sums)?, graph.int(divisor));
             return graph.binary(Binary::Mod, whole, divisor);
         }
         self.of_terms(graph, sum, constant)
