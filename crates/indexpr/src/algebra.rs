@@ -1,4 +1,9 @@
-//! What forms are made of, and the division of a form by a number: the one place where divisions are made or avoided.
+//! The atoms that linear forms are made of, and the division of a form by a constant.
+//!
+//! An expression is read as a sum of integer multiples of *atoms*: variables, floors, and whatever is not linear. Equal
+//! sums are then equal data, and since `m % d` is `m - d * (m // d)`, only one question is left that a rewriting system
+//! would need many rules for: is this floor affine where it matters? [`Algebra::quotient`] asks it, and nothing else in
+//! the crate makes a division.
 
 use smallvec::SmallVec;
 
@@ -8,19 +13,23 @@ use crate::graph::{Binary, Map};
 use crate::int::gcd;
 use crate::list::sort_short_by_key;
 
-/// The atoms of some forms. Equal atoms are one; an atom comes after those that it is made of.
+/// The table of atoms, hash-consed: equal atoms are one, and an atom comes after those that it is made of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Algebra {
     atoms: Vec<Kind>,
     known: Map<Kind, Atom>,
-    /// The quotients of each numerator.
+    /// The quotients of each numerator: two divisions of one numerator by divisors of which one divides the other are
+    /// related ([`Context::learn`]).
     quotients: Map<Form, SmallVec<[Atom; 2]>>,
-    /// What stays in the numerator of a division that cannot be avoided.
+    /// How divisions are written that cannot be avoided.
     pub(crate) style: Style,
-    /// Whether what divisions leave became atoms.
-    has_digits: bool,
-    /// Whether something was taken out of a numerator that is no multiple of the divisor; and whether anything was.
+    // The next three record which choices of the style made a difference, so that `Style::next` skips those that would
+    // only repeat the same result.
+    /// Whether [`Algebra::with_remainders`] made a remainder an atom.
+    has_remainders: bool,
+    /// Whether a term that is not a multiple of the divisor was split between the numerator and the outside.
     takes_parts: bool,
+    /// Whether any term, or a part of one, was taken out of a numerator.
     takes_multiples: bool,
 }
 
@@ -33,71 +42,80 @@ pub(crate) enum Kind {
     Quotient(Form, i64),
     /// `form mod divisor`, the divisor being at least 2.
     Remainder(Form, i64),
-    /// An operation that is not linear, and the range of its values.
+    /// An operation that is not linear, such as a product of variables, and the range of its values.
     Operation(Binary, Form, Form, (i64, i64)),
     /// One form or another, by a condition, and the range of both.
     Select(Atom, Form, Form, (i64, i64)),
-    /// The condition that a form lie between bounds. This and what follows are conditions; no form is a sum of them.
+    /// The condition that a form lies between bounds. This and what follows are conditions, which are no terms of forms.
     Test(Condition),
-    /// The comparison of two forms whose difference leaves `i64`.
+    /// The comparison of two forms whose difference leaves `i64`, so that it cannot be a [`Kind::Test`].
     Compare(Binary, Form, Form),
     /// A condition that always holds, or never.
     Bool(bool),
     /// The opposite of a condition.
     Not(Atom),
-    /// Two conditions, both or either.
+    /// Two conditions, joined by [`Binary::And`] or [`Binary::Or`].
     Both(Binary, Atom, Atom),
     /// One condition or another, by a third.
     Choice(Atom, Atom, Atom),
 }
 
-/// How the divisions are written that cannot be avoided.
+/// How divisions are written that cannot be avoided.
+///
+/// No style is the cheapest for every expression. `floor((16*i + 5*j) / 15)` is `i + floor((i + 5*j) / 15)`: a product
+/// is saved, and the `i` in front may cancel or merge with another term, but a second division of `16*i + 5*j` can no
+/// longer share that numerator. Which is the cheapest depends on everything else that is computed, so a caller writes
+/// the whole expression in every style that [`Style::next`] names, at most six (three of [`Taken`] times two of
+/// [`Remainders`]), counts the operations of each, and keeps the cheapest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Style {
     /// What is taken out of numerators.
     pub(crate) taken: Taken,
-    /// When what divisions leave is an atom of its own.
-    pub(crate) digits: Digits,
+    /// When a remainder is an atom.
+    pub(crate) remainders: Remainders,
 }
 
-/// What is taken out of the numerator of a division.
+/// What is taken out of the numerator of a division, as in `floor((d*a + b) / d) = a + floor(b / d)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Taken {
-    /// All that leaves smaller coefficients.
+    /// Whatever makes the coefficients that stay smaller, or turns one into 1 or -1, which saves a product.
     #[default]
     Most,
-    /// Terms that are multiples of the divisor.
+    /// Only terms that are multiples of the divisor as they stand.
     Multiples,
-    /// Nothing, so that divisions of one number share it.
+    /// Nothing, so that several divisions of one numerator share it.
     Nothing,
 }
 
-/// When what a division leaves is an atom of its own, and not written with the quotient.
+/// When `m mod d` is an atom, emitted as one operation, and not written as `m - d * floor(m / d)`.
+///
+/// The difference lets its terms cancel against others; the atom is cheaper where none of them do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Digits {
+pub(crate) enum Remainders {
     Never,
     /// Where that makes a form shorter.
     #[default]
     WhereShorter,
-    /// For every digit of a position that is not affine.
+    /// Wherever the quotient is not affine.
     Always,
 }
 
 impl Style {
-    /// For stacks so high that what is taken out of divisions leaves `i64`: every digit is an atom of its own.
-    pub(crate) const EVERY_DIGIT: Style = Style { taken: Taken::Nothing, digits: Digits::Always };
+    /// For many nested divisions. What is taken out of one numerator piles up in the next, and after some levels the
+    /// coefficients leave `i64`; with every remainder an atom, coefficients stay as small as they were written.
+    pub(crate) const EVERY_REMAINDER: Style = Style { taken: Taken::Nothing, remainders: Remainders::Always };
 
-    /// The way of writing divisions that is tried first.
-    pub(crate) const FIRST: Style = Style { taken: Taken::Most, digits: Digits::WhereShorter };
+    /// The style that is tried first.
+    pub(crate) const FIRST: Style = Style { taken: Taken::Most, remainders: Remainders::WhereShorter };
 
-    /// The way to try after this one, if it can make a difference. Which is the cheapest depends on the rest of the
-    /// expression: all are tried.
+    /// The style to try after this one; `None` when every style that could give another result was tried. `tried` is
+    /// the table that writing in this style left, and knows whether its choices were ever exercised.
     pub(crate) fn next(self, tried: &Algebra) -> Option<Style> {
-        let takes = |taken| Some(Style { taken, digits: Digits::WhereShorter });
+        let takes = |taken| Some(Style { taken, remainders: Remainders::WhereShorter });
         match self {
-            _ if tried.quotients.is_empty() || self.digits == Digits::Always => None,
-            Style { digits: Digits::WhereShorter, taken } if tried.has_digits => {
-                Some(Style { taken, digits: Digits::Never })
+            _ if tried.quotients.is_empty() || self.remainders == Remainders::Always => None,
+            Style { remainders: Remainders::WhereShorter, taken } if tried.has_remainders => {
+                Some(Style { taken, remainders: Remainders::Never })
             }
             Style { taken: Taken::Most, .. } if tried.takes_parts => takes(Taken::Multiples),
             Style { taken: Taken::Most | Taken::Multiples, .. } if tried.takes_multiples => takes(Taken::Nothing),
@@ -107,23 +125,27 @@ impl Style {
 }
 
 impl Algebra {
+    /// A table without atoms.
     pub(crate) fn new(style: Style) -> Algebra {
         Algebra { style, ..Algebra::default() }
     }
 
+    /// What an atom of this table is.
     pub(crate) fn kind(&self, atom: Atom) -> &Kind {
         &self.atoms[atom as usize]
     }
 
+    /// All atoms in the order in which they were made: operands before what is made of them.
     pub(crate) fn atoms(&self) -> impl Iterator<Item = (Atom, &Kind)> {
         (0..).zip(&self.atoms)
     }
 
+    /// The number of atoms.
     pub(crate) fn len(&self) -> usize {
         self.atoms.len()
     }
 
-    /// The quotient that an atom is.
+    /// The numerator and the divisor of an atom that is a quotient.
     pub(crate) fn as_quotient(&self, atom: Atom) -> Option<(&Form, i64)> {
         match self.kind(atom) {
             Kind::Quotient(form, divisor) => Some((form, *divisor)),
@@ -131,7 +153,8 @@ impl Algebra {
         }
     }
 
-    /// An atom; `None` when its values leave `i64`.
+    /// The atom of a kind, the known one if there is one; `None` when its values leave `i64`. The context learns of a new
+    /// atom, so that its range is known from then on.
     pub(crate) fn atom(&mut self, kind: Kind, context: &mut Context) -> Option<Atom> {
         if let Some(&known) = self.known.get(&kind) {
             return Some(known);
@@ -146,24 +169,31 @@ impl Algebra {
         Some(atom)
     }
 
-    /// An atom that is a condition. Its values are 0 and 1, which never leave `i64`.
+    /// The atom of a kind that is a condition. Its values are 0 and 1, which never leave `i64`, so it always exists.
     pub(crate) fn condition(&mut self, kind: Kind, context: &mut Context) -> Atom {
         self.atom(kind, context).unwrap_or_default()
     }
 
-    /// The quotients of a numerator, and their divisors.
+    /// The quotients of a numerator that are atoms, and their divisors.
     pub(crate) fn quotients_of(&self, form: &Form) -> impl Iterator<Item = (Atom, i64)> {
         let quotients = self.quotients.get(form).into_iter().flatten();
         quotients.filter_map(|atom| Some((*atom, self.as_quotient(*atom)?.1)))
     }
 
     /// `floor(form / divisor)` wherever the context holds, for a divisor that is not zero; `None` past `i64`.
+    ///
+    /// The result is affine in the given atoms if the boundary test proves that for one of the ways in which the context
+    /// can decompose the form. Otherwise the division shrinks as far as identities allow (common divisors, nested
+    /// floors, partial quotients), and what is left becomes one atom. Each step makes the divisor smaller or the form
+    /// less nested, so the loop ends.
     pub(crate) fn quotient(&mut self, form: &Form, divisor: i64, context: &mut Context) -> Option<Form> {
+        // floor(m / -d) is floor(-m / d).
         let (mut form, mut divisor) = match divisor < 0 {
             true => (form.times(-1)?, divisor.checked_neg()?),
             false => (form.clone(), divisor),
         };
         loop {
+            // With g dividing d and every coefficient, floor((g * m + c) / d) is floor((m + floor(c / g)) / (d / g)).
             let common = gcd(form.content().into(), divisor.into()) as i64;
             if common > 1 {
                 form = form.divided(common, form.constant.div_euclid(common));
@@ -175,7 +205,8 @@ impl Algebra {
             if let Some(affine) = context.affine_quotient(&form, divisor) {
                 return Some(affine);
             }
-            // The floor of a floor is one floor: what it cut off stays too little to matter.
+            // The floor of a floor is one floor. If it is all of the numerator, one division takes the place of two.
+            // Beside other terms the larger divisor makes larger coefficients, which pays only if no division is left.
             if let Some((whole, by)) = self.flattened(&form, divisor) {
                 if form.terms.len() == 1 {
                     (form, divisor) = (whole, by);
@@ -185,8 +216,8 @@ impl Algebra {
                     return Some(affine);
                 }
             }
-            // If a part of the division is affine, the rest is a smaller division.
-            match self.part(&form, divisor, context) {
+            // floor(m / (e * d)) is floor(floor(m / e) / d): if the inner one is affine, a smaller division is left.
+            match self.affine_part(&form, divisor, context) {
                 Some((part, by)) => (form, divisor) = (part, divisor / by),
                 None => break,
             }
@@ -198,15 +229,18 @@ impl Algebra {
         taken.plus(1, &Form::atom(atom))
     }
 
-    /// A form with what divisions leave in it as atoms, where that makes it shorter.
-    pub(crate) fn in_digits(&mut self, form: Form, context: &mut Context) -> Option<Form> {
-        if self.style.digits != Digits::WhereShorter {
+    /// A form with remainders as atoms, where the style says so and that makes the form shorter: `k * m - k * d * q` with
+    /// `q = floor(m / d)` is `k * (m mod d)`.
+    pub(crate) fn with_remainders(&mut self, form: Form, context: &mut Context) -> Option<Form> {
+        if self.style.remainders != Remainders::WhereShorter {
             return Some(form);
         }
         let mut form = form;
         for &(atom, _) in form.terms.clone().iter() {
             let Some((whole, divisor)) = self.as_quotient(atom) else { continue };
             let (whole, divisor) = (whole.clone(), divisor);
+            // The factor k that makes the first term of the numerator go away. Other terms need not cancel: whether
+            // enough of them do is what the number of terms that are left says.
             let Some(&(first, unit)) = whole.terms.first() else { continue };
             let coefficient = form.coefficient(first);
             if coefficient == 0 || coefficient % unit != 0 {
@@ -218,13 +252,15 @@ impl Algebra {
             if left.terms.len() + 1 < form.terms.len() {
                 let remainder = self.atom(Kind::Remainder(whole, divisor), context)?;
                 form = left.plus(factor, &Form::atom(remainder))?;
-                self.has_digits = true;
+                self.has_remainders = true;
             }
         }
         Some(form)
     }
 
-    /// `floor((floor(m / e) + rest) / d)` is `floor((m + e * rest) / (e * d))`.
+    /// The numerator and divisor of one floor in place of two: `floor((floor(m / e) + rest) / d)` is
+    /// `floor((m + e * rest) / (e * d))`. For `rest` is an integer, so that `floor(m / e) + rest` is
+    /// `floor((m + e * rest) / e)`; and `floor(floor(x) / d)` is `floor(x / d)`.
     fn flattened(&self, form: &Form, divisor: i64) -> Option<(Form, i64)> {
         let mut inner = form.terms.iter().filter(|(_, coefficient)| *coefficient == 1);
         let (atom, (inner, by)) = inner.find_map(|(atom, _)| Some((*atom, self.as_quotient(*atom)?)))?;
@@ -233,15 +269,19 @@ impl Algebra {
     }
 
     /// A proper divisor of the divisor by which the quotient is affine, and that quotient.
-    fn part(&self, form: &Form, divisor: i64, context: &Context) -> Option<(Form, i64)> {
+    ///
+    /// A quotient is seldom affine unless the large terms are multiples of the divisor. So the candidates are the common
+    /// divisors of the divisor and one coefficient, and of the divisor and the largest few coefficients, rather than all
+    /// divisors of the divisor. The largest that works leaves the smallest division.
+    fn affine_part(&self, form: &Form, divisor: i64, context: &Context) -> Option<(Form, i64)> {
         let mut divisors: SmallVec<[i64; 8]> = SmallVec::new();
-        let mut chain = divisor;
+        let mut of_largest = divisor;
         let mut by_size: SmallVec<[i64; 8]> = form.terms.iter().map(|(_, coefficient)| *coefficient).collect();
         sort_short_by_key(&mut by_size, |coefficient| std::cmp::Reverse(coefficient.unsigned_abs()));
         for coefficient in by_size {
-            let alone = gcd(coefficient.into(), divisor.into()) as i64;
-            chain = gcd(chain.into(), coefficient.into()) as i64;
-            divisors.extend([alone, chain]);
+            let of_one = gcd(coefficient.into(), divisor.into()) as i64;
+            of_largest = gcd(of_largest.into(), coefficient.into()) as i64;
+            divisors.extend([of_one, of_largest]);
         }
         sort_short_by_key(&mut divisors, |divisor| std::cmp::Reverse(*divisor));
         divisors.dedup();
@@ -249,17 +289,23 @@ impl Algebra {
         proper.filter_map(|by| Some((context.affine_quotient(form, by)?, by))).next()
     }
 
-    /// A condition on a form with the divisions out of it that an inequality does not need:
-    /// `floor(m / d) + rest >= b` is `m + d * rest >= b * d`, and likewise for an upper bound and a negative sign.
+    /// A condition with the divisions removed that an inequality does not need.
     ///
-    /// A division stays where the form without it could leave `i64`.
+    /// For an integer `n`, `floor(m / d) >= n` holds exactly where `m >= d * n`, and `floor(m / d) <= n` exactly where
+    /// `m <= d * n + d - 1`. With `n = b - rest` the first says that `floor(m / d) + rest >= b` is
+    /// `m + d * rest >= d * b`; upper bounds and a negative sign likewise. The coefficient of the quotient must be 1 or
+    /// -1: for any other one, `n` need not be an integer.
+    ///
+    /// A division stays where the form without it could leave `i64`, since no node could compute it, and where a bound
+    /// would be past [`WIDE`].
     pub(crate) fn without_quotient(&self, condition: Condition, context: &Context) -> Condition {
         let Condition { mut form, mut low, mut high } = condition;
         loop {
             let unit = form.terms.iter().rev().filter(|(_, coefficient)| coefficient.abs() == 1);
             let found = unit.filter_map(|&(atom, sign)| Some((atom, sign, self.as_quotient(atom)?))).next();
             let Some((atom, sign, (inner, divisor))) = found else { break };
-            // Without the floor the numerator may be up to divisor - 1 more.
+            // The numerator may exceed `divisor * quotient` by up to divisor - 1: that is added to the bound that limits
+            // the quotient from above, which for a negative sign is the lower bound of the form.
             let slack = i128::from(divisor) - 1;
             let (below, above) = if sign > 0 { (0, slack) } else { (slack, 0) };
             let rest = form.plus(-sign, &Form::atom(atom)).and_then(|rest| rest.times(divisor));
@@ -281,14 +327,17 @@ impl Algebra {
         Condition { form, low, high }
     }
 
-    /// The condition that `m mod d` lie in a range as one on a form without the division, where it wraps only into what
-    /// is excluded.
+    /// The condition that `m mod d` lies in a range, as one on a form without the division, if the remainder wraps only
+    /// into what is excluded ([`Context::unwrapped`]).
     pub(crate) fn unwrapped(&self, condition: &Condition, context: &Context) -> Option<Condition> {
         let Condition { form, low, high } = condition;
         let (&(atom, unit), numerator) = form.terms.split_last()?;
+        // A remainder is an atom, or written as `m - d * floor(m / d)`. Conditions in normal form have no constant, so
+        // that the second one is short of the remainder by the constant of `m`.
+        // A remainder is an atom, or written as `m - d * floor(m / d)`. Conditions in normal form have no constant, so
+        // that the second one is short of the remainder by the constant of `m`.
         let (whole, divisor, less) = match self.kind(atom) {
             Kind::Remainder(whole, divisor) if numerator.is_empty() && unit == 1 => (whole, *divisor, 0),
-            // What is left of the numerator, less its constant.
             Kind::Quotient(whole, divisor) if unit == -divisor && numerator == &whole.terms[..] => {
                 (whole, *divisor, whole.constant)
             }
@@ -302,7 +351,10 @@ impl Algebra {
     }
 }
 
-/// A form as `divisor * taken + rest`.
+/// A form as `divisor * taken + rest`; `None` past `i64`.
+///
+/// Where something is taken, the constant of the rest lies in `0..divisor`. Each coefficient of the rest is congruent to
+/// the one that it came from; of the congruent ones it is one that is cheap to multiply by.
 pub(crate) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Form)> {
     if what == Taken::Nothing {
         return Some((Form::default(), form.clone()));
@@ -312,9 +364,10 @@ pub(crate) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Fo
         let kept = match coefficient.rem_euclid(divisor) {
             0 => 0,
             _ if what == Taken::Multiples => coefficient,
-            // Adding or subtracting an atom is cheaper than a product.
+            // Adding or subtracting an atom takes no product.
             1 => 1,
             kept if kept == divisor - 1 => -1,
+            // A coefficient that is already small stays: taking it out would add a term outside, for nothing.
             _ if -divisor < coefficient && coefficient < divisor => coefficient,
             kept => kept,
         };
@@ -332,7 +385,7 @@ pub(crate) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Fo
 }
 
 impl Kind {
-    /// The forms that an atom is made of.
+    /// The forms that an atom is made of, in the order in which they are emitted.
     pub(crate) fn forms(&self) -> impl Iterator<Item = &Form> {
         let forms = match self {
             Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => {

@@ -1,4 +1,8 @@
-//! Conditions that must all hold: what one implies of another need not be tested twice.
+//! Conjunctions made small: conditions that must all hold, without what the others imply.
+//!
+//! Conditions must keep their value everywhere, so none of them may be simplified under the assumption that it holds
+//! itself, as an index may under its guard. Each is judged by the *others*: where they fail, the conjunction is false
+//! whatever this condition says.
 
 use smallvec::SmallVec;
 
@@ -6,23 +10,33 @@ use crate::algebra::{Algebra, Kind};
 use crate::context::{Condition, Context, Truth};
 use crate::form::Form;
 
-/// As few and as cheap conditions as hold together exactly where the given ones do; `None` when they never do.
+/// Conditions that hold together exactly where the given ones do, fewer and cheaper if that is possible; `None` when they
+/// are shown never to hold together.
 ///
-/// Each is looked at in the light of the others. A form that is computed along with them may share its sums.
-pub(crate) fn settle(
+/// They are taken one after the other, and each is judged by the others *as they then stand*. Judged by all conditions,
+/// each would be implied by itself; judged by all others as they were at the start, two that imply each other would
+/// both go. One step replaces `C and others` by `C' and others`, where `C` and `C'` agree wherever the others hold, so
+/// the conjunction is the same after every step.
+///
+/// `index` is what is computed beside the conditions, if anything: a condition that can share a sum with it is not
+/// rewritten into another sum.
+///
+/// Cost: one context for each condition, so quadratic in the number of conditions and linear in the number of atoms.
+pub(crate) fn minimize(
     algebra: &mut Algebra,
     context: &mut Context,
     conditions: Vec<Condition>,
-    along: Option<&Form>,
+    index: Option<&Form>,
 ) -> Option<Vec<Condition>> {
     let mut conditions = on_one_form(conditions);
+    // The latest first: they tend to be about quotients of what earlier ones confine.
     for at in (0..conditions.len()).rev() {
-        if is_apart(algebra, &conditions, at) {
+        if is_independent(algebra, &conditions, at) {
             continue;
         }
         let others = Context::of(algebra, except(&conditions, at));
         let mut condition = conditions[at].clone();
-        if let Some(form) = others.settled(&condition.form) {
+        if let Some(form) = others.with_known_values(&condition.form) {
             condition = Condition { form, ..condition }.normal();
         }
         match others.truth(&condition) {
@@ -33,23 +47,26 @@ pub(crate) fn settle(
             Truth::Never => return None,
             Truth::Depends => {}
         }
-        conditions[at] = others.without_tail(others.needed(condition)).normal();
+        conditions[at] = others.without_tail(others.without_implied_bounds(condition)).normal();
     }
+    // What follows rewrites a condition by itself. It waits until the set is final, because what a condition may share
+    // with others depends on which are left.
     for at in 0..conditions.len() {
-        if let Some(shifted) = shifted(algebra, context, &conditions, at, along) {
+        if let Some(shifted) = shifted(algebra, context, &conditions, at, index) {
             conditions[at] = shifted;
         }
-        if conditions[at].can_be_saturated() && !is_shared(&conditions, at, along) {
+        if conditions[at].can_be_saturated() && !is_shared(&conditions, at, index) {
             let others = Context::of(algebra, except(&conditions, at));
             conditions[at] = others.saturated(conditions[at].clone());
         }
     }
+    // Rewritten conditions may be about one form.
     let mut conditions = on_one_form(conditions);
     join_extremes(algebra, &mut conditions);
     Some(conditions)
 }
 
-/// Conditions on one form are one range.
+/// The same conditions with at most one on each form: the intersection of their ranges.
 fn on_one_form(conditions: Vec<Condition>) -> Vec<Condition> {
     let mut joined: Vec<Condition> = Vec::with_capacity(conditions.len());
     for Condition { form, low, high } in conditions {
@@ -64,9 +81,13 @@ fn on_one_form(conditions: Vec<Condition>) -> Vec<Condition> {
     joined
 }
 
-/// Joins the conditions that forms be as small or as large as they can be: a sum is smallest where every summand is.
+/// Joins the conditions that forms are as small, or as large, as they can be, into one on their sum.
 ///
-/// Conditions on a variable alone stay apart: they are bounds of a loop.
+/// With `f >= a` and `g >= b` known, `f <= a and g <= b` is `f + g <= a + b`: a sum is smallest exactly where every
+/// summand is. One comparison takes the place of several and of the `and` between them. The bounds `a` and `b` must not
+/// come from conditions, since these very conditions are about to be replaced: they are those of the atoms.
+///
+/// A condition on a single variable stays apart: it narrows a loop, and a compiler can use it as such.
 fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
     let is_bound = |form: &Form| match form.terms[..] {
         [(atom, _)] => matches!(algebra.kind(atom), Kind::Variable(..)),
@@ -77,10 +98,12 @@ fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
     if conditions.iter().filter(|condition| is_extreme(condition)).count() < 2 {
         return;
     }
+    // Only what holds without any condition.
     let anywhere = Context::of(algebra, std::iter::empty());
     // The sum so far, and the least that it can be.
     let mut joined: Option<(Form, i128)> = None;
     conditions.retain(|Condition { form, low, high }| {
+        // The condition that a form is largest is the condition that its negative is smallest.
         let sign = match (anywhere.bounds(form), low, high) {
             _ if is_bound(form) => return true,
             (Some((least, _)), None, Some(high)) if *high == least => 1,
@@ -92,6 +115,7 @@ fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
             None => form.times(sign).zip(Some(least)),
             Some((sum, smallest)) => sum.plus(sign, form).zip(smallest.checked_add(least)),
         };
+        // A sum past `i64` is not made, and the condition stays by itself.
         let fits = sum.is_some();
         joined = sum.or(joined.take());
         !fits
@@ -99,48 +123,55 @@ fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
     conditions.extend(joined.map(|(form, least)| Condition { form, low: None, high: Some(least) }.normal()));
 }
 
+/// All conditions but one.
 fn except(conditions: &[Condition], at: usize) -> impl Iterator<Item = &Condition> + Clone {
     conditions.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, other)| other)
 }
 
-/// Whether a condition is about variables that no other is about: so the others say nothing of it.
-fn is_apart(algebra: &Algebra, conditions: &[Condition], at: usize) -> bool {
+/// Whether the other conditions surely say nothing of a condition: it is about variables that no other one has, and
+/// there are no quotients, which could contain those variables. This saves the making of a context, nothing else.
+fn is_independent(algebra: &Algebra, conditions: &[Condition], at: usize) -> bool {
     conditions[at].form.terms.iter().all(|(atom, _)| {
         let elsewhere = || except(conditions, at).any(|other| other.form.coefficient(*atom) != 0);
         matches!(algebra.kind(*atom), Kind::Variable(..)) && !elsewhere()
-    }) && except(conditions, at).flat_map(|other| &other.form.terms).all(|(atom, _)| {
-        // A quotient may be one of these variables.
-        matches!(algebra.kind(*atom), Kind::Variable(..))
-    })
+    }) && except(conditions, at)
+        .flat_map(|other| &other.form.terms)
+        .all(|(atom, _)| matches!(algebra.kind(*atom), Kind::Variable(..)))
 }
 
-/// Whether two terms of a condition are found in another form with the same ratio, so that it may share their sum.
-fn is_shared(conditions: &[Condition], at: usize, along: Option<&Form>) -> bool {
+/// Whether two terms of a condition are found in another form with the same ratio of coefficients, so that common
+/// subexpression elimination may compute their sum once for both. Saturating the condition would change the ratio.
+fn is_shared(conditions: &[Condition], at: usize, index: Option<&Form>) -> bool {
     let ours = &conditions[at].form;
-    except(conditions, at).map(|condition| &condition.form).chain(along).any(|other| {
+    except(conditions, at).map(|condition| &condition.form).chain(index).any(|other| {
         let both = ours.terms.iter().map(|(atom, ours)| (i128::from(*ours), i128::from(other.coefficient(*atom))));
         let both: SmallVec<[_; 8]> = both.filter(|(_, theirs)| *theirs != 0).collect();
         both.iter().enumerate().any(|(k, (a, b))| both[..k].iter().any(|(c, d)| a * d == b * c))
     })
 }
 
-/// `b <= (m + c) % d < e` as a condition on `m % d`, where that is a range as well and nothing else needs the division.
+/// `b <= (m + c) % d < e` as a condition on `m % d`, which saves the addition of `c`.
+///
+/// The values of `m % d` that are allowed are those of `b..e` shifted by `-c`, modulo `d`. They are one range again
+/// unless that range wraps round; then there is none. Nor is there one where another form needs the division of
+/// `m + c`: it is computed in any case, and that of `m` would be a second one.
 fn shifted(
     algebra: &mut Algebra,
     context: &mut Context,
     conditions: &[Condition],
     at: usize,
-    along: Option<&Form>,
+    index: Option<&Form>,
 ) -> Option<Condition> {
     let Condition { form, low, high } = &conditions[at];
     let (&(quotient, unit), numerator) = form.terms.split_last()?;
     let (whole, divisor) = algebra.as_quotient(quotient)?;
-    let used = except(conditions, at).map(|condition| &condition.form).chain(along);
+    let used = except(conditions, at).map(|condition| &condition.form).chain(index);
     let used = used.into_iter().any(|form| form.coefficient(quotient) != 0);
     if used || whole.constant == 0 || unit != -divisor || numerator != &whole.terms[..] {
         return None;
     }
-    // The form is what the division leaves, less the constant. Past that the bounds would come round again.
+    // The form is `(m + c) % d - c`, since conditions in normal form have no constant, and lies in -c..d - c. Bounds
+    // outside of that say nothing; reduced modulo d they would seem to.
     let (constant, by) = (i128::from(whole.constant), i128::from(divisor));
     let (least, most) = (-constant, by - 1 - constant);
     let (low, high) = (low.map_or(least, |low| low.max(least)), high.map_or(most, |high| high.min(most)));

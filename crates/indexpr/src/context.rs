@@ -1,4 +1,17 @@
-//! What is known of the atoms where an expression matters: ranges, and conditions that are assumed to hold.
+//! What is known of the atoms where an expression matters: an abstract domain of intervals, for atoms and for linear
+//! forms of several atoms.
+//!
+//! An expression that is read only where conditions hold may be simplified as if they always held. But under conditions
+//! the variables no longer range over a box: `0 <= x - y < 5` relates two of them, and the intervals of `x` and `y` by
+//! themselves say nothing of it. So the context keeps intervals of whole forms (of what is assumed, and of what divisions
+//! leave), and a form in question is *decomposed*: written as multiples of forms whose intervals are known, plus a rest
+//! of single atoms. The pieces are then treated as if they were independent of each other. That is sound and incomplete:
+//!
+//! - Sound, because each piece lies in its interval, so every point that the condition allows is a point of the box of
+//!   all pieces, and what holds on the whole box holds at each of its points.
+//! - Incomplete, because pieces that share variables do not reach every corner of that box. A corner that is never
+//!   reached can make a bound too wide or let the boundary test fail. Another decomposition of the same form may
+//!   succeed, so a few are tried; how many is a work limit.
 
 use smallvec::SmallVec;
 
@@ -8,7 +21,9 @@ use crate::form::{Atom, Form, Terms};
 use crate::int::{div_ceil, div_floor, gcd};
 use crate::list::sort_short_by_key;
 
-/// The demand that a form lie between two numbers, both included; either may be missing.
+/// The demand that a form lies between two numbers, both included; either may be missing.
+///
+/// Bounds are `i128` so that the bounds of forms, whose values are `i64` only in the end, need no care.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Condition {
     pub(crate) form: Form,
@@ -16,14 +31,16 @@ pub(crate) struct Condition {
     pub(crate) high: Option<i128>,
 }
 
-/// Ranges of atoms, and of forms of several atoms.
+/// The intervals of atoms, and of forms of several atoms.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Context {
     /// The range of each atom, both ends included.
     ranges: Vec<Span>,
-    /// Forms of two terms and more without a constant, and their ranges.
+    /// Forms of at least two terms that a condition confines, in normal form, and their ranges.
     assumed: Vec<(Form, Span)>,
-    /// What divisions leave, the numerator's atoms before that of the quotient, and its range.
+    /// For every quotient `q` of a numerator `m` by `d` the remainder `m - d * q`, and its range; and for two quotients of
+    /// one numerator, the coarser by `r` times the divisor, the digit `finer - r * coarser`. Ordered by the last atom,
+    /// which is the quotient, since atoms are learnt in order and a numerator's atoms come before its quotients.
     remainders: Vec<(Form, Span)>,
 }
 
@@ -35,7 +52,7 @@ pub(crate) enum Truth {
     Depends,
 }
 
-/// A part of a form: a multiple of something, and the range of that.
+/// A summand of a decomposed form: a multiple of an atom or of a form, and the interval of that.
 struct Piece<'a> {
     coefficient: i64,
     part: Part<'a>,
@@ -50,12 +67,14 @@ enum Part<'a> {
 }
 
 impl Condition {
-    /// The same condition without a constant, with a divisor taken out, and the first coefficient positive.
+    /// The same condition in normal form: without a constant, with coprime coefficients, the first of them positive.
+    /// Equal conditions, and conditions on multiples of one form, then have equal forms.
     pub(crate) fn normal(self) -> Condition {
         let Condition { mut form, mut low, mut high } = self;
         let constant = i128::from(std::mem::take(&mut form.constant));
         (low, high) = (low.map(|low| low - constant), high.map(|high| high - constant));
         let mut content = form.content();
+        // A negative divisor turns the form round, and its bounds with it.
         if form.terms.first().is_some_and(|(_, coefficient)| *coefficient < 0) {
             content = -content;
             (low, high) = (high, low);
@@ -63,13 +82,14 @@ impl Condition {
         if content != 0 && content != 1 {
             let by = i128::from(content);
             form = form.divided(content, 0);
+            // The form is an integer, so that bounds are rounded inwards.
             low = low.map(|low| div_ceil(low, by));
             high = high.map(|high| div_floor(high, by));
         }
         Condition { form, low, high }
     }
 
-    /// Whether it has one bound, and products that might be saved.
+    /// Whether [`Context::saturated`] might save a product: there is one bound, and a coefficient other than 1 and -1.
     pub(crate) fn can_be_saturated(&self) -> bool {
         self.low.is_some() != self.high.is_some()
             && self.form.terms.iter().any(|(_, coefficient)| coefficient.abs() != 1)
@@ -80,11 +100,15 @@ impl Condition {
 pub(crate) type Span = (i128, i128);
 
 impl Context {
-    /// What some conditions say of all atoms; each is taken up as soon as the atoms in it are known.
+    /// A context of all atoms in which some conditions hold.
+    ///
+    /// The atoms are learnt anew, in order, and each condition is assumed as soon as its last atom is known. So a
+    /// quotient of what a condition confines gets the narrower range that the condition gives it.
     pub(crate) fn of<'a>(algebra: &Algebra, conditions: impl Iterator<Item = &'a Condition> + Clone) -> Context {
         let mut context = Context::default();
         for (atom, kind) in algebra.atoms() {
-            // They were learnt once, with wider ranges or narrower ones; either way they are known to fit.
+            // The atom fitted `i64` in the context in which it was made. If fewer conditions hold in this one, its range
+            // may seem to leave `i64`; where the atom matters it does not.
             if context.learn(algebra, atom, kind).is_none() {
                 context.ranges.push((i64::MIN.into(), i64::MAX.into()));
             }
@@ -94,7 +118,8 @@ impl Context {
         context
     }
 
-    /// Takes up a new atom: its range, and what relates it to others. `None` when the range leaves `i64`.
+    /// Adds the next atom: its range, and the forms that relate it to others. `None` when the range leaves `i64`; the
+    /// atom is then not known.
     pub(crate) fn learn(&mut self, algebra: &Algebra, atom: Atom, kind: &Kind) -> Option<()> {
         debug_assert_eq!(self.ranges.len(), atom as usize);
         match kind {
@@ -108,11 +133,12 @@ impl Context {
                 let (low, high) = self.bounds(form)?;
                 let (low, high) = (div_floor(low, by), div_floor(high, by));
                 let (Ok(_), Ok(_)) = (i64::try_from(low), i64::try_from(high)) else { return None };
-                // What the division leaves; and what it leaves of a finer division of the same.
+                // 0 <= m - d * q < d; the form is kept without the constant of m, which shifts the interval.
                 let rest = form.plus(-divisor, &Form::atom(atom))?;
                 let constant = i128::from(rest.constant);
                 self.ranges.push((low, high));
                 self.remainders.push((rest.without_constant(), (-constant, by - 1 - constant)));
+                // If e divides d, floor(m / d) is floor(floor(m / e) / (d / e)): the two quotients differ by a digit.
                 for (other, finer) in algebra.quotients_of(form).filter(|(other, _)| *other < atom) {
                     if divisor % finer == 0 {
                         let ratio = divisor / finer;
@@ -128,13 +154,17 @@ impl Context {
         Some(())
     }
 
-    /// Assumes a condition in normal form.
+    /// Assumes a condition, which must be in normal form.
+    ///
+    /// What it says is intersected with what is known of the form already. Beyond that, only one kind of consequence is
+    /// drawn: from two assumed forms of which one contains a multiple of the other, the interval of their difference, if
+    /// that is a multiple of one atom. (If `x - y` and `x` are confined, so is `y`.) To draw all consequences would be
+    /// Fourier-Motzkin elimination, whose cost is exponential; this is linear in the number of conditions.
     pub(crate) fn assume(&mut self, condition: &Condition) {
         let Condition { form, low, high } = condition;
         let Some((least, most)) = self.bounds(form) else { return };
         let span = (low.map_or(least, |low| low.max(least)), high.map_or(most, |high| high.min(most)));
         self.remember(form, span);
-        // Two forms of which one is a part of the other tell of the difference.
         let mut differences: SmallVec<[(Form, Span); 4]> = SmallVec::new();
         for (other, values) in &self.assumed {
             for ([whole, part], [of_whole, of_part]) in
@@ -157,8 +187,9 @@ impl Context {
         }
     }
 
+    /// Stores the interval of a form: with its atom if it is one, else with the remainder or assumption of that form.
     fn remember(&mut self, form: &Form, (low, high): Span) {
-        // Nobody states so many conditions; and each is looked at for every form.
+        // A work limit: every assumption is tried in every decomposition. To forget one is sound.
         if self.assumed.len() >= 64 {
             return;
         }
@@ -172,13 +203,22 @@ impl Context {
         }
     }
 
-    /// A form as multiples of forms whose ranges are known, and what is left of it, in a few ways: what is assumed goes
-    /// first, the latest or any one of it; or digits do, those of the innermost atoms before others, so
-    /// that those above become whole.
+    /// A form as multiples of forms whose intervals are known and a rest, in up to so many ways.
+    ///
+    /// Known forms are subtracted greedily, one after the other, so the order decides what is found. These orders are
+    /// tried, since each finds what others miss:
+    ///
+    /// - way 0: what is assumed, the latest first, then remainders. The latest conditions are about the atoms that a
+    ///   form built after them is made of.
+    /// - way 1: remainders first. `d * q + (m - d * q)` in place of `m` makes the numerator a multiple of the divisor
+    ///   plus something small, which is what a boundary test by `d` needs. Remainders of earlier quotients come first,
+    ///   because the numerators of later ones may contain those quotients.
+    /// - way 2 and on: one assumption in front of all others, each in turn, for assumptions that overlap, so that once
+    ///   the latest is subtracted the one that is needed no longer fits.
     fn decompositions<'a>(&'a self, form: &'a Form, ways: usize) -> impl Iterator<Item = (Pieces<'a>, Form)> {
         let latest = || self.assumed.iter().rev().map(|known| (known, false));
         let earliest = || self.assumed.iter().map(|known| (known, false));
-        // Those of the quotients in the form: digits stand in the order of their last atoms, the quotients.
+        // The remainders of the quotients in the form. They are ordered by quotient, so that each is found by bisection.
         let digits = move || {
             let of =
                 |atom: Atom| move |(known, _): &(Form, Span)| known.terms.last().is_none_or(|(last, _)| *last < atom);
@@ -203,7 +243,9 @@ impl Context {
         })
     }
 
-    /// A range that holds every value of a form; exact for a form of variables alone. `None` past `i128`.
+    /// An interval that holds every value of a form: the intersection of what the atoms say by themselves and what up to
+    /// three decompositions say. Exact for a form of variables without conditions, which range over a box. `None` past
+    /// `i128`.
     pub(crate) fn bounds(&self, form: &Form) -> Option<Span> {
         let plain = self.bounds_of_atoms(form)?;
         let mut span = plain;
@@ -217,15 +259,17 @@ impl Context {
         Some(span)
     }
 
-    /// A form with what is known of it put in: the atoms that have one value, and quotients that are known to leave one.
-    pub(crate) fn settled(&self, form: &Form) -> Option<Form> {
+    /// A form with known values put in: an atom that has but one value is a constant; and where `m - d * q` has but one
+    /// value `r`, `d * q` is `m - r`. `None` past `i64`.
+    pub(crate) fn with_known_values(&self, form: &Form) -> Option<Form> {
         let mut form = form.clone();
         let quotients = form.terms.clone();
         let first = quotients.first().map_or(self.remainders.len(), |(atom, _)| {
             self.remainders.partition_point(|(known, _)| known.terms.last().is_none_or(|(last, _)| last < atom))
         });
+        // Later quotients first: what is put in for one may contain earlier ones.
         for (digit, values) in self.remainders[first..].iter().rev().filter(|(_, (low, high))| low == high) {
-            // numerator - divisor * quotient has one value.
+            // Add the multiple of `r - (m - d * q)`, which is 0, that makes the quotient go away.
             let Some((quotient, divisor)) = digit.terms.last() else { continue };
             let coefficient = form.coefficient(*quotient);
             if coefficient != 0 && coefficient % divisor == 0 {
@@ -234,26 +278,28 @@ impl Context {
                 form = form.plus(factor.checked_neg()?, digit)?.plus(1, &Form::constant(value)?)?;
             }
         }
-        let mut settled = Form { terms: Terms::new(), constant: form.constant };
+        let mut known = Form { terms: Terms::new(), constant: form.constant };
         for &(atom, coefficient) in &form.terms {
             let (low, high) = self.ranges[atom as usize];
             if low == high {
                 let value = i64::try_from(low).ok()?.checked_mul(coefficient)?;
-                settled = settled.plus(1, &Form::constant(value)?)?;
+                known = known.plus(1, &Form::constant(value)?)?;
             } else {
-                settled.terms.push((atom, coefficient));
+                known.terms.push((atom, coefficient));
             }
         }
-        Some(settled)
+        Some(known)
     }
 
+    /// The interval of a form by those of its atoms: interval arithmetic, without any relation between atoms.
     fn bounds_of_atoms(&self, form: &Form) -> Option<Span> {
         let constant = i128::from(form.constant);
         let mut terms = form.terms.iter();
         terms.try_fold((constant, constant), |span, (atom, factor)| add(span, *factor, self.ranges[*atom as usize]))
     }
 
-    /// Whether a condition holds wherever the context does.
+    /// Whether a condition holds wherever the context does. `Always` and `Never` are proved; `Depends` may also mean that
+    /// the bounds are too wide to tell.
     pub(crate) fn truth(&self, condition: &Condition) -> Truth {
         let Some((least, most)) = self.bounds(&condition.form) else { return Truth::Depends };
         let above = condition.low.is_none_or(|low| low <= least);
@@ -266,17 +312,24 @@ impl Context {
         }
     }
 
-    /// A condition in normal form without the terms that are too small to matter: with `form = by * large + small`
-    /// and little room for `small`, the bounds on the form are bounds on `large`.
+    /// A condition in normal form without the terms that are too small to decide it: `40*i + j >= 80` with `j` in `0..40`
+    /// is `i >= 2`.
+    ///
+    /// Write the form as `by * large + small`. Then `form >= low` is `large >= ceil((low - small) / by)`. If that bound
+    /// is the same integer for the least and for the greatest value of `small`, it is the same for all between, and the
+    /// condition says nothing of `small`. Both bounds of the condition must pass, or the form would still be needed.
+    ///
+    /// Candidates for `by` are the common divisors of the largest few coefficients, and what is left of the form when a
+    /// form whose interval is known is the small part.
     pub(crate) fn without_tail(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = &condition;
         let mut divisors: SmallVec<[i64; 8]> = SmallVec::new();
         let mut sizes: SmallVec<[i64; 8]> = form.terms.iter().map(|(_, coefficient)| *coefficient).collect();
         sort_short_by_key(&mut sizes, |coefficient| std::cmp::Reverse(coefficient.unsigned_abs()));
-        let mut chain = 0;
+        let mut of_largest = 0;
         for coefficient in sizes {
-            chain = gcd(chain, coefficient.into());
-            divisors.extend(i64::try_from(chain).ok().filter(|by| *by > 1 && !divisors.contains(by)));
+            of_largest = gcd(of_largest, coefficient.into());
+            divisors.extend(i64::try_from(of_largest).ok().filter(|by| *by > 1 && !divisors.contains(by)));
         }
         let by_size = divisors.into_iter().map(|by| {
             let (large, small): (Terms, Terms) =
@@ -291,7 +344,7 @@ impl Context {
             let Some((least, most)) = small.filter(|_| by != 0) else { continue };
             let wide = i128::from(by);
             let ceil = |a: i128| div_ceil(a, wide);
-            // The same bound whatever the small terms are, or none at all.
+            // Each bound of `large`, for the least and for the greatest value of `small`.
             let new_low = low.map(|low| (ceil(low - least), ceil(low - most)));
             let new_high = high.map(|high| (div_floor(high - least, wide), div_floor(high - most, wide)));
             if [new_low, new_high].into_iter().flatten().all(|(a, b)| a == b) {
@@ -302,24 +355,30 @@ impl Context {
         condition
     }
 
-    /// A condition without a bound that the context implies.
-    pub(crate) fn needed(&self, condition: Condition) -> Condition {
+    /// A condition without the bounds that the context implies: an inequality costs one comparison, a range test two.
+    pub(crate) fn without_implied_bounds(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = condition;
         let (least, most) = self.bounds(&form).unwrap_or((i128::MIN, i128::MAX));
         Condition { form, low: low.filter(|low| least < *low), high: high.filter(|high| *high < most) }
     }
 
-    /// Takes up the atoms that it does not know yet.
-    pub(crate) fn catch_up(&mut self, algebra: &Algebra) {
+    /// Learns the atoms that were made with another context than this one.
+    pub(crate) fn learn_new_atoms(&mut self, algebra: &Algebra) {
         for (atom, kind) in algebra.atoms().skip(self.ranges.len()) {
-            // They were learnt once, with wider ranges or narrower ones; either way they are known to fit.
+            // As in `Context::of`: the atom fitted `i64` where it was made.
             if self.learn(algebra, atom, kind).is_none() {
                 self.ranges.push((i64::MIN.into(), i64::MAX.into()));
             }
         }
     }
 
-    /// A condition of one bound with no coefficient larger than what is missing to it: more than enough is enough.
+    /// A condition of one bound with no coefficient larger than what is missing to the bound, if that saves products:
+    /// `100*i + j >= 1` with natural `i` and `j` is `i + j >= 1`.
+    ///
+    /// This is coefficient tightening, as in integer programming. Shift every atom so that its term is least, and 0, at
+    /// 0: the condition is `sum a_k x_k >= missing` with natural `x_k` and positive `a_k`. If `a_k > missing`, the
+    /// condition holds as soon as `x_k >= 1`, and so it does with `missing` for the coefficient; for `x_k = 0` the term
+    /// is 0 either way. Equal coefficients are then divided out ([`Condition::normal`]).
     pub(crate) fn saturated(&self, condition: Condition) -> Condition {
         let Condition { form, low, high } = &condition;
         let (sign, bound) = match (low, high) {
@@ -327,7 +386,7 @@ impl Context {
             (None, Some(high)) => (-1, -high),
             _ => return condition,
         };
-        // sign * form >= bound, and every term is at least its value at one end.
+        // As sign * form >= bound. Each term is least at one end of its atom's interval.
         let ends = form.terms.iter().map(|(atom, coefficient)| {
             let (least, most) = self.ranges[*atom as usize];
             (*atom, sign * coefficient, if sign * coefficient > 0 { least } else { most })
@@ -350,10 +409,11 @@ impl Context {
         if products(&saturated.form) < products(form) { saturated } else { condition }
     }
 
-    /// `floor(form / divisor)` as a form without a division, if the parts of the form stay inside one quotient.
+    /// `floor(form / divisor)` as a form without a division, if the boundary test ([`crate::boundary`]) proves that it is
+    /// affine over the box of some decomposition's pieces.
     ///
-    /// With steps chosen so that the first steps fit, the remainder never leaves `0..divisor` (the boundary test). For
-    /// independent parts that is exact.
+    /// For a form of variables without conditions the answer is exact: `None` means that no affine form would do.
+    /// Otherwise it is sound and incomplete, as the documentation of this module says.
     pub(crate) fn affine_quotient(&self, form: &Form, divisor: i64) -> Option<Form> {
         let mut pieces = Pieces::new();
         self.atoms_of(form, &mut pieces);
@@ -366,10 +426,16 @@ impl Context {
         })
     }
 
-    /// What stands for `form mod size` in the demand that it lie in `begin..end`: a form that differs from it by multiples
-    /// of the size and never comes into that range shifted by a multiple of the size.
+    /// A form without a division that lies in `begin..end` exactly where `form mod size` does, for `begin..end` within
+    /// `0..size`.
     ///
-    /// So a masked digit needs no division although it wraps, as long as it wraps into what is masked.
+    /// That is any form `R` that is congruent to `form` modulo `size` and whose interval misses all translates of
+    /// `begin..end` by multiples of `size` other than 0. Proof: where `R` lies in `begin..end`, it is its own remainder,
+    /// and so that of `form`. Conversely, where the remainder lies in `begin..end`, `R` lies in some translate of it, and
+    /// only the one by 0 is within reach.
+    ///
+    /// So a masked digit needs no division although it wraps, as long as it wraps only into what the mask excludes. The
+    /// boundary test would ask for more: that the digit does not wrap at all.
     pub(crate) fn unwrapped(&self, form: &Form, size: i64, begin: i64, end: i64) -> Option<Form> {
         let plain = std::iter::once_with(|| (Pieces::new(), form.clone()));
         self.decompositions(form, 16).chain(plain).find_map(|(mut pieces, rest)| {
@@ -378,6 +444,7 @@ impl Context {
         })
     }
 
+    /// Adds the terms of a form to the pieces of a decomposition, each atom a piece.
     fn atoms_of(&self, form: &Form, pieces: &mut Pieces<'_>) {
         for &(atom, coefficient) in &form.terms {
             pieces.push(Piece { coefficient, part: Part::Atom(atom), values: self.ranges[atom as usize] });
@@ -385,6 +452,8 @@ impl Context {
     }
 }
 
+/// Subtracts multiples of known forms from a form, each in turn where it fits; the flag of a known form is that of
+/// [`contained`].
 fn decompose<'a>(form: &Form, known: impl Iterator<Item = (&'a (Form, Span), bool)>) -> (Pieces<'a>, Form) {
     let (mut pieces, mut rest) = (SmallVec::new(), form.clone());
     for ((known, values), digit) in known {
@@ -396,17 +465,19 @@ fn decompose<'a>(form: &Form, known: impl Iterator<Item = (&'a (Form, Span), boo
     (pieces, rest)
 }
 
-/// `floor(sum / divisor)` as a form, where the boundary test says that it is affine in the pieces.
+/// `floor(sum / divisor)` as a form, if the boundary test proves that it is affine in the pieces over the box of their
+/// intervals.
 ///
-/// The pieces are taken for independent of each other. Where they are not, their sum reaches fewer values than the test
-/// believes: a yes is right, and a no may be wrong.
+/// The test proves `floor(sum / divisor) = floor(first / divisor) + sum of c_k * (piece_k - least_k)` at every point of
+/// the box, where `first` is the sum at the least values of all pieces. The pieces need not be independent for this to
+/// hold at the points that they do reach. If they are not, the test may fail because of a point that is never reached.
 fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Option<Form> {
     let by = i128::from(divisor);
     let mut first = i128::from(constant);
     for piece in pieces {
         first = first.checked_add(i128::from(piece.coefficient).checked_mul(piece.values.0)?)?;
     }
-    // A reach past `i64` is past the divisor, however small the step.
+    // A longer interval counts as one of length `i64::MAX`: a remainder that moves at all leaves `0..divisor` either way.
     let reach = |(low, high): Span| i64::try_from(high - low).unwrap_or(i64::MAX);
     let axes = pieces.iter().map(|piece| (piece.coefficient, reach(piece.values)));
     let mut carried: SmallVec<[(usize, i64); 8]> = SmallVec::new();
@@ -414,7 +485,7 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
         return None;
     }
     let mut quotient = Form::default();
-    // What the steps come to at the first values of all pieces.
+    // The sum of c_k * least_k.
     let mut at_first = 0i128;
     for (at, carries) in carried.into_iter().filter(|(_, carries)| *carries != 0) {
         let piece = &pieces[at];
@@ -428,12 +499,15 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
     Some(quotient)
 }
 
+/// The congruent form `R` of [`Context::unwrapped`], by the pieces of one decomposition.
+///
+/// Multiples of the size are subtracted from the coefficient of each piece and from the constant. The coefficient nearest
+/// to zero makes the interval of `R` shortest, so if any choice passes the test then this one does.
 fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: [i64; 3]) -> Option<Form> {
     let wide = i128::from(size);
     let mut unwrapped = form.clone();
     let mut span = (i128::from(constant), i128::from(constant));
     for piece in pieces {
-        // The residue nearest to zero moves the least.
         let mut kept = piece.coefficient.rem_euclid(size);
         if kept > size / 2 {
             kept -= size;
@@ -447,6 +521,9 @@ fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: 
             };
         }
     }
+    // The translates next to begin..end are begin - size..end - size and begin + size..end + size. The interval must
+    // start at end - size or later. The least shift by a multiple of the size that makes it do so leaves it the farthest
+    // from the translate above: if it reaches that one, no shift will do.
     let lowest = i128::from(end) - wide;
     let shift = (lowest - span.0).div_euclid(wide) + i128::from((lowest - span.0).rem_euclid(wide) != 0);
     let shift = shift.checked_mul(wide)?;
@@ -454,18 +531,21 @@ fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: 
     (span.1 + shift < i128::from(begin) + wide).then_some(unwrapped)
 }
 
-/// `span + factor * values`.
+/// `span + factor * values`, in interval arithmetic; `None` past [`WIDE`].
 fn add(span: Span, factor: i64, values: Span) -> Option<Span> {
     let (a, b) = (i128::from(factor).checked_mul(values.0)?, i128::from(factor).checked_mul(values.1)?);
     let sum = (span.0.checked_add(a.min(b))?, span.1.checked_add(a.max(b))?);
     (-WIDE <= sum.0 && sum.1 <= WIDE).then_some(sum)
 }
 
-/// What is past this counts as past `i128`, so that a few more sums need no check.
+/// What is past this counts as past `i128`, so that the sum of a few such numbers needs no check.
 pub(crate) const WIDE: i128 = 1 << 120;
 
-/// A multiple of a known form, all of whose atoms are in a form, such that its subtraction leaves fewer of them; and
-/// what it leaves. Of a digit all but the last atom must go.
+/// The multiple of a known form whose subtraction leaves a form with the fewest terms, and what it leaves; `None` unless
+/// the form has all atoms of the known one and some multiple makes at least one of them go away.
+///
+/// With `digit`, the known form is a remainder `m - d * q`, and all atoms of `m` must go: to trade a part of the
+/// numerator for a multiple of the quotient makes nothing simpler.
 fn contained(form: &Form, known: &Form, digit: bool) -> Option<(i64, Form)> {
     if !known.terms.iter().all(|(atom, _)| form.coefficient(*atom) != 0) {
         return None;

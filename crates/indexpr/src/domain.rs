@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::algebra::{Algebra, Digits, Kind, Style};
-use crate::conjunction::settle;
+use crate::algebra::{Algebra, Kind, Remainders, Style};
+use crate::conjunction::minimize;
 use crate::context::{Condition, Context, Truth};
 use crate::emit::{Root, emit};
 use crate::form::{Atom, Form};
@@ -52,7 +52,7 @@ pub enum Index {
 #[derive(Clone, Debug)]
 pub struct Built {
     algebra: Algebra,
-    /// The index and the conditions (tests among the atoms), settled; `None` when the conditions never hold.
+    /// The index and the conditions (tests among the atoms), with known values put in; `None` when the conditions never hold.
     guarded: Option<(Form, Vec<Atom>)>,
     code: IndexExpr,
 }
@@ -97,7 +97,7 @@ pub fn cheapest(
     let mut best: Option<Built> = None;
     let mut next = Some(match divisions {
         Divisions::Cheapest => Style::FIRST,
-        Divisions::EveryRemainder => Style::EVERY_DIGIT,
+        Divisions::EveryRemainder => Style::EVERY_REMAINDER,
     });
     while let Some(style) = next {
         let mut domain = Domain::new(variables, style);
@@ -157,7 +157,7 @@ impl Domain {
 
     /// The same form with remainders in place of quotients, where that makes it shorter.
     pub fn with_remainders(&mut self, form: Form) -> Option<Form> {
-        self.algebra.in_digits(form, &mut self.context)
+        self.algebra.with_remainders(form, &mut self.context)
     }
 
     /// Requires that a form lie in a half-open range; false when it never does. What follows may assume it.
@@ -169,9 +169,9 @@ impl Domain {
             Truth::Never => return false,
             Truth::Depends => {}
         }
-        let condition = self.context.needed(condition);
+        let condition = self.context.without_implied_bounds(condition);
         let whole = self.algebra.without_quotient(condition.clone(), &self.context).normal();
-        let whole = self.context.without_tail(self.context.needed(whole)).normal();
+        let whole = self.context.without_tail(self.context.without_implied_bounds(whole)).normal();
         self.context.assume(&condition);
         self.context.assume(&whole);
         self.conditions.push(whole);
@@ -190,7 +190,7 @@ impl Domain {
 
     /// Whether remainders are to be terms of their own ([`Divisions::EveryRemainder`]).
     pub fn keeps_remainders(&self) -> bool {
-        self.algebra.style.digits == Digits::Always
+        self.algebra.style.remainders == Remainders::Always
     }
 
     /// Writes the index and the conditions as expressions.
@@ -201,10 +201,10 @@ impl Domain {
         let (algebra, context) = (&mut self.algebra, &mut self.context);
         let index = match index {
             // Conditions may fix what they are about: a term that can have but one value is put in.
-            Index::At(form) => Some(context.settled(&form)?),
+            Index::At(form) => Some(context.with_known_values(&form)?),
             Index::Nowhere => None,
         };
-        let conditions = settle(algebra, context, self.conditions, index.as_ref());
+        let conditions = minimize(algebra, context, self.conditions, index.as_ref());
         let Some((index, conditions)) = index.zip(conditions) else {
             let (index, valid) = (graph.int(0), graph.bool(false));
             let code = IndexExpr { graph, index, valid, extents: extents.into() };

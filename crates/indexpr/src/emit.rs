@@ -1,4 +1,13 @@
-//! From forms to the nodes of a graph: what several forms have in common is computed once.
+//! From linear forms back to the nodes of a graph: strength reduction and common subexpression elimination.
+//!
+//! The graph is hash-consed, so equal nodes are shared without effort. But sums are associative: `a + b + c` and
+//! `a + c + d` have `a + c` in common only if both are written so that it becomes a node. The forms of a whole expression
+//! are therefore collected first, then rewritten, and turned into nodes last:
+//!
+//! 1. [`Emitter::collect_atoms`] lists every form that has to be computed: the roots, and what their atoms are made of.
+//! 2. [`Emitter::use_remainders`] computes `m % d` in place of `m // d` where that makes the forms shorter.
+//! 3. [`Emitter::extract_common_sums`] names sums that several forms share up to a factor, greedily.
+//! 4. [`Emitter::compute_atoms`] makes the nodes, operands first.
 
 use smallvec::SmallVec;
 
@@ -10,13 +19,16 @@ use crate::graph::{Binary, Expr, Graph};
 use crate::int::gcd;
 use crate::list::sort_short_by_key;
 
-/// What is to be computed.
+/// An expression that is to be computed.
 pub(crate) enum Root {
     Number(Form),
     Condition(Atom),
 }
 
-/// The nodes that compute some roots, made in a graph whose variables are given.
+/// The nodes that compute some roots, in their order, made in a graph whose variables are given.
+///
+/// # Errors
+/// Where an intermediate value could leave `i64`. The forms fit, but a part of a sum need not.
 pub(crate) fn emit(
     algebra: &Algebra,
     roots: Vec<Root>,
@@ -28,14 +40,13 @@ pub(crate) fn emit(
         Root::Number(form) => Some(Sum::of(form)),
         Root::Condition(_) => None,
     });
-    let mut emitter =
-        Emitter { algebra, sums: numbers.collect(), made_of: vec![None; algebra.len()], nodes: Vec::new() };
-    emitter.take_up(conditions);
-    if emitter.sums.len() <= MANY {
+    let mut emitter = Emitter { algebra, sums: numbers.collect(), plans: vec![None; algebra.len()], nodes: Vec::new() };
+    emitter.collect_atoms(conditions);
+    if emitter.sums.len() <= MAX_SUMS {
         emitter.use_remainders();
-        emitter.share();
+        emitter.extract_common_sums();
     }
-    emitter.atoms(graph, variables)?;
+    emitter.compute_atoms(graph, variables)?;
     let mut numbers = 0..;
     let mut node = |root: &Root| match root {
         Root::Condition(atom) => emitter.of_symbol(graph, *atom),
@@ -45,6 +56,7 @@ pub(crate) fn emit(
 }
 
 impl Root {
+    /// The atom of a root that is a condition.
     fn as_condition(&self) -> Option<Atom> {
         match self {
             Root::Number(_) => None,
@@ -53,18 +65,19 @@ impl Root {
     }
 }
 
-/// Forms that are to be computed, together with all that they are made of.
+/// The forms that are to be computed, together with all that they are made of.
 struct Emitter<'a> {
     algebra: &'a Algebra,
     /// Roots first, then what atoms are made of, then shared sums.
     sums: Vec<Sum>,
-    /// For each atom that is needed how it is computed.
-    made_of: Vec<Option<Made>>,
-    /// The nodes of symbols that are computed.
+    /// How each atom is computed; `None` for one that is not needed.
+    plans: Vec<Option<Plan>>,
+    /// The nodes of symbols, as soon as they are computed.
     nodes: Vec<Option<Expr>>,
 }
 
-/// Something that terms are multiples of: an atom, or above all atoms the place of a sum.
+/// What the terms of a [`Sum`] are multiples of: an atom, or a shared sum. The number of an atom, or the place of a sum
+/// plus the number of atoms, so that terms of both sorts fit into one form and its arithmetic works on them.
 type Symbol = u32;
 
 /// A sum to be computed.
@@ -72,35 +85,38 @@ type Symbol = u32;
 struct Sum {
     terms: Terms,
     constant: i64,
-    /// Whether any constant will do, because a comparison can take it up.
+    /// Whether the constant costs nothing, because the sum is compared with bounds, which can be shifted instead.
     shiftable: bool,
-    /// A sum that is what this quotient leaves of its numerator, which is one operation.
+    /// If set, the sum is `m - d * q` for this quotient `q`: it is emitted as `m % d`, one operation. Its terms serve only
+    /// to find its uses.
     remainder: Option<Atom>,
 }
 
 /// How an atom is computed.
 #[derive(Clone, Copy, Debug)]
-struct Made {
-    /// The sums that it is made of, in the order of [`Kind::forms`], follow each other from here.
+struct Plan {
+    /// The place of the first of the sums that it is made of; the others follow it, in the order of [`Kind::forms`].
     sums: usize,
-    /// A quotient that is computed as what the division leaves: all its uses are multiples of the divisor.
+    /// Whether this quotient is emitted as `m % d` instead of `m // d`. Its symbol then stands for the remainder, and all
+    /// sums that use it have been rewritten.
     remainder: bool,
 }
 
-/// More sums than this are not searched for what they have in common.
-const MANY: usize = 48;
+/// A work limit: more sums than this are not searched for common sums. The search compares all pairs of sums, and each
+/// step of it takes quadratic time.
+const MAX_SUMS: usize = 48;
 
 impl<'a> Emitter<'a> {
-    /// Takes up the atoms that sums and conditions are made of.
-    fn take_up(&mut self, conditions: SmallVec<[Atom; 2]>) {
+    /// Lists the sums of every atom that the roots need, directly or through other atoms.
+    fn collect_atoms(&mut self, conditions: SmallVec<[Atom; 2]>) {
         let mut open: Vec<Atom> = conditions.into_vec();
         let mut next = 0;
         loop {
             while let Some(atom) = open.pop() {
-                if self.made_of[atom as usize].is_some() {
+                if self.plans[atom as usize].is_some() {
                     continue;
                 }
-                self.made_of[atom as usize] = Some(Made { sums: self.sums.len(), remainder: false });
+                self.plans[atom as usize] = Some(Plan { sums: self.sums.len(), remainder: false });
                 let kind = self.algebra.kind(atom);
                 open.extend(kind.conditions());
                 let unnested = match kind {
@@ -119,13 +135,21 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Computes `m % d` in place of `m // d` where that alone is needed.
+    /// Strength reduction: emits `m % d` in place of `q = m // d` where every use of `q` is a multiple of `d`, and that
+    /// makes the sums shorter.
+    ///
+    /// With `r = m % d`, `c * q` is `(c / d) * (m - r)`. So `m - d * q`, the remainder as a form has it, becomes `r`: no
+    /// product, no difference, and if `m` is needed nowhere else its large terms are not computed at all. All uses must be
+    /// rewritten, or both a division and a modulo would be emitted.
+    ///
+    /// Later quotients come first: the numerators of later ones may use earlier ones, and rewriting them decides whether
+    /// they still do.
     fn use_remainders(&mut self) {
         for atom in (0..self.algebra.len() as Atom).rev() {
-            let (Some(made), Some((_, divisor))) = (self.made_of[atom as usize], self.algebra.as_quotient(atom)) else {
+            let (Some(plan), Some((_, divisor))) = (self.plans[atom as usize], self.algebra.as_quotient(atom)) else {
                 continue;
             };
-            let whole = self.sums[made.sums].form();
+            let whole = self.sums[plan.sums].form();
             let mut changed: SmallVec<[(usize, Form); 4]> = SmallVec::new();
             let (mut before, mut after) = (0, 0);
             let fits = self.sums.iter().enumerate().all(|(place, sum)| {
@@ -134,7 +158,7 @@ impl<'a> Emitter<'a> {
                 if coefficient == 0 {
                     return true;
                 }
-                // c * q is (c / d) * (m - r).
+                // From here on the symbol of the atom stands for r: -(c / d) * r in place of c * q.
                 let factor = coefficient / divisor;
                 let whole = (coefficient % divisor == 0).then(|| form.plus(factor, &whole)).flatten();
                 let minus = coefficient.checked_add(factor).and_then(i64::checked_neg);
@@ -152,15 +176,16 @@ impl<'a> Emitter<'a> {
                     self.sums[place].terms = terms;
                     self.sums[place].constant = constant;
                 }
-                self.made_of[atom as usize] = Some(Made { remainder: true, ..made });
-                // Multiples of the divisor do not matter any more, nor what they were taken from.
-                // What a modulo is of is what is computed for it by now.
-                let computed = |atom: Atom, _: &Form| Some(self.sums[self.made_of[atom as usize]?.sums].form());
+                self.plans[atom as usize] = Some(Plan { remainder: true, ..plan });
+                // A remainder is the same for any numerator that is congruent modulo d: terms lose multiples of d, and
+                // inner remainders by multiples of d are replaced by their numerators. An inner numerator is taken from
+                // its sum, and not from its atom, because the sum may have been rewritten by now.
+                let computed = |atom: Atom, _: &Form| Some(self.sums[self.plans[atom as usize]?.sums].form());
                 let unnested = unnested(self.algebra, &whole, divisor, computed);
                 let reduced = reduce(unnested.as_ref().unwrap_or(&whole), divisor, Taken::Most);
                 if let Some((_, Form { terms, constant })) = reduced {
                     let reduced = Sum { shiftable: false, remainder: None, terms, constant };
-                    let inner = &mut self.sums[made.sums];
+                    let inner = &mut self.sums[plan.sums];
                     if unnested.is_some() || reduced.cost() <= inner.cost() {
                         *inner = reduced;
                     }
@@ -169,12 +194,17 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Names sums that several forms have in common, and groups terms with one coefficient, for as long as it saves
-    /// operations.
-    fn share(&mut self) {
+    /// Common subexpression elimination over sums: gives a name to the candidate that saves the most operations, replaces
+    /// all its uses, and repeats until none saves any.
+    ///
+    /// To find the fewest operations is hard (for sums without factors it is the NP-complete problem of ensemble
+    /// computation), so this is greedy, and the result is not claimed to be the least. Every step lowers the number of
+    /// operations by at least one, so the loop ends. Of candidates that save as much, one without a constant is better,
+    /// since sums that differ in the constant alone can share it later.
+    fn extract_common_sums(&mut self) {
         loop {
             let mut best: Option<(isize, Sum)> = None;
-            for pattern in self.patterns() {
+            for pattern in self.candidates() {
                 let saved: isize =
                     self.sums.iter().map(|sum| best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
                 let saved = saved - pattern.cost() as isize;
@@ -192,11 +222,11 @@ impl<'a> Emitter<'a> {
                     used |= sum.terms.last().is_some_and(|(last, _)| *last == symbol);
                 }
             }
-            // What cannot be used after all would be found again for ever.
+            // Where replacing it would leave `i64`, the candidate was not used, and would be found again for ever.
             if !used {
                 return;
             }
-            // What a division leaves is computed from its numerator.
+            // A remainder is computed from the numerator of its quotient, not from these terms.
             self.sums.push(match pattern.remainder {
                 Some(_) => Sum { terms: Terms::new(), constant: 0, ..pattern },
                 None => pattern,
@@ -204,11 +234,12 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Sums that might be worth a name.
-    fn patterns(&self) -> Vec<Sum> {
+    /// Sums that might be worth a name: the remainder of each quotient, each sum as a whole, the terms of one sum that have
+    /// the same coefficient up to sign (`5*i + 5*j` is `5*(i + j)`), and what two sums have in common up to a factor.
+    fn candidates(&self) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
-        for (atom, made) in (0..).zip(&self.made_of) {
-            if let (Some(Made { sums, remainder: false }), Some((_, divisor))) = (made, self.algebra.as_quotient(atom))
+        for (atom, plan) in (0..).zip(&self.plans) {
+            if let (Some(Plan { sums, remainder: false }), Some((_, divisor))) = (plan, self.algebra.as_quotient(atom))
             {
                 let whole = self.sums[*sums].form();
                 if let Some(Form { terms, constant }) = whole.plus(-divisor, &Form::atom(atom)) {
@@ -226,19 +257,20 @@ impl<'a> Emitter<'a> {
             }
         };
         for (place, sum) in self.sums.iter().enumerate() {
-            // The whole of a sum, which is computed in any case.
+            // The whole of a sum is computed in any case, so that every other use of it is free.
             propose(sum.terms.clone(), 0);
             if !sum.shiftable && sum.constant != 0 {
                 propose(sum.terms.clone(), sum.constant);
             }
-            // Terms with one coefficient.
+            // Terms of one coefficient.
             for (at, (_, coefficient)) in sum.terms.iter().enumerate() {
                 let same = |other: &i64| other.unsigned_abs() == coefficient.unsigned_abs();
                 if coefficient.unsigned_abs() != 1 && !sum.terms[..at].iter().any(|(_, other)| same(other)) {
                     propose(sum.terms[at..].iter().filter(|(_, other)| same(other)).copied().collect(), 0);
                 }
             }
-            // What two sums have in common up to a factor.
+            // The terms that two sums share, in classes of one ratio of coefficients: each class is a common sum up to a
+            // factor.
             for other in &self.sums[place + 1..] {
                 let mut classes: SmallVec<[((i64, i64), Terms); 4]> = SmallVec::new();
                 let ratio = |a: i64, b: i64| {
@@ -254,7 +286,8 @@ impl<'a> Emitter<'a> {
                     }
                 }
                 for (class, terms) in classes {
-                    // The constant belongs to the class if it is of the same ratio.
+                    // The constants belong to the class if they have its ratio. One that is free to choose can be given
+                    // that ratio, if the result is an integer.
                     let constants = match (sum.shiftable, other.shiftable) {
                         (false, false) if sum.constant != 0 && other.constant != 0 => {
                             (ratio(sum.constant, other.constant) == class).then_some(sum.constant)
@@ -278,15 +311,17 @@ impl<'a> Emitter<'a> {
         patterns
     }
 
+    /// The symbol of a shared sum.
     fn symbol(&self, sum: usize) -> Symbol {
         (self.algebra.len() + sum) as Symbol
     }
 
-    /// Computes the atoms, each after those that it is made of.
-    fn atoms(&mut self, graph: &mut Graph, variables: &[Expr]) -> Result<(), Error> {
+    /// Makes the nodes of all atoms that are needed. Atoms come after those that they are made of, so that one pass in
+    /// their order finds every operand made.
+    fn compute_atoms(&mut self, graph: &mut Graph, variables: &[Expr]) -> Result<(), Error> {
         self.nodes = vec![None; self.algebra.len() + self.sums.len()];
         for (atom, kind) in self.algebra.atoms() {
-            let Some(Made { sums, remainder }) = self.made_of[atom as usize] else { continue };
+            let Some(Plan { sums, remainder }) = self.plans[atom as usize] else { continue };
             let node = match *kind {
                 Kind::Variable(place, ..) => variables[place],
                 Kind::Quotient(_, divisor) | Kind::Remainder(_, divisor) => {
@@ -306,9 +341,9 @@ impl<'a> Emitter<'a> {
                 Kind::Test(ref condition) => self.test(graph, sums, condition.low, condition.high, Binary::Eq)?,
                 Kind::Bool(value) => graph.bool(value),
                 Kind::Not(a) => match self.algebra.kind(a) {
-                    // The opposite of an equality is one operation.
+                    // The negation of an equality is one operation, `!=`.
                     Kind::Test(Condition { low: Some(low), high: Some(high), .. }) if low == high => {
-                        let Some(Made { sums, .. }) = self.made_of[a as usize] else { continue };
+                        let Some(Plan { sums, .. }) = self.plans[a as usize] else { continue };
                         self.test(graph, sums, Some(*low), Some(*high), Binary::Ne)?
                     }
                     _ => {
@@ -331,7 +366,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// The test of a sum against bounds, or the opposite of one against a number.
+    /// The test that a sum lies between bounds; with [`Binary::Ne`], that it is not the one number that both bounds are.
     fn test(
         &mut self,
         graph: &mut Graph,
@@ -340,7 +375,7 @@ impl<'a> Emitter<'a> {
         high: Option<i128>,
         equal: Binary,
     ) -> Result<Expr, Error> {
-        // A comparison takes up a constant, and a sign.
+        // Bounds are shifted by the constant, and turned round by a single negative sign: neither costs an operation.
         let Sum { terms, constant, .. } = &self.sums[sum];
         let constant = i128::from(*constant);
         let (mut low, mut high) = (low.map(|low| low - constant), high.map(|high| high - constant));
@@ -351,7 +386,7 @@ impl<'a> Emitter<'a> {
                 }
                 self.of_symbol(graph, symbol)?
             }
-            _ => match self.sides(graph, sum, low, high, equal)? {
+            _ => match self.compare_sides(graph, sum, low, high, equal)? {
                 Some(comparison) => return Ok(comparison),
                 None => self.of_terms(graph, sum, 0)?,
             },
@@ -361,15 +396,15 @@ impl<'a> Emitter<'a> {
                 let low = graph.int(low);
                 graph.binary(Binary::Ne, value, low)
             }
-            // What is past `i64` is not the value.
+            // A number past `i64` is no value of the sum.
             (Binary::Ne, _) => Ok(graph.bool(true)),
             _ => graph.between(value, low, high),
         }
     }
 
-    /// The comparison of what a sum adds with what it subtracts, where that takes no difference: `a - b >= 0` is
-    /// `a >= b`.
-    fn sides(
+    /// The comparison of what a sum adds with what it subtracts, where the bound is 0 or next to it: `a - b >= 0` is
+    /// `a >= b`, which saves the subtraction.
+    fn compare_sides(
         &mut self,
         graph: &mut Graph,
         sum: usize,
@@ -395,35 +430,40 @@ impl<'a> Emitter<'a> {
         graph.binary(op, added, subtracted).map(Some)
     }
 
+    /// The node of a symbol, made now if it is a shared sum that was not needed before.
     fn of_symbol(&mut self, graph: &mut Graph, symbol: Symbol) -> Result<Expr, Error> {
         if let Some(node) = self.nodes[symbol as usize] {
             return Ok(node);
         }
-        // Atoms are computed already. Sums are made of ever fewer terms.
+        // Atoms are made in order, so this is a shared sum. The recursion ends, because a candidate has fewer terms than
+        // the sums that it was found in.
         let node = self.of_sum(graph, symbol as usize - self.algebra.len())?;
         self.nodes[symbol as usize] = Some(node);
         Ok(node)
     }
 
+    /// The node of a sum, with its constant.
     fn of_sum(&mut self, graph: &mut Graph, sum: usize) -> Result<Expr, Error> {
         let Sum { constant, remainder, .. } = self.sums[sum];
         if let Some(atom) = remainder
-            && let (Some(made), Some((_, divisor))) = (self.made_of[atom as usize], self.algebra.as_quotient(atom))
+            && let (Some(plan), Some((_, divisor))) = (self.plans[atom as usize], self.algebra.as_quotient(atom))
         {
-            let (whole, divisor) = (self.of_sum(graph, made.sums)?, graph.int(divisor));
+            let (whole, divisor) = (self.of_sum(graph, plan.sums)?, graph.int(divisor));
             return graph.binary(Binary::Mod, whole, divisor);
         }
         self.of_terms(graph, sum, constant)
     }
 
+    /// The node of a sum's terms with a constant of choice.
     fn of_terms(&mut self, graph: &mut Graph, sum: usize, constant: i64) -> Result<Expr, Error> {
         self.of_summands(graph, self.sums[sum].terms.clone(), constant)
     }
 
+    /// The node of terms and a constant: additions and subtractions from left to right, in the order of [`Emitter::rank`].
     fn of_summands(&mut self, graph: &mut Graph, mut terms: Terms, mut constant: i64) -> Result<Expr, Error> {
         sort_short_by_key(&mut terms, |(symbol, _)| self.rank(*symbol));
         let mut node = None;
-        // A sum starts with something to add, if there is anything.
+        // A sum starts with something that is added, if there is anything: `b - a` and not `0 - a + b`.
         if let Some(first) = terms.iter().position(|(_, factor)| *factor > 0) {
             let (symbol, factor) = terms.remove(first);
             node = Some(self.product(graph, symbol, factor)?);
@@ -454,6 +494,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// The node of a multiple of a symbol.
     fn product(&mut self, graph: &mut Graph, symbol: Symbol, factor: i64) -> Result<Expr, Error> {
         let node = self.of_symbol(graph, symbol)?;
         if factor == 1 {
@@ -463,7 +504,8 @@ impl<'a> Emitter<'a> {
         graph.binary(Binary::Mul, node, factor)
     }
 
-    /// Terms are written in the order of the first atoms in them.
+    /// The order of terms in a sum: by the first atom in them. Equal sets of terms are then equal nodes, and text reads in
+    /// the order of the variables.
     fn rank(&self, symbol: Symbol) -> (Atom, Symbol) {
         let mut first = symbol;
         while let Some(sum) = (first as usize).checked_sub(self.algebra.len()) {
@@ -474,7 +516,8 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// `(m mod e) mod d` is `m mod d` when `d` divides `e`: such a form without the inner modulos, if it has any.
+/// A form for `form mod divisor` without inner remainders that do not matter, if there are any: `(m mod e) mod d` is
+/// `m mod d` if `d` divides `e`. `numerator` gives the `m` of an atom.
 fn unnested(
     algebra: &Algebra,
     form: &Form,
@@ -494,11 +537,13 @@ fn unnested(
     unnested
 }
 
-/// How best to use a pattern in a sum: the operations saved, and the factor.
+/// The multiple of a pattern whose replacement by a symbol saves the most operations in a sum: the operations saved, and
+/// the factor. `None` if no multiple saves any.
 fn best_use(sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
     let mut factors = SmallVec::<[i64; 4]>::new();
     for &(symbol, unit) in &pattern.terms {
-        // Nothing is brought in that is not there: it might be made of this very sum.
+        // All symbols of the pattern must be in the sum: one that is not would be added with the opposite sign, and might
+        // itself be made of this very sum, in a circle.
         let (_, coefficient) = sum.terms.iter().find(|(theirs, _)| *theirs == symbol)?;
         if coefficient % unit == 0 && !factors.contains(&(coefficient / unit)) {
             factors.push(coefficient / unit);
@@ -509,15 +554,18 @@ fn best_use(sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
 }
 
 impl Sum {
+    /// A sum with the terms and the constant of a form.
     fn of(form: &Form) -> Sum {
         Sum { terms: form.terms.clone(), constant: form.constant, shiftable: false, remainder: None }
     }
 
+    /// The terms and the constant as a form, whose atoms are symbols.
     fn form(&self) -> Form {
         Form { terms: self.terms.clone(), constant: self.constant }
     }
 
-    /// The operations that computing it takes, on top of its symbols.
+    /// The operations that computing it takes once its symbols are computed: one addition less than there are summands,
+    /// and a product for every coefficient but 1 and -1.
     fn cost(&self) -> usize {
         if self.remainder.is_some() {
             return 1;
@@ -527,7 +575,8 @@ impl Sum {
         summands.saturating_sub(1) + products
     }
 
-    /// The operations saved by `factor` times a pattern, all of whose symbols are in the sum; `None` past `i64`.
+    /// The operations saved by replacing `factor` times a pattern by a symbol, for a pattern all of whose symbols are in
+    /// the sum; may be negative. `None` past `i64`.
     fn saved_by(&self, pattern: &Sum, factor: i64) -> Option<isize> {
         let costs = |coefficient: i64| 1 + isize::from(coefficient.unsigned_abs() != 1);
         let fits = |number: i64| (number != i64::MIN).then_some(number);
@@ -542,13 +591,13 @@ impl Sum {
         let new = fits(self.constant.checked_sub(fits(pattern.constant.checked_mul(factor)?)?)?)?;
         if !self.shiftable {
             saved += isize::from(self.constant != 0) - isize::from(new != 0);
-            // Nothing but the opposite of the pattern: that takes an operation.
+            // If nothing is left but minus the symbol, the negation is an operation; a comparison would absorb it.
             saved -= isize::from(factor == -1 && new == 0 && pattern.terms.len() == self.terms.len());
         }
         Some(saved)
     }
 
-    /// `self - factor * pattern`, plus `factor` of a symbol. Past `i64` it is left as it is.
+    /// `self - factor * pattern + factor * symbol`; unchanged where that leaves `i64`.
     fn with(&self, pattern: &Sum, factor: i64, symbol: Option<Symbol>) -> Sum {
         let ours = Form { terms: self.terms.clone(), constant: self.constant };
         let theirs = Form { terms: pattern.terms.clone(), constant: pattern.constant };
@@ -565,7 +614,8 @@ impl Sum {
         }
     }
 
-    /// Divided by the greatest common divisor, and turned round if there is nothing to add.
+    /// The sum divided by the greatest common divisor of its coefficients and constant, and negated if nothing in it is
+    /// positive: one representative of all sums that are equal up to a factor.
     fn primitive(self) -> Sum {
         let common = self.terms.iter().map(|(_, factor)| i128::from(*factor)).fold(self.constant.into(), gcd);
         let negative = self.constant <= 0 && self.terms.iter().all(|(_, factor)| *factor < 0);

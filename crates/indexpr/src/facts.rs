@@ -1,10 +1,18 @@
-//! What is known of an expression's values from its operands: an interval and a residue class.
+//! An abstract domain for the values of expressions: an interval and a congruence class.
+//!
+//! The facts of a node are computed from those of its operands, once, when it is made. They are sound (every value
+//! satisfies them) and not complete, because operands that share variables are treated as independent. The interval
+//! proves that values fit into `i64` and that divisors are not 0; the congruence proves divisions exact, and sharpens the
+//! interval of a remainder.
 
 use crate::error::{Error, Reason};
 use crate::graph::Binary;
 use crate::int::{div_floor, gcd};
 
-/// Every value lies in `low..=high` and leaves `residue` modulo `modulus`; modulus 0 says that it is the residue.
+/// Every value lies in `low..=high` and is congruent to `residue` modulo `modulus`; modulus 0 says that it is the residue.
+///
+/// A constant has modulus 0, and nothing else has; the residue lies in `0..modulus` otherwise. With these conventions the
+/// greatest common divisor is the join of moduli, and `gcd(0, m) = m` needs no special case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) low: i64,
@@ -14,6 +22,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
+    /// One value.
     pub(crate) fn constant(value: i64) -> Facts {
         Facts { low: value, high: value, modulus: 0, residue: value }
     }
@@ -23,6 +32,7 @@ impl Facts {
         if low == high { Facts::constant(low) } else { Facts { low, high, modulus: 1, residue: 0 } }
     }
 
+    /// The facts of an operation's result, normalised; an error if the interval leaves `i64`.
     fn new(op: Binary, (low, high): (i128, i128), (modulus, residue): (i128, i128)) -> Result<Facts, Error> {
         let (Ok(low), Ok(high)) = (i64::try_from(low), i64::try_from(high)) else {
             return Err(Reason::ValueOverflow { low, high }.in_op(op.name()));
@@ -30,15 +40,17 @@ impl Facts {
         if low == high {
             return Ok(Facts::constant(low));
         }
-        // A class with a modulus past `i64` says nothing that the interval does not say.
+        // A modulus past `i64` is dropped. Little is lost: of such a class an interval of `i64` holds at most two values.
         let modulus = i64::try_from(modulus.abs()).unwrap_or(1).max(1);
         Ok(Facts { low, high, modulus, residue: residue.rem_euclid(modulus.into()) as i64 })
     }
 
+    /// The four numbers in a type in which no sum or product of two of them overflows.
     fn wide(self) -> [i128; 4] {
         [self.low, self.high, self.modulus, self.residue].map(i128::from)
     }
 
+    /// The facts of an operation on operands with these facts.
     pub(crate) fn of_binary(op: Binary, a: Facts, b: Facts) -> Result<Facts, Error> {
         let ([al, ah, am, ar], [bl, bh, bm, br]) = (a.wide(), b.wide());
         match op {
@@ -46,23 +58,26 @@ impl Facts {
             Binary::Sub => Facts::new(op, (al - bh, ah - bl), (gcd(am, bm), ar - br)),
             Binary::Mul => {
                 let ends = [al * bl, al * bh, ah * bl, ah * bh];
-                // (am x + ar) (bm y + br): every product but the last is a multiple of the new modulus.
+                // (am x + ar) (bm y + br) = am bm xy + am br x + ar bm y + ar br: the modulus divides all but the last.
                 let modulus = gcd(gcd(am * bm, am * br), ar * bm);
                 Facts::new(op, extremes(ends), (modulus, ar * br))
             }
             Binary::Div => {
                 b.not_zero(op)?;
-                // The quotient is monotone in both operands, for divisors of one sign.
+                // For divisors of one sign the quotient is monotone in each operand, so its extremes are at corners.
                 let ends = [bl, bh].into_iter().flat_map(|d| [div_floor(al, d), div_floor(ah, d)]);
+                // floor((am x + ar) / b) is am / b * x + floor(ar / b) if b divides am.
                 let divides = bl == bh && am % bl == 0;
                 Facts::new(op, extremes(ends), if divides { (am / bl, div_floor(ar, bl)) } else { (1, 0) })
             }
             Binary::Mod => {
                 b.not_zero(op)?;
-                // Machines divide on the way, and that quotient leaves `i64`.
+                // The remainder is 0, but machines compute it by a division whose quotient, -i64::MIN, leaves `i64`: in C
+                // it is undefined, and x86 traps.
                 if a.low == i64::MIN && (b.low..=b.high).contains(&-1) {
                     return Err(Reason::ValueOverflow { low: -ah, high: -al }.in_op(op.name()));
                 }
+                // All dividends have one quotient: the remainder is the dividend shifted, and does not wrap.
                 if bl == bh && div_floor(al, bl) == div_floor(ah, bl) {
                     let shift = bl * div_floor(al, bl);
                     return Facts::new(op, (al - shift, ah - shift), (am, ar - shift));
@@ -71,7 +86,8 @@ impl Facts {
                 if bl != bh {
                     return Facts::new(op, (low, high), (1, 0));
                 }
-                // Values are residues modulo the divisor, and all of one class.
+                // The remainder is congruent to the dividend modulo the divisor, and so modulo any common divisor of it
+                // and the dividend's modulus. The interval shrinks to the first and the last value of that class.
                 let modulus = gcd(am, bl);
                 let first = low + (ar - low).rem_euclid(modulus);
                 let last = high - (high - ar).rem_euclid(modulus);
@@ -90,10 +106,12 @@ impl Facts {
         }
     }
 
+    /// The facts of a range test.
     pub(crate) fn of_within(a: Facts, begin: i64, end: i64) -> Facts {
         Facts::condition(begin <= a.low && a.high < end, begin >= end || a.high < begin || a.low >= end)
     }
 
+    /// The facts of a choice between two operands: the join of both, unless the condition is constant.
     pub(crate) fn of_select(condition: Facts, a: Facts, b: Facts) -> Facts {
         if condition.is_constant() {
             return if condition.low == 1 { a } else { b };
@@ -103,20 +121,23 @@ impl Facts {
         if low == high {
             return Facts::constant(low);
         }
-        // A class with a modulus past `i64` says nothing that the interval does not say.
+        // As in `Facts::new`.
         let modulus = i64::try_from(modulus).unwrap_or(1);
         Facts { low, high, modulus, residue: residue.rem_euclid(modulus.into()) as i64 }
     }
 
-    fn condition(surely: bool, never: bool) -> Facts {
-        Facts::between(surely.into(), (!never).into())
+    /// The facts of a condition that is known to hold always, or never, or neither.
+    fn condition(always: bool, never: bool) -> Facts {
+        Facts::between(always.into(), (!never).into())
     }
 
+    /// Whether there is but one value.
     pub(crate) fn is_constant(self) -> bool {
         self.low == self.high
     }
 
-    /// Whether two expressions never have the same value.
+    /// Whether the facts show that two expressions never have the same value: intervals that do not meet, or residues
+    /// that differ modulo what divides both moduli.
     fn differs(self, other: Facts) -> bool {
         let [.., am, ar] = self.wide();
         let [.., bm, br] = other.wide();
@@ -126,6 +147,7 @@ impl Facts {
         }
     }
 
+    /// Refuses a divisor that is or can be 0.
     fn not_zero(self, op: Binary) -> Result<(), Error> {
         let (op, Facts { low, high, .. }) = (op.name(), self);
         match (low, high) {
@@ -136,12 +158,14 @@ impl Facts {
     }
 }
 
-/// A class that holds the values of both; never of modulus 0 unless both are one constant.
+/// The join of two congruences: the finest class that holds the values of both. Its modulus is 0 only if both are the
+/// same constant.
 fn either(a: Facts, b: Facts) -> (i128, i128) {
     let ([.., am, ar], [.., bm, br]) = (a.wide(), b.wide());
     (gcd(gcd(am, bm), ar - br), ar)
 }
 
+/// The least and the greatest of some numbers.
 fn extremes(ends: impl IntoIterator<Item = i128>) -> (i128, i128) {
     ends.into_iter().fold((i128::MAX, i128::MIN), |(low, high), end| (low.min(end), high.max(end)))
 }

@@ -1,7 +1,7 @@
 //! Any expression made cheaper: it is read as forms, and written again.
 
 use crate::algebra::{Algebra, Kind, Style};
-use crate::conjunction::settle;
+use crate::conjunction::minimize;
 use crate::context::{Condition, Context, Truth};
 use crate::domain::export;
 use crate::emit::{Root, emit};
@@ -96,7 +96,7 @@ impl Graph {
         let guard = reader.assume(read);
         (reader.forms, reader.conditions) = Default::default();
         reader.read(self, &[index]);
-        let value = reader.context.settled(reader.forms.get(&index)?)?;
+        let value = reader.context.with_known_values(reader.forms.get(&index)?)?;
         let (tests, others) = reader.conjuncts(guard);
         match (&others[..], reader.algebra.kind(guard)) {
             ([], _) => export(&reader.algebra, Some(&value), tests.iter()),
@@ -145,7 +145,7 @@ impl Graph {
         reader.read(self, &[first]);
         if number(&first) {
             let form = reader.forms.get(&first)?;
-            found.insert(0, Root::Number(reader.context.settled(form)?));
+            found.insert(0, Root::Number(reader.context.with_known_values(form)?));
         } else {
             let atom = *reader.conditions.get(&first)?;
             found.insert(0, Root::Condition(if N == 1 { reader.conjunction(atom) } else { atom }));
@@ -167,7 +167,7 @@ struct Reader {
 }
 
 /// Forms of more terms are atoms: else a long sum that is used everywhere would be written out everywhere.
-const LONG: usize = 24;
+const MAX_TERMS: usize = 24;
 
 impl Reader {
     fn new(style: Style) -> Reader {
@@ -179,8 +179,8 @@ impl Reader {
     fn read(&mut self, graph: &Graph, roots: &[Expr]) {
         for expr in graph.parts(roots) {
             if graph.sort(expr) == Sort::Number {
-                let form = self.number(graph, expr).filter(|form| form.terms.len() <= LONG);
-                if let Some(form) = form.or_else(|| self.as_it_is(graph, expr)) {
+                let form = self.number(graph, expr).filter(|form| form.terms.len() <= MAX_TERMS);
+                if let Some(form) = form.or_else(|| self.opaque(graph, expr)) {
                     self.forms.insert(expr, form);
                 }
             } else if !self.conditions.contains_key(&expr)
@@ -200,7 +200,7 @@ impl Reader {
         match graph.node(expr) {
             Node::Variable(place) => {
                 let atom = self.algebra.atom(Kind::Variable(place, low, high), &mut self.context)?;
-                self.context.settled(&Form::atom(atom))
+                self.context.with_known_values(&Form::atom(atom))
             }
             Node::Binary(op, a, b) => {
                 let (a, b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
@@ -213,7 +213,7 @@ impl Reader {
                     (Binary::Mod, _, Some(divisor)) => {
                         let quotient = self.algebra.quotient(&a, divisor, &mut self.context)?;
                         let form = a.plus(divisor.checked_neg()?, &quotient)?;
-                        self.algebra.in_digits(form, &mut self.context)
+                        self.algebra.with_remainders(form, &mut self.context)
                     }
                     (Binary::Min | Binary::Max, ..) => {
                         let (least, most) = self.context.bounds(&a.plus(-1, &b)?)?;
@@ -241,7 +241,7 @@ impl Reader {
     }
 
     /// A number as an atom that does what its node does.
-    fn as_it_is(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
+    fn opaque(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
         let range = graph.range(expr);
         let kind = match graph.node(expr) {
             Node::Binary(op, a, b) => {
@@ -324,8 +324,8 @@ impl Reader {
         }
         let condition = self.algebra.unwrapped(&condition, &self.context).unwrap_or(condition);
         let whole = self.algebra.without_quotient(condition, &self.context).normal();
-        let condition = self.context.without_tail(self.context.needed(whole)).normal();
-        self.atom(Kind::Test(self.context.needed(condition)))
+        let condition = self.context.without_tail(self.context.without_implied_bounds(whole)).normal();
+        self.atom(Kind::Test(self.context.without_implied_bounds(condition)))
     }
 
     fn opposite(&mut self, a: Atom) -> Atom {
@@ -385,7 +385,7 @@ impl Reader {
             }
             match self.algebra.kind(atom) {
                 Kind::Both(Binary::And, a, b) => open.extend([b, a]),
-                Kind::Test(condition) if tests.len() < LONG => tests.push(condition.clone()),
+                Kind::Test(condition) if tests.len() < MAX_TERMS => tests.push(condition.clone()),
                 Kind::Bool(true) => {}
                 _ => others.push(atom),
             }
@@ -400,7 +400,7 @@ impl Reader {
     }
 
     fn joined(&mut self, tests: Vec<Condition>, others: Vec<Atom>) -> Atom {
-        let Some(tests) = settle(&mut self.algebra, &mut self.context, tests, None) else {
+        let Some(tests) = minimize(&mut self.algebra, &mut self.context, tests, None) else {
             return self.atom(Kind::Bool(false));
         };
         let tests: Vec<Atom> = tests.into_iter().map(|test| self.atom(Kind::Test(test))).collect();
@@ -416,7 +416,7 @@ impl Reader {
         tests.iter().for_each(|test| assumed.assume(test));
         let joined = self.joined(tests, others);
         self.context = assumed;
-        self.context.catch_up(&self.algebra);
+        self.context.learn_new_atoms(&self.algebra);
         joined
     }
 }

@@ -294,9 +294,9 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
                 level = variable + 1;
             }
             for operand in graph.node(part).operands() {
-                let (count, alone) = uses.entry(operand).or_default();
+                let (count, needs_value) = uses.entry(operand).or_default();
                 *count += 1;
-                *alone |= family(part).is_none() || family(part) != family(operand) || *count > 1;
+                *needs_value |= family(part).is_none() || family(part) != family(operand) || *count > 1;
                 level = level.max(levels[&operand]);
             }
         }
