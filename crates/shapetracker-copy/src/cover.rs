@@ -186,7 +186,7 @@ impl Reading {
         }
         // SAFETY: with a fill value a nest writes at each of its indices, with data or without; the nests' indices are those
         // of their regions, and the regions are all of the tensor (`Reading::new`).
-        unsafe { tensor.assume_init_mut() }
+        unsafe { &mut *(std::ptr::from_mut(tensor) as *mut [u8]) }
     }
 }
 

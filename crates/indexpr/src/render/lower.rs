@@ -211,11 +211,9 @@ impl Program {
         if self.dialect.is_exact() || self.op(b) == Op::Int(1) {
             return self.infix(if quotient { div } else { modulo }, a, b);
         }
-        if least == most && least > 0 {
-            if least & (least - 1) == 0 && self.dialect.shifts() {
-                let operand = self.int(if quotient { least.trailing_zeros().into() } else { least - 1 });
-                return self.infix(if quotient { Infix::Shift } else { Infix::Mask }, a, operand);
-            }
+        if least == most && least > 0 && least & (least - 1) == 0 && self.dialect.shifts() {
+            let operand = self.int(if quotient { least.trailing_zeros().into() } else { least - 1 });
+            return self.infix(if quotient { Infix::Shift } else { Infix::Mask }, a, operand);
         }
         let rounding = Rounding::of((low, high), (least, most), exact, self.most());
         if let Rounding::Raised { times, shift } = rounding
