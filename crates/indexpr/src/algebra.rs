@@ -1,26 +1,23 @@
-//! The atoms that linear forms are made of, and the division of a form by a constant.
+//! The division of a linear form by a constant.
 //!
-//! An expression is read as a sum of integer multiples of *atoms*: variables, floors, and whatever is not linear. Equal
-//! sums are then equal data, and since `m % d` is `m - d * (m // d)`, only one question is left that a rewriting system
+//! An expression is read as a sum of integer multiples of *atoms* ([`Atoms`]). Equal sums are then equal data, and since `m % d` is `m - d * (m // d)`, only one question is left that a rewriting system
 //! would need many rules for: is this floor affine where it matters? [`Algebra::quotient`] asks it, and nothing else in
 //! the crate makes a division.
 
+use std::ops::Deref;
+
 use smallvec::SmallVec;
 
-use crate::context::{Condition, Context, WIDE};
+use crate::atoms::{Atoms, Condition, Kind, WIDE};
+use crate::context::Context;
 use crate::form::{Atom, Form};
-use crate::graph::{Binary, Map};
 use crate::int::gcd;
 use crate::list::sort_short_by_key;
 
-/// The table of atoms, hash-consed: equal atoms are one, and an atom comes after those that it is made of.
+/// The table of atoms, and how divisions of forms over them are written. It reads as the table that it holds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Algebra {
-    atoms: Vec<Kind>,
-    known: Map<Kind, Atom>,
-    /// The quotients of each numerator: two divisions of one numerator by divisors of which one divides the other are
-    /// related ([`Context::learn`]).
-    quotients: Map<Form, SmallVec<[Atom; 2]>>,
+    atoms: Atoms,
     /// How divisions are written that cannot be avoided.
     pub(crate) style: Style,
     // The next three record which choices of the style made a difference, so that `Style::next` skips those that would
@@ -31,33 +28,6 @@ pub(crate) struct Algebra {
     takes_parts: bool,
     /// Whether any term, or a part of one, was taken out of a numerator.
     takes_multiples: bool,
-}
-
-/// What an atom is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    /// A variable of the graph and its range, both ends included.
-    Variable(usize, i64, i64),
-    /// `floor(form / divisor)`, the divisor being at least 2.
-    Quotient(Form, i64),
-    /// `form mod divisor`, the divisor being at least 2.
-    Remainder(Form, i64),
-    /// An operation that is not linear, such as a product of variables, and the range of its values.
-    Operation(Binary, Form, Form, (i64, i64)),
-    /// One form or another, by a condition, and the range of both.
-    Select(Atom, Form, Form, (i64, i64)),
-    /// The condition that a form lies between bounds. This and what follows are conditions, which are no terms of forms.
-    Test(Condition),
-    /// The comparison of two forms whose difference leaves `i64`, so that it cannot be a [`Kind::Test`].
-    Compare(Binary, Form, Form),
-    /// A condition that always holds, or never.
-    Bool(bool),
-    /// The opposite of a condition.
-    Not(Atom),
-    /// Two conditions, joined by [`Binary::And`] or [`Binary::Or`].
-    Both(Binary, Atom, Atom),
-    /// One condition or another, by a third.
-    Choice(Atom, Atom, Atom),
 }
 
 /// How divisions are written that cannot be avoided.
@@ -113,7 +83,7 @@ impl Style {
     pub(crate) fn next(self, tried: &Algebra) -> Option<Style> {
         let takes = |taken| Some(Style { taken, remainders: Remainders::WhereShorter });
         match self {
-            _ if tried.quotients.is_empty() || self.remainders == Remainders::Always => None,
+            _ if !tried.has_quotients() || self.remainders == Remainders::Always => None,
             Style { remainders: Remainders::WhereShorter, taken } if tried.has_remainders => {
                 Some(Style { taken, remainders: Remainders::Never })
             }
@@ -124,60 +94,33 @@ impl Style {
     }
 }
 
+impl Deref for Algebra {
+    type Target = Atoms;
+
+    fn deref(&self) -> &Atoms {
+        &self.atoms
+    }
+}
+
 impl Algebra {
     /// A table without atoms.
     pub(crate) fn new(style: Style) -> Algebra {
         Algebra { style, ..Algebra::default() }
     }
 
-    /// What an atom of this table is.
-    pub(crate) fn kind(&self, atom: Atom) -> &Kind {
-        &self.atoms[atom as usize]
-    }
-
-    /// All atoms in the order in which they were made: operands before what is made of them.
-    pub(crate) fn atoms(&self) -> impl Iterator<Item = (Atom, &Kind)> {
-        (0..).zip(&self.atoms)
-    }
-
-    /// The number of atoms.
-    pub(crate) fn len(&self) -> usize {
-        self.atoms.len()
-    }
-
-    /// The numerator and the divisor of an atom that is a quotient.
-    pub(crate) fn as_quotient(&self, atom: Atom) -> Option<(&Form, i64)> {
-        match self.kind(atom) {
-            Kind::Quotient(form, divisor) => Some((form, *divisor)),
-            _ => None,
-        }
-    }
-
     /// The atom of a kind, the known one if there is one; `None` when its values leave `i64`. The context learns of a new
     /// atom, so that its range is known from then on.
     pub(crate) fn atom(&mut self, kind: Kind, context: &mut Context) -> Option<Atom> {
-        if let Some(&known) = self.known.get(&kind) {
+        if let Some(known) = self.atoms.known(&kind) {
             return Some(known);
         }
-        let atom = self.atoms.len() as Atom;
-        context.learn(self, atom, &kind)?;
-        if let Kind::Quotient(form, _) = &kind {
-            self.quotients.entry(form.clone()).or_default().push(atom);
-        }
-        self.atoms.push(kind.clone());
-        self.known.insert(kind, atom);
-        Some(atom)
+        context.learn(&self.atoms, self.atoms.len() as Atom, &kind)?;
+        Some(self.atoms.add(kind))
     }
 
     /// The atom of a kind that is a condition. Its values are 0 and 1, which never leave `i64`, so it always exists.
     pub(crate) fn condition(&mut self, kind: Kind, context: &mut Context) -> Atom {
         self.atom(kind, context).unwrap_or_default()
-    }
-
-    /// The quotients of a numerator that are atoms, and their divisors.
-    pub(crate) fn quotients_of(&self, form: &Form) -> impl Iterator<Item = (Atom, i64)> {
-        let quotients = self.quotients.get(form).into_iter().flatten();
-        quotients.filter_map(|atom| Some((*atom, self.as_quotient(*atom)?.1)))
     }
 
     /// `floor(form / divisor)` wherever the context holds, for a divisor that is not zero; `None` past `i64`.
@@ -382,29 +325,4 @@ pub(crate) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Fo
     rest.constant = form.constant.rem_euclid(divisor);
     taken.constant = form.constant.div_euclid(divisor);
     Some((taken, rest))
-}
-
-impl Kind {
-    /// The forms that an atom is made of, in the order in which they are emitted.
-    pub(crate) fn forms(&self) -> impl Iterator<Item = &Form> {
-        let forms = match self {
-            Kind::Quotient(form, _) | Kind::Remainder(form, _) | Kind::Test(Condition { form, .. }) => {
-                [Some(form), None]
-            }
-            Kind::Operation(_, a, b, _) | Kind::Select(_, a, b, _) | Kind::Compare(_, a, b) => [Some(a), Some(b)],
-            _ => [None, None],
-        };
-        forms.into_iter().flatten()
-    }
-
-    /// The conditions that an atom is made of.
-    pub(crate) fn conditions(&self) -> impl Iterator<Item = Atom> + use<> {
-        let conditions = match *self {
-            Kind::Not(a) | Kind::Select(a, ..) => [Some(a), None, None],
-            Kind::Both(_, a, b) => [Some(a), Some(b), None],
-            Kind::Choice(condition, a, b) => [Some(condition), Some(a), Some(b)],
-            _ => [None; 3],
-        };
-        conditions.into_iter().flatten()
-    }
 }

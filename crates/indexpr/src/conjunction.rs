@@ -6,8 +6,10 @@
 
 use smallvec::SmallVec;
 
-use crate::algebra::{Algebra, Kind};
-use crate::context::{Condition, Context, Truth};
+use crate::algebra::Algebra;
+use crate::atoms::Condition;
+use crate::atoms::Kind;
+use crate::context::{Context, Truth};
 use crate::form::Form;
 
 /// Conditions that hold together exactly where the given ones do, fewer and cheaper if that is possible; `None` when they

@@ -15,21 +15,11 @@
 
 use smallvec::SmallVec;
 
-use crate::algebra::{Algebra, Kind};
+use crate::atoms::{Atoms, Condition, Kind, WIDE};
 use crate::boundary::is_affine;
 use crate::form::{Atom, Form, Terms};
 use crate::int::{div_ceil, div_floor, gcd};
 use crate::list::sort_short_by_key;
-
-/// The demand that a form lies between two numbers, both included; either may be missing.
-///
-/// Bounds are `i128` so that the bounds of forms, whose values are `i64` only in the end, need no care.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Condition {
-    pub(crate) form: Form,
-    pub(crate) low: Option<i128>,
-    pub(crate) high: Option<i128>,
-}
 
 /// The intervals of atoms, and of forms of several atoms.
 #[derive(Clone, Debug, Default)]
@@ -66,36 +56,6 @@ enum Part<'a> {
     Form(&'a Form),
 }
 
-impl Condition {
-    /// The same condition in normal form: without a constant, with coprime coefficients, the first of them positive.
-    /// Equal conditions, and conditions on multiples of one form, then have equal forms.
-    pub(crate) fn normal(self) -> Condition {
-        let Condition { mut form, mut low, mut high } = self;
-        let constant = i128::from(std::mem::take(&mut form.constant));
-        (low, high) = (low.map(|low| low - constant), high.map(|high| high - constant));
-        let mut content = form.content();
-        // A negative divisor turns the form round, and its bounds with it.
-        if form.terms.first().is_some_and(|(_, coefficient)| *coefficient < 0) {
-            content = -content;
-            (low, high) = (high, low);
-        }
-        if content != 0 && content != 1 {
-            let by = i128::from(content);
-            form = form.divided(content, 0);
-            // The form is an integer, so that bounds are rounded inwards.
-            low = low.map(|low| div_ceil(low, by));
-            high = high.map(|high| div_floor(high, by));
-        }
-        Condition { form, low, high }
-    }
-
-    /// Whether [`Context::saturated`] might save a product: there is one bound, and a coefficient other than 1 and -1.
-    pub(crate) fn can_be_saturated(&self) -> bool {
-        self.low.is_some() != self.high.is_some()
-            && self.form.terms.iter().any(|(_, coefficient)| coefficient.abs() != 1)
-    }
-}
-
 /// A range of values, both ends included.
 pub(crate) type Span = (i128, i128);
 
@@ -104,12 +64,12 @@ impl Context {
     ///
     /// The atoms are learnt anew, in order, and each condition is assumed as soon as its last atom is known. So a
     /// quotient of what a condition confines gets the narrower range that the condition gives it.
-    pub(crate) fn of<'a>(algebra: &Algebra, conditions: impl Iterator<Item = &'a Condition> + Clone) -> Context {
+    pub(crate) fn of<'a>(atoms: &Atoms, conditions: impl Iterator<Item = &'a Condition> + Clone) -> Context {
         let mut context = Context::default();
-        for (atom, kind) in algebra.atoms() {
+        for (atom, kind) in atoms.atoms() {
             // The atom fitted `i64` in the context in which it was made. If fewer conditions hold in this one, its range
             // may seem to leave `i64`; where the atom matters it does not.
-            if context.learn(algebra, atom, kind).is_none() {
+            if context.learn(atoms, atom, kind).is_none() {
                 context.ranges.push((i64::MIN.into(), i64::MAX.into()));
             }
             let last = |condition: &&Condition| condition.form.terms.last().is_some_and(|(last, _)| *last == atom);
@@ -120,7 +80,7 @@ impl Context {
 
     /// Adds the next atom: its range, and the forms that relate it to others. `None` when the range leaves `i64`; the
     /// atom is then not known.
-    pub(crate) fn learn(&mut self, algebra: &Algebra, atom: Atom, kind: &Kind) -> Option<()> {
+    pub(crate) fn learn(&mut self, atoms: &Atoms, atom: Atom, kind: &Kind) -> Option<()> {
         debug_assert_eq!(self.ranges.len(), atom as usize);
         match kind {
             Kind::Remainder(_, divisor) => self.ranges.push((0, i128::from(*divisor) - 1)),
@@ -139,7 +99,7 @@ impl Context {
                 self.ranges.push((low, high));
                 self.remainders.push((rest.without_constant(), (-constant, by - 1 - constant)));
                 // If e divides d, floor(m / d) is floor(floor(m / e) / (d / e)): the two quotients differ by a digit.
-                for (other, finer) in algebra.quotients_of(form).filter(|(other, _)| *other < atom) {
+                for (other, finer) in atoms.quotients_of(form).filter(|(other, _)| *other < atom) {
                     if divisor % finer == 0 {
                         let ratio = divisor / finer;
                         let digit = Form::atom(other).plus(-ratio, &Form::atom(atom))?;
@@ -363,10 +323,10 @@ impl Context {
     }
 
     /// Learns the atoms that were made with another context than this one.
-    pub(crate) fn learn_new_atoms(&mut self, algebra: &Algebra) {
-        for (atom, kind) in algebra.atoms().skip(self.ranges.len()) {
+    pub(crate) fn learn_new_atoms(&mut self, atoms: &Atoms) {
+        for (atom, kind) in atoms.atoms().skip(self.ranges.len()) {
             // As in `Context::of`: the atom fitted `i64` where it was made.
-            if self.learn(algebra, atom, kind).is_none() {
+            if self.learn(atoms, atom, kind).is_none() {
                 self.ranges.push((i64::MIN.into(), i64::MAX.into()));
             }
         }
@@ -537,9 +497,6 @@ fn add(span: Span, factor: i64, values: Span) -> Option<Span> {
     let sum = (span.0.checked_add(a.min(b))?, span.1.checked_add(a.max(b))?);
     (-WIDE <= sum.0 && sum.1 <= WIDE).then_some(sum)
 }
-
-/// What is past this counts as past `i128`, so that the sum of a few such numbers needs no check.
-pub(crate) const WIDE: i128 = 1 << 120;
 
 /// The multiple of a known form whose subtraction leaves a form with the fewest terms, and what it leaves; `None` unless
 /// the form has all atoms of the known one and some multiple makes at least one of them go away.

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use crate::algebra::{Algebra, Kind, Remainders, Style};
+use crate::algebra::{Algebra, Remainders, Style};
+use crate::atoms::Condition;
+use crate::atoms::Kind;
 use crate::conjunction::minimize;
-use crate::context::{Condition, Context, Truth};
+use crate::context::{Context, Truth};
 use crate::emit::{Root, emit};
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, Graph, Variable};

@@ -11,8 +11,9 @@
 
 use smallvec::SmallVec;
 
-use crate::algebra::{Algebra, Kind, Taken, reduce};
-use crate::context::Condition;
+use crate::algebra::{Algebra, Taken, reduce};
+use crate::atoms::Condition;
+use crate::atoms::Kind;
 use crate::error::Error;
 use crate::form::{Atom, Form, Terms};
 use crate::graph::{Binary, Expr, Graph};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::parse::Syntax;
+use crate::syntax::Syntax;
 
 /// What a token is; its text says the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

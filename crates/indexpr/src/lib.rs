@@ -30,8 +30,11 @@
 //! function returns no `Result`, a panic that its documentation names.
 
 mod algebra;
+mod atoms;
+mod binary;
 pub mod boundary;
 mod conjunction;
+mod constants;
 mod context;
 mod cost;
 mod domain;
@@ -53,21 +56,23 @@ mod quasi;
 mod render;
 mod rounding;
 mod simplify;
+mod syntax;
 pub mod text;
 
 #[cfg(test)]
 mod tests;
 
+pub use binary::Binary;
 pub use cost::Cost;
 pub use domain::{Built, Divisions, Domain, Index, cheapest};
 pub use error::{Error, ErrorKind};
 pub use form::Form;
-pub use graph::{Binary, Expr, Graph, Node, Variable};
+pub use graph::{Expr, Graph, Node, Variable};
 pub use index::IndexExpr;
 pub use lines::{Line, TextPiece};
-pub use parse::Syntax;
 pub use quasi::{Condition, Floor, Linear, QuasiAffine, Term};
 pub use render::{Language, UnknownLanguage, Unsupported};
+pub use syntax::Syntax;
 
 /// Runs the example of the README.
 #[cfg(doctest)]

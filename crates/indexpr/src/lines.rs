@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::graph::{Expr, Graph, Node};
-use crate::parse::Syntax;
+use crate::syntax::Syntax;
 
 /// How an operation is used by those that are computed after it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -173,7 +173,7 @@ impl Graph {
     /// # Panics
     /// An expression that is not of the graph.
     pub fn values_on_the_way(&self, of: &[Expr]) -> (i64, i64) {
-        let numbers = crate::render::parts(self, of).into_iter().filter(|part| !self.is_condition(*part));
+        let numbers = crate::constants::parts(self, of).into_iter().filter(|part| !self.is_condition(*part));
         let ranges = numbers.map(|part| self.range(part));
         ranges.reduce(|(low, high), range| (low.min(range.0), high.max(range.1))).unwrap_or((0, 0))
     }

@@ -5,31 +5,8 @@ use std::ops::Range;
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
 use crate::lexer::{Lexer, Token};
+use crate::syntax::Syntax;
 use crate::text::{ParseError, nearest, quoted};
-
-/// How expressions are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Syntax {
-    /// As in Python: `x // 4 % 3 if 2 <= x < 9 and not y == 1 else min(x, -1)`.
-    Python,
-    /// As in C: `2 <= x && x < 9 && !(y == 1) ? x / 4 % 3 : min(x, -1)`. Divisions round towards zero there, and an
-    /// expression read from it says so.
-    C,
-}
-
-/// The words that mean something in an expression, in one syntax or the other.
-const WORDS: [&str; 11] = ["and", "or", "not", "if", "else", "min", "max", "True", "False", "true", "false"];
-
-/// Why a text cannot be the name of a variable, if it cannot.
-pub(crate) fn why_no_name(name: &str) -> Option<&'static str> {
-    if WORDS.contains(&name) {
-        return Some("it means something in an expression");
-    }
-    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
-    let begins = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
-    let is_name = begins && name.chars().all(is_letter);
-    (!is_name).then_some("a name is made of letters, digits and underscores, and does not begin with a digit")
-}
 
 impl Graph {
     /// Reads an expression over the variables of the graph.

@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Node};
-use crate::parse::{Syntax, binding};
+use crate::parse::binding;
 use crate::rounding::{Rounding, divides};
+use crate::syntax::Syntax;
 
 /// The longest text in bytes. What a graph shares is written out wherever it is used, which can be without end.
 const LONGEST: usize = 1 << 24;

@@ -1,8 +1,10 @@
 //! Any expression made cheaper: it is read as forms, and written again.
 
-use crate::algebra::{Algebra, Kind, Style};
+use crate::algebra::{Algebra, Style};
+use crate::atoms::Condition;
+use crate::atoms::Kind;
 use crate::conjunction::minimize;
-use crate::context::{Condition, Context, Truth};
+use crate::context::{Context, Truth};
 use crate::domain::export;
 use crate::emit::{Root, emit};
 use crate::error::{Error, Reason};

@@ -2,7 +2,8 @@
 
 use super::clike::{Binds, Root, Statement, Text, Writer};
 use super::lower::{Dialect, Infix, Op, Program};
-use super::{Language, Reason, Unsupported, constant, parts};
+use super::{Language, Reason, Unsupported};
+use crate::constants::{constant, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::index::IndexExpr;
 use crate::list::sort_short_by_key;
@@ -309,7 +310,7 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
     }
     let mut made: Map<Expr, Expr> = Map::default();
     for &part in parts.iter().filter(|part| uses[part].1) {
-        let expr = match (super::literal(graph, part).unwrap_or_else(|| graph.node(part)), family(part)) {
+        let expr = match (crate::constants::literal(graph, part).unwrap_or_else(|| graph.node(part)), family(part)) {
             (_, Some(family)) => {
                 // The terms, and whether each is taken away.
                 let (mut terms, mut pending) = (Vec::new(), vec![(part, false)]);

@@ -26,7 +26,7 @@ pub(super) fn address(code: &IndexExpr) -> Result<String, Unsupported> {
     let variables: Vec<&str> = variables.iter().map(|name| &name[..]).collect();
     let (statements, texts) = Writer { program: &program, variables: &variables, levels: &[] }.write(&roots);
     let (valid, index) = (&texts[0].text, &texts[1].text);
-    let address = match super::constant(&code.graph, code.valid) {
+    let address = match crate::constants::constant(&code.graph, code.valid) {
         Some(1) => format!(r"\mathrm{{address}} &= {index}"),
         Some(_) => r"\mathrm{address} &= \text{none}".into(),
         None => format!(

@@ -1,6 +1,7 @@
 //! From expressions to the operations that languages have: above all, divisions that round as a language's do.
 
-use super::{Reason, literal, parts};
+use super::Reason;
+use crate::constants::{literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::int::bits;
 use crate::rounding::{Rounding, divides};

@@ -1,6 +1,7 @@
 //! Affine maps and sets of MLIR.
 
-use super::{Reason, Unsupported, literal, parts};
+use super::{Reason, Unsupported};
+use crate::constants::{literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
 
 /// The most operations that are written out: what a graph shares is repeated here.
