@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use smallvec::SmallVec;
 
 use crate::join::{continues, joined};
-use crate::kernels::least;
+use crate::kernels::blocks::least;
 
 /// Axes in usual numbers, without an allocation.
 pub(crate) type Axes<T> = SmallVec<[T; 8]>;

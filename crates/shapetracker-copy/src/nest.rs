@@ -10,7 +10,7 @@ use std::ops::Range;
 use shapetracker::expr::{Floor, Linear, Term, int::div_ceil_64};
 use smallvec::SmallVec;
 
-use crate::cover::{Extent, Region};
+use crate::cover::region::{Extent, Region};
 use crate::form::{Access, Condition};
 use crate::kernels::{Checked, Small};
 use crate::mover::{Axes, Axis, Inner, Mover};

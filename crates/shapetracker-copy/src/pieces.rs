@@ -12,7 +12,7 @@ use shapetracker::expr::Term;
 use shapetracker::{ShapeTracker, View};
 
 use crate::Error;
-use crate::cover::{Extent, Region};
+use crate::cover::region::{Extent, Region};
 use crate::form::{Access, Condition};
 use crate::join::{continues, joined};
 use crate::nest::{Outside, steps_within};

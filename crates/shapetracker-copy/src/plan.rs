@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 use bytemuck::{AnyBitPattern, NoUninit};
 use shapetracker::ShapeTracker;
 
-use crate::cover::{Reading, Region, Writing};
+use crate::cover::region::Region;
+use crate::cover::{Reading, Writing};
 use crate::form::Access;
 use crate::memory;
 use crate::nest::{Direction, Nest};

@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use shapetracker::expr::Linear;
 use shapetracker::{Chain, ShapeTracker};
 
-use crate::cover::{Reading, Region, Writing};
+use crate::cover::region::Region;
+use crate::cover::{Reading, Writing};
 use crate::form::Access;
 use crate::kernels::Checked;
 use crate::mover::{Axis, Inner, Loop, Mover};

@@ -10,13 +10,12 @@
 #![allow(unsafe_code)]
 
 mod along;
-mod blocks;
+pub(crate) mod blocks;
 mod checked;
 mod lines;
 mod sink;
 mod small;
 
-pub(crate) use blocks::least;
 pub(crate) use checked::Checked;
 pub(crate) use small::Small;
 

@@ -8,6 +8,8 @@
 //! loops whose strides show that different indices lie at different places. A mistake of the planner is a panic when the
 //! plan is made, or wrong data, but never memory without a value and never a data race.
 
+pub(crate) mod region;
+
 use std::mem::MaybeUninit;
 
 use shapetracker::expr::Term;
@@ -19,112 +21,7 @@ use crate::mover::{Axis, Inner, Mover};
 use crate::nest::{Decided, Direction, Nest, steps_within};
 use crate::run::Run;
 use crate::{Error, Threads};
-
-/// One axis of a region: how many indices it has, and how far from each other they are in the tensor, in elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
-    pub(crate) count: i64,
-    pub(crate) stride: i64,
-}
-
-/// A part of a contiguous tensor: the elements at `start` plus a multiple of each axis' stride. Every index is another
-/// element of the tensor, and no axis is empty.
-///
-/// A region is never copied, and only [`Reading::new`] and [`Writing::new`] make one out of nothing, the whole tensor.
-/// All others come from taking one apart. So regions of one tensor are disjoint, whoever cuts them, and where.
-#[derive(Debug)]
-pub(crate) struct Region {
-    start: i64,
-    extents: Vec<Extent>,
-}
-
-impl Region {
-    /// All elements of a tensor of some shape, if it has any.
-    fn whole(shape: &[i64]) -> Option<Region> {
-        if shape.contains(&0) {
-            return None;
-        }
-        let mut extents = vec![Extent { count: 1, stride: 1 }; shape.len()];
-        let mut stride = 1i64;
-        for (extent, count) in extents.iter_mut().zip(shape).rev() {
-            assert!(*count > 0, "a size is negative");
-            *extent = Extent { count: *count, stride };
-            stride = stride.checked_mul(*count).expect("a tensor has at most 2^63 - 1 elements");
-        }
-        Some(Region { start: 0, extents })
-    }
-
-    /// Where the element of index 0 lies in the tensor.
-    pub(crate) fn start(&self) -> i64 {
-        self.start
-    }
-
-    pub(crate) fn extents(&self) -> &[Extent] {
-        &self.extents
-    }
-
-    pub(crate) fn shape(&self) -> Vec<i64> {
-        self.extents.iter().map(|extent| extent.count).collect()
-    }
-
-    fn numel(&self) -> i64 {
-        self.extents.iter().map(|extent| extent.count).product()
-    }
-
-    /// The region in parts along an axis: one up to each of the `ends`, from where the last one ended.
-    ///
-    /// # Panics
-    /// If a part is empty, or the last one does not end where the axis does.
-    pub(crate) fn cut(self, axis: usize, ends: impl IntoIterator<Item = i64>) -> Vec<Region> {
-        let Extent { count, stride } = self.extents[axis];
-        let mut begin = 0;
-        let part = |end: i64| {
-            assert!(begin < end && end <= count, "a part of an axis is empty, or outside of it");
-            let mut extents = self.extents.clone();
-            extents[axis].count = end - begin;
-            let part = Region { start: self.start + begin * stride, extents };
-            begin = end;
-            part
-        };
-        let parts = ends.into_iter().map(part).collect();
-        assert_eq!(begin, count, "the parts of an axis are not all of it");
-        parts
-    }
-
-    /// The same elements with an axis as two: turns of so many steps.
-    ///
-    /// # Panics
-    /// If the axis is no whole number of turns.
-    pub(crate) fn split(mut self, axis: usize, steps: i64) -> Region {
-        let Extent { count, stride } = self.extents[axis];
-        assert!(steps > 0 && count % steps == 0, "an axis of {count} is no whole number of turns of {steps}");
-        self.extents[axis] = Extent { count: count / steps, stride: stride * steps };
-        self.extents.insert(axis + 1, Extent { count: steps, stride });
-        self
-    }
-
-    /// The same elements with some axes in the other direction.
-    pub(crate) fn flip(mut self, axes: &[usize]) -> Region {
-        for axis in axes {
-            let Extent { count, stride } = &mut self.extents[*axis];
-            self.start += (*count - 1) * *stride;
-            *stride = -*stride;
-        }
-        self
-    }
-
-    /// The same elements with fewer axes: without those of one index, and neighbours that are one loop in the tensor joined
-    /// where `joins` allows it of an outer and an inner axis.
-    pub(crate) fn join(self, joins: impl Fn(usize, usize) -> bool) -> Region {
-        let axes = self.extents.iter().copied().enumerate().filter(|(_, extent)| extent.count > 1);
-        let one = |(last, outer): (usize, Extent), (axis, inner): (usize, Extent)| {
-            let one = continues(outer.stride, inner.count, inner.stride) && joins(last, axis);
-            one.then(|| (axis, Extent { count: outer.count * inner.count, stride: inner.stride }))
-        };
-        let extents = joined(axes, one).into_iter().map(|(_, extent)| extent).collect();
-        Region { extents, ..self }
-    }
-}
+use region::{Extent, Region};
 
 /// Loops that write every element of a tensor, and each of its places by one thread.
 #[derive(Clone, Debug)]
@@ -292,13 +189,13 @@ fn check_loops(nest: &Nest) {
 
 /// Panics unless the indices of loops are the elements of a region, and all of them are written, with data or without.
 fn check_region(nest: &Nest, region: &Region) {
-    assert_eq!(nest.start, region.start, "loops begin elsewhere than their region");
+    assert_eq!(nest.start, region.start(), "loops begin elsewhere than their region");
     let bytes = |elements: i64| elements.checked_mul(nest.width as i64).expect("bytes can be counted");
     let extents = |extents: &[Extent]| -> SmallVec<[Written; 8]> {
         extents.iter().map(|extent| (extent.count, bytes(extent.stride))).collect()
     };
     let outside: SmallVec<[Extent; 4]> = stepwise(nest).iter().map(|(_, extent)| *extent).collect();
-    let expected = normal(extents(&region.extents));
+    let expected = normal(extents(region.extents()));
     for mover in nest.margins.iter().chain([&nest.mover]) {
         let loops = normal(extents(&outside).into_iter().chain(written(mover, nest.width)));
         assert_eq!(loops, expected, "loops write other elements than those of their region");
