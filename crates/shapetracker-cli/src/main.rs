@@ -89,7 +89,7 @@ const EXAMPLES: &str = "Examples:
   shapetracker batch --crc32 --expr chains.jsonl
 
 Views are written (shape):(strides), as in (2, 3):(1, 2) offset 4, and stand next to memory first.
-Exit status: 0 success, 1 a negative answer or a line of a batch that failed, 2 bad usage or bad input.";
+Exit status: 0 success, 1 a negative answer or a failed line of a batch, 2 bad usage or bad input.";
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
