@@ -34,7 +34,7 @@ pub(crate) fn list(steps: &[Step]) {
 /// Runs the steps one after the other, failures or not; the last line counts them.
 pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
     let width = widest(steps.iter().copied());
-    let (mut failed, mut skipped) = (Vec::new(), 0);
+    let (mut failed, mut skipped, mut table) = (Vec::new(), 0, String::new());
     let whole = Clock::start();
     for step in steps {
         if workspace.verbose {
@@ -46,19 +46,26 @@ pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
         let clock = Clock::start();
         let outcome = (step.run)(workspace);
         let time = clock.taken();
-        match outcome {
-            Ok(()) => println!("{GREEN}passed{GREEN:#} in {time}"),
+        let (line, details) = match outcome {
+            Ok(()) => (format!("{GREEN}passed{GREEN:#} in {time}"), String::new()),
             Err(Stop::Skipped(reason)) => {
-                println!("{YELLOW}skipped{YELLOW:#}: {reason}");
                 skipped += 1;
+                (format!("{YELLOW}skipped{YELLOW:#}: {reason}"), String::new())
             }
             Err(Stop::Failed(reason)) => {
-                println!("{RED}failed{RED:#} in {time}\n{}\n", reason.trim_end());
                 failed.push(step.name);
+                (format!("{RED}failed{RED:#} in {time}"), format!("{}\n\n", reason.trim_end()))
             }
-        }
+        };
+        println!("{line}");
+        print!("{details}");
+        table += &format!("{BOLD}{:<width$}{BOLD:#}  {line}\n", step.name);
     }
 
+    // Between the steps there was what their commands printed.
+    if workspace.verbose && steps.len() > 1 {
+        print!("\n{table}");
+    }
     println!("\n{} in all", whole.taken());
     for name in &failed {
         println!("{RED}failed{RED:#}: {name} (again: cargo xtask test {name})");
