@@ -154,7 +154,7 @@ impl Piece {
         if access.floors.is_empty() && !outside() {
             return None;
         }
-        for Condition { form, range } in access.conditions.iter().filter(|condition| !condition.form.is_affine()) {
+        for Condition { form, range } in access.conditions.iter().filter(|condition| condition.form.is_affine()) {
             let count = |axis: usize| extents[axis].count;
             let Some(longest) = form.variables().max_by_key(|axis| count(*axis)) else { continue };
             // The least and the most that the other axes make of the form.
