@@ -435,8 +435,8 @@ impl<'a> Emitter<'a> {
         if let Some(node) = self.nodes[symbol as usize] {
             return Ok(node);
         }
-        // Atoms are made in order, so this is a shared sum. The recursion ends, because a candidate has fewer terms than
-        // the sums that it was found in.
+        // Atoms are made in order, so this is a shared sum. The recursion ends: a shared sum took the place of its terms
+        // only in sums that had all of them, so it stands between those sums and its terms, and closes no circle.
         let node = self.of_sum(graph, symbol as usize - self.algebra.len())?;
         self.nodes[symbol as usize] = Some(node);
         Ok(node)

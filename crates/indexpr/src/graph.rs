@@ -471,8 +471,9 @@ impl Graph {
     /// let mut graph = Graph::new();
     /// graph.variable("x", 0..8)?;
     /// let expr = graph.parse("x * 5 + x % 3", Syntax::Python)?;
-    /// let products = graph.parts(&[expr]).into_iter().filter(|part| matches!(graph.node(*part), Node::Binary(Binary::Mul, ..)));
-    /// assert_eq!(products.count(), 1);
+    /// let is_product = |node| matches!(node, Node::Binary(Binary::Mul, ..));
+    /// let parts = graph.parts(&[expr]).into_iter();
+    /// assert_eq!(parts.filter(|part| is_product(graph.node(*part))).count(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -651,10 +652,9 @@ impl Expr {
 /// A hash table whose keys are a few words or a name.
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
 
-/// A hash of a few words by rotation and multiplication, several times as fast as that of the standard library.
-///
-/// It does not resist keys that were chosen to collide. Whoever sends such an expression makes the reading of it
-/// quadratic in the length of the text, and nothing worse.
+/// A hash of a few words by rotation and multiplication, in place of the standard library's, which is slower and resists
+/// keys that were chosen to collide. This one does not: whoever sends such an expression makes the reading of it
+/// quadratic in the length of its text, and nothing worse.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct WordHasher(u64);
 
