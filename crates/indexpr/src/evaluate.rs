@@ -71,8 +71,8 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// Too few or too many columns, columns of different lengths, a value outside the range of its variable, an expression
-    /// that is not of this graph.
+    /// Too few or too many columns, columns of different lengths, a value outside the range of its variable, an
+    /// expression that is not of this graph.
     pub fn evaluate_columns(&self, exprs: &[Expr], columns: &[&[i64]]) -> Result<Vec<Vec<i64>>, Error> {
         exprs.iter().try_for_each(|expr| self.check(OP, *expr))?;
         let variables = self.variables();
@@ -194,8 +194,8 @@ struct Step {
     node: Node,
     /// The range of the first operand: [`divide`] can do without signs if it knows that of the dividend.
     first: (i64, i64),
-    /// One more than the last variable before [`Blocks::fast`] that it depends on, 0 without any. It is loop-invariant in
-    /// the variables after that one, and computed only when that one or one before it changes.
+    /// One more than the last variable before [`Blocks::fast`] that it depends on, 0 without any. It is loop-invariant
+    /// in the variables after that one, and computed only when that one or one before it changes.
     slow: usize,
     /// Whether it has different values within a block. One that has not is computed once per block, as a number.
     varies: bool,
@@ -235,8 +235,8 @@ impl Blocks {
     const LONGEST: usize = 1024;
     /// The fewest, for expressions of so many steps that their columns would leave the caches.
     const SHORTEST: usize = 32;
-    /// The number of values in all columns together for which blocks are made shorter than the longest: 1 MiB, about the
-    /// size of a second-level cache.
+    /// The number of values in all columns together for which blocks are made shorter than the longest: 1 MiB, about
+    /// the size of a second-level cache.
     const CELLS: usize = 1 << 17;
 
     /// A walk at its first block, with nothing computed. The number of choices must fit into `i64`.
@@ -278,8 +278,8 @@ impl Blocks {
         Blocks { steps, step_of, ranges, fast, period, chunk, current, len: full, full, columns, same }
     }
 
-    /// Computes the steps whose `slow` is at least `slowest`: those that depend on the variable that changed last (counted
-    /// from 1) or on one after it. With 0 it computes all of them, as the first block needs.
+    /// Computes the steps whose `slow` is at least `slowest`: those that depend on the variable that changed last
+    /// (counted from 1) or on one after it. With 0 it computes all of them, as the first block needs.
     fn compute(&mut self, slowest: usize) {
         for (at, step) in self.steps.iter().enumerate().filter(|(_, step)| step.slow >= slowest) {
             let mut single = [0];
@@ -472,8 +472,8 @@ fn by_constant(cells: &mut [i64], op: Binary, dividends: &[i64], divisor: i64, u
             (q as i64 + under, (n - u64::from(q as u32) * u64::from(d as u32)) as i64)
         });
     } else {
-        // Here m has 65 bits. The variable has the lower 64 of them; the highest, times n, is added in steps that do not
-        // overflow: (t + n) / 2 is t + (n - t) / 2, rounded alike.
+        // Here m has 65 bits. The variable has the lower 64 of them; the highest, times n, is added in steps that do
+        // not overflow: (t + n) / 2 is t + (n - t) / 2, rounded alike.
         let m = ((((1u128 << l) - u128::from(d)) << 64) / u128::from(d) + 1) as u64;
         quotients(cells, op, dividends, |a| {
             let n = natural(a);

@@ -13,8 +13,8 @@ use crate::parse::why_no_name;
 /// An [`Expr`] is a handle into its graph, so that expressions are free to clone and equal exactly when their handles
 /// are. An interval and a congruence are known of every expression from when it is made ([`Graph::range`],
 /// [`Graph::congruence`]), and every value lies in `i64`: what could leave it is refused then and there. Operands come
-/// before what is made of them, so that every pass is a loop over an array, nothing is recursive, and expressions may be
-/// of any depth.
+/// before what is made of them, so that every pass is a loop over an array, nothing is recursive, and expressions may
+/// be of any depth.
 ///
 /// Making an expression costs one look-up in a hash table. Nothing is ever removed: a graph keeps what was tried in it.
 ///
@@ -111,8 +111,8 @@ pub enum Binary {
     Mul,
     /// The quotient of two numbers rounded down: Python's `a // b`. Refused if the range of the divisor contains 0.
     Div,
-    /// The remainder of floor division, `a - b * (a // b)`, which has the sign of the divisor: Python's `a % b`. Refused
-    /// if the range of the divisor contains 0.
+    /// The remainder of floor division, `a - b * (a // b)`, which has the sign of the divisor: Python's `a % b`.
+    /// Refused if the range of the divisor contains 0.
     Mod,
     /// The smaller of two numbers.
     Min,
@@ -386,8 +386,8 @@ impl Graph {
         Ok(self.insert(Node::Within(value, begin, end), facts))
     }
 
-    /// The cheapest test of whether a number lies between two bounds, both included; either may be missing. A bound that
-    /// the range of the value implies is not tested, and a bound at an end of the range is an equality.
+    /// The cheapest test of whether a number lies between two bounds, both included; either may be missing. A bound
+    /// that the range of the value implies is not tested, and a bound at an end of the range is an equality.
     pub(crate) fn between(&mut self, value: Expr, low: Option<i128>, high: Option<i128>) -> Result<Expr, Error> {
         let (least, most) = self.range(value);
         let low = low.filter(|low| i128::from(least) < *low);
@@ -523,8 +523,8 @@ impl Graph {
         self.sort(expr) == Sort::Condition
     }
 
-    /// A modulus and a residue: every value of an expression is congruent to the residue modulo the modulus. A modulus of
-    /// 0 says that the residue is the only value; a modulus of 1 says nothing.
+    /// A modulus and a residue: every value of an expression is congruent to the residue modulo the modulus. A modulus
+    /// of 0 says that the residue is the only value; a modulus of 1 says nothing.
     ///
     /// Of use for alignment: an address whose congruence is `(8, 0)` is a multiple of 8.
     ///
@@ -652,16 +652,16 @@ impl Expr {
 /// A hash table whose keys are a few words or a name.
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
 
-/// A hash of a few words by rotation and multiplication, in place of the standard library's, which is slower and resists
-/// keys that were chosen to collide. This one does not: whoever sends such an expression makes the reading of it
-/// quadratic in the length of its text, and nothing worse.
+/// A hash of a few words by rotation and multiplication, in place of the standard library's, which is slower and
+/// resists keys that were chosen to collide. This one does not: whoever sends such an expression makes the reading of
+/// it quadratic in the length of its text, and nothing worse.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct WordHasher(u64);
 
 impl Hasher for WordHasher {
     fn finish(&self) -> u64 {
-        // Tables take a bucket from the lowest bits. Those of a product depend on the lowest bits of its factors alone, so
-        // the high half is mixed in.
+        // Tables take a bucket from the lowest bits. Those of a product depend on the lowest bits of its factors alone,
+        // so the high half is mixed in.
         self.0 ^ (self.0 >> 32)
     }
 

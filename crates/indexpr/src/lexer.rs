@@ -7,8 +7,8 @@ use crate::parse::Syntax;
 /// The sort of a token. Which name or symbol it is, the parser reads from its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
-    /// What starts with a digit, whether or not it is a whole number: `1.5` and `0x` are one token each, so that an error
-    /// can quote them in full.
+    /// What starts with a digit, whether or not it is a whole number: `1.5` and `0x` are one token each, so that an
+    /// error can quote them in full.
     Number,
     /// A name or a keyword.
     Name,
@@ -28,7 +28,8 @@ pub(crate) struct Lexer<'a> {
 
 /// The symbols of two characters.
 const PAIRS: [&str; 10] = ["//", "**", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"];
-/// Those that C has besides. Neither means anything here, but `--x` in C is a decrement and must not be read as `-(-x)`.
+/// Those that C has besides. Neither means anything here, but `--x` in C is a decrement and must not be read as
+/// `-(-x)`.
 const PAIRS_OF_C: [&str; 2] = ["--", "++"];
 
 impl<'a> Lexer<'a> {
@@ -37,7 +38,8 @@ impl<'a> Lexer<'a> {
         Lexer { text, syntax, position: 0 }
     }
 
-    /// The next token and its range of bytes. Past the last token it returns [`Token::End`], however often it is called.
+    /// The next token and its range of bytes. Past the last token it returns [`Token::End`], however often it is
+    /// called.
     pub(crate) fn next(&mut self) -> (Token, Range<usize>) {
         let rest = self.text[self.position..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
         let start = self.text.len() - rest.len();

@@ -554,7 +554,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(())
     }
 
-    /// The error for a name that no variable has: with a guess at what was meant, or else with the names that there are.
+    /// The error for a name that no variable has: with a guess at what was meant, or else with the names that there
+    /// are.
     #[cold]
     fn unknown(&self, name: &str) -> ParseError {
         const MOST: usize = 8;
@@ -577,8 +578,8 @@ impl<'a> Parser<'_, 'a> {
         self.error_at(self.span.clone(), format!("expected a variable, found {}{rest}", quoted(name)))
     }
 
-    /// If the next token opens a cast, goes on to the parenthesis that ends it, and returns the smallest and the largest
-    /// value that the cast does not change.
+    /// If the next token opens a cast, goes on to the parenthesis that ends it, and returns the smallest and the
+    /// largest value that the cast does not change.
     fn cast(&mut self) -> Option<(i64, i64)> {
         let mut lexer = self.lexer;
         let mut words = Vec::new();
@@ -694,12 +695,12 @@ impl Graph {
         if self.sort(a) == Sort::Number { Ok(a) } else { Err(Reason::NotANumber.in_op(op)) }
     }
 
-    /// The quotient rounded towards zero, or its remainder, which has the sign of the dividend: C's `/` and `%` by floor
-    /// divisions.
+    /// The quotient rounded towards zero, or its remainder, which has the sign of the dividend: C's `/` and `%` by
+    /// floor divisions.
     ///
     /// Where the quotient is negative and not an integer, the truncated quotient is one more than the floor, and its
-    /// remainder is less by the divisor. Elsewhere they agree. The correction is left out where the ranges show that it is
-    /// never needed.
+    /// remainder is less by the divisor. Elsewhere they agree. The correction is left out where the ranges show that it
+    /// is never needed.
     fn truncated(&mut self, op: Binary, a: Expr, b: Expr) -> Result<Expr, Error> {
         let floor = self.binary(op, a, b)?;
         let rest = self.binary(Binary::Mod, a, b)?;

@@ -1,7 +1,7 @@
 //! Expressions as text in Python or C.
 //!
-//! The writer is a loop over a stack of pieces, so that an expression may be of any depth; parentheses are decided by how
-//! tightly operators bind ([`binding`]).
+//! The writer is a loop over a stack of pieces, so that an expression may be of any depth; parentheses are decided by
+//! how tightly operators bind ([`binding`]).
 
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Node};
@@ -184,10 +184,11 @@ impl Writer<'_> {
     /// negative and not exact, and there are three cases:
     ///
     /// - The ranges or the congruence of the dividend show that this never happens: C's operator is written.
-    /// - The divisor is a constant `d`: the dividend is raised by `t * d`, the least multiple of the divisor that leaves
-    ///   it never negative. `floor(a / d)` is `(a + t * d) / d - t`, and the remainder needs no correction at all. That
-    ///   is an addition and no branch, and a constant that the dividend has already can take up the first one. A
-    ///   negative divisor is made positive first: `floor(a / -d)` is `floor(-a / d)`, and `a mod -d` is `-(-a mod d)`.
+    /// - The divisor is a constant `d`: the dividend is raised by `t * d`, the least multiple of the divisor that
+    ///   leaves it never negative. `floor(a / d)` is `(a + t * d) / d - t`, and the remainder needs no correction at
+    ///   all. That is an addition and no branch, and a constant that the dividend has already can take up the first
+    ///   one. A negative divisor is made positive first: `floor(a / -d)` is `floor(-a / d)`, and `a mod -d` is `-(-a
+    ///   mod d)`.
     /// - Otherwise, or where the raised dividend would leave `i64`, the sign of C's remainder says whether the quotient
     ///   was rounded up, and it is corrected.
     fn division(&mut self, binds: u8, op: Binary, a: Expr, b: Expr) {
@@ -227,8 +228,8 @@ impl Writer<'_> {
                 };
             }
         }
-        // A remainder that is not 0 has the sign of the dividend in C. If that is not the sign of the divisor, the quotient
-        // was rounded up.
+        // A remainder that is not 0 has the sign of the dividend in C. If that is not the sign of the divisor, the
+        // quotient was rounded up.
         let rounded_up = if least > 0 { Text(" < 0 ? ") } else { Text(" > 0 ? ") };
         let change = match op {
             Binary::Div => [Text(" - "), Int(1)],
@@ -247,14 +248,14 @@ impl Writer<'_> {
         matches!(self.graph.node(b), Node::Int(b) if multiple(modulus, b) && multiple(residue, b))
     }
 
-    /// Whether a difference is written as a negation: `0 - x` is `-x`. The text `-3` is a literal, so `0 - 3` is written
-    /// out, or it would not read back as the same expression.
+    /// Whether a difference is written as a negation: `0 - x` is `-x`. The text `-3` is a literal, so `0 - 3` is
+    /// written out, or it would not read back as the same expression.
     fn is_negation(&self, a: Expr, b: Expr) -> bool {
         self.graph.node(a) == Node::Int(0) && !matches!(self.graph.node(b), Node::Int(_))
     }
 
-    /// Puts pieces in front of what is still to be written, in parentheses if `binds`, how tightly they bind, is less than
-    /// they must.
+    /// Puts pieces in front of what is still to be written, in parentheses if `binds`, how tightly they bind, is less
+    /// than they must.
     fn write(&mut self, must: u8, binds: u8, pieces: &[Piece]) {
         let parentheses = binds < must;
         self.pieces.extend(parentheses.then_some(Text(")")));

@@ -21,11 +21,11 @@ impl Graph {
     /// is larger. Simplifying twice changes nothing more.
     ///
     /// Every sum becomes a linear form; a quotient is taken apart where the ranges of the variables prove that it is
-    /// affine, and conditions are decided where they prove that. What the new expression is made of is added to the graph,
-    /// and so is what was tried in vain.
+    /// affine, and conditions are decided where they prove that. What the new expression is made of is added to the
+    /// graph, and so is what was tried in vain.
     ///
-    /// Cost: about linear in the number of distinct expressions that it is made of, times the ways to write its divisions
-    /// (at most six, one if it has none), times the rounds until nothing improves.
+    /// Cost: about linear in the number of distinct expressions that it is made of, times the ways to write its
+    /// divisions (at most six, one if it has none), times the rounds until nothing improves.
     ///
     /// ```
     /// use indexpr::{Graph, Syntax};
@@ -50,9 +50,9 @@ impl Graph {
     /// An index and the condition that guards it, together no dearer by any figure of [`Cost`](crate::Cost): the
     /// condition keeps its value everywhere, the index wherever the condition holds.
     ///
-    /// So the index may use what the guard says, and sums that both need are computed once. Where the guard fails, the new
-    /// index may have another value than the old one: read nothing there. A number in place of the condition leaves both
-    /// as they are. Cost: that of [`Graph::simplify`].
+    /// So the index may use what the guard says, and sums that both need are computed once. Where the guard fails, the
+    /// new index may have another value than the old one: read nothing there. A number in place of the condition leaves
+    /// both as they are. Cost: that of [`Graph::simplify`].
     ///
     /// ```
     /// use indexpr::{Graph, Syntax};
@@ -74,8 +74,9 @@ impl Graph {
         (index, valid)
     }
 
-    /// An index and the condition under which it matters, as linear forms over the variables and floors; `None` where one
-    /// of them is not quasi-affine: a product of variables, `min` or `or`, for example, that simplifying cannot take apart.
+    /// An index and the condition under which it matters, as linear forms over the variables and floors; `None` where
+    /// one of them is not quasi-affine: a product of variables, `min` or `or`, for example, that simplifying cannot
+    /// take apart.
     ///
     /// The condition is exact everywhere, the value wherever the condition holds.
     ///
@@ -126,8 +127,8 @@ impl Graph {
         }
     }
 
-    /// Expressions read and emitted again in every style that can make a difference, from the cheapest found so far, until
-    /// no style finds a cheaper one. The last of two is the guard of the first.
+    /// Expressions read and emitted again in every style that can make a difference, from the cheapest found so far,
+    /// until no style finds a cheaper one. The last of two is the guard of the first.
     ///
     /// Each round lowers a figure of the cost and raises none, so the loop ends. That it runs until nothing improves is
     /// what makes simplification idempotent.
@@ -203,8 +204,8 @@ impl Reader {
         Reader { algebra, context: Context::default(), forms: Map::default(), conditions: Map::default() }
     }
 
-    /// Reads expressions and what they are made of, operands first. An expression that can be read neither as a form nor as
-    /// an atom, because a number leaves `i64`, is left out, and so is everything above it.
+    /// Reads expressions and what they are made of, operands first. An expression that can be read neither as a form
+    /// nor as an atom, because a number leaves `i64`, is left out, and so is everything above it.
     fn read(&mut self, graph: &Graph, roots: &[Expr]) {
         for expr in graph.parts(roots) {
             if graph.sort(expr) == Sort::Number {
@@ -270,8 +271,8 @@ impl Reader {
         }
     }
 
-    /// A number as an atom that computes what its node computes, of simplified operands. It is hash-consed like any atom,
-    /// so that equal ones cancel.
+    /// A number as an atom that computes what its node computes, of simplified operands. It is hash-consed like any
+    /// atom, so that equal ones cancel.
     fn opaque(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
         let range = graph.range(expr);
         let kind = match graph.node(expr) {

@@ -34,9 +34,9 @@ pub(super) struct Text {
     pub(super) binds: Binds,
 }
 
-/// How tightly the outermost operator of a text binds; a text that binds less tightly than its place demands is put into
-/// parentheses. `Loose` is for operators whose precedence the languages disagree on (shifts, masks, choices): it gets
-/// parentheses wherever it is an operand.
+/// How tightly the outermost operator of a text binds; a text that binds less tightly than its place demands is put
+/// into parentheses. `Loose` is for operators whose precedence the languages disagree on (shifts, masks, choices): it
+/// gets parentheses wherever it is an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Binds {
     Loose,
@@ -56,8 +56,8 @@ pub(super) struct Writer<'a> {
     pub(super) program: &'a Program,
     /// The name of each variable.
     pub(super) variables: &'a [&'a str],
-    /// For each variable the depth of its loop, counted from 1: what depends on it can stand no further out. Empty where
-    /// there are no loops.
+    /// For each variable the depth of its loop, counted from 1, and 0 for a loop that is not written: what depends on
+    /// the variable can stand no further out. Empty where there are no loops at all.
     pub(super) levels: &'a [usize],
 }
 
@@ -85,8 +85,8 @@ impl Text {
 impl Writer<'_> {
     /// The definitions, each before its first use, and the texts of the inline roots.
     ///
-    /// An operation that is used more than once gets a name, and so does one that is invariant in a loop that uses it: its
-    /// definition then stands outside of that loop ([`Statement::level`]).
+    /// An operation that is used more than once gets a name, and so does one that is invariant in a loop that uses it:
+    /// its definition then stands outside of that loop ([`Statement::level`]).
     pub(super) fn write(&self, roots: &[Root]) -> (Vec<Statement>, Vec<Text>) {
         let levels = self.levels_of_all();
         let uses = self.uses(roots, &levels);
@@ -97,8 +97,8 @@ impl Writer<'_> {
         };
         for place in (0..levels.len()).filter(|place| uses[*place].count > 0) {
             let text = self.text(self.program.op(place), |operand| {
-                // Names and leaves may be used again. Any other text has a use count of 1, so it is moved and not copied,
-                // and the time is linear in the length of the code.
+                // Names and leaves may be used again. Any other text has a use count of 1, so it is moved and not
+                // copied, and the time is linear in the length of the code.
                 let lasts = names[operand].is_some() || self.program.op(operand).is_leaf();
                 let rest = if lasts { texts[operand].clone() } else { Text::new("", Primary) };
                 std::mem::replace(&mut texts[operand], rest)
@@ -134,8 +134,8 @@ impl Writer<'_> {
         levels
     }
 
-    /// The names of the operations that have one, numbered in the order of their definitions: by loop level first, since
-    /// outer definitions come before inner ones.
+    /// The names of the operations that have one, numbered in the order of their definitions: by loop level first,
+    /// since outer definitions come before inner ones.
     fn names(&self, roots: &[Root], levels: &[usize], uses: &[Use]) -> Vec<Option<String>> {
         let mut titles: Map<Place, &str> = Map::default();
         for root in roots {
@@ -167,8 +167,8 @@ impl Writer<'_> {
         names
     }
 
-    /// The use counts of all operations, and which are hoisted. Operands come before what uses them, so one pass from the
-    /// last operation to the first meets all uses of an operation before the operation.
+    /// The use counts of all operations, and which are hoisted. Operands come before what uses them, so one pass from
+    /// the last operation to the first meets all uses of an operation before the operation.
     fn uses(&self, roots: &[Root], levels: &[usize]) -> Vec<Use> {
         let mut uses = vec![Use::default(); levels.len()];
         let innermost = self.levels.iter().copied().max().unwrap_or(0);
@@ -218,8 +218,8 @@ impl Writer<'_> {
                 let (sign, binds) = dialect.sign(infix);
                 let same = |place: Place| matches!(self.program.op(place), Op::Infix(op, ..) if op == infix);
                 let (left, right) = match infix {
-                    // `a + (b + c)` needs no parentheses where integers are unbounded. Elsewhere another order of additions
-                    // could overflow in between.
+                    // `a + (b + c)` needs no parentheses where integers are unbounded. Elsewhere another order of
+                    // additions could overflow in between.
                     Infix::Add if dialect.is_exact() => (Sum, Sum),
                     Infix::Add | Infix::Sub => (Sum, Product),
                     Infix::Mod if dialect == Dialect::Latex => (Primary, Primary),

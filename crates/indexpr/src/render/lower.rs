@@ -1,8 +1,8 @@
 //! Lowers expressions to the operations that a language has.
 //!
-//! The work is in the divisions. Index expressions round down; C and its relatives round towards zero. What is written is
-//! chosen by what is known of the operands ([`Program::division`]). The width of the numbers is chosen here, too: 32 bits
-//! if every intermediate value fits, 64 otherwise.
+//! The work is in the divisions. Index expressions round down; C and its relatives round towards zero. What is written
+//! is chosen by what is known of the operands ([`Program::division`]). The width of the numbers is chosen here, too: 32
+//! bits if every intermediate value fits, 64 otherwise.
 
 use super::{Reason, literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
@@ -23,8 +23,8 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// Whether division rounds down and integers are unbounded, so that nothing has to be lowered. (NumPy's integers have
-    /// 64 bits, which every value of a graph fits into.)
+    /// Whether division rounds down and integers are unbounded, so that nothing has to be lowered. (NumPy's integers
+    /// have 64 bits, which every value of a graph fits into.)
     pub(super) fn is_exact(self) -> bool {
         matches!(self, Dialect::Python | Dialect::NumPy | Dialect::Latex)
     }
@@ -207,14 +207,15 @@ impl Program {
         self.select(first, a, b)
     }
 
-    /// A floor division or modulo; `exact` says that the remainder is always 0. The first of these that applies is written:
+    /// A floor division or modulo; `exact` says that the remainder is always 0. The first of these that applies is
+    /// written:
     ///
     /// - The language's own operator, where it rounds down.
     /// - A shift or a mask for a power of two, where a right shift rounds down (strength reduction).
-    /// - For a constant positive divisor, the dividend raised by the least multiple `t * d` that leaves it never negative:
-    ///   `floor(a / d)` is `(a + t * d) / d - t`, and the remainder needs no correction. Rounding towards zero and rounding
-    ///   down agree on natural numbers, and an addition is cheaper than a branch. Not if the raised dividend could leave
-    ///   its type.
+    /// - For a constant positive divisor, the dividend raised by the least multiple `t * d` that leaves it never
+    ///   negative: `floor(a / d)` is `(a + t * d) / d - t`, and the remainder needs no correction. Rounding towards
+    ///   zero and rounding down agree on natural numbers, and an addition is cheaper than a branch. Not if the raised
+    ///   dividend could leave its type.
     /// - The language's own operator, where the quotient is never negative, or exact: rounding makes no difference.
     /// - Euclid's division in Rust, which rounds down for a positive divisor.
     /// - The quotient towards zero, less one where the sign of the remainder says that it was rounded up.
@@ -275,16 +276,16 @@ impl Program {
         if i128::from(low) != -self.most() - 1 || most != -1 {
             return self.infix(Infix::Mod, a, b);
         }
-        // The smallest number divided by -1 is past the type. The remainder is 0, but in C it is undefined, and x86 traps.
-        // By 1 it is 0 as well.
+        // The smallest number divided by -1 is past the type. The remainder is 0, but in C it is undefined, and x86
+        // traps. By 1 it is 0 as well.
         let (minus_one, one) = (self.int(-1), self.int(1));
         let trap = self.infix(Infix::Eq, b, minus_one);
         let safe = self.select(trap, one, b);
         self.infix(Infix::Mod, a, safe)
     }
 
-    /// The sum of an operation and a constant; a constant that the operation adds already is merged with it, so that raising
-    /// a dividend is often free.
+    /// The sum of an operation and a constant; a constant that the operation adds already is merged with it, so that
+    /// raising a dividend is often free.
     fn sum(&mut self, a: Place, constant: Place) -> Place {
         let (Op::Infix(op, x, b), Op::Int(more)) = (self.op(a), self.op(constant)) else {
             return self.infix(Infix::Add, a, constant);

@@ -1,8 +1,9 @@
 //! Expressions in the languages that compilers emit.
 //!
-//! Code is written in two steps. [`lower`] turns the nodes of a graph into the operations that a language has, and gives
-//! divisions that round as its own do. [`clike`] names what is used more than once, hoists what is loop-invariant, and
-//! writes statements. MLIR has a writer of its own, since affine maps have no names for shared parts.
+//! Code is written in two steps. [`lower`] turns the nodes of a graph into the operations that a language has, and
+//! gives divisions that round as its own do. [`clike`] names what is used more than once, hoists what is
+//! loop-invariant, and writes statements. MLIR has a writer of its own, since affine maps have no names for shared
+//! parts.
 
 mod clike;
 mod kernel;
@@ -191,11 +192,12 @@ enum Reason {
 impl Graph {
     /// Named expressions as code: what they share is computed once, under the names `t0`, `t1` and so on.
     ///
-    /// All numbers are of one type, 32 bits wide if no intermediate value needs more and 64 otherwise, and the variables
-    /// are expected to be of that type. Divisions round down in every language. Names are printed as they are.
+    /// All numbers are of one type, 32 bits wide if no intermediate value needs more and 64 otherwise, and the
+    /// variables are expected to be of that type. Divisions round down in every language. Names are printed as they
+    /// are.
     ///
-    /// In C and its relatives, whose division rounds towards zero, a dividend that can be negative is raised by a multiple
-    /// of the divisor: an addition in place of a branch, which a constant that is there already absorbs.
+    /// In C and its relatives, whose division rounds towards zero, a dividend that can be negative is raised by a
+    /// multiple of the divisor: an addition in place of a branch, which a constant that is there already absorbs.
     ///
     /// Cost: linear in the number of distinct expressions, except in MLIR, where shared parts are repeated.
     ///
@@ -244,8 +246,8 @@ impl Graph {
 impl IndexExpr {
     /// Both expressions as code that defines `valid` and `index`, to be pasted where the variables are known.
     ///
-    /// All numbers are of one type, 32 bits wide if no intermediate value needs more and 64 otherwise; the variables are
-    /// expected to be of that type. In MLIR it is an `affine_map` and an `affine_set`, in LaTeX an equation.
+    /// All numbers are of one type, 32 bits wide if no intermediate value needs more and 64 otherwise; the variables
+    /// are expected to be of that type. In MLIR it is an `affine_map` and an `affine_set`, in LaTeX an equation.
     ///
     /// ```
     /// use indexpr::{Graph, IndexExpr, Language, Syntax};
@@ -274,8 +276,8 @@ impl IndexExpr {
         }
     }
 
-    /// A complete kernel `gather` that fills `out` in the order of the loops (row-major) with what the index reads from a
-    /// buffer of 32-bit floats; elements that read nothing are 0.
+    /// A complete kernel `gather` that fills `out` in the order of the loops (row-major) with what the index reads from
+    /// a buffer of 32-bit floats; elements that read nothing are 0.
     ///
     /// In C and Rust it is a loop nest, and what is invariant in the inner loops is hoisted out of them. In
     /// CUDA, OpenCL, Metal and WGSL every thread writes one element: start at least as many threads as there are
