@@ -125,10 +125,10 @@ impl Algebra {
 
     /// `floor(form / divisor)` wherever the context holds, for a divisor that is not zero; `None` past `i64`.
     ///
-    /// The result is affine in the given atoms if the boundary test proves that for one of the ways in which the context
-    /// can decompose the form. Otherwise the division shrinks as far as identities allow (common divisors, nested
-    /// floors, partial quotients), and what is left becomes one atom. Each step makes the divisor smaller or the form
-    /// less nested, so the loop ends.
+    /// The result is affine in the given atoms if the boundary test proves that for one of the ways in which the
+    /// context can decompose the form. Otherwise the division shrinks as far as identities allow (common divisors,
+    /// nested floors, partial quotients), and what is left becomes one atom. Each step makes the divisor smaller or the
+    /// form less nested, so the loop ends.
     pub(crate) fn quotient(&mut self, form: &Form, divisor: i64, context: &mut Context) -> Option<Form> {
         // floor(m / -d) is floor(-m / d).
         let (mut form, mut divisor) = match divisor < 0 {
@@ -172,8 +172,8 @@ impl Algebra {
         taken.plus(1, &Form::atom(atom))
     }
 
-    /// A form with remainders as atoms, where the style says so and that makes the form shorter: `k * m - k * d * q` with
-    /// `q = floor(m / d)` is `k * (m mod d)`.
+    /// A form with remainders as atoms, where the style says so and that makes the form shorter: `k * m - k * d * q`
+    /// with `q = floor(m / d)` is `k * (m mod d)`.
     pub(crate) fn with_remainders(&mut self, form: Form, context: &mut Context) -> Option<Form> {
         if self.style.remainders != Remainders::WhereShorter {
             return Some(form);
@@ -213,9 +213,9 @@ impl Algebra {
 
     /// A proper divisor of the divisor by which the quotient is affine, and that quotient.
     ///
-    /// A quotient is seldom affine unless the large terms are multiples of the divisor. So the candidates are the common
-    /// divisors of the divisor and one coefficient, and of the divisor and the largest few coefficients, rather than all
-    /// divisors of the divisor. The largest that works leaves the smallest division.
+    /// A quotient is seldom affine unless the large terms are multiples of the divisor. So the candidates are the
+    /// common divisors of the divisor and one coefficient, and of the divisor and the largest few coefficients, rather
+    /// than all divisors of the divisor. The largest that works leaves the smallest division.
     fn affine_part(&self, form: &Form, divisor: i64, context: &Context) -> Option<(Form, i64)> {
         let mut divisors: SmallVec<[i64; 8]> = SmallVec::new();
         let mut of_largest = divisor;
@@ -247,8 +247,8 @@ impl Algebra {
             let unit = form.terms.iter().rev().filter(|(_, coefficient)| coefficient.abs() == 1);
             let found = unit.filter_map(|&(atom, sign)| Some((atom, sign, self.as_quotient(atom)?))).next();
             let Some((atom, sign, (inner, divisor))) = found else { break };
-            // The numerator may exceed `divisor * quotient` by up to divisor - 1: that is added to the bound that limits
-            // the quotient from above, which for a negative sign is the lower bound of the form.
+            // The numerator may exceed `divisor * quotient` by up to divisor - 1: that is added to the bound that
+            // limits the quotient from above, which for a negative sign is the lower bound of the form.
             let slack = i128::from(divisor) - 1;
             let (below, above) = if sign > 0 { (0, slack) } else { (slack, 0) };
             let rest = form.plus(-sign, &Form::atom(atom)).and_then(|rest| rest.times(divisor));
@@ -296,8 +296,8 @@ impl Algebra {
 
 /// A form as `divisor * taken + rest`; `None` past `i64`.
 ///
-/// Where something is taken, the constant of the rest lies in `0..divisor`. Each coefficient of the rest is congruent to
-/// the one that it came from; of the congruent ones it is one that is cheap to multiply by.
+/// Where something is taken, the constant of the rest lies in `0..divisor`. Each coefficient of the rest is congruent
+/// to the one that it came from; of the congruent ones it is one that is cheap to multiply by.
 pub(crate) fn reduce(form: &Form, divisor: i64, what: Taken) -> Option<(Form, Form)> {
     if what == Taken::Nothing {
         return Some((Form::default(), form.clone()));

@@ -12,8 +12,8 @@ use crate::atoms::Kind;
 use crate::context::{Context, Truth};
 use crate::form::Form;
 
-/// Conditions that hold together exactly where the given ones do, fewer and cheaper if that is possible; `None` when they
-/// are shown never to hold together.
+/// Conditions that hold together exactly where the given ones do, fewer and cheaper if that is possible; `None` when
+/// they are shown never to hold together.
 ///
 /// They are taken one after the other, and each is judged by the others *as they then stand*. Judged by all conditions,
 /// each would be implied by itself; judged by all others as they were at the start, two that imply each other would

@@ -3,9 +3,10 @@
 //!
 //! An expression that is read only where conditions hold may be simplified as if they always held. But under conditions
 //! the variables no longer range over a box: `0 <= x - y < 5` relates two of them, and the intervals of `x` and `y` by
-//! themselves say nothing of it. So the context keeps intervals of whole forms (of what is assumed, and of what divisions
-//! leave), and a form in question is *decomposed*: written as multiples of forms whose intervals are known, plus a rest
-//! of single atoms. The pieces are then treated as if they were independent of each other. That is sound and incomplete:
+//! themselves say nothing of it. So the context keeps intervals of whole forms (of what is assumed, and of what
+//! divisions leave), and a form in question is *decomposed*: written as multiples of forms whose intervals are known,
+//! plus a rest of single atoms. The pieces are then treated as if they were independent of each other. That is sound
+//! and incomplete:
 //!
 //! - Sound, because each piece lies in its interval, so every point that the condition allows is a point of the box of
 //!   all pieces, and what holds on the whole box holds at each of its points.
@@ -28,9 +29,9 @@ pub(crate) struct Context {
     ranges: Vec<Span>,
     /// Forms of at least two terms that a condition confines, in normal form, and their ranges.
     assumed: Vec<(Form, Span)>,
-    /// For every quotient `q` of a numerator `m` by `d` the remainder `m - d * q`, and its range; and for two quotients of
-    /// one numerator, the coarser by `r` times the divisor, the digit `finer - r * coarser`. Ordered by the last atom,
-    /// which is the quotient, since atoms are learnt in order and a numerator's atoms come before its quotients.
+    /// For every quotient `q` of a numerator `m` by `d` the remainder `m - d * q`, and its range; and for two quotients
+    /// of one numerator, the coarser by `r` times the divisor, the digit `finer - r * coarser`. Ordered by the last
+    /// atom, which is the quotient, since atoms are learnt in order and a numerator's atoms come before its quotients.
     remainders: Vec<(Form, Span)>,
 }
 
@@ -117,9 +118,9 @@ impl Context {
     /// Assumes a condition, which must be in normal form.
     ///
     /// What it says is intersected with what is known of the form already. Beyond that, only one kind of consequence is
-    /// drawn: from two assumed forms of which one contains a multiple of the other, the interval of their difference, if
-    /// that is a multiple of one atom. (If `x - y` and `x` are confined, so is `y`.) To draw all consequences would be
-    /// Fourier-Motzkin elimination, whose cost is exponential; this is linear in the number of conditions.
+    /// drawn: from two assumed forms of which one contains a multiple of the other, the interval of their difference,
+    /// if that is a multiple of one atom. (If `x - y` and `x` are confined, so is `y`.) To draw all consequences would
+    /// be Fourier-Motzkin elimination, whose cost is exponential; this is linear in the number of conditions.
     pub(crate) fn assume(&mut self, condition: &Condition) {
         let Condition { form, low, high } = condition;
         let Some((least, most)) = self.bounds(form) else { return };
@@ -178,7 +179,8 @@ impl Context {
     fn decompositions<'a>(&'a self, form: &'a Form, ways: usize) -> impl Iterator<Item = (Pieces<'a>, Form)> {
         let latest = || self.assumed.iter().rev().map(|known| (known, false));
         let earliest = || self.assumed.iter().map(|known| (known, false));
-        // The remainders of the quotients in the form. They are ordered by quotient, so that each is found by bisection.
+        // The remainders of the quotients in the form. They are ordered by quotient, so that each is found by
+        // bisection.
         let digits = move || {
             let of =
                 |atom: Atom| move |(known, _): &(Form, Span)| known.terms.last().is_none_or(|(last, _)| *last < atom);
@@ -203,9 +205,9 @@ impl Context {
         })
     }
 
-    /// An interval that holds every value of a form: the intersection of what the atoms say by themselves and what up to
-    /// three decompositions say. Exact for a form of variables without conditions, which range over a box. `None` past
-    /// `i128`.
+    /// An interval that holds every value of a form: the intersection of what the atoms say by themselves and what up
+    /// to three decompositions say. Exact for a form of variables without conditions, which range over a box. `None`
+    /// past `i128`.
     pub(crate) fn bounds(&self, form: &Form) -> Option<Span> {
         let plain = self.bounds_of_atoms(form)?;
         let mut span = plain;
@@ -258,8 +260,8 @@ impl Context {
         terms.try_fold((constant, constant), |span, (atom, factor)| add(span, *factor, self.ranges[*atom as usize]))
     }
 
-    /// Whether a condition holds wherever the context does. `Always` and `Never` are proved; `Depends` may also mean that
-    /// the bounds are too wide to tell.
+    /// Whether a condition holds wherever the context does. `Always` and `Never` are proved; `Depends` may also mean
+    /// that the bounds are too wide to tell.
     pub(crate) fn truth(&self, condition: &Condition) -> Truth {
         let Some((least, most)) = self.bounds(&condition.form) else { return Truth::Depends };
         let above = condition.low.is_none_or(|low| low <= least);
@@ -272,8 +274,8 @@ impl Context {
         }
     }
 
-    /// A condition in normal form without the terms that are too small to decide it: `40*i + j >= 80` with `j` in `0..40`
-    /// is `i >= 2`.
+    /// A condition in normal form without the terms that are too small to decide it: `40*i + j >= 80` with `j` in
+    /// `0..40` is `i >= 2`.
     ///
     /// Write the form as `by * large + small`. Then `form >= low` is `large >= ceil((low - small) / by)`. If that bound
     /// is the same integer for the least and for the greatest value of `small`, it is the same for all between, and the
@@ -369,8 +371,8 @@ impl Context {
         if products(&saturated.form) < products(form) { saturated } else { condition }
     }
 
-    /// `floor(form / divisor)` as a form without a division, if the boundary test ([`crate::boundary`]) proves that it is
-    /// affine over the box of some decomposition's pieces.
+    /// `floor(form / divisor)` as a form without a division, if the boundary test ([`crate::boundary`]) proves that it
+    /// is affine over the box of some decomposition's pieces.
     ///
     /// For a form of variables without conditions the answer is exact: `None` means that no affine form would do.
     /// Otherwise it is sound and incomplete, as the documentation of this module says.
@@ -390,9 +392,9 @@ impl Context {
     /// `0..size`.
     ///
     /// That is any form `R` that is congruent to `form` modulo `size` and whose interval misses all translates of
-    /// `begin..end` by multiples of `size` other than 0. Proof: where `R` lies in `begin..end`, it is its own remainder,
-    /// and so that of `form`. Conversely, where the remainder lies in `begin..end`, `R` lies in some translate of it, and
-    /// only the one by 0 is within reach.
+    /// `begin..end` by multiples of `size` other than 0. Proof: where `R` lies in `begin..end`, it is its own
+    /// remainder, and so that of `form`. Conversely, where the remainder lies in `begin..end`, `R` lies in some
+    /// translate of it, and only the one by 0 is within reach.
     ///
     /// So a masked digit needs no division although it wraps, as long as it wraps only into what the mask excludes. The
     /// boundary test would ask for more: that the digit does not wrap at all.
@@ -437,7 +439,8 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
     for piece in pieces {
         first = first.checked_add(i128::from(piece.coefficient).checked_mul(piece.values.0)?)?;
     }
-    // A longer interval counts as one of length `i64::MAX`: a remainder that moves at all leaves `0..divisor` either way.
+    // A longer interval counts as one of length `i64::MAX`: a remainder that moves at all leaves `0..divisor` either
+    // way.
     let reach = |(low, high): Span| i64::try_from(high - low).unwrap_or(i64::MAX);
     let axes = pieces.iter().map(|piece| (piece.coefficient, reach(piece.values)));
     let mut carried: SmallVec<[(usize, i64); 8]> = SmallVec::new();
@@ -461,8 +464,8 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
 
 /// The congruent form `R` of [`Context::unwrapped`], by the pieces of one decomposition.
 ///
-/// Multiples of the size are subtracted from the coefficient of each piece and from the constant. The coefficient nearest
-/// to zero makes the interval of `R` shortest, so if any choice passes the test then this one does.
+/// Multiples of the size are subtracted from the coefficient of each piece and from the constant. The coefficient
+/// nearest to zero makes the interval of `R` shortest, so if any choice passes the test then this one does.
 fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: [i64; 3]) -> Option<Form> {
     let wide = i128::from(size);
     let mut unwrapped = form.clone();
@@ -482,8 +485,8 @@ fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: 
         }
     }
     // The translates next to begin..end are begin - size..end - size and begin + size..end + size. The interval must
-    // start at end - size or later. The least shift by a multiple of the size that makes it do so leaves it the farthest
-    // from the translate above: if it reaches that one, no shift will do.
+    // start at end - size or later. The least shift by a multiple of the size that makes it do so leaves it the
+    // farthest from the translate above: if it reaches that one, no shift will do.
     let lowest = i128::from(end) - wide;
     let shift = (lowest - span.0).div_euclid(wide) + i128::from((lowest - span.0).rem_euclid(wide) != 0);
     let shift = shift.checked_mul(wide)?;

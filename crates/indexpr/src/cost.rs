@@ -30,6 +30,20 @@ pub struct Cost {
 
 impl Graph {
     /// What computing all of these expressions costs, each distinct operation counted once.
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("x", 0..64)?;
+    /// let (a, b) = (graph.parse("x // 8 + 1", Syntax::Python)?, graph.parse("x // 8 - 1", Syntax::Python)?);
+    /// assert_eq!(graph.cost(&[a, b]).ops, 3); // the division is shared
+    /// assert_eq!(graph.cost(&[a, b]).divmods, 0); // and it is a shift
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// A handle that is past the expressions of this graph.
     pub fn cost(&self, of: &[Expr]) -> Cost {
         let mut cost = Cost::default();
         let parts = self.parts(of);

@@ -54,7 +54,8 @@ pub enum Index {
 #[derive(Clone, Debug)]
 pub struct Built {
     algebra: Algebra,
-    /// The index and the conditions (tests among the atoms), with known values put in; `None` when the conditions never hold.
+    /// The index and the conditions (tests among the atoms), with known values put in; `None` when the conditions never
+    /// hold.
     guarded: Option<(Form, Vec<Atom>)>,
     code: IndexExpr,
 }

@@ -1,8 +1,8 @@
 //! From linear forms back to the nodes of a graph: strength reduction and common subexpression elimination.
 //!
-//! The graph is hash-consed, so equal nodes are shared without effort. But sums are associative: `a + b + c` and
-//! `a + c + d` have `a + c` in common only if both are written so that it becomes a node. The forms of a whole expression
-//! are therefore collected first, then rewritten, and turned into nodes last:
+//! The graph is hash-consed, so equal nodes are shared without effort. But sums are associative: the sums `a + b + c` and
+//! `a + c + d` have `a + c` in common only if both are written so that it becomes a node. The forms of a whole
+//! expression are therefore collected first, then rewritten, and turned into nodes last:
 //!
 //! 1. [`Emitter::collect_atoms`] lists every form that has to be computed: the roots, and what their atoms are made of.
 //! 2. [`Emitter::use_remainders`] computes `m % d` in place of `m // d` where that makes the forms shorter.
@@ -88,8 +88,8 @@ struct Sum {
     constant: i64,
     /// Whether the constant costs nothing, because the sum is compared with bounds, which can be shifted instead.
     shiftable: bool,
-    /// If set, the sum is `m - d * q` for this quotient `q`: it is emitted as `m % d`, one operation. Its terms serve only
-    /// to find its uses.
+    /// If set, the sum is `m - d * q` for this quotient `q`: it is emitted as `m % d`, one operation. Its terms serve
+    /// only to find its uses.
     remainder: Option<Atom>,
 }
 
@@ -98,8 +98,8 @@ struct Sum {
 struct Plan {
     /// The place of the first of the sums that it is made of; the others follow it, in the order of [`Kind::forms`].
     sums: usize,
-    /// Whether this quotient is emitted as `m % d` instead of `m // d`. Its symbol then stands for the remainder, and all
-    /// sums that use it have been rewritten.
+    /// Whether this quotient is emitted as `m % d` instead of `m // d`. Its symbol then stands for the remainder, and
+    /// all sums that use it have been rewritten.
     remainder: bool,
 }
 
@@ -139,12 +139,12 @@ impl<'a> Emitter<'a> {
     /// Strength reduction: emits `m % d` in place of `q = m // d` where every use of `q` is a multiple of `d`, and that
     /// makes the sums shorter.
     ///
-    /// With `r = m % d`, `c * q` is `(c / d) * (m - r)`. So `m - d * q`, the remainder as a form has it, becomes `r`: no
-    /// product, no difference, and if `m` is needed nowhere else its large terms are not computed at all. All uses must be
-    /// rewritten, or both a division and a modulo would be emitted.
+    /// With `r = m % d`, `c * q` is `(c / d) * (m - r)`. So `m - d * q`, the remainder as a form has it, becomes `r`:
+    /// no product, no difference, and if `m` is needed nowhere else its large terms are not computed at all. All uses
+    /// must be rewritten, or both a division and a modulo would be emitted.
     ///
-    /// Later quotients come first: the numerators of later ones may use earlier ones, and rewriting them decides whether
-    /// they still do.
+    /// Later quotients come first: the numerators of later ones may use earlier ones, and rewriting them decides
+    /// whether they still do.
     fn use_remainders(&mut self) {
         for atom in (0..self.algebra.len() as Atom).rev() {
             let (Some(plan), Some((_, divisor))) = (self.plans[atom as usize], self.algebra.as_quotient(atom)) else {
@@ -195,8 +195,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Common subexpression elimination over sums: gives a name to the candidate that saves the most operations, replaces
-    /// all its uses, and repeats until none saves any.
+    /// Common subexpression elimination over sums: gives a name to the candidate that saves the most operations,
+    /// replaces all its uses, and repeats until none saves any.
     ///
     /// To find the fewest operations is hard (for sums without factors it is the NP-complete problem of ensemble
     /// computation), so this is greedy, and the result is not claimed to be the least. Every step lowers the number of
@@ -235,8 +235,9 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Sums that might be worth a name: the remainder of each quotient, each sum as a whole, the terms of one sum that have
-    /// the same coefficient up to sign (`5*i + 5*j` is `5*(i + j)`), and what two sums have in common up to a factor.
+    /// Sums that might be worth a name: the remainder of each quotient, each sum as a whole, the terms of one sum that
+    /// have the same coefficient up to sign (`5*i + 5*j` is `5*(i + j)`), and what two sums have in common up to a
+    /// factor.
     fn candidates(&self) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
         for (atom, plan) in (0..).zip(&self.plans) {
@@ -270,8 +271,8 @@ impl<'a> Emitter<'a> {
                     propose(sum.terms[at..].iter().filter(|(_, other)| same(other)).copied().collect(), 0);
                 }
             }
-            // The terms that two sums share, in classes of one ratio of coefficients: each class is a common sum up to a
-            // factor.
+            // The terms that two sums share, in classes of one ratio of coefficients: each class is a common sum up to
+            // a factor.
             for other in &self.sums[place + 1..] {
                 let mut classes: SmallVec<[((i64, i64), Terms); 4]> = SmallVec::new();
                 let ratio = |a: i64, b: i64| {
@@ -367,7 +368,8 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// The test that a sum lies between bounds; with [`Binary::Ne`], that it is not the one number that both bounds are.
+    /// The test that a sum lies between bounds; with [`Binary::Ne`], that it is not the one number that both bounds
+    /// are.
     fn test(
         &mut self,
         graph: &mut Graph,
@@ -436,8 +438,8 @@ impl<'a> Emitter<'a> {
         if let Some(node) = self.nodes[symbol as usize] {
             return Ok(node);
         }
-        // Atoms are made in order, so this is a shared sum. The recursion ends, because a candidate has fewer terms than
-        // the sums that it was found in.
+        // Atoms are made in order, so this is a shared sum. The recursion ends: a shared sum took the place of its
+        // terms only in sums that had all of them, so it stands between those sums and its terms, and closes no circle.
         let node = self.of_sum(graph, symbol as usize - self.algebra.len())?;
         self.nodes[symbol as usize] = Some(node);
         Ok(node)
@@ -460,7 +462,8 @@ impl<'a> Emitter<'a> {
         self.of_summands(graph, self.sums[sum].terms.clone(), constant)
     }
 
-    /// The node of terms and a constant: additions and subtractions from left to right, in the order of [`Emitter::rank`].
+    /// The node of terms and a constant: additions and subtractions from left to right, in the order of
+    /// [`Emitter::rank`].
     fn of_summands(&mut self, graph: &mut Graph, mut terms: Terms, mut constant: i64) -> Result<Expr, Error> {
         sort_short_by_key(&mut terms, |(symbol, _)| self.rank(*symbol));
         let mut node = None;
@@ -505,8 +508,8 @@ impl<'a> Emitter<'a> {
         graph.binary(Binary::Mul, node, factor)
     }
 
-    /// The order of terms in a sum: by the first atom in them. Equal sets of terms are then equal nodes, and text reads in
-    /// the order of the variables.
+    /// The order of terms in a sum: by the first atom in them. Equal sets of terms are then equal nodes, and text reads
+    /// in the order of the variables.
     fn rank(&self, symbol: Symbol) -> (Atom, Symbol) {
         let mut first = symbol;
         while let Some(sum) = (first as usize).checked_sub(self.algebra.len()) {
@@ -538,13 +541,13 @@ fn unnested(
     unnested
 }
 
-/// The multiple of a pattern whose replacement by a symbol saves the most operations in a sum: the operations saved, and
-/// the factor. `None` if no multiple saves any.
+/// The multiple of a pattern whose replacement by a symbol saves the most operations in a sum: the operations saved,
+/// and the factor. `None` if no multiple saves any.
 fn best_use(sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
     let mut factors = SmallVec::<[i64; 4]>::new();
     for &(symbol, unit) in &pattern.terms {
-        // All symbols of the pattern must be in the sum: one that is not would be added with the opposite sign, and might
-        // itself be made of this very sum, in a circle.
+        // All symbols of the pattern must be in the sum: one that is not would be added with the opposite sign, and
+        // might itself be made of this very sum, in a circle.
         let (_, coefficient) = sum.terms.iter().find(|(theirs, _)| *theirs == symbol)?;
         if coefficient % unit == 0 && !factors.contains(&(coefficient / unit)) {
             factors.push(coefficient / unit);
@@ -576,8 +579,8 @@ impl Sum {
         summands.saturating_sub(1) + products
     }
 
-    /// The operations saved by replacing `factor` times a pattern by a symbol, for a pattern all of whose symbols are in
-    /// the sum; may be negative. `None` past `i64`.
+    /// The operations saved by replacing `factor` times a pattern by a symbol, for a pattern all of whose symbols are
+    /// in the sum; may be negative. `None` past `i64`.
     fn saved_by(&self, pattern: &Sum, factor: i64) -> Option<isize> {
         let costs = |coefficient: i64| 1 + isize::from(coefficient.unsigned_abs() != 1);
         let fits = |number: i64| (number != i64::MIN).then_some(number);

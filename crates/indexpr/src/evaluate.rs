@@ -1,4 +1,8 @@
-//! What expressions are, for one choice of the variables or for all of them.
+//! The values of expressions, for one choice of the variables or for all of them.
+//!
+//! Evaluation is columnar: an operation is applied to a whole column of values at once, in loops that compilers
+//! vectorise, and what is loop-invariant is computed outside of the loop that it does not depend on. No step checks for
+//! overflow or division by zero, because the graph refuses every expression in which they could occur.
 
 use std::ops::Range;
 
@@ -27,8 +31,9 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// Too few or too many values, or one outside the range of its variable.
+    /// Too few or too many values, one outside the range of its variable, an expression that is not of this graph.
     pub fn evaluate(&self, expr: Expr, values: &[i64]) -> Result<i64, Error> {
+        self.check(OP, expr)?;
         let variables = self.variables();
         if values.len() != variables.len() {
             return Err(Reason::ValueCount { variables: variables.len(), given: values.len() }.in_op(OP));
@@ -66,8 +71,10 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// Too few or too many columns, columns of different lengths, a value outside the range of its variable.
+    /// Too few or too many columns, columns of different lengths, a value outside the range of its variable, an
+    /// expression that is not of this graph.
     pub fn evaluate_columns(&self, exprs: &[Expr], columns: &[&[i64]]) -> Result<Vec<Vec<i64>>, Error> {
+        exprs.iter().try_for_each(|expr| self.check(OP, *expr))?;
         let variables = self.variables();
         if columns.len() != variables.len() {
             return Err(Reason::ValueCount { variables: variables.len(), given: columns.len() }.in_op(OP));
@@ -116,7 +123,7 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// More values than fit into memory, 8 bytes each.
+    /// More values than fit into memory, 8 bytes each; an expression that is not of this graph.
     pub fn values(&self, expr: Expr) -> Result<Vec<i64>, Error> {
         let count = self.assignments()?;
         let mut values = Vec::new();
@@ -150,8 +157,9 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// More choices of the variables than `i64` can count.
+    /// More choices of the variables than `i64` can count; an expression that is not of this graph.
     pub fn evaluate_all(&self, exprs: &[Expr], mut each: impl FnMut(&[&[i64]])) -> Result<(), Error> {
+        exprs.iter().try_for_each(|expr| self.check(OP, *expr))?;
         self.assignments()?;
         let mut blocks = Blocks::new(self, exprs);
         let mut changed = Some(0);
@@ -172,31 +180,34 @@ impl Graph {
     }
 }
 
-/// Some values of one expression.
+/// The values of one expression in a block.
 #[derive(Clone, Copy)]
 enum Column<'a> {
     /// One value everywhere.
     Same(i64),
+    /// A value for each choice of the variables.
     Each(&'a [i64]),
 }
 
 /// How one expression is computed.
 struct Step {
     node: Node,
-    /// The range of the first operand.
+    /// The range of the first operand: [`divide`] can do without signs if it knows that of the dividend.
     first: (i64, i64),
-    /// One more than the last variable before [`Blocks::fast`] that it depends on, 0 without any.
+    /// One more than the last variable before [`Blocks::fast`] that it depends on, 0 without any. It is loop-invariant
+    /// in the variables after that one, and computed only when that one or one before it changes.
     slow: usize,
-    /// Whether it has different values within a block.
+    /// Whether it has different values within a block. One that has not is computed once per block, as a number.
     varies: bool,
-    /// Its place among the columns, if it varies or is asked for.
+    /// Its place among the columns, if it varies or is an output.
     column: Option<usize>,
 }
 
 /// A walk over all choices of the variables, a block at a time.
 ///
-/// The last few variables, from `fast` on, run through all of their values within every block. The one before them
-/// runs through a few of its values; the others stand still.
+/// The last few variables, from `fast` on, run through all of their values within every block, so that what depends on
+/// them alone is the same in every block, and is computed once. The one before them runs through a few of its values;
+/// the others stand still.
 struct Blocks {
     steps: Vec<Step>,
     /// The step of each expression of the graph.
@@ -207,11 +218,11 @@ struct Blocks {
     period: usize,
     /// How many values of the variable before them are in a full block.
     chunk: i64,
-    /// The first values of the variables before `fast` in this block.
+    /// The first value of each variable before `fast` in this block.
     current: Vec<i64>,
-    /// The choices of the variables in this block.
+    /// How many choices of the variables this block has.
     len: usize,
-    /// Those in a full block.
+    /// How many a full block has.
     full: usize,
     /// The values of the steps with a column, `full` of each.
     columns: Vec<i64>,
@@ -224,10 +235,11 @@ impl Blocks {
     const LONGEST: usize = 1024;
     /// The fewest, for expressions of so many steps that their columns would leave the caches.
     const SHORTEST: usize = 32;
-    /// The values of all columns together, as long as blocks are longer than that.
+    /// The number of values in all columns together for which blocks are made shorter than the longest: 1 MiB, about
+    /// the size of a second-level cache.
     const CELLS: usize = 1 << 17;
 
-    /// The number of choices must fit into `i64`.
+    /// A walk at its first block, with nothing computed. The number of choices must fit into `i64`.
     fn new(graph: &Graph, exprs: &[Expr]) -> Blocks {
         let parts = graph.parts(exprs);
         let ranges: Vec<Range<i64>> = graph.variables().iter().map(|variable| variable.range.clone()).collect();
@@ -237,7 +249,7 @@ impl Blocks {
             fast -= 1;
             period *= ranges[fast].end - ranges[fast].start;
         }
-        // The variable before has more values than this, or there is none.
+        // The variable before the fast ones has more values than a block has room for, or there is none.
         let chunk = if fast > 0 { longest / period } else { 1 };
 
         let mut step_of = vec![usize::MAX; parts.last().map_or(0, |last| last.place() + 1)];
@@ -266,7 +278,8 @@ impl Blocks {
         Blocks { steps, step_of, ranges, fast, period, chunk, current, len: full, full, columns, same }
     }
 
-    /// Computes what depends on one of the slower variables, counted from 1, or on one after it; from 0, everything.
+    /// Computes the steps whose `slow` is at least `slowest`: those that depend on the variable that changed last
+    /// (counted from 1) or on one after it. With 0 it computes all of them, as the first block needs.
     fn compute(&mut self, slowest: usize) {
         for (at, step) in self.steps.iter().enumerate().filter(|(_, step)| step.slow >= slowest) {
             let mut single = [0];
@@ -306,7 +319,8 @@ impl Blocks {
         }
     }
 
-    /// Goes on to the next block, and tells what to compute.
+    /// Goes on to the next block, and returns what to compute there; `None` after the last block. It counts like an
+    /// odometer: the last variable that can be raised is, and those after it start again.
     fn advance(&mut self) -> Option<usize> {
         for variable in (0..self.fast).rev() {
             let step = if variable + 1 == self.fast { self.chunk } else { 1 };
@@ -325,7 +339,7 @@ impl Blocks {
     }
 }
 
-/// Writes the values of a range again and again, each as often as the stride says.
+/// Writes the values of a range over and over, each `stride` times in a row: a variable as a column.
 fn count(cells: &mut [i64], range: Range<i64>, stride: i64) {
     if stride == 1 {
         for run in cells.chunks_mut((range.end - range.start) as usize) {
@@ -343,7 +357,7 @@ fn count(cells: &mut [i64], range: Range<i64>, stride: i64) {
     }
 }
 
-/// Computes what is not a variable from its operands. A dividend lies in the range `first`.
+/// Computes an operation of columns, for any node but a variable. The first operand lies in the range `first`.
 fn fill<'a>(cells: &mut [i64], node: Node, first: (i64, i64), operand: impl Fn(Expr) -> Column<'a>) {
     match node {
         Node::Int(value) => cells.fill(value),
@@ -376,6 +390,7 @@ fn fill<'a>(cells: &mut [i64], node: Node, first: (i64, i64), operand: impl Fn(E
     }
 }
 
+/// Applies an operation to each pair of values.
 fn map(cells: &mut [i64], a: Column, b: Column, f: impl Fn(i64, i64) -> i64) {
     match (a, b) {
         (Column::Each(a), Column::Each(b)) => {
@@ -387,6 +402,7 @@ fn map(cells: &mut [i64], a: Column, b: Column, f: impl Fn(i64, i64) -> i64) {
     }
 }
 
+/// Chooses between two columns by a third.
 fn select(cells: &mut [i64], condition: Column, a: Column, b: Column) {
     match (condition, a, b) {
         (Column::Same(condition), a, b) => map(cells, if condition == 1 { a } else { b }, Column::Same(0), |a, _| a),
@@ -406,10 +422,11 @@ fn select(cells: &mut [i64], condition: Column, a: Column, b: Column) {
     }
 }
 
-/// Divisions rounded down, of what lies in a range.
+/// Floor divisions of dividends that lie in a range. Division is the slowest instruction by far, so a constant positive
+/// divisor is turned into a product (strength reduction) if the dividends allow it.
 fn divide(cells: &mut [i64], op: Binary, a: Column, b: Column, (low, high): (i64, i64)) {
     if let (Column::Each(dividends), Column::Same(divisor @ 1..)) = (a, b) {
-        // Multiples of the divisor are added to make all dividends natural numbers.
+        // A multiple of the divisor is added to make all dividends natural numbers.
         let under = low.min(0).div_euclid(divisor);
         let shift = i128::from(under) * i128::from(divisor);
         if let Ok(largest) = u64::try_from(i128::from(high) - shift) {
@@ -422,7 +439,7 @@ fn divide(cells: &mut [i64], op: Binary, a: Column, b: Column, (low, high): (i64
     }
 }
 
-/// Whether a processor rounds a quotient up: towards zero.
+/// Whether a processor, which rounds towards zero, rounds this quotient up.
 fn is_rounded_up(a: i64, b: i64) -> bool {
     (a < 0) != (b < 0) && a.wrapping_rem(b) != 0
 }
@@ -455,7 +472,8 @@ fn by_constant(cells: &mut [i64], op: Binary, dividends: &[i64], divisor: i64, u
             (q as i64 + under, (n - u64::from(q as u32) * u64::from(d as u32)) as i64)
         });
     } else {
-        // Here `m` has 65 bits, of which the first goes without saying.
+        // Here m has 65 bits. The variable has the lower 64 of them; the highest, times n, is added in steps that do
+        // not overflow: (t + n) / 2 is t + (n - t) / 2, rounded alike.
         let m = ((((1u128 << l) - u128::from(d)) << 64) / u128::from(d) + 1) as u64;
         quotients(cells, op, dividends, |a| {
             let n = natural(a);
@@ -466,6 +484,7 @@ fn by_constant(cells: &mut [i64], op: Binary, dividends: &[i64], divisor: i64, u
     }
 }
 
+/// Quotients or remainders, of what gives both.
 fn quotients(cells: &mut [i64], op: Binary, dividends: &[i64], f: impl Fn(i64) -> (i64, i64)) {
     match op {
         Binary::Div => map(cells, Column::Each(dividends), Column::Same(0), |a, _| f(a).0),

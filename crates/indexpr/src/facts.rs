@@ -2,17 +2,18 @@
 //!
 //! The facts of a node are computed from those of its operands, once, when it is made. They are sound (every value
 //! satisfies them) and not complete, because operands that share variables are treated as independent. The interval
-//! proves that values fit into `i64` and that divisors are not 0; the congruence proves divisions exact, and sharpens the
-//! interval of a remainder.
+//! proves that values fit into `i64` and that divisors are not 0; the congruence proves divisions exact, and sharpens
+//! the interval of a remainder.
 
 use crate::binary::Binary;
 use crate::error::{Error, Reason};
 use crate::int::{div_floor, gcd};
 
-/// Every value lies in `low..=high` and is congruent to `residue` modulo `modulus`; modulus 0 says that it is the residue.
+/// Every value lies in `low..=high` and is congruent to `residue` modulo `modulus`; modulus 0 says that it is the
+/// residue.
 ///
-/// A constant has modulus 0, and nothing else has; the residue lies in `0..modulus` otherwise. With these conventions the
-/// greatest common divisor is the join of moduli, and `gcd(0, m) = m` needs no special case.
+/// A constant has modulus 0, and nothing else has; the residue lies in `0..modulus` otherwise. With these conventions
+/// the greatest common divisor is the join of moduli, and `gcd(0, m) = m` needs no special case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) low: i64,
@@ -40,7 +41,8 @@ impl Facts {
         if low == high {
             return Ok(Facts::constant(low));
         }
-        // A modulus past `i64` is dropped. Little is lost: of such a class an interval of `i64` holds at most two values.
+        // A modulus past `i64` is dropped. Little is lost: of such a class an interval of `i64` holds at most two
+        // values.
         let modulus = i64::try_from(modulus.abs()).unwrap_or(1).max(1);
         Ok(Facts { low, high, modulus, residue: residue.rem_euclid(modulus.into()) as i64 })
     }
@@ -72,8 +74,8 @@ impl Facts {
             }
             Binary::Mod => {
                 b.not_zero(op)?;
-                // The remainder is 0, but machines compute it by a division whose quotient, -i64::MIN, leaves `i64`: in C
-                // it is undefined, and x86 traps.
+                // The remainder is 0, but machines compute it by a division whose quotient, -i64::MIN, leaves `i64`: in
+                // C it is undefined, and x86 traps.
                 if a.low == i64::MIN && (b.low..=b.high).contains(&-1) {
                     return Err(Reason::ValueOverflow { low: -ah, high: -al }.in_op(op.name()));
                 }

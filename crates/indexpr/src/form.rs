@@ -1,4 +1,4 @@
-//! Linear forms: sums of scaled atoms and a constant.
+//! Linear forms: sums of integer multiples of atoms, and a constant.
 
 use smallvec::SmallVec;
 
@@ -32,30 +32,53 @@ pub struct Form {
 pub(crate) type Terms = SmallVec<[(Atom, i64); 6]>;
 
 impl Form {
-    /// A number; `None` past the `i64` whose opposite is one as well.
+    /// A constant form; `None` for a number that is not an `i64` or whose negative is not one, which is `i64::MIN`.
+    ///
+    /// ```
+    /// use indexpr::Form;
+    ///
+    /// assert_eq!(Form::constant(3).unwrap().as_constant(), Some(3));
+    /// assert!(Form::constant(i64::MIN).is_none());
+    /// ```
     pub fn constant(constant: impl TryInto<i64>) -> Option<Form> {
         let constant = constant.try_into().ok().filter(|constant| *constant != i64::MIN)?;
         Some(Form { terms: SmallVec::new(), constant })
     }
 
+    /// One atom.
     pub(crate) fn atom(atom: Atom) -> Form {
         Form { terms: SmallVec::from_slice(&[(atom, 1)]), constant: 0 }
     }
 
-    /// The value, if there is only one.
+    /// The value of a form without terms; `None` if it has some.
+    ///
+    /// ```
+    /// let zero = indexpr::Form::default();
+    /// assert_eq!(zero.as_constant(), Some(0));
+    /// ```
     pub fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// The coefficient of an atom; 0 if it is no term of the form.
     pub(crate) fn coefficient(&self, atom: Atom) -> i64 {
         self.terms.iter().find(|(other, _)| *other == atom).map_or(0, |(_, coefficient)| *coefficient)
     }
 
-    /// `self + factor * other`, or `None` past `i64`.
+    /// `self + factor * other`, or `None` past `i64`. Cost: linear in the number of terms of both.
+    ///
+    /// ```
+    /// use indexpr::Form;
+    ///
+    /// let (a, b) = (Form::constant(3).unwrap(), Form::constant(5).unwrap());
+    /// assert_eq!(a.plus(-2, &b).unwrap().as_constant(), Some(-7));
+    /// assert!(a.plus(i64::MAX, &b).is_none());
+    /// ```
     pub fn plus(&self, factor: i64, other: &Form) -> Option<Form> {
         let with_opposite = |number: i64| (number != i64::MIN).then_some(number);
         let scaled = |number: i64| number.checked_mul(factor).and_then(with_opposite);
         let constant = with_opposite(scaled(other.constant)?.checked_add(self.constant)?)?;
+        // A merge of two sorted lists. Runs of our terms are copied at once.
         let mut terms = Terms::with_capacity(self.terms.len() + other.terms.len());
         let (mut ours, mut theirs) = (&self.terms[..], &other.terms[..]);
         while let [(atom, coefficient), rest @ ..] = theirs {
@@ -79,21 +102,26 @@ impl Form {
     }
 
     /// `factor * self`, or `None` past `i64`.
+    ///
+    /// ```
+    /// let six = indexpr::Form::constant(6).unwrap();
+    /// assert_eq!(six.times(7).unwrap().as_constant(), Some(42));
+    /// ```
     pub fn times(&self, factor: i64) -> Option<Form> {
         Form::default().plus(factor, self)
     }
 
-    /// The greatest common divisor of the coefficients; 0 when there are none.
+    /// The content: the greatest common divisor of the coefficients, without the constant; 0 when there are none.
     pub(crate) fn content(&self) -> i64 {
         self.terms.iter().fold(0, |content, (_, coefficient)| gcd(content, i128::from(*coefficient))) as i64
     }
 
-    /// Each coefficient divided; the constant is set.
+    /// The form with each coefficient divided by a number that divides all of them, and another constant.
     pub(crate) fn divided(&self, divisor: i64, constant: i64) -> Form {
         Form { terms: self.terms.iter().map(|(atom, coefficient)| (*atom, coefficient / divisor)).collect(), constant }
     }
 
-    /// The terms alone.
+    /// The same form with 0 for its constant.
     pub(crate) fn without_constant(&self) -> Form {
         Form { terms: self.terms.clone(), constant: 0 }
     }

@@ -14,8 +14,8 @@ use crate::syntax::why_no_name;
 /// An [`Expr`] is a handle into its graph, so that expressions are free to clone and equal exactly when their handles
 /// are. An interval and a congruence are known of every expression from when it is made ([`Graph::range`],
 /// [`Graph::congruence`]), and every value lies in `i64`: what could leave it is refused then and there. Operands come
-/// before what is made of them, so that every pass is a loop over an array, nothing is recursive, and expressions may be
-/// of any depth.
+/// before what is made of them, so that every pass is a loop over an array, nothing is recursive, and expressions may
+/// be of any depth.
 ///
 /// Making an expression costs one look-up in a hash table. Nothing is ever removed: a graph keeps what was tried in it.
 ///
@@ -279,8 +279,8 @@ impl Graph {
         Ok(self.insert(Node::Within(value, begin, end), facts))
     }
 
-    /// The cheapest test of whether a number lies between two bounds, both included; either may be missing. A bound that
-    /// the range of the value implies is not tested, and a bound at an end of the range is an equality.
+    /// The cheapest test of whether a number lies between two bounds, both included; either may be missing. A bound
+    /// that the range of the value implies is not tested, and a bound at an end of the range is an equality.
     pub(crate) fn between(&mut self, value: Expr, low: Option<i128>, high: Option<i128>) -> Result<Expr, Error> {
         let (least, most) = self.range(value);
         let low = low.filter(|low| i128::from(least) < *low);
@@ -364,8 +364,9 @@ impl Graph {
     /// let mut graph = Graph::new();
     /// graph.variable("x", 0..8)?;
     /// let expr = graph.parse("x * 5 + x % 3", Syntax::Python)?;
-    /// let products = graph.parts(&[expr]).into_iter().filter(|part| matches!(graph.node(*part), Node::Binary(Binary::Mul, ..)));
-    /// assert_eq!(products.count(), 1);
+    /// let is_product = |node| matches!(node, Node::Binary(Binary::Mul, ..));
+    /// let parts = graph.parts(&[expr]).into_iter();
+    /// assert_eq!(parts.filter(|part| is_product(graph.node(*part))).count(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -415,8 +416,8 @@ impl Graph {
         self.sort(expr) == Sort::Condition
     }
 
-    /// A modulus and a residue: every value of an expression is congruent to the residue modulo the modulus. A modulus of
-    /// 0 says that the residue is the only value; a modulus of 1 says nothing.
+    /// A modulus and a residue: every value of an expression is congruent to the residue modulo the modulus. A modulus
+    /// of 0 says that the residue is the only value; a modulus of 1 says nothing.
     ///
     /// Of use for alignment: an address whose congruence is `(8, 0)` is a multiple of 8.
     ///
@@ -544,17 +545,16 @@ impl Expr {
 /// A hash table whose keys are a few words or a name.
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
 
-/// A hash of a few words by rotation and multiplication, several times as fast as that of the standard library.
-///
-/// It does not resist keys that were chosen to collide. Whoever sends such an expression makes the reading of it
-/// quadratic in the length of the text, and nothing worse.
+/// A hash of a few words by rotation and multiplication, in place of the standard library's, which is slower and
+/// resists keys that were chosen to collide. This one does not: whoever sends such an expression makes the reading of
+/// it quadratic in the length of its text, and nothing worse.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct WordHasher(u64);
 
 impl Hasher for WordHasher {
     fn finish(&self) -> u64 {
-        // Tables take a bucket from the lowest bits. Those of a product depend on the lowest bits of its factors alone, so
-        // the high half is mixed in.
+        // Tables take a bucket from the lowest bits. Those of a product depend on the lowest bits of its factors alone,
+        // so the high half is mixed in.
         self.0 ^ (self.0 >> 32)
     }
 

@@ -4,19 +4,21 @@ use std::ops::Range;
 
 use crate::syntax::Syntax;
 
-/// What a token is; its text says the rest.
+/// The sort of a token. Which name or symbol it is, the parser reads from its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
-    /// What starts with a digit, whether or not it is a whole number.
+    /// What starts with a digit, whether or not it is a whole number: `1.5` and `0x` are one token each, so that an
+    /// error can quote them in full.
     Number,
     /// A name or a keyword.
     Name,
-    /// Anything else, whether or not it means something.
+    /// An operator or any other character, so that every text can be split.
     Symbol,
+    /// The end of the text.
     End,
 }
 
-/// A place between two tokens. Copying one is how to look ahead.
+/// A position in a text between two tokens. To look ahead, copy it.
 #[derive(Clone, Copy)]
 pub(crate) struct Lexer<'a> {
     text: &'a str,
@@ -26,15 +28,18 @@ pub(crate) struct Lexer<'a> {
 
 /// The symbols of two characters.
 const PAIRS: [&str; 10] = ["//", "**", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"];
-/// Those that C has besides: two signs in a row are no signs there.
+/// Those that C has besides. Neither means anything here, but `--x` in C is a decrement and must not be read as
+/// `-(-x)`.
 const PAIRS_OF_C: [&str; 2] = ["--", "++"];
 
 impl<'a> Lexer<'a> {
+    /// The position before the first token.
     pub(crate) fn new(text: &'a str, syntax: Syntax) -> Self {
         Lexer { text, syntax, position: 0 }
     }
 
-    /// The next token and its bytes; at the end of the text again and again the end.
+    /// The next token and its range of bytes. Past the last token it returns [`Token::End`], however often it is
+    /// called.
     pub(crate) fn next(&mut self) -> (Token, Range<usize>) {
         let rest = self.text[self.position..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
         let start = self.text.len() - rest.len();

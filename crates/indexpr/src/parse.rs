@@ -1,4 +1,9 @@
-//! Reads expressions, by operator precedence with stacks of its own: text may nest as deep as it likes.
+//! Reads expressions by operator precedence (Dijkstra's shunting-yard algorithm).
+//!
+//! Two explicit stacks hold the values and the operators that wait for their right operand, so that text may nest as
+//! deep as it likes without exhausting the call stack. The parser alternates between two states: it expects a value,
+//! or what follows one. Nodes are made as soon as an operator has both operands, so that what the graph refuses (a
+//! divisor that can be zero, a value past `i64`) is reported at its place in the text.
 
 use std::ops::Range;
 
@@ -37,7 +42,9 @@ impl Graph {
     ///
     /// # Errors
     /// What is not an expression, a name that is not a variable, and whatever [`Graph::binary`], [`Graph::not`] and
-    /// [`Graph::select`] refuse, at its place in the text.
+    /// [`Graph::select`] refuse, at its place in the text. Nodes that were made before the mistake stay in the graph.
+    ///
+    /// Cost: linear in the length of the text.
     pub fn parse(&mut self, text: &str, syntax: Syntax) -> Result<Expr, ParseError> {
         let mut lexer = Lexer::new(text, syntax);
         let (token, span) = lexer.next();
@@ -46,7 +53,7 @@ impl Graph {
     }
 }
 
-/// What was read and still waits for a value to its right.
+/// An entry of the operator stack: what was read and still waits for a value to its right.
 #[derive(Clone, Debug)]
 enum Open {
     /// `(`.
@@ -63,9 +70,9 @@ enum Open {
     Cast(i64, i64),
     /// An operator, after the value to its left.
     Infix(Infix),
-    /// What stands between the parts of a choice: between `if` and `else`, or `?` and `:`.
+    /// `if` or `?`: the middle part of a choice is being read.
     Choice,
-    /// The last part of a choice.
+    /// `else` or `:`: the last part of a choice is being read.
     Otherwise,
 }
 
@@ -73,15 +80,16 @@ enum Open {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Infix {
     Binary(Binary),
-    /// `/` or `%` of C.
+    /// `/` or `%` of C, which round towards zero.
     Truncated(Binary),
-    /// `<<` and `>>`.
+    /// `<<` or `>>`, as a product with or a floor division by a power of two.
     Shift(Binary),
-    /// `&`.
+    /// `&` with a mask of low bits, as a modulo by a power of two.
     Mask,
 }
 
-/// How tightly operators bind, from the loosest.
+/// How tightly operators bind, from the loosest. The two languages differ in where `&` and the comparisons stand; one
+/// scale holds both.
 pub(crate) mod binding {
     pub(crate) const CHOICE: u8 = 1;
     pub(crate) const OR: u8 = 2;
@@ -128,6 +136,7 @@ impl Infix {
         Some(Infix::Binary(op))
     }
 
+    /// How tightly it binds.
     fn binds(self, syntax: Syntax) -> u8 {
         match self {
             Infix::Binary(op) => op.binds(syntax),
@@ -140,6 +149,7 @@ impl Infix {
         }
     }
 
+    /// Whether it is a comparison.
     fn compares(self) -> bool {
         matches!(self, Infix::Binary(op) if op.compares())
     }
@@ -164,7 +174,7 @@ impl Binary {
 }
 
 impl Open {
-    /// How tightly it binds what follows; what must be closed, not at all.
+    /// How tightly it binds what follows; 0 for what waits for a closing token, so that no operator reduces it.
     fn binds(&self, syntax: Syntax) -> u8 {
         match self {
             Open::Parenthesis | Open::Call(..) | Open::Choice => 0,
@@ -176,6 +186,7 @@ impl Open {
     }
 }
 
+/// The state of reading one text.
 struct Parser<'g, 'a> {
     graph: &'g mut Graph,
     text: &'a str,
@@ -186,7 +197,7 @@ struct Parser<'g, 'a> {
     span: Range<usize>,
     /// The end of the token before.
     last: usize,
-    /// The variables that the text has named so far.
+    /// The variables that the text has named so far: the graph finds a name by a linear search.
     variables: Map<&'a str, Expr>,
     /// Values that wait for their operators.
     values: Vec<Expr>,
@@ -194,7 +205,7 @@ struct Parser<'g, 'a> {
     open: Vec<(Open, Range<usize>)>,
 }
 
-/// What must come after what was read.
+/// What the parser expects after what was read.
 enum Next {
     Value,
     Operator,
@@ -202,6 +213,7 @@ enum Next {
 }
 
 impl<'a> Parser<'_, 'a> {
+    /// Reads the whole text.
     fn parse(mut self) -> Result<Expr, ParseError> {
         loop {
             self.value()?;
@@ -221,6 +233,7 @@ impl<'a> Parser<'_, 'a> {
             let begin = self.span.start;
             let open = match (self.token, self.word(), self.syntax) {
                 (Token::Number, ..) => return self.literal(false),
+                // A sign belongs to a literal: the number without it may be past `i64`.
                 (Token::Symbol, "-", _) if self.second().0 == Token::Number => {
                     self.advance();
                     return self.literal(true);
@@ -254,7 +267,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// Reads what follows a value.
+    /// Reads what follows a value: an operator, or what closes something.
     fn operator(&mut self) -> Result<Next, ParseError> {
         let (word, span) = (self.word(), self.span.clone());
         let (choice, otherwise) = self.choice();
@@ -271,6 +284,8 @@ impl<'a> Parser<'_, 'a> {
             self.open.push((Open::Choice, span));
         } else if let Some(op) = Infix::of(word, self.syntax) {
             let binds = op.binds(self.syntax);
+            // Operators associate to the left, so those that bind as tightly are done first; but a chain of comparisons
+            // is kept until its end is known.
             self.reduce(binds + 1)?;
             if !op.compares() {
                 self.reduce(binds)?;
@@ -330,7 +345,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(next)
     }
 
-    /// Does what binds at least as tightly as what comes now.
+    /// Applies the operators on the stack that bind at least this tightly.
     fn reduce(&mut self, binds: u8) -> Result<(), ParseError> {
         while let Some((open, span)) = self.open.pop_if(|(open, _)| open.binds(self.syntax) >= binds) {
             let value = match open {
@@ -411,7 +426,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(())
     }
 
-    /// The comparisons before and including one, of which each but the first has its left operand from the one before.
+    /// A chain of comparisons as Python has it, of which this operator is the last: `a < b <= c` is `a < b and b <= c`,
+    /// and a [`Node::Within`] if both ends are constants.
     fn chain(&mut self, last: Binary, span: Range<usize>) -> Result<(), ParseError> {
         let mut ops = vec![(last, span)];
         while let Some((Open::Infix(Infix::Binary(op)), _)) = self.open.last()
@@ -451,7 +467,7 @@ impl<'a> Parser<'_, 'a> {
         begin.zip(end)
     }
 
-    /// Reads a literal, the next token; whether a minus stands before it.
+    /// Reads the next token, a literal; `negative` says that a minus stands before it.
     fn literal(&mut self, negative: bool) -> Result<(), ParseError> {
         let word = self.word();
         let digits = match self.syntax {
@@ -463,7 +479,7 @@ impl<'a> Parser<'_, 'a> {
             Some("0b" | "0B") => (2, &digits[2..]),
             Some("0o" | "0O") => (8, &digits[2..]),
             Some(two) if two.starts_with('0') && digits.bytes().all(|digit| digit.is_ascii_digit()) => {
-                // Python refuses it, and C takes it for octal.
+                // Python refuses leading zeros, and C takes the number for octal: refused in both.
                 return Err(self.expected("a number without leading zeros"));
             }
             _ => (10, &digits[..]),
@@ -504,7 +520,8 @@ impl<'a> Parser<'_, 'a> {
         Ok(())
     }
 
-    /// The complaint about a name that no variable has: with a guess what was meant, or else with all there are.
+    /// The error for a name that no variable has: with a guess at what was meant, or else with the names that there
+    /// are.
     #[cold]
     fn unknown(&self, name: &str) -> ParseError {
         const MOST: usize = 8;
@@ -529,7 +546,8 @@ impl<'a> Parser<'_, 'a> {
         if meant.is_none() { err.of_unknown_name() } else { err }
     }
 
-    /// The values that a cast at the next token does not change; goes on to the parenthesis that ends the cast.
+    /// If the next token opens a cast, goes on to the parenthesis that ends it, and returns the smallest and the
+    /// largest value that the cast does not change.
     fn cast(&mut self) -> Option<(i64, i64)> {
         let mut lexer = self.lexer;
         let mut words = Vec::new();
@@ -568,6 +586,7 @@ impl<'a> Parser<'_, 'a> {
         &self.text[self.span.clone()]
     }
 
+    /// Goes on to the next token.
     fn advance(&mut self) {
         self.last = self.span.end;
         (self.token, self.span) = self.lexer.next();
@@ -579,26 +598,29 @@ impl<'a> Parser<'_, 'a> {
         ahead.next()
     }
 
+    /// Takes the last value.
     fn pop(&mut self) -> Expr {
         self.values.pop().expect("an operator is open only after its operands")
     }
 
-    /// The last value, if it is always the same number; it is taken.
+    /// Takes the last value, and returns the number that it always is, if it is a constant.
     fn constant(&mut self) -> Option<i64> {
         let value = self.pop();
         let (low, high) = self.graph.range(value);
         (low == high && self.graph.sort(value) == Sort::Number).then_some(low)
     }
 
+    /// A part of the text as error messages quote it.
     fn quoted(&self, span: &Range<usize>) -> String {
         quoted(&self.text[span.clone()])
     }
 
+    /// An error that points at a part of the text.
     fn error_at(&self, span: Range<usize>, message: String) -> ParseError {
         ParseError::new(message, self.text, span)
     }
 
-    /// The complaint that the next token is not what should stand there.
+    /// The error that the next token is not what is expected there.
     #[cold]
     fn expected(&self, what: &str) -> ParseError {
         if self.token == Token::End {
@@ -608,7 +630,7 @@ impl<'a> Parser<'_, 'a> {
         self.error_at(self.span.clone(), format!("expected {what}, found {}{hint}", self.quoted(&self.span)))
     }
 
-    /// What the other language's word at the next token is here.
+    /// What is written here for the next token, if that is an operator of the other language.
     fn hint(&self) -> Option<&'static str> {
         Some(match (self.word(), self.syntax) {
             ("=", _) => "==",
@@ -628,7 +650,7 @@ impl<'a> Parser<'_, 'a> {
         })
     }
 
-    /// What the graph says of an operation, with the operator as it stands in the text.
+    /// The error of an operation that the graph refused, with the operator as it stands in the text.
     #[cold]
     fn refused(&self, span: &Range<usize>, err: &Error) -> ParseError {
         self.error_at(span.clone(), format!("{}: {}", &self.text[span.clone()], err.reason()))
@@ -636,19 +658,23 @@ impl<'a> Parser<'_, 'a> {
 }
 
 impl Graph {
-    /// An expression, if it is a number.
+    /// The same expression; an error if it is a condition.
     fn number(&self, op: &'static str, a: Expr) -> Result<Expr, Error> {
         if self.sort(a) == Sort::Number { Ok(a) } else { Err(Reason::NotANumber.in_op(op)) }
     }
 
-    /// The quotient rounded towards zero, or what that leaves.
+    /// The quotient rounded towards zero, or its remainder, which has the sign of the dividend: C's `/` and `%` by
+    /// floor divisions.
+    ///
+    /// Where the quotient is negative and not an integer, the truncated quotient is one more than the floor, and its
+    /// remainder is less by the divisor. Elsewhere they agree. The correction is left out where the ranges show that it
+    /// is never needed.
     fn truncated(&mut self, op: Binary, a: Expr, b: Expr) -> Result<Expr, Error> {
         let floor = self.binary(op, a, b)?;
         let rest = self.binary(Binary::Mod, a, b)?;
         if self.quotient_is_positive(a, b) || self.range(rest) == (0, 0) {
             return Ok(floor);
         }
-        // Both differ where the quotient is negative and not whole.
         let (zero, one) = (self.int(0), self.int(1));
         let side = if self.range(b).0 > 0 { Binary::Lt } else { Binary::Gt };
         let negative = self.binary(side, a, zero)?;
@@ -661,7 +687,7 @@ impl Graph {
         self.select(differs, rounded_up, floor)
     }
 
-    /// Whether a quotient is never negative, so that there is but one way to round it.
+    /// Whether a quotient is known never to be negative: rounding down and rounding towards zero then agree.
     pub(crate) fn quotient_is_positive(&self, a: Expr, b: Expr) -> bool {
         let (low, high) = self.range(a);
         if self.range(b).0 > 0 { low >= 0 } else { high <= 0 }

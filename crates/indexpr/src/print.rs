@@ -1,4 +1,7 @@
-//! Writes expressions as text.
+//! Expressions as text in Python or C.
+//!
+//! The writer is a loop over a stack of pieces, so that an expression may be of any depth; parentheses are decided by
+//! how tightly operators bind ([`binding`]).
 
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Node};
@@ -28,12 +31,13 @@ impl Graph {
     ///
     /// # Errors
     /// A text longer than 16 MiB: parts that an expression shares are repeated in its text, so that it can be longer
-    /// than any memory.
+    /// than any memory. An expression that is not of this graph.
     pub fn text(&self, expr: Expr, syntax: Syntax) -> Result<String, Error> {
         self.text_with_names(expr, syntax, |_| None)
     }
 
-    /// The same with names in place of some of the parts that the expression is made of.
+    /// The text of an expression with names in place of some of its parts: those for which `name` gives one. The
+    /// expression itself is written out, so that the text can define its name.
     ///
     /// ```
     /// use indexpr::{Graph, Syntax};
@@ -121,14 +125,16 @@ enum Piece {
 
 use Piece::{Arguments, Int, Operand, Text};
 
+/// Writes one expression.
 struct Writer<'g> {
     graph: &'g Graph,
     syntax: Syntax,
-    /// Last comes first.
+    /// A stack: what is to be written next is last.
     pieces: Vec<Piece>,
 }
 
 impl Writer<'_> {
+    /// An expression, in parentheses if it binds less tightly than `binds`.
     fn operand(&mut self, expr: Expr, binds: u8) {
         match self.graph.node(expr) {
             Node::Int(value) => self.write(binds, binding::ATOM, &[Int(value)]),
@@ -177,7 +183,7 @@ impl Writer<'_> {
                 self.write(binds, binding::ATOM, &[Text(name), first, Text(", "), Operand(b, 0), Text(")")]);
             }
             Node::Binary(Binary::Sub, a, b) if self.is_negation(a, b) => {
-                // Two signs in a row are something else in C.
+                // In C `--x` is a decrement.
                 let sign = if self.syntax == Syntax::C { binding::ATOM } else { binding::SIGN };
                 self.write(binds, binding::SIGN, &[Text("-"), Operand(b, sign)]);
             }
@@ -186,7 +192,8 @@ impl Writer<'_> {
             }
             Node::Binary(op, a, b) => {
                 let own = op.binds(self.syntax);
-                // Comparisons of conditions do not exist, so that all of them may be treated as sums are.
+                // Binary operators associate to the left. Comparisons do not in Python, where a chain of them is a
+                // conjunction: their left operand must bind more tightly, too.
                 let left = if op.compares() { own + 1 } else { own };
                 self.write(binds, own, &[Operand(a, left), Text(sign(op, self.syntax)), Operand(b, own + 1)]);
             }
@@ -203,7 +210,17 @@ impl Writer<'_> {
         }
     }
 
-    /// A division of C that rounds down whatever the signs are.
+    /// A floor division or modulo in C, whose own `/` and `%` round towards zero. The two differ where the quotient is
+    /// negative and not exact, and there are three cases:
+    ///
+    /// - The ranges or the congruence of the dividend show that this never happens: C's operator is written.
+    /// - The divisor is a constant `d`: the dividend is raised by `t * d`, the least multiple of the divisor that
+    ///   leaves it never negative. `floor(a / d)` is `(a + t * d) / d - t`, and the remainder needs no correction at
+    ///   all. That is an addition and no branch, and a constant that the dividend has already can take up the first
+    ///   one. A negative divisor is made positive first: `floor(a / -d)` is `floor(-a / d)`, and `a mod -d` is `-(-a
+    ///   mod d)`.
+    /// - Otherwise, or where the raised dividend would leave `i64`, the sign of C's remainder says whether the quotient
+    ///   was rounded up, and it is corrected.
     fn division(&mut self, binds: u8, op: Binary, a: Expr, b: Expr) {
         let sign = sign(op, Syntax::C);
         let (dividend, divisor) = (Operand(a, binding::PRODUCT), Operand(b, binding::SIGN));
@@ -234,7 +251,8 @@ impl Writer<'_> {
             }
             Rounding::Corrected => {}
         }
-        // The remainder tells whether the quotient was rounded up.
+        // A remainder that is not 0 has the sign of the dividend in C. If that is not the sign of the divisor, the
+        // quotient was rounded up.
         let rounded_up = if divisors.0 > 0 { Text(" < 0 ? ") } else { Text(" > 0 ? ") };
         let change = match op {
             Binary::Div => [Text(" - "), Int(1)],
@@ -245,12 +263,14 @@ impl Writer<'_> {
         self.write(binds, binding::CHOICE, &all.collect::<Vec<_>>());
     }
 
-    /// Whether a difference is written with a sign: `-3` is a literal, so that `0 - 3` must be something else.
+    /// Whether a difference is written as a negation: `0 - x` is `-x`. The text `-3` is a literal, so `0 - 3` is written
+    /// out, or it would not read back as the same expression.
     fn is_negation(&self, a: Expr, b: Expr) -> bool {
         self.graph.node(a) == Node::Int(0) && !matches!(self.graph.node(b), Node::Int(_))
     }
 
-    /// Puts pieces in front of what is still to be written, in parentheses if they bind less tightly than they must.
+    /// Puts pieces in front of what is still to be written, in parentheses if `binds`, how tightly they bind, is less
+    /// than they must.
     fn write(&mut self, must: u8, binds: u8, pieces: &[Piece]) {
         let parentheses = binds < must;
         self.pieces.extend(parentheses.then_some(Text(")")));

@@ -1,4 +1,10 @@
-//! Any expression made cheaper: it is read as forms, and written again.
+//! Simplification: an expression is read as linear forms and conditions, and emitted again.
+//!
+//! There is no set of rewrite rules. A rule looks at how an expression is written, and whether it fires depends on the
+//! order of terms and on what fired before. Here every number is read as a linear form over atoms, where equal sums are
+//! equal data and terms cancel by themselves; divisions are decided by [`Algebra::quotient`], comparisons by the bounds
+//! of a difference. What no theorem takes apart stays an opaque atom, so that any expression can be read. [`emit`] then
+//! writes the forms as cheaply as it knows how, and the result is kept only if it is no dearer than what was given.
 
 use crate::algebra::{Algebra, Style};
 use crate::atoms::Condition;
@@ -17,8 +23,11 @@ impl Graph {
     /// is larger. Simplifying twice changes nothing more.
     ///
     /// Every sum becomes a linear form; a quotient is taken apart where the ranges of the variables prove that it is
-    /// affine, and conditions are decided where they prove that. It costs time in proportion to the size of the
-    /// expression, times a small number of ways to write its divisions.
+    /// affine, and conditions are decided where they prove that. What the new expression is made of is added to the
+    /// graph, and so is what was tried in vain.
+    ///
+    /// Cost: about linear in the number of distinct expressions that it is made of, times the ways to write its
+    /// divisions (at most six, one if it has none), times the rounds until nothing improves.
     ///
     /// ```
     /// use indexpr::{Graph, Syntax};
@@ -32,13 +41,20 @@ impl Graph {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// # Panics
+    /// A handle that is past the expressions of this graph.
+    ///
     /// [`Cost`]: super::Cost
     pub fn simplify(&mut self, expr: Expr) -> Expr {
         self.cheaper([expr])[0]
     }
 
-    /// An index and the condition under which it matters, together as cheap as can be: the condition keeps its value
-    /// everywhere, the index wherever the condition holds.
+    /// An index and the condition that guards it, together no dearer by any figure of [`Cost`](crate::Cost): the
+    /// condition keeps its value everywhere, the index wherever the condition holds.
+    ///
+    /// So the index may use what the guard says, and sums that both need are computed once. Where the guard fails, the
+    /// new index may have another value than the old one: read nothing there. A number in place of the condition leaves
+    /// both as they are. Cost: that of [`Graph::simplify`].
     ///
     /// ```
     /// use indexpr::{Graph, Syntax};
@@ -52,13 +68,17 @@ impl Graph {
     /// assert_eq!(graph.text(valid, Syntax::Python)?, "i >= 8");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Panics
+    /// A handle that is past the expressions of this graph.
     pub fn simplify_pair(&mut self, index: Expr, valid: Expr) -> (Expr, Expr) {
         let [index, valid] = self.cheaper([index, valid]);
         (index, valid)
     }
 
-    /// An index and the condition under which it matters, as linear forms over the variables and floors; `None` where one
-    /// of them is not quasi-affine: a product of variables, `min` or `or`, for example, that simplifying cannot take apart.
+    /// An index and the condition under which it matters, as linear forms over the variables and floors; `None` where
+    /// one of them is not quasi-affine: a product of variables, `min` or `or`, for example, that simplifying cannot
+    /// take apart.
     ///
     /// The condition is exact everywhere, the value wherever the condition holds.
     ///
@@ -91,11 +111,13 @@ impl Graph {
         }
     }
 
+    /// The forms of an index and its guard, once it is known that they are a number and a condition.
     fn read_quasi_affine(&self, index: Expr, valid: Expr) -> Option<QuasiAffine> {
         let mut reader = Reader::new(Style::FIRST);
         reader.read(self, &[valid]);
         let read = *reader.conditions.get(&valid)?;
         let guard = reader.assume(read);
+        // What was read before the guard was assumed does not use it: read the index from the start.
         (reader.forms, reader.conditions) = Default::default();
         reader.read(self, &[index]);
         let value = reader.context.with_known_values(reader.forms.get(&index)?)?;
@@ -107,7 +129,11 @@ impl Graph {
         }
     }
 
-    /// Writes expressions in all styles until none is cheaper. The last of two is the condition of the first.
+    /// Expressions read and emitted again in every style that can make a difference, from the cheapest found so far,
+    /// until no style finds a cheaper one. The last of two is the guard of the first.
+    ///
+    /// Each round lowers a figure of the cost and raises none, so the loop ends. That it runs until nothing improves is
+    /// what makes simplification idempotent.
     fn cheaper<const N: usize>(&mut self, roots: [Expr; N]) -> [Expr; N] {
         let mut best = roots;
         let mut cost = self.cost(&best);
@@ -132,11 +158,12 @@ impl Graph {
         }
     }
 
-    /// Expressions read and written again.
+    /// Expressions read and emitted again in the style of the reader; `None` where a number leaves `i64`, which another
+    /// style may avoid.
     fn rewritten<const N: usize>(&mut self, roots: [Expr; N], reader: &mut Reader) -> Option<[Expr; N]> {
         let number = |root: &Expr| self.sort(*root) == Sort::Number;
         let mut found = Vec::new();
-        // The condition first: what it says is put into the index.
+        // The guard is read first and then assumed, so that what it says can be used in the index.
         if let (2, Some((&valid, _))) = (N, roots.split_last()) {
             reader.read(self, &[valid]);
             let atom = *reader.conditions.get(&valid)?;
@@ -160,7 +187,7 @@ impl Graph {
     }
 }
 
-/// Nodes of a graph read as forms and conditions.
+/// The nodes of a graph, read as forms and conditions.
 struct Reader {
     algebra: Algebra,
     context: Context,
@@ -168,16 +195,19 @@ struct Reader {
     conditions: Map<Expr, Atom>,
 }
 
-/// Forms of more terms are atoms: else a long sum that is used everywhere would be written out everywhere.
+/// A work limit: a form of more terms is made an opaque atom, and more tests than this are not judged by each other.
+/// Otherwise a long sum that is used in many places would be multiplied out in all of them.
 const MAX_TERMS: usize = 24;
 
 impl Reader {
+    /// A reader that has read nothing, and assumes nothing.
     fn new(style: Style) -> Reader {
         let algebra = Algebra::new(style);
         Reader { algebra, context: Context::default(), forms: Map::default(), conditions: Map::default() }
     }
 
-    /// Reads expressions and what they are made of, operands first.
+    /// Reads expressions and what they are made of, operands first. An expression that can be read neither as a form
+    /// nor as an atom, because a number leaves `i64`, is left out, and so is everything above it.
     fn read(&mut self, graph: &Graph, roots: &[Expr]) {
         for expr in graph.parts(roots) {
             if graph.sort(expr) == Sort::Number {
@@ -193,7 +223,7 @@ impl Reader {
         }
     }
 
-    /// A number as a form; `None` where forms leave `i64`.
+    /// A number as a form of its operands' atoms; `None` where it is not linear in them, or a number leaves `i64`.
     fn number(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
         let (low, high) = graph.range(expr);
         if low == high {
@@ -217,6 +247,7 @@ impl Reader {
                         let form = a.plus(divisor.checked_neg()?, &quotient)?;
                         self.algebra.with_remainders(form, &mut self.context)
                     }
+                    // One operand is it if the sign of the difference is known.
                     (Binary::Min | Binary::Max, ..) => {
                         let (least, most) = self.context.bounds(&a.plus(-1, &b)?)?;
                         let smaller = op == Binary::Min;
@@ -242,13 +273,14 @@ impl Reader {
         }
     }
 
-    /// A number as an atom that does what its node does.
+    /// A number as an atom that computes what its node computes, of simplified operands. It is hash-consed like any
+    /// atom, so that equal ones cancel.
     fn opaque(&mut self, graph: &Graph, expr: Expr) -> Option<Form> {
         let range = graph.range(expr);
         let kind = match graph.node(expr) {
             Node::Binary(op, a, b) => {
                 let (mut a, mut b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
-                // Operands that may change places stand in one order.
+                // The operands of commutative operations stand in one order, so that equal atoms are one.
                 let symmetric = matches!(op, Binary::Add | Binary::Mul | Binary::Min | Binary::Max);
                 if symmetric && (&b.terms, b.constant) < (&a.terms, a.constant) {
                     std::mem::swap(&mut a, &mut b);
@@ -272,6 +304,7 @@ impl Reader {
         self.algebra.atom(kind, &mut self.context).map(Form::atom)
     }
 
+    /// A condition as an atom. Comparisons become tests of a difference against bounds.
     fn condition(&mut self, graph: &Graph, expr: Expr) -> Option<Atom> {
         let (low, high) = graph.range(expr);
         if low == high {
@@ -312,11 +345,12 @@ impl Reader {
         }
     }
 
+    /// The atom of a condition.
     fn atom(&mut self, kind: Kind) -> Atom {
         self.algebra.condition(kind, &mut self.context)
     }
 
-    /// The condition that a form lie between two bounds.
+    /// The condition that a form lies between two bounds, without the divisions and terms that it does not need.
     fn test(&mut self, form: Form, low: Option<i128>, high: Option<i128>) -> Atom {
         let condition = Condition { form, low, high }.normal();
         match self.context.truth(&condition) {
@@ -330,6 +364,7 @@ impl Reader {
         self.atom(Kind::Test(self.context.without_implied_bounds(condition)))
     }
 
+    /// The negation of a condition: of a one-sided test the test on the other side, and else a [`Kind::Not`].
     fn opposite(&mut self, a: Atom) -> Atom {
         let opposite = match self.algebra.kind(a) {
             Kind::Bool(value) => Kind::Bool(!value),
@@ -345,8 +380,10 @@ impl Reader {
         self.atom(opposite)
     }
 
+    /// The conjunction or disjunction of two conditions.
     fn both(&mut self, op: Binary, a: Atom, b: Atom) -> Atom {
         let (a, b) = (a.min(b), a.max(b));
+        // `True or x` is True, and `False and x` is False: one truth absorbs, the other is neutral.
         let absorbing = op == Binary::Or;
         match (self.algebra.kind(a), self.algebra.kind(b)) {
             (Kind::Bool(value), _) => return if *value == absorbing { a } else { b },
@@ -360,6 +397,7 @@ impl Reader {
         self.atom(Kind::Both(op, a, b))
     }
 
+    /// The condition that is one of two, chosen by a third.
     fn choice(&mut self, condition: Atom, a: Atom, b: Atom) -> Atom {
         match (self.algebra.kind(condition), self.algebra.kind(a), self.algebra.kind(b)) {
             (Kind::Bool(value), ..) => return if *value { a } else { b },
@@ -376,7 +414,7 @@ impl Reader {
         self.atom(Kind::Choice(condition, a, b))
     }
 
-    /// The conditions that must all hold for one to hold, tests (not too many of them) apart from others.
+    /// The conjuncts of a condition: tests, up to the work limit, and everything else.
     fn conjuncts(&self, condition: Atom) -> (Vec<Condition>, Vec<Atom>) {
         let (mut tests, mut others) = (Vec::new(), Vec::new());
         let mut open = vec![condition];
@@ -395,12 +433,13 @@ impl Reader {
         (tests, others)
     }
 
-    /// A condition with what must hold put in order: no test that the others imply.
+    /// A condition with its tests minimized: none that the others imply.
     fn conjunction(&mut self, condition: Atom) -> Atom {
         let (tests, others) = self.conjuncts(condition);
         self.joined(tests, others)
     }
 
+    /// The conjunction of tests, minimized, and of other conditions.
     fn joined(&mut self, tests: Vec<Condition>, others: Vec<Atom>) -> Atom {
         let Some(tests) = minimize(&mut self.algebra, &mut self.context, tests, None) else {
             return self.atom(Kind::Bool(false));
@@ -410,10 +449,10 @@ impl Reader {
         all.unwrap_or_else(|| self.atom(Kind::Bool(true)))
     }
 
-    /// Assumes a condition for all that is read from now on, and puts it in order.
+    /// Assumes a condition for all that is read from now on, and gives it with its tests minimized.
     fn assume(&mut self, condition: Atom) -> Atom {
         let (tests, others) = self.conjuncts(condition);
-        // The condition itself is put in order without it.
+        // The condition itself must not be simplified under the assumption that it holds, or it would become true.
         let mut assumed = self.context.clone();
         tests.iter().for_each(|test| assumed.assume(test));
         let joined = self.joined(tests, others);

@@ -1,12 +1,23 @@
 //! The two syntaxes in which expressions are read and written, and the words that are no names in them.
 
-/// How expressions are written.
+/// How expressions are written: the operators, how tightly they bind, and how division rounds.
+///
+/// ```
+/// use indexpr::{Graph, Syntax};
+///
+/// let mut graph = Graph::new();
+/// graph.variable("x", 0..8)?;
+/// let python = graph.parse("x // 3 if x >= 2 else 0", Syntax::Python)?;
+/// let c = graph.parse("x >= 2 ? x / 3 : 0", Syntax::C)?;
+/// assert_eq!(python, c);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Syntax {
     /// As in Python: `x // 4 % 3 if 2 <= x < 9 and not y == 1 else min(x, -1)`.
     Python,
-    /// As in C: `2 <= x && x < 9 && !(y == 1) ? x / 4 % 3 : min(x, -1)`. Divisions round towards zero there, and an
-    /// expression read from it says so.
+    /// As in C: `2 <= x && x < 9 && !(y == 1) ? x / 4 % 3 : min(x, -1)`. Division rounds towards zero in C; where that
+    /// differs from a floor, reading adds the correction to the expression.
     C,
 }
 

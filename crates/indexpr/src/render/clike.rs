@@ -1,23 +1,27 @@
-//! Writes programs in languages that look like C, more or less.
+//! Writes a lowered program as statements in a language that looks like C, more or less.
+//!
+//! Three things give an operation a name of its own: a use count above one (common subexpressions are computed once), a
+//! use inside a loop that it does not depend on (loop-invariant code motion), and depth.
 
 use super::lower::{Call, Dialect, Infix, Op, Place, Program};
 use crate::graph::Map;
 use crate::lines::{self, Use};
 use crate::list::sort_short_by_key;
 
-/// How deep an expression may be before a part of it gets a name: compilers have limits here, and so have readers.
+/// The depth from which a part of an expression gets a name: compilers limit how deep parentheses may nest (C promises
+/// 63 levels), and readers do, too.
 const DEEPEST: usize = 50;
 
-/// What a program is for.
+/// An output of a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Root<'a> {
     /// A statement that defines a name.
     Named(&'a str, Place),
-    /// A text to be used in the innermost loop.
+    /// A text that the caller puts into the innermost loop.
     Inline(Place),
 }
 
-/// A definition, and the number of loops around it.
+/// A definition, and the number of loops that it stands in.
 #[derive(Clone, Debug)]
 pub(super) struct Statement {
     pub(super) level: usize,
@@ -31,7 +35,9 @@ pub(super) struct Text {
     pub(super) binds: Binds,
 }
 
-/// How tightly the outermost operator of a text binds. `Loose` is put into parentheses wherever it is an operand.
+/// How tightly the outermost operator of a text binds; a text that binds less tightly than its place demands is put
+/// into parentheses. `Loose` is for operators whose precedence the languages disagree on (shifts, masks, choices): it
+/// gets parentheses wherever it is an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Binds {
     Loose,
@@ -49,27 +55,30 @@ use Binds::{And, Compare, Loose, Or, Primary, Product, Sum, Unary};
 /// Writes what a program computes.
 pub(super) struct Writer<'a> {
     pub(super) program: &'a Program,
-    /// The names.
+    /// The name of each variable.
     pub(super) variables: &'a [&'a str],
-    /// The number of loops around what needs a variable; empty where there are no loops.
+    /// For each variable the depth of its loop, counted from 1, and 0 for a loop that is not written: what depends on
+    /// the variable can stand no further out. Empty where there are no loops at all.
     pub(super) levels: &'a [usize],
 }
 
 impl Text {
+    /// A text whose outermost operator binds this tightly.
     pub(super) fn new(text: impl Into<String>, binds: Binds) -> Text {
         Text { text: text.into(), binds }
     }
 
-    /// The text as an operand that must bind as tightly.
+    /// The text as an operand, in parentheses if it binds less tightly than it must.
     pub(super) fn operand(self, must: Binds) -> String {
         if self.binds < must { format!("({})", self.text) } else { self.text }
     }
 }
 
 impl Writer<'_> {
-    /// The definitions, each before its first use, and the inline texts.
+    /// The definitions, each before its first use, and the texts of the inline roots.
     ///
-    /// What is needed twice gets a name, and so does what a loop needs that it does not depend on.
+    /// An operation that is used more than once gets a name, and so does one that is invariant in a loop that uses it:
+    /// its definition then stands outside of that loop ([`Statement::level`]).
     pub(super) fn write(&self, roots: &[Root]) -> (Vec<Statement>, Vec<Text>) {
         let levels = self.levels_of_all();
         let uses = self.uses(roots, &levels);
@@ -80,7 +89,8 @@ impl Writer<'_> {
         };
         for place in (0..levels.len()).filter(|place| uses[*place].count > 0) {
             let text = self.text(self.program.op(place), |operand| {
-                // Names and leaves are used again; any other text has but one place.
+                // Names and leaves may be used again. Any other text has a use count of 1, so it is moved and not
+                // copied, and the time is linear in the length of the code.
                 let lasts = names[operand].is_some() || self.program.op(operand).is_leaf();
                 let rest = if lasts { texts[operand].clone() } else { Text::new("", Primary) };
                 std::mem::replace(&mut texts[operand], rest)
@@ -104,7 +114,7 @@ impl Writer<'_> {
         (statements, inline)
     }
 
-    /// The number of loops around each operation.
+    /// The number of loops that each operation must stand in: that of the innermost variable that it depends on.
     fn levels_of_all(&self) -> Vec<usize> {
         let mut levels: Vec<usize> = Vec::with_capacity(self.program.len());
         for place in 0..self.program.len() {
@@ -116,7 +126,8 @@ impl Writer<'_> {
         levels
     }
 
-    /// The names of the operations that have one, numbered in the order of their definitions.
+    /// The names of the operations that have one, numbered in the order of their definitions: by loop level first,
+    /// since outer definitions come before inner ones.
     fn names(&self, roots: &[Root], levels: &[usize], uses: &[Use]) -> Vec<Option<String>> {
         let mut titles: Map<Place, &str> = Map::default();
         for root in roots {
@@ -138,6 +149,8 @@ impl Writer<'_> {
         names
     }
 
+    /// The use counts of all operations, and which are hoisted. Operands come before what uses them, so one pass from
+    /// the last operation to the first meets all uses of an operation before the operation.
     fn uses(&self, roots: &[Root], levels: &[usize]) -> Vec<Use> {
         let mut uses = vec![Use::default(); levels.len()];
         let innermost = self.levels.iter().copied().max().unwrap_or(0);
@@ -157,6 +170,7 @@ impl Writer<'_> {
         uses
     }
 
+    /// The text of an operation, of operands that `take` gives.
     fn text(&self, op: Op, mut take: impl FnMut(Place) -> Text) -> Text {
         let dialect = self.program.dialect;
         let is_int = |place: Place| matches!(self.program.op(place), Op::Int(_));
@@ -176,7 +190,7 @@ impl Writer<'_> {
                 let (a, b) = (operand(a, Loose), operand(b, Loose));
                 Text::new(format!(r"\left\lfloor \frac{{{a}}}{{{b}}} \right\rfloor"), Primary)
             }
-            // Factors are written side by side where that is no number with other digits.
+            // Factors are written side by side if one is a literal: it is put first.
             Op::Infix(Infix::Mul, a, b) if dialect == Dialect::Latex && (is_int(a) || is_int(b)) => {
                 let (factor, other) = if is_int(a) { (a, b) } else { (b, a) };
                 let binds = if matches!(self.program.op(factor), Op::Int(..0)) { Sum } else { Product };
@@ -186,7 +200,8 @@ impl Writer<'_> {
                 let (sign, binds) = dialect.sign(infix);
                 let same = |place: Place| matches!(self.program.op(place), Op::Infix(op, ..) if op == infix);
                 let (left, right) = match infix {
-                    // Elsewhere another order of additions could leave the type on the way.
+                    // `a + (b + c)` needs no parentheses where integers are unbounded. Elsewhere another order of
+                    // additions could overflow in between.
                     Infix::Add if dialect.is_exact() => (Sum, Sum),
                     Infix::Add | Infix::Sub => (Sum, Product),
                     Infix::Mod if dialect == Dialect::Latex => (Primary, Primary),
@@ -261,6 +276,7 @@ impl Writer<'_> {
 }
 
 impl Dialect {
+    /// A literal number.
     fn number(self, value: i64) -> Text {
         match value {
             // The sign is no part of the literal in C, and the number without it is too large.
@@ -270,6 +286,7 @@ impl Dialect {
         }
     }
 
+    /// A literal truth value.
     pub(super) fn truth(self, value: bool) -> &'static str {
         match (self, value) {
             (Dialect::Python | Dialect::NumPy, true) => "True",
@@ -283,6 +300,7 @@ impl Dialect {
         }
     }
 
+    /// The operator between two operands, and how tightly it binds.
     fn sign(self, infix: Infix) -> (&'static str, Binds) {
         match infix {
             Infix::Mul if self == Dialect::Latex => (r"\cdot", Product),

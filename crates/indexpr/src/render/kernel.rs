@@ -9,6 +9,7 @@ use crate::index::IndexExpr;
 use crate::list::sort_short_by_key;
 use crate::text::tuple;
 
+/// The kernel in one language; see [`IndexExpr::kernel`].
 pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     match language {
         Language::Python => numpy(code),
@@ -27,6 +28,7 @@ enum Valid {
 }
 
 impl Valid {
+    /// What the range of a guard says.
     fn of(graph: &Graph, valid: Expr) -> Valid {
         match constant(graph, valid) {
             Some(1) => Valid::All,
@@ -35,7 +37,7 @@ impl Valid {
         }
     }
 
-    /// The names that a kernel needs, and what they stand for.
+    /// The names that a kernel needs, and the expressions that define them.
     fn named(self, valid: Expr, index: Expr) -> Vec<(&'static str, Expr)> {
         match self {
             Valid::All => vec![("index", index)],
@@ -112,7 +114,8 @@ fn statements(
     Ok((statements, program.wide))
 }
 
-/// One thread per element.
+/// A kernel of one thread per element, which computes the loop variables from the number of the thread. Numbers of
+/// threads are unsigned, so that these divisions are plain.
 fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     let (graph, elements) = (&code.graph, elements(code));
     if language == Language::Metal && elements > u32::MAX.into() {
@@ -199,7 +202,8 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     Ok(format!("{head}{lines}}}\n"))
 }
 
-/// A loop nest; what is invariant in the inner loops is computed outside of them.
+/// A loop nest, with loop-invariant code motion: a definition stands in the innermost loop that it depends on, and no
+/// further in. The position in the output is hoisted in the same way. Loops that run once are not written.
 fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     let elements = elements(code);
     let is_rust = language == Language::Rust;
@@ -275,8 +279,11 @@ fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     Ok(text)
 }
 
-/// The same expressions with the terms of each sum, and the parts of each conjunction, in the order of the loops that
-/// they depend on, so that as much as can be is computed outside of the inner ones. None if a value could leave `i64`.
+/// The same expressions with sums and conjunctions reassociated for loop-invariant code motion: their operands in the
+/// order of the loops that they depend on, outermost first. `None` if an intermediate value could leave `i64`.
+///
+/// In `(i + k) + j` with loops `i`, `j`, `k` no sum can leave the innermost loop; in `(i + j) + k` the first one can.
+/// Only parts that nothing else uses are taken apart, since a shared sum is computed in any case.
 fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
     let parts = parts(graph, roots);
     let family = |expr: Expr| match graph.node(expr) {
@@ -285,7 +292,8 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
         Node::Binary(Binary::And, ..) => Some(Binary::And),
         _ => None,
     };
-    // The users of each part, and whether one is of another family: only then does it need a value of its own.
+    // The use count of each part, and whether it needs a value of its own: it is a root, is used more than once, or is
+    // used by an operation of another family. All other parts are absorbed by the sum or conjunction that uses them.
     let (mut uses, mut levels) = (Map::<Expr, (usize, bool)>::default(), Map::<Expr, usize>::default());
     roots.iter().for_each(|root| uses.entry(*root).or_default().1 = true);
     for &part in &parts {
@@ -312,7 +320,7 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
     for &part in parts.iter().filter(|part| uses[part].1) {
         let expr = match (crate::constants::literal(graph, part).unwrap_or_else(|| graph.node(part)), family(part)) {
             (_, Some(family)) => {
-                // The terms, and whether each is taken away.
+                // The terms, and whether each is subtracted.
                 let (mut terms, mut pending) = (Vec::new(), vec![(part, false)]);
                 while let Some((expr, negative)) = pending.pop() {
                     match graph.node(expr) {
@@ -322,7 +330,7 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
                         _ => terms.push((expr, negative)),
                     }
                 }
-                // Constants join the outermost sum that there is.
+                // Constants join the sum of the outermost loop, where they cost the least.
                 let outermost = terms.iter().map(|(term, _)| levels[term]).filter(|level| *level > 0).min();
                 let is_constant = |term: Expr| levels[&term] == 0;
                 sort_short_by_key(&mut terms, |(term, negative)| {

@@ -1,4 +1,4 @@
-//! Equations for papers.
+//! Equations in LaTeX, for papers and notebooks.
 
 use super::Unsupported;
 use super::clike::{Root, Statement, Writer};
@@ -18,7 +18,7 @@ pub(super) fn equations(graph: &Graph, named: &[(&str, Expr)]) -> Result<String,
     Ok(aligned(statements, None))
 }
 
-/// The index by cases.
+/// An equation for the address: by cases where the guard depends on the variables.
 pub(super) fn address(code: &IndexExpr) -> Result<String, Unsupported> {
     let (program, roots) = Program::new(&code.graph, &[code.valid, code.index], Dialect::Latex)?;
     let roots: Vec<_> = roots.into_iter().map(Root::Inline).collect();
@@ -39,12 +39,13 @@ pub(super) fn address(code: &IndexExpr) -> Result<String, Unsupported> {
     Ok(aligned(statements, Some(address)))
 }
 
+/// Lines in one `aligned` environment.
 fn aligned(statements: Vec<Statement>, last: Option<String>) -> String {
     let lines: Vec<String> = statements.into_iter().map(|statement| statement.text).chain(last).collect();
     format!("\\begin{{aligned}}\n{}\n\\end{{aligned}}\n", lines.join(" \\\\\n"))
 }
 
-/// A name as mathematics: trailing digits are an index, and several letters are a word.
+/// A name as mathematics: trailing digits become a subscript, and several letters a word in italics.
 fn symbol(name: &str) -> String {
     let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = &name[word.len()..];

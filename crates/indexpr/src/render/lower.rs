@@ -1,4 +1,8 @@
-//! From expressions to the operations that languages have: above all, divisions that round as a language's do.
+//! Lowers expressions to the operations that a language has.
+//!
+//! The work is in the divisions. Index expressions round down; C and its relatives round towards zero. What is written
+//! is chosen by what is known of the operands ([`Program::division`]). The width of the numbers is chosen here, too: 32
+//! bits if every intermediate value fits, 64 otherwise.
 
 use super::Reason;
 use crate::constants::{literal, parts};
@@ -10,7 +14,7 @@ use crate::rounding::{Rounding, divides};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     Python,
-    /// Python over arrays, where conditions are joined bit by bit.
+    /// Python over arrays, where conditions are joined by `&` and `|`.
     NumPy,
     C,
     Cuda,
@@ -22,12 +26,13 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
-    /// Whether division rounds down, and numbers are as large as they like.
+    /// Whether division rounds down and integers are unbounded, so that nothing has to be lowered. (NumPy's integers
+    /// have 64 bits, which every value of a graph fits into.)
     pub(super) fn is_exact(self) -> bool {
         matches!(self, Dialect::Python | Dialect::NumPy | Dialect::Latex)
     }
 
-    /// Whether a negative number shifted to the right is rounded down.
+    /// Whether a right shift of a negative number is specified to round down. In C it is implementation-defined.
     fn shifts(self) -> bool {
         !self.is_exact() && self != Dialect::C
     }
@@ -37,13 +42,13 @@ impl Dialect {
         matches!(self, Dialect::Python | Dialect::Rust | Dialect::Latex)
     }
 
-    /// Whether `min` and `max` are functions that need no care about types.
+    /// Whether `min` and `max` exist for integers without a header or a choice of overload.
     fn has_min(self) -> bool {
         self.is_exact() || matches!(self, Dialect::Wgsl | Dialect::Rust)
     }
 }
 
-/// An operation of a program, by its place; operands come first.
+/// An operation of a program, by its place. Operands come before what uses them.
 pub(super) type Place = usize;
 
 /// What a language can compute in one expression.
@@ -90,6 +95,7 @@ pub(super) enum Call {
 }
 
 impl Op {
+    /// The operations whose values it needs.
     pub(super) fn operands(self) -> impl Iterator<Item = Place> {
         let operands = match self {
             Op::Int(_) | Op::Bool(_) | Op::Variable(_) => [None; 3],
@@ -100,18 +106,19 @@ impl Op {
         operands.into_iter().flatten()
     }
 
+    /// Whether it has no operands: a literal or a variable.
     pub(super) fn is_leaf(self) -> bool {
         self.operands().next().is_none()
     }
 }
 
-/// Operations of one language; equal ones are one.
+/// The operations of one language, hash-consed: equal ones are one, also where lowering made them.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) dialect: Dialect,
     /// Whether the numbers are 64 bits wide.
     pub(super) wide: bool,
-    /// Each with whether it is a condition.
+    /// Each operation, and whether its value is a condition.
     ops: Vec<(Op, bool)>,
     known: Map<Op, Place>,
 }
@@ -120,12 +127,12 @@ pub(super) struct Program {
 type Interval = (i64, i64);
 
 impl Program {
-    /// A program that computes some expressions, and where it does.
+    /// A program that computes some expressions, and the places of their values.
     pub(super) fn new(graph: &Graph, of: &[Expr], dialect: Dialect) -> Result<(Program, Vec<Place>), Reason> {
         Program::with_elements(graph, of, dialect, 0)
     }
 
-    /// The same, where numbers count so many elements, too.
+    /// The same, with numbers wide enough to count so many elements, too.
     pub(super) fn with_elements(
         graph: &Graph,
         of: &[Expr],
@@ -161,6 +168,7 @@ impl Program {
         self.ops.len()
     }
 
+    /// Adds the operations of one expression, whose operands have the places that `place` gives.
     fn lower(&mut self, graph: &Graph, expr: Expr, place: impl Fn(Expr) -> Place) -> Place {
         match literal(graph, expr).unwrap_or_else(|| graph.node(expr)) {
             Node::Int(value) => self.int(value),
@@ -192,6 +200,7 @@ impl Program {
         }
     }
 
+    /// A minimum or maximum: a call, or a comparison and a choice.
     fn extreme(&mut self, call: Call, a: Place, b: Place) -> Place {
         if self.dialect.has_min() {
             return self.push(Op::Call(call, a, b));
@@ -200,7 +209,18 @@ impl Program {
         self.select(first, a, b)
     }
 
-    /// A division that rounds down, whatever the signs; `exact` says that nothing is left.
+    /// A floor division or modulo; `exact` says that the remainder is always 0. The first of these that applies is
+    /// written:
+    ///
+    /// - The language's own operator, where it rounds down.
+    /// - A shift or a mask for a power of two, where a right shift rounds down (strength reduction).
+    /// - For a constant positive divisor, the dividend raised by the least multiple `t * d` that leaves it never
+    ///   negative: `floor(a / d)` is `(a + t * d) / d - t`, and the remainder needs no correction. Rounding towards
+    ///   zero and rounding down agree on natural numbers, and an addition is cheaper than a branch. Not if the raised
+    ///   dividend could leave its type.
+    /// - The language's own operator, where the quotient is never negative, or exact: rounding makes no difference.
+    /// - Euclid's division in Rust, which rounds down for a positive divisor.
+    /// - The quotient towards zero, less one where the sign of the remainder says that it was rounded up.
     fn division(
         &mut self,
         op: Binary,
@@ -250,19 +270,21 @@ impl Program {
         }
     }
 
-    /// What a division leaves that rounds towards zero.
+    /// The remainder of a division that rounds towards zero.
     fn remainder(&mut self, (a, low): (Place, i64), (b, most): (Place, i64)) -> Place {
         if low != -self.most() - 1 || most != -1 {
             return self.infix(Infix::Mod, a, b);
         }
-        // The smallest number by -1 is past the type, and processors that refuse the quotient refuse the remainder.
+        // The smallest number divided by -1 is past the type. The remainder is 0, but in C it is undefined, and x86
+        // traps. By 1 it is 0 as well.
         let (minus_one, one) = (self.int(-1), self.int(1));
         let trap = self.infix(Infix::Eq, b, minus_one);
         let safe = self.select(trap, one, b);
         self.infix(Infix::Mod, a, safe)
     }
 
-    /// The sum of an operation and a constant, which is one with a constant that is there already.
+    /// The sum of an operation and a constant; a constant that the operation adds already is merged with it, so that
+    /// raising a dividend is often free.
     fn sum(&mut self, a: Place, constant: Place) -> Place {
         let (Op::Infix(op, x, b), Op::Int(more)) = (self.op(a), self.op(constant)) else {
             return self.infix(Infix::Add, a, constant);
@@ -282,7 +304,7 @@ impl Program {
     }
 
     fn within(&mut self, a: Place, (low, high): Interval, begin: i64, end: i64) -> Place {
-        // An end that cuts something off is a value or the one after.
+        // A bound is tested only if the range of the value does not imply it.
         let (cuts_low, cuts_high) = (begin > low, end <= high);
         if cuts_low && cuts_high && self.dialect.has_ranges() {
             return self.push(Op::Within(a, begin, end));
@@ -320,7 +342,7 @@ impl Program {
         }
     }
 
-    /// An operation on two operands, without those that change nothing and with signs where they read best.
+    /// An operation on two operands: without neutral elements, and with subtractions in place of negative constants.
     pub(super) fn infix(&mut self, op: Infix, a: Place, b: Place) -> Place {
         let has_opposite = |value: i64| value >= -self.most();
         match (op, self.op(a), self.op(b)) {
@@ -353,6 +375,7 @@ impl Program {
         }
     }
 
+    /// A literal number.
     pub(super) fn int(&mut self, value: i64) -> Place {
         self.push(Op::Int(value))
     }
@@ -362,6 +385,7 @@ impl Program {
         if self.wide { i64::MAX } else { i32::MAX.into() }
     }
 
+    /// The place of an operation, which is added if it is new.
     pub(super) fn push(&mut self, op: Op) -> Place {
         if let Some(&known) = self.known.get(&op) {
             return known;

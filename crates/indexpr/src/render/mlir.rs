@@ -1,10 +1,12 @@
-//! Affine maps and sets of MLIR.
+//! Affine maps and sets of MLIR. Its affine expressions are quasi-affine: `floordiv` and `mod` by positive constants
+//! are among them, and both round down. They are single expressions, without names for shared parts.
 
 use super::{Reason, Unsupported};
 use crate::constants::{literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
 
-/// The most operations that are written out: what a graph shares is repeated here.
+/// The most operations that one expression may have written out: a shared part is repeated at each use, which can grow
+/// exponentially.
 const MOST: usize = 1000;
 
 /// A map for each number and a set for each condition, over the variables given.
@@ -21,10 +23,10 @@ pub(super) fn code(graph: &Graph, variables: &[&str], named: &[(&str, Expr)]) ->
     Ok(text)
 }
 
-/// The numbers that an expression is made of.
+/// The texts of the numbers that an expression is made of.
 struct Affine<'g> {
     graph: &'g Graph,
-    /// Each as text, and whether that is a sum.
+    /// Each as text, and whether that is a sum, which needs parentheses as an operand of anything but a sum.
     texts: Map<Expr, (String, bool)>,
 }
 
@@ -47,6 +49,7 @@ impl Affine<'_> {
         Ok(affine)
     }
 
+    /// A number as text, of operands that have theirs already; an error where it is not quasi-affine.
     fn number(&self, expr: Expr) -> Result<(String, bool), Reason> {
         let tight = |expr: Expr| match &self.texts[&expr] {
             (text, true) => format!("({text})"),
@@ -100,11 +103,12 @@ impl Affine<'_> {
         })
     }
 
-    /// What must not be negative, or must be zero.
+    /// A condition as the constraints of a set: sums that must be at least 0, or 0. A set is a conjunction, so
+    /// negations are moved inwards to the comparisons, and a disjunction that is left is an error.
     fn constraints(&self, condition: Expr) -> Result<String, Reason> {
         let graph = self.graph;
         let mut constraints = Vec::new();
-        // What is to be done comes last; with it, whether it is to be the other way round.
+        // A stack of conditions, and whether each is negated.
         let mut pending = vec![(condition, false)];
         while let Some((expr, opposite)) = pending.pop() {
             match literal(graph, expr).unwrap_or_else(|| graph.node(expr)) {
@@ -136,11 +140,12 @@ impl Affine<'_> {
         Ok(if constraints.is_empty() { "0 == 0".into() } else { constraints.join(", ") })
     }
 
+    /// The constraint that a difference is at least 0.
     fn not_negative(&self, plus: Option<Expr>, minus: Option<Expr>, constant: i128) -> String {
         self.difference(plus, minus, constant) + " >= 0"
     }
 
-    /// `plus - minus + constant`, with all constants in one.
+    /// The text of `plus - minus + constant`, with all constants merged.
     fn difference(&self, plus: Option<Expr>, minus: Option<Expr>, mut constant: i128) -> String {
         let mut vary = |expr: Option<Expr>, sign: i128| match literal(self.graph, expr?) {
             Some(Node::Int(value)) => {

@@ -1,4 +1,9 @@
 //! Expressions in the languages that compilers emit.
+//!
+//! Code is written in two steps. [`lower`] turns the nodes of a graph into the operations that a language has, and
+//! gives divisions that round as its own do. [`clike`] names what is used more than once, hoists what is
+//! loop-invariant, and writes statements. MLIR has a writer of its own, since affine maps have no names for shared
+//! parts.
 
 mod clike;
 mod kernel;
@@ -65,7 +70,7 @@ impl Language {
         Language::Latex,
     ];
 
-    /// The name that is printed, and others by which it is known.
+    /// The names by which a language is known; the first is printed.
     fn names(self) -> &'static [&'static str] {
         match self {
             Language::Python => &["python", "py", "numpy"],
@@ -80,7 +85,7 @@ impl Language {
         }
     }
 
-    /// How expressions look, where they look like those of C.
+    /// The dialect in which expressions are written, for a language whose expressions look like those of C.
     fn dialect(self) -> Option<Dialect> {
         match self {
             Language::Python => Some(Dialect::Python),
@@ -95,6 +100,7 @@ impl Language {
         }
     }
 
+    /// Whether [`IndexExpr::kernel`] writes kernels in this language.
     fn has_kernels(self) -> bool {
         !matches!(self, Language::Mlir | Language::Latex)
     }
@@ -186,8 +192,14 @@ enum Reason {
 impl Graph {
     /// Named expressions as code: what they share is computed once, under the names `t0`, `t1` and so on.
     ///
-    /// All numbers are of one type, 32 bits wide if no value on the way needs more and 64 otherwise, and the variables
-    /// are expected to be of that type. Divisions round down in every language. Names are printed as they are.
+    /// All numbers are of one type, 32 bits wide if no intermediate value needs more and 64 otherwise, and the
+    /// variables are expected to be of that type. Divisions round down in every language. Names are printed as they
+    /// are.
+    ///
+    /// In C and its relatives, whose division rounds towards zero, a dividend that can be negative is raised by a
+    /// multiple of the divisor: an addition in place of a branch, which a constant that is there already absorbs.
+    ///
+    /// Cost: linear in the number of distinct expressions, except in MLIR, where shared parts are repeated.
     ///
     /// ```
     /// use indexpr::{Graph, Language, Syntax};
@@ -212,6 +224,9 @@ impl Graph {
     ///
     /// # Errors
     /// What the language has not: 64-bit integers in WGSL, and whatever is not affine in MLIR.
+    ///
+    /// # Panics
+    /// A handle that is past the expressions of this graph.
     pub fn code(&self, language: Language, named: &[(&str, Expr)]) -> Result<String, Unsupported> {
         let variables: Vec<&str> = self.variables().iter().map(|variable| &variable.name[..]).collect();
         match language.dialect() {
@@ -231,8 +246,8 @@ impl Graph {
 impl IndexExpr {
     /// Both expressions as code that defines `valid` and `index`, to be pasted where the variables are known.
     ///
-    /// All numbers are of one type, 32 bits wide if no value on the way needs more and 64 otherwise; the variables are
-    /// expected to be of that type. In MLIR it is an `affine_map` and an `affine_set`, in LaTeX an equation.
+    /// All numbers are of one type, 32 bits wide if no intermediate value needs more and 64 otherwise; the variables
+    /// are expected to be of that type. In MLIR it is an `affine_map` and an `affine_set`, in LaTeX an equation.
     ///
     /// ```
     /// use indexpr::{Graph, IndexExpr, Language, Syntax};
@@ -261,10 +276,10 @@ impl IndexExpr {
         }
     }
 
-    /// A complete kernel `gather` that fills `out` in the order of the loops (row-major) with what the index reads from a
-    /// buffer of 32-bit floats; elements that read nothing are 0.
+    /// A complete kernel `gather` that fills `out` in the order of the loops (row-major) with what the index reads from
+    /// a buffer of 32-bit floats; elements that read nothing are 0.
     ///
-    /// In C and Rust it is a loop nest, and what does not depend on the inner loops is computed outside of them. In
+    /// In C and Rust it is a loop nest, and what is invariant in the inner loops is hoisted out of them. In
     /// CUDA, OpenCL, Metal and WGSL every thread writes one element: start at least as many threads as there are
     /// elements, in one dimension (in WGSL in one or two, 64 per workgroup). In Python it is a NumPy function of the
     /// buffer, which may be of any type.
