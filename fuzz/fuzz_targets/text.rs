@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use shapetracker::{Chain, ShapeTracker, ChainStart, View};
+use shapetracker::{Chain, ChainStart, ShapeTracker, View};
 
 fuzz_target!(|text: &str| {
     match text.parse::<View>() {
