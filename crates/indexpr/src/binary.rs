@@ -24,6 +24,7 @@
 /// # Ok::<(), indexpr::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Binary {
     /// The sum of two numbers: `a + b`.
     Add,

@@ -17,6 +17,7 @@ use crate::graph::{Binary, Expr, Graph, Node};
 /// # Ok::<(), indexpr::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Cost {
     /// The distinct operations. A range test `a <= x < b` counts as two; constants and variables cost nothing.
     pub ops: usize,

@@ -62,6 +62,7 @@ pub struct Expr(u32);
 /// # Ok::<(), indexpr::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Node {
     /// A number.
     Int(i64),
@@ -81,6 +82,7 @@ pub enum Node {
 
 /// A variable of a [`Graph`]: its name and the half-open range of its values, which is never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Variable {
     /// The name.
     pub name: String,

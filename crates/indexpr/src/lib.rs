@@ -77,4 +77,4 @@ pub use syntax::Syntax;
 /// Runs the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-pub struct Readme;
+struct Readme;

@@ -13,6 +13,7 @@
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Syntax {
     /// As in Python: `x // 4 % 3 if 2 <= x < 9 and not y == 1 else min(x, -1)`.
     Python,

@@ -1,6 +1,6 @@
 //! Random expressions: what is written reads back, and what is computed at once is what is computed one by one.
 
-use crate::{Binary, Expr, Graph, Node, Syntax};
+use crate::{Binary, Error, ErrorKind, Expr, Graph, IndexExpr, Linear, Node, Syntax, Term};
 
 /// A small generator of test cases (splitmix64), the same on every machine.
 pub(crate) struct Rng(pub(crate) u64);
@@ -507,4 +507,134 @@ fn values_are_refused_where_there_are_too_many() {
     let mut graph = variables(&[(0, i64::MAX)]);
     let x = graph.parse("idx0", Syntax::C).unwrap();
     assert_eq!(graph.values(x).unwrap_err().to_string(), "evaluate: 9223372036854775807 values do not fit into memory",);
+}
+
+/// What the evaluator below divides with: the definition of the floor, and not the crate's own division.
+fn floor(n: i128, d: i128) -> i128 {
+    n / d - i128::from(n % d != 0 && (n < 0) != (d < 0))
+}
+
+/// The value of a linear form, from its terms.
+fn of_form(form: &Linear, at: &[i64], floors: &[i128]) -> i128 {
+    let value = |term: &Term| match term {
+        Term::Variable(place) => i128::from(at[*place]),
+        Term::Floor(place) => floors[*place],
+    };
+    form.terms().iter().map(|(term, by)| value(term) * i128::from(*by)).sum::<i128>() + i128::from(form.constant())
+}
+
+#[test]
+fn quasi_affine_forms_have_the_values_of_their_expressions() {
+    let mut rng = Rng(0x51);
+    let (mut found, mut guarded, mut none) = (0, 0, 0);
+    for _ in 0..1500 {
+        let mut graph = Graph::new();
+        for name in ["x", "y", "z"] {
+            let begin = rng.below(9) as i64 - 5;
+            graph.variable(name, begin..begin + 1 + rng.below(6) as i64).unwrap();
+        }
+        let (numbers, conditions) = random(&mut rng, &mut graph, 20);
+        let (index, mut valid) = (pick(&mut rng, &numbers), pick(&mut rng, &conditions));
+        if rng.below(2) == 0 {
+            // Random conditions hold nearly always or nearly never; this one cuts through the values of a number.
+            let number = pick(&mut rng, &numbers);
+            let middle = graph.range(number).0.midpoint(graph.range(number).1);
+            valid = graph.within(number, middle, middle.saturating_add(3)).unwrap();
+        }
+        let Some(forms) = graph.quasi_affine(index, valid).unwrap() else {
+            none += 1;
+            continue;
+        };
+        found += 1;
+        guarded += usize::from(!forms.conditions().is_empty());
+        let ranges: Vec<_> = graph.variables().iter().map(|variable| variable.range.clone()).collect();
+        for x in ranges[0].clone() {
+            for y in ranges[1].clone() {
+                for z in ranges[2].clone() {
+                    let at = [x, y, z];
+                    let mut floors = Vec::new();
+                    for floor_ in forms.floors() {
+                        let numerator = of_form(&floor_.numerator, &at, &floors);
+                        floors.push(floor(numerator, floor_.divisor.into()));
+                    }
+                    let holds = forms.conditions().iter().all(|condition| {
+                        let value = of_form(&condition.form, &at, &floors);
+                        condition.least.is_none_or(|least| value >= least.into())
+                            && condition.most.is_none_or(|most| value <= most.into())
+                    });
+                    let found = forms.value().filter(|_| holds).map(|form| of_form(form, &at, &floors));
+                    let expected = (value(&graph, valid, &at) == 1).then(|| value(&graph, index, &at).into());
+                    assert_eq!(found, expected, "{forms:?} at {at:?}");
+                    assert_eq!(forms.evaluate(&at), expected);
+                }
+            }
+        }
+    }
+    assert!(found > 500 && guarded > 100 && none > 50, "{found} {guarded} {none}");
+}
+
+#[test]
+fn imported_expressions_have_the_values_of_what_is_put_in() {
+    let mut rng = Rng(0x1f);
+    let mut moved = 0;
+    for _ in 0..300 {
+        let mut inner = Graph::new();
+        inner.variable("a", -4..5).unwrap();
+        inner.variable("b", 0..7).unwrap();
+        let (numbers, _) = random(&mut rng, &mut inner, 12);
+        let root = pick(&mut rng, &numbers);
+        // a is x - 4, and b is x % 7: both inside of their ranges.
+        let mut graph = Graph::new();
+        graph.variable("x", 0..9).unwrap();
+        let put_in = ["x - 4", "x % 7"].map(|text| graph.parse(text, Syntax::Python).unwrap());
+        let new = graph.import(&inner, &[root, root], |_, place| Ok(put_in[place])).unwrap();
+        assert_eq!(new[0], new[1]);
+        for x in 0..9i64 {
+            assert_eq!(value(&graph, new[0], &[x]), value(&inner, root, &[x - 4, x % 7]));
+        }
+        let same = inner.clone().import_all(&inner, &[root]).unwrap();
+        assert_eq!(same, [root]);
+        moved += 1;
+    }
+    assert_eq!(moved, 300);
+}
+
+#[test]
+fn handles_of_a_larger_graph_are_refused() {
+    let mut large = Graph::new();
+    let x = large.variable("x", 0..9).unwrap();
+    let far = large.parse("x * 3 + 1 < 5 and x > 2", Syntax::Python).unwrap();
+    let mut small = Graph::new();
+    let (one, yes) = (small.int(1), small.bool(true));
+    let foreign = |err: Error| assert_eq!(err.kind(), ErrorKind::ForeignExpression, "{err}");
+    foreign(small.binary(Binary::And, yes, far).unwrap_err());
+    foreign(small.within(far, 0, 1).unwrap_err());
+    foreign(small.not(far).unwrap_err());
+    foreign(small.select(far, one, one).unwrap_err());
+    foreign(small.select(yes, one, far).unwrap_err());
+    foreign(small.text(far, Syntax::C).unwrap_err());
+    foreign(small.text_pieces(far, Syntax::C, |_| false).unwrap_err());
+    foreign(small.lines(&[("far", far)], Syntax::C).unwrap_err());
+    foreign(small.evaluate(far, &[]).unwrap_err());
+    foreign(small.evaluate_columns(&[far], &[]).unwrap_err());
+    foreign(small.values(far).unwrap_err());
+    foreign(small.quasi_affine(one, far).unwrap_err());
+    foreign(large.clone().import(&small, &[far], |_, _| Ok(x)).unwrap_err());
+    foreign(IndexExpr::new(small.clone(), one, far, []).unwrap_err());
+}
+
+#[test]
+fn names_are_those_that_can_be_read_again() {
+    let mut graph = Graph::new();
+    for name in ["and", "min", "True", "true", "", "2x", "a b", "x-y", "x.y", "x\n"] {
+        let err = graph.variable(name, 0..2).unwrap_err();
+        assert_eq!(err.kind(), ErrorKind::Name, "{name}");
+    }
+    for name in ["x", "_", "idx0", "größe", "T1_"] {
+        let variable = graph.variable(name, 0..2).unwrap();
+        for syntax in [Syntax::Python, Syntax::C] {
+            let text = graph.text(variable, syntax).unwrap();
+            assert_eq!(graph.parse(&text, syntax).unwrap(), variable);
+        }
+    }
 }

@@ -24,7 +24,7 @@ impl TypedValueParser for Languages {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Language::ALL.into_iter().map(|language| PossibleValue::new(language.to_string()))))
+        Some(Box::new(Language::ALL.iter().map(|language| PossibleValue::new(language.to_string()))))
     }
 }
 

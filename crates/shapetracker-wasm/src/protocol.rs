@@ -111,7 +111,7 @@ fn the_page_knows_the_types_of_all_answers() {
         );
     }
     file += "];\n";
-    let languages = Language::ALL.into_iter().map(|language| language.to_string());
+    let languages = Language::ALL.iter().map(|language| language.to_string());
     let languages = languages.chain(["numpy", "pytorch", "chain"].map(str::to_owned));
     let languages = languages.map(|language| format!("\"{language}\"")).collect();
     let ops = ops.into_iter().map(|op| format!("\"{op}\"")).collect();

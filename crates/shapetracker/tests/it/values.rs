@@ -89,6 +89,7 @@ impl<'a> Evaluator<'a> {
             Node::Within(a, begin, end) => Step::Within(place(a), begin, end),
             Node::Not(a) => Step::Not(place(a)),
             Node::Select(condition, a, b) => Step::Select(place(condition), place(a), place(b)),
+            other => panic!("{other:?} has no definition here"),
         };
         let steps = parts.iter().map(step).collect();
         Evaluator { graph, parts, steps, values: Vec::new(), uniform: Vec::new(), len: 0, residues: true }
@@ -136,6 +137,7 @@ impl<'a> Evaluator<'a> {
                         Binary::Ne => each(out, a, b, |a, b| Some((a != b).into()), &mut past),
                         Binary::And => each(out, a, b, |a, b| Some(a & b), &mut past),
                         Binary::Or => each(out, a, b, |a, b| Some(a | b), &mut past),
+                        other => panic!("{other:?} has no definition here"),
                     }
                 }
                 Step::Within(a, begin, end) => {
@@ -218,6 +220,7 @@ pub(crate) fn python(graph: &Graph, root: Expr) -> String {
                     sign => format!("({a} {sign} {b})"),
                 }
             }
+            other => panic!("{other:?} has no text here"),
         };
         if part != root && (uses[&part] > 1 && text.len() > 6 || text.len() > 300) {
             let name = format!("t{}", lines.lines().count());
@@ -246,5 +249,6 @@ fn sign(op: Binary) -> &'static str {
         Binary::Ne => "!=",
         Binary::And => "and",
         Binary::Or => "or",
+        other => panic!("{other:?} has no sign here"),
     }
 }

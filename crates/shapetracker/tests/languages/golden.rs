@@ -12,7 +12,7 @@ fn the_code_is_as_it_was() {
     let mut different = Vec::new();
     for case in cases::golden() {
         let mut text = String::new();
-        for language in Language::ALL {
+        for &language in Language::ALL {
             let code = case.code.code(language).unwrap_or_else(|error| format!("{error}\n"));
             text += &format!("==== {language}\n{code}\n");
             // That there are no kernels in a language need not be said in every file.

@@ -79,7 +79,7 @@ fn deep_expressions_are_written_in_no_time() {
         expr = graph.binary(Binary::Mod, expr, seven).expect("the value fits");
     }
     let condition = graph.within(expr, 1, 3).expect("a number lies in a range");
-    for language in Language::ALL {
+    for &language in Language::ALL {
         let code = graph.code(language, &[("f", expr), ("g", condition)]);
         match language {
             Language::Mlir => assert!(code.unwrap_err().to_string().contains("more than 1000 operations")),
