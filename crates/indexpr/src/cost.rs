@@ -29,6 +29,17 @@ pub struct Cost {
     pub weight: usize,
 }
 
+impl Cost {
+    /// A cost that is known from elsewhere.
+    ///
+    /// ```
+    /// assert_eq!(indexpr::Cost::new(3, 1, 10).weight, 10);
+    /// ```
+    pub fn new(ops: usize, divmods: usize, weight: usize) -> Cost {
+        Cost { ops, divmods, weight }
+    }
+}
+
 impl Graph {
     /// What computing all of these expressions costs, each distinct operation counted once.
     ///

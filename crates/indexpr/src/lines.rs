@@ -59,7 +59,6 @@ pub struct Line {
 
 /// A piece of the text of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum TextPiece {
     /// Text as it is.
     Text(String),

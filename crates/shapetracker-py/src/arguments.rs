@@ -156,3 +156,8 @@ fn is_iterable(value: &Bound<'_, PyAny>) -> bool {
 fn first_item<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     value.get_item(0).ok()
 }
+
+/// Numbers as a tuple.
+pub(crate) fn tuple<'py>(py: Python<'py>, numbers: &[i64]) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, numbers)
+}

@@ -5,13 +5,13 @@ use std::mem::MaybeUninit;
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyByteArray, PyBytes, PyCapsule, PyDict, PyInt, PyMemoryView, PySlice, PyString};
+use pyo3::types::{IntoPyDict, PyByteArray, PyBytes, PyCapsule, PyDict, PyInt, PyMemoryView, PySlice};
 use shapetracker::{ArrayLibrary, Dims};
 
-use crate::arguments::{described, number};
-use crate::error::{layout, tuple};
+use crate::arguments::{described, number, tuple};
+use crate::error::layout;
 use crate::memory::{Layout, Memory, layout_of_capsule, row_major, write_new, write_new_tensor};
-use crate::numpy::NumPy;
+use crate::numpy::{NumPy, no_value};
 use crate::route::{APPLY, Route, Shared};
 use crate::tracker::ShapeTracker;
 use crate::view::View;
@@ -399,15 +399,6 @@ impl<'py> Array<'py> {
         }
         Array::new(APPLY, &self.object.call_method0("resolve_conj")?.call_method0("resolve_neg")?).map(Some)
     }
-}
-
-/// The refusal of a value that is none of an array's type.
-pub(crate) fn no_value(value: &Bound<'_, PyAny>, kind: &Bound<'_, PyAny>) -> PyErr {
-    let sentence = format!("{APPLY}: fill: {} is no value of the array's type, {kind}", described(value));
-    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
-        return PyTypeError::new_err(sentence);
-    }
-    PyValueError::new_err(sentence)
 }
 
 /// The library that an array is from; None for arrays without methods.

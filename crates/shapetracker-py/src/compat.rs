@@ -13,8 +13,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyList, PySet, PyTuple, PyType};
 use shapetracker::{Dims, Error, ErrorKind, NotInvertible, Ranges, Unmerged};
 
-use crate::arguments::{described, number, numbers_of, pairs_of};
-use crate::error::{layout, tuple};
+use crate::arguments::{described, number, numbers_of, pairs_of, tuple};
+use crate::error::layout;
 
 mod answers;
 use answers::Answers;

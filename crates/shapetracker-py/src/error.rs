@@ -3,10 +3,10 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 use shapetracker::ErrorKind;
 
-use crate::merge;
+use crate::arguments::tuple;
+use crate::witness;
 
 create_exception!(
     shapetracker,
@@ -56,7 +56,7 @@ pub(crate) fn unmerged(py: Python<'_>, err: shapetracker::Unmerged) -> PyErr {
     match err {
         shapetracker::Unmerged::Witness(witness) => {
             let err = Unmerged::new_err(witness.to_string());
-            with_attribute(py, err, "witness", merge::witness(py, &witness))
+            with_attribute(py, err, "witness", witness::witness(py, &witness))
         }
         shapetracker::Unmerged::Undecided => Undecided::new_err(err.to_string()),
         shapetracker::Unmerged::Error(err) => layout(&err),
@@ -91,9 +91,4 @@ fn with_attribute(py: Python<'_>, err: PyErr, name: &str, value: PyResult<Py<PyA
         Ok(()) => err,
         Err(failed) => failed,
     }
-}
-
-/// Numbers as a tuple.
-pub(crate) fn tuple<'py>(py: Python<'py>, numbers: &[i64]) -> PyResult<Bound<'py, PyTuple>> {
-    PyTuple::new(py, numbers)
 }

@@ -9,8 +9,8 @@ use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyDict, PyInt, PyRange, PyTuple};
 use shapetracker::expr::{self, Binary, Expr as Handle, Graph, Language, Node, Syntax};
 
-use crate::arguments::{described, number, numbers};
-use crate::error::{layout, parse, tuple};
+use crate::arguments::{described, number, numbers, tuple};
+use crate::error::{layout, parse};
 use crate::tracker::ShapeTracker;
 
 /// An expression over variables that have ranges: `Expr("x*4 + y", x=range(0, 10), y=range(0, 4))`. Text of C is read with
@@ -169,6 +169,7 @@ impl Expr {
                 Node::Within(a, begin, end) => ("within", place(a), begin, end).into_pyobject(py)?,
                 Node::Not(a) => ("not", place(a)).into_pyobject(py)?,
                 Node::Select(c, a, b) => ("if", place(c), place(a), place(b)).into_pyobject(py)?,
+                other => return Err(PyValueError::new_err(format!("nodes: {other:?} has no name in Python"))),
             };
             Ok(node.into_any())
         };
@@ -474,7 +475,7 @@ pub(crate) struct Cost(shapetracker::expr::Cost);
 impl Cost {
     #[new]
     fn new(ops: usize, divmods: usize, weight: usize) -> Self {
-        Cost(shapetracker::expr::Cost { ops, divmods, weight })
+        Cost(shapetracker::expr::Cost::new(ops, divmods, weight))
     }
 
     /// The distinct operations.

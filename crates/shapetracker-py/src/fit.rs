@@ -5,12 +5,12 @@ use pyo3::types::PyTuple;
 use shapetracker::fit::{Obstacle as Reason, Outcome, explain};
 use shapetracker::{ArrayLibrary, Unmerged};
 
-use crate::arguments::numbers;
+use crate::arguments::{numbers, tuple};
 use crate::array::{library_of, view_of};
-use crate::error::{layout, tuple, unmerged};
-use crate::merge::witness;
+use crate::error::{layout, unmerged};
 use crate::tracker::ShapeTracker;
 use crate::view::View;
+use crate::witness::witness;
 
 /// Can an array be a view under a new shape, of which one size may be -1? If not: which axes are in the way, and what
 /// is the smallest copy that helps?

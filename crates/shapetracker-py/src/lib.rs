@@ -17,6 +17,7 @@ mod picture;
 mod route;
 mod tracker;
 mod view;
+mod witness;
 
 use pyo3::prelude::*;
 
@@ -34,9 +35,11 @@ mod _native {
     #[pymodule_export]
     use crate::fit::{Explanation, Obstacle, explain_view};
     #[pymodule_export]
-    use crate::merge::{Conditions, NotABox, Step, UnevenStep, conditions, merge};
+    use crate::merge::{Conditions, conditions, merge};
     #[pymodule_export]
     use crate::tracker::ShapeTracker;
     #[pymodule_export]
     use crate::view::View;
+    #[pymodule_export]
+    use crate::witness::{NotABox, Step, UnevenStep};
 }

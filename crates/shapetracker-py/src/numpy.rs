@@ -6,10 +6,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyString, PyTuple};
 
-use crate::array::no_value;
-use crate::error::tuple;
+use crate::arguments::{described, tuple};
 use crate::memory::Memory;
-use crate::route::Shared;
+use crate::route::{APPLY, Shared};
 
 /// What is called of NumPy.
 pub(crate) struct NumPy {
@@ -178,4 +177,13 @@ struct Lent {
     #[pyo3(get, name = "__array_interface__")]
     interface: Py<PyDict>,
     _owner: Py<PyAny>,
+}
+
+/// The refusal of a value that is none of an array's type.
+pub(crate) fn no_value(value: &Bound<'_, PyAny>, kind: &Bound<'_, PyAny>) -> PyErr {
+    let sentence = format!("{APPLY}: fill: {} is no value of the array's type, {kind}", described(value));
+    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
+        return PyTypeError::new_err(sentence);
+    }
+    PyValueError::new_err(sentence)
 }

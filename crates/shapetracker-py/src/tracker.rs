@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 use shapetracker::{Dims, Movement};
 
-use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs};
-use crate::error::{layout, not_invertible, parse, tuple, unanswered, undecided, unmerged};
+use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs, tuple};
+use crate::error::{layout, not_invertible, parse, unanswered, undecided, unmerged};
 use crate::expr::{Expr, IndexExpr};
 use crate::picture;
 use crate::view::{View, shown};

@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use shapetracker::Ranges;
 
-use crate::arguments::{flipped, number, numbers, numbers_of, pairs, pairs_of};
-use crate::error::{layout, parse, tuple, unmerged};
+use crate::arguments::{flipped, number, numbers, numbers_of, pairs, pairs_of, tuple};
+use crate::error::{layout, parse, unmerged};
 use crate::picture;
 
 /// One strided view in canonical form: `shape`, `strides` and `offset` in elements, and a `mask` of half-open ranges,

@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::json::{self, Answer, object};
 use crate::request::Fields as _;
-use crate::{chain, code, compare, coverage, expression, layout, readers, tile, trace};
+use crate::{chain, code, compare, coverage, evaluate, layout, readers, tile, trace};
 
 /// The most bytes of a request: more than two texts of the longest kind take with every character escaped.
 const LONGEST: usize = 1 << 20;
@@ -24,7 +24,7 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
         "tile" => return tile::tile(&request),
         "coverage" => return coverage::coverage(&request),
         "chain" => chain::chain(&request),
-        "evaluate" => expression::evaluate(&request),
+        "evaluate" => evaluate::evaluate(&request),
         "trace" => trace::trace(&request),
         "readers" => readers::readers(&request),
         "free" => layout::free(&request),

@@ -2,14 +2,12 @@
 
 use shapetracker::expr::{Expr, Graph, Line, Node, Syntax, TextPiece, int::bits};
 
-use crate::fault::Fault;
 use crate::json::{Value, object};
-use crate::layout::Layout;
 
 /// With more parts than this the parts have no text of their own: the text of all parts together grows with their square.
 const MOST_TEXTS: usize = 200;
 /// With more parts than this they are not listed.
-const MOST_NODES: usize = 2000;
+pub(crate) const MOST_NODES: usize = 2000;
 /// The most bytes of the text of a part.
 const LONGEST_PART: usize = 240;
 /// The most bytes of the text of a whole expression.
@@ -43,6 +41,8 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
             Node::Within(_, begin, end) => json("within").with("begin", begin).with("end", end),
             Node::Not(_) => json("not"),
             Node::Select(..) => json("select"),
+            // The page shows the text of a kind that it does not know.
+            _ => json("unknown"),
         }
     };
     let values = graph.values_on_the_way(&[index, valid]);
@@ -92,30 +92,4 @@ fn lines(graph: &Graph, parts: &[Expr], [index, valid]: [Expr; 2]) -> Value {
         object! { "name": name, "node": place(expr), "pieces": pieces }
     };
     lines.into_iter().map(line).collect()
-}
-
-/// The value of every part at an index.
-pub(crate) fn evaluate(request: &Value) -> Result<Value, Fault> {
-    let layout = Layout::of(request, "source")?;
-    let at = layout.index(request)?;
-    let values = |graph: &Graph, roots: [Expr; 2], values: &[i64]| -> Result<Value, Fault> {
-        let parts = graph.parts(&roots);
-        if parts.len() > MOST_NODES {
-            return Ok(Value::List(Vec::new()));
-        }
-        let columns: Vec<&[i64]> = values.chunks(1).collect();
-        let columns = graph.evaluate_columns(&parts, &columns)?;
-        Ok(columns.into_iter().flatten().collect())
-    };
-    match &layout {
-        Layout::Free(free) => {
-            let at = free.values(&at);
-            let [written, simple] = [free.written, free.simple].map(|roots| values(&free.graph, roots, &at));
-            Ok(object! { "values": simple?, "written": written? })
-        }
-        Layout::Chain(tracker) => {
-            let code = tracker.index_expr()?;
-            Ok(object! { "values": values(code.graph(), [code.index(), code.valid()], &at)?, "written": Value::Null })
-        }
-    }
 }

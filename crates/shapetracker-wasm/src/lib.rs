@@ -7,6 +7,7 @@ mod chain;
 mod code;
 mod compare;
 mod coverage;
+mod evaluate;
 mod expression;
 mod fault;
 mod json;

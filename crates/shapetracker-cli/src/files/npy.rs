@@ -3,7 +3,7 @@
 //! The header is written as `numpy.save` writes it, byte for byte, with the type of the elements in the words of the input:
 //! types with units, titles or padding come out as they were.
 
-use super::dtype::{Kind, Order};
+use super::dtype::{Kind, Order, scalar};
 use super::literal::{self, Literal, Value};
 use super::{Dtype, Tensor, check_length, shown};
 
@@ -140,42 +140,6 @@ fn elements(shape: &Literal) -> Option<usize> {
         }
         _ => size(shape),
     }
-}
-
-/// A type that is no structure: `<f4`, `|S7`, `<M8[25s]`.
-pub(super) fn scalar(name: &str) -> Result<Dtype, &'static str> {
-    const UNKNOWN: &str = "is no type that NumPy writes";
-    let (order, rest) = match name.as_bytes().first() {
-        Some(b'<') => (Order::Little, &name[1..]),
-        Some(b'>') => (Order::Big, &name[1..]),
-        Some(b'|' | b'=') => (Order::NATIVE, &name[1..]),
-        _ => (Order::NATIVE, name),
-    };
-    if rest.starts_with('O') {
-        return Err("is Python objects, which have no fixed size");
-    }
-    let (number, unit) = match rest.find('[') {
-        Some(at) => rest.split_at(at),
-        None => (rest, ""),
-    };
-    let letter = number.chars().next().ok_or(UNKNOWN)?;
-    let size: usize = number[letter.len_utf8()..].parse().map_err(|_| UNKNOWN)?;
-    let has_unit = unit.starts_with('[') && unit.ends_with(']');
-    let kind = match (letter, size) {
-        ('m' | 'M', 8) if unit.is_empty() || has_unit => Kind::Time,
-        _ if !unit.is_empty() => return Err(UNKNOWN),
-        ('b', 1) => Kind::Bool,
-        ('i', 1 | 2 | 4 | 8) => Kind::Int,
-        ('u', 1 | 2 | 4 | 8) => Kind::Uint,
-        // The widths of 10, 12 and 16 bytes are the machine's own, and so are 20, 24 and 32.
-        ('f', 2 | 4 | 8 | 10 | 12 | 16) => Kind::Float,
-        ('c', 8 | 16 | 20 | 24 | 32) => Kind::Complex,
-        ('S' | 'a' | 'U' | 'V', _) => Kind::Bytes,
-        _ => return Err(UNKNOWN),
-    };
-    let bits_each = if letter == 'U' { 32 } else { 8 };
-    let bits = size.checked_mul(bits_each).ok_or("is a type of more bytes than can be counted")?;
-    Ok(Dtype::new(name, bits, kind, order))
 }
 
 impl Npy {

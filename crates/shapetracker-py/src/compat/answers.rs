@@ -99,7 +99,7 @@ fn advances_by(code: &IndexExpr, axis: usize, stride: i64) -> Result<bool, expr:
     let [mut indices, mut valids] = [[here; 2]; 2];
     for (k, at) in [here, there].into_iter().enumerate() {
         let moved = graph.import(code.graph(), &[code.index(), code.valid()], |graph, variable| {
-            let Variable { name, range } = &code.graph().variables()[variable];
+            let Variable { name, range, .. } = &code.graph().variables()[variable];
             if variable == axis { Ok(at) } else { graph.variable(name, range.clone()) }
         })?;
         (indices[k], valids[k]) = (moved[0], moved[1]);

@@ -124,8 +124,10 @@ pub(crate) fn evaluate(graph: &Graph, expr: Expr, variables: &[i64]) -> i64 {
                     Binary::Ne => (a != b).into(),
                     Binary::And => a & b,
                     Binary::Or => a | b,
+                    other => panic!("{other:?} has no definition here"),
                 }
             }
+            other => panic!("{other:?} has no definition here"),
         };
         values.insert(part, value);
     }
