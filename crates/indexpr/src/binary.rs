@@ -1,6 +1,6 @@
 //! The operations on two operands, and what they take and give.
 
-/// An operation on two operands: the operator of a [`Node::Binary`].
+/// An operation on two operands: the operator of a [`Node::Binary`](crate::Node::Binary).
 ///
 /// Operands and results are numbers, except that comparisons give conditions, and `And` and `Or` take and give them.
 ///
