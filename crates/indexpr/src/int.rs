@@ -98,7 +98,8 @@ pub fn div_ceil(a: i128, b: i128) -> i128 {
 /// ```
 #[inline]
 pub fn div_ceil_64(a: i64, b: i64) -> i64 {
-    a.div_euclid(b) + i64::from(a.rem_euclid(b) != 0)
+    // Division rounds towards zero, which is up where the quotient is negative.
+    a / b + i64::from(a % b > 0)
 }
 
 /// How many bits integers need for a smallest and a largest value: 32 where those suffice, and else 64.

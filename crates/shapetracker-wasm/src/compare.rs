@@ -192,7 +192,7 @@ impl Traffic {
         let (valid, runs) = tracker.as_view().map(|view| (view.valid_count(), view.run_count())).unzip();
         let range = tracker.address_range().ok().flatten();
         // Where every address is read equally often, their number tells how many there are.
-        let times = valid.and_then(|_| tracker.multiplicity().ok().flatten());
+        let times = valid.and_then(|_| tracker.nested_multiplicity());
         let distinct = valid.zip(times).map(|(valid, times)| valid / times);
         // Where every address of the range is read, so is every line of it.
         let dense = |(low, high): (i64, i64)| {

@@ -95,7 +95,7 @@ impl Counts {
 /// How many elements read each address, or a sentence why that is not known.
 pub(crate) fn counts(layout: &Layout) -> Result<Result<Counts, String>, Fault> {
     if let Layout::Chain(tracker) = layout
-        && let Ok(Some(times)) = tracker.multiplicity()
+        && let Some(times) = tracker.nested_multiplicity()
     {
         return Ok(Ok(Counts::Same(times)));
     }

@@ -4,8 +4,7 @@ use shapetracker::Dims;
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
-use crate::layout::Layout;
-use crate::layout::unravelled;
+use crate::layout::{Layout, ravelled, unravelled};
 use crate::request::Fields as _;
 
 const MOST_READERS: i64 = 1 << 16;
@@ -28,7 +27,11 @@ pub(crate) fn readers(request: &Value) -> Result<Value, Fault> {
                     Err(_) => note = Some("the search took too long and was ended: there may be more elements".into()),
                 }
             }
-            indices.sort();
+            // In row-major order, which the positions are; numbers are sorted elsewhere, too.
+            let shape = tracker.shape();
+            let mut positions: Vec<i64> = indices.iter().map(|index| ravelled(index, shape)).collect();
+            positions.sort_unstable();
+            indices = positions.into_iter().map(|position| unravelled(position, shape)).collect();
         }
         Layout::Free(_) => match layout.too_many() {
             Some(many) => note = Some(format!("{many} are too many to look at")),

@@ -56,7 +56,7 @@ impl ShapeTracker {
             coverage.add_view(self.as_view().ok_or(Undecided)?)?;
         }
         if coverage.distinct().is_none() {
-            coverage.multiplicity = self.multiplicity().ok().flatten();
+            coverage.multiplicity = self.nested_multiplicity();
         }
         Ok(coverage)
     }
@@ -79,6 +79,9 @@ impl ShapeTracker {
     /// # Errors
     /// [`Undecided`] at the work limit, and for several views of which two elements read one address.
     pub fn multiplicity(&self) -> Result<Option<i64>, Undecided> {
+        if let Some(times) = self.nested_multiplicity() {
+            return Ok(Some(times));
+        }
         let Some(view) = self.as_view() else {
             return if self.collision()?.is_none() { Ok(Some(1)) } else { Err(Undecided) };
         };
@@ -97,6 +100,26 @@ impl ShapeTracker {
             moving = moving.shrink(only).map_err(|_| Undecided)?;
         }
         Ok(ShapeTracker::from(moving).collision()?.is_none().then_some(times))
+    }
+
+    /// [`ShapeTracker::multiplicity`] where it shows without solving an equation: where the strides of every view nest, each
+    /// reaching past all that the smaller ones reach together. `None` elsewhere, whatever the multiplicity is.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    ///
+    /// let st = ShapeTracker::contiguous([3, 1])?.expand([3, 1000])?;
+    /// assert_eq!(st.nested_multiplicity(), Some(1000));
+    /// // Strides 3 and 2 over sizes 2 and 3 interleave without meeting.
+    /// let st = ShapeTracker::contiguous([8])?.as_strided([2, 3], [3, 2], 0)?;
+    /// assert_eq!((st.nested_multiplicity(), st.multiplicity()?), (None, Some(1)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn nested_multiplicity(&self) -> Option<i64> {
+        let Some(view) = self.as_view() else { return self.views().iter().all(has_nested_strides).then_some(1) };
+        // An axis of stride 0 reads every address as often as it has entries.
+        let Some(sums) = Sums::of(view) else { return Some(1) };
+        i64::try_from(sums.times).ok().filter(|_| sums.nest())
     }
 }
 
@@ -320,6 +343,11 @@ struct Sums {
 }
 
 impl Sums {
+    /// Whether every stride is longer than all that the shorter ones add up to.
+    fn nest(&self) -> bool {
+        self.axes.iter().zip(&self.reach[1..]).all(|((stride, _), rest)| stride > rest)
+    }
+
     /// `None` where no element is valid.
     fn of(view: &View) -> Option<Sums> {
         if view.is_empty() {
@@ -371,7 +399,7 @@ impl Sums {
 /// cuts or pads a row-major one: then no two elements read the same address. The converse does not hold.
 pub(crate) fn has_nested_strides(view: &View) -> bool {
     let Some(sums) = Sums::of(view) else { return true };
-    sums.times == 1 && sums.axes.iter().zip(&sums.reach[1..]).all(|((stride, _), rest)| stride > rest)
+    sums.times == 1 && sums.nest()
 }
 
 #[cfg(test)]

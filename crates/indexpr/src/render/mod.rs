@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 use crate::graph::{Expr, Graph};
 use crate::index::IndexExpr;
-use crate::text::nearest;
+use crate::text::{nearest, quoted};
 use clike::{Root, Writer};
 use lower::{Dialect, Program};
 
@@ -136,7 +136,7 @@ pub struct UnknownLanguage(Box<str>);
 
 impl fmt::Display for UnknownLanguage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no language `{}`", self.0.escape_debug())?;
+        write!(f, "there is no language {}", quoted(&self.0))?;
         match nearest(&self.0, Language::ALL.iter().flat_map(|language| language.names()).copied()) {
             Some(meant) => write!(f, ": did you mean `{meant}`?"),
             None => write!(
