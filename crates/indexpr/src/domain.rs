@@ -125,7 +125,18 @@ impl Domain {
         }
     }
 
-    /// A variable by its place; its only value, where it has but one.
+    /// A variable by its place; its only value, where it has but one. `None` for a place that no variable has.
+    ///
+    /// ```
+    /// use indexpr::{Divisions, Form, Index, Variable, cheapest};
+    ///
+    /// # let variables = [Variable::new("i", 0..12), Variable::new("j", 0..5)];
+    /// # let built = cheapest(&variables, &[12, 5], Divisions::Cheapest, |domain| {
+    /// let index = domain.variable(1)?;
+    /// # Some(Index::At(index))
+    /// # }).unwrap();
+    /// assert_eq!(built.quasi_affine().unwrap().value().unwrap().to_string(), "i1");
+    /// ```
     pub fn variable(&mut self, place: usize) -> Option<Form> {
         let Range { start, end } = self.ranges.get(place)?.clone();
         if end.checked_sub(1)? == start {
@@ -137,11 +148,36 @@ impl Domain {
 
     /// `floor(form / divisor)` wherever the conditions hold, for a divisor that is not 0: without a floor where the
     /// boundary test shows that it is affine, and else with as small a floor as can be.
+    ///
+    /// ```
+    /// use indexpr::{Divisions, Form, Index, Variable, cheapest};
+    ///
+    /// # let variables = [Variable::new("i", 0..12), Variable::new("j", 0..5)];
+    /// # let built = cheapest(&variables, &[12, 5], Divisions::Cheapest, |domain| {
+    /// // (5*i + j) // 5, with j in 0..5
+    /// let position = domain.variable(0)?.times(5)?.plus(1, &domain.variable(1)?)?;
+    /// let index = domain.quotient(&position, 5)?;
+    /// # Some(Index::At(index))
+    /// # }).unwrap();
+    /// assert_eq!(built.quasi_affine().unwrap().value().unwrap().to_string(), "i0");
+    /// ```
     pub fn quotient(&mut self, form: &Form, divisor: i64) -> Option<Form> {
         self.algebra.quotient(form, divisor, &mut self.context)
     }
 
     /// `form mod divisor`, as a term of its own unless it is affine; for a divisor of at least 2.
+    ///
+    /// ```
+    /// use indexpr::{Divisions, Form, Index, Variable, cheapest};
+    ///
+    /// # let variables = [Variable::new("i", 0..12), Variable::new("j", 0..5)];
+    /// # let built = cheapest(&variables, &[12, 5], Divisions::EveryRemainder, |domain| {
+    /// let i = domain.variable(0)?;
+    /// let index = domain.remainder(&i, 5)?;
+    /// # Some(Index::At(index))
+    /// # }).unwrap();
+    /// assert_eq!(built.quasi_affine().unwrap().value().unwrap().to_string(), "i0 - q0*5");
+    /// ```
     pub fn remainder(&mut self, form: &Form, divisor: i64) -> Option<Form> {
         match self.context.affine_quotient(form, divisor) {
             Some(above) => form.plus(-divisor, &above),
@@ -158,12 +194,28 @@ impl Domain {
         self.context.unwrapped(form, modulus, values.start, values.end)
     }
 
-    /// The same form with remainders in place of quotients, where that makes it shorter.
+    /// The same form with remainders in place of quotients, where that makes it shorter. Call it once for each sum that is
+    /// written as a whole.
     pub fn with_remainders(&mut self, form: Form) -> Option<Form> {
         self.algebra.with_remainders(form, &mut self.context)
     }
 
     /// Requires that a form lie in a half-open range; false when it never does. What follows may assume it.
+    ///
+    /// ```
+    /// use indexpr::{Divisions, Form, Index, Variable, cheapest};
+    ///
+    /// # let variables = [Variable::new("i", 0..12), Variable::new("j", 0..5)];
+    /// # let built = cheapest(&variables, &[12, 5], Divisions::Cheapest, |domain| {
+    /// let i = domain.variable(0)?;
+    /// if !domain.require(i.clone(), 0..4) {
+    ///     return Some(Index::Nowhere);
+    /// }
+    /// let index = domain.quotient(&i, 4)?; // 0, where i is below 4
+    /// # Some(Index::At(index))
+    /// # }).unwrap();
+    /// assert_eq!(built.quasi_affine().unwrap().value().unwrap().to_string(), "0");
+    /// ```
     pub fn require(&mut self, form: Form, values: Range<i64>) -> bool {
         let (low, high) = (i128::from(values.start), i128::from(values.end) - 1);
         let condition = Condition { form, low: Some(low), high: Some(high) }.normal();
@@ -230,7 +282,7 @@ impl Domain {
 }
 
 impl Built {
-    /// The index and its guard as expressions.
+    /// The index and its guard as expressions; see the example of [`cheapest`].
     pub fn code(&self) -> &IndexExpr {
         &self.code
     }

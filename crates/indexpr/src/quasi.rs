@@ -4,7 +4,12 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
-/// What a linear form is linear in.
+/// What a linear form is linear in. There will be no other kinds: whoever lowers a form may rely on these two.
+///
+/// ```
+/// use indexpr::{Linear, Term};
+/// assert_eq!(Linear::from(Term::Floor(2)).to_string(), "q2");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
     /// A variable, by its place: for an index expression the loop, outermost first.
@@ -79,6 +84,11 @@ pub struct QuasiAffine {
 
 impl Linear {
     /// A constant and multiples of terms, in any order; `None` when a coefficient leaves `i64`.
+    ///
+    /// ```
+    /// use indexpr::{Linear, Term};
+    /// assert_eq!(Linear::new(1, [(Term::Variable(0), i64::MAX), (Term::Variable(0), 1)]), None);
+    /// ```
     pub fn new(constant: i64, terms: impl IntoIterator<Item = (Term, i64)>) -> Option<Linear> {
         let mut form = Linear { constant, terms: SmallVec::new() };
         terms.into_iter().try_for_each(|(term, coefficient)| form.add(term, coefficient))?;
@@ -119,26 +129,51 @@ impl Linear {
     }
 
     /// A number.
+    ///
+    /// ```
+    /// use indexpr::{Linear, Term};
+    /// assert_eq!(Linear::constant_form(5).to_string(), "5");
+    /// ```
     pub fn constant_form(constant: i64) -> Linear {
         Linear { constant, terms: SmallVec::new() }
     }
 
     /// The constant.
+    ///
+    /// ```
+    /// use indexpr::{Linear, Term};
+    /// assert_eq!(Linear::from(Term::Variable(0)).constant(), 0);
+    /// ```
     pub fn constant(&self) -> i64 {
         self.constant
     }
 
     /// The terms and their coefficients, none of which is 0: variables in order, then floors in order.
+    ///
+    /// ```
+    /// use indexpr::{Linear, Term};
+    /// assert_eq!(Linear::from(Term::Variable(3)).terms(), [(Term::Variable(3), 1)]);
+    /// ```
     pub fn terms(&self) -> &[(Term, i64)] {
         &self.terms
     }
 
     /// By what a term is multiplied; 0 when it is not there.
+    ///
+    /// ```
+    /// use indexpr::{Linear, Term};
+    /// assert_eq!(Linear::from(Term::Variable(3)).coefficient(Term::Variable(0)), 0);
+    /// ```
     pub fn coefficient(&self, term: Term) -> i64 {
         self.terms.binary_search_by_key(&term, |(term, _)| *term).map_or(0, |at| self.terms[at].1)
     }
 
     /// The variables in it, but not those in its floors.
+    ///
+    /// ```
+    /// use indexpr::{Linear, Term};
+    /// assert!(Linear::from(Term::Variable(3)).variables().eq([3]));
+    /// ```
     pub fn variables(&self) -> impl Iterator<Item = usize> + '_ {
         self.terms.iter().filter_map(|(term, _)| if let Term::Variable(at) = term { Some(*at) } else { None })
     }
@@ -168,6 +203,11 @@ impl Linear {
     }
 
     /// Whether it has no floors in it: it is affine.
+    ///
+    /// ```
+    /// use indexpr::{Linear, Term};
+    /// assert!(!Linear::from(Term::Floor(0)).is_affine());
+    /// ```
     pub fn is_affine(&self) -> bool {
         // Floors come last.
         !matches!(self.terms.last(), Some((Term::Floor(_), _)))
@@ -217,7 +257,12 @@ impl fmt::Display for Linear {
 }
 
 impl Floor {
-    /// `floor(numerator / divisor)`.
+    /// `floor(numerator / divisor)`, for a divisor of at least 2.
+    ///
+    /// ```
+    /// use indexpr::{Floor, Term};
+    /// assert_eq!(Floor::new(Term::Variable(0).into(), 4).divisor, 4);
+    /// ```
     pub fn new(numerator: Linear, divisor: i64) -> Floor {
         Floor { numerator, divisor }
     }
@@ -225,6 +270,11 @@ impl Floor {
 
 impl Condition {
     /// The demand that a form lie between two bounds, both included.
+    ///
+    /// ```
+    /// use indexpr::{Condition, Term};
+    /// assert_eq!(Condition::new(Term::Variable(0).into(), Some(1), None).most, None);
+    /// ```
     pub fn new(form: Linear, least: Option<i64>, most: Option<i64>) -> Condition {
         Condition { form, least, most }
     }
@@ -245,6 +295,15 @@ impl QuasiAffine {
     /// A linear form under conditions. Floors may have earlier ones in them; `None` as the value says that the function
     /// is defined nowhere.
     ///
+    /// ```
+    /// use indexpr::{Floor, Linear, QuasiAffine, Term};
+    ///
+    /// // i // 4 * 8, without conditions.
+    /// let floors = vec![Floor::new(Term::Variable(0).into(), 4)];
+    /// let function = QuasiAffine::new(floors, Vec::new(), Linear::new(0, [(Term::Floor(0), 8)]));
+    /// assert_eq!(function.evaluate(&[9]), Some(16));
+    /// ```
+    ///
     /// # Panics
     /// A form with a floor that does not exist, a floor with itself or a later one in it, a divisor below 2.
     pub fn new(floors: Vec<Floor>, conditions: Vec<Condition>, value: Option<Linear>) -> QuasiAffine {
@@ -258,7 +317,7 @@ impl QuasiAffine {
         QuasiAffine { floors, conditions, value }
     }
 
-    /// The floors, each before those that are made of it.
+    /// The floors, each before those that are made of it; see the example of [`QuasiAffine`].
     pub fn floors(&self) -> &[Floor] {
         &self.floors
     }
@@ -270,6 +329,10 @@ impl QuasiAffine {
     }
 
     /// The value wherever all conditions hold; `None` when they never do.
+    ///
+    /// ```
+    /// assert!(indexpr::QuasiAffine::new(Vec::new(), Vec::new(), None).value().is_none());
+    /// ```
     pub fn value(&self) -> Option<&Linear> {
         self.value.as_ref()
     }
@@ -294,6 +357,16 @@ impl QuasiAffine {
     }
 
     /// Whether one of the floors in a form of this function, or in these floors, depends on a variable.
+    ///
+    /// ```
+    /// use indexpr::{Floor, Linear, QuasiAffine, Term};
+    ///
+    /// // i // 4 + j: the floor depends on i alone.
+    /// let floors = vec![Floor::new(Term::Variable(0).into(), 4)];
+    /// let value = Linear::new(0, [(Term::Floor(0), 1), (Term::Variable(1), 1)]).unwrap();
+    /// let function = QuasiAffine::new(floors, Vec::new(), Some(value.clone()));
+    /// assert!(function.floors_depend_on(&value, 0) && !function.floors_depend_on(&value, 1));
+    /// ```
     pub fn floors_depend_on(&self, form: &Linear, variable: usize) -> bool {
         let mut pending: Vec<&Linear> = vec![form];
         let mut seen = vec![false; self.floors.len()];
@@ -313,7 +386,14 @@ impl QuasiAffine {
         false
     }
 
-    /// The value at a point, one number per variable; `None` where a condition does not hold.
+    /// The value at a point, one number per variable; `None` where a condition does not hold. In `i128`: a form may leave
+    /// `i64` at a point outside of the ranges that it was found for.
+    ///
+    /// ```
+    /// use indexpr::{QuasiAffine, Term};
+    /// let function = QuasiAffine::new(Vec::new(), Vec::new(), Some(Term::Variable(0).into()));
+    /// assert_eq!(function.evaluate(&[7]), Some(7));
+    /// ```
     ///
     /// # Panics
     /// A point of fewer numbers than there are variables.

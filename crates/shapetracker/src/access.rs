@@ -60,11 +60,23 @@ pub struct AffineMap {
 
 impl AffineMap {
     /// How far the address moves per step, for each axis.
+    ///
+    /// ```
+    /// let map = shapetracker::ShapeTracker::contiguous([3, 2])?.access()?.affine().unwrap();
+    /// assert_eq!(map.strides(), [2, 1]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn strides(&self) -> &[i64] {
         &self.strides
     }
 
     /// The address at index 0, 0, .., whether or not there is an element.
+    ///
+    /// ```
+    /// let map = shapetracker::ShapeTracker::contiguous([3])?.pad([(2, 0)])?.access()?.affine().unwrap();
+    /// assert_eq!(map.offset(), -2);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn offset(&self) -> i64 {
         self.offset
     }
