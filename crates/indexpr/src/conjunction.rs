@@ -7,8 +7,7 @@
 use smallvec::SmallVec;
 
 use crate::algebra::Algebra;
-use crate::atoms::Condition;
-use crate::atoms::Kind;
+use crate::atoms::{Condition, Kind};
 use crate::context::{Context, Truth};
 use crate::form::Form;
 

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use crate::algebra::{Algebra, Remainders, Style};
-use crate::atoms::Condition;
-use crate::atoms::Kind;
+use crate::atoms::{Condition, Kind};
 use crate::conjunction::minimize;
 use crate::context::{Context, Truth};
 use crate::emit::{Root, emit};

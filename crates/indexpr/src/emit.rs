@@ -12,8 +12,7 @@
 use smallvec::SmallVec;
 
 use crate::algebra::{Algebra, Taken, reduce};
-use crate::atoms::Condition;
-use crate::atoms::Kind;
+use crate::atoms::{Condition, Kind};
 use crate::error::Error;
 use crate::form::{Atom, Form, Terms};
 use crate::graph::{Binary, Expr, Graph};

@@ -130,7 +130,7 @@ pub(crate) enum Reason {
     NotANumber,
     #[error("a condition is needed here, not a number")]
     NotACondition,
-    #[error("takes one value a variable: the graph has {variables} but {given} {} given", were(*.given))]
+    #[error("takes one value per variable: the graph has {variables} but {given} {} given", were(*.given))]
     ValueCount { variables: usize, given: usize },
     #[error("the columns must be of one length: the first has {len} values, another one {given}")]
     ColumnLength { len: usize, given: usize },

@@ -156,7 +156,7 @@ impl Graph {
         Ok(pieces)
     }
 
-    /// The smallest and the largest number that code for these expressions computes, on the way and in the end; (0, 0)
+    /// The smallest and the largest number that code for these expressions computes, intermediate values included; (0, 0)
     /// where it computes none. What only constants are made of is no part of the code. Its [`bits`](crate::int::bits) are
     /// those of the code of [`Graph::code`] and [`IndexExpr::code`](crate::IndexExpr::code).
     ///
@@ -166,13 +166,13 @@ impl Graph {
     /// let mut graph = Graph::new();
     /// graph.variable("x", 0..8)?;
     /// let expr = graph.parse("(x * 100 - 50) // 25", Syntax::Python)?;
-    /// assert_eq!(graph.values_on_the_way(&[expr]), (-50, 700));
+    /// assert_eq!(graph.value_range(&[expr]), (-50, 700));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Panics
     /// An expression that is not of the graph.
-    pub fn values_on_the_way(&self, of: &[Expr]) -> (i64, i64) {
+    pub fn value_range(&self, of: &[Expr]) -> (i64, i64) {
         let numbers = crate::constants::parts(self, of).into_iter().filter(|part| !self.is_condition(*part));
         let ranges = numbers.map(|part| self.range(part));
         ranges.reduce(|(low, high), range| (low.min(range.0), high.max(range.1))).unwrap_or((0, 0))

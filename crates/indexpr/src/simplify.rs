@@ -7,8 +7,7 @@
 //! writes the forms as cheaply as it knows how, and the result is kept only if it is no dearer than what was given.
 
 use crate::algebra::{Algebra, Style};
-use crate::atoms::Condition;
-use crate::atoms::Kind;
+use crate::atoms::{Condition, Kind};
 use crate::conjunction::minimize;
 use crate::context::{Context, Truth};
 use crate::domain::export;

@@ -494,7 +494,7 @@ fn values_are_refused_where_there_are_too_many() {
     );
     assert_eq!(
         graph.evaluate(x, &[1]).unwrap_err().to_string(),
-        "evaluate: takes one value a variable: the graph has 2 but 1 was given",
+        "evaluate: takes one value per variable: the graph has 2 but 1 was given",
     );
     assert_eq!(
         graph.evaluate_columns(&[x], &[&[1], &[1, 2]]).unwrap_err().to_string(),

@@ -42,7 +42,7 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
     let expr = tracker.index_expr()?;
     let code = if args.kernel { expr.kernel(args.lang)? } else { expr.code(args.lang)? };
     let (graph, parts) = (expr.graph(), [expr.index(), expr.valid()]);
-    let mut values = graph.values_on_the_way(&parts);
+    let mut values = graph.value_range(&parts);
     if args.kernel {
         // A kernel has a loop counter for the elements, too.
         values.1 = values.1.max(tracker.numel());

@@ -68,7 +68,7 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         None => text(simple)? + "\n",
     };
     let cost = |of: &[Expr]| Document::from(graph.cost(of));
-    let (range, values) = (graph.range(simple), graph.values_on_the_way(&after));
+    let (range, values) = (graph.range(simple), graph.value_range(&after));
     let json = json!({
         "expression": text(expr).ok(),
         "simplified": text(simple).ok(),

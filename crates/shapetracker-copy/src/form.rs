@@ -14,7 +14,7 @@ pub(crate) struct Condition {
     pub(crate) range: Range<i64>,
 }
 
-/// How a tracker is read: the address of an element, wherever all conditions hold. A plan changes it on the way: the axes
+/// How a tracker is read: the address of an element, wherever all conditions hold. A plan changes it: the axes
 /// that are moved along leave the address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Access {

@@ -255,7 +255,7 @@ impl View {
     /// Each axis reversed whose entry is true.
     fn flip(&self, py: Python<'_>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
         const OP: &str = "flip";
-        let mismatch = || PyTypeError::new_err(format!("{OP}: takes one boolean an axis, not {}", described(arg)));
+        let mismatch = || PyTypeError::new_err(format!("{OP}: takes one boolean per axis, not {}", described(arg)));
         let (mut axes, mut given) = (Dims::new(), 0);
         for reversed in arg.try_iter().map_err(|_| mismatch())? {
             if reversed?.is_truthy()? {
@@ -265,7 +265,7 @@ impl View {
         }
         let rank = self.exact.rank();
         if given != rank as i64 {
-            let sentence = format!("{OP}: takes one boolean an axis: the view has {rank}, but {given} were given");
+            let sentence = format!("{OP}: takes one boolean per axis: the view has {rank}, but {given} were given");
             return Err(refused(py, sentence));
         }
         made(py, self.exact.flip(axes))

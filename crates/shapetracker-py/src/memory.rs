@@ -23,7 +23,7 @@ pub(crate) struct Layout {
     /// Bytes an element.
     pub(crate) width: i64,
     pub(crate) shape: Dims,
-    /// For each axis how many bytes a step moves; one number an axis.
+    /// How many bytes a step moves, for each axis.
     pub(crate) strides: Dims,
     /// From the lowest byte of an element to the element at index zero.
     pub(crate) start: i64,

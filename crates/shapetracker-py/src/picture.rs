@@ -107,7 +107,7 @@ impl Why {
     }
 }
 
-/// What is to be said below a picture.
+/// The sentences below a picture.
 fn notes(tracker: &ShapeTracker, sheet: &Sheet, why: &Why) -> Vec<String> {
     let views = tracker.views().len();
     let more = (views > VIEWS).then(|| format!("Views {VIEWS} to {} are not listed.", views - 1));

@@ -45,7 +45,7 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
             _ => json("unknown"),
         }
     };
-    let values = graph.values_on_the_way(&[index, valid]);
+    let values = graph.value_range(&[index, valid]);
     let note = format!("the expression has {} parts, which are not listed", parts.len());
     object! {
         "nodes": if listed { parts.iter().map(node).collect() } else { Value::List(Vec::new()) },

@@ -234,7 +234,7 @@ impl ShapeTracker {
     /// ```
     ///
     /// # Errors
-    /// A value on the way that can leave `i64`.
+    /// An intermediate value that can leave `i64`.
     pub fn access(&self) -> Result<Access, Error> {
         if let Some(view) = self.as_view() {
             return Ok(Access::of_view(view));
@@ -274,7 +274,7 @@ impl ShapeTracker {
     /// ```
     ///
     /// # Errors
-    /// A value on the way that can leave `i64`.
+    /// An intermediate value that can leave `i64`.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
         let code = match self.built() {
             Some(built) => built.into_code(),
@@ -314,7 +314,7 @@ impl ShapeTracker {
     }
 
     /// The expressions as the views define them, with nothing put into anything: what is left where all else leaves
-    /// `i64` on the way.
+    /// `i64`.
     fn plain_expr(&self) -> Option<IndexExpr> {
         let mut graph = Graph::new();
         let mut valid = graph.bool(true);
@@ -374,7 +374,7 @@ impl ShapeTracker {
     }
 }
 
-/// The address through all views, from the last one down to memory, with every mask on the way required. If the address
+/// The address through all views, from the last one down to memory, with every mask required. If the address
 /// is known to be affine, the views only give the conditions.
 fn through(domain: &mut Domain, views: &[View], affine: Option<&Affine>) -> Option<Index> {
     if views.iter().any(View::is_empty) {

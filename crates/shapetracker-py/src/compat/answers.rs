@@ -1,4 +1,4 @@
-//! Strides and masked axes of a stack, answered in no time: tinygrad asks for them all the time.
+//! Strides and masked axes of a stack, answered in microseconds: tinygrad asks for them at every step.
 //!
 //! The exact questions can take long for stacks with masks. The access to an element, as linear forms, shows most strides,
 //! and its expression proves others; its conditions show which axes cannot be masked, and a look at some elements shows

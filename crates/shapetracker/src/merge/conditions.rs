@@ -103,7 +103,7 @@ pub fn conditions(shape: impl AsRef<[i64]>, later: &View) -> Result<Conditions, 
         weight *= shape[axis];
         weights.push(weight);
     }
-    // Everything is said in terms of the jumps over the boundaries: what a carry adds to the address.
+    // Everything is written in terms of the jumps over the boundaries: what a carry adds to the address.
     let mut unlike = UnlikeFirst { first: Vec::new(), rows: Rows { width: weights.len(), rows: Vec::new() } };
     let space = IndexBox::of(later);
     let mut work = Work::new();

@@ -83,7 +83,7 @@ pub struct Chain {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChainStart {
-    /// Nothing is said: the base shape is known from elsewhere.
+    /// No start is given: the base shape is known from elsewhere.
     Nothing,
     /// A base shape, contiguous in memory.
     Shape(Dims),
