@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use shapetracker::expr::{Expr, Graph, Syntax};
+use shapetracker::expr::{ErrorKind, Expr, Graph, Syntax};
 use shapetracker::{AddressRun, Chain, Dims, MAX_RANK, ShapeTracker, ravel_index, unravel_index};
 
 use crate::expression;
@@ -252,18 +252,6 @@ fn declare(graph: &mut Graph, variable: &Value, row: usize) -> Result<Range<i64>
         return Err(Fault::new("too_many_axes", format!("more than {MAX_RANK} variables")));
     }
     let name = variable.text("name")?.trim();
-    let letters = |c: char| c.is_alphanumeric() || c == '_';
-    if name.is_empty() || name.starts_with(|c: char| c.is_numeric()) || !name.chars().all(letters) {
-        let message = "a variable has a name of letters, digits and underscores that does not begin with a digit";
-        return Err(Fault::new("syntax", message));
-    }
-    const KEYWORDS: [&str; 9] = ["and", "or", "not", "if", "else", "min", "max", "True", "False"];
-    if KEYWORDS.contains(&name) {
-        return Err(Fault::new(
-            "syntax",
-            format!("`{name}` means something in an expression and cannot be a variable"),
-        ));
-    }
     if graph.variables().iter().any(|known| known.name == name) {
         return Err(Fault::new("ranges_differ", format!("there is a variable `{name}` already")));
     }
@@ -272,7 +260,9 @@ fn declare(graph: &mut Graph, variable: &Value, row: usize) -> Result<Range<i64>
         variable.number(field).map_err(|_| Fault::new("syntax", message))
     };
     let range = bound("begin")?..bound("end")?;
-    graph.variable(name, range.clone())?;
+    let made = graph.variable(name, range.clone());
+    // What names there can be is the library's matter; that it is a matter of syntax is what the page knows.
+    made.map_err(|err| if err.kind() == ErrorKind::Name { Fault::new("syntax", err.reason()) } else { err.into() })?;
     Ok(range)
 }
 
