@@ -302,7 +302,8 @@ impl Built {
         let Some((index, tests)) = &self.guarded else {
             return Some(QuasiAffine::new(Vec::new(), Vec::new(), None));
         };
-        let conditions = tests.iter().filter_map(|test| match self.algebra.kind(*test) {
+        // What was required last comes first: for a stack of layouts, the outer axes before the inner ones.
+        let conditions = tests.iter().rev().filter_map(|test| match self.algebra.kind(*test) {
             Kind::Test(condition) => Some(condition),
             _ => None,
         });
