@@ -53,6 +53,7 @@ mod notation;
 mod operation;
 mod per_axis;
 mod queries;
+mod questions;
 mod readers;
 #[cfg(feature = "serde")]
 mod serde;

@@ -4,8 +4,8 @@ use crate::coverage::has_nested_strides;
 use crate::error::{Error, Fault};
 use crate::merge::stack::Stacked;
 use crate::merge::{Unanswered, Undecided, Unmerged, equation::Work};
-use crate::shape::{resolve_axis, unravel};
-use crate::{Dims, ShapeTracker, View};
+use crate::shape::resolve_axis;
+use crate::{Dims, ShapeTracker, View, questions};
 
 /// # Queries
 ///
@@ -74,7 +74,7 @@ impl ShapeTracker {
     pub fn address_range(&self) -> Result<Option<(i64, i64)>, Undecided> {
         match self.as_view() {
             Some(view) => Ok(view.address_range()),
-            None => self.stacked(None, |stack| stack.address_range(&mut Work::new()).map_err(Into::into)),
+            None => questions::address_range(self),
         }
     }
 
@@ -119,9 +119,7 @@ impl ShapeTracker {
     pub fn real_strides(&self) -> Result<Vec<Option<i64>>, Undecided> {
         match self.as_view() {
             Some(view) => Ok(view.strides().iter().map(|&stride| Some(stride)).collect()),
-            None => self.stacked(vec![Some(0); self.rank()], |stack| {
-                (0..self.rank()).map(|axis| Ok(stack.stride(axis, &mut Work::new())?)).collect()
-            }),
+            None => questions::real_strides(self),
         }
     }
 
@@ -157,7 +155,7 @@ impl ShapeTracker {
         let axis = resolve_axis("axis_is_masked", axis, self.rank())?;
         match self.as_view() {
             Some(view) => Ok(!view.is_empty() && view.range(axis) != (0, view.shape()[axis])),
-            None => self.stacked(false, |stack| Ok(stack.is_masked(axis, &mut Work::new())?)),
+            None => Ok(questions::axis_is_masked(self, axis)?),
         }
     }
 
@@ -188,7 +186,11 @@ impl ShapeTracker {
         if self.views().len() > 1 && self.views().iter().all(is_injective) {
             return Ok(None);
         }
-        self.stacked(None, |stack| stack.collision(&mut Work::new()).map_err(Into::into))
+        if self.views().len() > 1 {
+            return questions::collision(self);
+        }
+        let Some(stack) = Stacked::of(self.views()) else { return Ok(None) };
+        Ok(stack.collision(&mut Work::new())?)
     }
 
     /// An index at which two trackers of one shape differ: only one is valid there, or they read different addresses.
@@ -214,25 +216,7 @@ impl ShapeTracker {
         if self == other {
             return Ok(None);
         }
-        let some_valid = |stack: &Stacked<'_>| stack.some_valid(&mut Work::new());
-        match (Stacked::of(self.views()), Stacked::of(other.views())) {
-            (None, None) => Ok(None),
-            (Some(stack), None) | (None, Some(stack)) => Ok(some_valid(&stack)?),
-            (Some(a), Some(b)) => {
-                // A few elements nearly always tell trackers apart that are not the same.
-                let few = (0..64).map(|k| (i128::from(self.numel()) * k / 64) as i64);
-                let differs = |index: &Dims| self.address(index) != other.address(index);
-                if let Some(index) = few.map(|position| unravel(position, self.shape())).find(differs) {
-                    return Ok(Some(index));
-                }
-                Ok(a.difference(&b, &mut Work::new())?)
-            }
-        }
-    }
-
-    /// Answers from the digits of the stack, or with what holds when a view has nothing valid.
-    fn stacked<T, E>(&self, nothing: T, answer: impl FnOnce(Stacked<'_>) -> Result<T, E>) -> Result<T, E> {
-        Stacked::of(self.views()).map_or(Ok(nothing), answer)
+        Ok(questions::difference(self, other)?)
     }
 }
 

@@ -39,9 +39,14 @@ impl ShapeTracker {
     /// strides. Where every stride is longer than all that the later ones add up to, that leaves one entry per axis. The
     /// work limit is 2^21 entries and 2^8 more for each reader.
     pub fn readers(&self, address: i64) -> Readers<'_> {
+        self.readers_within(address, MOST_STEPS)
+    }
+
+    /// [`ShapeTracker::readers`] under another work limit.
+    pub(crate) fn readers_within(&self, address: i64, steps: usize) -> Readers<'_> {
         let levels: Vec<Level<'_>> = self.views().iter().map(Level::of).collect();
         let indices = levels.iter().map(|level| Dims::from_elem(0, level.axes.len())).collect();
-        let mut readers = Readers { levels, indices, tried: Vec::new(), steps: MOST_STEPS, found: false };
+        let mut readers = Readers { levels, indices, tried: Vec::new(), steps, found: false };
         // What a view without valid elements reads, no element reads through it.
         if !self.views().iter().any(View::is_empty) {
             readers.enter(0, address.into());

@@ -187,9 +187,14 @@ impl ShapeTracker {
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn runs(&self) -> impl Iterator<Item = AddressRun> + use<> {
-        let mut rows = Rows::of(self.views());
-        iter::from_fn(move || rows.next())
+        runs_of(self.views())
     }
+}
+
+/// [`ShapeTracker::runs`] of a stack of views that fit together, which need not be the fewest.
+pub(crate) fn runs_of(views: &[View]) -> impl Iterator<Item = AddressRun> + use<> {
+    let mut rows = Rows::of(views);
+    iter::from_fn(move || rows.next())
 }
 
 /// The rows of the last view of a stack, and how far they have been walked.

@@ -25,6 +25,7 @@ pub(crate) struct Indexed {
 
 /// A line of `chains.jsonl`.
 pub(crate) struct Chain {
+    pub(crate) id: String,
     pub(crate) base: Dims,
     pub(crate) ops: Vec<Movement>,
 }
@@ -54,7 +55,8 @@ pub(crate) fn pairs() -> Vec<Pair> {
 pub(crate) fn chains() -> Vec<Chain> {
     let chain = |line: &Value| {
         let ops = line["ops"].as_array()?.iter().map(movement).collect::<Option<_>>()?;
-        let chain = Chain { base: numbers(&line["base"])?, ops };
+        let id = line["id"].as_str()?.to_owned();
+        let chain = Chain { id, base: numbers(&line["base"])?, ops };
         chain.run().is_some().then_some(chain)
     };
     lines("chains").iter().filter_map(chain).collect()

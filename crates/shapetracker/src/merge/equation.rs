@@ -40,6 +40,11 @@ impl Work {
         Work(300_000)
     }
 
+    /// A limit of some hundredths of a second, for a question that looking at elements did not answer.
+    pub(crate) fn for_a_question() -> Work {
+        Work(20_000)
+    }
+
     /// A limit of a few milliseconds.
     pub(crate) fn a_little() -> Work {
         Work(2_000)

@@ -1,0 +1,125 @@
+//! A few valid elements of a stack, and the lines through them.
+
+use crate::merge::equation::Work;
+use crate::merge::stack::Stacked;
+use crate::shape::{scattered, unravel};
+use crate::walk::AddressLines;
+use crate::{AddressRun, Dims, ShapeTracker};
+
+/// How many elements are looked at, and how many valid ones are kept of them.
+const LOOKED_AT: usize = 48;
+const KEPT: usize = 12;
+/// How many runs of a line are looked at, in each direction from its element.
+const RUNS: usize = 48;
+/// How many entries may be tried to find who reads an address.
+const STEPS: usize = 1 << 9;
+
+/// Some valid elements, found by chance, from memory upwards, or by an equation; none only if nothing is valid or the
+/// equation was too hard.
+pub(super) struct Sample<'a> {
+    st: &'a ShapeTracker,
+    lines: AddressLines<'a>,
+    points: Vec<Dims>,
+}
+
+/// What the elements on a line along an axis show, as far as they are looked at.
+#[derive(Default)]
+pub(super) struct Line {
+    /// Two of its steps move the address by different amounts per index.
+    pub(super) uneven: bool,
+    /// How far the address moves per index, where two elements are valid.
+    pub(super) stride: Option<i64>,
+    /// Some element of it is masked.
+    pub(super) masked: bool,
+}
+
+impl<'a> Sample<'a> {
+    pub(super) fn of(st: &'a ShapeTracker) -> Sample<'a> {
+        let last = st.last();
+        // In the box of the last view's mask, without which nothing is valid.
+        let ranges: Vec<(i64, i64)> = (0..st.rank()).map(|axis| last.range(axis)).collect();
+        let sizes: Dims = ranges.iter().map(|(begin, end)| end - begin).collect();
+        let inside = |position| {
+            let mut index = unravel(position, &sizes);
+            index.iter_mut().zip(&ranges).for_each(|(i, (begin, _))| *i += begin);
+            index
+        };
+        let is_valid = |index: &Dims| st.address(index).is_some();
+        let numel: i64 = sizes.iter().product();
+        let mut points: Vec<Dims> = scattered(numel).take(LOOKED_AT).map(inside).filter(is_valid).take(KEPT).collect();
+        if points.len() < KEPT / 2 {
+            // Most of the box is masked. What lies in memory is read by somebody, unless it was cut off.
+            let below = &st.views()[0];
+            let sizes: Dims = (0..below.rank()).map(|axis| below.range(axis).1 - below.range(axis).0).collect();
+            for position in scattered(sizes.iter().product()).take(KEPT) {
+                let mut index = unravel(position, &sizes);
+                index.iter_mut().enumerate().for_each(|(axis, i)| *i += below.range(axis).0);
+                points.extend(below.address(&index).and_then(|address| readers(st, address, 1).next()));
+            }
+        }
+        if points.is_empty()
+            && let Some(stack) = Stacked::of(st.views())
+        {
+            points.extend(stack.some_valid(&mut Work::a_little()).ok().flatten());
+        }
+        points.dedup();
+        Sample { st, lines: AddressLines::of(st, 0), points }
+    }
+
+    /// One of the elements.
+    pub(super) fn point(&self) -> Option<&Dims> {
+        self.points.first()
+    }
+
+    /// All of them.
+    pub(super) fn points(&self) -> &[Dims] {
+        &self.points
+    }
+
+    /// The lines along an axis through the elements.
+    pub(super) fn lines(&self, axis: usize) -> impl Iterator<Item = Line> + '_ {
+        self.points.iter().filter_map(move |point| Some(self.line(point, self.st.address(point)?, axis)))
+    }
+
+    /// The line along an axis through an element: from it upwards, and from it downwards.
+    fn line(&self, point: &Dims, address: i64, axis: usize) -> Line {
+        let (here, size) = (point[axis], self.st.shape()[axis]);
+        let mut line = Line::default();
+        for (step, count) in [(1, size - here), (-1, here + 1)] {
+            let mut apart = 0i64; // from the element, in indices
+            for run in self.lines.follow(point, axis as i64, step, count).take(RUNS) {
+                match run {
+                    AddressRun::Masked { .. } => line.masked = true,
+                    AddressRun::Valid { first, step: moved, count } => {
+                        line.meet(i128::from(first) - i128::from(address), apart * step);
+                        if count > 1 {
+                            line.meet(i128::from(moved), step);
+                        }
+                    }
+                }
+                apart += run.count();
+            }
+        }
+        line
+    }
+}
+
+impl Line {
+    /// Takes up that the address moves by so much over so many indices.
+    fn meet(&mut self, moved: i128, apart: i64) {
+        if apart == 0 {
+            return;
+        }
+        let apart = i128::from(apart);
+        // A stride is a whole number; that of two valid elements fits unless the address leaps across all of `i64`.
+        match i64::try_from(moved / apart) {
+            Ok(stride) if moved % apart == 0 => self.uneven |= *self.stride.get_or_insert(stride) != stride,
+            _ => self.uneven = true,
+        }
+    }
+}
+
+/// Up to so many elements that read an address, as far as they are found at once.
+pub(super) fn readers(st: &ShapeTracker, address: i64, most: usize) -> impl Iterator<Item = Dims> + '_ {
+    st.readers_within(address, STEPS).map_while(Result::ok).take(most)
+}
