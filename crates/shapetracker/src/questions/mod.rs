@@ -17,7 +17,7 @@ mod sample;
 mod table;
 
 use parts::Parts;
-use sample::Sample;
+use sample::{Line, Sample};
 use table::Table;
 
 use crate::merge::Undecided;
@@ -35,22 +35,24 @@ pub(crate) fn real_strides(st: &ShapeTracker) -> Result<Vec<Option<i64>>, Undeci
     let Some(stack) = Stacked::of(st.views()) else { return Ok(vec![Some(0); st.rank()]) };
     let sample = Sample::of(st);
     let mut seen: Vec<Option<i64>> = vec![None; st.rank()];
+    let mut uneven = |axis: usize, line: Line| {
+        line.uneven || line.stride.is_some_and(|stride| *seen[axis].get_or_insert(stride) != stride)
+    };
     for axis in open(&answers) {
-        let mut lines = sample.lines(axis);
-        let uneven = lines
-            .any(|line| line.uneven || line.stride.is_some_and(|stride| *seen[axis].get_or_insert(stride) != stride));
-        if uneven {
+        if sample.lines(axis).any(|line| uneven(axis, line)) {
             answers[axis] = Some(None);
         }
     }
     if let (Some(point), false) = (sample.point(), open(&answers).next().is_none()) {
         let parts = Parts::of(st);
         for axis in open(&answers) {
-            // Where no floor depends on the axis its coefficient is the stride, if there is a step at all.
-            answers[axis] = match (parts.stride(axis), seen[axis]) {
-                (Some(stride), Some(_)) => Some(Some(stride)),
-                _ => None,
-            };
+            if parts.stride(axis).is_none() && sample.lines_at_changes(axis).any(|line| uneven(axis, line)) {
+                answers[axis] = Some(None);
+            }
+        }
+        for axis in open(&answers) {
+            // Where no floor depends on the axis its coefficient is the stride, if there is a step at all; else it is 0.
+            answers[axis] = parts.stride(axis).filter(|&stride| stride == 0 || seen[axis].is_some()).map(Some);
         }
         for part in 0..parts.count() {
             let axes: Vec<usize> = open(&answers).filter(|&axis| parts.part(axis) == part).collect();
@@ -94,6 +96,9 @@ pub(crate) fn axis_is_masked(st: &ShapeTracker, axis: usize) -> Result<bool, Und
         let parts = Parts::of(st);
         if parts.is_unguarded(axis) {
             return Ok(false);
+        }
+        if sample.lines_at_changes(axis).any(|line| line.masked) {
+            return Ok(true);
         }
         if let Some(table) = Table::of(st, &parts.elements(parts.part(axis), point)) {
             return Ok(table.is_masked(axis));
@@ -150,6 +155,9 @@ fn walked_range(st: &ShapeTracker, elements: &[(i64, i64)]) -> Option<(i64, i64)
 pub(crate) fn collision(st: &ShapeTracker) -> Result<Option<[Dims; 2]>, Undecided> {
     let Some(stack) = Stacked::of(st.views()) else { return Ok(None) };
     let sample = Sample::of(st);
+    if let Some(twins) = (0..st.rank()).flat_map(|axis| sample.lines(axis)).find_map(|line| line.twins) {
+        return Ok(Some(twins));
+    }
     for point in sample.points() {
         let Some(address) = st.address(point) else { continue };
         if let Some(other) = sample::readers(st, address, 2).find(|reader| reader != point) {
@@ -202,12 +210,11 @@ pub(crate) fn difference(a: &ShapeTracker, b: &ShapeTracker) -> Result<Option<Di
     };
     // An index at which both have the same address: otherwise it would be a difference.
     if let Some(point) = samples.iter().find_map(Sample::point) {
-        if let (Ok(one), Ok(other)) = (a.access(), b.access())
-            && one == other
-        {
+        let [one, other] = [a, b].map(Parts::of);
+        if one.access().is_some() && one.access() == other.access() {
             return Ok(None);
         }
-        let parts = Parts::of(a).joined(&Parts::of(b));
+        let parts = one.joined(&other);
         let mut compared = true;
         for part in 0..parts.count() {
             let elements = parts.elements(part, point);

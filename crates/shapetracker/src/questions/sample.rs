@@ -1,5 +1,7 @@
 //! A few valid elements of a stack, and the lines through them.
 
+use smallvec::SmallVec;
+
 use crate::merge::equation::Work;
 use crate::merge::stack::Stacked;
 use crate::shape::{scattered, unravel};
@@ -9,8 +11,8 @@ use crate::{AddressRun, Dims, ShapeTracker};
 /// How many elements are looked at, and how many valid ones are kept of them.
 const LOOKED_AT: usize = 48;
 const KEPT: usize = 12;
-/// How many runs of a line are looked at, in each direction from its element.
-const RUNS: usize = 48;
+/// How many runs of a line are looked at, from its element and from its ends.
+const RUNS: usize = 32;
 /// How many entries may be tried to find who reads an address.
 const STEPS: usize = 1 << 9;
 
@@ -31,6 +33,8 @@ pub(super) struct Line {
     pub(super) stride: Option<i64>,
     /// Some element of it is masked.
     pub(super) masked: bool,
+    /// Two elements of it that read one address.
+    pub(super) twins: Option<[Dims; 2]>,
 }
 
 impl<'a> Sample<'a> {
@@ -78,29 +82,82 @@ impl<'a> Sample<'a> {
 
     /// The lines along an axis through the elements.
     pub(super) fn lines(&self, axis: usize) -> impl Iterator<Item = Line> + '_ {
-        self.points.iter().filter_map(move |point| Some(self.line(point, self.st.address(point)?, axis)))
+        self.points.iter().filter_map(move |point| self.line(point, axis))
     }
 
-    /// The line along an axis through an element: from it upwards, and from it downwards.
-    fn line(&self, point: &Dims, address: i64, axis: usize) -> Line {
-        let (here, size) = (point[axis], self.st.shape()[axis]);
+    /// The lines along an axis through elements next to where something changes on another line: where a mask begins, or
+    /// the address leaps. They show what is rare.
+    pub(super) fn lines_at_changes(&self, axis: usize) -> impl Iterator<Item = Line> + '_ {
+        let others = (0..self.st.rank()).filter(move |other| *other != axis);
+        let few = &self.points[..self.points.len().min(4)];
+        let changes = others.flat_map(move |other| few.iter().flat_map(move |point| self.changes(point, other)));
+        changes.filter_map(move |point| self.line(&point, axis))
+    }
+
+    /// The valid elements at the ends of the first runs of a line, upwards and downwards from an element.
+    fn changes(&self, point: &Dims, axis: usize) -> impl Iterator<Item = Dims> + '_ {
+        let ends = self.ways(point[axis], axis).into_iter().take(2).flat_map(|(from, to)| {
+            let (mut at, mut ends) = (from, SmallVec::<[i64; 8]>::new());
+            for run in self.run(point, axis, from, to).take(4) {
+                let step = if from <= to { run.count() } else { -run.count() };
+                if let AddressRun::Valid { .. } = run {
+                    ends.extend([at, at + step - step.signum()]);
+                }
+                at += step;
+            }
+            ends
+        });
+        let mut ends: SmallVec<[i64; 16]> = ends.filter(|&end| end != point[axis]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let point = point.clone();
+        ends.into_iter().map(move |end| {
+            let mut point = point.clone();
+            point[axis] = end;
+            point
+        })
+    }
+
+    /// From where to where a line is followed: from an element upwards and downwards, and from both ends to it.
+    fn ways(&self, here: i64, axis: usize) -> [(i64, i64); 4] {
+        let last = self.st.shape()[axis] - 1;
+        [(here, last), (here, 0), (0, here), (last, here)]
+    }
+
+    /// The runs of the line through an element from one index on its axis to another.
+    fn run(&self, point: &Dims, axis: usize, from: i64, to: i64) -> impl Iterator<Item = AddressRun> + '_ {
+        let mut start = point.clone();
+        start[axis] = from;
+        self.lines.follow(&start, axis as i64, if from <= to { 1 } else { -1 }, (to - from).abs() + 1).take(RUNS)
+    }
+
+    /// The line along an axis through an element.
+    fn line(&self, point: &Dims, axis: usize) -> Option<Line> {
+        let (here, address) = (point[axis], self.st.address(point)?);
         let mut line = Line::default();
-        for (step, count) in [(1, size - here), (-1, here + 1)] {
-            let mut apart = 0i64; // from the element, in indices
-            for run in self.lines.follow(point, axis as i64, step, count).take(RUNS) {
+        for (from, to) in self.ways(here, axis) {
+            let step = if from <= to { 1 } else { -1 };
+            let mut at = from;
+            for run in self.run(point, axis, from, to) {
                 match run {
                     AddressRun::Masked { .. } => line.masked = true,
                     AddressRun::Valid { first, step: moved, count } => {
-                        line.meet(i128::from(first) - i128::from(address), apart * step);
+                        line.meet(i128::from(first) - i128::from(address), at - here);
                         if count > 1 {
                             line.meet(i128::from(moved), step);
                         }
+                        let twin = if at == here { at + step } else { at };
+                        if first == address && (at != here || (count > 1 && moved == 0)) {
+                            let mut other = point.clone();
+                            other[axis] = twin;
+                            line.twins = Some([point.clone(), other]);
+                        }
                     }
                 }
-                apart += run.count();
+                at += step * run.count();
             }
         }
-        line
+        Some(line)
     }
 }
 
