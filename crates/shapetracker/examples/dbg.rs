@@ -18,6 +18,9 @@ fn main() {
         println!("cond {:?} <= {} <= {:?}", c.least, c.form, c.most);
     }
     println!("{:?}", st.real_strides());
+    for a in 0..st.rank() as i64 {
+        println!("{a} {:?}", st.axis_is_masked(a));
+    }
     type F = fn(&ShapeTracker);
     let qs: [(&str, F); 7] = [
         ("access", |s| {

@@ -97,10 +97,15 @@ pub fn ravel_index(index: &[i64], shape: impl AsRef<[i64]>) -> Option<i64> {
 /// assert_eq!(scattered(0).next(), None);
 /// ```
 pub fn scattered(numel: i64) -> impl Iterator<Item = i64> {
-    // Multiples of the golden ratio's fraction of 2^64 are spread evenly and hit no regular pattern (Knuth's Fibonacci
-    // hashing).
+    // The output function of SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014) over a
+    // Weyl sequence. The sequence alone would step through the axes of a shape in as regular a pattern as its sizes have.
     let count = u64::try_from(numel).unwrap_or(0);
-    let hashed = (1..).map(move |k: u64| k.wrapping_mul(0x9e37_79b9_7f4a_7c15) % count.max(1));
+    let hashed = (1..).map(move |k: u64| {
+        let z = k.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((u128::from(z ^ (z >> 31)) * u128::from(count)) >> 64) as u64
+    });
     let all = [0, count.saturating_sub(1)].into_iter().chain(hashed).map(|position| position as i64);
     all.take(if count == 0 { 0 } else { usize::MAX })
 }

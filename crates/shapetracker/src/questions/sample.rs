@@ -12,7 +12,9 @@ use crate::{AddressRun, Dims, ShapeTracker};
 const LOOKED_AT: usize = 48;
 const KEPT: usize = 12;
 /// How many runs of a line are looked at, from its element and from its ends.
-const RUNS: usize = 32;
+const RUNS: usize = 24;
+/// How many other elements of a line are looked at.
+const PROBES: usize = 6;
 /// How many entries may be tried to find who reads an address.
 const STEPS: usize = 1 << 9;
 
@@ -94,28 +96,36 @@ impl<'a> Sample<'a> {
         changes.filter_map(move |point| self.line(&point, axis))
     }
 
-    /// The valid elements at the ends of the first runs of a line, upwards and downwards from an element.
-    fn changes(&self, point: &Dims, axis: usize) -> impl Iterator<Item = Dims> + '_ {
-        let ends = self.ways(point[axis], axis).into_iter().take(2).flat_map(|(from, to)| {
-            let (mut at, mut ends) = (from, SmallVec::<[i64; 8]>::new());
-            for run in self.run(point, axis, from, to).take(4) {
-                let step = if from <= to { run.count() } else { -run.count() };
-                if let AddressRun::Valid { .. } = run {
-                    ends.extend([at, at + step - step.signum()]);
-                }
-                at += step;
-            }
-            ends
-        });
-        let mut ends: SmallVec<[i64; 16]> = ends.filter(|&end| end != point[axis]).collect();
-        ends.sort_unstable();
-        ends.dedup();
-        let point = point.clone();
-        ends.into_iter().map(move |end| {
+    /// Valid elements on the line along an axis through an element, on both sides of a place where the line stops to go on as
+    /// it does at the element. Such a place lies between the element and an end of the line that is not as it should be, and
+    /// is found by halving what lies between.
+    fn changes(&self, point: &Dims, axis: usize) -> impl Iterator<Item = Dims> + use<> {
+        let here = point[axis];
+        let at = |i: i64| {
             let mut point = point.clone();
-            point[axis] = end;
+            point[axis] = i;
             point
-        })
+        };
+        let mut changes = SmallVec::<[Dims; 4]>::new();
+        for end in [0, self.st.shape()[axis] - 1] {
+            let next = here + (end - here).signum();
+            let [Some(from), Some(to)] = [here, next].map(|i| self.st.address(&at(i))) else { continue };
+            let stride = (i128::from(to) - i128::from(from)) * i128::from(next - here);
+            let goes_on = |i: i64| {
+                let expected = i128::from(from) + stride * i128::from(i - here);
+                self.st.address(&at(i)).is_some_and(|address| i128::from(address) == expected)
+            };
+            if goes_on(end) {
+                continue;
+            }
+            let (mut good, mut bad) = (here, end);
+            while (bad - good).abs() > 1 {
+                let middle = good + (bad - good) / 2;
+                *(if goes_on(middle) { &mut good } else { &mut bad }) = middle;
+            }
+            changes.extend([good, bad].map(at));
+        }
+        changes.into_iter()
     }
 
     /// From where to where a line is followed: from an element upwards and downwards, and from both ends to it.
@@ -155,6 +165,15 @@ impl<'a> Sample<'a> {
                     }
                 }
                 at += step * run.count();
+            }
+        }
+        // Where the runs are short, the rest of the line is far longer than what was followed.
+        for i in scattered(self.st.shape()[axis]).take(PROBES).filter(|i| *i != here) {
+            let mut other = point.clone();
+            other[axis] = i;
+            match self.st.address(&other) {
+                None => line.masked = true,
+                Some(there) => line.meet(i128::from(there) - i128::from(address), i - here),
             }
         }
         Some(line)
