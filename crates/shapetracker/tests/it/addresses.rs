@@ -33,7 +33,7 @@ fn readers(stack: &[RawView]) -> BTreeMap<i64, Vec<Vec<i64>>> {
 }
 
 #[test]
-fn the_readers_of_an_address_are_the_elements_that_read_it() {
+pub(crate) fn the_readers_of_an_address_are_the_elements_that_read_it() {
     let several = Cell::new(0);
     check(cases::QUERIES, stack, |stack| {
         let (st, expected) = (tracker(stack), readers(stack));

@@ -9,7 +9,7 @@ use crate::pairs::{fewest, same_addresses};
 use crate::random::{Chain, cases, check};
 
 #[test]
-fn every_operation_of_a_chain_moves_what_it_should() {
+pub(crate) fn every_operation_of_a_chain_moves_what_it_should() {
     let views = Cell::new([0u32; 5]);
     check(
         cases::CHAINS,
@@ -35,7 +35,7 @@ fn every_operation_of_a_chain_moves_what_it_should() {
 }
 
 #[test]
-fn composing_two_trackers_reads_the_one_through_the_other() {
+pub(crate) fn composing_two_trackers_reads_the_one_through_the_other() {
     let run = |chain: &Chain| -> Result<(ShapeTracker, Array), String> {
         let mut array = Array::contiguous(&chain.base);
         let mut st = ShapeTracker::contiguous(&chain.base).map_err(|error| error.to_string())?;

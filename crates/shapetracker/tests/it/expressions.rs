@@ -415,7 +415,7 @@ impl Totals {
 }
 
 #[test]
-fn simplified_expressions_keep_their_values_at_no_more_cost() {
+pub(crate) fn simplified_expressions_keep_their_values_at_no_more_cost() {
     let totals = Totals::default();
     check(
         cases::EXPRESSIONS,
@@ -438,7 +438,7 @@ fn simplified_expressions_keep_their_values_at_no_more_cost() {
 }
 
 #[test]
-fn an_index_simplified_under_its_condition_keeps_what_matters_at_no_more_cost() {
+pub(crate) fn an_index_simplified_under_its_condition_keeps_what_matters_at_no_more_cost() {
     let totals = Totals::default();
     check(
         cases::INDEX_PAIRS,

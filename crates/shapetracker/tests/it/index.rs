@@ -206,7 +206,7 @@ impl Tally {
 }
 
 #[test]
-fn chains_of_operations_have_index_expressions_that_give_their_addresses() {
+pub(crate) fn chains_of_operations_have_index_expressions_that_give_their_addresses() {
     let tally = Tally::default();
     check(
         cases::INDEX_CHAINS,
@@ -225,7 +225,7 @@ fn chains_of_operations_have_index_expressions_that_give_their_addresses() {
 }
 
 #[test]
-fn stacks_of_views_have_index_expressions_that_give_their_addresses() {
+pub(crate) fn stacks_of_views_have_index_expressions_that_give_their_addresses() {
     let tally = Tally::default();
     check(
         cases::INDEX_STACKS,

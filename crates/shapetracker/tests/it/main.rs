@@ -5,6 +5,7 @@
 //! `SHAPETRACKER_SEED=7` draws others than the ones that every default run draws, and `SHAPETRACKER_PART=1/2` runs one half
 //! of them.
 
+mod growing;
 mod oracle;
 mod python;
 mod random;
@@ -19,6 +20,8 @@ mod index;
 mod oracle_checks;
 mod pairs;
 mod queries;
+mod questions;
 mod scaled;
 mod sources;
+mod stress;
 mod views;

@@ -38,7 +38,7 @@ fn count(cell: &Cell<u32>) {
 }
 
 #[test]
-fn pairs_merge_exactly_when_they_are_one_view() {
+pub(crate) fn pairs_merge_exactly_when_they_are_one_view() {
     let tally = Tally::default();
     check(
         cases::PAIRS,
@@ -115,7 +115,7 @@ fn overflows_cancel(stack: &[RawView], array: &Array) -> bool {
 }
 
 #[test]
-fn a_view_reshapes_exactly_when_the_result_is_one_view() {
+pub(crate) fn a_view_reshapes_exactly_when_the_result_is_one_view() {
     check(
         cases::RESHAPES,
         |tape| {
@@ -133,7 +133,7 @@ fn a_view_reshapes_exactly_when_the_result_is_one_view() {
 }
 
 #[test]
-fn stacks_keep_their_addresses_and_end_in_one_view_when_there_is_one() {
+pub(crate) fn stacks_keep_their_addresses_and_end_in_one_view_when_there_is_one() {
     let (single, more) = (Cell::new(0), Cell::new(0));
     check(
         cases::STACKS,

@@ -6,7 +6,7 @@ use shapetracker::fit::{Misfit, fit};
 use shapetracker::{NotInvertible, ShapeTracker, View, conditions};
 
 use crate::oracle::{self, Array, RawView, check_witness, evaluate, look_up, reduced};
-use crate::random::{Tape, cases, check, held};
+use crate::random::{Tape, cases, check, held, timed};
 
 /// A stack of few elements over a buffer of few elements, and its array.
 fn stack(tape: &mut Tape) -> Vec<RawView> {
@@ -29,12 +29,12 @@ fn position(shape: &[i64], index: &[i64]) -> i64 {
 }
 
 /// Complains unless two answers to a question are the same.
-fn same<T: PartialEq + std::fmt::Debug>(question: &str, found: T, expected: T) -> Result<(), String> {
+pub(crate) fn same<T: PartialEq + std::fmt::Debug>(question: &str, found: T, expected: T) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("{question} is {found:?}, and should be {expected:?}")) }
 }
 
 #[test]
-fn every_query_agrees_with_the_addresses() {
+pub(crate) fn every_query_agrees_with_the_addresses() {
     let several = Cell::new(0);
     check(cases::QUERIES, stack, |stack| {
         let (st, array) = (tracker(stack), evaluate(stack));
@@ -44,14 +44,27 @@ fn every_query_agrees_with_the_addresses() {
         let in_order = |first: i64| array.cells.iter().copied().eq((0..st.numel()).map(|i| Some(first + i)));
         same("is_contiguous", st.is_contiguous(), in_order(0))?;
         same("is_consecutive", st.is_consecutive(), in_order(range.map_or(0, |(low, _)| low)))?;
-        same("address_range", st.address_range().map_err(|error| error.to_string())?, range)?;
-        same("buffer_len", st.buffer_len().map_err(|error| error.to_string())?, array.buffer_len())?;
+        same(
+            "address_range",
+            timed("address_range", || st.address_range()).map_err(|error| error.to_string())?,
+            range,
+        )?;
+        same(
+            "buffer_len",
+            timed("buffer_len", || st.buffer_len()).map_err(|error| error.to_string())?,
+            array.buffer_len(),
+        )?;
         let strides: Vec<Option<i64>> = (0..array.shape.len()).map(|axis| whole_stride(&array, axis)).collect();
-        same("real_strides", st.real_strides().map_err(|error| error.to_string())?, strides.clone())?;
+        same(
+            "real_strides",
+            timed("real_strides", || st.real_strides()).map_err(|error| error.to_string())?,
+            strides.clone(),
+        )?;
         let unit = (0..strides.len()).filter(|&axis| strides[axis] == Some(1)).collect();
         same("unit_stride_axes", st.unit_stride_axes().map_err(|error| error.to_string())?, unit)?;
         for axis in 0..array.shape.len() {
-            let masked = st.axis_is_masked(axis as i64).map_err(|error| error.to_string())?;
+            let masked =
+                timed("axis_is_masked", || st.axis_is_masked(axis as i64)).map_err(|error| error.to_string())?;
             same(&format!("axis_is_masked({axis})"), masked, array.validity_depends_on(axis))?;
         }
         Ok(())
@@ -61,7 +74,7 @@ fn every_query_agrees_with_the_addresses() {
 }
 
 /// The stride along an axis as the library puts it: whole, 0 where no two valid indices differ on the axis alone.
-fn whole_stride(array: &Array, axis: usize) -> Option<i64> {
+pub(crate) fn whole_stride(array: &Array, axis: usize) -> Option<i64> {
     match array.stride(axis)? {
         None => Some(0),
         Some(ratio) => (ratio.rise % ratio.run == 0).then_some(ratio.rise / ratio.run),
@@ -69,10 +82,10 @@ fn whole_stride(array: &Array, axis: usize) -> Option<i64> {
 }
 
 #[test]
-fn two_indices_collide_exactly_when_they_read_one_address() {
+pub(crate) fn two_indices_collide_exactly_when_they_read_one_address() {
     check(cases::QUERIES, stack, |stack| {
         let (st, array) = (tracker(stack), evaluate(stack));
-        match st.collision().map_err(|error| error.to_string())? {
+        match timed("collision", || st.collision()).map_err(|error| error.to_string())? {
             None => same("injectivity", true, array.is_injective()),
             Some([a, b]) if a != b && array.at(&a).is_some() && array.at(&a) == array.at(&b) => Ok(()),
             Some([a, b]) => Err(format!("{a:?} and {b:?} do not collide")),
@@ -81,13 +94,13 @@ fn two_indices_collide_exactly_when_they_read_one_address() {
 }
 
 #[test]
-fn an_inverse_undoes_and_exists_exactly_when_nothing_collides() {
+pub(crate) fn an_inverse_undoes_and_exists_exactly_when_nothing_collides() {
     let [inverted, collided, interleaved] = [0; 3].map(Cell::new);
     let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
     check(cases::QUERIES, stack, |stack| {
         let (st, array) = (tracker(stack), evaluate(stack));
         let len = array.buffer_len().max(st.views()[0].address_range().map_or(0, |(_, high)| high + 1)) + 1;
-        match st.invert([len]) {
+        match timed("invert", || st.invert([len])) {
             Ok(inverse) => {
                 count(&inverted);
                 let mut expected = vec![None; len as usize];
@@ -119,7 +132,7 @@ fn an_inverse_undoes_and_exists_exactly_when_nothing_collides() {
 }
 
 #[test]
-fn trackers_are_equal_exactly_when_their_addresses_are() {
+pub(crate) fn trackers_are_equal_exactly_when_their_addresses_are() {
     let (equal, different) = (Cell::new(0u32), Cell::new(0u32));
     check(
         cases::QUERIES,
@@ -166,7 +179,7 @@ fn trackers_are_equal_exactly_when_their_addresses_are() {
         },
         |(one, other)| {
             let (a, b) = (evaluate(one), evaluate(other));
-            match tracker(one).difference(&tracker(other)).map_err(|error| error.to_string())? {
+            match timed("difference", || tracker(one).difference(&tracker(other))).map_err(|error| error.to_string())? {
                 None => {
                     equal.set(equal.get() + 1);
                     same("equality", true, a == b)
@@ -187,7 +200,7 @@ fn trackers_are_equal_exactly_when_their_addresses_are() {
 }
 
 #[test]
-fn conditions_are_exactly_the_equations_of_all_steps() {
+pub(crate) fn conditions_are_exactly_the_equations_of_all_steps() {
     check(
         cases::QUERIES,
         |tape| {
@@ -267,7 +280,7 @@ fn the_max_merge_view_reads_the_same_elements_and_joins_what_can_be_joined() {
 }
 
 #[test]
-fn a_shape_fits_exactly_when_it_is_a_view_and_the_copy_makes_it_one() {
+pub(crate) fn a_shape_fits_exactly_when_it_is_a_view_and_the_copy_makes_it_one() {
     let (fits, blocked) = (Cell::new(0u32), Cell::new(0u32));
     check(
         cases::QUERIES,
@@ -282,7 +295,7 @@ fn a_shape_fits_exactly_when_it_is_a_view_and_the_copy_makes_it_one() {
             }
             let stack = [raw.clone(), RawView::contiguous(shape)];
             let array = evaluate(&stack);
-            match (fit(&raw.view(), shape), array.single_view()) {
+            match (timed("fit", || fit(&raw.view(), shape)), array.single_view()) {
                 (Ok(view), Some(expected)) => {
                     fits.set(fits.get() + 1);
                     if expected == view { Ok(()) } else { Err(format!("{view:?} should be {expected:?}")) }

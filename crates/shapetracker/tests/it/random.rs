@@ -4,8 +4,11 @@
 //! mean simpler choices, a failing case shrinks to a simple one, whatever it depends on.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
@@ -44,7 +47,7 @@ pub(crate) fn check<C: Debug>(
     generate: impl Fn(&mut Tape) -> C,
     property: impl Fn(&C) -> Result<(), String>,
 ) {
-    let seed: u64 = environment("SHAPETRACKER_SEED").unwrap_or(0);
+    let seed = seed();
     let cases = times(cases);
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -95,6 +98,48 @@ fn part() -> (u32, u32) {
     let part = text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
     part.filter(|(part, parts)| (1..=*parts).contains(part))
         .unwrap_or_else(|| panic!("SHAPETRACKER_PART must be like 1/2, and is {text:?}"))
+}
+
+thread_local! {
+    /// The seed of this thread's draws, where it is not that of the environment: see the module `stress`.
+    static SEED: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Which cases are drawn.
+pub(crate) fn seed() -> u64 {
+    SEED.get().or_else(|| environment("SHAPETRACKER_SEED")).unwrap_or(0)
+}
+
+/// Draws other cases on this thread from now on.
+pub(crate) fn set_seed(seed: u64) {
+    SEED.set(Some(seed));
+}
+
+/// How a question was answered.
+#[derive(Clone, Default)]
+pub(crate) struct Answered {
+    pub(crate) cases: u64,
+    pub(crate) undecided: u64,
+    pub(crate) total: Duration,
+    pub(crate) worst: Duration,
+}
+
+/// What was asked with [`timed`] so far.
+pub(crate) static ANSWERED: Mutex<BTreeMap<&str, Answered>> = Mutex::new(BTreeMap::new());
+
+/// Asks a question, and takes down for the table of `stress` how long that took and whether it was decided.
+pub(crate) fn timed<T, E: Debug>(question: &'static str, ask: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    let start = Instant::now();
+    let answer = ask();
+    let time = start.elapsed();
+    let undecided = answer.as_ref().is_err_and(|error| format!("{error:?}").contains("Undecided"));
+    let mut all = ANSWERED.lock().unwrap_or_else(PoisonError::into_inner);
+    let answered = all.entry(question).or_default();
+    answered.cases += 1;
+    answered.undecided += u64::from(undecided);
+    answered.total += time;
+    answered.worst = answered.worst.max(time);
+    answer
 }
 
 pub(crate) fn environment<T: FromStr>(name: &str) -> Option<T> {

@@ -48,7 +48,7 @@ fn views_are_equal_exactly_when_their_maps_are() {
 }
 
 #[test]
-fn one_map_written_in_two_ways_is_one_view() {
+pub(crate) fn one_map_written_in_two_ways_is_one_view() {
     check(
         cases::SAME_MAPS,
         |tape| {
