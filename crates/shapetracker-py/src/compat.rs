@@ -702,28 +702,15 @@ impl ShapeTracker {
     }
 }
 
-/// The inverse of a tracker over a buffer; None where it reads past the buffer. The first view may do so where no later
-/// one reads it: the inverse is then that over all that it reads, of which the buffer is a part.
+/// The inverse of a tracker over a buffer; None where it reads past the buffer.
 fn inverse(
     st: &shapetracker::ShapeTracker,
     buffer: &[i64],
 ) -> Result<Option<shapetracker::ShapeTracker>, NotInvertible> {
-    let len = shapetracker::View::contiguous(buffer)?.numel();
-    let inside = |low: i64, high: i64| low >= 0 && high < len;
-    let first = &st.views()[0];
-    let Some((low, high)) = first.address_range().filter(|&(low, high)| !inside(low, high)) else {
-        return st.invert(buffer).map(Some);
-    };
-    if !st.address_range()?.is_none_or(|(low, high)| inside(low, high)) {
-        return Ok(None);
+    match st.invert(buffer) {
+        Err(NotInvertible::Error(err)) if err.kind() == ErrorKind::AddressOutside => Ok(None),
+        inverse => inverse.map(Some),
     }
-    let before = low.min(0).saturating_neg();
-    let moved = first.offset().saturating_add(before);
-    let moved = shapetracker::View::new(first.shape(), first.strides(), moved, first.mask())?;
-    let all = high.max(len - 1).saturating_add(1).saturating_add(before);
-    let moved = [moved].into_iter().chain(st.views()[1..].iter().cloned());
-    let inverse = shapetracker::ShapeTracker::from_views(moved)?.invert([all])?;
-    Ok(Some(inverse.shrink([(before, before.saturating_add(len))])?.reshape(buffer)?))
 }
 
 /// The exact tracker that views make.

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::ChainStart;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser};
-use indexpr::text::ParseError;
+use indexpr::text::{ParseError, quoted};
 
 use crate::error::Error;
 use crate::operation::Slice;
@@ -82,6 +82,14 @@ impl Parser<'_> {
             return Ok(ChainStart::Nothing);
         }
         let maker = self.word();
+        if self.token == Token::Name && !MAKERS.contains(&maker) && self.second() == Token::Open(b'(') {
+            let message = format!(
+                "{} is a function around an array, which is not read: write the array and then its operations, as in \
+                 `(6,).flip(0)`, or an index, as in `(6,)[::-1]`",
+                quoted(maker)
+            );
+            return Err(self.error_at(self.span.clone(), message));
+        }
         if !MAKERS.contains(&maker) {
             return Err(self.expected(&format!(
                 "one of {}, or in place of a function a shape and methods, as in `(2, 3).permute(1, 0)`",
