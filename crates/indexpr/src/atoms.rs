@@ -6,14 +6,15 @@
 use smallvec::SmallVec;
 
 use crate::form::{Atom, Form};
-use crate::graph::{Binary, Map};
+use crate::graph::{Binary, Map, hash_of};
 use crate::int::{div_ceil, div_floor};
+use crate::places::{Places, make_room};
 
 /// The table of atoms: equal atoms are one, and an atom comes after those that it is made of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Atoms {
     atoms: Vec<Kind>,
-    known: Map<Kind, Atom>,
+    known: Places,
     /// The quotients of each numerator: two divisions of one numerator by divisors of which one divides the other are
     /// related ([`Context::learn`](crate::context::Context::learn)).
     quotients: Map<Form, SmallVec<[Atom; 2]>>,
@@ -82,7 +83,7 @@ impl Atoms {
 
     /// The atom of a kind, if it is in the table.
     pub(crate) fn known(&self, kind: &Kind) -> Option<Atom> {
-        self.known.get(kind).copied()
+        self.known.find(hash_of(kind), |place| self.atoms[place] == *kind).map(|place| place as Atom)
     }
 
     /// Adds an atom that is not in the table.
@@ -91,8 +92,9 @@ impl Atoms {
         if let Kind::Quotient(form, _) = &kind {
             self.quotients.entry(form.clone()).or_default().push(atom);
         }
-        self.atoms.push(kind.clone());
-        self.known.insert(kind, atom);
+        make_room(&mut self.atoms);
+        self.atoms.push(kind);
+        self.known.push(|place| hash_of(&self.atoms[place]));
         atom
     }
 

@@ -1,7 +1,7 @@
 //! Expressions as hash-consed nodes of a directed acyclic graph, each with what is known of its values.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::ops::Range;
 
 pub(crate) use crate::binary::{Binary, Sort};
@@ -134,10 +134,6 @@ impl Node {
         };
         operands.into_iter().flatten()
     }
-
-    fn hash(&self) -> u64 {
-        BuildHasherDefault::<WordHasher>::default().hash_one(self)
-    }
 }
 
 impl Variable {
@@ -199,7 +195,7 @@ impl Graph {
             }
             None => {
                 self.variables.push(Variable { name: name.into(), range });
-                self.names.push(|place| hash_of(&self.variables[place].name));
+                self.names.push(|place| hash_of(self.variables[place].name.as_str()));
                 self.variables.len() - 1
             }
         };
@@ -536,7 +532,7 @@ impl Graph {
 
     /// The expression that is this node, if there is one.
     pub(crate) fn find(&self, node: Node) -> Option<Expr> {
-        self.known.find(node.hash(), |place| self.node_at(place) == node).map(|place| Expr(place as u32))
+        self.known.find(hash_of(&node), |place| self.node_at(place) == node).map(|place| Expr(place as u32))
     }
 
     /// What is known of the values of an expression.
@@ -593,7 +589,7 @@ impl Graph {
         self.facts.push(facts);
         // The table hashes the nodes of this graph, and is no part of it meanwhile.
         let mut known = std::mem::take(&mut self.known);
-        known.push(|place| self.node_at(place).hash());
+        known.push(|place| hash_of(&self.node_at(place)));
         self.known = known;
         Expr(self.nodes.len() as u32 - 1)
     }
@@ -606,9 +602,9 @@ impl Expr {
     }
 }
 
-/// The hash of a name.
-fn hash_of(name: &str) -> u64 {
-    BuildHasherDefault::<WordHasher>::default().hash_one(name)
+/// The hash of a key of a [`Places`].
+pub(crate) fn hash_of(key: &(impl Hash + ?Sized)) -> u64 {
+    BuildHasherDefault::<WordHasher>::default().hash_one(key)
 }
 
 /// A hash table whose keys are a few words or a name.

@@ -423,7 +423,7 @@ fn complaints_point_at_their_cause() {
 #[test]
 fn text_nests_as_deep_as_it_likes() {
     // The longest of these texts is nearly as long as a text may be.
-    const DEEP: usize = 50_000;
+    const DEEP: usize = 20_000;
     for (syntax, open, middle, close) in [
         (Syntax::Python, "(", "idx0", ")"),
         (Syntax::Python, "-", "idx0", ""),

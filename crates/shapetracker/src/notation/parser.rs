@@ -105,6 +105,14 @@ impl<'a> Parser<'a> {
         ahead.next().0
     }
 
+    /// The token after the next two, and its text.
+    pub(super) fn third(&self) -> (Token, &'a str) {
+        let mut ahead = self.lexer;
+        ahead.next();
+        let (token, span) = ahead.next();
+        (token, &self.text[span])
+    }
+
     pub(super) fn error_at(&self, span: Range<usize>, message: String) -> ParseError {
         ParseError::new(message, self.text, span)
     }

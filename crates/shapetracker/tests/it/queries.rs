@@ -139,14 +139,14 @@ fn found_by_an_audit_only_addresses_that_are_read_must_lie_in_the_buffer() {
         let read: Vec<i64> = evaluate(&over).cells.iter().copied().flatten().collect();
         over[0].offset -= read.iter().min().unwrap_or(&0) - i64::from(tape.chance(10)) + i64::from(tape.chance(10));
         let read: Vec<i64> = evaluate(&over).cells.iter().copied().flatten().collect();
-        let len = (read.iter().max().map_or(0, |high| high + 1) + tape.below(3) as i64 - 1).max(1);
+        let len = (read.iter().max().map_or(0, |high| high + 1) + tape.below(3) - 1).max(1);
         // What it is composed with: so many elements in some order, some of them masked or read twice.
         let sizes = tape.sizes_of(len);
         let mut under = vec![RawView::contiguous(&sizes)];
         match tape.below(5) {
             0 => under[0].strides.iter_mut().for_each(|stride| *stride = 0),
             1 => {
-                under[0].offset = len - 1 + tape.below(2) as i64 * 3;
+                under[0].offset = len - 1 + tape.below(2) * 3;
                 under[0].strides.iter_mut().for_each(|stride| *stride = -*stride);
             }
             2 => under[0].mask = Some(sizes.iter().map(|&size| (i64::from(size > 2), size)).collect()),
