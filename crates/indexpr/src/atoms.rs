@@ -6,17 +6,20 @@
 use smallvec::SmallVec;
 
 use crate::form::{Atom, Form};
-use crate::graph::{Binary, Map};
+use crate::graph::{Binary, hash_of};
 use crate::int::{div_ceil, div_floor};
+use crate::places::{Places, make_room};
 
 /// The table of atoms: equal atoms are one, and an atom comes after those that it is made of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Atoms {
     atoms: Vec<Kind>,
-    known: Map<Kind, Atom>,
+    known: Places,
     /// The quotients of each numerator: two divisions of one numerator by divisors of which one divides the other are
     /// related ([`Context::learn`](crate::context::Context::learn)).
-    quotients: Map<Form, SmallVec<[Atom; 2]>>,
+    quotients: Vec<SmallVec<[Atom; 2]>>,
+    /// The places among them by numerators.
+    numerators: Places,
 }
 
 /// What an atom is.
@@ -82,17 +85,32 @@ impl Atoms {
 
     /// The atom of a kind, if it is in the table.
     pub(crate) fn known(&self, kind: &Kind) -> Option<Atom> {
-        self.known.get(kind).copied()
+        self.known.find(hash_of(kind), |place| self.atoms[place] == *kind).map(|place| place as Atom)
     }
 
     /// Adds an atom that is not in the table.
     pub(crate) fn add(&mut self, kind: Kind) -> Atom {
         let atom = self.atoms.len() as Atom;
-        if let Kind::Quotient(form, _) = &kind {
-            self.quotients.entry(form.clone()).or_default().push(atom);
+        let numerator = match &kind {
+            Kind::Quotient(form, _) => Some(self.numerator(form)),
+            _ => None,
+        };
+        make_room(&mut self.atoms);
+        self.atoms.push(kind);
+        self.known.push(|place| hash_of(&self.atoms[place]));
+        match numerator {
+            Some(Some(place)) => self.quotients[place].push(atom),
+            Some(None) => {
+                self.quotients.push(SmallVec::from_slice(&[atom]));
+                let mut numerators = std::mem::take(&mut self.numerators);
+                numerators.push(|place| {
+                    let first = self.quotients[place].first();
+                    first.and_then(|atom| self.as_quotient(*atom)).map_or(0, |(form, _)| hash_of(form))
+                });
+                self.numerators = numerators;
+            }
+            None => {}
         }
-        self.atoms.push(kind.clone());
-        self.known.insert(kind, atom);
         atom
     }
 
@@ -101,9 +119,17 @@ impl Atoms {
         !self.quotients.is_empty()
     }
 
+    /// The place of a numerator among those of the quotients.
+    fn numerator(&self, form: &Form) -> Option<usize> {
+        self.numerators.find(hash_of(form), |place| {
+            let first = self.quotients[place].first();
+            first.and_then(|atom| self.as_quotient(*atom)).is_some_and(|(other, _)| other == form)
+        })
+    }
+
     /// The quotients of a numerator that are atoms, and their divisors.
     pub(crate) fn quotients_of(&self, form: &Form) -> impl Iterator<Item = (Atom, i64)> {
-        let quotients = self.quotients.get(form).into_iter().flatten();
+        let quotients = self.numerator(form).map(|place| &self.quotients[place]).into_iter().flatten();
         quotients.filter_map(|atom| Some((*atom, self.as_quotient(*atom)?.1)))
     }
 }

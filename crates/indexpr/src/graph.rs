@@ -1,12 +1,13 @@
 //! Expressions as hash-consed nodes of a directed acyclic graph, each with what is known of its values.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::ops::Range;
 
 pub(crate) use crate::binary::{Binary, Sort};
 use crate::error::{Error, Reason};
 use crate::facts::Facts;
+use crate::places::{Places, make_room};
 use crate::syntax::why_no_name;
 
 /// Integer expressions over variables with known ranges, hash-consed: each distinct expression is stored once.
@@ -33,10 +34,32 @@ use crate::syntax::why_no_name;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    nodes: Vec<(Node, Sort, Facts)>,
-    known: Map<Node, Expr>,
+    nodes: Vec<Small>,
+    facts: Vec<Facts>,
+    /// The ranges of the range tests, in the order of their nodes.
+    ranges: Vec<(i64, i64)>,
+    /// The expressions by their nodes.
+    known: Places,
     variables: Vec<Variable>,
+    /// The variables by their names.
+    names: Places,
 }
+
+/// A node as the graph keeps it: in 16 bytes.
+#[derive(Clone, Copy, Debug)]
+enum Small {
+    Int(i64),
+    Bool(bool),
+    Variable(u32),
+    Binary(Binary, Expr, Expr),
+    /// The range is at this place among those of the graph.
+    Within(Expr, u32),
+    Not(Expr),
+    /// A choice between numbers, or between conditions.
+    Select(Sort, [Expr; 3]),
+}
+
+const _: () = assert!(size_of::<Small>() == 16);
 
 /// An expression of a [`Graph`]: a handle, which means nothing without its graph.
 ///
@@ -111,17 +134,6 @@ impl Node {
         };
         operands.into_iter().flatten()
     }
-
-    /// Whether the value is a number or a condition.
-    fn sort(&self, graph: &Graph) -> Sort {
-        match *self {
-            Node::Int(_) | Node::Variable(_) => Sort::Number,
-            Node::Bool(_) | Node::Within(..) | Node::Not(_) => Sort::Condition,
-            Node::Binary(op, ..) => op.gives(),
-            // Both branches are of one sort.
-            Node::Select(_, a, _) => graph.sort(a),
-        }
-    }
 }
 
 impl Variable {
@@ -143,8 +155,8 @@ impl Graph {
     /// ```
     pub fn new() -> Graph {
         let mut graph = Graph::default();
-        graph.known.reserve(48);
         graph.nodes.reserve(48);
+        graph.facts.reserve(48);
         graph
     }
 
@@ -172,7 +184,7 @@ impl Graph {
             let (begin, end) = (range.start, range.end);
             return Err(Reason::EmptyRange { name: name.into(), begin, end }.in_op(OP));
         }
-        let place = match self.variables.iter().position(|variable| variable.name == name) {
+        let place = match self.variable_named(name) {
             None if why_no_name(name).is_some() => {
                 return Err(Reason::Name { name: name.into(), why: why_no_name(name).unwrap_or_default() }.in_op(OP));
             }
@@ -183,11 +195,17 @@ impl Graph {
             }
             None => {
                 self.variables.push(Variable { name: name.into(), range });
+                self.names.push(|place| hash_of(self.variables[place].name.as_str()));
                 self.variables.len() - 1
             }
         };
         let Range { start, end } = self.variables[place].range;
         Ok(self.insert(Node::Variable(place), Facts::between(start, end - 1)))
+    }
+
+    /// The place of the variable of a name.
+    pub(crate) fn variable_named(&self, name: &str) -> Option<usize> {
+        self.names.find(hash_of(name), |place| self.variables[place].name == name)
     }
 
     /// The variables, in the order in which they were made; [`Node::Variable`] holds a place in this list.
@@ -248,7 +266,7 @@ impl Graph {
     /// `i64` (whether it can is judged by the ranges of the operands), an operand that is not of this graph.
     pub fn binary(&mut self, op: Binary, a: Expr, b: Expr) -> Result<Expr, Error> {
         let node = Node::Binary(op, a, b);
-        if let Some(&known) = self.known.get(&node) {
+        if let Some(known) = self.find(node) {
             return Ok(known);
         }
         for operand in [a, b] {
@@ -375,7 +393,22 @@ impl Graph {
     /// # Panics
     /// A handle that is past the expressions of this graph.
     pub fn node(&self, expr: Expr) -> Node {
-        self.nodes[expr.0 as usize].0
+        self.node_at(expr.place())
+    }
+
+    fn node_at(&self, place: usize) -> Node {
+        match self.nodes[place] {
+            Small::Int(value) => Node::Int(value),
+            Small::Bool(value) => Node::Bool(value),
+            Small::Variable(place) => Node::Variable(place as usize),
+            Small::Binary(op, a, b) => Node::Binary(op, a, b),
+            Small::Within(value, range) => {
+                let (begin, end) = self.ranges[range as usize];
+                Node::Within(value, begin, end)
+            }
+            Small::Not(a) => Node::Not(a),
+            Small::Select(_, [condition, a, b]) => Node::Select(condition, a, b),
+        }
     }
 
     /// An interval that holds every value of an expression, both ends included. A condition has values 0 and 1.
@@ -491,7 +524,7 @@ impl Graph {
         of.iter().for_each(|expr| needed[expr.0 as usize] = true);
         for at in (0..needed.len()).rev() {
             if needed[at] {
-                self.nodes[at].0.operands().for_each(|operand| needed[operand.0 as usize] = true);
+                self.node_at(at).operands().for_each(|operand| needed[operand.0 as usize] = true);
             }
         }
         (0..).map(Expr).zip(needed).filter(|(_, needed)| *needed).map(|(expr, _)| expr).collect()
@@ -499,17 +532,22 @@ impl Graph {
 
     /// The expression that is this node, if there is one.
     pub(crate) fn find(&self, node: Node) -> Option<Expr> {
-        self.known.get(&node).copied()
+        self.known.find(hash_of(&node), |place| self.node_at(place) == node).map(|place| Expr(place as u32))
     }
 
     /// What is known of the values of an expression.
     pub(crate) fn facts(&self, expr: Expr) -> Facts {
-        self.nodes[expr.0 as usize].2
+        self.facts[expr.place()]
     }
 
     /// Whether an expression is a number or a condition.
     pub(crate) fn sort(&self, expr: Expr) -> Sort {
-        self.nodes[expr.0 as usize].1
+        match self.nodes[expr.place()] {
+            Small::Int(_) | Small::Variable(_) => Sort::Number,
+            Small::Bool(_) | Small::Within(..) | Small::Not(_) => Sort::Condition,
+            Small::Binary(op, ..) => op.gives(),
+            Small::Select(sort, _) => sort,
+        }
     }
 
     /// Refuses a handle that cannot be of this graph.
@@ -529,11 +567,31 @@ impl Graph {
     /// The expression that is this node: the one place where nodes are made. The facts must be those of the node, which
     /// determines them.
     fn insert(&mut self, node: Node, facts: Facts) -> Expr {
-        let sort = node.sort(self);
-        *self.known.entry(node).or_insert_with(|| {
-            self.nodes.push((node, sort, facts));
-            Expr(self.nodes.len() as u32 - 1)
-        })
+        if let Some(known) = self.find(node) {
+            return known;
+        }
+        let small = match node {
+            Node::Int(value) => Small::Int(value),
+            Node::Bool(value) => Small::Bool(value),
+            Node::Variable(place) => Small::Variable(place as u32),
+            Node::Binary(op, a, b) => Small::Binary(op, a, b),
+            Node::Within(value, begin, end) => {
+                self.ranges.push((begin, end));
+                Small::Within(value, self.ranges.len() as u32 - 1)
+            }
+            Node::Not(a) => Small::Not(a),
+            // Both branches are of one sort.
+            Node::Select(condition, a, b) => Small::Select(self.sort(a), [condition, a, b]),
+        };
+        make_room(&mut self.nodes);
+        self.nodes.push(small);
+        make_room(&mut self.facts);
+        self.facts.push(facts);
+        // The table hashes the nodes of this graph, and is no part of it meanwhile.
+        let mut known = std::mem::take(&mut self.known);
+        known.push(|place| hash_of(&self.node_at(place)));
+        self.known = known;
+        Expr(self.nodes.len() as u32 - 1)
     }
 }
 
@@ -542,6 +600,11 @@ impl Expr {
     pub(crate) fn place(self) -> usize {
         self.0 as usize
     }
+}
+
+/// The hash of a key of a [`Places`].
+pub(crate) fn hash_of(key: &(impl Hash + ?Sized)) -> u64 {
+    BuildHasherDefault::<WordHasher>::default().hash_one(key)
 }
 
 /// A hash table whose keys are a few words or a name.

@@ -51,6 +51,7 @@ mod lexer;
 mod lines;
 pub mod list;
 mod parse;
+mod places;
 mod print;
 mod quasi;
 mod render;

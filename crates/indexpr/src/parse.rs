@@ -10,8 +10,9 @@ use std::ops::Range;
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
 use crate::lexer::{Lexer, Token};
+use crate::places::make_room;
 use crate::syntax::Syntax;
-use crate::text::{ParseError, nearest, quoted};
+use crate::text::{ParseError, check_length, nearest, quoted};
 
 impl Graph {
     /// Reads an expression over the variables of the graph.
@@ -41,11 +42,14 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// What is not an expression, a name that is not a variable, and whatever [`Graph::binary`], [`Graph::not`] and
+    /// A text longer than [`LONGEST_TEXT`], what is not an expression, a name that is not a variable, and whatever [`Graph::binary`], [`Graph::not`] and
     /// [`Graph::select`] refuse, at its place in the text. Nodes that were made before the mistake stay in the graph.
     ///
-    /// Cost: linear in the length of the text.
+    /// Cost: time linear in the length of the text, and memory of at most 200 bytes for each of its bytes.
+    ///
+    /// [`LONGEST_TEXT`]: crate::text::LONGEST_TEXT
     pub fn parse(&mut self, text: &str, syntax: Syntax) -> Result<Expr, ParseError> {
+        check_length(text)?;
         let mut lexer = Lexer::new(text, syntax);
         let (token, span) = lexer.next();
         let (variables, values, open) = (Map::default(), Vec::new(), Vec::new());
@@ -59,21 +63,46 @@ enum Open {
     /// `(`.
     Parenthesis,
     /// `min(` or `max(`, and how many values were given before this one.
-    Call(Binary, usize),
+    Call(Binary, u32),
     /// `-` in front of anything but a literal.
     Minus,
     /// `+` in front of a value.
     Plus,
     /// `not` or `!`.
     Not,
-    /// `(int)`, and the smallest and largest value that it does not change.
-    Cast(i64, i64),
+    /// `(int)`, by the place of its type in [`CASTS`].
+    Cast(u8),
     /// An operator, after the value to its left.
     Infix(Infix),
     /// `if` or `?`: the middle part of a choice is being read.
     Choice,
     /// `else` or `:`: the last part of a choice is being read.
     Otherwise,
+}
+
+/// The smallest and largest value that a cast does not change, for each sort of integer that there is.
+const CASTS: [(i64, i64); 4] =
+    [(i32::MIN as i64, i32::MAX as i64), (0, u32::MAX as i64), (i64::MIN, i64::MAX), (0, i64::MAX)];
+
+/// Some bytes of the text, which has at most [`LONGEST_TEXT`](crate::text::LONGEST_TEXT).
+#[derive(Clone, Copy)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+const _: () = assert!(size_of::<(Open, Span)>() == 16);
+
+impl From<Range<usize>> for Span {
+    fn from(span: Range<usize>) -> Span {
+        Span { start: span.start as u32, end: span.end as u32 }
+    }
+}
+
+impl From<Span> for Range<usize> {
+    fn from(span: Span) -> Range<usize> {
+        span.start as usize..span.end as usize
+    }
 }
 
 /// An operator between two values.
@@ -202,7 +231,7 @@ struct Parser<'g, 'a> {
     /// Values that wait for their operators.
     values: Vec<Expr>,
     /// Operators that wait for their last operands, and where they stand.
-    open: Vec<(Open, Range<usize>)>,
+    open: Vec<(Open, Span)>,
 }
 
 /// What the parser expects after what was read.
@@ -241,9 +270,7 @@ impl<'a> Parser<'_, 'a> {
                 (Token::Symbol, "-", _) => Open::Minus,
                 (Token::Symbol, "+", _) => Open::Plus,
                 (Token::Symbol, "!", Syntax::C) | (Token::Name, "not", Syntax::Python) => Open::Not,
-                (Token::Symbol, "(", Syntax::C) => {
-                    self.cast().map_or(Open::Parenthesis, |(low, high)| Open::Cast(low, high))
-                }
+                (Token::Symbol, "(", Syntax::C) => self.cast().map_or(Open::Parenthesis, Open::Cast),
                 (Token::Symbol, "(", Syntax::Python) => Open::Parenthesis,
                 (Token::Name, "and" | "or" | "if" | "else", Syntax::Python) => {
                     return Err(self.expected("an expression"));
@@ -254,7 +281,7 @@ impl<'a> Parser<'_, 'a> {
                         "max" => Binary::Max,
                         _ => return Err(self.expected("`min` or `max`")),
                     };
-                    self.open.push((Open::Call(op, 0), self.span.clone()));
+                    self.push(Open::Call(op, 0), self.span.clone());
                     self.advance();
                     self.advance();
                     continue;
@@ -262,7 +289,7 @@ impl<'a> Parser<'_, 'a> {
                 (Token::Name, ..) => return self.name(),
                 _ => return Err(self.expected("an expression")),
             };
-            self.open.push((open, begin..self.span.end));
+            self.push(open, begin..self.span.end);
             self.advance();
         }
     }
@@ -281,7 +308,7 @@ impl<'a> Parser<'_, 'a> {
             if self.syntax == Syntax::Python && matches!(self.open.last(), Some((Open::Choice, _))) {
                 return Err(self.expected("`else`"));
             }
-            self.open.push((Open::Choice, span));
+            self.push(Open::Choice, span);
         } else if let Some(op) = Infix::of(word, self.syntax) {
             let binds = op.binds(self.syntax);
             // Operators associate to the left, so those that bind as tightly are done first; but a chain of comparisons
@@ -295,7 +322,7 @@ impl<'a> Parser<'_, 'a> {
                 let message = "C does not chain comparisons: write `a < b && b < c` for `a < b < c`";
                 return Err(self.error_at(span, message.into()));
             }
-            self.open.push((Open::Infix(op), span));
+            self.push(Open::Infix(op), span);
         } else {
             return Err(self.expected("an operator"));
         }
@@ -306,7 +333,7 @@ impl<'a> Parser<'_, 'a> {
     /// Ends what is open, after a value: at the end of the text, `)`, `,`, or what stands before the last part of a
     /// choice.
     fn close(&mut self, word: &str, otherwise: &str) -> Result<Next, ParseError> {
-        let Some((open, span)) = self.open.pop() else {
+        let Some((open, span)) = self.open.pop().map(|(open, span)| (open, Range::from(span))) else {
             return match self.token {
                 Token::End => Ok(Next::Nothing),
                 _ => Err(self.expected("an operator or the end of the text")),
@@ -314,7 +341,7 @@ impl<'a> Parser<'_, 'a> {
         };
         let next = match (open, word) {
             (Open::Choice, _) if word == otherwise => {
-                self.open.push((Open::Otherwise, span));
+                self.push(Open::Otherwise, span);
                 Next::Value
             }
             (Open::Choice, _) => return Err(self.expected(&format!("`{otherwise}`"))),
@@ -332,7 +359,7 @@ impl<'a> Parser<'_, 'a> {
                     self.binary(op, &span)?;
                 }
                 if word == "," {
-                    self.open.push((Open::Call(op, given + 1), span));
+                    self.push(Open::Call(op, given + 1), span);
                     Next::Value
                 } else {
                     Next::Operator
@@ -348,6 +375,7 @@ impl<'a> Parser<'_, 'a> {
     /// Applies the operators on the stack that bind at least this tightly.
     fn reduce(&mut self, binds: u8) -> Result<(), ParseError> {
         while let Some((open, span)) = self.open.pop_if(|(open, _)| open.binds(self.syntax) >= binds) {
+            let span = Range::from(span);
             let value = match open {
                 Open::Infix(Infix::Binary(op)) if op.compares() && self.syntax == Syntax::Python => {
                     self.chain(op, span)?;
@@ -389,8 +417,8 @@ impl<'a> Parser<'_, 'a> {
                     let a = self.pop();
                     self.graph.number("+", a)
                 }
-                Open::Cast(low, high) => {
-                    let a = self.pop();
+                Open::Cast(kind) => {
+                    let (a, (low, high)) = (self.pop(), CASTS[usize::from(kind)]);
                     let (from, to) = self.graph.range(a);
                     if from < low || to > high {
                         let cast = self.quoted(&span);
@@ -434,7 +462,7 @@ impl<'a> Parser<'_, 'a> {
             && op.compares()
         {
             let op = *op;
-            ops.extend(self.open.pop().map(|(_, span)| (op, span)));
+            ops.extend(self.open.pop().map(|(_, span)| (op, span.into())));
         }
         ops.reverse();
         let values = self.values.split_off(self.values.len() - ops.len() - 1);
@@ -507,8 +535,8 @@ impl<'a> Parser<'_, 'a> {
             _ => match self.variables.get(name) {
                 Some(&variable) => variable,
                 None => {
-                    let known = self.graph.variables().iter().find(|variable| variable.name == name).cloned();
-                    let range = known.ok_or_else(|| self.unknown(name))?.range;
+                    let known = self.graph.variable_named(name).ok_or_else(|| self.unknown(name))?;
+                    let range = self.graph.variables()[known].range.clone();
                     let variable = self.graph.variable(name, range).map_err(|err| self.refused(&self.span, &err))?;
                     self.variables.insert(name, variable);
                     variable
@@ -546,9 +574,8 @@ impl<'a> Parser<'_, 'a> {
         if meant.is_none() { err.of_unknown_name() } else { err }
     }
 
-    /// If the next token opens a cast, goes on to the parenthesis that ends it, and returns the smallest and the
-    /// largest value that the cast does not change.
-    fn cast(&mut self) -> Option<(i64, i64)> {
+    /// If the next token opens a cast, goes on to the parenthesis that ends it, and returns which of [`CASTS`] it is.
+    fn cast(&mut self) -> Option<u8> {
         let mut lexer = self.lexer;
         let mut words = Vec::new();
         let end = loop {
@@ -558,12 +585,10 @@ impl<'a> Parser<'_, 'a> {
             }
         };
         let held = match words[..] {
-            ["int" | "int32_t" | "signed"] | ["signed", "int"] => (i32::MIN.into(), i32::MAX.into()),
-            ["unsigned" | "uint32_t"] | ["unsigned", "int"] => (0, u32::MAX.into()),
-            ["long" | "int64_t" | "ptrdiff_t"] | ["long", "int" | "long"] | ["long", "long", "int"] => {
-                (i64::MIN, i64::MAX)
-            }
-            ["uint64_t" | "size_t"] | ["unsigned", "long"] | ["unsigned", "long", "int" | "long"] => (0, i64::MAX),
+            ["int" | "int32_t" | "signed"] | ["signed", "int"] => 0,
+            ["unsigned" | "uint32_t"] | ["unsigned", "int"] => 1,
+            ["long" | "int64_t" | "ptrdiff_t"] | ["long", "int" | "long"] | ["long", "long", "int"] => 2,
+            ["uint64_t" | "size_t"] | ["unsigned", "long"] | ["unsigned", "long", "int" | "long"] => 3,
             _ => return None,
         };
         if self.text[end.clone()] != *")" {
@@ -596,6 +621,12 @@ impl<'a> Parser<'_, 'a> {
     fn second(&self) -> (Token, Range<usize>) {
         let mut ahead = self.lexer;
         ahead.next()
+    }
+
+    /// Puts an entry on the operator stack.
+    fn push(&mut self, open: Open, span: Range<usize>) {
+        make_room(&mut self.open);
+        self.open.push((open, span.into()));
     }
 
     /// Takes the last value.

@@ -207,8 +207,15 @@ impl Reader {
 
     /// Reads expressions and what they are made of, operands first. An expression that can be read neither as a form
     /// nor as an atom, because a number leaves `i64`, is left out, and so is everything above it.
+    ///
+    /// The form of an expression is let go once all that use it are read: of a long expression only a few are needed at
+    /// a time.
     fn read(&mut self, graph: &Graph, roots: &[Expr]) {
-        for expr in graph.parts(roots) {
+        let parts = graph.parts(roots);
+        let mut uses = vec![0u32; parts.last().map_or(0, |last| last.place() + 1)];
+        let operands = parts.iter().flat_map(|part| graph.node(*part).operands());
+        roots.iter().copied().chain(operands).for_each(|used| uses[used.place()] += 1);
+        for expr in parts {
             if graph.sort(expr) == Sort::Number {
                 let form = self.number(graph, expr).filter(|form| form.terms.len() <= MAX_TERMS);
                 if let Some(form) = form.or_else(|| self.opaque(graph, expr)) {
@@ -218,6 +225,12 @@ impl Reader {
                 && let Some(condition) = self.condition(graph, expr)
             {
                 self.conditions.insert(expr, condition);
+            }
+            for operand in graph.node(expr).operands() {
+                uses[operand.place()] -= 1;
+                if uses[operand.place()] == 0 {
+                    self.forms.remove(&operand);
+                }
             }
         }
     }

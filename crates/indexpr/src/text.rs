@@ -122,6 +122,44 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
+/// The most bytes of a text that is read: of an expression, of a chain of operations, of a view.
+///
+/// Texts of programs are shorter by far. Whoever reads what others send has a bound with it on the memory and the time
+/// that reading takes, which are proportional to the length.
+///
+/// ```
+/// use indexpr::text::LONGEST_TEXT;
+///
+/// let long = "-".repeat(LONGEST_TEXT) + "1";
+/// let err = indexpr::Graph::new().parse(&long, indexpr::Syntax::Python).unwrap_err();
+/// assert_eq!(err.message(), "the text has 1048577 bytes, more than the 1048576 that are read");
+/// assert_eq!(err.span(), LONGEST_TEXT..LONGEST_TEXT);
+/// ```
+pub const LONGEST_TEXT: usize = 1 << 20;
+
+/// Refuses a text of more than [`LONGEST_TEXT`] bytes. The place of the mistake is where reading would stop.
+///
+/// ```
+/// use indexpr::text::{LONGEST_TEXT, check_length};
+///
+/// assert!(check_length("x + 1").is_ok());
+/// assert!(check_length(&" ".repeat(LONGEST_TEXT + 1)).is_err());
+/// ```
+///
+/// # Errors
+/// A text that is longer.
+pub fn check_length(text: &str) -> Result<(), ParseError> {
+    if text.len() <= LONGEST_TEXT {
+        return Ok(());
+    }
+    let mut end = LONGEST_TEXT;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let message = format!("the text has {} bytes, more than the {LONGEST_TEXT} that are read", text.len());
+    Err(ParseError::new(message, &text[..end], end..end))
+}
+
 /// A place in a text. `Display` writes the line that it is on, and carets under it, without a line end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {

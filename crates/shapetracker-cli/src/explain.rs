@@ -1,12 +1,12 @@
 //! `shapetracker explain`: what each operation of a chain does to the stack of views, and how to read an element of the
 //! result.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use shapetracker::expr::{IndexExpr, Language, Syntax};
 use shapetracker::json::Value as Document;
-use shapetracker::{AffineMap, Chain, ChainProgress, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
+use shapetracker::{AffineMap, Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
 
-use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
+use crate::answer::{BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
 use crate::code::cost_text;
 use crate::input::text_of;
 use crate::{grid, table};
@@ -46,10 +46,9 @@ const MOST_DEFINITIONS: usize = 24;
 /// What is known of a chain, from which both forms of the answer are written.
 struct Explained {
     chain: Chain,
-    /// The tracker before any operation, and after each.
-    trackers: Vec<ShapeTracker>,
-    /// What each operation did.
-    verdicts: Vec<Verdict>,
+    steps: Steps,
+    /// The tracker after all operations.
+    result: ShapeTracker,
     /// Why the views of the result are not one view; `None` if there is only one.
     reason: Option<Unmerged>,
     /// The one affine map that gives the address of every element that has one, where it was found.
@@ -58,25 +57,66 @@ struct Explained {
     code: Result<IndexExpr, Error>,
 }
 
-pub(crate) fn explain(args: &Args) -> Result<Answer, Failure> {
-    let chain: Chain = text_of(&args.chain)?.parse()?;
-    let mut progress = chain.progress(None);
-    if let Some(error) = progress.error.take() {
-        return Err(error.into());
+/// What is said of each operation: a chain may have very many, so that the trackers themselves are not kept.
+#[derive(Default)]
+struct Steps {
+    /// The shape before any operation.
+    start: Vec<i64>,
+    rows: Vec<Row>,
+    /// The sizes of the shapes after the operations, one after the other.
+    sizes: Vec<i64>,
+    /// Why there is a new view, for each operation that needed one.
+    reasons: Vec<Unmerged>,
+}
+
+/// What one operation did, and how many sizes and reasons there are up to it.
+struct Row {
+    name: &'static str,
+    views: u16,
+    sizes: u32,
+    reasons: u32,
+}
+
+impl Steps {
+    fn push(&mut self, tracker: &ShapeTracker, verdict: Option<&Verdict>) {
+        let Some(verdict) = verdict else { return self.start = tracker.shape().to_vec() };
+        self.sizes.extend(tracker.shape());
+        self.reasons.extend(verdict.reason().cloned());
+        self.rows.push(Row {
+            name: verdict.name(),
+            views: tracker.views().len() as u16,
+            sizes: self.sizes.len() as u32,
+            reasons: self.reasons.len() as u32,
+        });
     }
-    let reason = progress.reason();
-    let ChainProgress { trackers, verdicts, .. } = progress;
-    let result = &trackers[trackers.len() - 1];
+
+    /// For each operation the name of the verdict, the number of views, the shape, and the reason for a new view.
+    fn iter(&self) -> impl Iterator<Item = (&'static str, u16, &[i64], Option<&Unmerged>)> {
+        let (mut sizes, mut reasons) = (0, 0);
+        self.rows.iter().map(move |row| {
+            let shape = &self.sizes[sizes..row.sizes as usize];
+            let reason = self.reasons[reasons..row.reasons as usize].first();
+            (sizes, reasons) = (row.sizes as usize, row.reasons as usize);
+            (row.name, row.views, shape, reason)
+        })
+    }
+}
+
+/// The answer as a line of JSON, or as text.
+pub(crate) fn explain(args: &Args, json: bool) -> Result<String, Failure> {
+    let chain: Chain = text_of(&args.chain)?.parse()?;
+    let (mut steps, mut last) = (Steps::default(), None);
+    let result = chain.follow(None, |tracker, verdict| {
+        steps.push(tracker, verdict.as_ref());
+        last = verdict;
+    })?;
+    let reason = Verdict::why_several_views(last.as_ref(), &result);
     let (affine, code) = (result.access().ok().and_then(|access| access.affine()), result.index_expr());
-    let explained = Explained { chain, trackers, verdicts, reason, affine, code };
-    Ok(Answer { text: explained.text(), json: explained.json(), positive: true })
+    let explained = Explained { chain, steps, result, reason, affine, code };
+    Ok(if json { explained.json() } else { explained.text() })
 }
 
 impl Explained {
-    fn result(&self) -> &ShapeTracker {
-        &self.trackers[self.trackers.len() - 1]
-    }
-
     /// The condition under which an element has an address, as text.
     fn valid(&self) -> Option<String> {
         let code = self.code.as_ref().ok()?;
@@ -84,7 +124,7 @@ impl Explained {
     }
 
     fn text(&self) -> String {
-        let result = self.result();
+        let result = &self.result;
         let mut text = self.operations();
         text += &match result.views().len() {
             1 => format!("\n{GOOD}One view{GOOD:#}\n"),
@@ -94,8 +134,7 @@ impl Explained {
         if let Some(reason) = &self.reason {
             let sentence = reason.to_string();
             // The last operation that appended a view may have printed the same sentence.
-            let printed = |verdict: &Verdict| verdict.reason().is_some_and(|reason| reason.to_string() == sentence);
-            let printed = self.verdicts.iter().any(printed);
+            let printed = self.steps.reasons.iter().any(|reason| reason.to_string() == sentence);
             let why = if printed { ", for the reason above" } else { &format!(": {sentence}") };
             text += &paragraph(&format!("They cannot be one{why}."), 2);
             if let Some((map, valid)) = self.affine.as_ref().zip(self.valid()) {
@@ -122,24 +161,23 @@ impl Explained {
     fn operations(&self) -> String {
         let start = match self.chain.start() {
             ChainStart::Views(views) => format!("a stack of {}", count(views.len() as i64, "view")),
-            _ => tuple(self.trackers[0].shape()),
+            _ => tuple(&self.steps.start),
         };
-        let ops: Vec<String> = self.chain.ops().iter().map(|op| format!(".{op}")).collect();
-        let shapes: Vec<String> = self.trackers[1..].iter().map(|tracker| tuple(tracker.shape())).collect();
-        let longest = |texts: &[String]| texts.iter().map(String::len).max().unwrap_or(0);
+        let ops = || self.chain.ops().iter().map(|op| format!(".{op}"));
+        let longest = |texts: &mut dyn Iterator<Item = String>| texts.map(|text| text.len()).max().unwrap_or(0);
         // The columns line up where there is room; a long operation pushes its own verdict to the right.
-        let op_width = longest(&ops).min(width().saturating_sub(20 + longest(&shapes).min(30)));
-        let shape_width = longest(&shapes).min(30);
+        let shape_width = longest(&mut self.steps.iter().map(|(_, _, shape, _)| tuple(shape))).min(30);
+        let op_width = longest(&mut ops()).min(width().saturating_sub(20 + shape_width));
         let mut text = format!("{BOLD}{start}{BOLD:#}\n");
-        for ((op, shape), verdict) in ops.iter().zip(&shapes).zip(&self.verdicts) {
+        for (op, (verdict, _, shape, reason)) in ops().zip(self.steps.iter()) {
             let (name, style) = match verdict {
-                Verdict::NoNewView => ("no new view", DIM),
-                Verdict::Merged => ("merged", GOOD),
+                "no_new_view" => ("no new view", DIM),
+                "merged" => ("merged", GOOD),
                 _ => ("new view", BAD),
             };
-            let colon = if verdict.reason().is_some() { ":" } else { "" };
+            let (shape, colon) = (tuple(shape), if reason.is_some() { ":" } else { "" });
             text += &format!("  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {style}{name}{style:#}{colon}\n");
-            if let Some(reason) = verdict.reason() {
+            if let Some(reason) = reason {
                 text += &paragraph(&format!("because {reason}"), 6);
             }
         }
@@ -171,25 +209,11 @@ impl Explained {
         rows.collect()
     }
 
-    fn json(&self) -> Value {
-        let result = self.result();
+    fn json(&self) -> String {
+        let result = &self.result;
         let code = self.code.as_ref().ok();
         let index = code.and_then(|code| code.graph().text(code.index(), Syntax::Python).ok());
-        let ops = self.chain.ops().iter().zip(&self.trackers[1..]).zip(&self.verdicts);
-        let steps = ops.map(|((op, tracker), verdict)| {
-            json!({
-                "op": op,
-                "text": op.to_string(),
-                "shape": tracker.shape(),
-                "views": tracker.views().len(),
-                "verdict": verdict.name(),
-                "reason": verdict.reason().map(ToString::to_string),
-                "witness": verdict.reason().and_then(Unmerged::witness).map(witness_json),
-            })
-        });
-        json!({
-            "chain": self.chain.to_string(),
-            "steps": steps.collect::<Vec<_>>(),
+        let rest = json!({
             "shape": result.shape(),
             "views": result.views(),
             "reason": self.reason.as_ref().map(ToString::to_string),
@@ -201,6 +225,27 @@ impl Explained {
             "valid": self.valid(),
             "cost": code.map(|code| Document::from(code.cost())),
             "addresses": grid::addresses(result),
-        })
+        });
+        // A document of each step would take a hundred times the memory that its text does.
+        let mut text = format!("{{\"chain\":{},\"steps\":[", json!(self.chain.to_string()));
+        for (number, (op, (verdict, views, shape, reason))) in
+            self.chain.ops().iter().zip(self.steps.iter()).enumerate()
+        {
+            let step = json!({
+                "op": op,
+                "text": op.to_string(),
+                "shape": shape,
+                "views": views,
+                "verdict": verdict,
+                "reason": reason.map(ToString::to_string),
+                "witness": reason.and_then(Unmerged::witness).map(witness_json),
+            });
+            let comma = if number > 0 { "," } else { "" };
+            text += &format!("{comma}{step}");
+        }
+        text += "],";
+        // The other fields go on in the same object.
+        text += &rest.to_string()[1..];
+        text + "\n"
     }
 }

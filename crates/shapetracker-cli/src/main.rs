@@ -98,7 +98,12 @@ fn main() -> ExitCode {
     };
     cli.color.write_global();
     let answer = match cli.command {
-        Command::Explain(args) => explain::explain(&args),
+        Command::Explain(args) => {
+            return match explain::explain(&args, cli.json) {
+                Ok(text) => print(&mut anstream::stdout(), &text).unwrap_or(ExitCode::SUCCESS),
+                Err(failure) => report(&failure, cli.json),
+            };
+        }
         Command::Merge(args) => merge::merge(&args),
         Command::Check(args) => check::check(&args),
         Command::Conditions(args) => conditions::conditions(&args),

@@ -10,6 +10,7 @@ use shapetracker::{ArrayLibrary, Dims};
 
 use crate::arguments::{described, number, tuple};
 use crate::error::layout;
+use crate::import::{Imported, module};
 use crate::memory::{Layout, Memory, layout_of_capsule, row_major, write_new, write_new_tensor};
 use crate::numpy::{NumPy, no_value};
 use crate::route::{APPLY, Route, Shared};
@@ -289,7 +290,7 @@ impl<'py> Array<'py> {
             }
             Library::Plain => {
                 let format = PyMemoryView::from(&self.object)?.getattr("format")?;
-                let packed = py.import("struct")?.call_method1("pack", (&format, value));
+                let packed = module(py, "struct")?.call_method1("pack", (&format, value));
                 let packed = packed.map_err(|_| no_value(value, &format))?;
                 Ok(packed.cast_into::<PyBytes>()?.as_bytes().to_vec())
             }
@@ -427,8 +428,9 @@ fn torch_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny
 /// A module that is imported already, where the object is of one of its classes.
 fn imported<'py>(object: &Bound<'py, PyAny>, module: &str, class: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
-    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?.cast_into::<PyDict>()?;
-    let Some(module) = modules.get_item(module)? else { return Ok(None) };
+    // The dictionary that imports go by.
+    static MODULES: Imported = Imported::new("sys", "modules");
+    let Some(module) = MODULES.get(py)?.cast::<PyDict>()?.get_item(module)? else { return Ok(None) };
     // While a module is being imported it has no classes yet, and None stands for one that is not to be imported.
     let Some(class) = module.getattr_opt(class)? else { return Ok(None) };
     Ok(if object.is_instance(&class)? { Some(module) } else { None })

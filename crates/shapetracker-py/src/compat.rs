@@ -9,12 +9,12 @@ use std::sync::OnceLock;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyDict, PyList, PySet, PyTuple, PyType};
+use pyo3::types::{PyBool, PyDict, PyList, PySet, PyTuple};
 use shapetracker::{Dims, Error, ErrorKind, NotInvertible, Ranges, Unmerged};
 
 use crate::arguments::{described, number, numbers_of, pairs_of, tuple};
 use crate::error::layout;
+use crate::import::{Imported, module};
 
 mod answers;
 use answers::Answers;
@@ -598,9 +598,8 @@ impl ShapeTracker {
         op: &Bound<'py, PyAny>,
         arg: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        static MOPS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let module = "shapetracker.compat.tinygrad.shapetracker";
-        MOPS.import(slf.py(), module, "mops")?.get_item(op)?.call1((slf, arg))
+        static MOPS: Imported = Imported::new("shapetracker.compat.tinygrad.shapetracker", "mops");
+        MOPS.get(slf.py())?.get_item(op)?.call1((slf, arg))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -702,28 +701,15 @@ impl ShapeTracker {
     }
 }
 
-/// The inverse of a tracker over a buffer; None where it reads past the buffer. The first view may do so where no later
-/// one reads it: the inverse is then that over all that it reads, of which the buffer is a part.
+/// The inverse of a tracker over a buffer; None where it reads past the buffer.
 fn inverse(
     st: &shapetracker::ShapeTracker,
     buffer: &[i64],
 ) -> Result<Option<shapetracker::ShapeTracker>, NotInvertible> {
-    let len = shapetracker::View::contiguous(buffer)?.numel();
-    let inside = |low: i64, high: i64| low >= 0 && high < len;
-    let first = &st.views()[0];
-    let Some((low, high)) = first.address_range().filter(|&(low, high)| !inside(low, high)) else {
-        return st.invert(buffer).map(Some);
-    };
-    if !st.address_range()?.is_none_or(|(low, high)| inside(low, high)) {
-        return Ok(None);
+    match st.invert(buffer) {
+        Err(NotInvertible::Error(err)) if err.kind() == ErrorKind::AddressOutside => Ok(None),
+        inverse => inverse.map(Some),
     }
-    let before = low.min(0).saturating_neg();
-    let moved = first.offset().saturating_add(before);
-    let moved = shapetracker::View::new(first.shape(), first.strides(), moved, first.mask())?;
-    let all = high.max(len - 1).saturating_add(1).saturating_add(before);
-    let moved = [moved].into_iter().chain(st.views()[1..].iter().cloned());
-    let inverse = shapetracker::ShapeTracker::from_views(moved)?.invert([all])?;
-    Ok(Some(inverse.shrink([(before, before.saturating_add(len))])?.reshape(buffer)?))
 }
 
 /// The exact tracker that views make.
@@ -805,9 +791,8 @@ fn whole<T>(py: Python<'_>, numbers: PyResult<T>) -> PyResult<T> {
 
 /// An exception that is both what tinygrad raises, be it ValueError or AssertionError, and what this package does.
 fn refused(py: Python<'_>, sentence: String) -> PyErr {
-    static ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    match ERROR.import(py, "shapetracker.compat.tinygrad.view", "ViewError").and_then(|class| class.call1((&sentence,)))
-    {
+    static ERROR: Imported = Imported::new("shapetracker.compat.tinygrad.view", "ViewError");
+    match ERROR.get(py).and_then(|class| class.call1((&sentence,))) {
         Ok(value) => PyErr::from_value(value),
         Err(_) => PyValueError::new_err(sentence),
     }
@@ -821,9 +806,9 @@ fn refused_by(py: Python<'_>, err: &Error) -> PyErr {
 }
 
 fn frozen(py: Python<'_>, what: &str, name: &str) -> PyErr {
-    static ERROR: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static ERROR: Imported = Imported::new("dataclasses", "FrozenInstanceError");
     let sentence = format!("cannot {what} field '{name}'");
-    match ERROR.import(py, "dataclasses", "FrozenInstanceError").and_then(|class| class.call1((sentence,))) {
+    match ERROR.get(py).and_then(|class| class.call1((sentence,))) {
         Ok(value) => PyErr::from_value(value),
         Err(err) => err,
     }
@@ -831,17 +816,17 @@ fn frozen(py: Python<'_>, what: &str, name: &str) -> PyErr {
 
 /// What `dataclasses.fields`, `replace`, `astuple` and `asdict` look for.
 fn dataclass_fields(py: Python<'_>, name: &str, fields: &[&str]) -> PyResult<Py<PyAny>> {
-    let like = py.import("dataclasses")?.getattr("make_dataclass")?.call1((name, fields))?;
+    let like = module(py, "dataclasses")?.getattr("make_dataclass")?.call1((name, fields))?;
     Ok(like.getattr("__dataclass_fields__")?.unbind())
 }
 
 /// What `copy.replace` calls: a new object with some fields changed.
 fn replaced<'py>(object: &Bound<'py, PyAny>, changes: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
-    object.py().import("dataclasses")?.getattr("replace")?.call((object,), changes)
+    module(object.py(), "dataclasses")?.getattr("replace")?.call((object,), changes)
 }
 
 /// The function that makes pairs of expressions.
 fn indexed<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
-    static INDEXED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    INDEXED.import(py, "shapetracker.compat.tinygrad.uop", "indexed")
+    static INDEXED: Imported = Imported::new("shapetracker.compat.tinygrad.uop", "indexed");
+    INDEXED.get(py)
 }

@@ -11,6 +11,7 @@ use shapetracker::expr::{self, Binary, Expr as Handle, Graph, Language, Node, Sy
 
 use crate::arguments::{described, number, numbers, tuple};
 use crate::error::{layout, parse};
+use crate::import::module;
 use crate::tracker::ShapeTracker;
 
 /// An expression over variables that have ranges: `Expr("x*4 + y", x=range(0, 10), y=range(0, 4))`. Text of C is read with
@@ -323,7 +324,7 @@ impl Expr {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, expr) = (slf.py(), slf.get());
-        let partial = py.import("functools")?.getattr("partial")?;
+        let partial = module(py, "functools")?.getattr("partial")?;
         let again = partial.call((slf.get_type(),), Some(&expr.variables(py)?))?;
         (again, (expr.text("python")?,)).into_pyobject(py)
     }
@@ -586,7 +587,7 @@ impl IndexExpr {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let again = py.import("operator")?.getattr("methodcaller")?.call1(("index_expr",))?;
+        let again = module(py, "operator")?.getattr("methodcaller")?.call1(("index_expr",))?;
         (again, (ShapeTracker(self.tracker.clone()),)).into_pyobject(py)
     }
 }

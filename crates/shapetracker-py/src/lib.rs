@@ -10,6 +10,7 @@ mod compat;
 mod error;
 mod expr;
 mod fit;
+mod import;
 mod memory;
 mod merge;
 mod numpy;
@@ -24,6 +25,13 @@ use pyo3::prelude::*;
 /// The native part of the package `shapetracker`.
 #[pymodule(gil_used = false)]
 mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::import::prepare(module.py())
+    }
+
     #[pymodule_export]
     use crate::array::{apply, memory, of};
     #[pymodule_export]

@@ -59,7 +59,7 @@ impl Conditions {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let again = py.import("shapetracker")?.getattr("conditions")?;
+        let again = crate::import::module(py, "shapetracker")?.getattr("conditions")?;
         (again, (tuple(py, &self.shape)?, View(self.later.clone()))).into_pyobject(py)
     }
 }

@@ -29,7 +29,7 @@ impl NumPy {
     /// NumPy, if it can be imported.
     pub(crate) fn import(py: Python<'_>) -> Option<&'static NumPy> {
         let import = || {
-            let module = py.import("numpy").ok()?;
+            let module = crate::import::module(py, "numpy").ok()?.cast_into::<PyModule>().ok()?;
             let named = |name| module.getattr(name).map(Bound::unbind).ok();
             let (ndarray, asarray, empty) = (named("ndarray")?, named("asarray")?, named("empty")?);
             Some(NumPy { ndarray, asarray, empty, module: module.unbind() })

@@ -1,7 +1,7 @@
 //! Layouts as code: index expressions in many languages, and chains as calls on arrays.
 
 use shapetracker::expr::{Language, UnknownLanguage};
-use shapetracker::{ArrayLibrary, Chain, ChainProgress, ChainStart, ShapeTracker};
+use shapetracker::{ArrayLibrary, Chain, ChainStart, ShapeTracker};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -36,12 +36,12 @@ pub(crate) fn code(request: &Value) -> Result<Value, Fault> {
     Ok(object! { "code": code })
 }
 
-/// The chain of a source, with the trackers before and after each operation.
+/// The chain of a source, and the tracker after all operations.
 struct Read<'a> {
     text: &'a str,
     chain: Chain,
     base: Option<Vec<i64>>,
-    trackers: Vec<ShapeTracker>,
+    tracker: ShapeTracker,
 }
 
 impl Read<'_> {
@@ -53,18 +53,16 @@ impl Read<'_> {
         let text = source.text("chain")?;
         let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
         let base = source.numbers_or_none("base")?.filter(|_| chain.start() == &ChainStart::Nothing);
-        let ChainProgress { trackers, error, .. } = chain.progress(base.as_deref());
-        match error {
-            Some(err) => Err(Fault::chain(&err, text)),
-            None => Ok(Read { text, base: base.map(|base| base.to_vec()), chain, trackers }),
-        }
+        let tracker = base.as_deref().map_or_else(|| chain.tracker(), |base| chain.tracker_from(base));
+        let tracker = tracker.map_err(|err| Fault::chain(&err, text))?;
+        Ok(Read { text, base: base.map(|base| base.to_vec()), chain, tracker })
     }
 }
 
 /// The chain, shape and views as the command prints them.
 pub(crate) fn json(request: &Value) -> Result<Value, Fault> {
     let read = Read::of(request)?;
-    let result = &read.trackers[read.trackers.len() - 1];
+    let result = &read.tracker;
     let list = |numbers: &[i64]| format!("[{}]", joined(numbers));
     let views = result.views().iter().map(|view| {
         let ranges = |mask: &[(i64, i64)]| {

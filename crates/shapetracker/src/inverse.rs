@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Fault};
 use crate::merge::Undecided;
-use crate::view::check_inside;
+use crate::view::{check_inside, check_range};
 use crate::{Dims, Ranges, ShapeTracker, View};
 use indexpr::list::sort_short_by_key;
 
@@ -27,11 +27,18 @@ pub enum NotInvertible {
         /// The address that both of them read.
         address: i64,
     },
-    /// The inverse exists, but its strides interleave: no stack of views is known that writes it.
+    /// The inverse exists, but the strides of a view interleave: no stack of views is known that writes it.
     #[error(
         "no two elements read the same address, but their strides interleave, and no stack of views is known for that"
     )]
     Interleaved,
+    /// The inverse exists, but a view of the stack reads an address twice, at elements that the views over it leave out:
+    /// no stack of views is known that writes the inverse.
+    #[error(
+        "no two elements read the same address, but one of the views does at elements that the views over it leave out, \
+         and no stack of views is known for that"
+    )]
+    LeftOut,
     /// The work limit was reached.
     #[error(transparent)]
     Undecided(#[from] Undecided),
@@ -62,40 +69,97 @@ impl ShapeTracker {
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     ///
+    /// Where a view cannot be undone without the views over it, which leave out some of what it reads, the axes are split
+    /// at their longest affine runs: in row-major order the elements stay where they are, and the views may merge then.
+    ///
     /// # Errors
     /// [`NotInvertible`] says why: a collision with its two indices, strides that interleave (such as 3 and 2), an
-    /// address outside the buffer.
+    /// address outside the buffer. Only what an element of this tensor reads counts, not what its first view could read.
     pub fn invert(&self, buffer: impl AsRef<[i64]>) -> Result<ShapeTracker, NotInvertible> {
         const OP: &str = "invert";
         let buffer = buffer.as_ref();
         let len = crate::shape::checked_numel(OP, buffer)?;
-        check_inside(OP, &self.views()[0], len)?;
-        // Undo the last view first: its inverse reads the elements, and the inverse of the view below reads through it.
-        let mut inverse: Option<ShapeTracker> = None;
-        for (k, view) in self.views().iter().enumerate().rev() {
-            let len = if k == 0 { len } else { self.views()[k - 1].numel() };
-            let Some(undone) = undo(view, len)? else {
-                return Err(match self.collision()? {
-                    Some(indices) => {
-                        let address = self.address(&indices[0]).unwrap_or_default();
-                        NotInvertible::Collision { indices, address }
-                    }
-                    None => NotInvertible::Interleaved,
-                });
-            };
-            inverse = Some(match inverse {
-                None => undone,
-                Some(inverse) => inverse.compose(&undone)?,
-            });
+        if check_inside(OP, &self.views()[0], len).is_err() {
+            check_range(OP, self.address_range()?, len)?;
         }
-        let inverse = inverse.ok_or(Error::from(Fault::NoViews { op: OP }))?;
+        let inverse = match undo(self.views(), len)? {
+            Ok(inverse) => inverse,
+            Err(k) => {
+                if let Some(indices) = self.collision()? {
+                    let address = self.address(&indices[0]).unwrap_or_default();
+                    return Err(NotInvertible::Collision { indices, address });
+                }
+                match self.split().map(|split| undo(split.views(), len)) {
+                    Some(Ok(Ok(inverse))) => inverse,
+                    _ if ShapeTracker::from(self.views()[k].clone()).collision()?.is_none() => {
+                        return Err(NotInvertible::Interleaved);
+                    }
+                    _ => return Err(NotInvertible::LeftOut),
+                }
+            }
+        };
         Ok(inverse.reshape(buffer)?)
+    }
+
+    /// The same elements with each axis split at its longest affine run, what is left of it likewise; `None` where a run
+    /// does not divide its axis, or there is nothing to split.
+    fn split(&self) -> Option<ShapeTracker> {
+        let last = self.last();
+        let mut shape = Dims::new();
+        for axis in 0..self.rank() {
+            // The axis alone; the others stay at an index that the last view has.
+            let others = (0..self.rank()).map(|other| match last.range(other) {
+                _ if other == axis => (0, self.shape()[axis]),
+                (first, _) => (first, first + 1),
+            });
+            let mut rest = self.shrink(others.collect::<Ranges>()).ok()?.reshape([self.shape()[axis]]).ok()?;
+            let mut runs = Dims::new();
+            loop {
+                let size = rest.numel();
+                let is_affine = |run: i64| rest.shrink([(0, run)]).is_ok_and(|part| part.single_view().is_ok());
+                // What begins an affine run is one, too.
+                let (mut run, mut past) = (1, size);
+                if is_affine(size) {
+                    run = size;
+                }
+                while past - run > 1 {
+                    let middle = run + (past - run) / 2;
+                    *if is_affine(middle) { &mut run } else { &mut past } = middle;
+                }
+                runs.push(run);
+                if run == size {
+                    break;
+                }
+                if run == 1 || size % run != 0 {
+                    return None;
+                }
+                rest = rest.step([run]).ok()?;
+            }
+            shape.extend(runs.into_iter().rev());
+        }
+        if shape.len() == self.rank() { None } else { self.reshape(shape).ok() }
     }
 }
 
+/// The inverse of a stack over a buffer of `len` elements, view by view; or which view cannot be undone without
+/// the others.
+fn undo(views: &[View], len: i64) -> Result<Result<ShapeTracker, usize>, Error> {
+    // Undo the last view first: its inverse reads the elements, and the inverse of the view below reads through it.
+    let mut inverse: Option<ShapeTracker> = None;
+    for (k, view) in views.iter().enumerate().rev() {
+        let len = if k == 0 { len } else { views[k - 1].numel() };
+        let Some(undone) = undo_one(view, len)? else { return Ok(Err(k)) };
+        inverse = Some(match inverse {
+            None => undone,
+            Some(inverse) => inverse.compose(&undone)?,
+        });
+    }
+    inverse.map(Ok).ok_or(Fault::NoViews { op: "invert" }.into())
+}
+
 /// The inverse of one view over a buffer of `len` elements, if its strides nest: each one is at least as large as what
-/// those below it span.
-fn undo(view: &View, len: i64) -> Result<Option<ShapeTracker>, Error> {
+/// those below it span. What the view reads outside the buffer is left out.
+fn undo_one(view: &View, len: i64) -> Result<Option<ShapeTracker>, Error> {
     let Some((low, high)) = view.address_range() else { return Ok(Some(View::nothing(&[len]).into())) };
     let ranges: Ranges = (0..view.rank()).map(|axis| view.range(axis)).collect();
     let mut axes: Dims = (0..view.rank() as i64).collect();
@@ -123,5 +187,11 @@ fn undo(view: &View, len: i64) -> Result<Option<ShapeTracker>, Error> {
         let kept: Ranges = outer.iter().chain([&row]).map(|&size| (0, size)).collect();
         inverse = inverse.shrink(kept)?;
     }
-    Ok(Some(inverse.pad([(low, len - 1 - high)])?))
+    // Now the element at 0 is for the lowest address.
+    let (begin, end) = (low.max(0), high.min(len - 1));
+    if begin > end {
+        return Ok(Some(View::nothing(&[len]).into()));
+    }
+    let inside = inverse.shrink([(begin.saturating_sub(low), end.saturating_sub(low) + 1)])?;
+    Ok(Some(inside.pad([(begin, len - 1 - end)])?))
 }

@@ -96,7 +96,7 @@ struct Readme;
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 pub mod text {
-    pub use indexpr::text::{Tuple, tuple, tuple_of_pairs};
+    pub use indexpr::text::{LONGEST_TEXT, Tuple, tuple, tuple_of_pairs};
 }
 
 #[cfg(test)]

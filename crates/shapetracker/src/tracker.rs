@@ -8,7 +8,7 @@ use crate::error::{Error, Fault};
 use crate::fewest::{self, Stack};
 use crate::merge::Unmerged;
 use crate::shape::{infer, resolve_axis, unravel};
-use crate::view::{check_count, check_inside};
+use crate::view::{check_count, check_inside, check_range};
 use crate::{Dims, Movement, Ranges, Verdict, View};
 
 /// The layout of a tensor over a buffer: a stack of views, the first next to memory, kept at the fewest views.
@@ -33,6 +33,9 @@ use crate::{Dims, Movement, Ranges, Verdict, View};
 pub struct ShapeTracker {
     views: Stack,
 }
+
+/// The name of [`ShapeTracker::compose`] in messages.
+const COMPOSE: &str = "compose";
 
 impl ShapeTracker {
     /// A contiguous tensor of a shape, from address 0.
@@ -508,14 +511,61 @@ impl ShapeTracker {
     /// ```
     ///
     /// # Errors
-    /// An address of the other tracker that is outside this tensor's elements.
+    /// An element of the other tracker that reads an address outside this tensor's elements. What its first view reads and
+    /// no element of the tracker does is of no consequence, except at the work limit of [`ShapeTracker::address_range`].
+    /// More views than [`MAX_VIEWS`](crate::MAX_VIEWS), a number past `i64`.
     pub fn compose(&self, over: &ShapeTracker) -> Result<Self, Error> {
-        check_inside("compose", &over.views[0], self.numel())?;
+        match check_inside(COMPOSE, &over.views[0], self.numel()) {
+            Ok(()) => self.composed(over.views.iter().cloned()),
+            Err(outside) => self.compose_widened(over, outside),
+        }
+    }
+
+    /// This tracker under views, the first of which fits into it.
+    fn composed(&self, over: impl Iterator<Item = View>) -> Result<Self, Error> {
         let mut views = self.views.clone();
-        for view in &over.views {
-            fewest::push("compose", &mut views, view.clone(), None)?;
+        for view in over {
+            fewest::push(COMPOSE, &mut views, view, None)?;
         }
         Ok(ShapeTracker { views })
+    }
+
+    /// [`ShapeTracker::compose`] where the first view of the other tracker reads addresses outside this tensor, perhaps at
+    /// elements that no view over it reads.
+    ///
+    /// The outermost axis of this tensor is made longer at both ends until that view fits into it: views of a stack always
+    /// fit into each other, whatever is read of them. No element reads what is new, so that it may be anything: of a view
+    /// next to memory it goes on as the axis does, where `i64` holds that, so that views that merge without it merge
+    /// with it; else it is masked.
+    #[cold]
+    fn compose_widened(&self, over: &ShapeTracker, outside: Error) -> Result<Self, Error> {
+        let (Ok(range), Some((low, high))) = (over.address_range(), over.views[0].address_range()) else {
+            return Err(outside);
+        };
+        check_range(COMPOSE, range, self.numel())?;
+        if range.is_none() {
+            return Ok(View::nothing(over.shape()).into());
+        }
+        // Some element lies inside this tensor, so that it has no size 0. One axis takes the least that is new.
+        let flat = self.reshape([self.numel()])?;
+        let base = if flat.views.len() > self.views.len() { self } else { &flat };
+        let block: i64 = base.shape()[1..].iter().product();
+        let blocks = |elements: i64| (elements.max(0) as u64).div_ceil(block as u64) as i64;
+        let (before, after) = (blocks(low.saturating_neg()), blocks(high - high.min(base.numel() - 1)));
+        let mut pads = Ranges::from_elem((0, 0), base.rank());
+        pads[0] = (before, after);
+        let padded = base.pad(pads)?;
+        let wide = match base.as_view().filter(|view| view.mask().is_none()) {
+            Some(_) => {
+                let (shape, strides, offset, _) = padded.last().parts();
+                View::canonical(COMPOSE, shape.clone(), strides.clone(), offset.into(), None).map_or(padded, Into::into)
+            }
+            None => padded,
+        };
+        let (shape, strides, offset, mask) = over.views[0].parts();
+        let moved = i128::from(offset) + i128::from(before) * i128::from(block);
+        let first = View::canonical(COMPOSE, shape.clone(), strides.clone(), moved, mask.cloned())?;
+        wide.composed([first].into_iter().chain(over.views[1..].iter().cloned()))
     }
 
     /// The tracker with a view on top that fits into the last one. `known` is why the two do not merge, where that was

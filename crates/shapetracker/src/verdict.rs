@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::Unmerged;
+use crate::{ShapeTracker, Unmerged};
 
 /// What an operation did to the number of views, as [`ShapeTracker::perform`](crate::ShapeTracker::perform) found it.
 ///
@@ -35,6 +35,28 @@ impl Verdict {
             (Ordering::Less, _) => Verdict::Merged,
             (Ordering::Greater, Some(why)) => Verdict::NewView(why),
             _ => Verdict::NoNewView,
+        }
+    }
+
+    /// Why the views of a tracker are not one: the answer of
+    /// [`ShapeTracker::single_view`](crate::ShapeTracker::single_view), taken from the verdict of the operation that made
+    /// the tracker where that has decided it. `None` where there is one view.
+    ///
+    /// ```
+    /// use shapetracker::{Chain, Verdict};
+    ///
+    /// let chain: Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
+    /// let mut last = None;
+    /// let st = chain.follow(None, |_, verdict| last = verdict)?;
+    /// let why = Verdict::why_several_views(last.as_ref(), &st);
+    /// assert_eq!(why.as_ref(), last.as_ref().and_then(Verdict::reason));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn why_several_views(verdict: Option<&Verdict>, tracker: &ShapeTracker) -> Option<Unmerged> {
+        match verdict {
+            // The pair that the operation left is the whole stack.
+            Some(Verdict::NewView(why)) if tracker.views().len() == 2 => Some(why.clone()),
+            _ => tracker.single_view().err(),
         }
     }
 

@@ -369,7 +369,12 @@ impl Clone for View {
 
 /// Refuses a view that reads an address outside `0..len`.
 pub(crate) fn check_inside(op: &'static str, view: &View, len: i64) -> Result<(), Error> {
-    match view.address_range() {
+    check_range(op, view.address_range(), len)
+}
+
+/// Refuses a range of addresses that does not lie inside `0..len`.
+pub(crate) fn check_range(op: &'static str, range: Option<(i64, i64)>, len: i64) -> Result<(), Error> {
+    match range {
         Some((low, high)) if low < 0 || high >= len => Err(Fault::AddressOutside { op, low, high, len }.into()),
         _ => Ok(()),
     }

@@ -8,6 +8,13 @@
     3
 """
 
+from functools import wraps as _wraps
+from typing import Any as _Any
+from typing import Callable as _Callable
+from typing import TypeVar as _TypeVar
+from typing import cast as _cast
+
+from . import _native
 from ._native import (
     Conditions,
     Cost,
@@ -24,14 +31,32 @@ from ._native import (
     UnevenStep,
     Unmerged,
     View,
-    apply,
     conditions,
-    explain_view,
-    memory,
     merge,
-    of,
     simplify_pair,
 )
+
+_Function = _TypeVar("_Function", bound=_Callable[..., _Any])
+
+
+def _called_here(function: _Function) -> _Function:
+    """A function that asks other libraries, called from a frame of this module.
+
+    Those libraries import parts of themselves when they first need them, which fails in the frame of a function whose
+    globals have no `__builtins__`, such as those of tinygrad's pattern matcher.
+    """
+
+    @_wraps(function, assigned=("__name__", "__qualname__", "__doc__", "__text_signature__"))
+    def call(*args: _Any, **options: _Any) -> _Any:
+        return function(*args, **options)
+
+    return _cast(_Function, call)
+
+
+apply = _called_here(_native.apply)
+explain_view = _called_here(_native.explain_view)
+memory = _called_here(_native.memory)
+of = _called_here(_native.of)
 
 __all__ = [
     "Conditions",

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::{Chain, ChainError, ChainProgress, ChainStart};
-use crate::{Movement, ShapeTracker, View};
+use super::{Chain, ChainError, ChainStart};
+use crate::{Dims, Movement, ShapeTracker, View};
 use indexpr::text::tuple;
 
 /// A Python library whose arrays are strided views, in whose calls a [`Chain`] or the recipe for a copy can be written.
@@ -184,10 +184,6 @@ impl Chain {
     /// # Cost
     /// That of doing the operations, and time proportional to the text.
     pub fn calls(&self, library: ArrayLibrary, base: Option<&[i64]>) -> Result<String, ChainError> {
-        let ChainProgress { trackers, error, .. } = self.progress(base);
-        if let Some(error) = error {
-            return Err(error);
-        }
         let (mut code, arange) = match library {
             ArrayLibrary::NumPy => ("import numpy as np\n\n".to_owned(), "np.arange"),
             ArrayLibrary::PyTorch => ("import torch\n\n".to_owned(), "torch.arange"),
@@ -219,10 +215,15 @@ impl Chain {
                 }
             }
         }
-        for (op, around) in self.ops().iter().zip(trackers.windows(2)) {
-            let (from, to) = (around[0].shape(), around[1].shape());
-            statement(&mut code, &library.call(op, from, to), Some(to));
-        }
+        let mut ops = self.ops().iter();
+        let mut from = Dims::new();
+        self.follow(base, |tracker, verdict| {
+            let to = tracker.shape();
+            if let Some(op) = verdict.and_then(|_| ops.next()) {
+                statement(&mut code, &library.call(op, &from, to), Some(to));
+            }
+            from = to.into();
+        })?;
         Ok(code)
     }
 }

@@ -39,7 +39,8 @@ use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 /// Arguments may stand in a tuple or a list, as in `reshape((3, 2))`, and that may have one of the names `shape`, `size`,
 /// `dim`, `dims`, `axis` and `axes`, as in `flip(dims=(0, 1))`. `squeeze()` takes every axis of size 1 away, and
 /// `squeeze(())` none. Spaces and line ends are free, a comma may trail, and numbers may have underscores. Reading takes
-/// time and memory proportional to the text.
+/// time proportional to the text and at most 200 bytes of memory for each of its bytes; a text of more than
+/// [`LONGEST_TEXT`](crate::text::LONGEST_TEXT) bytes is refused.
 ///
 /// # What others write
 ///
@@ -61,7 +62,7 @@ use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 /// | `.as_strided((3, 2), (1, 1), 2)` | after an array of others PyTorch's, which reads the memory of the first array; elsewhere what is described above |
 ///
 /// Those that depend on the shape need it in front: `(2, 3).T`, not `x.T`. `view` is read as `reshape`, and slices may
-/// walk backwards, where PyTorch would refuse. Elements in the order of columns (`order="F"`), functions (`np.pad(x, ...)`),
+/// walk backwards, where PyTorch would refuse. Elements in the order of columns (`order="F"`), functions (`np.pad(x, ...)`, `np.flip(np.arange(6))`),
 /// copies, assignments and several statements are not read. What is read prints in the operations of [`MovementKind`](crate::MovementKind).
 ///
 /// Two chains are equal when they start alike and have the same operations, however they are written.
@@ -142,12 +143,7 @@ impl ChainProgress {
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn reason(&self) -> Option<Unmerged> {
-        let last = self.trackers.last()?;
-        match self.verdicts.last() {
-            // The pair that the operation left is the whole stack.
-            Some(Verdict::NewView(why)) if last.views().len() == 2 => Some(why.clone()),
-            _ => last.single_view().err(),
-        }
+        Verdict::why_several_views(self.verdicts.last(), self.trackers.last()?)
     }
 }
 
@@ -277,17 +273,39 @@ impl Chain {
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn progress(&self, base: Option<&[i64]>) -> ChainProgress {
-        let mut trackers = Vec::with_capacity(self.ops().len() + 1);
-        let mut verdicts = Vec::with_capacity(self.ops().len());
-        let start = base.map_or_else(|| self.base(), |base| self.over(base));
-        let done = start.and_then(|start| {
-            trackers.push(start.clone());
-            self.run(start, |tracker, verdict| {
-                trackers.push(tracker.clone());
-                verdicts.push(verdict);
-            })
+        let (mut trackers, mut verdicts) = (Vec::new(), Vec::new());
+        let done = self.follow(base, |tracker, verdict| {
+            trackers.push(tracker.clone());
+            verdicts.extend(verdict);
         });
         ChainProgress { trackers, verdicts, error: done.err() }
+    }
+
+    /// Does the operations one after the other. `each` is shown the tracker before any operation, and then the tracker
+    /// after each and what the operation did to the views; the answer is the last tracker.
+    ///
+    /// So that of a long chain no more need be kept than what is asked of each step. The base is that of
+    /// [`Chain::tracker_from`], where one is given.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
+    /// let mut shapes = Vec::new();
+    /// let last = chain.follow(None, |tracker, _| shapes.push(tracker.shape().to_vec()))?;
+    /// assert_eq!(shapes, [vec![3, 2], vec![2, 3], vec![6]]);
+    /// assert_eq!(last.views().len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Chain::tracker`] and [`Chain::tracker_from`]; by then `each` has been shown what could be done.
+    pub fn follow(
+        &self,
+        base: Option<&[i64]>,
+        mut each: impl FnMut(&ShapeTracker, Option<Verdict>),
+    ) -> Result<ShapeTracker, ChainError> {
+        let start = base.map_or_else(|| self.base(), |base| self.over(base))?;
+        each(&start, None);
+        self.run(start, |tracker, verdict| each(tracker, Some(verdict)))
     }
 
     /// The tracker before any operation.

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::ChainStart;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser};
-use indexpr::text::ParseError;
+use indexpr::text::{ParseError, quoted};
 
 use crate::error::Error;
 use crate::operation::Slice;
@@ -31,6 +31,16 @@ const MAKERS: [&str; 6] = ["arange", "zeros", "ones", "empty", "rand", "randn"];
 /// The names of operations that only NumPy, PyTorch and tinygrad have.
 pub(super) const FOREIGN: [&str; 9] =
     ["T", "mT", "t", "swapaxes", "swapdims", "moveaxis", "movedim", "flatten", "ravel"];
+
+/// The library that a name is usually given to, or that it is the class of.
+fn library(name: &str) -> Methods {
+    match name {
+        "np" | "numpy" | "jnp" => Methods::NumPy,
+        "torch" => Methods::PyTorch,
+        "Tensor" => Methods::Tinygrad,
+        _ => Methods::Unknown,
+    }
+}
 
 /// What to write instead of a method that is not read.
 fn instead(method: &str) -> Option<&'static str> {
@@ -70,18 +80,17 @@ impl Parser<'_> {
                 return Err(self.error_at(self.span.clone(), message));
             }
             Token::Dot | Token::Open(b'[') if MovementKind::named(name).is_none() => self.advance(),
+            Token::Open(b'(') if library(self.third().1) != Methods::Unknown => return Err(self.around_an_array()),
             _ => return Ok(ChainStart::Nothing),
         }
-        self.methods = match name {
-            "np" | "numpy" | "jnp" => Methods::NumPy,
-            "torch" => Methods::PyTorch,
-            "Tensor" => Methods::Tinygrad,
-            _ => Methods::Unknown,
-        };
+        self.methods = library(name);
         if self.methods == Methods::Unknown || !self.take(Token::Dot) {
             return Ok(ChainStart::Nothing);
         }
         let maker = self.word();
+        if !MAKERS.contains(&maker) && self.second() == Token::Open(b'(') && self.third().0 == Token::Name {
+            return Err(self.around_an_array());
+        }
         if !MAKERS.contains(&maker) {
             return Err(self.expected(&format!(
                 "one of {}, or in place of a function a shape and methods, as in `(2, 3).permute(1, 0)`",
@@ -95,6 +104,16 @@ impl Parser<'_> {
             return Err(self.error_at(begin..self.last, "expected one size, as in `arange(6)`".into()));
         }
         Ok(ChainStart::Shape(shape))
+    }
+
+    /// The complaint about a function that is called with an array.
+    fn around_an_array(&self) -> ParseError {
+        let message = format!(
+            "{} is a function around an array, and such functions are not read: write the array and then its operations, \
+             as in `(6,).flip(0)`, or an index, as in `(6,)[::-1]`",
+            quoted(self.word())
+        );
+        self.error_at(self.span.clone(), message)
     }
 
     /// `((2, 3), (3, 1), 0)`, a shape, strides and perhaps an offset, or `((2, 4), 8):((1, 16), 2)`, a layout of CuTe:

@@ -8,7 +8,7 @@ use super::foreign::{FOREIGN, Methods};
 use super::lexer::{Lexer, Token};
 use crate::operation::{Slice, Takes};
 use crate::{Dims, MAX_RANK, Movement, MovementKind, PerAxis, Ranges, View};
-use indexpr::text::{ParseError, nearest, quoted};
+use indexpr::text::{ParseError, check_length, nearest, quoted};
 
 /// What a chain says, and where.
 #[derive(Clone, Debug)]
@@ -21,16 +21,20 @@ pub(super) struct Parsed {
 
 /// Reads a chain as far as it can be read, and says why it does not end there.
 pub(super) fn chain(text: &str) -> (Parsed, Option<ParseError>) {
+    let mut parsed = Parsed { start: ChainStart::Nothing, start_span: 0..0, ops: Vec::new(), spans: Vec::new() };
+    if let Err(err) = check_length(text) {
+        return (parsed, Some(err));
+    }
     let mut parser = Parser::new(text);
     let begin = parser.span.start;
-    let start_span = begin..begin;
-    let mut parsed = Parsed { start: ChainStart::Nothing, start_span, ops: Vec::new(), spans: Vec::new() };
+    parsed.start_span = begin..begin;
     let error = parser.chain(&mut parsed).err();
     (parsed, error)
 }
 
 /// Reads one view, the whole text.
 pub(super) fn view(text: &str) -> Result<View, ParseError> {
+    check_length(text)?;
     let mut parser = Parser::new(text);
     let view = parser.any_view("a view such as `(2, 3):(3, 1)` or `View(shape=(2, 3), strides=(3, 1))`")?;
     match parser.token {
@@ -99,6 +103,14 @@ impl<'a> Parser<'a> {
     pub(super) fn second(&self) -> Token {
         let mut ahead = self.lexer;
         ahead.next().0
+    }
+
+    /// The token after the next two, and its text.
+    pub(super) fn third(&self) -> (Token, &'a str) {
+        let mut ahead = self.lexer;
+        ahead.next();
+        let (token, span) = ahead.next();
+        (token, &self.text[span])
     }
 
     pub(super) fn error_at(&self, span: Range<usize>, message: String) -> ParseError {

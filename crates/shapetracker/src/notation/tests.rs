@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Chain, ChainStart};
+use crate::text::LONGEST_TEXT;
 use crate::{Dims, Movement, ShapeTracker, View};
 
 fn dims(numbers: &[i64]) -> Dims {
@@ -375,7 +376,14 @@ fn noise_of_any_size_is_a_complaint() {
         let err = many.parse::<Chain>().unwrap_err();
         assert!(err.to_string().len() < 1000, "{text}");
     }
-    assert_eq!(fault(&format!("({}", "1, ".repeat(1_000_000))).0, "expected at most 64 axes, found `1`");
+    assert_eq!(fault(&format!("({}", "1, ".repeat(300_000))).0, "expected at most 64 axes, found `1`");
+    let limit = "the text has 1048577 bytes, more than the 1048576 that are read";
+    let one_too_many = |text: String| text.clone() + &" ".repeat(LONGEST_TEXT + 1 - text.len());
+    assert_eq!(fault(&one_too_many("(2).flip(0)".into())), (limit.into(), ""));
+    let view = one_too_many("(2):(1)".into()).parse::<View>().unwrap_err();
+    assert_eq!((view.message(), view.span()), (limit, LONGEST_TEXT..LONGEST_TEXT));
+    let (nothing, _) = Chain::read(&"é".repeat(LONGEST_TEXT));
+    assert_eq!((nothing.start(), nothing.ops().len()), (&ChainStart::Nothing, 0));
     let long = format!("(2){}", ".flip(0)".repeat(100_000));
     assert_eq!(chain(&long).tracker().unwrap(), chain("(2)").tracker().unwrap());
 }
@@ -546,6 +554,8 @@ fn what_others_write_wrongly_is_pointed_at() {
                   elements";
     let makers = "expected one of arange, zeros, ones, empty, rand, randn, or in place of a function a shape and \
                   methods, as in `(2, 3).permute(1, 0)`, found";
+    let around = " is a function around an array, and such functions are not read: write the array and then its \
+                  operations, as in `(6,).flip(0)`, or an index, as in `(6,)[::-1]`";
     for (text, message, marked) in [
         ("x.T", shape, "T"),
         ("größe.flatten(1)", shape, "flatten(1)"),
@@ -561,6 +571,9 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("((2, 3), 4):((1, 2, 3), 4)", "the strides must have the same parentheses as the shape", "((1, 2, 3), 4)"),
         ("(2, (3, 4))", "expected a size, found `(`", "("),
         ("np.linspace(6)", &format!("{makers} `linspace`"), "linspace"),
+        ("np.flip(np.arange(6))", &format!("`flip`{around}"), "flip"),
+        ("torch.transpose(x, 0, 1)", &format!("`transpose`{around}"), "transpose"),
+        ("flip(np.arange(6))", &format!("`flip`{around}"), "flip"),
         ("np.arange(2, 6)", "expected one size, as in `arange(6)`", "(2, 6)"),
         ("torch.zeros(6).view(2, 3).T.as_strided((2), (1))", memory, "as_strided"),
         ("x.flip(0).as_strided((2), (1))", memory, "as_strided"),

@@ -119,7 +119,7 @@ pub(crate) fn an_inverse_undoes_and_exists_exactly_when_nothing_collides() {
                 let found = [array.at(&a), array.at(&b)];
                 if a != b && found == [Some(address); 2] { Ok(()) } else { Err(format!("{a:?}, {b:?} read {found:?}")) }
             }
-            Err(NotInvertible::Interleaved) => {
+            Err(NotInvertible::Interleaved | NotInvertible::LeftOut) => {
                 count(&interleaved);
                 same("injectivity", array.is_injective(), true)
             }
@@ -129,6 +129,124 @@ pub(crate) fn an_inverse_undoes_and_exists_exactly_when_nothing_collides() {
     let [inverted, collided, interleaved] = [inverted, collided, interleaved].map(|cell| cell.get());
     println!("{inverted} inverted, {collided} collide, {interleaved} interleave");
     assert!(inverted > interleaved && collided > held(cases::QUERIES) / 10);
+}
+
+/// Where each address of a buffer is read, as a position in row-major order.
+fn readers(array: &Array, len: i64) -> Vec<Option<i64>> {
+    let mut readers = vec![None; len as usize];
+    for (position, cell) in array.cells.iter().enumerate() {
+        if let Some(address) = cell {
+            readers[*address as usize] = Some(position as i64);
+        }
+    }
+    readers
+}
+
+#[test]
+fn found_by_an_audit_only_addresses_that_are_read_must_lie_in_the_buffer() {
+    let [accepted, refused, wide] = [0; 3].map(Cell::new);
+    let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
+    let drawn = |tape: &mut Tape| {
+        let mut over = stack(tape);
+        // Addresses that no element reads may then be negative, or past the buffer.
+        let read: Vec<i64> = evaluate(&over).cells.iter().copied().flatten().collect();
+        over[0].offset -= read.iter().min().unwrap_or(&0) - i64::from(tape.chance(10)) + i64::from(tape.chance(10));
+        let read: Vec<i64> = evaluate(&over).cells.iter().copied().flatten().collect();
+        let len = (read.iter().max().map_or(0, |high| high + 1) + tape.below(3) - 1).max(1);
+        // What it is composed with: so many elements in some order, some of them masked or read twice.
+        let sizes = tape.sizes_of(len);
+        let mut under = vec![RawView::contiguous(&sizes)];
+        match tape.below(5) {
+            0 => under[0].strides.iter_mut().for_each(|stride| *stride = 0),
+            1 => {
+                under[0].offset = len - 1 + tape.below(2) * 3;
+                under[0].strides.iter_mut().for_each(|stride| *stride = -*stride);
+            }
+            2 => under[0].mask = Some(sizes.iter().map(|&size| (i64::from(size > 2), size)).collect()),
+            3 => under.push(RawView { offset: len - 1, strides: vec![-1], ..RawView::contiguous(&[len]) }),
+            _ => {}
+        }
+        (over, under, len)
+    };
+    check(cases::QUERIES, drawn, |(over, under, len)| {
+        let (st, array, len) = (tracker(over), evaluate(over), *len);
+        let base = tracker(under);
+        let inside = array.cells.iter().flatten().all(|address| (0..len).contains(address));
+        let fits = st.views()[0].address_range().is_none_or(|(low, high)| 0 <= low && high < len);
+        count(if !inside {
+            &refused
+        } else if fits {
+            &accepted
+        } else {
+            &wide
+        });
+        let is_outside = |error: &shapetracker::Error| error.kind() == shapetracker::ErrorKind::AddressOutside;
+        match (base.compose(&st), inside) {
+            (Ok(both), true) => {
+                let below = evaluate(under).cells;
+                let expected = array.cells.iter().map(|cell| cell.and_then(|address| below[address as usize]));
+                same("the composition", both.addresses().collect::<Vec<_>>(), expected.collect())?;
+                let heights = both
+                    .views()
+                    .windows(2)
+                    .all(|pair| pair[1].address_range().is_none_or(|(low, high)| 0 <= low && high < pair[0].numel()));
+                same("that every view fits into the one under it", heights, true)?;
+            }
+            (Err(error), false) if is_outside(&error) => {}
+            (answer, _) => return Err(format!("all inside: {inside}, but composing gives {answer:?}")),
+        }
+        match (st.invert([len]), inside) {
+            (Ok(inverse), true) => {
+                same("injectivity", array.is_injective(), true)?;
+                same("the inverse", inverse.addresses().collect(), readers(&array, len))
+            }
+            (Err(NotInvertible::Collision { indices: [a, b], .. }), true) => {
+                same("a collision", a != b && array.at(&a).is_some() && array.at(&a) == array.at(&b), true)
+            }
+            (Err(NotInvertible::Interleaved | NotInvertible::LeftOut), true) => {
+                same("injectivity", array.is_injective(), true)
+            }
+            (Err(NotInvertible::Error(error)), false) if is_outside(&error) => Ok(()),
+            (answer, _) => Err(format!("all inside: {inside}, but inverting gives {answer:?}")),
+        }
+    });
+    let [accepted, refused, wide] = [accepted, refused, wide].map(|cell| cell.get());
+    println!("{accepted} fit, {refused} read outside, of {wide} the first view alone would");
+    assert!(accepted > wide && refused > 0 && wide > held(cases::QUERIES) / 100);
+}
+
+#[test]
+fn found_by_an_audit_a_view_is_inverted_over_the_buffer_that_it_needs() {
+    let st: ShapeTracker = "(3, 2).permute(1, 0).reshape(6).shrink((0, 5))".parse().unwrap();
+    assert_eq!(st.buffer_len().unwrap(), 5);
+    let inverse = st.invert([5]).unwrap();
+    assert!(inverse.addresses().eq([0, 3, 1, 4, 2].map(Some)));
+    // Over a contiguous buffer nothing is added.
+    assert_eq!(ShapeTracker::contiguous([5]).unwrap().compose(&st).unwrap(), st);
+    let backwards = ShapeTracker::contiguous([5]).unwrap().flip([0]).unwrap().compose(&st).unwrap();
+    assert!(backwards.addresses().eq([4, 2, 0, 3, 1].map(Some)));
+    assert_eq!(backwards.views().len(), 2);
+    let refused = st.invert([4]).unwrap_err().to_string();
+    assert_eq!(refused, "invert: the view reads addresses 0 to 4, but what it reads from has 4 elements");
+}
+
+#[test]
+fn found_by_an_audit_an_inverse_is_found_where_a_view_repeats_what_is_left_out() {
+    let text = "(3, 7, 8).shrink((2, 3), (4, 6), (0, 8)).expand(3, 2, 8).as_strided((4,), (2,), 29)";
+    let st: ShapeTracker = text.parse().unwrap();
+    let inverse = st.invert([168]).unwrap();
+    let read: Vec<_> = inverse.addresses().collect();
+    for position in 0..4 {
+        assert_eq!(read[st.address(&[position]).unwrap() as usize], Some(position));
+    }
+    assert_eq!(read.iter().flatten().count(), 4);
+
+    // Rows 0 and 1 are the same, and of the four elements none is at one place in both; no split makes this one view.
+    let st: ShapeTracker = "(1, 5).expand(3, 5).as_strided((3,), (4,), 1)".parse().unwrap();
+    assert!(st.addresses().eq([1, 0, 4].map(Some)));
+    let Err(err) = st.invert([5]) else { panic!() };
+    assert_eq!(err, NotInvertible::LeftOut);
+    assert!(err.to_string().contains("at elements that the views over it leave out"), "{err}");
 }
 
 #[test]

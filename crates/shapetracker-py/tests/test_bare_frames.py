@@ -1,0 +1,151 @@
+"""Every public function, called from frames whose globals have no `__builtins__`.
+
+tinygrad's pattern matcher makes functions over globals of its own, and nothing can be imported from their frames in the
+usual way (`pickle` itself fails there, so that only `__reduce__` is called). This file is run as a program in a fresh interpreter, so that nothing was imported or remembered before.
+"""
+
+import subprocess
+import sys
+import types
+from typing import Any
+
+
+def test_found_by_an_audit_functions_work_in_frames_without_builtins() -> None:
+    done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, timeout=300)
+    # Nor is anything reported that Python could not raise.
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+
+
+STACK = "ShapeTracker.contiguous(3, 2).permute(1, 0).reshape(3, 2)"
+PADDED = "ShapeTracker.contiguous(2, 3).pad((1, 1), (0, 2))"
+VIEW = "View((4, 3), (1, 4), 2, ((0, 4), (1, 3)))"
+EXPR = "Expr('x*4 + y if x < 3 else min(x, y)', x=(0, 10), y=(-2, 5))"
+BOTH = "Expr('x < 3', x=(0, 10)), Expr('2 < x', x=(0, 10))"
+INDEX = f"{PADDED}.index_expr()"
+CONDITIONS = "conditions((2, 3), View((3, 2)))"
+STEP = "Step((1, 2), 3, 4)"
+UNEVEN = f"UnevenStep(0, ({STEP}, Step((0, 1), 2, 3)))"
+HOLE = "NotABox(((0, 1), (1, 0)), (0, 0))"
+COST = "Cost(1, 2, 3)"
+EXPLANATION = f"explain_view({STACK}, 6)"
+OBSTACLE = f"{EXPLANATION}.obstacles[0]"
+COMPAT_VIEW = "tinygrad.View.create((2, 3), (1, 2))"
+COMPAT = "tinygrad.ShapeTracker.from_shape((3, 2)).permute((1, 0)).reshape((3, 2))"
+UOP = "UOp.variable('x', 0, 9)"
+ARRAY = "bytearray(range(6))"
+
+# What each object is asked, by a name for it. `X` stands for the object.
+CALLS = {
+    VIEW: """View.contiguous(2, 3); View.contiguous(range(2, 4)); View.parse('(2, 3):(1, 2)'); X.shape; X.strides;
+        X.offset; X.mask; X.ndim; X.numel; X.is_empty(); X.is_contiguous(); X.is_consecutive(); X.address(1, 1);
+        X.address_range(); X.reshape(12); X.reshape(5); X.permute(1, 0); X.expand(4, 3); X.pad((1, 1), None);
+        X.shrink((0, 2), (1, 3)); X.flip(0); X.step(2, -1); X.merge_dims(); X.max_merge(); X.svg(); X._repr_html_();
+        X == X; X != 3; hash(X); X.__reduce__(); repr(X); str(X); copy(X); View('no'); View.parse('no')""",
+    STACK: """ShapeTracker.contiguous(-1); ShapeTracker.parse('(2, 3).flip(0)'); ShapeTracker.parse('no');
+        ShapeTracker(X.views); X.as_view(); X.shape; X.ndim; X.numel; X.address(0, 0); list(X.addresses());
+        X.reshape(6); X.reshape(7); X.permute(1, 0); X.transpose(0, 1); X.expand(3, 2); X.broadcast_to(2, 3, 2);
+        X.pad((0, 1), None); X.shrink((0, 1), (0, 2)); X.flip(1); X.step(1, -1); X.squeeze(); X.squeeze(0);
+        X.unsqueeze(0); X.as_strided((2,), (2,)); X.compose(ShapeTracker.contiguous(6)); X.compose(3); X[0, ::-1, None];
+        X[..., 'no']; X.is_contiguous(); X.is_consecutive(); X.single_view(); X.address_range(); X.buffer_len();
+        X.real_strides(); X.affine(); X.unit_stride_axes(); X.axis_is_masked(0); X.collision(); X.difference(X);
+        X.invert(6); X.invert(2); X.expand(3, 3); X.index_expr(); X.svg(); X._repr_html_(); X == X; hash(X);
+        X.__reduce__(); repr(X); copy(X); merge(X.views[0], X.views[1]); ShapeTracker.contiguous(2).invert(1)""",
+    CONDITIONS: """X.equations; X.hold_for((3, 1)); X.hold_for(3); X == X; hash(X); X.__reduce__(); repr(X); str(X);
+        copy(X)""",
+    STEP: "X.index; X.before; X.after; X == X; hash(X); X.__reduce__(); repr(X); copy(X)",
+    UNEVEN: "X.axis; X.steps; X == X; hash(X); X.__reduce__(); repr(X); str(X); copy(X)",
+    HOLE: "X.valid; X.invalid; X == X; hash(X); X.__reduce__(); repr(X); str(X); copy(X)",
+    COST: "X.ops; X.divmods; X.weight; X == X; hash(X); X.__reduce__(); repr(X); copy(X)",
+    EXPR: """X.variables; X.range; X.cost; X.simplify(); X.evaluate(x=1, y=2); X.evaluate(x=1); X.values()[:3];
+        X.substitute(x=2); X.substitute(x='no'); X.text(); X.text('c'); X.text('no'); X.code('cuda'); X.nodes();
+        (X < 3).where(X, 0); X.min(2); X.max(2); X.eq(2); X.ne(2); X + 1; 1 + X; X - 1; 1 - X; X * 2; 2 * X; X // 2;
+        100 // (X + 60); X % 2; 100 % (X + 60); (X < 3) & (X > 1); (X < 3) | (X > 1); True & (X < 3); True | (X < 3); -X;
+        ~(X < 3); X < 1; X <= 1; X > 1; X >= 1; X == X; X != X; hash(X); X.__reduce__(); repr(X); str(X); copy(X); bool(X < 3); X // 0; Expr('x'); simplify_pair(X, X < 9)""",
+    INDEX: """X.index; X.valid; X.shape; X.cost; X.address(1, 1); X.code(); X.code('no'); X.kernel('c'); X == X; hash(X);
+        X.__reduce__(); repr(X); str(X); copy(X)""",
+    EXPLANATION: """X.possible; X.tracker; X.shape; X.view; X.strides; X.obstacles; X.witness; X.copied; X.copied_view;
+        X.elements; X.recipe; bool(X); X._repr_html_(); repr(X); str(X); explain_view('no', 3)""",
+    OBSTACLE: """X.kind; X.old_axes; X.new_axes; X.stride; X.needed; X == X; hash(X); repr(X); str(X)""",
+    COMPAT_VIEW: """tinygrad.View((2, 3), (3, 1), 0, None, True); X.__dataclass_fields__; X.__match_args__; X.shape;
+        X.strides; X.offset; X.mask; X.contiguous; X.exact; X.size(); X.vars(); X.unbind(); X.substitute({});
+        X.to_indexed_uops(); X.invert((6,)); X.minify(); X.pad(((1, 1), (0, 0))); X.shrink(((0, 1), (0, 2)));
+        X.expand((2, 3)); X.expand((5, 5)); X.permute((1, 0)); X.flip((True, False)); X.reshape((3, 2)); X.reshape((7,));
+        X + X; X + 3; sum([X]); replace(X, offset=3); X.__replace__(offset=3); X == X; hash(X); repr(X); copy(X); X.__reduce__(); setattr(X, 'offset', 3); delattr(X, 'offset'); X.__radd__(0)""",
+    COMPAT: """tinygrad.ShapeTracker((tinygrad.View.create((2,)),)); X.__dataclass_fields__; X.__match_args__; X.views;
+        X.exact; X.contiguous; X.consecutive; X.shape; X.size; X.var_vals; X.reduce((0,)); X.to_uop();
+        X.to_indexed_uops(); X.to_indexed_uops((0, 1)); X.real_size(); X.vars(); X.unbind(); X.substitute({});
+        X.real_strides(); X.unit_stride_axes(); X.axis_is_masked(0); X.simplify(); X.invert((6,)); X.invert((5,));
+        X.pad(((1, 1), (0, 0))); X.shrink(((0, 1), (0, 2))); X.expand((3, 2)); X.permute((1, 0)); X.flip((True, False));
+        X.reshape((6,)); X.reshape((7,)); X.mop('PERMUTE', (1, 0)); X.mop('NO', 0); X + X; sum([X]); X.__radd__(0);
+        replace(X, views=()); X.__replace__(views=X.views); X < X; X <= X; X > X; X >= X; X == X; hash(X); repr(X);
+        copy(X); X.__reduce__(); setattr(X, 'views', ()); delattr(X, 'views')""",
+    UOP: """X.vmin; X.vmax; X.render(); X.simplify(); X.ssimplify(); X.substitute({X: 3}); X.evaluate(x=3); int(X); X.eq(3);
+        X.ne(3); X.eq(3).logical_not(); X + 1; 1 + X; X - 1; 2 - X; X * 3; 3 * X; X // 2; 9 // (X + 1); X % 3; -X; X < 3;
+        X.eq(3) & X.ne(2); X.eq(3) | X.ne(2); hash(X); repr(X); UOp.const(None, 3); UOp.range(None, 4, 0)""",
+    ARRAY: f"""of(X); of(3); bytes(memory(X)); memory(3); apply({STACK}, X).tolist(); apply({PADDED}, X, 7).tolist();
+        apply({PADDED}, X, 700); apply({STACK}, X, copy=True).tolist(); apply({STACK}, 3); explain_view(X, 3, 2)""",
+}
+NUMPY = {
+    "numpy.arange(6)": f"""of(X); of(X[::-1]); memory(X); apply({STACK}, X); apply({PADDED}, X, 7); apply({PADDED}, X, 1e40);
+        apply({PADDED}, X, 'no'); apply({STACK}, X, copy=False); explain_view(X.reshape(2, 3).T, 6); of(numpy.ma.array(X));
+        apply({PADDED}, numpy.arange(6).astype('M8[D]'), 3); apply(ShapeTracker.contiguous(6), X)""",
+}
+
+
+def outcome(call: types.FunctionType) -> str:
+    try:
+        return repr(call())
+    except Exception as error:
+        return f"{type(error)} {type(error).__mro__}: {error}"
+
+
+def main() -> None:
+    import builtins
+    import copy
+    import dataclasses
+    import importlib.util
+
+    import shapetracker
+    from shapetracker import _native
+    from shapetracker.compat import tinygrad
+
+    names: dict[str, Any] = {name: getattr(shapetracker, name) for name in shapetracker.__all__}
+    names |= {"tinygrad": tinygrad, "UOp": tinygrad.UOp, "copy": copy.copy}
+    names |= {"replace": dataclasses.replace}
+    calls = dict(CALLS)
+    if importlib.util.find_spec("numpy") is not None:
+        import numpy
+
+        names["numpy"] = numpy
+        calls |= NUMPY
+    bare = {**names, **{name: value for name, value in vars(builtins).items() if not name.startswith("__")}}
+    plain = {**names, "__builtins__": builtins}
+
+    texts = [call.strip().replace("X", of) for of, asked in calls.items() for call in asked.split(";")]
+    codes = [(text, compile(f"lambda: {text}", text, "eval").co_consts[0]) for text in texts]
+    # All of them in bare frames first: what is remembered was then found there.
+    found = [outcome(types.FunctionType(code, bare)) for _, code in codes]
+    wrong = []
+    for (text, code), without in zip(codes, found):
+        usual = outcome(types.FunctionType(code, plain))
+        # What has no repr of its own shows where it lies.
+        if without.split(" at 0x")[0] != usual.split(" at 0x")[0]:
+            wrong.append(f"{text}: {without} without builtins, and {usual} with them")
+    assert "__builtins__" not in bare
+    assert len({result for result in found if "Error" in result}) > 20
+
+    # Nothing that the package has is left out.
+    said = " ".join(texts)
+    for module in (_native, _native.tinygrad):
+        for name, value in vars(module).items():
+            if isinstance(value, type):
+                public = [member for member in vars(value) if not member.startswith("__")]
+                wrong += [f"{name}.{member} is not called" for member in public if f".{member}" not in said]
+            elif callable(value) and f"{name}(" not in said:
+                wrong.append(f"{name} is not called")
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
