@@ -3,8 +3,12 @@
 //! `tests/cmd` holds sessions: commands and what they print. `TRYCMD=overwrite cargo test -p shapetracker-cli` writes
 //! down what they print now.
 
+mod common;
+
 use std::io::{Read, Write};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
 
 fn shapetracker(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shapetracker"));
@@ -14,15 +18,12 @@ fn shapetracker(args: &[&str]) -> Command {
 
 /// Runs the command on a text for its standard input.
 fn fed(args: &[&str], input: &[u8]) -> Output {
-    let mut command = shapetracker(args);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let feeder = std::thread::spawn(move || stdin.write_all(&input));
-    let output = child.wait_with_output().unwrap();
-    // A command that has seen enough closes its end.
-    let _ = feeder.join().unwrap();
-    output
+    common::fed(&mut shapetracker(args), input)
+}
+
+/// Runs the command.
+fn run(args: &[&str]) -> Output {
+    common::output(&mut shapetracker(args))
 }
 
 fn stdout(output: &Output) -> &str {
@@ -31,7 +32,7 @@ fn stdout(output: &Output) -> &str {
 
 #[test]
 fn sessions() {
-    trycmd::TestCases::new().case("tests/cmd/*.trycmd");
+    trycmd::TestCases::new().timeout(common::LONGEST).case("tests/cmd/*.trycmd");
 }
 
 #[test]
@@ -39,7 +40,7 @@ fn a_chain_is_read_from_standard_input() {
     let chain = "(3, 2)\n  .permute(1, 0)\n  .reshape(3, 2)\n";
     let output = fed(&["explain", "-"], chain.as_bytes());
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(output.stdout, shapetracker(&["explain", chain]).output().unwrap().stdout);
+    assert_eq!(output.stdout, run(&["explain", chain]).stdout);
     let output = fed(&["explain", "-"], b"(3\xff)");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: standard input is not text: byte 2 is not UTF-8\n");
@@ -52,7 +53,7 @@ fn colours_are_for_terminals_unless_asked_for() {
         if no_color {
             command.env("NO_COLOR", "1");
         }
-        stdout(&command.output().unwrap()).contains('\x1b')
+        stdout(&common::output(&mut command)).contains('\x1b')
     };
     assert!(!coloured(&["explain", "(3).pad((1, 1))"], false));
     assert!(!coloured(&["explain", "(3).pad((1, 1))"], true));
@@ -62,23 +63,17 @@ fn colours_are_for_terminals_unless_asked_for() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_fault() {
-    let mut child =
-        shapetracker(&["batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = child.as_mut().unwrap();
+    let mut command = shapetracker(&["batch"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let feeder = std::thread::spawn(move || {
-        // It ends when the command does.
-        while stdin.write_all(b"{\"id\":1,\"base\":[2,3]}\n").is_ok() {}
-    });
-    let mut first = [0; 10];
+    // Both end at the latest when the command does.
+    thread::spawn(move || while stdin.write_all(b"{\"id\":1,\"base\":[2,3]}\n").is_ok() {});
     let mut out = child.stdout.take().unwrap();
-    out.read_exact(&mut first).unwrap();
-    drop(out);
-    feeder.join().unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
-    let mut complaint = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
-    assert_eq!(complaint, "");
+    let (seen, enough) = mpsc::channel();
+    thread::spawn(move || seen.send(out.read_exact(&mut [0; 10])));
+    enough.recv_timeout(common::LONGEST).unwrap().unwrap();
+    let output = common::finished(child);
+    assert_eq!((output.status.code(), &output.stderr[..]), (Some(0), &b""[..]));
 }
 
 #[test]
@@ -123,7 +118,7 @@ fn deep_and_long_input_is_an_error_on_its_line() {
     let output = fed(&["batch"], format!("{deep}\n{{\"id\":1,\"ops\":{deep}}}\n{many}\n").as_bytes());
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(stdout(&output).matches("\"error\"").count(), 3);
-    let output = shapetracker(&["explain", &"(".repeat(100_000)]).output().unwrap();
+    let output = run(&["explain", &"(".repeat(100_000)]);
     assert_eq!(output.status.code(), Some(2));
 }
 
@@ -159,7 +154,7 @@ fn expressions_may_be_deep_and_long() {
 #[test]
 fn code_is_in_the_json_answer() {
     let args = ["index", "(4, 6).pad((1, 1), (0, 2))", "--lang", "c", "--json"];
-    let output = shapetracker(&args).output().unwrap();
+    let output = run(&args);
     let answer: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
     let expected = serde_json::json!({
         "chain": "(4, 6).pad((1, 1), (0, 2))",
@@ -181,16 +176,16 @@ fn an_expression_that_is_too_long_to_explain_is_left_to_index() {
     let round =
         ".permute(1, 0).reshape(10, 21).pad((1, 0), (0, 1)).shrink((0, 10), (1, 22)).permute(1, 0).reshape(6, 35)";
     let chain = "(6, 35)".to_owned() + &round.repeat(12);
-    let explained = shapetracker(&["explain", &chain]).output().unwrap();
+    let explained = run(&["explain", &chain]);
     assert!(stdout(&explained).contains(" lines, which `shapetracker index` prints: "), "{}", stdout(&explained));
-    let index = shapetracker(&["index", &chain]).output().unwrap();
+    let index = run(&["index", &chain]);
     assert!(stdout(&index).lines().count() > 24, "{}", stdout(&index));
 }
 
 #[test]
 fn remarks_are_comments() {
     for (language, mark) in [("python", "#"), ("c", "//"), ("wgsl", "//"), ("mlir", "//"), ("latex", "%")] {
-        let output = shapetracker(&["index", "(4, 4).pad((1, 1), (0, 0))", "--lang", language]).output().unwrap();
+        let output = run(&["index", "(4, 4).pad((1, 1), (0, 0))", "--lang", language]);
         let remarks = stdout(&output).lines().take_while(|line| line.starts_with(&format!("{mark} "))).count();
         assert_eq!(remarks, 3, "{language}: {}", stdout(&output));
         assert!(output.stderr.is_empty());
@@ -205,7 +200,7 @@ fn expressions_of_recorded_layouts_give_their_addresses() {
     let counter = path("../shapetracker/tests/it/index_cost.py");
     let mut python = Command::new("python3");
     python.args([&path("tests/batch_expr.py"), env!("CARGO_BIN_EXE_shapetracker"), &counter]).args(corpus);
-    let output = match python.output() {
+    let output = match common::try_fed(&mut python, b"") {
         Ok(output) => output,
         Err(error) => return eprintln!("skipped: python3 does not start: {error}"),
     };
@@ -219,7 +214,7 @@ fn arguments_that_are_not_text_are_refused() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
-    let output = shapetracker(&["explain"]).arg(OsStr::from_bytes(b"(3\xff)")).output().unwrap();
+    let output = common::output(shapetracker(&["explain"]).arg(OsStr::from_bytes(b"(3\xff)")));
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("invalid UTF-8"));
 }
@@ -227,7 +222,7 @@ fn arguments_that_are_not_text_are_refused() {
 #[test]
 fn completions_know_the_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let output = shapetracker(&["completions", shell]).output().unwrap();
+        let output = run(&["completions", shell]);
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains("conditions"), "{shell}");
     }
@@ -258,7 +253,7 @@ fn every_json_answer_is_one_line() {
         (&["apply", "flip(0)", "no.npy", "out.npy"], 2),
         (&["frobnicate"], 2),
     ] {
-        let output = shapetracker(args).arg("--json").output().unwrap();
+        let output = common::output(shapetracker(args).arg("--json"));
         assert_eq!(output.status.code(), Some(status), "{args:?}");
         assert_eq!(stdout(&output).lines().count(), 1, "{args:?}");
         let answer: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
