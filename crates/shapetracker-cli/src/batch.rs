@@ -30,9 +30,12 @@ A line out has the id, the shape, the fewest views; with --crc32 crc32 (null abo
 with --expr index and valid, expressions over idx0, idx1, .., and their cost: ops, and divmods, the
 divisions and modulos among them that are not by a power of two. A line that cannot be served yields
   {"id":..,"error":{"kind":"..","message":".."}}
-and the run goes on; the exit status is then 1. A field that is none of these is an error too, except those of
-a line out and of recorded layouts (source, numel, view, mergeable, reference_views, reference_cost),
-which are not read. Blank lines are skipped. The output is JSON with and
+and the run goes on; the exit status is then 1. Blank lines are skipped.
+
+A field that a line in does not have is an error of the line, except what a line out has and the
+remarks of recorded layouts (source, numel, view, mergeable, reference_views, reference_cost), which
+are not read. FILE is a regular file, or a pipe that a shell opens, as in <(zcat chains.jsonl.gz);
+what else is no regular file can be standard input. The output is JSON with and
 without --json."#)]
 pub(crate) struct Args {
     /// The file to read; standard input when there is none, or for -.
@@ -248,7 +251,7 @@ fn parse(line: &[u8]) -> Result<Line<'_>, Failure> {
 fn tracker(parsed: &Line, line: &[u8]) -> Result<ShapeTracker, Failure> {
     if let Some(unknown) = &parsed.unknown {
         let message =
-            format!("a line has an id, a base or views, and ops, but this one has the field `{}`", shown(unknown));
+            format!("the line has a field `{}`, which is none of `id`, `base`, `views` and `ops`", shown(unknown));
         return Err(Failure::new("unknown_field", message));
     }
     let start = match (parsed.base, parsed.views) {
@@ -274,7 +277,7 @@ fn field<T: DeserializeOwned>(name: &'static str, raw: &RawValue, line: &[u8]) -
 
 /// The message of an error in a text that begins at some byte of the line, with the column counted in the whole line.
 fn place(err: &serde_json::Error, text: &str, before: usize) -> String {
-    format!("{} (column {})", mistake(err, text), before + err.column())
+    format!("{} (column {})", mistake(err, text), before + err.column().max(1))
 }
 
 /// The CRC-32 of all addresses, unless they are too many.

@@ -192,6 +192,53 @@ fn remarks_are_comments() {
     }
 }
 
+#[test]
+fn found_by_an_audit_a_line_with_an_unknown_field_is_refused() {
+    let lines = r#"{"id":1,"base":[2,3],"op":[["permute",[1,0]]]}
+{"id":2,"base":[2,3],"ops":[["permute",[1,0]]],"source":"resnet","crc32":"75a8bcba"}
+{"operations":[["permute",[1,0]]],"base":[2,3],"id":3}
+"#;
+    let output = fed(&["batch"], lines.as_bytes());
+    assert_eq!(output.status.code(), Some(1));
+    let lines: Vec<serde_json::Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let message =
+        |field: &str| format!("the line has a field `{field}`, which is none of `id`, `base`, `views` and `ops`");
+    assert_eq!((&lines[0]["id"], &lines[0]["error"]["message"]), (&1.into(), &message("op").into()));
+    assert_eq!(lines[1]["shape"], serde_json::json!([3, 2]));
+    assert_eq!((&lines[2]["id"], &lines[2]["error"]["message"]), (&3.into(), &message("operations").into()));
+}
+
+#[test]
+fn answers_can_be_asked_about_again() {
+    let question = br#"{"id":"c1","base":[2,3],"ops":[["permute",[1,0]],["reshape",[6]]]}"#;
+    let first = fed(&["batch", "--crc32", "--expr"], question);
+    let again = fed(&["batch", "--crc32", "--expr"], &first.stdout);
+    assert_eq!(stdout(&again), stdout(&first));
+}
+
+#[test]
+fn found_by_an_audit_the_empty_mask_masks_a_scalar() {
+    let line =
+        |mask| format!("{{\"id\":null,\"views\":[{{\"shape\":[],\"strides\":[],\"offset\":0,\"mask\":{mask}}}]}}\n");
+    for (mask, valid) in [("[]", "False"), ("null", "True")] {
+        let output = fed(&["batch", "--expr"], line(mask).as_bytes());
+        let answer: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+        assert_eq!((&answer["valid"], &answer["views"][0]["mask"].to_string()[..]), (&valid.into(), mask));
+    }
+}
+
+/// As a shell's `<(..)` gives one.
+#[cfg(unix)]
+#[test]
+fn a_batch_may_come_from_an_open_pipe() {
+    for path in ["/dev/stdin", "/dev/fd/0"] {
+        let output = fed(&["batch", path], b"{\"base\":[2]}");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(stdout(&output).contains("\"shape\":[2]"));
+    }
+}
+
 /// The text of one session of the golden files would be another for every improvement: these are evaluated.
 #[test]
 fn expressions_of_recorded_layouts_give_their_addresses() {
