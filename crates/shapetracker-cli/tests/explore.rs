@@ -171,10 +171,10 @@ fn a_port_that_is_taken_is_named() {
 /// How many connections a test may hold at a time: as many as it wants of those that all want, where the limit for open
 /// files can be raised so far, with some files left for other tests.
 fn raised(wanted: usize) -> usize {
-    const ALL: usize = 1600;
     #[cfg(unix)]
     #[allow(unsafe_code)]
     {
+        const ALL: usize = 1600;
         const OTHERS: usize = 400;
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: both functions are passed a limit that is there.

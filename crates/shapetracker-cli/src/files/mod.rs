@@ -260,3 +260,25 @@ pub(crate) fn shown_path(path: &Path) -> String {
 pub(crate) fn shown(text: &str) -> String {
     text.replace(|c: char| c.is_control(), "\u{fffd}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is cut off inside the last page of the mapping can still be read, as zeros.
+    #[cfg(unix)]
+    #[test]
+    fn found_by_an_audit_an_input_that_loses_its_last_byte_is_noticed() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }\n";
+        let whole = [npy::MAGIC, &[1, 0, header.len() as u8, 0], header, &[7, 8, 9]].concat();
+        fs::write(file.path(), &whole).unwrap();
+        let input = Input::open(file.path(), false).unwrap();
+        assert_eq!(input.bytes(&input.tensors()[0]), [7, 8, 9]);
+        assert!(input.check_length().is_ok());
+        file.as_file().set_len(whole.len() as u64 + 1).unwrap();
+        assert!(input.check_length().is_ok(), "what is appended changes nothing");
+        file.as_file().set_len(whole.len() as u64 - 1).unwrap();
+        assert!(input.check_length().unwrap_err().text().contains("it was cut short while it was read"));
+    }
+}

@@ -1,15 +1,13 @@
 //! Commands that the tests run. None is waited for without a limit: one that hangs fails its test, and does not stop it.
 
-#![allow(dead_code, reason = "every file of tests takes what it needs")]
+#![allow(dead_code, unused_imports, reason = "every file of tests takes what it needs")]
 
-use std::io::{Read, Write};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::{Duration, Instant};
+#[path = "../../../shapetracker/tests/limited/mod.rs"]
+mod limited;
 
-/// How long anything may take before it counts as never: long, for a machine that does much else.
-pub(crate) const LONGEST: Duration = Duration::from_secs(600);
+use std::process::{Child, Command, ExitStatus, Output};
+
+pub(crate) use limited::LONGEST;
 
 /// Runs a command to its end, with nothing on its standard input.
 pub(crate) fn output(command: &mut Command) -> Output {
@@ -18,51 +16,22 @@ pub(crate) fn output(command: &mut Command) -> Output {
 
 /// Runs a command to its end on a text for its standard input, which it need not read to the end.
 pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Output {
-    try_fed(command, input).unwrap_or_else(|error| panic!("{command:?} does not start: {error}"))
+    try_fed(command, input).unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
 /// The same for a command that may not be there.
 pub(crate) fn try_fed(command: &mut Command, input: &[u8]) -> std::io::Result<Output> {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    // A command that has seen enough closes its end.
-    thread::spawn(move || drop(stdin.write_all(&input)));
-    Ok(finished(child))
+    limited::output(command, input)
 }
 
 /// The end of a command, and what it wrote to the pipes that it was given.
-pub(crate) fn finished(mut child: Child) -> Output {
-    let [stdout, stderr] = [child.stdout.take().map(read), child.stderr.take().map(read)];
-    let status = ended(&mut child);
-    let text = |receiver: Option<mpsc::Receiver<Vec<u8>>>| {
-        receiver.map_or_else(Vec::new, |text| text.recv_timeout(LONGEST).expect("what it wrote to ends, too"))
-    };
-    Output { status, stdout: text(stdout), stderr: text(stderr) }
+pub(crate) fn finished(child: Child) -> Output {
+    limited::finished(child).unwrap()
 }
 
 /// How a command ends, which it must do by itself.
 pub(crate) fn ended(child: &mut Child) -> ExitStatus {
-    let begin = Instant::now();
-    while begin.elapsed() < LONGEST {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        thread::sleep(Duration::from_millis(2));
-    }
-    let _ = child.kill();
-    panic!("the command still runs after {LONGEST:?}");
-}
-
-/// Reads to the end, elsewhere.
-fn read(mut from: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = from.read_to_end(&mut bytes);
-        let _ = sender.send(bytes);
-    });
-    receiver
+    limited::ended(child).unwrap()
 }
 
 /// Sets what a command does about signals when it starts. A shell that is not interactive starts what runs in the background

@@ -5,6 +5,8 @@
 //! `SHAPETRACKER_SEED=7` draws others than the ones that every default run draws, and `SHAPETRACKER_PART=1/2` runs one half
 //! of them.
 
+#[path = "../limited/mod.rs"]
+mod limited;
 mod oracle;
 mod python;
 mod random;
