@@ -6,6 +6,7 @@ use std::{
     io::{IsTerminal, Read},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{self, Receiver},
     thread,
     time::{Duration, Instant},
 };
@@ -124,12 +125,11 @@ impl Workspace {
 
     /// Runs a command that must succeed, and returns what it printed on standard output.
     pub(crate) fn read(&self, command: &mut Command) -> Result<String, Stop> {
-        let output = command.output().map_err(|e| failed(format!("`{}` could not be started: {e}", typed(command))))?;
-        if !output.status.success() {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            return Err(failed(format!("{errors}`{}` ended with {}", typed(command), output.status)));
+        match output_and_errors(command) {
+            Ok((status, output, _)) if status.success() => Ok(output),
+            Ok((status, _, errors)) => Err(failed(format!("{errors}`{}` ended with {status}", typed(command)))),
+            Err(e) => Err(failed(format!("`{}` could not be run: {e}", typed(command)))),
         }
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// The major and the minor version that a program of Rust's says it has: `cargo 1.95.0 (..)`.
@@ -141,24 +141,51 @@ impl Workspace {
 
     /// Whether a command can be run and succeeds, its output unseen.
     pub(crate) fn succeeds(&self, command: &mut Command) -> bool {
-        command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        child.and_then(|mut child| ended(&mut child)).is_ok_and(|status| status.success())
     }
 }
 
 /// Runs a command to its end and returns its standard output and standard error in the order they came.
 pub(crate) fn captured(command: &mut Command) -> std::io::Result<(ExitStatus, String)> {
-    let (mut reader, writer) = std::io::pipe()?;
+    let (reader, writer) = std::io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
     let mut child = command.spawn()?;
     // The command holds the writing ends; the pipe is at its end once they are closed here too.
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    let reading = thread::spawn(move || {
-        let mut output = Vec::new();
-        reader.read_to_end(&mut output).map(|_| output)
-    });
+    let output = read(reader);
     let status = ended(&mut child)?;
-    let output = reading.join().map_err(|_| std::io::Error::other("the output could not be read"))??;
-    Ok((status, String::from_utf8_lossy(&output).into_owned()))
+    Ok((status, arrived(&output)?))
+}
+
+/// Runs a command to its end and returns its standard output and its standard error.
+fn output_and_errors(command: &mut Command) -> std::io::Result<(ExitStatus, String, String)> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (output, errors) = (child.stdout.take().map(read), child.stderr.take().map(read));
+    let status = ended(&mut child)?;
+    let text = |from: Option<Reading>| from.map_or(Ok(String::new()), |reading| arrived(&reading));
+    Ok((status, text(output)?, text(errors)?))
+}
+
+/// What a thread reads.
+type Reading = Receiver<std::io::Result<Vec<u8>>>;
+
+/// Reads to the end while something else is waited for.
+fn read(mut from: impl Read + Send + 'static) -> Reading {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        sender.send(from.read_to_end(&mut bytes).map(|_| bytes))
+    });
+    receiver
+}
+
+/// All that a command wrote, which has ended: what it started and left running may hold the other end of the pipe.
+fn arrived(reading: &Reading) -> std::io::Result<String> {
+    let bytes = reading.recv_timeout(Duration::from_secs(60)).map_err(|_| {
+        std::io::Error::other("it has ended, but its output has not: something that it started still runs")
+    })??;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Waits for a command, but no longer than `COMMAND_MINUTES`: one that hangs is ended with all that it started, so that

@@ -27,10 +27,13 @@ shape, the two must agree. The output is of the format of the input, with the sa
 is byte for byte what numpy.save writes. Without --tensor every tensor of the file goes through the chain; with it, the \
 others are copied unchanged.
 
+Input and output are regular files, or links to some: a FIFO, a socket, a device such as /dev/null and a directory are \
+refused. Of a .npy file the first array is read, as numpy.load does, whatever comes after it.
+
 The output gets its name when all of it is on the disk. With --force a file that is there, even a read-only one, is \
-replaced by a new one with its permissions. A run that fails or is interrupted leaves nothing behind; one \
-that is killed leaves a file .OUTPUT.*.unfinished. The input is mapped into memory and must not change meanwhile. Files \
-may be larger than memory. Exit status 130 or 143 when interrupted.
+replaced by a new one with its permissions. A run that fails or is ended by SIGINT, SIGTERM, SIGHUP or SIGQUIT leaves \
+nothing behind, and has then ended by that signal; one that is killed leaves a file .OUTPUT.*.unfinished. The input is \
+mapped into memory and must not change meanwhile; where it is cut short, the run fails. Files may be larger than memory.
 
 With --json: chain, input, output, dry_run, tensors (name, dtype, from, to, bytes_read, bytes_written, plan), \
 unchanged (how many tensors are copied as they are), bytes_read and bytes_written (of the data of all tensors).")]
@@ -84,16 +87,16 @@ struct Move<'a> {
 
 pub(crate) fn apply(args: &Args, json: bool) -> Result<Answer, Failure> {
     let chain: Chain = text_of(&args.chain)?.parse()?;
-    let input = Input::open(&args.input)?;
+    let input = Input::open(&args.input, json)?;
     let moves = moves(&chain, &input, args)?;
-    let target = Target::new(&args.output, &args.input, args.force)?;
+    let target = Target::new(&args.output, &input, args.force)?;
     check_extension(&input, args)?;
     let shapes: Vec<&[i64]> = moves.iter().map(Move::shape).collect();
     let header = input.header(&shapes)?;
     let length = total(&moves).1 + header.len() as u128;
     let length = u64::try_from(length).ok().filter(|&length| i64::try_from(length).is_ok()).ok_or_else(too_large)?;
     // What cannot be planned fails before anything is written.
-    let plans = moves.iter().map(Move::plan).collect::<Result<Vec<_>, _>>()?;
+    let plans = moves.iter().map(|m| m.plan(&input)).collect::<Result<Vec<_>, _>>()?;
     if !args.dry_run {
         let output = Output::create(target, length, json)?;
         write(output, &input, &header, &moves, args)?;
@@ -121,18 +124,18 @@ fn moves<'a>(chain: &Chain, input: &'a Input, args: &Args) -> Result<Vec<Move<'a
                 Some(_) => {
                     let others = tensors.len() > 1 && args.tensor.is_empty();
                     let advice = if others { "; --tensor NAME chooses the tensors that the chain is for" } else { "" };
-                    about(tensor, failure).adding(advice)
+                    about(tensor, input, failure).adding(advice)
                 }
             })
         })
         .collect()
 }
 
-/// A failure, with the name of the tensor that it is about.
-fn about(tensor: &Tensor, failure: Failure) -> Failure {
+/// A failure, with the file and the name of the tensor that it is about.
+fn about(tensor: &Tensor, input: &Input, failure: Failure) -> Failure {
     match &tensor.name {
         None => failure,
-        Some(name) => failure.about(format_args!("tensor `{}`", shown(name))),
+        Some(name) => failure.about(format_args!("{}: tensor `{}`", shown_path(input.path()), shown(name))),
     }
 }
 
@@ -189,11 +192,11 @@ impl<'a> Move<'a> {
     }
 
     /// The plan that moves its data; `None` for elements without bytes.
-    fn plan(&self) -> Result<Option<Plan>, Failure> {
+    fn plan(&self, input: &Input) -> Result<Option<Plan>, Failure> {
         if self.width == 0 {
             return Ok(None);
         }
-        Plan::new(&self.tracker, self.width).map(Some).map_err(|err| about(self.tensor, err.into()))
+        Plan::new(&self.tracker, self.width).map(Some).map_err(|err| about(self.tensor, input, err.into()))
     }
 
     /// The shape of the tensor in the output.
@@ -235,6 +238,7 @@ fn write(mut output: Output, input: &Input, header: &[u8], moves: &[Move], args:
         drop(filled);
         let output = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         moved?;
+        input.check_length()?;
         output.finish()
     })
 }

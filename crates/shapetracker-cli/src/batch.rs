@@ -1,16 +1,19 @@
 //! `shapetracker batch`: JSON Lines in, one JSON object per line out, in order.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use shapetracker::expr::{Cost, Syntax};
 use shapetracker::{AddressRun, Error, Movement, ShapeTracker, View};
 
 use crate::answer::Failure;
+use crate::files::{open_regular, shown, shown_path};
+use crate::input::mistake;
 
 #[derive(clap::Args)]
 #[command(after_help = r#"Examples:
@@ -27,7 +30,12 @@ A line out has the id, the shape, the fewest views; with --crc32 crc32 (null abo
 with --expr index and valid, expressions over idx0, idx1, .., and their cost: ops, and divmods, the
 divisions and modulos among them that are not by a power of two. A line that cannot be served yields
   {"id":..,"error":{"kind":"..","message":".."}}
-and the run goes on; the exit status is then 1. Blank lines are skipped. The output is JSON with and
+and the run goes on; the exit status is then 1. Blank lines are skipped.
+
+A field that a line in does not have is an error of the line, except what a line out has and the
+remarks of recorded layouts (source, numel, view, mergeable, reference_views, reference_cost), which
+are not read. FILE is a regular file, or a pipe that a shell opens, as in <(zcat chains.jsonl.gz);
+what else is no regular file can be standard input. The output is JSON with and
 without --json."#)]
 pub(crate) struct Args {
     /// The file to read; standard input when there is none, or for -.
@@ -46,16 +54,70 @@ const MOST_ELEMENTS: i64 = 1 << 22;
 /// A longer line is refused before it is read in full, so that input without line ends cannot fill the memory.
 const LONGEST_LINE: u64 = 1 << 26;
 
-#[derive(Deserialize)]
+/// What may stand beside a question and is not read: the fields of an answer, so that answers can be asked about again, and
+/// those that the recorded layouts of the tests have.
+const REMARKS: [&str; 11] = [
+    "shape",
+    "crc32",
+    "index",
+    "valid",
+    "cost",
+    "source",
+    "numel",
+    "view",
+    "mergeable",
+    "reference_views",
+    "reference_cost",
+];
+
+#[derive(Default)]
 struct Line<'a> {
-    #[serde(borrow, default)]
     id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     base: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     views: Option<&'a RawValue>,
-    #[serde(borrow, default)]
     ops: Option<&'a RawValue>,
+    /// The first field that is none of these and no remark.
+    unknown: Option<String>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Line<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Line<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an object with a base or views")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Line<'de>, A::Error> {
+                let mut line = Line::default();
+                while let Some(name) = map.next_key::<String>()? {
+                    let field = match &name[..] {
+                        "id" => &mut line.id,
+                        "base" => &mut line.base,
+                        "views" => &mut line.views,
+                        "ops" => &mut line.ops,
+                        _ => {
+                            map.next_value::<IgnoredAny>()?;
+                            if !REMARKS.contains(&&name[..]) {
+                                line.unknown.get_or_insert(name);
+                            }
+                            continue;
+                        }
+                    };
+                    let value = map.next_value::<&RawValue>()?;
+                    if field.replace(value).is_some() {
+                        return Err(de::Error::custom(format_args!("the line has two fields `{name}`")));
+                    }
+                }
+                Ok(line)
+            }
+        }
+
+        deserializer.deserialize_map(Fields)
+    }
 }
 
 #[derive(Serialize)]
@@ -87,10 +149,12 @@ struct Price {
 pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
     let mut input: Box<dyn BufRead> = match args.file.as_ref().filter(|file| file.as_os_str() != "-") {
         None => Box::new(BufReader::with_capacity(1 << 16, io::stdin().lock())),
-        Some(path) => match File::open(path) {
-            Ok(file) => Box::new(BufReader::with_capacity(1 << 16, file)),
-            Err(err) => return Err(Failure::new("io", format!("cannot open {}: {err}", path.display()))),
-        },
+        Some(path) => {
+            let file =
+                if is_stream(path) { File::open(path).map_err(|err| err.to_string()) } else { open_regular(path) };
+            let file = file.map_err(|reason| Failure::new("io", format!("cannot read {}: {reason}", shown_path(path))));
+            Box::new(BufReader::with_capacity(1 << 16, file?))
+        }
     };
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut line = Vec::new();
@@ -126,6 +190,12 @@ pub(crate) fn batch(args: &Args) -> Result<bool, Failure> {
         Ok(()) => Ok(all_served),
         Err(err) => ended(&err, all_served),
     }
+}
+
+/// Whether a path is a name for something that this process was started with open, as a shell's `<(..)` gives: a pipe then
+/// has a writer already, and nothing waits for one.
+fn is_stream(path: &Path) -> bool {
+    path == Path::new("/dev/stdin") || path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd")
 }
 
 /// A closed pipe ends the run without a failure, as in `shapetracker batch | head`; any other error is a failure.
@@ -175,14 +245,15 @@ fn parse(line: &[u8]) -> Result<Line<'_>, Failure> {
     let text = std::str::from_utf8(line).map_err(|err| {
         Failure::new("utf8", format!("the line is not text: byte {} is not UTF-8", err.valid_up_to()))
     })?;
-    let parsed: Line = serde_json::from_str(text).map_err(|err| Failure::new("json", place(&err, 0)))?;
-    if !text.trim_start().starts_with('{') {
-        return Err(Failure::new("json", "a line must be an object with a base or views"));
-    }
-    Ok(parsed)
+    serde_json::from_str(text).map_err(|err| Failure::new("json", place(&err, text, 0)))
 }
 
 fn tracker(parsed: &Line, line: &[u8]) -> Result<ShapeTracker, Failure> {
+    if let Some(unknown) = &parsed.unknown {
+        let message =
+            format!("the line has a field `{}`, which is none of `id`, `base`, `views` and `ops`", shown(unknown));
+        return Err(Failure::new("unknown_field", message));
+    }
     let start = match (parsed.base, parsed.views) {
         (Some(base), None) => ShapeTracker::contiguous(field::<Vec<i64>>("base", base, line)?)?,
         (None, Some(views)) => ShapeTracker::from_views(field::<Vec<View>>("views", views, line)?)?,
@@ -200,17 +271,13 @@ fn tracker(parsed: &Line, line: &[u8]) -> Result<ShapeTracker, Failure> {
 fn field<T: DeserializeOwned>(name: &'static str, raw: &RawValue, line: &[u8]) -> Result<T, Failure> {
     serde_json::from_str(raw.get()).map_err(|err| {
         let before = (raw.get().as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
-        Failure::new(name, place(&err, before)).about(name)
+        Failure::new(name, place(&err, raw.get(), before)).about(name)
     })
 }
 
-/// The message of an error in a field that begins at some byte of the line, with the column counted in the whole line.
-///
-/// serde_json tells the position and the sentence in one text only, which is cut where the position begins.
-fn place(err: &serde_json::Error, before: usize) -> String {
-    let message = err.to_string();
-    let sentence = message.split(" at line ").next().unwrap_or_default();
-    format!("{sentence} (column {})", before + err.column())
+/// The message of an error in a text that begins at some byte of the line, with the column counted in the whole line.
+fn place(err: &serde_json::Error, text: &str, before: usize) -> String {
+    format!("{} (column {})", mistake(err, text), before + err.column().max(1))
 }
 
 /// The CRC-32 of all addresses, unless they are too many.

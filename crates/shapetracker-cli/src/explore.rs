@@ -1,8 +1,11 @@
 //! `shapetracker explore`: serves the explorer's page, which is part of the command, on the loopback interface only.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,11 +49,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 /// The longest chain that the page reads, in bytes as they stand in the address.
 const LONGEST_CHAIN: usize = 12_000;
 
-/// How many requests are answered at a time; others wait. A browser has six.
-const AT_ONCE: usize = 32;
+/// How many connections are open at a time. A browser has six.
+const AT_ONCE: usize = 256;
+/// How long a connection may ask nothing when another one needs its place: a browser that asks does so right away.
+const GRACE: Duration = Duration::from_millis(100);
 /// The longest head of a request. A browser's is far shorter.
 const LONGEST_HEAD: u64 = 1 << 16;
-/// How long a request may take to come in: browsers open connections that they may never use.
+/// How long a request may take to come in where there is room: browsers open connections that they may never use.
 const TIME_TO_ASK: Duration = Duration::from_secs(10);
 /// How long the answer may take to go out, which is long only through a tunnel.
 const TIME_TO_TAKE: Duration = Duration::from_secs(60);
@@ -138,25 +143,77 @@ fn encoded(text: &str) -> String {
     encoded
 }
 
+/// A connection that is open.
+struct Connection {
+    stream: TcpStream,
+    since: Instant,
+    /// Whether its request is still to come.
+    asks: AtomicBool,
+}
+
+/// The connections that are open, the oldest first: never more than a number of them, whoever connects and asks nothing,
+/// or asks as slowly as possible.
+struct Connections {
+    open: Mutex<VecDeque<Arc<Connection>>>,
+    most: usize,
+}
+
 /// Answers requests until the command is ended.
 fn serve(listener: &TcpListener) -> ! {
+    let connections = Connections { open: Mutex::default(), most: AT_ONCE };
     thread::scope(|scope| {
-        for _ in 1..AT_ONCE {
-            // Where the system gives no more threads, fewer will do.
-            let _ = thread::Builder::new().spawn_scoped(scope, || one_by_one(listener));
+        loop {
+            let Ok((stream, _)) = listener.accept() else {
+                // Such as too many open files, of which some are connections.
+                connections.give_up_one();
+                thread::sleep(GRACE / 10);
+                continue;
+            };
+            let connection = connections.admit(stream);
+            let for_thread = Arc::clone(&connection);
+            let thread = thread::Builder::new().spawn_scoped(scope, || {
+                // A connection that fails is the browser's affair, which asks again.
+                let _ = answer(&for_thread);
+                connections.leave(for_thread);
+            });
+            if thread.is_err() {
+                connections.leave(connection);
+            }
         }
-        one_by_one(listener)
     })
 }
 
-fn one_by_one(listener: &TcpListener) -> ! {
-    loop {
-        match listener.accept() {
-            // A connection that fails is the browser's affair, which asks again.
-            Ok((connection, _)) => _ = answer(&connection),
-            // Such as too many open files, which passes.
-            Err(_) => thread::sleep(Duration::from_millis(100)),
+impl Connections {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<Connection>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a connection, and gives up another one where there are too many.
+    fn admit(&self, stream: TcpStream) -> Arc<Connection> {
+        while self.lock().len() >= self.most && !self.give_up_one() {
+            // All have come just now. Others wait, and are not lost: the system keeps them.
+            thread::sleep(GRACE / 10);
         }
+        let connection = Arc::new(Connection { stream, since: Instant::now(), asks: AtomicBool::new(true) });
+        self.lock().push_back(Arc::clone(&connection));
+        connection
+    }
+
+    /// Gives up the oldest connection that still asks, or else the oldest one; none that has come just now.
+    fn give_up_one(&self) -> bool {
+        let mut open = self.lock();
+        let oldest = open.iter().position(|connection| connection.asks.load(Ordering::Relaxed)).unwrap_or(0);
+        if open.get(oldest).is_none_or(|connection| connection.since.elapsed() < GRACE) {
+            return false;
+        }
+        let Some(connection) = open.remove(oldest) else { return false };
+        // Whoever waits for it now no longer does.
+        let _ = connection.stream.shutdown(Shutdown::Both);
+        true
+    }
+
+    fn leave(&self, connection: Arc<Connection>) {
+        self.lock().retain(|other| !Arc::ptr_eq(other, &connection));
     }
 }
 
@@ -189,13 +246,15 @@ impl Write for Until<'_> {
 }
 
 /// Reads the head of one request, and answers it. Then the connection is closed: on one machine another costs nothing.
-fn answer(connection: &TcpStream) -> io::Result<()> {
-    let head = head(Until(connection, Instant::now() + TIME_TO_ASK))?;
+fn answer(connection: &Connection) -> io::Result<()> {
+    let Connection { stream, since, asks } = connection;
+    let head = head(Until(stream, *since + TIME_TO_ASK))?;
+    asks.store(false, Ordering::Relaxed);
     let (status, file) = head.as_deref().map_or_else(|status| (status, None), response);
     let (kind, content) =
         file.map_or(("text/plain; charset=utf-8", status.as_bytes()), |(name, content)| (kind(name), content));
     let with_content = !head.is_ok_and(|head| head.starts_with("HEAD "));
-    write(&mut Until(connection, Instant::now() + TIME_TO_TAKE), status, kind, content, with_content)
+    write(&mut Until(stream, Instant::now() + TIME_TO_TAKE), status, kind, content, with_content)
 }
 
 /// The head of a request, with the empty line at its end; or the status of the answer to what has none.
@@ -290,9 +349,9 @@ mod tests {
     /// What is sent back for some bytes of a request.
     fn sent(request: &str) -> String {
         let (mut client, connection) = connected();
-        let server = thread::spawn(move || answer(&connection).unwrap());
+        let server = thread::spawn(move || answer(&newly(connection)).unwrap());
         client.write_all(request.as_bytes()).unwrap();
-        client.shutdown(std::net::Shutdown::Write).unwrap();
+        client.shutdown(Shutdown::Write).unwrap();
         let mut bytes = Vec::new();
         client.read_to_end(&mut bytes).unwrap();
         server.join().unwrap();
@@ -303,7 +362,14 @@ mod tests {
     fn connected() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        // Nothing is waited for without a limit.
+        client.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        client.set_write_timeout(Some(Duration::from_secs(60))).unwrap();
         (client, listener.accept().unwrap().0)
+    }
+
+    fn newly(stream: TcpStream) -> Connection {
+        Connection { stream, since: Instant::now(), asks: AtomicBool::new(true) }
     }
 
     fn status(request: &str) -> String {
@@ -397,6 +463,29 @@ mod tests {
         let err = write(until, "200 OK", "text/plain", &content, true).unwrap_err();
         assert!(matches!(err.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock), "{err}");
         assert!(begin.elapsed().as_secs() < 10, "{:?}", begin.elapsed());
+    }
+
+    #[test]
+    fn who_asks_nothing_makes_room_before_who_is_answered() {
+        let connections = Connections { open: Mutex::default(), most: 3 };
+        let (clients, servers): (Vec<_>, Vec<_>) = (0..5).map(|_| connected()).unzip();
+        let mut admitted = Vec::new();
+        for (number, stream) in servers.into_iter().enumerate() {
+            admitted.push(connections.admit(stream));
+            assert_eq!(connections.lock().len(), (number + 1).min(3));
+            if number == 0 {
+                admitted[0].asks.store(false, Ordering::Relaxed);
+            }
+        }
+        // The second and the third were given up for the last two; the first is being answered.
+        let is_open = |number: usize| connections.lock().iter().any(|open| Arc::ptr_eq(open, &admitted[number]));
+        assert_eq!([0, 1, 2, 3, 4].map(is_open), [true, false, false, true, true]);
+        assert_eq!((&clients[1]).read(&mut [0]).unwrap(), 0, "it is closed");
+        admitted[3].asks.store(false, Ordering::Relaxed);
+        admitted[4].asks.store(false, Ordering::Relaxed);
+        drop(connections.admit(connected().1));
+        assert!(!connections.lock().iter().any(|open| Arc::ptr_eq(open, &admitted[0])));
+        assert_eq!(connections.lock().len(), 3);
     }
 
     #[test]

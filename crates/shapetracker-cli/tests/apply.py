@@ -27,7 +27,7 @@ FILLS["m"] = "NaT", -(2**63)
 
 def run(*arguments, status=0):
     """Runs the command; returns its answer."""
-    done = subprocess.run([COMMAND, "apply", "--json", *arguments], capture_output=True, text=True)
+    done = subprocess.run([COMMAND, "apply", "--json", *arguments], capture_output=True, text=True, timeout=300)
     if done.returncode != status or done.stderr:
         sys.exit(f"{arguments} ended with {done.returncode}: {done.stdout}{done.stderr}")
     return json.loads(done.stdout)
@@ -152,12 +152,20 @@ def compare_refusals():
     np.savez("in.npz", objects.astype(str))
     if "ZIP" not in run("flip(0)", "in.npz", "refused.npy", status=2)["error"]["message"]:
         sys.exit("an archive is no array")
-    np.save("in.npy", np.arange(10))
-    with open("in.npy", "ab") as file:
-        np.save(file, np.arange(10))
-    run("flip(0)", "in.npy", "refused.npy", status=2)
     if os.path.exists("refused.npy"):
         sys.exit("what is refused is written all the same")
+
+
+def compare_what_follows():
+    """NumPy reads the first array of a file, whatever comes after it, and so does the command."""
+    for array in np.arange(10), np.array(7), np.zeros((0, 3)), np.asfortranarray(np.arange(6).reshape(2, 3)):
+        for more in b"\n", b"\x93NUMPY", content("in.npy"):
+            np.save("in.npy", array)
+            with open("in.npy", "ab") as file:
+                file.write(more)
+            run("reshape(-1).flip(0)", "in.npy", "out.npy", "--force")
+            if not np.array_equal(np.load("out.npy"), np.load("in.npy").reshape(-1)[::-1]):
+                sys.exit(f"{array!r} and {len(more)} bytes more")
 
 
 def compare_safetensors():
@@ -207,6 +215,7 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     arrays = compare_numpy()
     compare_refusals()
+    compare_what_follows()
     tensors = compare_safetensors()
     left = [name for name in os.listdir() if name.endswith(".unfinished")]
     if left:

@@ -40,7 +40,8 @@ def chosen(files):
 command, counter, *files = sys.argv[1:]
 records = list(chosen(files))
 lines = "".join(json.dumps(record) + "\n" for record in records)
-run = subprocess.run([command, "batch", "--crc32", "--expr"], input=lines, capture_output=True, text=True, check=True)
+limited = dict(capture_output=True, text=True, check=True, timeout=300)
+run = subprocess.run([command, "batch", "--crc32", "--expr"], input=lines, **limited)
 answers = list(map(json.loads, run.stdout.splitlines()))
 if len(answers) != len(records):
     sys.exit(f"{len(answers)} answers to {len(records)} lines")
@@ -49,7 +50,7 @@ for record, answer in zip(records, answers):
     if [answer["id"], answer["crc32"], found] != [record["id"], record["crc32"], record["crc32"]]:
         sys.exit(f"{record['id']}: the expressions give {found}, and it should be {record['crc32']}: {answer}")
 pairs = "".join(f"{answer['index']}\t{answer['valid']}\n" for answer in answers)
-run = subprocess.run([sys.executable, counter], input=pairs, capture_output=True, text=True, check=True)
+run = subprocess.run([sys.executable, counter], input=pairs, **limited)
 for answer, counted in zip(answers, run.stdout.splitlines(), strict=True):
     if f"{answer['cost']['ops']} {answer['cost']['divmods']}" != counted:
         sys.exit(f"{answer['id']}: counted are {counted} operations and divisions: {answer}")

@@ -3,8 +3,13 @@
 //! `tests/cmd` holds sessions: commands and what they print. `TRYCMD=overwrite cargo test -p shapetracker-cli` writes
 //! down what they print now.
 
+mod common;
+
+use std::io::ErrorKind::NotFound;
 use std::io::{Read, Write};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
 
 fn shapetracker(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_shapetracker"));
@@ -14,15 +19,12 @@ fn shapetracker(args: &[&str]) -> Command {
 
 /// Runs the command on a text for its standard input.
 fn fed(args: &[&str], input: &[u8]) -> Output {
-    let mut command = shapetracker(args);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let feeder = std::thread::spawn(move || stdin.write_all(&input));
-    let output = child.wait_with_output().unwrap();
-    // A command that has seen enough closes its end.
-    let _ = feeder.join().unwrap();
-    output
+    common::fed(&mut shapetracker(args), input)
+}
+
+/// Runs the command.
+fn run(args: &[&str]) -> Output {
+    common::output(&mut shapetracker(args))
 }
 
 fn stdout(output: &Output) -> &str {
@@ -31,7 +33,7 @@ fn stdout(output: &Output) -> &str {
 
 #[test]
 fn sessions() {
-    trycmd::TestCases::new().case("tests/cmd/*.trycmd");
+    trycmd::TestCases::new().timeout(common::LONGEST).case("tests/cmd/*.trycmd");
 }
 
 #[test]
@@ -39,7 +41,7 @@ fn a_chain_is_read_from_standard_input() {
     let chain = "(3, 2)\n  .permute(1, 0)\n  .reshape(3, 2)\n";
     let output = fed(&["explain", "-"], chain.as_bytes());
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(output.stdout, shapetracker(&["explain", chain]).output().unwrap().stdout);
+    assert_eq!(output.stdout, run(&["explain", chain]).stdout);
     let output = fed(&["explain", "-"], b"(3\xff)");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: standard input is not text: byte 2 is not UTF-8\n");
@@ -52,7 +54,7 @@ fn colours_are_for_terminals_unless_asked_for() {
         if no_color {
             command.env("NO_COLOR", "1");
         }
-        stdout(&command.output().unwrap()).contains('\x1b')
+        stdout(&common::output(&mut command)).contains('\x1b')
     };
     assert!(!coloured(&["explain", "(3).pad((1, 1))"], false));
     assert!(!coloured(&["explain", "(3).pad((1, 1))"], true));
@@ -62,23 +64,17 @@ fn colours_are_for_terminals_unless_asked_for() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_fault() {
-    let mut child =
-        shapetracker(&["batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = child.as_mut().unwrap();
+    let mut command = shapetracker(&["batch"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let feeder = std::thread::spawn(move || {
-        // It ends when the command does.
-        while stdin.write_all(b"{\"id\":1,\"base\":[2,3]}\n").is_ok() {}
-    });
-    let mut first = [0; 10];
+    // Both end at the latest when the command does.
+    thread::spawn(move || while stdin.write_all(b"{\"id\":1,\"base\":[2,3]}\n").is_ok() {});
     let mut out = child.stdout.take().unwrap();
-    out.read_exact(&mut first).unwrap();
-    drop(out);
-    feeder.join().unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
-    let mut complaint = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
-    assert_eq!(complaint, "");
+    let (seen, enough) = mpsc::channel();
+    thread::spawn(move || seen.send(out.read_exact(&mut [0; 10])));
+    enough.recv_timeout(common::LONGEST).unwrap().unwrap();
+    let output = common::finished(child);
+    assert_eq!((output.status.code(), &output.stderr[..]), (Some(0), &b""[..]));
 }
 
 #[test]
@@ -123,7 +119,7 @@ fn deep_and_long_input_is_an_error_on_its_line() {
     let output = fed(&["batch"], format!("{deep}\n{{\"id\":1,\"ops\":{deep}}}\n{many}\n").as_bytes());
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(stdout(&output).matches("\"error\"").count(), 3);
-    let output = shapetracker(&["explain", &"(".repeat(100_000)]).output().unwrap();
+    let output = run(&["explain", &"(".repeat(100_000)]);
     assert_eq!(output.status.code(), Some(2));
 }
 
@@ -159,7 +155,7 @@ fn expressions_may_be_deep_and_long() {
 #[test]
 fn code_is_in_the_json_answer() {
     let args = ["index", "(4, 6).pad((1, 1), (0, 2))", "--lang", "c", "--json"];
-    let output = shapetracker(&args).output().unwrap();
+    let output = run(&args);
     let answer: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
     let expected = serde_json::json!({
         "chain": "(4, 6).pad((1, 1), (0, 2))",
@@ -181,19 +177,66 @@ fn an_expression_that_is_too_long_to_explain_is_left_to_index() {
     let round =
         ".permute(1, 0).reshape(10, 21).pad((1, 0), (0, 1)).shrink((0, 10), (1, 22)).permute(1, 0).reshape(6, 35)";
     let chain = "(6, 35)".to_owned() + &round.repeat(12);
-    let explained = shapetracker(&["explain", &chain]).output().unwrap();
+    let explained = run(&["explain", &chain]);
     assert!(stdout(&explained).contains(" lines, which `shapetracker index` prints: "), "{}", stdout(&explained));
-    let index = shapetracker(&["index", &chain]).output().unwrap();
+    let index = run(&["index", &chain]);
     assert!(stdout(&index).lines().count() > 24, "{}", stdout(&index));
 }
 
 #[test]
 fn remarks_are_comments() {
     for (language, mark) in [("python", "#"), ("c", "//"), ("wgsl", "//"), ("mlir", "//"), ("latex", "%")] {
-        let output = shapetracker(&["index", "(4, 4).pad((1, 1), (0, 0))", "--lang", language]).output().unwrap();
+        let output = run(&["index", "(4, 4).pad((1, 1), (0, 0))", "--lang", language]);
         let remarks = stdout(&output).lines().take_while(|line| line.starts_with(&format!("{mark} "))).count();
         assert_eq!(remarks, 3, "{language}: {}", stdout(&output));
         assert!(output.stderr.is_empty());
+    }
+}
+
+#[test]
+fn found_by_an_audit_a_line_with_an_unknown_field_is_refused() {
+    let lines = r#"{"id":1,"base":[2,3],"op":[["permute",[1,0]]]}
+{"id":2,"base":[2,3],"ops":[["permute",[1,0]]],"source":"resnet","crc32":"75a8bcba"}
+{"operations":[["permute",[1,0]]],"base":[2,3],"id":3}
+"#;
+    let output = fed(&["batch"], lines.as_bytes());
+    assert_eq!(output.status.code(), Some(1));
+    let lines: Vec<serde_json::Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let message =
+        |field: &str| format!("the line has a field `{field}`, which is none of `id`, `base`, `views` and `ops`");
+    assert_eq!((&lines[0]["id"], &lines[0]["error"]["message"]), (&1.into(), &message("op").into()));
+    assert_eq!(lines[1]["shape"], serde_json::json!([3, 2]));
+    assert_eq!((&lines[2]["id"], &lines[2]["error"]["message"]), (&3.into(), &message("operations").into()));
+}
+
+#[test]
+fn answers_can_be_asked_about_again() {
+    let question = br#"{"id":"c1","base":[2,3],"ops":[["permute",[1,0]],["reshape",[6]]]}"#;
+    let first = fed(&["batch", "--crc32", "--expr"], question);
+    let again = fed(&["batch", "--crc32", "--expr"], &first.stdout);
+    assert_eq!(stdout(&again), stdout(&first));
+}
+
+#[test]
+fn found_by_an_audit_the_empty_mask_masks_a_scalar() {
+    let line =
+        |mask| format!("{{\"id\":null,\"views\":[{{\"shape\":[],\"strides\":[],\"offset\":0,\"mask\":{mask}}}]}}\n");
+    for (mask, valid) in [("[]", "False"), ("null", "True")] {
+        let output = fed(&["batch", "--expr"], line(mask).as_bytes());
+        let answer: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();
+        assert_eq!((&answer["valid"], &answer["views"][0]["mask"].to_string()[..]), (&valid.into(), mask));
+    }
+}
+
+/// As a shell's `<(..)` gives one.
+#[cfg(unix)]
+#[test]
+fn a_batch_may_come_from_an_open_pipe() {
+    for path in ["/dev/stdin", "/dev/fd/0"] {
+        let output = fed(&["batch", path], b"{\"base\":[2]}");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(stdout(&output).contains("\"shape\":[2]"));
     }
 }
 
@@ -205,9 +248,10 @@ fn expressions_of_recorded_layouts_give_their_addresses() {
     let counter = path("../shapetracker/tests/it/index_cost.py");
     let mut python = Command::new("python3");
     python.args([&path("tests/batch_expr.py"), env!("CARGO_BIN_EXE_shapetracker"), &counter]).args(corpus);
-    let output = match python.output() {
+    let output = match common::try_fed(&mut python, b"") {
         Ok(output) => output,
-        Err(error) => return eprintln!("skipped: python3 does not start: {error}"),
+        Err(error) if error.kind() != NotFound => panic!("python3: {error}"),
+        Err(_) => return eprintln!("skipped: there is no python3"),
     };
     assert!(output.status.success(), "{}{}", stdout(&output), String::from_utf8_lossy(&output.stderr));
     eprint!("{}", stdout(&output));
@@ -219,7 +263,7 @@ fn arguments_that_are_not_text_are_refused() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
-    let output = shapetracker(&["explain"]).arg(OsStr::from_bytes(b"(3\xff)")).output().unwrap();
+    let output = common::output(shapetracker(&["explain"]).arg(OsStr::from_bytes(b"(3\xff)")));
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("invalid UTF-8"));
 }
@@ -227,7 +271,7 @@ fn arguments_that_are_not_text_are_refused() {
 #[test]
 fn completions_know_the_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let output = shapetracker(&["completions", shell]).output().unwrap();
+        let output = run(&["completions", shell]);
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains("conditions"), "{shell}");
     }
@@ -258,7 +302,7 @@ fn every_json_answer_is_one_line() {
         (&["apply", "flip(0)", "no.npy", "out.npy"], 2),
         (&["frobnicate"], 2),
     ] {
-        let output = shapetracker(args).arg("--json").output().unwrap();
+        let output = common::output(shapetracker(args).arg("--json"));
         assert_eq!(output.status.code(), Some(status), "{args:?}");
         assert_eq!(stdout(&output).lines().count(), 1, "{args:?}");
         let answer: serde_json::Value = serde_json::from_str(stdout(&output)).unwrap();

@@ -1,10 +1,15 @@
 //! `shapetracker explore` as browsers and people meet it, whether the command was built with the page or without.
 
+mod common;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -37,8 +42,13 @@ impl Served {
             return None;
         }
         let mut command = command.arg("--json").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(command.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let stdout = command.stdout.take().unwrap();
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            let mut line = String::new();
+            sender.send(BufReader::new(stdout).read_line(&mut line).map(|_| line))
+        });
+        let line = receiver.recv_timeout(LONGEST).inspect_err(|_| drop(command.kill())).unwrap().unwrap();
         let answer: Value = serde_json::from_str(&line).unwrap();
         let url = answer["url"].as_str().unwrap_or_else(|| panic!("{line}")).to_owned();
         Some(Served { command, url })
@@ -49,20 +59,8 @@ impl Served {
         let connection = TcpStream::connect(host).unwrap();
         // A command that does not answer fails the test and does not stop it.
         connection.set_read_timeout(Some(LONGEST)).unwrap();
+        connection.set_write_timeout(Some(LONGEST)).unwrap();
         connection
-    }
-
-    /// How the command ends, which it must do by itself.
-    #[cfg(unix)]
-    fn ended(&mut self) -> std::process::ExitStatus {
-        let begin = Instant::now();
-        while begin.elapsed() < LONGEST {
-            if let Some(status) = self.command.try_wait().unwrap() {
-                return status;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("the command still runs");
     }
 
     /// The head and the content of a file.
@@ -119,7 +117,7 @@ fn without_the_page_it_is_said_how_to_get_it() {
     if has_page() {
         return;
     }
-    let output = explore(&["(3, 2)", "--open"]).output().unwrap();
+    let output = common::output(&mut explore(&["(3, 2)", "--open"]));
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     assert_eq!(
         error(&output),
@@ -145,7 +143,7 @@ fn a_chain_is_given_to_the_page_as_the_page_would_write_it() {
 
 #[test]
 fn what_the_page_would_not_read_is_refused() {
-    let output = explore(&[&format!("(3){}", ".flip(0)".repeat(1500))]).output().unwrap();
+    let output = common::output(&mut explore(&[&format!("(3){}", ".flip(0)".repeat(1500))]));
     assert_eq!(output.status.code(), Some(2));
     let expected = if has_page() {
         "error: the chain takes 12003 bytes in the address of the page, which reads chains of at most 12000"
@@ -153,7 +151,7 @@ fn what_the_page_would_not_read_is_refused() {
         "error: this command was built without the page"
     };
     assert!(error(&output).starts_with(expected), "{}", error(&output));
-    let output = explore(&[""]).output().unwrap();
+    let output = common::output(&mut explore(&[""]));
     assert_eq!(output.status.code(), Some(2));
 }
 
@@ -161,7 +159,7 @@ fn what_the_page_would_not_read_is_refused() {
 fn a_port_that_is_taken_is_named() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = taken.local_addr().unwrap().port();
-    let output = explore(&["--port", &port.to_string()]).output().unwrap();
+    let output = common::output(&mut explore(&["--port", &port.to_string()]));
     assert_eq!(output.status.code(), Some(2));
     if has_page() {
         let begin = format!("error: cannot listen at 127.0.0.1:{port}: ");
@@ -170,18 +168,86 @@ fn a_port_that_is_taken_is_named() {
     }
 }
 
-#[test]
-fn idle_connections_keep_nobody_waiting() {
-    let Some(served) = Served::start(&[]) else { return };
+/// How many connections a test may hold at a time: as many as it wants of those that all want, where the limit for open
+/// files can be raised so far, with some files left for other tests.
+fn raised(wanted: usize) -> usize {
+    #[cfg(unix)]
+    #[allow(unsafe_code)]
+    {
+        const ALL: usize = 1600;
+        const OTHERS: usize = 400;
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: both functions are passed a limit that is there.
+        unsafe {
+            libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
+            limit.rlim_cur = limit.rlim_max.min(limit.rlim_cur.max((ALL + OTHERS) as libc::rlim_t));
+            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+            libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
+        }
+        let may =
+            usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX).saturating_sub(OTHERS).clamp(50, ALL) * wanted / ALL;
+        eprintln!("{may} connections at a time (the limit for open files is {})", limit.rlim_cur);
+        may
+    }
+    #[cfg(not(unix))]
+    wanted
+}
+
+/// Asks for the whole page, which must be there soon; returns after how long.
+fn page_is_served(served: &Served) -> Duration {
     let begin = Instant::now();
-    let idle: Vec<TcpStream> = (0..20).map(|_| served.connect()).collect();
-    assert!(served.file("").0.starts_with("HTTP/1.1 200 OK\r\n"));
+    for name in ["", "index.html", "shapetracker.wasm"] {
+        assert!(served.file(name).0.starts_with("HTTP/1.1 200 OK\r\n"), "{name}");
+    }
     assert!(begin.elapsed().as_secs() < 8, "{:?}", begin.elapsed());
-    // More than are answered at a time: those that ask nothing are given up.
-    let more: Vec<TcpStream> = (0..100).map(|_| served.connect()).collect();
-    drop(idle);
-    drop(more);
-    assert!(served.file("").0.starts_with("HTTP/1.1 200 OK\r\n"));
+    begin.elapsed()
+}
+
+#[test]
+fn found_by_an_audit_idle_connections_keep_nobody_waiting() {
+    let Some(served) = Served::start(&[]) else { return };
+    let alone = page_is_served(&served);
+    let mut idle: Vec<TcpStream> = (0..20).map(|_| served.connect()).collect();
+    page_is_served(&served);
+    // Many times more than are open at a time: those that ask nothing are given up.
+    let many = raised(1000);
+    idle.extend((20..many).map(|_| served.connect()));
+    let with_many = page_is_served(&served);
+    eprintln!("the page took {alone:?} alone and {with_many:?} beside {} idle connections", idle.len());
+}
+
+#[test]
+fn found_by_an_audit_slow_requests_keep_nobody_waiting() {
+    let Some(served) = Served::start(&[]) else { return };
+    let connections = raised(600);
+    let enough = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut slow: Vec<TcpStream> = (0..connections).map(|_| served.connect()).collect();
+        let (served, enough) = (&served, &enough);
+        let drip = scope.spawn(move || {
+            let mut replaced = 0;
+            while !enough.load(Ordering::Relaxed) {
+                for connection in &mut slow {
+                    // Whoever is given up comes again.
+                    if connection.write_all(b"a").is_err() {
+                        *connection = served.connect();
+                        replaced += 1;
+                    }
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+            replaced
+        });
+        for _ in 0..5 {
+            // A failure must end the other thread too.
+            let time = std::panic::catch_unwind(|| page_is_served(served));
+            enough.store(time.is_err(), Ordering::Relaxed);
+            eprintln!("the page took {:?} beside {connections} slow requests", time.unwrap());
+            thread::sleep(Duration::from_millis(300));
+        }
+        enough.store(true, Ordering::Relaxed);
+        eprintln!("{} connections were replaced", drip.join().unwrap());
+    });
 }
 
 #[cfg(unix)]
@@ -189,14 +255,9 @@ fn idle_connections_keep_nobody_waiting() {
 fn an_interrupt_ends_it_as_it_ends_anything() {
     use std::os::unix::process::ExitStatusExt;
 
-    // A shell that is not interactive starts what runs in the background with interrupts ignored, the tests and the
-    // commands that they start too. `env` undoes that, where it can.
-    let undo = "--default-signal=INT";
-    let can_undo = Command::new("env").args([undo, "true"]).output().is_ok_and(|output| output.status.success());
-    let mut command = Command::new("env");
-    command.args([undo, env!("CARGO_BIN_EXE_shapetracker"), "explore"]);
-    let Some(mut served) = Served::start_as(if can_undo { command } else { explore(&[]) }) else { return };
-    let pid = served.command.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    assert_eq!(served.ended().signal(), Some(2));
+    let mut command = explore(&[]);
+    common::with_signals(&mut command, &[libc::SIGINT], false);
+    let Some(mut served) = Served::start_as(command) else { return };
+    common::send(&served.command, libc::SIGINT);
+    assert_eq!(common::ended(&mut served.command).signal(), Some(libc::SIGINT));
 }

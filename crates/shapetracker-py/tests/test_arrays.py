@@ -433,14 +433,15 @@ def test_other_threads_of_python_go_on_while_data_moves() -> None:
             time.sleep(0.0005)
             seen[0] += 1
 
-    watcher = threading.Thread(target=watch)
+    watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     begin, moves = time.perf_counter(), 0
     while time.perf_counter() - begin < 0.5 or moves < 3:
         apply(st, x, copy=True)
         moves += 1
     done.set()
-    watcher.join()
+    watcher.join(60)
+    assert not watcher.is_alive()
     # If the interpreter were held, the watcher would wake up once or twice a move.
     assert seen[0] > 4 * moves, (seen, moves)
 
@@ -463,11 +464,12 @@ def test_eight_threads_move_at_once() -> None:
             if not same(apply(st, x, 5, threads=mine.choice([1, 2])), expected.reshape(st.shape)):
                 faults.append(st)
 
-    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    workers = [threading.Thread(target=work, args=(seed,), daemon=True) for seed in range(8)]
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join()
+        worker.join(600)
+    assert not any(worker.is_alive() for worker in workers)
     assert not faults
 
 

@@ -296,9 +296,10 @@ def test_threads_share_objects() -> None:
         except BaseException as err:  # noqa: BLE001
             failures.append(err)
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(600)
+    assert not any(thread.is_alive() for thread in threads)
     assert not failures

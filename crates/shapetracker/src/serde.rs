@@ -43,7 +43,7 @@ impl Serialize for View {
 impl<'de> Deserialize<'de> for View {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(rename = "View", deny_unknown_fields)]
+        #[serde(rename = "View", deny_unknown_fields, expecting = "a view, an object with a shape and strides")]
         struct Fields {
             shape: Numbers,
             strides: Numbers,
@@ -73,7 +73,7 @@ impl Serialize for ShapeTracker {
 impl<'de> Deserialize<'de> for ShapeTracker {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(rename = "ShapeTracker", deny_unknown_fields)]
+        #[serde(rename = "ShapeTracker", deny_unknown_fields, expecting = "an object with views")]
         struct Fields {
             views: Vec<View>,
         }

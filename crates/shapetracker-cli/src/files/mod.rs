@@ -1,12 +1,14 @@
 //! Files of tensors: reading their headers, and writing headers of the same format for other shapes.
 
 mod dtype;
+#[cfg(unix)]
+mod guard;
 mod literal;
 mod npy;
 mod output;
 mod safetensors;
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +22,7 @@ pub(crate) use output::{Output, Target};
 /// A file of tensors, mapped into memory.
 pub(crate) struct Input {
     path: PathBuf,
+    file: File,
     map: Mmap,
     format: Format,
     tensors: Vec<Tensor>,
@@ -45,18 +48,44 @@ pub(crate) struct Tensor {
 }
 
 impl Input {
-    /// Opens a file and reads its header. Every tensor is checked to lie inside the file.
-    pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
-        let cannot_read = |err| Failure::new("io", format!("cannot read {}: {err}", shown_path(path)));
-        let file = File::open(path).map_err(cannot_read)?;
-        let metadata = file.metadata().map_err(cannot_read)?;
-        if !metadata.is_file() {
-            let what = if metadata.is_dir() { "it is a directory" } else { "it is no regular file" };
-            return Err(Failure::new("io", format!("cannot read {}: {what}", shown_path(path))));
-        }
-        let map = map(&file).map_err(cannot_read)?;
+    /// Opens a file and reads its header. Every tensor is checked to lie inside the file. With `json`, what ends the
+    /// process later is said on standard output.
+    pub(crate) fn open(path: &Path, json: bool) -> Result<Input, Failure> {
+        let cannot_read = |why: String| Failure::new("io", format!("cannot read {}: {why}", shown_path(path)));
+        let file = open_regular(path).map_err(cannot_read)?;
+        let map = map(&file).map_err(|err| cannot_read(err.to_string()))?;
+        // Elsewhere the system lets nobody cut a file short that is mapped.
+        #[cfg(unix)]
+        guard::guard(&map, said_at_once(&shrunk(path), json), json).map_err(|err| cannot_read(err.to_string()))?;
+        #[cfg(not(unix))]
+        let _ = json;
         let (format, tensors) = parse(&map).map_err(|failure| failure.about(shown_path(path)))?;
-        Ok(Input { path: path.to_owned(), map, format, tensors })
+        Ok(Input { path: path.to_owned(), file, map, format, tensors })
+    }
+
+    /// Fails where the file has become shorter since it was opened. What is left of its last page can be read, and what is
+    /// gone of it then reads as zeros.
+    pub(crate) fn check_length(&self) -> Result<(), Failure> {
+        match self.file.metadata() {
+            Ok(metadata) if metadata.len() < self.map.len() as u64 => Err(shrunk(&self.path)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it is the file at a path, whose metadata is given.
+    fn is_at(&self, path: &Path, metadata: &Metadata) -> bool {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+
+            let _ = path;
+            self.file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (metadata.dev(), metadata.ino()))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = metadata;
+            same_file::is_same_file(path, &self.path).unwrap_or(false)
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -102,12 +131,75 @@ impl Tensor {
     }
 }
 
+/// The failure of an input that is cut short. A disk that fails looks the same.
+fn shrunk(path: &Path) -> Failure {
+    let message = "it was cut short while it was read, or its disk fails: part of it is no longer there";
+    Failure::new("io", format!("cannot read {}: {message}", shown_path(path)))
+}
+
+/// A failure as it is written where nothing can be asked any more: over the progress bar, and with colours where they are
+/// wanted now.
+#[cfg(unix)]
+fn said_at_once(failure: &Failure, json: bool) -> Vec<u8> {
+    use std::io::{IsTerminal, stderr};
+
+    if json {
+        return format!("{}\n", failure.json()).into();
+    }
+    let text = match anstream::AutoStream::choice(&stderr()) {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(&failure.text()).to_string(),
+        _ => failure.text(),
+    };
+    let cleared = if stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+    format!("{cleared}{text}").into()
+}
+
+/// Opens a regular file for reading, or says why that cannot be done. Nothing is waited for: to open a FIFO would take as
+/// long as nobody writes to it.
+pub(crate) fn open_regular(path: &Path) -> Result<File, String> {
+    let check = |metadata: &Metadata| match special(metadata) {
+        Some(what) => Err(format!("it is {what}, and not a regular file")),
+        None => Ok(()),
+    };
+    check(&fs::metadata(path).map_err(|err| err.to_string())?)?;
+    let mut options = File::options();
+    // What is opened may be another file than what was asked about.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.read(true).open(path).map_err(|err| err.to_string())?;
+    check(&file.metadata().map_err(|err| err.to_string())?)?;
+    Ok(file)
+}
+
+/// What a file is that is not a regular one.
+fn special(metadata: &Metadata) -> Option<&'static str> {
+    if metadata.is_file() {
+        return None;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+
+        let is = metadata.file_type();
+        if is.is_fifo() {
+            return Some("a FIFO");
+        }
+        if is.is_socket() {
+            return Some("a socket");
+        }
+        if is.is_char_device() || is.is_block_device() {
+            return Some("a device");
+        }
+    }
+    Some(if metadata.is_dir() { "a directory" } else { "something else" })
+}
+
 /// Maps a file into memory.
 #[allow(unsafe_code)]
 fn map(file: &File) -> std::io::Result<Mmap> {
     // SAFETY: the map is only read, as bytes, and every value of a byte is a value of its type. That nobody else changes
     // the file meanwhile cannot be had from the operating system; the help says that nobody may, and what would come
-    // of it is other bytes in the output, or the end of the process if the file is cut short.
+    // of it is other bytes in the output. Where the file is cut short, `guard` ends the process.
     unsafe { Mmap::map(file) }
 }
 
@@ -141,11 +233,13 @@ pub(crate) fn byte_count(shape: &[i64], bits: usize) -> Option<u128> {
     bits.map(|bits| bits.div_ceil(8))
 }
 
-/// Checks that a tensor has as many bytes as it should.
-fn check_length(shape: &[i64], dtype: &Dtype, found: usize) -> Result<(), String> {
+/// Checks that a tensor has as many bytes as it should, and no more unless `more` are allowed; returns how many it has.
+fn check_length(shape: &[i64], dtype: &Dtype, found: usize, more: bool) -> Result<usize, String> {
     let needed = byte_count(shape, dtype.bits);
-    if needed == Some(found as u128) {
-        return Ok(());
+    if let Some(needed) = needed.and_then(|needed| usize::try_from(needed).ok())
+        && (needed == found || more && needed < found)
+    {
+        return Ok(needed);
     }
     let needed = needed.map_or("more bytes than can be counted".into(), |needed| format!("{needed} bytes"));
     let found = if found == 0 { "there are none".into() } else { format!("there are {found}") };
@@ -165,4 +259,26 @@ pub(crate) fn shown_path(path: &Path) -> String {
 /// A text from a file as it is shown: nothing in it that a terminal would act on.
 pub(crate) fn shown(text: &str) -> String {
     text.replace(|c: char| c.is_control(), "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is cut off inside the last page of the mapping can still be read, as zeros.
+    #[cfg(unix)]
+    #[test]
+    fn found_by_an_audit_an_input_that_loses_its_last_byte_is_noticed() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let header = b"{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }\n";
+        let whole = [npy::MAGIC, &[1, 0, header.len() as u8, 0], header, &[7, 8, 9]].concat();
+        fs::write(file.path(), &whole).unwrap();
+        let input = Input::open(file.path(), false).unwrap();
+        assert_eq!(input.bytes(&input.tensors()[0]), [7, 8, 9]);
+        assert!(input.check_length().is_ok());
+        file.as_file().set_len(whole.len() as u64 + 1).unwrap();
+        assert!(input.check_length().is_ok(), "what is appended changes nothing");
+        file.as_file().set_len(whole.len() as u64 - 1).unwrap();
+        assert!(input.check_length().unwrap_err().text().contains("it was cut short while it was read"));
+    }
 }

@@ -29,13 +29,14 @@ struct Header {
     column_major: bool,
 }
 
-/// Reads the header of a file, and checks that the file is as long as it says.
+/// Reads the header of a file, and checks that the file is as long as it says. What comes after the array is not read, as
+/// NumPy does not read it: several arrays may be saved to one file, one after the other.
 pub(super) fn parse(file: &[u8]) -> Result<(Npy, Tensor), String> {
     let (header, begin) = header_of(file)?;
     let Header { descr, dtype, shape, column_major } = interpret(literal::parse(&header)?, &header)?;
-    let place = begin..file.len();
-    check_length(&shape, &dtype, place.len()).map_err(|message| format!("{message} after the header"))?;
-    Ok((Npy { descr }, Tensor { name: None, dtype, shape, column_major, place }))
+    let length = check_length(&shape, &dtype, file.len() - begin, true);
+    let length = length.map_err(|message| format!("{message} after the header"))?;
+    Ok((Npy { descr }, Tensor { name: None, dtype, shape, column_major, place: begin..begin + length }))
 }
 
 /// The text of the header, and where the data begins.
@@ -241,7 +242,7 @@ mod tests {
             ("'<f4'", "3", 12, "`shape` in the header is no tuple"),
             ("'<f4'", "(3,)", 11, "shape (3,) of <f4 takes 12 bytes, but there are 11 after the header"),
             ("'<f4'", "(3,)", 0, "shape (3,) of <f4 takes 12 bytes, but there are none after the header"),
-            ("'<f4'", "()", 8, "shape () of <f4 takes 4 bytes, but there are 8 after the header"),
+            ("'<f4'", "()", 3, "shape () of <f4 takes 4 bytes, but there are 3 after the header"),
             (
                 "'<f4'",
                 "(4294967296, 4294967296)",
@@ -259,6 +260,14 @@ mod tests {
         assert!(parse(&whole).is_ok_and(|(_, tensor)| tensor.column_major));
         for length in MAGIC.len()..whole.len() {
             assert!(parse(&whole[..length]).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_comes_after_the_array_is_not_read() {
+        for (shape, data, length) in [("()", 5, 4), ("(3,)", 1000, 12), ("(0, 3)", 7, 0)] {
+            let (_, tensor) = read("'<f4'", shape, data).unwrap();
+            assert_eq!(tensor.place.len(), length, "{shape}");
         }
     }
 

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tempfile::{NamedTempFile, TempPath};
 
-use super::shown_path;
+#[cfg(unix)]
+use super::guard;
+use super::{Input, shown_path, special};
 use crate::answer::Failure;
 
 /// The path of an output, checked: nothing is there yet, or it may be replaced.
@@ -45,7 +47,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Target {
     /// Checks that a file can be written to a path: it is not the input, and another file there may be replaced.
-    pub(crate) fn new(path: &Path, input: &Path, force: bool) -> Result<Target, Failure> {
+    ///
+    /// Nothing is opened: to open a FIFO would take as long as nobody reads it.
+    pub(crate) fn new(path: &Path, input: &Input, force: bool) -> Result<Target, Failure> {
         let refused = |why: &str| Failure::new("output", format!("{} {why}", shown_path(path)));
         if path.as_os_str() == "-" {
             return Err(refused("is no name of a file: standard output cannot be renamed; ./- is a file of that name"));
@@ -71,11 +75,11 @@ impl Target {
             }
             Err(err) => return Err(refused(&format!("cannot be written: {err}"))),
         };
-        if same_file::is_same_file(path, input).unwrap_or(false) {
-            return Err(refused("is the input, which is never written to"));
+        if let Some(what) = special(&metadata) {
+            return Err(refused(&format!("cannot be written: it is {what}, and not a regular file")));
         }
-        if !metadata.is_file() {
-            return Err(refused(if metadata.is_dir() { "is a directory" } else { "is no regular file" }));
+        if input.is_at(path, &metadata) {
+            return Err(refused("is the input, which is never written to"));
         }
         if !force {
             return Err(refused("is there already; --force replaces it"));
@@ -106,6 +110,8 @@ impl Output {
         let file = {
             let mut unfinished = locked(&unfinished);
             let (file, path) = begin(&target).map_err(|err| target.failure(&err))?.into_parts();
+            #[cfg(unix)]
+            guard::set_unfinished(Some(&path));
             unfinished.file = Some(path);
             file
         };
@@ -134,6 +140,8 @@ impl Output {
         let mut unfinished = locked(&self.unfinished);
         unfinished.bar.finish_and_clear();
         let Some(file) = unfinished.file.take() else { return Ok(()) };
+        #[cfg(unix)]
+        guard::set_unfinished(None);
         let named = match self.target.replaced {
             Some(_) => file.persist(&self.target.place),
             None => file.persist_noclobber(&self.target.place),
@@ -198,14 +206,16 @@ fn begin_with_permissions(
     builder.tempfile_in(folder)
 }
 
-/// Removes the unfinished file on SIGINT and SIGTERM, reports that, and ends the process.
+/// Removes the unfinished file on a signal that ends the process, reports that, and ends the process by the signal, as a
+/// shell that waits for it must know. What is ignored, as SIGHUP is under `nohup`, stays ignored.
 #[cfg(unix)]
 fn remove_when_interrupted(unfinished: &Arc<Mutex<Unfinished>>, path: &Path, json: bool) -> io::Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 
     // With a handler for SIGXFSZ, writing past the limit for the size of a file is an error and not the end of the process.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+    let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(|signal| !guard::is_ignored(*signal));
+    let mut signals = signal_hook::iterator::Signals::new(ending)?;
     let failure = Failure::new("interrupted", format!("interrupted: {} was not written", shown_path(path)));
     let unfinished = Arc::clone(unfinished);
     std::thread::Builder::new().name("signals".into()).spawn(move || {
@@ -223,6 +233,7 @@ fn remove_when_interrupted(unfinished: &Arc<Mutex<Unfinished>>, path: &Path, jso
             } else {
                 anstream::stderr().write_all(failure.text().as_bytes())
             };
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
             std::process::exit(128 + signal);
         }
     })?;

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use super::dtype::{Dtype, Kind, Order};
 use super::{Tensor, byte_count, check_length, shown};
 use crate::answer::Failure;
+use crate::input::mistake;
 
 /// Longer headers are refused, as every reader of the format does.
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -51,7 +52,8 @@ pub(super) fn parse(file: &[u8]) -> Result<(Safetensors, Vec<Tensor>), String> {
         if name == METADATA {
             metadata = read_metadata(entry)?;
         } else {
-            let info: TensorInfo = serde_json::from_str(entry.get()).map_err(|err| about(&name, &reason(&err)))?;
+            let info: TensorInfo =
+                serde_json::from_str(entry.get()).map_err(|err| about(&name, &reason(&err, entry)))?;
             infos.push((name, info));
         }
     }
@@ -81,17 +83,15 @@ pub(super) fn parse(file: &[u8]) -> Result<(Safetensors, Vec<Tensor>), String> {
 /// The metadata, which every reader expects to be texts.
 fn read_metadata(entry: &RawValue) -> Result<Option<Map<String, Value>>, String> {
     let entries: Option<Entries<String>> = serde_json::from_str(entry.get())
-        .map_err(|err| format!("{METADATA} must be an object of strings: {}", reason(&err)))?;
+        .map_err(|err| format!("{METADATA} must be an object of strings: {}", reason(&err, entry)))?;
     let Some(entries) = entries else { return Ok(None) };
     entries.check_names(METADATA)?;
     Ok(Some(entries.0.into_iter().map(|(name, text)| (name, Value::String(text))).collect()))
 }
 
 /// What is wrong with an entry; its place, counted from the begin of the entry, would be misleading.
-fn reason(err: &serde_json::Error) -> String {
-    let text = err.to_string();
-    let end = text.rfind(" at line ").unwrap_or(text.len());
-    shown(&text[..end])
+fn reason(err: &serde_json::Error, entry: &RawValue) -> String {
+    shown(&mistake(err, entry.get()))
 }
 
 fn tensor(name: &str, info: &TensorInfo, begin: usize) -> Result<Tensor, String> {
@@ -100,7 +100,7 @@ fn tensor(name: &str, info: &TensorInfo, begin: usize) -> Result<Tensor, String>
     let (first, last) = info.data_offsets;
     let (dtype, bits) = (info.dtype.to_string(), info.dtype.bitsize());
     let dtype = Dtype::named(&dtype).unwrap_or(Dtype::new(dtype, bits, Kind::Bytes, Order::Little));
-    check_length(&shape, &dtype, last - first)?;
+    check_length(&shape, &dtype, last - first, false)?;
     let place = begin + first..begin + last;
     Ok(Tensor { name: Some(name.into()), dtype, shape, column_major: false, place })
 }
@@ -229,8 +229,14 @@ mod tests {
         );
         assert!(entry(r#"{"dtype":"F33","shape":[3],"data_offsets":[0,8]}"#, 8).contains("unknown variant `F33`"));
         assert!(
-            entry(r#"{"dtype":"F32","shape":[-3],"data_offsets":[0,8]}"#, 8).starts_with("tensor `x`: invalid value")
+            entry(r#"{"dtype":"F32","shape":[-3],"data_offsets":[0,8]}"#, 8)
+                .starts_with("tensor `x`: expected a whole number of 64 bits that is not negative, found -3")
         );
+        for number in ["18446744073709551616", "100000000000000000000"] {
+            let at = entry(&format!(r#"{{"dtype":"U8","shape":[1],"data_offsets":[0, {number}]}}"#), 1);
+            let expected = "tensor `x`: expected a whole number of 64 bits that is not negative, found ";
+            assert_eq!(at, format!("{expected}{number}"));
+        }
         assert!(
             entry(r#"{"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,8]}"#, 8)
                 .contains("a size of its")

@@ -1,8 +1,8 @@
 //! Index expressions of trackers, against the addresses that they should give.
 
 use std::cell::Cell;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::io::ErrorKind::NotFound;
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -12,6 +12,7 @@ use shapetracker::expr::{Binary, Cost, Expr, Graph, IndexExpr, Linear, Node, Syn
 use shapetracker::{ErrorKind, ShapeTracker};
 
 use crate::corpus::{for_each_line, is_past_i64, movement, numbers, stack, views};
+use crate::limited;
 use crate::oracle::{Array, RawView, evaluate};
 use crate::python::Counter;
 use crate::random::{Op, cases, check};
@@ -395,16 +396,12 @@ fn costs_are_those_of_the_printed_expressions() {
     }
     let printed = printed.into_inner().expect("no check panics");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/index_cost.py");
-    let python = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let mut python = match python {
-        Ok(python) => python,
-        Err(error) => return eprintln!("Python's own reading is skipped: python3 does not start: {error}"),
-    };
-    let mut input = python.stdin.take().expect("it is piped");
     let lines: String = printed.iter().map(|(_, texts, _)| format!("{texts}\n")).collect();
-    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = python.wait_with_output().expect("the output is text");
-    writer.join().expect("nothing panics").expect("Python reads all lines");
+    let output = match limited::output(Command::new("python3").arg(script), lines.as_bytes()) {
+        Ok(output) => output,
+        Err(error) if error.kind() != NotFound => panic!("python3: {error}"),
+        Err(_) => return eprintln!("Python's own reading is skipped: there is no python3"),
+    };
     assert!(output.status.success(), "index_cost.py fails");
     let output = String::from_utf8(output.stdout).expect("the output is text");
     assert_eq!(output.lines().count(), printed.len());

@@ -6,6 +6,8 @@
 //! of them.
 
 mod growing;
+#[path = "../limited/mod.rs"]
+mod limited;
 mod oracle;
 mod python;
 mod random;

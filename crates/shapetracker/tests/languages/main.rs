@@ -12,6 +12,8 @@ mod oracle;
 mod arrays;
 mod cases;
 mod golden;
+#[path = "../limited/mod.rs"]
+mod limited;
 mod programs;
 mod random;
 mod refused;

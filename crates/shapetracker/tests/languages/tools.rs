@@ -142,7 +142,7 @@ impl Tool {
 }
 
 fn printed(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let output = crate::limited::output(command, b"").map_err(|error| format!("{command:?}: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match output.status.success() {
         true => Ok(text(&output.stdout)),
