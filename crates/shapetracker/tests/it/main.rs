@@ -19,6 +19,7 @@ mod index;
 mod oracle_checks;
 mod pairs;
 mod queries;
+mod refining;
 mod scaled;
 mod sources;
 mod views;
