@@ -2,13 +2,16 @@
 //!
 //! Invariant: no run of up to 8 neighbouring views in a reduced stack is a single view, as far as the work limit
 //! reaches. Whether fewer views could do with other shapes in between is not decided; [`refine`] finds such shapes where
-//! the axes of one view can be split at the boundaries of the view below.
+//! the axes of one view can be split so that it merges with the view below: without masks all of them.
 
 use smallvec::SmallVec;
 
 use crate::error::{Error, Fault};
-use crate::merge::{Unmerged, level::Level, merge_fitting, run};
-use crate::shape::{MAX_RANK, row_major};
+use crate::merge::equation::Work;
+use crate::merge::level::{IndexBox, Level};
+use crate::merge::split::{Runs, split};
+use crate::merge::{Unmerged, merge_fitting, merge_within, run};
+use crate::shape::{MAX_RANK, checked_numel, row_major};
 use crate::view::check_inside;
 use crate::{Dims, Ranges, View};
 
@@ -95,74 +98,125 @@ fn refine_top(views: &Stack) -> Option<[View; 2]> {
 /// Two views that do what three do, found by splitting the axes of the middle one.
 ///
 /// Between the middle view and the upper one only positions matter, so that the middle one may have any shape in which
-/// those positions are written. An axis that straddles boundaries of the lower view's digits is split at them. Where
-/// the boundaries do not divide the axis, it is first extended to whole blocks, which the upper view leaves out again;
-/// a mask on such an axis moves to the upper view likewise.
+/// those positions are written. Its axes are written as [`Blocks`]; if that view merges downwards, the upper one takes
+/// over what was added to the axes.
+///
+/// Without masks two views are found wherever some split of the axes merges downwards: [`split`] has the proof. Most
+/// stacks cannot be refined, and most of those have an axis that fits no split, which takes some nanoseconds to see.
+/// Where the lower view is masked a split may have affine addresses and yet valid indices that are no box; whole blocks
+/// of its digits are the next that is tried.
 fn refine(lower: &View, middle: &View, upper: &View) -> Option<[View; 2]> {
     if lower.is_empty() || middle.is_empty() || upper.is_empty() {
         return None; // Merging takes care of these.
     }
-    let level = Level::of(lower);
-    let (shape, strides, offset, _) = middle.parts();
-    let position = |first: &dyn Fn(usize) -> i64| {
-        (0..shape.len()).map(|l| i128::from(strides[l]) * i128::from(first(l))).sum::<i128>() + i128::from(offset)
-    };
-    let corner = position(&|l| middle.range(l).0);
-    // The extended axes, where the middle view's ranges start on them, and all axes after splitting.
-    let (mut extended, mut starts, mut ranges) = (shape.clone(), Dims::from_elem(0, shape.len()), Ranges::new());
-    let mut split: SmallVec<[(i64, i64); 16]> = SmallVec::new();
-    let mut split_ranges = Ranges::new();
-    let mut new_offset = i128::from(offset);
-    for l in 0..shape.len() {
-        let (begin, end) = middle.range(l);
-        let stride = i128::from(strides[l].unsigned_abs());
-        // The boundaries that the axis crosses, in steps of the axis, innermost first.
-        let blocks = level.digits.iter().skip(1).map(|digit| i128::from(digit.weight)).filter(|&weight| {
-            let rest = corner.rem_euclid(weight);
-            let rest = if strides[l] < 0 { weight - 1 - rest } else { rest };
-            stride > 0
-                && weight % stride == 0
-                && weight > stride
-                && rest + stride * i128::from(end - begin - 1) >= weight
+    let (level, mut work) = (Level::of(lower), Work::a_little());
+    let split = blocks(&level, middle, false, &mut work)?;
+    refined(lower, middle, upper, &split, &mut work).or_else(|| {
+        let whole = blocks(&level, middle, true, &mut work).filter(|whole| level.masked && *whole != split)?;
+        refined(lower, middle, upper, &whole, &mut work)
+    })
+}
+
+/// An axis of the middle view as blocks, and blocks of blocks.
+#[derive(PartialEq)]
+struct Blocks {
+    /// The sizes, innermost first, and the valid range of each. Their product is `size`.
+    sizes: SmallVec<[(i64, (i64, i64)); 8]>,
+    /// How many indices the axis has with those that were added to it on both sides.
+    size: i64,
+    /// Which of them was index 0.
+    start: i64,
+    /// The old indices that the upper view may read.
+    read: (i64, i64),
+}
+
+/// All axes of the middle view as blocks, as `whole` ones where that is possible; `None` if none is split, or if one of
+/// them fits no split and no masked digit makes up for that.
+fn blocks(level: &Level, middle: &View, whole: bool, work: &mut Work) -> Option<SmallVec<[Blocks; 4]>> {
+    let corner = IndexBox::of(middle).origin;
+    let mut axes: SmallVec<[Blocks; 4]> = SmallVec::new();
+    for (l, (&size, &stride)) in middle.shape().iter().zip(middle.strides()).enumerate() {
+        let range = middle.range(l);
+        let extended = Blocks::extended(level, corner, stride, range);
+        axes.push(match extended {
+            Some(blocks) if whole => blocks,
+            extended => match (split(level, corner, stride, range.1 - range.0, work).ok()?, extended) {
+                (Some(runs), _) => Blocks::masked(runs, size, range)?,
+                (None, Some(blocks)) => blocks,
+                (None, None) if level.masked => Blocks::masked(Runs::from_slice(&[range.1 - range.0]), size, range)?,
+                (None, None) => return None,
+            },
         });
-        let blocks: SmallVec<[i128; 8]> = blocks.collect();
-        let Some(&largest) = blocks.last() else {
-            ranges.push((0, shape[l]));
-            split.push((shape[l], strides[l]));
-            split_ranges.push((begin, end));
-            continue;
-        };
-        let rest = corner.rem_euclid(largest);
-        let before = if strides[l] < 0 { largest - 1 - rest } else { rest } / stride;
-        let block = largest / stride;
-        let count = (before + i128::from(end - begin) + block - 1) / block;
-        extended[l] = i64::try_from(count * block).ok()?;
-        ranges.push((begin, end));
-        // Index `begin` of the old axis is index `before` of the new one.
-        starts[l] = before as i64 - begin;
-        new_offset -= i128::from(strides[l]) * i128::from(starts[l]);
-        let mut sizes: SmallVec<[(i64, i64); 8]> = SmallVec::new();
-        let mut inner = stride;
-        for &weight in blocks.iter().chain([&(largest * count)]) {
-            sizes.push(((weight / inner) as i64, i64::try_from(inner).ok()? * strides[l].signum()));
-            inner = weight;
-        }
-        split.extend(sizes.into_iter().rev());
-        split_ranges.extend((split_ranges.len()..split.len()).map(|k| (0, split[k].0)));
     }
-    if split.len() == shape.len() || split.len() > MAX_RANK {
+    axes.iter().any(|blocks| blocks.sizes.len() > 1).then_some(axes)
+}
+
+impl Blocks {
+    /// An axis whose valid range has these runs. What is masked on both sides of it becomes whole blocks, masked like it.
+    fn masked(mut runs: Runs, size: i64, (begin, end): (i64, i64)) -> Option<Blocks> {
+        let outermost = runs.pop().unwrap_or(1);
+        let block = (end - begin) / outermost;
+        let [before, after] = [begin, size - end].map(|masked| masked / block + i64::from(masked % block > 0));
+        let count = before + outermost + after;
+        let mut sizes: SmallVec<[_; 8]> = runs.into_iter().map(|run| (run, (0, run))).collect();
+        sizes.push((count, (before, before + outermost)));
+        Some(Blocks { sizes, size: count.checked_mul(block)?, start: before * block - begin, read: (0, size) })
+    }
+
+    /// An axis that crosses blocks of the digits of which it has whole steps, extended to whole blocks. The upper view
+    /// leaves out what was added, and what was masked as well.
+    fn extended(level: &Level, corner: i64, stride: i64, (begin, end): (i64, i64)) -> Option<Blocks> {
+        let (step, valid) = (stride.abs(), end - begin);
+        // How many steps are a block, and how many of them the axis begins after its start; where it leaves this one.
+        let blocks = level.digits.iter().skip(1).filter_map(|digit| {
+            let rest = corner % digit.weight;
+            let before = if stride < 0 { digit.weight - 1 - rest } else { rest }.checked_div(step)?;
+            let block = digit.weight / step;
+            (digit.weight % step == 0 && block > 1 && before + valid > block).then_some((before, block))
+        });
+        let (mut sizes, mut inner, mut start) = (SmallVec::new(), 1, 0);
+        for (before, block) in blocks {
+            sizes.push((block / inner, (0, block / inner)));
+            (start, inner) = (before, block);
+        }
+        let count = (start + valid - 1) / inner + 1;
+        sizes.push((count, (0, count)));
+        (inner > 1).then_some(Blocks {
+            sizes,
+            size: count.checked_mul(inner)?,
+            start: start - begin,
+            read: (begin, end),
+        })
+    }
+}
+
+/// The two views, if the middle one merges downwards when its axes are these blocks, and the upper one reads them so.
+fn refined(lower: &View, middle: &View, upper: &View, blocks: &[Blocks], work: &mut Work) -> Option<[View; 2]> {
+    let (mut shape, mut strides, mut ranges) = (Dims::new(), Dims::new(), Ranges::new());
+    let mut offset = i128::from(middle.offset());
+    for (axis, &stride) in blocks.iter().zip(middle.strides()) {
+        offset -= i128::from(stride) * i128::from(axis.start);
+        let mut inner = axis.size;
+        for &(size, range) in axis.sizes.iter().rev() {
+            inner /= size;
+            shape.push(size);
+            strides.push(stride * inner);
+            ranges.push(range);
+        }
+    }
+    let extended: Dims = blocks.iter().map(|axis| axis.size).collect();
+    if shape.len() > MAX_RANK || checked_numel("refine", &extended).is_err() {
         return None;
     }
-    let (split_shape, split_strides): (Dims, Dims) = split.into_iter().unzip();
-    let middle = View::canonical("refine", split_shape, split_strides, new_offset, Some(split_ranges)).ok()?;
-    check_inside("refine", &middle, lower.numel()).ok()?;
-    let merged = merge_fitting(lower, &middle).ok()?;
+    let split = View::canonical("refine", shape, strides, offset, Some(ranges)).ok()?;
+    check_inside("refine", &split, lower.numel()).ok()?;
+    let merged = merge_within(lower, &split, work).ok()?;
     // The upper view's positions, written in the extended shape.
-    crate::shape::checked_numel("refine", &extended).ok()?;
     let weights = row_major(&extended);
-    let start = weights.iter().zip(&starts).map(|(&weight, &start)| i128::from(weight) * i128::from(start)).sum();
-    let embedding = View::canonical("refine", shape.clone(), weights, start, Some(ranges)).ok()?;
-    let upper = merge_fitting(&embedding, upper).ok()?;
+    let start = weights.iter().zip(blocks).map(|(&weight, axis)| i128::from(weight) * i128::from(axis.start)).sum();
+    let read = blocks.iter().map(|axis| axis.read).collect();
+    let embedding = View::canonical("refine", Dims::from_slice(middle.shape()), weights, start, Some(read)).ok()?;
+    let upper = merge_within(&embedding, upper, work).ok()?;
     Some([merged, upper])
 }
 

@@ -5,7 +5,8 @@
 //!
 //! - [`level`] holds the earlier view as digits and the later one as a box of indices;
 //! - [`validity`] decides which indices are valid, and whether they are a box;
-//! - [`overflow`] decides whether the address is affine on that box, by the patterns of [`carries`];
+//! - [`overflow`] decides whether the address is affine on that box, by the patterns of [`carries`]; [`split`] splits axes
+//!   along which it is not;
 //! - [`equation`] answers the one question that both come down to, a bounded linear equation, with [`lattice`] where
 //!   sizes are large, and [`system`] several of them with common variables;
 //! - [`stack`] does the same for stacks of any height, with [`steps`] for the patterns of carries and [`refute`] for a
@@ -24,6 +25,7 @@ mod overflow;
 mod questions;
 mod refute;
 mod sample;
+pub(crate) mod split;
 pub(crate) mod stack;
 mod steps;
 mod system;
@@ -84,15 +86,19 @@ pub fn merge(earlier: &View, later: &View) -> Result<View, Unmerged> {
 
 /// [`merge`] for a later view that is known to read inside the earlier one.
 pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerged> {
+    merge_within(earlier, later, &mut Work::new())
+}
+
+/// [`merge_fitting`] within a work limit.
+pub(crate) fn merge_within(earlier: &View, later: &View, work: &mut Work) -> Result<View, Unmerged> {
     if earlier.is_empty() || later.is_empty() {
         return Ok(View::nothing(later.shape()));
     }
     #[cfg(test)]
     decisions::count();
     let level = Level::of(earlier);
-    let mut work = Work::new();
     let space = if level.masked {
-        match validity::valid_box(&level, later, &mut work)? {
+        match validity::valid_box(&level, later, work)? {
             Validity::Empty => return Ok(View::nothing(later.shape())),
             Validity::Hole(valid, invalid) => return Err(Unmerged::Witness(Witness::NotABox { valid, invalid })),
             Validity::Box(space) => space,
@@ -102,7 +108,7 @@ pub(crate) fn merge_fitting(earlier: &View, later: &View) -> Result<View, Unmerg
     };
     // On the box of valid indices nothing is masked any more, and the address alone decides.
     let mut address = Address::default();
-    match overflow::uneven_steps(&level, &space, &mut address, &mut work)? {
+    match overflow::uneven_steps(&level, &space, &mut address, work)? {
         None => Ok(view(&address, &space, later, level.masked || later.mask().is_some())?),
         Some(uneven) => {
             let steps = uneven.at.map(|mut at| {

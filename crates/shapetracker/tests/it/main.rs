@@ -23,6 +23,7 @@ mod oracle_checks;
 mod pairs;
 mod queries;
 mod questions;
+mod refining;
 mod scaled;
 mod sources;
 mod stress;

@@ -1,0 +1,287 @@
+//! The greedy split: an axis of the later view, written as several on each of which the earlier view is affine.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::equation::{OutOfWork, Work};
+use super::level::{Axis, Digit, IndexBox, Level};
+use super::overflow::{Address, uneven_steps};
+
+/// The sizes that an axis is split into, innermost first; each is at least 2, and their product is the size of the axis.
+pub(crate) type Runs = SmallVec<[i64; 8]>;
+
+/// Splits an axis of `size` indices that are `stride` positions apart, the first at position `origin`, at its longest
+/// affine runs; `None` where a run does not divide what is left of the axis, so that no split fits.
+///
+/// All positions lie inside the earlier view. An axis of one run is not split at all, and an axis of one index is no run.
+///
+/// # Theorem
+/// Let `g(x)` be the address at position `origin + stride * x` less that at `origin`, and nothing masked. Some split of
+/// the axis has affine addresses exactly if the one of these runs has: with `r` the least `x` for which `g(x)` is not
+/// `x * g(1)`, take an innermost axis of size `r`, and go on with `x -> g(r * x)`.
+///
+/// *Proof.* A split with affine addresses is a list of sizes `s[1], s[2], ..`, innermost first, and of address strides
+/// `d[1], d[2], ..`. Join its neighbours as long as some `d[k + 1]` is `s[k] * d[k]`; the addresses stay as they are. If
+/// an axis is left outside of the innermost one, `g` leaves the line `x * d[1]` for the first time where the innermost
+/// axis comes to its end, at `s[1]`: there it is `d[2]`. So `s[1]` is `r`, and the axes further out are a split of
+/// `g(r * x)`. If none is left, the whole axis is one run.
+///
+/// **Corollary.** For a pair of views without masks let each axis of the later view be split in this way, from any one
+/// corner. If any split of its axes makes the pair a single view, this one does: the addresses of a single view are a
+/// sum of one function for each axis of the later view, and each is up to a constant the `g` of its axis. Whether they
+/// are such a sum, and affine along each run, is what [`merge`](crate::merge()) decides for the split view.
+///
+/// # Masks
+/// Where digits are masked the same is done to the digits themselves, so that a run ends wherever a carry next to a masked
+/// digit is unlike that of the first step, whatever the address does. This is only a proposal then: masked addresses do
+/// not matter, so that other splits may be a single view where this one is not.
+///
+/// # Cost
+/// At most 62 runs of some nanoseconds for each digit; where several carries that fall together cancel, the length of a
+/// run takes at most 63 decisions whether the axis is affine so far, for all of which `work` is the limit.
+///
+/// # Source
+/// Layouts as functions of one number have one coalesced form: Carlisle, Shah et al., Categorical foundations for CuTe
+/// layouts.
+pub(crate) fn split(
+    level: &Level,
+    origin: i64,
+    stride: i64,
+    size: i64,
+    work: &mut Work,
+) -> Result<Option<Runs>, OutOfWork> {
+    let (mut runs, mut stride, mut left) = (Runs::new(), stride, size);
+    let mut space = IndexBox { axes: SmallVec::new(), origin };
+    while left > 1 {
+        let run = affine_run(level, origin, stride, left, work)?;
+        if left % run != 0 {
+            return Ok(None);
+        }
+        runs.push(run);
+        space.axes.push(Axis { axis: 0, stride, first: 0, size: run });
+        left /= run;
+        stride = stride.wrapping_mul(run); // It wraps only if nothing is left to use it.
+    }
+    // One run is affine as it was found. Of several each is, but for the first index of the others alone.
+    let affine = runs.len() < 2
+        || if level.masked {
+            boundaries(level).all(|(weight, _)| space.quotient(weight, |_, _| {}).is_some())
+        } else {
+            uneven_steps(level, &space, &mut Address::default(), work)?.is_none()
+        };
+    Ok(affine.then_some(runs))
+}
+
+/// The boundaries between digits that matter: the weight above each, and how far a carry moves the address. Next to a
+/// masked digit all of them matter.
+fn boundaries(level: &Level) -> impl Iterator<Item = (i64, i128)> {
+    level.digits.windows(2).filter_map(|pair| {
+        let jump = i128::from(pair[1].stride) - i128::from(pair[0].stride) * i128::from(pair[0].size);
+        (jump != 0 || pair.iter().any(Digit::is_masked)).then_some((pair[1].weight, jump))
+    })
+}
+
+/// The longest affine run from the start of an axis of at least 2 indices.
+fn affine_run(level: &Level, origin: i64, stride: i64, size: i64, work: &mut Work) -> Result<i64, OutOfWork> {
+    // The run goes on at least until some carry is unlike that of the first step. For one boundary this is where the
+    // remainder of the position, moved by the stride less the carry of the first step, leaves its range for the first
+    // time; it does so with one carry more, or one less.
+    let (mut run, mut moved) = (size, 0);
+    for (weight, jump) in boundaries(level) {
+        let (remainder, step) = (origin % weight, stride.rem_euclid(weight));
+        let (unlike, jump) = if step >= weight - remainder {
+            (remainder / (weight - step) + 1, -jump)
+        } else if step > 0 {
+            ((weight - 1 - remainder) / step + 1, jump)
+        } else {
+            continue;
+        };
+        if unlike < run {
+            (run, moved) = (unlike, jump);
+        } else if unlike == run {
+            moved += jump;
+        }
+    }
+    if run == size || moved != 0 || level.masked {
+        return Ok(run);
+    }
+    // The carries that are unlike cancel, and may go on to do so.
+    let (mut affine, mut longest) = (run + 1, size);
+    let mut asked = size;
+    while affine < longest {
+        let axis = Axis { axis: 0, stride, first: 0, size: asked };
+        let space = IndexBox { axes: smallvec![axis], origin };
+        match uneven_steps(level, &space, &mut Address::default(), work)? {
+            None => affine = asked,
+            // Of the two steps the first is the first of the axis. The other one, which ends a run, is past it.
+            Some(uneven) => longest = uneven.at[1][0] + 1,
+        }
+        asked = affine + (longest - affine + 1) / 2;
+    }
+    Ok(affine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::View;
+    use crate::merge::merge_fitting;
+    use crate::tests::Rng;
+
+    /// Every list of sizes of at least 2 with a product, in every order.
+    fn factorizations(size: usize) -> Vec<Vec<usize>> {
+        if size == 1 {
+            return vec![Vec::new()];
+        }
+        let divisors = (2..=size).filter(|divisor| size.is_multiple_of(*divisor));
+        let with = |divisor: usize| {
+            let rest = factorizations(size / divisor).into_iter();
+            rest.map(move |rest| [&[divisor], &rest[..]].concat())
+        };
+        divisors.flat_map(with).collect()
+    }
+
+    /// Whether addresses in row-major order are affine under a shape.
+    fn are_affine(addresses: &[i64], shape: &[usize]) -> bool {
+        let mut weight = addresses.len();
+        shape.iter().all(|&size| {
+            weight /= size;
+            let steps = (0..addresses.len()).filter(|i| i / weight % size < size - 1);
+            size == 1 || { steps }.all(|i| addresses[i + weight] - addresses[i] == addresses[weight] - addresses[0])
+        })
+    }
+
+    /// The addresses that a pair of views without masks reads, by the definition.
+    fn addresses(lower: (&[i64], &[i64]), later: (&[i64], &[i64]), origin: i64) -> Vec<i64> {
+        let count: i64 = later.0.iter().product();
+        let digits = |mut position: i64, shape: &[i64], strides: &[i64]| {
+            let mut sum = 0;
+            for (size, stride) in shape.iter().zip(strides).rev() {
+                sum += position % size * stride;
+                position /= size;
+            }
+            sum
+        };
+        (0..count).map(|i| digits(origin + digits(i, later.0, later.1), lower.0, lower.1)).collect()
+    }
+
+    /// Sizes, strides and the offset of a view of positions below `len`, with strides near the lower sizes' products.
+    fn later(rng: &mut Rng, lower: &[i64], len: i64) -> (Vec<i64>, Vec<i64>, i64) {
+        let (rank, mut room) = ([1, 1, 2, 3][rng.below(4) as usize], len - 1);
+        let (mut sizes, mut strides, mut origin) = (Vec::new(), Vec::new(), 0);
+        for _ in 0..rank {
+            let near: i64 = lower[rng.below(lower.len() as u64 + 1) as usize..].iter().product();
+            let stride = match rng.below(8) {
+                0 => near,
+                1 => near * (1 + rng.below(3) as i64),
+                2..5 => (near / (1 + rng.below(9) as i64)).max(1),
+                5 => near + rng.below(3) as i64,
+                6 => rng.below(2) as i64,
+                _ => 1 + rng.below(1 + room as u64 / 3) as i64,
+            };
+            let most = room.checked_div(stride).map_or(4, |steps| 1 + steps.min([23, 15, 11][rank as usize - 1]));
+            // Whole blocks of a lower axis in half of the cases.
+            let blocks = near.checked_div(stride).filter(|&block| (1..=most).contains(&block));
+            let size = match blocks.filter(|_| rng.below(2) == 0) {
+                Some(block) => block * (1 + rng.below((most / block) as u64) as i64),
+                None => 1 + rng.below(most as u64) as i64,
+            };
+            room -= stride * (size - 1);
+            if rng.below(3) == 0 {
+                origin += stride * (size - 1);
+                strides.push(-stride);
+            } else {
+                strides.push(stride);
+            }
+            sizes.push(size);
+        }
+        let start = if rng.below(2) == 0 { 0 } else { rng.below(1 + room as u64) as i64 };
+        (sizes, strides, origin + start)
+    }
+
+    #[test]
+    fn the_greedy_split_merges_exactly_if_some_split_does() {
+        let mut rng = Rng(16);
+        let (mut split_to_merge, mut merged, mut refused, mut interact) = (0, 0, 0, 0);
+        for _ in 0..60_000 {
+            let shape: Vec<i64> = (0..2 + rng.below(3)).map(|_| 2 + rng.below(9) as i64).collect();
+            let mut strides: Vec<i64> = shape.iter().map(|_| rng.below(30) as i64 - 9).collect();
+            for axis in (0..shape.len() - 1).rev().filter(|_| rng.below(3) == 0) {
+                strides[axis] = strides[axis + 1] * shape[axis + 1];
+            }
+            let (sizes, steps, origin) = later(&mut rng, &shape, shape.iter().product());
+            let case = format!("{shape:?}:{strides:?} {sizes:?}:{steps:?} offset {origin}");
+            let lower = View::new(&shape, &strides, 0, None).unwrap();
+            let level = Level::of(&lower);
+
+            // Axis by axis: some list of sizes fits exactly if the greedy one does, which is among the shortest.
+            let mut each = Vec::new();
+            for (&size, &step) in sizes.iter().zip(&steps) {
+                let along = addresses((&shape, &strides), (&[size], &[step]), origin);
+                let fitting = factorizations(size as usize).into_iter().filter(|sizes| are_affine(&along, sizes));
+                let runs = split(&level, origin, step, size, &mut Work::new()).unwrap();
+                let mut reversed: Option<Vec<i64>> = runs.map(|runs| runs.into_iter().rev().collect());
+                assert_eq!(reversed.as_ref().map(Vec::len), fitting.map(|sizes| sizes.len()).min(), "{case}");
+                if let Some(runs) = &reversed {
+                    let runs: Vec<usize> = runs.iter().map(|&run| run as usize).collect();
+                    assert!(runs.iter().product::<usize>() == size as usize && are_affine(&along, &runs), "{case}");
+                }
+                each.push(reversed.take());
+            }
+
+            // All of them together.
+            let table = addresses((&shape, &strides), (&sizes, &steps), origin);
+            let mut lists = vec![Vec::new()];
+            for &size in &sizes {
+                let more = factorizations(size as usize);
+                lists = lists.iter().flat_map(|list| more.iter().map(move |more| [&list[..], more].concat())).collect();
+            }
+            let some = lists.iter().any(|list| are_affine(&table, list));
+            let greedy = each.into_iter().collect::<Option<Vec<_>>>().map(|each| {
+                let strides = each.iter().zip(&steps).flat_map(|(runs, &step)| {
+                    let inner = |k: usize| step * runs[k + 1..].iter().product::<i64>();
+                    (0..runs.len()).map(inner).collect::<Vec<_>>()
+                });
+                View::new(each.concat(), strides.collect::<Vec<_>>(), origin, None).unwrap()
+            });
+            let greedy = greedy.map(|later| merge_fitting(&lower, &later).is_ok());
+            assert_eq!(greedy == Some(true), some, "{case}");
+            let whole: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
+            let count = match (some, are_affine(&table, &whole)) {
+                (true, true) => &mut merged,
+                (true, false) => &mut split_to_merge,
+                (false, _) if greedy.is_some() => &mut interact,
+                (false, _) => &mut refused,
+            };
+            *count += 1;
+        }
+        println!("{merged} merge, {split_to_merge} when split, {refused} fit no split, {interact} only axis by axis");
+        assert!([split_to_merge, merged, refused].iter().all(|&count| count > 2_000) && interact > 100);
+    }
+
+    #[test]
+    fn runs_of_known_axes() {
+        let runs = |shape: &[i64], strides: &[i64], size: i64, stride: i64, origin: i64| {
+            let lower = View::new(shape, strides, 0, None).unwrap();
+            let runs = split(&Level::of(&lower), origin, stride, size, &mut Work::a_little()).unwrap();
+            runs.map(|runs| runs.to_vec())
+        };
+        // Digits that fit, and a boundary that is no whole number of steps away: 10 = 1 * 9 + 1.
+        assert_eq!(runs(&[10, 8, 6, 4], &[7, 5, 3, 2], 6, 12, 0), Some(vec![2, 3]));
+        assert_eq!(runs(&[8, 9, 4], &[37, -4, 12], 4, 10, 0), Some(vec![2, 2]));
+        // Backwards.
+        assert_eq!(runs(&[10, 8, 6, 4], &[7, 5, 3, 2], 6, -12, 60), Some(vec![2, 3]));
+        // The run is 3, which is all of one axis, and does not divide the other.
+        assert_eq!(runs(&[8, 2, 4], &[97, 12, 3], 3, 3, 0), Some(vec![3]));
+        assert_eq!(runs(&[8, 2, 4], &[97, 12, 3], 4, 3, 0), None);
+        // The run is 2 and divides the axis, but the addresses 0, 6, 7, 8, 9, 15 are no sum over two axes.
+        assert_eq!(runs(&[8, 6, 4], &[5, 3, 2], 6, 3, 0), None);
+        // Carries that cancel always, and every second time.
+        assert_eq!(runs(&[10, 9, 4], &[140, 11, 13], 6, 9, 0), Some(vec![6]));
+        assert_eq!(runs(&[9, 3, 5], &[2, 1, 0], 6, 9, 0), Some(vec![3, 2]));
+        // They cancel for four million million steps, up to one more boundary.
+        let far = 1_000_000_000_000;
+        assert_eq!(runs(&[7, far, 9, 4], &[5, 140, 11, 13], 28 * far, 9, 0), Some(vec![4 * far, 7]));
+        assert_eq!(runs(&[1 << 30, 1 << 30], &[1, 1 << 30], 1 << 40, 1 << 10, 0), Some(vec![1 << 20, 1 << 20]));
+        assert_eq!(runs(&[1 << 30, 1 << 30], &[1, 1 << 30], 1, 0, 77), Some(vec![]));
+    }
+}
