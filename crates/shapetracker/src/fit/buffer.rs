@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::blocks::{Block, Piece, view_of};
+use super::blocks::{Block, Piece, full, view_of};
 use super::smallest::walk;
 use crate::error::Error;
 use crate::shape::row_major;
@@ -28,7 +28,8 @@ struct Part {
     movers: Vec<Mover>,
     /// The position in this part where every new axis is at its first valid index.
     start: i64,
-    /// Whether the part already was a view under the new shape. Only such parts, of one axis, can share elements.
+    /// Whether the part is a single new axis, which already was a view. Only the elements of such parts can be among those
+    /// of another.
     kept: bool,
 }
 
@@ -131,36 +132,37 @@ impl Buffer {
         self.parts.push(Part { copied: vec![(0, block.pieces.clone())], size, movers, start: 0, kept: false });
     }
 
-    /// Joins parts that are windows over the same elements: the stride of one is a multiple of the other's, and less
-    /// than the other's whole length. The two then read one range of addresses at the finer stride, of
-    /// `fine + multiple * (coarse - 1)` elements instead of `fine * coarse`. That does not exceed the elements of the
-    /// view, so that nothing overflows.
+    /// Joins parts that are windows over the same elements: the stride of one, a single axis, is a multiple of that of
+    /// the other's outermost axis, and less than the other's whole length. Both then read one range of the outermost
+    /// axis, of `size + multiple * (coarse - 1)` elements instead of `size * coarse`; what is inside of it, `inner`
+    /// elements for each, follows it. That does not exceed the elements of the view, so that nothing overflows.
     pub(super) fn share_overlaps(&mut self) {
         while let Some((fine, coarse, multiple)) = self.overlap() {
             let part = self.parts.remove(coarse);
             let fine = &mut self.parts[fine - usize::from(coarse < fine)];
-            let coarse = part;
-            let reach = multiple * (coarse.size - 1);
-            fine.start += multiple * coarse.start;
+            let axis = &mut fine.copied[0].1[0];
+            let (reach, inner) = (multiple * (part.size - 1), fine.size / axis.size);
+            fine.start += multiple * inner * part.start;
             if reach < 0 {
                 // The windows walk backwards, so that the buffer starts earlier.
-                fine.start -= reach;
-                self.offset += i128::from(reach) * i128::from(fine.copied[0].1[0].stride);
+                fine.start -= reach * inner;
+                self.offset += i128::from(reach) * i128::from(axis.stride);
             }
-            fine.size += reach.abs();
-            let axis = &mut fine.copied[0].1[0];
-            (axis.size, axis.range) = (fine.size, (0, fine.size));
-            fine.movers.extend(coarse.movers.into_iter().map(|m| Mover { multiple: m.multiple * multiple, ..m }));
+            axis.size += reach.abs();
+            axis.range = (0, axis.size);
+            fine.size = axis.size * inner;
+            let movers = part.movers.into_iter();
+            fine.movers.extend(movers.map(|mover| Mover { multiple: mover.multiple * multiple * inner, ..mover }));
             self.shared = true;
         }
     }
 
     /// Two parts that overlap, and how many strides of the first make one of the second.
     fn overlap(&self) -> Option<(usize, usize, i64)> {
-        let kept =
-            || self.parts.iter().enumerate().filter(|(_, part)| part.kept).map(|(i, part)| (i, part.copied[0].1[0]));
-        kept().find_map(|(i, fine)| {
-            kept().filter(|&(j, _)| i != j).find_map(|(j, coarse)| {
+        let outermost = |(i, part): (usize, &Part)| (i, part.copied[0].1[0]);
+        let parts = || self.parts.iter().enumerate();
+        parts().map(outermost).filter(|(_, fine)| full(fine.range, fine.size)).find_map(|(i, fine)| {
+            parts().filter(|&(j, part)| i != j && part.kept).map(outermost).find_map(|(j, coarse)| {
                 let multiple = coarse.stride.checked_div(fine.stride)?;
                 let overlaps = coarse.stride % fine.stride == 0 && multiple.unsigned_abs() < fine.size.unsigned_abs();
                 overlaps.then_some((i, j, multiple))

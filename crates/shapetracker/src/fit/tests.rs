@@ -222,11 +222,25 @@ fn usual_arrays_of_any_size_have_their_proof_at_once() {
 }
 
 #[test]
+fn windows_of_rows_that_are_cut_share_the_rows() {
+    for n in [50, 1 << 30] {
+        let view = View::new([n, 3, 90], [100, 100, 1], 0, None).unwrap();
+        let Err(Misfit::Blocked(blocked)) = fit(&view, [n, 270]) else { panic!() };
+        assert_eq!(blocked.copied(), [View::new([n + 2, 90], [100, 1], 0, None).unwrap()]);
+        assert_eq!(*blocked.view(), View::new([n, 270], [90, 1], 0, None).unwrap());
+        assert!(blocked.is_smallest());
+    }
+}
+
+#[test]
 fn what_is_not_known_to_be_the_smallest_copy_says_so() {
-    // Windows of rows that are cut: more indices than are looked at, and no proof besides.
-    let view = View::new([500, 3, 90], [100, 100, 1], 0, None).unwrap();
-    let Err(Misfit::Blocked(blocked)) = fit(&view, [500, 270]) else { panic!() };
-    assert!(!blocked.is_smallest() || blocked.elements() == 502 * 90);
+    let view = View::new([1000, 7, 9], [1, 3, 2], 0, None).unwrap();
+    let Err(Misfit::Blocked(blocked)) = fit(&view, [9, 7000]) else { panic!() };
+    assert_eq!((blocked.elements(), blocked.is_smallest()), (63_000, false));
+    // Nor is it where masked elements are copied.
+    let view = View::new([4, 6], [1, 4], 0, Some(&[(1, 4), (0, 5)])).unwrap();
+    let Err(Misfit::Blocked(blocked)) = fit(&view, [24]) else { panic!() };
+    assert_eq!((blocked.elements(), blocked.is_smallest()), (24, false));
 }
 
 #[test]
