@@ -17,7 +17,9 @@ Exit status 1 when a copy is needed.
 
 With --json: view (the tensor), to, fits (true, false, or null when undecided), result (the view under the new shape); \
 and when it does not fit: witness, reason, obstacles (kind, old_axes, new_axes, sentence, and stride and needed or \
-range), copy (elements, of, copied, buffer_shape, view, pytorch).")]
+range), copy (elements, of, smallest: whether no buffer with fewer elements helps, copied: a view, or a list of \
+views whose elements come one after another, buffer_shape, view, pytorch, whose recipe is that of the smallest buffer \
+without negative strides).")]
 pub(crate) struct Args {
     /// The shape of the tensor, as 2,3 or "(2, 3)".
     #[arg(long, value_parser = numbers, allow_hyphen_values = true)]
@@ -70,11 +72,17 @@ pub(crate) fn check(args: &Args) -> Result<Answer, Failure> {
         json["reason"] = json!(blocked.witness().to_string());
         json["witness"] = json!(witness_json(blocked.witness()));
         json["obstacles"] = json!(blocked.obstacles().iter().collect::<Document>());
+        // Of nearly all layouts one view is copied.
+        let (copied, buffer_shape) = match blocked.copied() {
+            [copied] => (json!(copied), json!(copied.shape())),
+            copied => (json!(copied), json!([blocked.elements()])),
+        };
         json["copy"] = json!({
-            "elements": blocked.copied().numel(),
+            "elements": blocked.elements(),
             "of": view.numel(),
-            "copied": blocked.copied(),
-            "buffer_shape": blocked.copied().shape(),
+            "smallest": blocked.is_smallest(),
+            "copied": copied,
+            "buffer_shape": buffer_shape,
             "view": blocked.view(),
             "pytorch": blocked.recipe(ArrayLibrary::PyTorch),
         });

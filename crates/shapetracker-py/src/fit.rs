@@ -13,7 +13,8 @@ use crate::view::View;
 use crate::witness::witness;
 
 /// Can an array be a view under a new shape, of which one size may be -1? If not: which axes are in the way, and what
-/// is the smallest copy that helps?
+/// is the smallest copy that helps? The smallest is meant over all buffers and all strides of views of them; `smallest`
+/// says whether that was proven.
 ///
 /// Takes what `of` takes, a ShapeTracker or a View, and the shape as numbers or as one sequence. Nothing is moved.
 #[pyfunction]
@@ -91,11 +92,28 @@ impl Explanation {
         self.answer.witness().map(|evidence| witness(py, evidence)).transpose()
     }
 
-    /// The elements to copy into a fresh row-major buffer, as a view of the old one; None where nothing is copied, and
-    /// where a tracker of several views is to be copied.
+    /// The elements to copy into a fresh row-major buffer, as a view of the old one; None where nothing is copied, where
+    /// several views are copied one after another, and where a tracker of several views is to be copied.
     #[getter]
     fn copied(&self) -> Option<View> {
-        self.answer.blocked().map(|blocked| View(blocked.copied().clone()))
+        match self.answer.blocked()?.copied() {
+            [copied] => Some(View(copied.clone())),
+            _ => None,
+        }
+    }
+
+    /// The elements to copy, as views of the old buffer that are copied one after another: nearly always one.
+    #[getter]
+    fn pieces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let pieces = self.answer.blocked().map_or(&[][..], |blocked| blocked.copied());
+        PyTuple::new(py, pieces.iter().cloned().map(View))
+    }
+
+    /// Whether no buffer with fewer elements has a view of the new shape, however its strides; True where there is a
+    /// view already.
+    #[getter]
+    fn smallest(&self) -> bool {
+        self.possible() || self.answer.blocked().is_some_and(|blocked| blocked.is_smallest())
     }
 
     /// The view of that buffer that has the new shape.
@@ -112,7 +130,8 @@ impl Explanation {
     }
 
     /// What makes the array of the new shape, copying no more than that: a line of Python for an array `x` of the
-    /// library that the array came from, NumPy (as `np`) or PyTorch; None where there is none.
+    /// library that the array came from, NumPy (as `np`) or PyTorch; None where there is none. PyTorch has no negative
+    /// strides: where they would make the buffer smaller, it copies the fewest elements that do without.
     #[getter]
     fn recipe(&self) -> Option<String> {
         self.answer.recipe(self.library?)

@@ -103,15 +103,16 @@ def test_the_answer_is_numpys_and_the_recipe_works() -> None:
             strides = [stride // 8 for stride in theirs.strides]
             assert all(a == b for a, b, size in zip(answer.strides, strides, to) if size > 1)
             assert answer.obstacles == () and answer.witness is None and answer.elements == 0
-            assert answer.copied is None and answer.copied_view is None
+            assert answer.copied is None and answer.copied_view is None and answer.pieces == () and answer.smallest
             assert answer.recipe == f"x.reshape({', '.join(map(str, to)) if to else '()'})"
             assert np.shares_memory(eval(answer.recipe), x)
             continue
         seen["no"] += 1
         assert answer.view is None and answer.strides is None
         assert answer.obstacles and isinstance(answer.witness, UnevenStep)
-        assert answer.copied is not None and answer.copied_view is not None
-        assert answer.copied.numel == answer.elements <= x.size
+        assert answer.pieces and answer.copied_view is not None and answer.smallest
+        assert answer.copied == (answer.pieces[0] if len(answer.pieces) == 1 else None)
+        assert sum(piece.numel for piece in answer.pieces) == answer.elements <= x.size
         assert all(obstacle.kind == "strides" and obstacle.stride != obstacle.needed for obstacle in answer.obstacles)
         if answer.recipe is None:
             continue
@@ -152,6 +153,34 @@ def test_windows_that_share_elements_are_copied_once() -> None:
     answer = explain_view(x, 2, 4, 3)
     assert not answer and answer.elements < x.size and answer.recipe is not None
     assert np.array_equal(eval(answer.recipe, {"np": np, "x": x}), x.reshape(2, 4, 3))
+
+
+def test_found_by_an_audit_the_smallest_copy_may_interleave() -> None:
+    x = np.broadcast_to(np.array([[0], [5]]), (2, 6))
+    answer = explain_view(x, 3, 2, 2)
+    assert answer.elements == 4 and answer.copied == View((2, 2), (1, 0)) and answer.smallest
+    assert answer.copied_view == View((3, 2, 2), (1, 1, 0))
+    assert answer.recipe is not None and (eval(answer.recipe) == x.reshape(3, 2, 2)).all()
+    x = np.lib.stride_tricks.as_strided(np.arange(7), (2, 3, 4), (8, 8, 8))
+    answer = explain_view(x, 2, 12)
+    assert answer.elements == 16 and answer.copied_view == View((2, 12), (4, 1))
+    assert answer.recipe is not None and (eval(answer.recipe) == x.reshape(2, 12)).all()
+
+
+def test_parts_of_repeated_elements_are_copied_one_after_another() -> None:
+    x = np.broadcast_to(np.arange(5), (2, 5))
+    answer = explain_view(x, 5, 2)
+    assert len(answer.pieces) > 1 and answer.copied is None and answer.elements == sum(p.numel for p in answer.pieces)
+    assert answer.recipe is not None and answer.recipe.startswith("np.lib.stride_tricks.as_strided(np.concatenate((")
+    assert (eval(answer.recipe) == x.reshape(5, 2)).all()
+    assert "into a fresh buffer one after another: shape" in str(answer)
+
+
+def test_what_is_not_known_to_be_the_smallest_copy_says_so() -> None:
+    answer = explain_view(View((1000, 7, 9), (1, 3, 2)), 9, 7000)
+    assert answer.elements == 63_000 and not answer.smallest
+    assert "\nA copy that helps (all 63000 elements)\n" in str(answer)
+    assert "Whether a smaller one helps was not decided." in str(answer)
 
 
 def test_obstacles_say_which_axes_and_which_strides() -> None:

@@ -164,7 +164,13 @@ def test_the_answer_is_that_of_view_and_the_recipe_works() -> None:
             assert answer.recipe is not None
             result = eval(answer.recipe)
             assert torch.equal(result, x.reshape(to)), answer
-            assert result.untyped_storage().nbytes() == 8 * answer.elements, answer
+            copied = result.untyped_storage().nbytes() // 8
+            assert answer.copied_view is not None
+            if min(answer.copied_view.strides, default=0) < 0:
+                # PyTorch has no negative strides, and has to copy more.
+                assert answer.elements < copied <= x.numel(), answer
+            else:
+                assert copied == answer.elements, answer
             seen["less than all"] += answer.elements < x.numel()
         else:
             seen["yes"] += 1

@@ -235,14 +235,15 @@ impl Explanation {
     pub fn elements(&self) -> Option<i64> {
         match &self.outcome {
             Outcome::Fits(_) => Some(0),
-            Outcome::Blocked(blocked) => Some(blocked.copied().numel()),
+            Outcome::Blocked(blocked) => Some(blocked.elements()),
             Outcome::Stacked { .. } => Some(self.tracker.numel()),
             Outcome::Undecided => None,
         }
     }
 
     /// What makes the array of the new shape, copying no more than that: a line of Python for an array `x` of a library
-    /// that has the layout of the tracker. `None` where the library has no such arrays, see [`Blocked::recipe`], and for
+    /// that has the layout of the tracker. PyTorch, which has no negative strides, copies more where these would save
+    /// something, see [`Blocked::without_negative_strides`]. `None` where the library has no such arrays, see [`Blocked::recipe`], and for
     /// several views.
     ///
     /// ```

@@ -11,6 +11,7 @@ mod explanation;
 mod obstacle;
 mod recipe;
 mod report;
+mod smallest;
 #[cfg(test)]
 mod tests;
 
@@ -44,7 +45,7 @@ use crate::shape::infer;
 ///     "new axis 0 (size 24) would run over old axes 0 and 1 (sizes 4, 6); \
 ///      that needs stride[0] = size[1] * stride[1] = 24, but stride[0] is 1",
 /// );
-/// assert_eq!(blocked.copied().numel(), 24);
+/// assert_eq!(blocked.elements(), 24);
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 ///

@@ -2,15 +2,20 @@
 
 use super::Blocked;
 use crate::notation::{ArrayLibrary, list};
-use crate::{Dims, View};
+use crate::{Dims, ShapeTracker, View};
 use indexpr::text::tuple;
+
+/// How many views one line copies.
+const MOST_VIEWS: usize = 16;
 
 impl Blocked {
     /// The copy and the view of it as a line of Python for an array `x` of a library, NumPy under the name `np`. The
     /// array has the layout that was asked about, its offset included.
     ///
-    /// `None` where the library has no such arrays: neither has masks, and PyTorch has no negative strides; and of NumPy
-    /// where windows overlap that walk backwards, so that the copy begins elsewhere than the array.
+    /// PyTorch has no negative strides: its recipe is that of [`Blocked::without_negative_strides`].
+    ///
+    /// `None` where the library has no such arrays: neither has masks, and PyTorch has no negative strides; and where
+    /// more than 16 views would have to be copied one after another.
     ///
     /// ```
     /// use shapetracker::fit::{Misfit, fit};
@@ -24,26 +29,34 @@ impl Blocked {
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn recipe(&self, library: ArrayLibrary) -> Option<String> {
-        let (old, copied, result) = (self.old(), self.copied(), self.view());
-        if ![old, copied, result].into_iter().all(|view| library.has(view)) {
+        let blocked = match library {
+            ArrayLibrary::NumPy => self,
+            ArrayLibrary::PyTorch => self.without_negative_strides()?,
+        };
+        let mut views = blocked.copied().iter().chain([blocked.old(), blocked.view()]);
+        if blocked.copied().len() > MOST_VIEWS || !views.all(|view| library.has(view)) {
             return None;
         }
         match library {
-            ArrayLibrary::NumPy => self.numpy(),
-            ArrayLibrary::PyTorch => Some(self.pytorch()),
+            ArrayLibrary::NumPy => blocked.numpy(),
+            ArrayLibrary::PyTorch => Some(blocked.pytorch()),
         }
     }
 
     fn pytorch(&self) -> String {
-        let (copied, result) = (self.copied(), self.view());
-        let copy = match self.slices() {
-            Some(slices) => format!("x{slices}.contiguous()"),
+        let result = self.view();
+        let strided = |view: &View| match view.offset() {
+            0 => ArrayLibrary::PyTorch.as_strided("x", view.shape(), view.strides()),
             // The offset of PyTorch's `as_strided` counts from the start of the storage.
-            None if copied.offset() != 0 => {
-                let (shape, strides) = (tuple(copied.shape()), tuple(copied.strides()));
-                format!("x.as_strided({shape}, {strides}, {}).contiguous()", copied.offset())
+            offset => format!("x.as_strided({}, {}, {offset})", tuple(view.shape()), tuple(view.strides())),
+        };
+        let copy = match (self.slices(), self.copied()) {
+            (Some(slices), _) => format!("x{slices}.contiguous()"),
+            (None, [copied]) => format!("{}.contiguous()", strided(copied)),
+            (None, copied) => {
+                let flat: Vec<String> = copied.iter().map(|view| format!("{}.flatten()", strided(view))).collect();
+                format!("torch.cat(({}))", flat.join(", "))
             }
-            None => format!("{}.contiguous()", ArrayLibrary::PyTorch.as_strided("x", copied.shape(), copied.strides())),
         };
         match self.row_major_shape() {
             None => ArrayLibrary::PyTorch.as_strided(&copy, result.shape(), result.strides()),
@@ -53,14 +66,16 @@ impl Blocked {
     }
 
     fn numpy(&self) -> Option<String> {
-        let (copied, result) = (self.copied(), self.view());
-        if copied.offset() != self.old().offset() {
-            return None;
-        }
+        let result = self.view();
         let strided = |array: &str, view: &View| ArrayLibrary::NumPy.as_strided(array, view.shape(), view.strides());
-        let copy = match self.slices() {
-            Some(slices) => format!("x{slices}.copy()"),
-            None => format!("{}.copy()", strided("x", copied)),
+        let copy = match (self.slices(), self.copied()) {
+            (Some(slices), _) => format!("x{slices}.copy()"),
+            (None, [copied]) => format!("{}.copy()", strided(&self.from(copied.offset())?, copied)),
+            (None, copied) => {
+                let flat =
+                    copied.iter().map(|view| Some(format!("{}.ravel()", strided(&self.from(view.offset())?, view))));
+                format!("np.concatenate(({}))", flat.collect::<Option<Vec<String>>>()?.join(", "))
+            }
         };
         Some(match self.row_major_shape() {
             None if result.offset() == 0 => strided(&copy, result),
@@ -70,10 +85,21 @@ impl Blocked {
         })
     }
 
+    /// The array from an element on that is read at an address: NumPy's `as_strided` begins at the first element.
+    fn from(&self, address: i64) -> Option<String> {
+        if address == self.old().offset() {
+            return Some("x".into());
+        }
+        let tracker = ShapeTracker::from(self.old().clone());
+        let index = tracker.readers(address).next()?.ok()?;
+        let slices: Vec<String> = index.iter().map(|i| if *i == 0 { ":".into() } else { format!("{i}:") }).collect();
+        Some(format!("x[{}]", slices.join(", ")))
+    }
+
     /// What is copied as slices of the old view, `[:1]`, or as nothing where it is all of it; `None` where it is more
     /// than broadcast axes cut short.
     fn slices(&self) -> Option<String> {
-        let (old, copied) = (self.old(), self.copied());
+        let (old, [copied]) = (self.old(), self.copied()) else { return None };
         if copied == old {
             return Some(String::new());
         }

@@ -7,6 +7,9 @@ use crate::View;
 use crate::notation::ArrayLibrary;
 use indexpr::text::{tuple, tuple_of_pairs};
 
+/// How many of the views that are copied one after another are shown.
+const MOST_PARTS: usize = 4;
+
 /// An [`Explanation`] in sentences. `Display` writes them as plain text; the parts are there for whoever colours, wraps
 /// or translates them.
 ///
@@ -116,9 +119,15 @@ impl Report {
         };
         let to = tuple(explanation.shape());
         let recipe = library.and_then(|library| Some((library, explanation.recipe(library)?)));
-        let recipe = recipe.map(|(library, recipe)| match library {
-            ArrayLibrary::NumPy => Line::entry("NumPy", recipe),
-            ArrayLibrary::PyTorch => Line::entry("PyTorch", recipe),
+        let forward = explanation.blocked().map(|blocked| (blocked, blocked.without_negative_strides()));
+        let recipe = recipe.map(|(library, recipe)| match (library, forward) {
+            (ArrayLibrary::NumPy, _) => vec![Line::entry("NumPy", recipe)],
+            (ArrayLibrary::PyTorch, Some((blocked, Some(forward)))) if forward.view() != blocked.view() => {
+                let fewest = if forward.is_smallest() { "it needs" } else { "this copies" };
+                let why = format!("PyTorch has no negative strides: {fewest} {} elements.", forward.elements());
+                vec![Line::Sentence(why), Line::entry("PyTorch", recipe)]
+            }
+            (ArrayLibrary::PyTorch, _) => vec![Line::entry("PyTorch", recipe)],
         });
         let (answer, rest, mut sections) = match explanation.outcome() {
             Outcome::Fits(view) => ("Yes", format!(", {from} can be viewed as {to}"), vec![Section::result(view)]),
@@ -137,7 +146,7 @@ impl Report {
             Outcome::Undecided => ("Undecided", format!(": {}", super::Misfit::Undecided), Vec::new()),
         };
         if let Some(last) = sections.last_mut() {
-            last.lines.extend(recipe);
+            last.lines.extend(recipe.into_iter().flatten());
         }
         Report { answer, rest, sections }
     }
@@ -198,18 +207,37 @@ impl Section {
     }
 
     fn smallest_copy(blocked: &Blocked) -> Section {
-        let (copied, view) = (blocked.copied(), blocked.view());
-        let mut copy = format!("into a fresh row-major buffer of shape {}", tuple(copied.shape()));
-        if copied != blocked.old() {
-            copy += &format!(" of the elements at strides {} from {}", tuple(copied.strides()), copied.offset());
-        }
+        let view = blocked.view();
+        let strided = |copied: &View| format!("at strides {} from {}", tuple(copied.strides()), copied.offset());
+        let copy = match blocked.copied() {
+            [copied] => {
+                let of = if copied == blocked.old() {
+                    String::new()
+                } else {
+                    format!(" of the elements {}", strided(copied))
+                };
+                format!("into a fresh row-major buffer of shape {}{of}", tuple(copied.shape()))
+            }
+            copied => {
+                let part = |copied: &View| format!("shape {} {}", tuple(copied.shape()), strided(copied));
+                let mut parts: Vec<String> = copied.iter().take(MOST_PARTS).map(part).collect();
+                if copied.len() > MOST_PARTS {
+                    parts.push(format!("{} more", copied.len() - MOST_PARTS));
+                }
+                format!("into a fresh buffer one after another: {}", parts.join(", then "))
+            }
+        };
         let mut seen = format!("that buffer as {} with strides {}", tuple(view.shape()), tuple(view.strides()));
         if view.offset() != 0 {
             seen += &format!(" and offset {}", view.offset());
         }
-        let lines = vec![Line::entry("copy", copy), Line::entry("view", seen)];
-        let remark = Some(how_many(copied.numel(), blocked.old().numel()));
-        Section { heading: Some("The smallest copy that helps"), remark, lines }
+        let mut lines = vec![Line::entry("copy", copy), Line::entry("view", seen)];
+        let remark = Some(how_many(blocked.elements(), blocked.old().numel()));
+        if blocked.is_smallest() {
+            return Section { heading: Some("The smallest copy that helps"), remark, lines };
+        }
+        lines.push(Line::Sentence("Whether a smaller one helps was not decided.".into()));
+        Section { heading: Some("A copy that helps"), remark, lines }
     }
 }
 
