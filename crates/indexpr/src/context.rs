@@ -179,16 +179,10 @@ impl Context {
     fn decompositions<'a>(&'a self, form: &'a Form, ways: usize) -> impl Iterator<Item = (Pieces<'a>, Form)> {
         let latest = || self.assumed.iter().rev().map(|known| (known, false));
         let earliest = || self.assumed.iter().map(|known| (known, false));
-        // The remainders of the quotients in the form. They are ordered by quotient, so that each is found by
-        // bisection.
+        // The remainders of the quotients in the form.
         let digits = move || {
-            let of =
-                |atom: Atom| move |(known, _): &(Form, Span)| known.terms.last().is_none_or(|(last, _)| *last < atom);
-            form.terms.iter().flat_map(move |(atom, _)| {
-                let first = self.remainders.partition_point(of(*atom));
-                let past = first + self.remainders[first..].partition_point(of(*atom + 1));
-                self.remainders[first..past].iter().map(|known| (known, true))
-            })
+            let of_atom = |(atom, _): &(Atom, i64)| self.digits_of(*atom).iter().map(|known| (known, true));
+            form.terms.iter().flat_map(of_atom)
         };
         let assumed = self.assumed.len();
         let has_digits = digits().next().is_some();
@@ -205,9 +199,9 @@ impl Context {
         })
     }
 
-    /// An interval that holds every value of a form: the intersection of what the atoms say by themselves and what up
-    /// to three decompositions say. Exact for a form of variables without conditions, which range over a box. `None`
-    /// past `i128`.
+    /// An interval that holds every value of a form: the intersection of what the atoms say by themselves, what up to
+    /// three decompositions say, and what is left when quotients are eliminated. Exact for a form of variables without
+    /// conditions, which range over a box. `None` past `i128`.
     pub(crate) fn bounds(&self, form: &Form) -> Option<Span> {
         let plain = self.bounds_of_atoms(form)?;
         let mut span = plain;
@@ -218,7 +212,46 @@ impl Context {
             });
             span = sum.map_or(span, |(low, high)| (span.0.max(low), span.1.min(high)));
         }
+        Some(self.bounds_without_quotients(form, span).unwrap_or(span))
+    }
+
+    /// Bounds of a form, narrowed by eliminating quotients that move with its other atoms, the last one first.
+    ///
+    /// For a quotient `q` of `m` by `d`, the remainder `r = m - d * q` lies in a known interval. So `d` times a form with
+    /// the term `c * q` is a form without it, less `c * r`, since `d * (c * q) = c * m - c * r`. In `x // 3 - x // 2 + x`
+    /// the atoms move together, and the intervals of each by itself say little; six times the form is `5 * x` up to
+    /// remainders. A decomposition cannot say that: it takes whole multiples only. `None` past `i128`, or past `i64` in
+    /// a form.
+    fn bounds_without_quotients(&self, form: &Form, mut span: Span) -> Option<Span> {
+        // The form times the scale is `left` plus something in `taken`.
+        let (mut left, mut scale, mut taken): (Form, i128, Span) = (form.clone(), 1, (0, 0));
+        let mut below = Atom::MAX;
+        while let Some(&(atom, coefficient)) = left.terms.iter().rev().find(|(atom, _)| *atom < below) {
+            below = atom;
+            let moves_with = |(known, _): &&(Form, Span)| {
+                known.terms.iter().any(|(other, _)| *other != atom && left.coefficient(*other) != 0)
+            };
+            let Some((known, values)) = self.digits_of(atom).iter().find(moves_with) else { continue };
+            let unit = known.coefficient(atom);
+            let common = gcd(coefficient.into(), unit.into()) as i64;
+            let (by, factor) = ((unit / common).checked_abs()?, coefficient / common * -unit.signum());
+            left = left.times(by)?.plus(factor, known)?;
+            scale = scale.checked_mul(by.into())?;
+            let wide = i128::from(by);
+            taken = add((taken.0.checked_mul(wide)?, taken.1.checked_mul(wide)?), factor.checked_neg()?, *values)?;
+            let (low, high) = self.bounds_of_atoms(&left)?;
+            let (low, high) = (div_ceil(low + taken.0, scale), div_floor(high + taken.1, scale));
+            span = (span.0.max(low), span.1.min(high));
+        }
         Some(span)
+    }
+
+    /// The remainders and digits of a quotient. They are ordered by quotient, so that each is found by bisection.
+    fn digits_of(&self, atom: Atom) -> &[(Form, Span)] {
+        let of = |atom: Atom| move |(known, _): &(Form, Span)| known.terms.last().is_none_or(|(last, _)| *last < atom);
+        let first = self.remainders.partition_point(of(atom));
+        let past = first + self.remainders[first..].partition_point(of(atom + 1));
+        &self.remainders[first..past]
     }
 
     /// A form with known values put in: an atom that has but one value is a constant; and where `m - d * q` has but one

@@ -113,12 +113,12 @@ impl Graph {
     /// The forms of an index and its guard, once it is known that they are a number and a condition.
     fn read_quasi_affine(&self, index: Expr, valid: Expr) -> Option<QuasiAffine> {
         let mut reader = Reader::new(Style::FIRST);
-        reader.read(self, &[valid]);
+        reader.read(self, valid);
         let read = *reader.conditions.get(&valid)?;
         let guard = reader.assume(read);
         // What was read before the guard was assumed does not use it: read the index from the start.
         (reader.forms, reader.conditions) = Default::default();
-        reader.read(self, &[index]);
+        reader.read(self, index);
         let value = reader.context.with_known_values(reader.forms.get(&index)?)?;
         let (tests, others) = reader.conjuncts(guard);
         match (&others[..], reader.algebra.kind(guard)) {
@@ -131,10 +131,14 @@ impl Graph {
     /// Expressions read and emitted again in every style that can make a difference, from the cheapest found so far,
     /// until no style finds a cheaper one. The last of two is the guard of the first.
     ///
-    /// Each round lowers a figure of the cost and raises none, so the loop ends. That it runs until nothing improves is
-    /// what makes simplification idempotent.
+    /// Each round lowers a figure of the cost and raises none, so the loop ends.
+    ///
+    /// Simplification is idempotent and does not depend on the order of the operands of commutative operations: these are
+    /// put into canonical order before anything is decided, and all that is decided depends on the structure of the
+    /// canonical expression alone, not on its handles ([`Graph::postorder`]). What is returned is canonical and was tried
+    /// in vain in every style, which is all that would be done with it again.
     fn cheaper<const N: usize>(&mut self, roots: [Expr; N]) -> [Expr; N] {
-        let mut best = roots;
+        let mut best = self.canonical(roots);
         let mut cost = self.cost(&best);
         loop {
             let mut improved = false;
@@ -148,7 +152,8 @@ impl Graph {
                 let new = self.cost(&found);
                 let no_dearer = new.ops <= cost.ops && new.divmods <= cost.divmods && new.weight <= cost.weight;
                 if no_dearer && new != cost {
-                    (best, cost, improved) = (found, new, true);
+                    best = self.canonical(found);
+                    (cost, improved) = (self.cost(&best), true);
                 }
             }
             if !improved {
@@ -164,13 +169,13 @@ impl Graph {
         let mut found = Vec::new();
         // The guard is read first and then assumed, so that what it says can be used in the index.
         if let (2, Some((&valid, _))) = (N, roots.split_last()) {
-            reader.read(self, &[valid]);
+            reader.read(self, valid);
             let atom = *reader.conditions.get(&valid)?;
             found.push(Root::Condition(reader.assume(atom)));
             (reader.forms, reader.conditions) = Default::default();
         }
         let first = roots[0];
-        reader.read(self, &[first]);
+        reader.read(self, first);
         if number(&first) {
             let form = reader.forms.get(&first)?;
             found.insert(0, Root::Number(reader.context.with_known_values(form)?));
@@ -205,10 +210,20 @@ impl Reader {
         Reader { algebra, context: Context::default(), forms: Map::default(), conditions: Map::default() }
     }
 
-    /// Reads expressions and what they are made of, operands first. An expression that can be read neither as a form
-    /// nor as an atom, because a number leaves `i64`, is left out, and so is everything above it.
-    fn read(&mut self, graph: &Graph, roots: &[Expr]) {
-        for expr in graph.parts(roots) {
+    /// Reads an expression and what it is made of, operands first. What can be read neither as a form nor as an atom,
+    /// because a number leaves `i64`, is left out, and so is everything above it.
+    ///
+    /// The order is that of the structure, since it numbers the atoms, and their order decides how sums are written and
+    /// what is tried first. Variables come before everything else, so that sums are in their order.
+    fn read(&mut self, graph: &Graph, root: Expr) {
+        let order = graph.postorder(&[root]);
+        let mut used = vec![None; graph.variables().len()];
+        for &expr in &order {
+            if let Node::Variable(place) = graph.node(expr) {
+                used[place] = Some(expr);
+            }
+        }
+        for expr in used.into_iter().flatten().chain(order) {
             if graph.sort(expr) == Sort::Number {
                 let form = self.number(graph, expr).filter(|form| form.terms.len() <= MAX_TERMS);
                 if let Some(form) = form.or_else(|| self.opaque(graph, expr)) {
@@ -280,8 +295,7 @@ impl Reader {
             Node::Binary(op, a, b) => {
                 let (mut a, mut b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
                 // The operands of commutative operations stand in one order, so that equal atoms are one.
-                let symmetric = matches!(op, Binary::Add | Binary::Mul | Binary::Min | Binary::Max);
-                if symmetric && (&b.terms, b.constant) < (&a.terms, a.constant) {
+                if op.is_commutative() && (&b.terms, b.constant) < (&a.terms, a.constant) {
                     std::mem::swap(&mut a, &mut b);
                 }
                 if op == Binary::Mod && a == b {
