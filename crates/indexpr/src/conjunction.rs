@@ -8,8 +8,9 @@ use smallvec::SmallVec;
 
 use crate::algebra::Algebra;
 use crate::atoms::{Condition, Kind};
-use crate::context::{Context, Truth};
+use crate::context::{Context, Span, Truth};
 use crate::form::Form;
+use crate::list::sort_short_by_key;
 
 /// Conditions that hold together exactly where the given ones do, fewer and cheaper if that is possible; `None` when
 /// they are shown never to hold together.
@@ -122,6 +123,50 @@ fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
         !fits
     });
     conditions.extend(joined.map(|(form, least)| Condition { form, low: None, high: Some(least) }.normal()));
+}
+
+/// The same condition on a longer sum, which the index computes in any case: `3*i + 2*j < 57` is `150*i + 100*j + k < 2850`
+/// for `k` in `0..50`, and saves the sum on its left where the index has that on the right.
+///
+/// This is [`Context::without_tail`] backwards. Let the index have `factor` times the form among its terms, and let `tail`
+/// be other terms of it, in `least..=most` with `most - least < |factor|`. Then `form <= high` is, for a positive factor,
+/// `factor * form + tail <= factor * high + most`: where `form` is larger by one, the sum is at least
+/// `factor * high + factor + least`, which is more. The other bound and a negative factor likewise. It holds at every
+/// index, since the ranges of the tail do not come from conditions. The tail is as long as can be.
+///
+/// `None` where the form is a single term, which a comparison needs no sum for, or the index has no multiple of it.
+/// Whether the longer sum is cheaper must be seen by writing both.
+pub(crate) fn widened(algebra: &Algebra, condition: &Condition, index: &Form) -> Option<Condition> {
+    let Condition { form, low, high } = condition;
+    let [(first, unit), _, ..] = form.terms[..] else { return None };
+    let factor = index.coefficient(first) / unit;
+    let mut sum = form.times(factor).filter(|_| factor.abs() > 1)?;
+    if sum.terms.iter().any(|(atom, coefficient)| index.coefficient(*atom) != *coefficient) {
+        return None;
+    }
+    let anywhere = Context::of(algebra, std::iter::empty());
+    let others = index.terms.iter().filter(|(atom, _)| form.coefficient(*atom) == 0);
+    let mut others: SmallVec<[(Span, Form); 8]> = others
+        .filter_map(|term| {
+            let term = Form { terms: SmallVec::from_slice(&[*term]), constant: 0 };
+            Some((anywhere.bounds(&term)?, term))
+        })
+        .collect();
+    sort_short_by_key(&mut others, |((least, most), _)| most - least);
+    let mut tail = (0, 0);
+    for ((least, most), term) in others {
+        let longer = (tail.0 + least, tail.1 + most);
+        if longer.1 - longer.0 < factor.abs().into() {
+            (tail, sum) = (longer, sum.plus(1, &term)?);
+        }
+    }
+    let (low, high) = if factor > 0 { (*low, *high) } else { (*high, *low) };
+    let scaled = |bound: Option<i128>, end: i128| match bound {
+        Some(bound) => Some(Some(bound.checked_mul(factor.into())?.checked_add(end)?)),
+        None => Some(None),
+    };
+    let (low, high) = (scaled(low, tail.0)?, scaled(high, tail.1)?);
+    (sum.terms.len() > form.terms.len()).then(|| Condition { form: sum, low, high }.normal())
 }
 
 /// All conditions but one.

@@ -9,19 +9,17 @@ use std::hash::Hasher;
 
 use crate::graph::{Binary, Expr, Graph, Map, Node, WordHasher};
 
-/// What decides the order of operands, before their own operands do.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What is compared of operands before their own operands are.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     /// The first variable that the expression uses; past all of them for one that uses none, which stands last.
-    variable: usize,
+    variable: u32,
     /// The length of the longest path to a leaf: variables stand before what is made of them.
     height: u32,
-    /// Which operation or leaf it is, and its numbers.
-    what: (u8, i64, i64),
 }
 
-/// The keys of expressions, each with a hash of the whole structure.
-type Keys = Map<Expr, (Key, u64)>;
+/// The keys of expressions, by place, each with a hash of the whole structure.
+type Keys = Vec<(Key, u64)>;
 
 /// A work limit: where operands agree in so many keys, one below the other, their hashes decide.
 const COMPARED: usize = 16;
@@ -30,21 +28,25 @@ impl Graph {
     /// The distinct expressions that some are made of, themselves included: each after its operands, which are visited
     /// from left to right. Cost: linear in their number.
     pub(crate) fn postorder(&self, roots: &[Expr]) -> Vec<Expr> {
-        let mut order = Vec::new();
-        // Whether what was visited has been placed.
-        let mut placed: Map<Expr, bool> = Map::default();
-        let mut open: Vec<Expr> = roots.iter().rev().copied().collect();
+        #[derive(Clone, Copy, PartialEq)]
+        enum State {
+            New,
+            Open,
+            Placed,
+        }
+        let mut states = vec![State::New; self.len()];
+        let (mut order, mut open) = (Vec::new(), roots.to_vec());
+        open.reverse();
         while let Some(&expr) = open.last() {
-            match placed.insert(expr, true) {
-                None => {
-                    placed.insert(expr, false);
-                    open.extend(self.node(expr).operands().rev());
-                }
-                Some(before) => {
-                    open.pop();
-                    if !before {
-                        order.push(expr);
-                    }
+            let state = &mut states[expr.place()];
+            if *state == State::New {
+                *state = State::Open;
+                open.extend(self.node(expr).operands().rev());
+            } else {
+                open.pop();
+                if *state == State::Open {
+                    *state = State::Placed;
+                    order.push(expr);
                 }
             }
         }
@@ -58,54 +60,50 @@ impl Graph {
     /// on the order of its operands. A chain of one operation stays as it is associated, since sums that other
     /// expressions share would be torn apart otherwise.
     ///
-    /// Cost: linear in the number of distinct expressions.
+    /// Cost: linear in the number of expressions of the graph.
     pub(crate) fn canonical<const N: usize>(&mut self, roots: [Expr; N]) -> [Expr; N] {
-        let mut keys = Keys::default();
+        let mut keys: Keys = vec![Default::default(); self.len()];
+        // What each expression became, where that is another one.
         let mut made: Map<Expr, Expr> = Map::default();
         for expr in self.parts(&roots) {
             let mut node = self.node(expr);
+            let became = |operand: Expr| made.get(&operand).copied().unwrap_or(operand);
             if let Node::Binary(op, a, b) = &mut node {
-                (*a, *b) = (made[a], made[b]);
+                (*a, *b) = (became(*a), became(*b));
                 if op.is_commutative() && self.order(&keys, *op, *a, *b) == Ordering::Greater {
                     std::mem::swap(a, b);
                 }
             }
+            let same = node == self.node(expr) && !node.operands().any(|operand| made.contains_key(&operand));
             let new = match node {
-                Node::Binary(op, a, b) => self.binary(op, a, b),
-                Node::Int(_) | Node::Bool(_) | Node::Variable(_) => Ok(expr),
-                node => self.remade(node, |operand| made[&operand]),
+                _ if same => expr,
+                Node::Binary(op, a, b) => self.binary(op, a, b).unwrap_or(expr),
+                // The ranges of operands are those of what they were made from, so that nothing is refused.
+                node => self.remade(node, became).unwrap_or(expr),
             };
-            // The ranges of operands are those of what they were made from, so that no operation is refused.
-            let new = new.unwrap_or(expr);
-            made.insert(expr, new);
-            if !keys.contains_key(&new) {
-                let key = self.key(&keys, new);
-                keys.insert(new, key);
+            if new != expr {
+                made.insert(expr, new);
             }
+            keys.resize(keys.len().max(self.len()), Default::default());
+            keys[new.place()] = self.key(&keys, new);
         }
-        roots.map(|root| made[&root])
+        roots.map(|root| made.get(&root).copied().unwrap_or(root))
     }
 
-    /// The key of an expression, whose operands have keys.
+    /// The key of an expression whose operands have theirs, and its hash.
     fn key(&self, keys: &Keys, expr: Expr) -> (Key, u64) {
         let node = self.node(expr);
-        let what = match node {
-            Node::Int(value) => (0, value, 0),
-            Node::Bool(value) => (1, value.into(), 0),
-            Node::Variable(place) => (2, place as i64, 0),
-            Node::Within(_, begin, end) => (3, begin, end),
-            Node::Not(_) => (4, 0, 0),
-            Node::Select(..) => (5, 0, 0),
-            Node::Binary(op, ..) => (6 + op as u8, 0, 0),
-        };
-        let variable = if let Node::Variable(place) = node { place } else { usize::MAX };
-        let mut key = Key { variable, height: 0, what };
-        let mut hash = WordHasher::default();
-        [what.0.into(), what.1, what.2].into_iter().for_each(|word| hash.write_i64(word));
-        for (operand, below) in node.operands().filter_map(|operand| keys.get(&operand)) {
-            key.variable = key.variable.min(operand.variable);
-            key.height = key.height.max(operand.height + 1);
-            hash.write_u64(*below);
+        let variable = if let Node::Variable(place) = node { place as u32 } else { u32::MAX };
+        let (mut key, mut hash) = (Key { variable, height: 0 }, WordHasher::default());
+        let (kind, [a, b]) = kind(node);
+        hash.write_u64(kind.into());
+        hash.write_i64(a);
+        hash.write_i64(b);
+        for operand in node.operands() {
+            let (below, of_operand) = keys[operand.place()];
+            key.variable = key.variable.min(below.variable);
+            key.height = key.height.max(below.height + 1);
+            hash.write_u64(of_operand);
         }
         (key, hash.finish())
     }
@@ -122,16 +120,29 @@ impl Graph {
         let (mut a, mut b) = (a, b);
         let mut compared = 0;
         while order == Ordering::Equal && a != b {
-            let ((key, hash), (other, other_hash)) = (keys[&a], keys[&b]);
-            order = key.cmp(&other);
+            let ((key, hash), (other, other_hash)) = (keys[a.place()], keys[b.place()]);
+            let (node, other_node) = (self.node(a), self.node(b));
+            order = key.cmp(&other).then_with(|| kind(node).cmp(&kind(other_node)));
             compared += 1;
             if compared > COMPARED {
                 order = order.then(hash.cmp(&other_hash));
             }
-            // Nodes that are of one operation and yet not equal differ in an operand, and the first such one decides.
-            let mut operands = self.node(a).operands().zip(self.node(b).operands());
-            (a, b) = operands.find(|(a, b)| a != b).unwrap_or((a, a));
+            // Nodes of one kind that are not equal differ in an operand, and the first such one decides.
+            (a, b) = node.operands().zip(other_node.operands()).find(|(a, b)| a != b).unwrap_or((a, a));
         }
         order
+    }
+}
+
+/// Which operation or leaf a node is, and its numbers.
+fn kind(node: Node) -> (u8, [i64; 2]) {
+    match node {
+        Node::Int(value) => (0, [value, 0]),
+        Node::Bool(value) => (1, [value.into(), 0]),
+        Node::Variable(place) => (2, [place as i64, 0]),
+        Node::Within(_, begin, end) => (3, [begin, end]),
+        Node::Not(_) => (4, [0, 0]),
+        Node::Select(..) => (5, [0, 0]),
+        Node::Binary(op, ..) => (6 + op as u8, [0, 0]),
     }
 }

@@ -113,12 +113,12 @@ impl Graph {
     /// The forms of an index and its guard, once it is known that they are a number and a condition.
     fn read_quasi_affine(&self, index: Expr, valid: Expr) -> Option<QuasiAffine> {
         let mut reader = Reader::new(Style::FIRST);
-        reader.read(self, valid);
+        reader.read(self, &self.reading_order(valid));
         let read = *reader.conditions.get(&valid)?;
         let guard = reader.assume(read);
         // What was read before the guard was assumed does not use it: read the index from the start.
         (reader.forms, reader.conditions) = Default::default();
-        reader.read(self, index);
+        reader.read(self, &self.reading_order(index));
         let value = reader.context.with_known_values(reader.forms.get(&index)?)?;
         let (tests, others) = reader.conjuncts(guard);
         match (&others[..], reader.algebra.kind(guard)) {
@@ -142,11 +142,11 @@ impl Graph {
         let mut cost = self.cost(&best);
         loop {
             let mut improved = false;
-            let from = best;
+            let from = best.map(|root| self.reading_order(root));
             let mut next = Some(Style::FIRST);
             while let Some(style) = next {
                 let mut reader = Reader::new(style);
-                let found = self.rewritten(from, &mut reader);
+                let found = self.rewritten(&from, &mut reader);
                 next = style.next(&reader.algebra);
                 let Some(found) = found else { continue };
                 let new = self.cost(&found);
@@ -162,25 +162,39 @@ impl Graph {
         }
     }
 
-    /// Expressions read and emitted again in the style of the reader; `None` where a number leaves `i64`, which another
-    /// style may avoid.
-    fn rewritten<const N: usize>(&mut self, roots: [Expr; N], reader: &mut Reader) -> Option<[Expr; N]> {
-        let number = |root: &Expr| self.sort(*root) == Sort::Number;
+    /// What an expression is made of, itself last, in the order in which it is read. The order numbers the atoms, and so it
+    /// decides how sums are written and what is tried first: it is that of the structure ([`Graph::postorder`]), but for
+    /// the variables, which come first and in their own order, as they are to be in sums.
+    fn reading_order(&self, root: Expr) -> Vec<Expr> {
+        let order = self.postorder(&[root]);
+        let mut used = vec![None; self.variables().len()];
+        for &expr in &order {
+            if let Node::Variable(place) = self.node(expr) {
+                used[place] = Some(expr);
+            }
+        }
+        used.into_iter().flatten().chain(order).collect()
+    }
+
+    /// Expressions, given as what they are made of in reading order, emitted again in the style of the reader; `None` where
+    /// a number leaves `i64`, which another style may avoid.
+    fn rewritten<const N: usize>(&mut self, orders: &[Vec<Expr>; N], reader: &mut Reader) -> Option<[Expr; N]> {
         let mut found = Vec::new();
         // The guard is read first and then assumed, so that what it says can be used in the index.
-        if let (2, Some((&valid, _))) = (N, roots.split_last()) {
-            reader.read(self, valid);
-            let atom = *reader.conditions.get(&valid)?;
+        if let [_, order] = &orders[..] {
+            reader.read(self, order);
+            let atom = *reader.conditions.get(order.last()?)?;
             found.push(Root::Condition(reader.assume(atom)));
             (reader.forms, reader.conditions) = Default::default();
         }
-        let first = roots[0];
-        reader.read(self, first);
-        if number(&first) {
-            let form = reader.forms.get(&first)?;
+        let order = orders.first()?;
+        reader.read(self, order);
+        let first = order.last()?;
+        if self.sort(*first) == Sort::Number {
+            let form = reader.forms.get(first)?;
             found.insert(0, Root::Number(reader.context.with_known_values(form)?));
         } else {
-            let atom = *reader.conditions.get(&first)?;
+            let atom = *reader.conditions.get(first)?;
             found.insert(0, Root::Condition(if N == 1 { reader.conjunction(atom) } else { atom }));
         }
         let ranges: Vec<_> = self.variables().to_vec();
@@ -210,20 +224,10 @@ impl Reader {
         Reader { algebra, context: Context::default(), forms: Map::default(), conditions: Map::default() }
     }
 
-    /// Reads an expression and what it is made of, operands first. What can be read neither as a form nor as an atom,
+    /// Reads an expression and what it is made of, in reading order. What can be read neither as a form nor as an atom,
     /// because a number leaves `i64`, is left out, and so is everything above it.
-    ///
-    /// The order is that of the structure, since it numbers the atoms, and their order decides how sums are written and
-    /// what is tried first. Variables come before everything else, so that sums are in their order.
-    fn read(&mut self, graph: &Graph, root: Expr) {
-        let order = graph.postorder(&[root]);
-        let mut used = vec![None; graph.variables().len()];
-        for &expr in &order {
-            if let Node::Variable(place) = graph.node(expr) {
-                used[place] = Some(expr);
-            }
-        }
-        for expr in used.into_iter().flatten().chain(order) {
+    fn read(&mut self, graph: &Graph, order: &[Expr]) {
+        for &expr in order {
             if graph.sort(expr) == Sort::Number {
                 let form = self.number(graph, expr).filter(|form| form.terms.len() <= MAX_TERMS);
                 if let Some(form) = form.or_else(|| self.opaque(graph, expr)) {
