@@ -199,9 +199,9 @@ impl Context {
         })
     }
 
-    /// An interval that holds every value of a form: the intersection of what the atoms say by themselves, what up to
-    /// three decompositions say, and what is left when quotients are eliminated. Exact for a form of variables without
-    /// conditions, which range over a box. `None` past `i128`.
+    /// An interval that holds every value of a form: the intersection of what the atoms say by themselves and what up
+    /// to three decompositions say. Exact for a form of variables without conditions, which range over a box. `None`
+    /// past `i128`.
     pub(crate) fn bounds(&self, form: &Form) -> Option<Span> {
         let plain = self.bounds_of_atoms(form)?;
         let mut span = plain;
@@ -212,17 +212,25 @@ impl Context {
             });
             span = sum.map_or(span, |(low, high)| (span.0.max(low), span.1.min(high)));
         }
-        Some(self.bounds_without_quotients(form, span).unwrap_or(span))
+        Some(span)
     }
 
-    /// Bounds of a form, narrowed by eliminating quotients that move with its other atoms, the last one first.
+    /// The bounds of a form that is compared with zero or with bounds, as an expression has it: narrower than
+    /// [`Context::bounds`] where quotients move with other atoms of the form. They are eliminated, the last one first.
     ///
     /// For a quotient `q` of `m` by `d`, the remainder `r = m - d * q` lies in a known interval. So `d` times a form with
     /// the term `c * q` is a form without it, less `c * r`, since `d * (c * q) = c * m - c * r`. In `x // 3 - x // 2 + x`
     /// the atoms move together, and the intervals of each by itself say little; six times the form is `5 * x` up to
-    /// remainders. A decomposition cannot say that: it takes whole multiples only. `None` past `i128`, or past `i64` in
-    /// a form.
-    fn bounds_without_quotients(&self, form: &Form, mut span: Span) -> Option<Span> {
+    /// remainders. A decomposition cannot say that: it takes whole multiples only.
+    pub(crate) fn bounds_of_difference(&self, form: &Form) -> Option<Span> {
+        let mut span = self.bounds(form)?;
+        self.without_quotients(form, &mut span);
+        Some(span)
+    }
+
+    /// Narrows the bounds of a form by what is left of it without quotients; `None` where a number leaves `i64` on the way,
+    /// which ends it early.
+    fn without_quotients(&self, form: &Form, span: &mut Span) -> Option<()> {
         // The form times the scale is `left` plus something in `taken`.
         let (mut left, mut scale, mut taken): (Form, i128, Span) = (form.clone(), 1, (0, 0));
         let mut below = Atom::MAX;
@@ -241,9 +249,9 @@ impl Context {
             taken = add((taken.0.checked_mul(wide)?, taken.1.checked_mul(wide)?), factor.checked_neg()?, *values)?;
             let (low, high) = self.bounds_of_atoms(&left)?;
             let (low, high) = (div_ceil(low + taken.0, scale), div_floor(high + taken.1, scale));
-            span = (span.0.max(low), span.1.min(high));
+            *span = (span.0.max(low), span.1.min(high));
         }
-        Some(span)
+        Some(())
     }
 
     /// The remainders and digits of a quotient. They are ordered by quotient, so that each is found by bisection.
@@ -296,15 +304,7 @@ impl Context {
     /// Whether a condition holds wherever the context does. `Always` and `Never` are proved; `Depends` may also mean
     /// that the bounds are too wide to tell.
     pub(crate) fn truth(&self, condition: &Condition) -> Truth {
-        let Some((least, most)) = self.bounds(&condition.form) else { return Truth::Depends };
-        let above = condition.low.is_none_or(|low| low <= least);
-        let below = condition.high.is_none_or(|high| most <= high);
-        match above && below {
-            true => Truth::Always,
-            false if condition.low.is_some_and(|low| most < low) => Truth::Never,
-            false if condition.high.is_some_and(|high| high < least) => Truth::Never,
-            false => Truth::Depends,
-        }
+        condition.truth(self.bounds(&condition.form))
     }
 
     /// A condition in normal form without the terms that are too small to decide it: `40*i + j >= 80` with `j` in
@@ -443,6 +443,21 @@ impl Context {
     fn atoms_of(&self, form: &Form, pieces: &mut Pieces<'_>) {
         for &(atom, coefficient) in &form.terms {
             pieces.push(Piece { coefficient, part: Part::Atom(atom), values: self.ranges[atom as usize] });
+        }
+    }
+}
+
+impl Condition {
+    /// Whether the condition holds, by bounds of its form.
+    pub(crate) fn truth(&self, bounds: Option<Span>) -> Truth {
+        let Some((least, most)) = bounds else { return Truth::Depends };
+        let above = self.low.is_none_or(|low| low <= least);
+        let below = self.high.is_none_or(|high| most <= high);
+        match above && below {
+            true => Truth::Always,
+            false if self.low.is_some_and(|low| most < low) => Truth::Never,
+            false if self.high.is_some_and(|high| high < least) => Truth::Never,
+            false => Truth::Depends,
         }
     }
 }

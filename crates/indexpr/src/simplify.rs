@@ -267,7 +267,7 @@ impl Reader {
                     }
                     // One operand is it if the sign of the difference is known.
                     (Binary::Min | Binary::Max, ..) => {
-                        let (least, most) = self.context.bounds(&a.plus(-1, &b)?)?;
+                        let (least, most) = self.context.bounds_of_difference(&a.plus(-1, &b)?)?;
                         let smaller = op == Binary::Min;
                         match (least >= 0, most <= 0) {
                             (true, _) => Some(if smaller { b } else { a }),
@@ -370,7 +370,7 @@ impl Reader {
     /// The condition that a form lies between two bounds, without the divisions and terms that it does not need.
     fn test(&mut self, form: Form, low: Option<i128>, high: Option<i128>) -> Atom {
         let condition = Condition { form, low, high }.normal();
-        match self.context.truth(&condition) {
+        match condition.truth(self.context.bounds_of_difference(&condition.form)) {
             Truth::Always => return self.atom(Kind::Bool(true)),
             Truth::Never => return self.atom(Kind::Bool(false)),
             Truth::Depends => {}
