@@ -126,7 +126,7 @@ impl Context {
         let Some((least, most)) = self.bounds(form) else { return };
         let span = (low.map_or(least, |low| low.max(least)), high.map_or(most, |high| high.min(most)));
         self.remember(form, span);
-        let mut differences: SmallVec<[(Form, Span); 4]> = SmallVec::new();
+        let mut differences: Vec<(Form, Span)> = Vec::new();
         for (other, values) in &self.assumed {
             for ([whole, part], [of_whole, of_part]) in
                 [([form, other], [span, *values]), ([other, form], [*values, span])]
