@@ -277,8 +277,6 @@ impl Algebra {
         let (&(atom, unit), numerator) = form.terms.split_last()?;
         // A remainder is an atom, or written as `m - d * floor(m / d)`. Conditions in normal form have no constant, so
         // that the second one is short of the remainder by the constant of `m`.
-        // A remainder is an atom, or written as `m - d * floor(m / d)`. Conditions in normal form have no constant, so
-        // that the second one is short of the remainder by the constant of `m`.
         let (whole, divisor, less) = match self.kind(atom) {
             Kind::Remainder(whole, divisor) if numerator.is_empty() && unit == 1 => (whole, *divisor, 0),
             Kind::Quotient(whole, divisor) if unit == -divisor && numerator == &whole.terms[..] => {

@@ -67,6 +67,12 @@ pub(crate) enum Sort {
 }
 
 impl Binary {
+    /// Whether the operands may be exchanged.
+    pub(crate) fn is_commutative(self) -> bool {
+        use Binary::*;
+        matches!(self, Add | Mul | Min | Max | Eq | Ne | And | Or)
+    }
+
     /// What the operands are.
     pub(crate) fn takes(self) -> Sort {
         if matches!(self, Binary::And | Binary::Or) { Sort::Condition } else { Sort::Number }

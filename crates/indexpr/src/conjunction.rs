@@ -4,12 +4,10 @@
 //! itself, as an index may under its guard. Each is judged by the *others*: where they fail, the conjunction is false
 //! whatever this condition says.
 
-use smallvec::SmallVec;
-
 use crate::algebra::Algebra;
 use crate::atoms::{Condition, Kind};
 use crate::context::{Context, Truth};
-use crate::form::Form;
+use crate::form::{Atom, Form, Terms};
 
 /// Conditions that hold together exactly where the given ones do, fewer and cheaper if that is possible; `None` when
 /// they are shown never to hold together.
@@ -124,6 +122,44 @@ fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
     conditions.extend(joined.map(|(form, least)| Condition { form, low: None, high: Some(least) }.normal()));
 }
 
+/// The same condition on a longer sum, which the index computes in any case: `3*i + 2*j < 57` is `150*i + 100*j + k < 2850`
+/// for `k` in `0..50`, and saves the sum on its left where the index has that on the right.
+///
+/// This is [`Context::without_tail`] backwards. Let the index have `factor` times the form among its terms, and let `tail`
+/// be other terms of it, in `least..=most` with `most - least < |factor|`. Then `form <= high` is, for a positive factor,
+/// `factor * form + tail <= factor * high + most`: where `form` is larger by one, the sum is at least
+/// `factor * high + factor + least`, which is more. The other bound and a negative factor likewise. It holds at every
+/// index, since the ranges of the tail do not come from conditions.
+///
+/// `None` where the form is a single term, which a comparison needs no sum for, or the index has no multiple of it.
+/// Whether the longer sum is cheaper must be seen by writing both.
+pub(crate) fn widened(algebra: &Algebra, condition: &Condition, index: &Form) -> Option<Condition> {
+    let Condition { form, low, high } = condition;
+    let [(first, unit), _, ..] = form.terms[..] else { return None };
+    let factor = index.coefficient(first) / unit;
+    let sum = form.times(factor).filter(|_| factor.abs() > 1)?;
+    if sum.terms.iter().any(|(atom, coefficient)| index.coefficient(*atom) != *coefficient) {
+        return None;
+    }
+    let anywhere = Context::of(algebra, std::iter::empty());
+    let (mut tail, mut span) = (Form::default(), (0, 0));
+    for term in index.terms.iter().filter(|(atom, _)| form.coefficient(*atom) == 0) {
+        let longer = tail.plus(1, &Form { terms: Terms::from_slice(&[*term]), constant: 0 })?;
+        let (least, most) = anywhere.bounds(&longer)?;
+        if most - least < factor.abs().into() {
+            (tail, span) = (longer, (least, most));
+        }
+    }
+    let (low, high) = if factor > 0 { (*low, *high) } else { (*high, *low) };
+    let scaled = |bound: Option<i128>, end: i128| match bound {
+        Some(bound) => Some(Some(bound.checked_mul(factor.into())?.checked_add(end)?)),
+        None => Some(None),
+    };
+    let (low, high) = (scaled(low, span.0)?, scaled(high, span.1)?);
+    let form = sum.plus(1, &tail).filter(|_| !tail.terms.is_empty())?;
+    Some(Condition { form, low, high }.normal())
+}
+
 /// All conditions but one.
 fn except(conditions: &[Condition], at: usize) -> impl Iterator<Item = &Condition> + Clone {
     conditions.iter().enumerate().filter(move |(other, _)| *other != at).map(|(_, other)| other)
@@ -145,9 +181,11 @@ fn is_independent(algebra: &Algebra, conditions: &[Condition], at: usize) -> boo
 fn is_shared(conditions: &[Condition], at: usize, index: Option<&Form>) -> bool {
     let ours = &conditions[at].form;
     except(conditions, at).map(|condition| &condition.form).chain(index).any(|other| {
-        let both = ours.terms.iter().map(|(atom, ours)| (i128::from(*ours), i128::from(other.coefficient(*atom))));
-        let both: SmallVec<[_; 8]> = both.filter(|(_, theirs)| *theirs != 0).collect();
-        both.iter().enumerate().any(|(k, (a, b))| both[..k].iter().any(|(c, d)| a * d == b * c))
+        let both = |(atom, ours): &(Atom, i64)| (i128::from(*ours), i128::from(other.coefficient(*atom)));
+        ours.terms.iter().enumerate().any(|(k, term)| {
+            let (a, b) = both(term);
+            b != 0 && ours.terms[..k].iter().map(both).any(|(c, d)| d != 0 && a * d == b * c)
+        })
     })
 }
 

@@ -126,7 +126,7 @@ impl Context {
         let Some((least, most)) = self.bounds(form) else { return };
         let span = (low.map_or(least, |low| low.max(least)), high.map_or(most, |high| high.min(most)));
         self.remember(form, span);
-        let mut differences: SmallVec<[(Form, Span); 4]> = SmallVec::new();
+        let mut differences: Vec<(Form, Span)> = Vec::new();
         for (other, values) in &self.assumed {
             for ([whole, part], [of_whole, of_part]) in
                 [([form, other], [span, *values]), ([other, form], [*values, span])]
@@ -179,16 +179,10 @@ impl Context {
     fn decompositions<'a>(&'a self, form: &'a Form, ways: usize) -> impl Iterator<Item = (Pieces<'a>, Form)> {
         let latest = || self.assumed.iter().rev().map(|known| (known, false));
         let earliest = || self.assumed.iter().map(|known| (known, false));
-        // The remainders of the quotients in the form. They are ordered by quotient, so that each is found by
-        // bisection.
+        // The remainders of the quotients in the form.
         let digits = move || {
-            let of =
-                |atom: Atom| move |(known, _): &(Form, Span)| known.terms.last().is_none_or(|(last, _)| *last < atom);
-            form.terms.iter().flat_map(move |(atom, _)| {
-                let first = self.remainders.partition_point(of(*atom));
-                let past = first + self.remainders[first..].partition_point(of(*atom + 1));
-                self.remainders[first..past].iter().map(|known| (known, true))
-            })
+            let of_atom = |(atom, _): &(Atom, i64)| self.digits_of(*atom).iter().map(|known| (known, true));
+            form.terms.iter().flat_map(of_atom)
         };
         let assumed = self.assumed.len();
         let has_digits = digits().next().is_some();
@@ -219,6 +213,53 @@ impl Context {
             span = sum.map_or(span, |(low, high)| (span.0.max(low), span.1.min(high)));
         }
         Some(span)
+    }
+
+    /// The bounds of a form that is compared with zero or with bounds, as an expression has it: narrower than
+    /// [`Context::bounds`] where quotients move with other atoms of the form. They are eliminated, the last one first.
+    ///
+    /// For a quotient `q` of `m` by `d`, the remainder `r = m - d * q` lies in a known interval. So `d` times a form with
+    /// the term `c * q` is a form without it, less `c * r`, since `d * (c * q) = c * m - c * r`. In `x // 3 - x // 2 + x`
+    /// the atoms move together, and the intervals of each by itself say little; six times the form is `5 * x` up to
+    /// remainders. A decomposition cannot say that: it takes whole multiples only.
+    pub(crate) fn bounds_of_difference(&self, form: &Form) -> Option<Span> {
+        let mut span = self.bounds(form)?;
+        self.without_quotients(form, &mut span);
+        Some(span)
+    }
+
+    /// Narrows the bounds of a form by what is left of it without quotients; `None` where a number leaves `i64` on the way,
+    /// which ends it early.
+    fn without_quotients(&self, form: &Form, span: &mut Span) -> Option<()> {
+        // The form times the scale is `left` plus something in `taken`.
+        let (mut left, mut scale, mut taken): (Form, i128, Span) = (form.clone(), 1, (0, 0));
+        let mut below = Atom::MAX;
+        while let Some(&(atom, coefficient)) = left.terms.iter().rev().find(|(atom, _)| *atom < below) {
+            below = atom;
+            let moves_with = |(known, _): &&(Form, Span)| {
+                known.terms.iter().any(|(other, _)| *other != atom && left.coefficient(*other) != 0)
+            };
+            let Some((known, values)) = self.digits_of(atom).iter().find(moves_with) else { continue };
+            let unit = known.coefficient(atom);
+            let common = gcd(coefficient.into(), unit.into()) as i64;
+            let (by, factor) = ((unit / common).checked_abs()?, coefficient / common * -unit.signum());
+            left = left.times(by)?.plus(factor, known)?;
+            scale = scale.checked_mul(by.into())?;
+            let wide = i128::from(by);
+            taken = add((taken.0.checked_mul(wide)?, taken.1.checked_mul(wide)?), factor.checked_neg()?, *values)?;
+            let (low, high) = self.bounds_of_atoms(&left)?;
+            let (low, high) = (div_ceil(low + taken.0, scale), div_floor(high + taken.1, scale));
+            *span = (span.0.max(low), span.1.min(high));
+        }
+        Some(())
+    }
+
+    /// The remainders and digits of a quotient. They are ordered by quotient, so that each is found by bisection.
+    fn digits_of(&self, atom: Atom) -> &[(Form, Span)] {
+        let of = |atom: Atom| move |(known, _): &(Form, Span)| known.terms.last().is_none_or(|(last, _)| *last < atom);
+        let first = self.remainders.partition_point(of(atom));
+        let past = first + self.remainders[first..].partition_point(of(atom + 1));
+        &self.remainders[first..past]
     }
 
     /// A form with known values put in: an atom that has but one value is a constant; and where `m - d * q` has but one
@@ -263,15 +304,7 @@ impl Context {
     /// Whether a condition holds wherever the context does. `Always` and `Never` are proved; `Depends` may also mean
     /// that the bounds are too wide to tell.
     pub(crate) fn truth(&self, condition: &Condition) -> Truth {
-        let Some((least, most)) = self.bounds(&condition.form) else { return Truth::Depends };
-        let above = condition.low.is_none_or(|low| low <= least);
-        let below = condition.high.is_none_or(|high| most <= high);
-        match above && below {
-            true => Truth::Always,
-            false if condition.low.is_some_and(|low| most < low) => Truth::Never,
-            false if condition.high.is_some_and(|high| high < least) => Truth::Never,
-            false => Truth::Depends,
-        }
+        condition.truth(self.bounds(&condition.form))
     }
 
     /// A condition in normal form without the terms that are too small to decide it: `40*i + j >= 80` with `j` in
@@ -410,6 +443,21 @@ impl Context {
     fn atoms_of(&self, form: &Form, pieces: &mut Pieces<'_>) {
         for &(atom, coefficient) in &form.terms {
             pieces.push(Piece { coefficient, part: Part::Atom(atom), values: self.ranges[atom as usize] });
+        }
+    }
+}
+
+impl Condition {
+    /// Whether the condition holds, by bounds of its form.
+    pub(crate) fn truth(&self, bounds: Option<Span>) -> Truth {
+        let Some((least, most)) = bounds else { return Truth::Depends };
+        let above = self.low.is_none_or(|low| low <= least);
+        let below = self.high.is_none_or(|high| most <= high);
+        match above && below {
+            true => Truth::Always,
+            false if self.low.is_some_and(|low| most < low) => Truth::Never,
+            false if self.high.is_some_and(|high| high < least) => Truth::Never,
+            false => Truth::Depends,
         }
     }
 }

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use crate::algebra::{Algebra, Remainders, Style};
 use crate::atoms::{Condition, Kind};
-use crate::conjunction::minimize;
+use crate::conjunction::{minimize, widened};
 use crate::context::{Context, Truth};
 use crate::emit::{Root, emit};
 use crate::form::{Atom, Form};
-use crate::graph::{Binary, Graph, Variable};
+use crate::graph::{Binary, Expr, Graph, Variable};
 use crate::index::IndexExpr;
 use crate::quasi::{self, Linear, QuasiAffine, Term};
 
@@ -249,35 +249,62 @@ impl Domain {
 
     /// Writes the index and the conditions as expressions.
     fn finish(mut self, index: Index, variables: &[Variable], extents: &[i64]) -> Option<Built> {
-        let mut graph = Graph::new();
-        let known = variables.iter().map(|variable| graph.variable(&variable.name, variable.range.clone()).ok());
-        let known = known.collect::<Option<Vec<_>>>()?;
-        let (algebra, context) = (&mut self.algebra, &mut self.context);
         let index = match index {
             // Conditions may fix what they are about: a term that can have but one value is put in.
-            Index::At(form) => Some(context.with_known_values(&form)?),
+            Index::At(form) => Some(self.context.with_known_values(&form)?),
             Index::Nowhere => None,
         };
-        let conditions = minimize(algebra, context, self.conditions, index.as_ref());
-        let Some((index, conditions)) = index.zip(conditions) else {
+        let conditions = std::mem::take(&mut self.conditions);
+        let conditions = minimize(&mut self.algebra, &mut self.context, conditions, index.as_ref());
+        let Some((index, mut conditions)) = index.zip(conditions) else {
+            let mut graph = Graph::new();
+            declare(&mut graph, variables)?;
             let (index, valid) = (graph.int(0), graph.bool(false));
             let code = IndexExpr { graph, index, valid, extents: extents.into() };
             return Some(Built { algebra: self.algebra, guarded: None, code });
         };
+        let (mut code, tests) = self.write(&index, &conditions, variables, extents)?;
+        // The forms that are kept are the shortest, of which most can be seen; what is written is the cheapest.
+        for at in 0..conditions.len() {
+            let Some(wider) = widened(&self.algebra, &conditions[at], &index) else { continue };
+            let shorter = std::mem::replace(&mut conditions[at], wider);
+            match self.write(&index, &conditions, variables, extents) {
+                Some((cheaper, _)) if cheaper.rank() < code.rank() => code = cheaper,
+                _ => conditions[at] = shorter,
+            }
+        }
+        Some(Built { algebra: self.algebra, guarded: Some((index, tests)), code })
+    }
+
+    /// An index and conditions as expressions, and the tests among the atoms that the conditions are.
+    fn write(
+        &mut self,
+        index: &Form,
+        conditions: &[Condition],
+        variables: &[Variable],
+        extents: &[i64],
+    ) -> Option<(IndexExpr, Vec<Atom>)> {
         let (mut tests, mut all) = (Vec::with_capacity(conditions.len()), None);
         for condition in conditions {
-            let test = algebra.condition(Kind::Test(condition), context);
+            let test = self.algebra.condition(Kind::Test(condition.clone()), &mut self.context);
             tests.push(test);
             all = Some(match all {
-                Some(all) => algebra.condition(Kind::Both(Binary::And, all, test), context),
+                Some(all) => self.algebra.condition(Kind::Both(Binary::And, all, test), &mut self.context),
                 None => test,
             });
         }
-        let all = all.unwrap_or_else(|| algebra.condition(Kind::Bool(true), context));
-        let nodes = emit(algebra, vec![Root::Number(index.clone()), Root::Condition(all)], &mut graph, &known).ok()?;
-        let code = IndexExpr { index: nodes[0], valid: nodes[1], graph, extents: extents.into() };
-        Some(Built { algebra: self.algebra, guarded: Some((index, tests)), code })
+        let all = all.unwrap_or_else(|| self.algebra.condition(Kind::Bool(true), &mut self.context));
+        let mut graph = Graph::new();
+        let known = declare(&mut graph, variables)?;
+        let roots = vec![Root::Number(index.clone()), Root::Condition(all)];
+        let nodes = emit(&self.algebra, roots, &mut graph, &known).ok()?;
+        Some((IndexExpr { index: nodes[0], valid: nodes[1], graph, extents: extents.into() }, tests))
     }
+}
+
+/// The variables as expressions of a new graph.
+fn declare(graph: &mut Graph, variables: &[Variable]) -> Option<Vec<Expr>> {
+    variables.iter().map(|variable| graph.variable(&variable.name, variable.range.clone()).ok()).collect()
 }
 
 impl Built {

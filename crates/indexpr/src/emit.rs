@@ -35,7 +35,7 @@ pub(crate) fn emit(
     graph: &mut Graph,
     variables: &[Expr],
 ) -> Result<SmallVec<[Expr; 2]>, Error> {
-    let conditions: SmallVec<[Atom; 2]> = roots.iter().filter_map(Root::as_condition).collect();
+    let conditions: Vec<Atom> = roots.iter().filter_map(Root::as_condition).collect();
     let numbers = roots.iter().filter_map(|root| match root {
         Root::Number(form) => Some(Sum::of(form)),
         Root::Condition(_) => None,
@@ -107,9 +107,8 @@ struct Plan {
 const MAX_SUMS: usize = 48;
 
 impl<'a> Emitter<'a> {
-    /// Lists the sums of every atom that the roots need, directly or through other atoms.
-    fn collect_atoms(&mut self, conditions: SmallVec<[Atom; 2]>) {
-        let mut open: Vec<Atom> = conditions.into_vec();
+    /// Lists the sums of every atom that the roots need, directly or through other atoms, and of those given.
+    fn collect_atoms(&mut self, mut open: Vec<Atom>) {
         let mut next = 0;
         loop {
             while let Some(atom) = open.pop() {
@@ -150,7 +149,7 @@ impl<'a> Emitter<'a> {
                 continue;
             };
             let whole = self.sums[plan.sums].form();
-            let mut changed: SmallVec<[(usize, Form); 4]> = SmallVec::new();
+            let mut changed: Vec<(usize, Form)> = Vec::new();
             let (mut before, mut after) = (0, 0);
             let fits = self.sums.iter().enumerate().all(|(place, sum)| {
                 let form = sum.form();
@@ -543,7 +542,7 @@ fn unnested(
 /// The multiple of a pattern whose replacement by a symbol saves the most operations in a sum: the operations saved,
 /// and the factor. `None` if no multiple saves any.
 fn best_use(sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
-    let mut factors = SmallVec::<[i64; 4]>::new();
+    let mut factors = SmallVec::<[i64; 8]>::new();
     for &(symbol, unit) in &pattern.terms {
         // All symbols of the pattern must be in the sum: one that is not would be added with the opposite sign, and
         // might itself be made of this very sum, in a circle.

@@ -41,18 +41,8 @@ impl Graph {
         }
         let mut made: Map<Expr, Expr> = Map::default();
         // Operands are visited before what is made of them, in an order that the structure alone determines.
-        let mut pending: Vec<(Expr, bool)> = exprs.iter().rev().map(|expr| (*expr, false)).collect();
-        while let Some((expr, operands_are_made)) = pending.pop() {
-            if made.contains_key(&expr) {
-                continue;
-            }
-            let node = from.node(expr);
-            if !operands_are_made {
-                pending.push((expr, true));
-                pending.extend(node.operands().rev().map(|operand| (operand, false)));
-                continue;
-            }
-            let new = match node {
+        for expr in from.postorder(exprs) {
+            let new = match from.node(expr) {
                 Node::Variable(place) => {
                     let new = variable(self, place)?;
                     self.check(OP, new)?;

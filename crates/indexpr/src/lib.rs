@@ -50,6 +50,7 @@ pub mod int;
 mod lexer;
 mod lines;
 pub mod list;
+mod order;
 mod parse;
 mod places;
 mod print;

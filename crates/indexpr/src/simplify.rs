@@ -113,12 +113,12 @@ impl Graph {
     /// The forms of an index and its guard, once it is known that they are a number and a condition.
     fn read_quasi_affine(&self, index: Expr, valid: Expr) -> Option<QuasiAffine> {
         let mut reader = Reader::new(Style::FIRST);
-        reader.read(self, &[valid]);
+        reader.read(self, &self.reading_order(valid));
         let read = *reader.conditions.get(&valid)?;
         let guard = reader.assume(read);
         // What was read before the guard was assumed does not use it: read the index from the start.
         (reader.forms, reader.conditions) = Default::default();
-        reader.read(self, &[index]);
+        reader.read(self, &self.reading_order(index));
         let value = reader.context.with_known_values(reader.forms.get(&index)?)?;
         let (tests, others) = reader.conjuncts(guard);
         match (&others[..], reader.algebra.kind(guard)) {
@@ -131,24 +131,29 @@ impl Graph {
     /// Expressions read and emitted again in every style that can make a difference, from the cheapest found so far,
     /// until no style finds a cheaper one. The last of two is the guard of the first.
     ///
-    /// Each round lowers a figure of the cost and raises none, so the loop ends. That it runs until nothing improves is
-    /// what makes simplification idempotent.
+    /// Each round lowers a figure of the cost and raises none, so the loop ends.
+    ///
+    /// Simplification is idempotent and does not depend on the order of the operands of commutative operations: these are
+    /// put into canonical order before anything is decided, and all that is decided depends on the structure of the
+    /// canonical expression alone, not on its handles ([`Graph::postorder`]). What is returned is canonical and was tried
+    /// in vain in every style, which is all that would be done with it again.
     fn cheaper<const N: usize>(&mut self, roots: [Expr; N]) -> [Expr; N] {
-        let mut best = roots;
+        let mut best = self.canonical(roots);
         let mut cost = self.cost(&best);
         loop {
             let mut improved = false;
-            let from = best;
+            let from = best.map(|root| self.reading_order(root));
             let mut next = Some(Style::FIRST);
             while let Some(style) = next {
                 let mut reader = Reader::new(style);
-                let found = self.rewritten(from, &mut reader);
+                let found = self.rewritten(&from, &mut reader);
                 next = style.next(&reader.algebra);
                 let Some(found) = found else { continue };
                 let new = self.cost(&found);
                 let no_dearer = new.ops <= cost.ops && new.divmods <= cost.divmods && new.weight <= cost.weight;
                 if no_dearer && new != cost {
-                    (best, cost, improved) = (found, new, true);
+                    best = self.canonical(found);
+                    (cost, improved) = (self.cost(&best), true);
                 }
             }
             if !improved {
@@ -157,25 +162,39 @@ impl Graph {
         }
     }
 
-    /// Expressions read and emitted again in the style of the reader; `None` where a number leaves `i64`, which another
-    /// style may avoid.
-    fn rewritten<const N: usize>(&mut self, roots: [Expr; N], reader: &mut Reader) -> Option<[Expr; N]> {
-        let number = |root: &Expr| self.sort(*root) == Sort::Number;
+    /// What an expression is made of, itself last, in the order in which it is read. The order numbers the atoms, and so it
+    /// decides how sums are written and what is tried first: it is that of the structure ([`Graph::postorder`]), but for
+    /// the variables, which come first and in their own order, as they are to be in sums.
+    fn reading_order(&self, root: Expr) -> Vec<Expr> {
+        let order = self.postorder(&[root]);
+        let mut used = vec![None; self.variables().len()];
+        for &expr in &order {
+            if let Node::Variable(place) = self.node(expr) {
+                used[place] = Some(expr);
+            }
+        }
+        used.into_iter().flatten().chain(order).collect()
+    }
+
+    /// Expressions, given as what they are made of in reading order, emitted again in the style of the reader; `None` where
+    /// a number leaves `i64`, which another style may avoid.
+    fn rewritten<const N: usize>(&mut self, orders: &[Vec<Expr>; N], reader: &mut Reader) -> Option<[Expr; N]> {
         let mut found = Vec::new();
         // The guard is read first and then assumed, so that what it says can be used in the index.
-        if let (2, Some((&valid, _))) = (N, roots.split_last()) {
-            reader.read(self, &[valid]);
-            let atom = *reader.conditions.get(&valid)?;
+        if let [_, order] = &orders[..] {
+            reader.read(self, order);
+            let atom = *reader.conditions.get(order.last()?)?;
             found.push(Root::Condition(reader.assume(atom)));
             (reader.forms, reader.conditions) = Default::default();
         }
-        let first = roots[0];
-        reader.read(self, &[first]);
-        if number(&first) {
-            let form = reader.forms.get(&first)?;
+        let order = orders.first()?;
+        reader.read(self, order);
+        let first = order.last()?;
+        if self.sort(*first) == Sort::Number {
+            let form = reader.forms.get(first)?;
             found.insert(0, Root::Number(reader.context.with_known_values(form)?));
         } else {
-            let atom = *reader.conditions.get(&first)?;
+            let atom = *reader.conditions.get(first)?;
             found.insert(0, Root::Condition(if N == 1 { reader.conjunction(atom) } else { atom }));
         }
         let ranges: Vec<_> = self.variables().to_vec();
@@ -205,17 +224,16 @@ impl Reader {
         Reader { algebra, context: Context::default(), forms: Map::default(), conditions: Map::default() }
     }
 
-    /// Reads expressions and what they are made of, operands first. An expression that can be read neither as a form
-    /// nor as an atom, because a number leaves `i64`, is left out, and so is everything above it.
+    /// Reads an expression and what it is made of, in reading order. What can be read neither as a form nor as an atom,
+    /// because a number leaves `i64`, is left out, and so is everything above it.
     ///
     /// The form of an expression is let go once all that use it are read: of a long expression only a few are needed at
     /// a time.
-    fn read(&mut self, graph: &Graph, roots: &[Expr]) {
-        let parts = graph.parts(roots);
-        let mut uses = vec![0u32; parts.last().map_or(0, |last| last.place() + 1)];
-        let operands = parts.iter().flat_map(|part| graph.node(*part).operands());
-        roots.iter().copied().chain(operands).for_each(|used| uses[used.place()] += 1);
-        for expr in parts {
+    fn read(&mut self, graph: &Graph, order: &[Expr]) {
+        let mut uses = vec![0u32; order.iter().map(|part| part.place() + 1).max().unwrap_or(0)];
+        let operands = order.iter().flat_map(|part| graph.node(*part).operands());
+        order.last().copied().into_iter().chain(operands).for_each(|used| uses[used.place()] += 1);
+        for &expr in order {
             if graph.sort(expr) == Sort::Number {
                 let form = self.number(graph, expr).filter(|form| form.terms.len() <= MAX_TERMS);
                 if let Some(form) = form.or_else(|| self.opaque(graph, expr)) {
@@ -261,7 +279,7 @@ impl Reader {
                     }
                     // One operand is it if the sign of the difference is known.
                     (Binary::Min | Binary::Max, ..) => {
-                        let (least, most) = self.context.bounds(&a.plus(-1, &b)?)?;
+                        let (least, most) = self.context.bounds_of_difference(&a.plus(-1, &b)?)?;
                         let smaller = op == Binary::Min;
                         match (least >= 0, most <= 0) {
                             (true, _) => Some(if smaller { b } else { a }),
@@ -293,8 +311,7 @@ impl Reader {
             Node::Binary(op, a, b) => {
                 let (mut a, mut b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
                 // The operands of commutative operations stand in one order, so that equal atoms are one.
-                let symmetric = matches!(op, Binary::Add | Binary::Mul | Binary::Min | Binary::Max);
-                if symmetric && (&b.terms, b.constant) < (&a.terms, a.constant) {
+                if op.is_commutative() && (&b.terms, b.constant) < (&a.terms, a.constant) {
                     std::mem::swap(&mut a, &mut b);
                 }
                 if op == Binary::Mod && a == b {
@@ -365,7 +382,7 @@ impl Reader {
     /// The condition that a form lies between two bounds, without the divisions and terms that it does not need.
     fn test(&mut self, form: Form, low: Option<i128>, high: Option<i128>) -> Atom {
         let condition = Condition { form, low, high }.normal();
-        match self.context.truth(&condition) {
+        match condition.truth(self.context.bounds_of_difference(&condition.form)) {
             Truth::Always => return self.atom(Kind::Bool(true)),
             Truth::Never => return self.atom(Kind::Bool(false)),
             Truth::Depends => {}

@@ -1,6 +1,7 @@
 //! Simplifying random expressions, against their values.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Instant;
 
@@ -486,6 +487,102 @@ fn expressions_are_evaluated_printed_and_read_with_their_values() {
             same_values(&graph, root, read, None).map_err(|why| format!("{text}: {why}"))
         },
     );
+}
+
+/// Expressions of another graph, made anew in this one with the operands of its commutative operations exchanged where
+/// the bits of a number say so.
+fn exchanged(from: &Graph, roots: &[Expr], bits: u64) -> (Graph, Vec<Expr>) {
+    let mut graph = Graph::new();
+    let mut made: BTreeMap<Expr, Expr> = BTreeMap::new();
+    // In another order too: what is made first must not matter.
+    for variable in from.variables() {
+        graph.variable(&variable.name, variable.range.clone()).expect("the range is not empty");
+    }
+    for (at, expr) in from.parts(roots).into_iter().enumerate() {
+        let new = match from.node(expr) {
+            Node::Int(value) => graph.int(value),
+            Node::Bool(value) => graph.bool(value),
+            Node::Variable(place) => {
+                let variable = &from.variables()[place];
+                graph.variable(&variable.name, variable.range.clone()).expect("it is the same")
+            }
+            Node::Within(a, begin, end) => graph.within(made[&a], begin, end).expect("a number"),
+            Node::Not(a) => graph.not(made[&a]).expect("a condition"),
+            Node::Select(condition, a, b) => graph.select(made[&condition], made[&a], made[&b]).expect("one sort"),
+            Node::Binary(op, a, b) => {
+                use Binary::*;
+                let commutes = matches!(op, Add | Mul | Min | Max | And | Or | Eq | Ne);
+                let (a, b) = if commutes && bits >> (at % 64) & 1 == 1 { (b, a) } else { (a, b) };
+                graph.binary(op, made[&a], made[&b]).expect("the range does not depend on the order")
+            }
+            node => panic!("{node:?} is not known here"),
+        };
+        made.insert(expr, new);
+    }
+    let roots = roots.iter().map(|root| made[root]).collect();
+    (graph, roots)
+}
+
+/// Simplifies one expression, or two as a pair, and gives them as text.
+fn simplified(graph: &mut Graph, roots: &[Expr]) -> Vec<String> {
+    let simple = match *roots {
+        [root] => vec![graph.simplify(root)],
+        [index, valid] => {
+            let (index, valid) = graph.simplify_pair(index, valid);
+            vec![index, valid]
+        }
+        _ => panic!("one or two"),
+    };
+    simple.into_iter().map(|root| graph.text(root, Syntax::Python).expect("it is short")).collect()
+}
+
+/// A million of each take an hour: `SHAPETRACKER_CASES=50`.
+#[test]
+fn simplified_expressions_stay_and_do_not_depend_on_the_order_of_operands() {
+    check(
+        cases::REORDERED,
+        |tape| {
+            let bits = (0..4).fold(0, |bits, _| bits << 16 | tape.below(1 << 16) as u64);
+            (bits, if tape.chance(70) { Maker::new(tape).one() } else { Maker::new(tape).two() })
+        },
+        |(bits, case)| {
+            let simple = simplified(&mut case.graph.clone(), &case.roots);
+            let (mut graph, roots) = exchanged(&case.graph, &case.roots, *bits);
+            let other = simplified(&mut graph, &roots);
+            if other != simple {
+                return Err(format!("simplified it is\n{simple:?}\nand with operands exchanged\n{other:?}"));
+            }
+            // Read again from text, and in a graph that knows nothing else.
+            let (mut graph, _) = exchanged(&case.graph, &[], 0);
+            let read: Vec<Expr> =
+                simple.iter().map(|text| graph.parse(text, Syntax::Python).expect("it was written so")).collect();
+            let again = simplified(&mut graph, &read);
+            if again != simple {
+                return Err(format!("simplified once it is\n{simple:?}\nand twice\n{again:?}"));
+            }
+            Ok(())
+        },
+    );
+}
+
+#[test]
+fn found_by_an_audit_a_minimum_whose_operands_decided_in_which_order_it_is_reduced() {
+    let minimum = [
+        "min(x//3, (x >> 1) + ((10 - x) * 1)) - x",
+        "min((x >> 1) + ((10 - x) * 1), x//3) - x",
+        "min(x // 2 - x + 10, x // 3) - x",
+        "min(10 - x + x // 2, x // 3) - x",
+        "x // 3 - x",
+    ];
+    let maximum = ["-max(0 - x // 3, x - x // 2 - 10)", "-max(x - x // 2 - 10, -(x // 3))"];
+    for (texts, simple) in [(&minimum[..], "x // 3 - x"), (&maximum, "x // 3")] {
+        for text in texts {
+            let mut graph = Graph::new();
+            graph.variable("x", 0..10).unwrap();
+            let expr = graph.parse(text, Syntax::Python).unwrap();
+            assert_eq!(simplified(&mut graph, &[expr]), [simple], "{text}");
+        }
+    }
 }
 
 /// The generator makes what index code contains, and every operation.

@@ -32,6 +32,7 @@ pub(crate) mod cases {
     /// For each of the eight queries.
     pub(crate) const QUERIES: u32 = 5_000;
     pub(crate) const EXPRESSIONS: u32 = 200_000;
+    pub(crate) const REORDERED: u32 = 20_000;
     pub(crate) const PRINTED: u32 = 20_000;
     pub(crate) const INDEX_PAIRS: u32 = 60_000;
     pub(crate) const INDEX_CHAINS: u32 = 10_000;
