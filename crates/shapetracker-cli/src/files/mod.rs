@@ -261,12 +261,11 @@ pub(crate) fn shown(text: &str) -> String {
     text.replace(|c: char| c.is_control(), "\u{fffd}")
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     /// What is cut off inside the last page of the mapping can still be read, as zeros.
-    #[cfg(unix)]
     #[test]
     fn found_by_an_audit_an_input_that_loses_its_last_byte_is_noticed() {
         let file = tempfile::NamedTempFile::new().unwrap();
