@@ -207,7 +207,7 @@ def library(command, pairs):
         for k, views in enumerate(pairs):
             file.write(json.dumps({"id": str(k), "views": views}) + "\n")
         file.flush()
-        run = subprocess.run([command, "batch", file.name], capture_output=True, text=True)
+        run = subprocess.run([command, "batch", file.name], capture_output=True, text=True, timeout=1800)
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     if len(lines) != len(pairs):
         raise SystemExit(f"the command answered {len(lines)} of {len(pairs)} lines: {run.stderr[-500:]}")

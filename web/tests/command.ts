@@ -18,7 +18,8 @@ export function answers(chains: readonly Recorded[]): Map<string, Answered> {
   if (!existsSync(command)) return new Map();
   const input = chains.map(({ id, base, ops }) => JSON.stringify({ id, base, ops })).join("\n");
   // The status tells of lines that cannot be served; they are left out.
-  const { stdout } = spawnSync(command, ["batch", "--expr", "-"], { input, maxBuffer: 1 << 28, encoding: "utf8" });
+  const options = { input, maxBuffer: 1 << 28, encoding: "utf8", timeout: 300_000 } as const;
+  const { stdout } = spawnSync(command, ["batch", "--expr", "-"], options);
   const lines = stdout
     .trim()
     .split("\n")

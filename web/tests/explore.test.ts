@@ -16,7 +16,8 @@ beforeAll(async () => {
   browser = await launch();
 });
 afterEach(() => {
-  serving?.kill("SIGINT");
+  // Not an interrupt, which is ignored in the background of a shell.
+  serving?.kill("SIGKILL");
 });
 afterAll(async () => {
   await browser?.close();

@@ -52,7 +52,7 @@ const LONGEST_CHAIN: usize = 12_000;
 /// How many connections are open at a time. A browser has six.
 const AT_ONCE: usize = 256;
 /// How long a connection may ask nothing when another one needs its place: a browser that asks does so right away.
-const GRACE: Duration = Duration::from_millis(100);
+const GRACE: Duration = Duration::from_millis(5);
 /// The longest head of a request. A browser's is far shorter.
 const LONGEST_HEAD: u64 = 1 << 16;
 /// How long a request may take to come in where there is room: browsers open connections that they may never use.
@@ -166,7 +166,7 @@ fn serve(listener: &TcpListener) -> ! {
             let Ok((stream, _)) = listener.accept() else {
                 // Such as too many open files, of which some are connections.
                 connections.give_up_one();
-                thread::sleep(GRACE / 10);
+                thread::sleep(GRACE / 5);
                 continue;
             };
             let connection = connections.admit(stream);
@@ -192,7 +192,7 @@ impl Connections {
     fn admit(&self, stream: TcpStream) -> Arc<Connection> {
         while self.lock().len() >= self.most && !self.give_up_one() {
             // All have come just now. Others wait, and are not lost: the system keeps them.
-            thread::sleep(GRACE / 10);
+            thread::sleep(GRACE / 5);
         }
         let connection = Arc::new(Connection { stream, since: Instant::now(), asks: AtomicBool::new(true) });
         self.lock().push_back(Arc::clone(&connection));

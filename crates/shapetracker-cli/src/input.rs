@@ -43,8 +43,8 @@ pub(crate) fn mistake(err: &serde_json::Error, text: &str) -> String {
         return sentence.to_owned();
     };
     let expected = match expected {
-        "i64" => "a whole number of 64 bits",
-        "u64" | "usize" => "a whole number of 64 bits that is not negative",
+        "i64" => "a signed 64-bit integer",
+        "u64" | "usize" => "an unsigned 64-bit integer",
         "a sequence" => "a list",
         "a map" => "an object",
         other => other,
@@ -88,7 +88,7 @@ mod tests {
             ("[null]", "null"),
             ("[\"a, expected b at line 1\"]", "string \"a, expected b at line 1\""),
         ] {
-            assert_eq!(wrong(text), format!("expected a whole number of 64 bits, found {found}"), "{text}");
+            assert_eq!(wrong(text), format!("expected a signed 64-bit integer, found {found}"), "{text}");
         }
         assert_eq!(wrong("7"), "expected a list, found 7");
         assert_eq!(wrong("[1"), "EOF while parsing a list");

@@ -45,14 +45,14 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 pub(super) fn guard(map: &[u8], message: Vec<u8>, on_stdout: bool) -> io::Result<()> {
     let stream = if on_stdout { libc::STDOUT_FILENO } else { libc::STDERR_FILENO };
     let range = map.as_ptr_range();
-    let [mut action, mut previous] = [MaybeUninit::<libc::sigaction>::zeroed(); 2];
+    let [action, mut previous] = [MaybeUninit::<libc::sigaction>::zeroed(); 2];
     // SAFETY: a `sigaction` is numbers, a set of signals and an optional function: zeros are one of each. The signal's
     // own action can be asked for, and `previous` has room for it.
     let (mut action, previous) = unsafe {
         if libc::sigaction(libc::SIGBUS, ptr::null(), previous.as_mut_ptr()) != 0 {
             return Err(io::Error::last_os_error());
         }
-        (action.assume_init_mut().to_owned(), previous.assume_init())
+        (action.assume_init(), previous.assume_init())
     };
     let guard = Guard { begin: range.start.addr(), end: range.end.addr(), message, stream, previous };
     GUARD.store(Box::into_raw(Box::new(guard)), Ordering::Release);

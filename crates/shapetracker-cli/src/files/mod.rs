@@ -56,7 +56,10 @@ impl Input {
         let map = map(&file).map_err(|err| cannot_read(err.to_string()))?;
         // Elsewhere the system lets nobody cut a file short that is mapped.
         #[cfg(unix)]
-        guard::guard(&map, said_at_once(&shrunk(path), json), json).map_err(|err| cannot_read(err.to_string()))?;
+        {
+            let failure = shrunk(path, ", or its disk fails");
+            guard::guard(&map, said_at_once(&failure, json), json).map_err(|err| cannot_read(err.to_string()))?;
+        }
         #[cfg(not(unix))]
         let _ = json;
         let (format, tensors) = parse(&map).map_err(|failure| failure.about(shown_path(path)))?;
@@ -67,7 +70,7 @@ impl Input {
     /// gone of it then reads as zeros.
     pub(crate) fn check_length(&self) -> Result<(), Failure> {
         match self.file.metadata() {
-            Ok(metadata) if metadata.len() < self.map.len() as u64 => Err(shrunk(&self.path)),
+            Ok(metadata) if metadata.len() < self.map.len() as u64 => Err(shrunk(&self.path, "")),
             _ => Ok(()),
         }
     }
@@ -131,10 +134,9 @@ impl Tensor {
     }
 }
 
-/// The failure of an input that is cut short. A disk that fails looks the same.
-fn shrunk(path: &Path) -> Failure {
-    let message = "it was cut short while it was read, or its disk fails: part of it is no longer there";
-    Failure::new("io", format!("cannot read {}: {message}", shown_path(path)))
+/// The failure of an input that is cut short, or perhaps of its disk.
+fn shrunk(path: &Path, or: &str) -> Failure {
+    Failure::new("io", format!("cannot read {}: it was cut short while it was read{or}", shown_path(path)))
 }
 
 /// A failure as it is written where nothing can be asked any more: over the progress bar, and with colours where they are
@@ -261,12 +263,11 @@ pub(crate) fn shown(text: &str) -> String {
     text.replace(|c: char| c.is_control(), "\u{fffd}")
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     /// What is cut off inside the last page of the mapping can still be read, as zeros.
-    #[cfg(unix)]
     #[test]
     fn found_by_an_audit_an_input_that_loses_its_last_byte_is_noticed() {
         let file = tempfile::NamedTempFile::new().unwrap();

@@ -230,11 +230,11 @@ mod tests {
         assert!(entry(r#"{"dtype":"F33","shape":[3],"data_offsets":[0,8]}"#, 8).contains("unknown variant `F33`"));
         assert!(
             entry(r#"{"dtype":"F32","shape":[-3],"data_offsets":[0,8]}"#, 8)
-                .starts_with("tensor `x`: expected a whole number of 64 bits that is not negative, found -3")
+                .starts_with("tensor `x`: expected an unsigned 64-bit integer, found -3")
         );
         for number in ["18446744073709551616", "100000000000000000000"] {
             let at = entry(&format!(r#"{{"dtype":"U8","shape":[1],"data_offsets":[0, {number}]}}"#), 1);
-            let expected = "tensor `x`: expected a whole number of 64 bits that is not negative, found ";
+            let expected = "tensor `x`: expected an unsigned 64-bit integer, found ";
             assert_eq!(at, format!("{expected}{number}"));
         }
         assert!(

@@ -238,7 +238,7 @@ def random_mask(rng, shape, probability):
 def ask_the_command(binary, pairs):
     """What the command makes of each pair: a view, None, or an error."""
     lines = "".join(json.dumps({"id": str(number), "views": pair}) + "\n" for number, pair in enumerate(pairs))
-    run = subprocess.run([binary, "batch"], input=lines, capture_output=True, text=True)
+    run = subprocess.run([binary, "batch"], input=lines, capture_output=True, text=True, timeout=1800)
     answers = [json.loads(line) for line in run.stdout.splitlines()]
     if len(answers) != len(pairs):
         sys.exit(f"{binary} batch answered {len(answers)} of {len(pairs)} lines: {run.stderr.strip()}")
