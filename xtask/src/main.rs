@@ -5,6 +5,7 @@ mod readme;
 mod report;
 mod standing_alone;
 mod steps;
+mod stress;
 mod toolchains;
 mod web;
 mod workspace;
@@ -27,6 +28,8 @@ Commands:
   list                 List the steps with a sentence each
   readme [--bless]     Run the commands of the READMEs; with --bless rewrite the outputs they show
   web                  Build the explorer's page, so that the next build of the command has it
+  stress [MINUTES]     Run the random comparisons with the oracles on fresh seeds, and print a table (1 minute
+                       unless said otherwise; not part of `test`)
   judge                Compare the merger with an outside solver (installs it from PyPI; not part of `test`)
   help                 Print this text
 
@@ -57,6 +60,7 @@ enum Task {
     List,
     Test { steps: Vec<&'static Step>, verbose: bool },
     Bless,
+    Stress(f64),
     Web,
 }
 
@@ -81,6 +85,11 @@ fn command_line() -> Result<Task, String> {
         ["list"] => Ok(Task::List),
         ["readme"] if bless => Ok(Task::Bless),
         ["web"] => Ok(Task::Web),
+        ["stress"] => Ok(Task::Stress(1.0)),
+        ["stress", minutes] => match minutes.parse() {
+            Ok(minutes) if minutes > 0.0 => Ok(Task::Stress(minutes)),
+            _ => Err(format!("`cargo xtask stress` takes a number of minutes, and `{minutes}` is none")),
+        },
         ["test", names @ ..] => Ok(Task::Test { steps: steps::chosen(names)?, verbose }),
         [name @ ("readme" | "judge")] => Ok(Task::Test { steps: steps::chosen(&[name])?, verbose: true }),
         other => Err(format!("no command `{}`; `cargo xtask help` lists them", other.join(" "))),
@@ -96,6 +105,7 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
             workspace.halves = ["tests", "release"].iter().all(|name| steps.iter().any(|step| step.name == *name));
             return Ok(report::run_all(&workspace, &steps));
         }
+        Task::Stress(minutes) => return stress::run(&Workspace::find(true)?, minutes),
         Task::Bless => return done(readme::bless(&Workspace::find(true)?)),
         Task::Web => return done(web::build(&Workspace::find(true)?)),
     }
