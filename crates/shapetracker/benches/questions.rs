@@ -59,9 +59,14 @@ fn main() {
     table(&padded, padded.len());
     let setting = |name: &str, or: u64| std::env::var(name).map_or(or, |text| text.parse().expect("a number"));
     let (count, seed) = (setting("CHAINS", 2_000), setting("SEED", 0));
-    let random: Vec<_> = growing::chains(seed).take(count as usize).filter(|(_, st)| several(st)).collect();
-    println!("\n{count} random chains of up to 40 operations, {} of several views", random.len());
-    table(&random, count as usize);
+    for most in [growing::MOST, 1_000_000_000_000] {
+        let random: Vec<_> = growing::chains(seed, most).take(count as usize).filter(|(_, st)| several(st)).collect();
+        println!(
+            "\n{count} random chains of up to 40 operations on up to {most} elements, {} of several views",
+            random.len()
+        );
+        table(&random, count as usize);
+    }
 }
 
 fn table(trackers: &[(String, ShapeTracker)], of: usize) {

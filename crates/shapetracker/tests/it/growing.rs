@@ -3,7 +3,7 @@
 
 use shapetracker::ShapeTracker;
 
-/// The most elements of a tracker in a random chain.
+/// The most elements of a tracker that is small enough to be walked through.
 pub(crate) const MOST: i64 = 100_000;
 
 /// A sequence of pseudo-random numbers (SplitMix64), the same for a seed on every machine.
@@ -60,14 +60,16 @@ pub(crate) fn padded_and_flattened() -> Vec<(String, ShapeTracker)> {
     found
 }
 
-/// Endless random chains, each of up to 40 operations on up to [`MOST`] elements, with their text.
-pub(crate) fn chains(seed: u64) -> impl Iterator<Item = (String, ShapeTracker)> {
-    (0u64..).map(move |number| chain(&mut Numbers::of(seed.wrapping_mul(0x1_0000_0001).wrapping_add(number << 20))))
+/// Endless random chains, each of up to 40 operations on up to so many elements, with their text.
+pub(crate) fn chains(seed: u64, most: i64) -> impl Iterator<Item = (String, ShapeTracker)> {
+    let numbers = move |number: u64| Numbers::of(seed.wrapping_mul(0x1_0000_0001).wrapping_add(number << 20));
+    (0u64..).map(move |number| chain(&mut numbers(number), most))
 }
 
-fn chain(numbers: &mut Numbers) -> (String, ShapeTracker) {
+fn chain(numbers: &mut Numbers, limit: i64) -> (String, ShapeTracker) {
     let rank = 1 + numbers.below(4);
-    let most = [6, 12, 40][numbers.below(3) as usize];
+    let scale = if limit > MOST { 20 } else { 1 };
+    let most = [6, 12, 40][numbers.below(3) as usize] * scale;
     let base: Vec<i64> = (0..rank).map(|_| 1 + numbers.below(most)).collect();
     let list = |list: &[i64]| list.iter().map(|n| format!("{n},")).collect::<String>();
     let mut text = format!("({})", list(&base));
@@ -125,7 +127,7 @@ fn chain(numbers: &mut Numbers) -> (String, ShapeTracker) {
             }
         };
         match next {
-            Ok(next) if next.numel() <= MOST => st = next,
+            Ok(next) if next.numel() <= limit => st = next,
             _ => break,
         }
     }
