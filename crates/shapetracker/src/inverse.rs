@@ -5,6 +5,7 @@ use crate::merge::Undecided;
 use crate::view::{check_inside, check_range};
 use crate::{Dims, Ranges, ShapeTracker, View};
 use indexpr::list::sort_short_by_key;
+use smallvec::SmallVec;
 
 /// Why a tracker was not inverted.
 ///
@@ -144,6 +145,10 @@ impl ShapeTracker {
 /// The inverse of a stack over a buffer of `len` elements, view by view; or which view cannot be undone without
 /// the others.
 fn undo(views: &[View], len: i64) -> Result<Result<ShapeTracker, usize>, Error> {
+    // Seen before anything is built: most stacks that have no inverse have a view that has none.
+    if let Some(k) = views.iter().rposition(|view| !strides_nest(view)) {
+        return Ok(Err(k));
+    }
     // Undo the last view first: its inverse reads the elements, and the inverse of the view below reads through it.
     let mut inverse: Option<ShapeTracker> = None;
     for (k, view) in views.iter().enumerate().rev() {
@@ -155,6 +160,20 @@ fn undo(views: &[View], len: i64) -> Result<Result<ShapeTracker, usize>, Error> 
         });
     }
     inverse.map(Ok).ok_or(Fault::NoViews { op: "invert" }.into())
+}
+
+/// Whether each stride of a view is at least as large as what the smaller ones span.
+fn strides_nest(view: &View) -> bool {
+    let axes = (0..view.rank()).map(|axis| (view.strides()[axis].saturating_abs(), view.range(axis)));
+    let mut axes: SmallVec<[(i64, i64); 8]> =
+        axes.map(|(stride, (begin, end))| (stride, end - begin)).filter(|(_, size)| *size > 1).collect();
+    axes.sort_unstable();
+    let mut row = 1i64;
+    axes.into_iter().all(|(stride, size)| {
+        let nests = stride >= row;
+        row = row.saturating_add(stride.saturating_mul(size - 1));
+        nests
+    })
 }
 
 /// The inverse of one view over a buffer of `len` elements, if its strides nest: each one is at least as large as what
