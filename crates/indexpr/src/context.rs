@@ -21,6 +21,7 @@ use crate::boundary::is_affine;
 use crate::form::{Atom, Form, Terms};
 use crate::int::{div_ceil, div_floor, gcd};
 use crate::list::sort_short_by_key;
+use crate::places::make_room;
 
 /// The intervals of atoms, and of forms of several atoms.
 #[derive(Clone, Debug, Default)]
@@ -98,6 +99,7 @@ impl Context {
                 let rest = form.plus(-divisor, &Form::atom(atom))?;
                 let constant = i128::from(rest.constant);
                 self.ranges.push((low, high));
+                make_room(&mut self.remainders);
                 self.remainders.push((rest.without_constant(), (-constant, by - 1 - constant)));
                 // If e divides d, floor(m / d) is floor(floor(m / e) / (d / e)): the two quotients differ by a digit.
                 for (other, finer) in atoms.quotients_of(form).filter(|(other, _)| *other < atom) {

@@ -18,6 +18,7 @@ use crate::form::{Atom, Form, Terms};
 use crate::graph::{Binary, Expr, Graph};
 use crate::int::gcd;
 use crate::list::sort_short_by_key;
+use crate::places::make_room;
 
 /// An expression that is to be computed.
 pub(crate) enum Root {
@@ -126,6 +127,7 @@ impl<'a> Emitter<'a> {
                 };
                 let shiftable = matches!(kind, Kind::Test(_));
                 let sums = kind.forms().map(|form| Sum { shiftable, ..Sum::of(unnested.as_ref().unwrap_or(form)) });
+                make_room(&mut self.sums);
                 self.sums.extend(sums);
             }
             let Some(sum) = self.sums.get(next) else { return };

@@ -47,11 +47,10 @@ impl Places {
     }
 }
 
-/// Makes room for one more element by half as much again as there are: a vector that doubles would hold twice what it
-/// needs.
+/// Makes room for more elements by a quarter of those that there are: a vector that doubles would hold twice what it needs.
 pub(crate) fn make_room<T>(elements: &mut Vec<T>) {
     if elements.len() == elements.capacity() {
-        elements.reserve_exact(elements.len() / 2 + 32);
+        elements.reserve_exact(elements.len() / 4 + 32);
     }
 }
 

@@ -26,7 +26,9 @@ impl Graph {
     /// graph, and so is what was tried in vain.
     ///
     /// Cost: about linear in the number of distinct expressions that it is made of, times the ways to write its
-    /// divisions (at most six, one if it has none), times the rounds until nothing improves.
+    /// divisions (at most six, one if it has none), times the rounds until nothing improves. Memory: at most 768 bytes
+    /// for each part that is not linear, such as a floor or a product of variables; an expression with more than 2^18 of
+    /// them is left as it is.
     ///
     /// ```
     /// use indexpr::{Graph, Syntax};
@@ -200,6 +202,8 @@ impl Graph {
         let ranges: Vec<_> = self.variables().to_vec();
         let variables: Option<Vec<Expr>> =
             ranges.iter().map(|variable| self.variable(&variable.name, variable.range.clone()).ok()).collect();
+        // Of a long expression these take as much memory as what writing it needs.
+        (reader.forms, reader.conditions, reader.context) = Default::default();
         let nodes = emit(&reader.algebra, found, self, &variables?).ok()?;
         nodes[..].try_into().ok()
     }
@@ -216,6 +220,10 @@ struct Reader {
 /// A work limit: a form of more terms is made an opaque atom, and more tests than this are not judged by each other.
 /// Otherwise a long sum that is used in many places would be multiplied out in all of them.
 const MAX_TERMS: usize = 24;
+
+/// A work limit: an expression with more atoms than this is left as it is. An atom takes up to 768 bytes, most of them
+/// the two forms that it has room for, so that simplifying takes at most 192 MiB besides what reading took.
+const MAX_ATOMS: usize = 1 << 18;
 
 impl Reader {
     /// A reader that has read nothing, and assumes nothing.
@@ -234,6 +242,9 @@ impl Reader {
         let operands = order.iter().flat_map(|part| graph.node(*part).operands());
         order.last().copied().into_iter().chain(operands).for_each(|used| uses[used.place()] += 1);
         for &expr in order {
+            if self.algebra.len() > MAX_ATOMS {
+                return;
+            }
             if graph.sort(expr) == Sort::Number {
                 let form = self.number(graph, expr).filter(|form| form.terms.len() <= MAX_TERMS);
                 if let Some(form) = form.or_else(|| self.opaque(graph, expr)) {

@@ -1,6 +1,8 @@
 //! `shapetracker explain`: what each operation of a chain does to the stack of views, and how to read an element of the
 //! result.
 
+use std::io::{self, Write};
+
 use serde_json::json;
 use shapetracker::expr::{IndexExpr, Language, Syntax};
 use shapetracker::json::Value as Document;
@@ -44,7 +46,7 @@ null where masked; null when there are more than 256).",
 const MOST_DEFINITIONS: usize = 24;
 
 /// What is known of a chain, from which both forms of the answer are written.
-struct Explained {
+pub(crate) struct Explained {
     chain: Chain,
     steps: Steps,
     /// The tracker after all operations.
@@ -71,11 +73,15 @@ struct Steps {
 
 /// What one operation did, and how many sizes and reasons there are up to it.
 struct Row {
-    name: &'static str,
+    /// The place of the verdict's name among [`NAMES`].
+    verdict: u8,
     views: u16,
     sizes: u32,
     reasons: u32,
 }
+
+/// The names of the verdicts.
+const NAMES: [&str; 3] = ["no_new_view", "merged", "new_view"];
 
 impl Steps {
     fn push(&mut self, tracker: &ShapeTracker, verdict: Option<&Verdict>) {
@@ -83,7 +89,7 @@ impl Steps {
         self.sizes.extend(tracker.shape());
         self.reasons.extend(verdict.reason().cloned());
         self.rows.push(Row {
-            name: verdict.name(),
+            verdict: NAMES.iter().position(|name| *name == verdict.name()).unwrap_or_default() as u8,
             views: tracker.views().len() as u16,
             sizes: self.sizes.len() as u32,
             reasons: self.reasons.len() as u32,
@@ -97,13 +103,12 @@ impl Steps {
             let shape = &self.sizes[sizes..row.sizes as usize];
             let reason = self.reasons[reasons..row.reasons as usize].first();
             (sizes, reasons) = (row.sizes as usize, row.reasons as usize);
-            (row.name, row.views, shape, reason)
+            (NAMES[usize::from(row.verdict)], row.views, shape, reason)
         })
     }
 }
 
-/// The answer as a line of JSON, or as text.
-pub(crate) fn explain(args: &Args, json: bool) -> Result<String, Failure> {
+pub(crate) fn explain(args: &Args) -> Result<Explained, Failure> {
     let chain: Chain = text_of(&args.chain)?.parse()?;
     let (mut steps, mut last) = (Steps::default(), None);
     let result = chain.follow(None, |tracker, verdict| {
@@ -112,8 +117,7 @@ pub(crate) fn explain(args: &Args, json: bool) -> Result<String, Failure> {
     })?;
     let reason = Verdict::why_several_views(last.as_ref(), &result);
     let (affine, code) = (result.access().ok().and_then(|access| access.affine()), result.index_expr());
-    let explained = Explained { chain, steps, result, reason, affine, code };
-    Ok(if json { explained.json() } else { explained.text() })
+    Ok(Explained { chain, steps, result, reason, affine, code })
 }
 
 impl Explained {
@@ -123,10 +127,19 @@ impl Explained {
         code.graph().text(code.valid(), Syntax::Python).ok()
     }
 
+    /// Writes the answer, as text or as a line of JSON; the operations one by one, of which there may be very many.
+    pub(crate) fn write(&self, json: bool, to: &mut impl Write) -> io::Result<()> {
+        if json {
+            return self.write_json(to);
+        }
+        self.write_operations(to)?;
+        to.write_all(self.text().as_bytes())
+    }
+
+    /// What is said of the result.
     fn text(&self) -> String {
         let result = &self.result;
-        let mut text = self.operations();
-        text += &match result.views().len() {
+        let mut text = match result.views().len() {
             1 => format!("\n{GOOD}One view{GOOD:#}\n"),
             views => format!("\n{BAD}{views} views{BAD:#}, the first next to memory\n"),
         };
@@ -158,7 +171,7 @@ impl Explained {
     }
 
     /// A line for the start of the chain and one for each operation: the text, the shape that comes of it, the verdict.
-    fn operations(&self) -> String {
+    fn write_operations(&self, to: &mut impl Write) -> io::Result<()> {
         let start = match self.chain.start() {
             ChainStart::Views(views) => format!("a stack of {}", count(views.len() as i64, "view")),
             _ => tuple(&self.steps.start),
@@ -168,7 +181,7 @@ impl Explained {
         // The columns line up where there is room; a long operation pushes its own verdict to the right.
         let shape_width = longest(&mut self.steps.iter().map(|(_, _, shape, _)| tuple(shape))).min(30);
         let op_width = longest(&mut ops()).min(width().saturating_sub(20 + shape_width));
-        let mut text = format!("{BOLD}{start}{BOLD:#}\n");
+        writeln!(to, "{BOLD}{start}{BOLD:#}")?;
         for (op, (verdict, _, shape, reason)) in ops().zip(self.steps.iter()) {
             let (name, style) = match verdict {
                 "no_new_view" => ("no new view", DIM),
@@ -176,12 +189,12 @@ impl Explained {
                 _ => ("new view", BAD),
             };
             let (shape, colon) = (tuple(shape), if reason.is_some() { ":" } else { "" });
-            text += &format!("  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {style}{name}{style:#}{colon}\n");
+            writeln!(to, "  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {style}{name}{style:#}{colon}")?;
             if let Some(reason) = reason {
-                text += &paragraph(&format!("because {reason}"), 6);
+                to.write_all(paragraph(&format!("because {reason}"), 6).as_bytes())?;
             }
         }
-        text
+        Ok(())
     }
 
     /// The index expression, a line for each name that it defines, and what it costs.
@@ -209,7 +222,7 @@ impl Explained {
         rows.collect()
     }
 
-    fn json(&self) -> String {
+    fn write_json(&self, to: &mut impl Write) -> io::Result<()> {
         let result = &self.result;
         let code = self.code.as_ref().ok();
         let index = code.and_then(|code| code.graph().text(code.index(), Syntax::Python).ok());
@@ -226,8 +239,8 @@ impl Explained {
             "cost": code.map(|code| Document::from(code.cost())),
             "addresses": grid::addresses(result),
         });
-        // A document of each step would take a hundred times the memory that its text does.
-        let mut text = format!("{{\"chain\":{},\"steps\":[", json!(self.chain.to_string()));
+        // A document of all steps would take a hundred times the memory that the steps do.
+        write!(to, "{{\"chain\":{},\"steps\":[", json!(self.chain.to_string()))?;
         for (number, (op, (verdict, views, shape, reason))) in
             self.chain.ops().iter().zip(self.steps.iter()).enumerate()
         {
@@ -241,11 +254,9 @@ impl Explained {
                 "witness": reason.and_then(Unmerged::witness).map(witness_json),
             });
             let comma = if number > 0 { "," } else { "" };
-            text += &format!("{comma}{step}");
+            write!(to, "{comma}{step}")?;
         }
-        text += "],";
         // The other fields go on in the same object.
-        text += &rest.to_string()[1..];
-        text + "\n"
+        writeln!(to, "],{}", &rest.to_string()[1..])
     }
 }

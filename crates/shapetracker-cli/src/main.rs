@@ -18,7 +18,7 @@ mod plan;
 mod simplify;
 mod table;
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -99,8 +99,12 @@ fn main() -> ExitCode {
     cli.color.write_global();
     let answer = match cli.command {
         Command::Explain(args) => {
-            return match explain::explain(&args, cli.json) {
-                Ok(text) => print(&mut anstream::stdout(), &text).unwrap_or(ExitCode::SUCCESS),
+            return match explain::explain(&args) {
+                Ok(explained) => {
+                    let mut to = BufWriter::new(anstream::stdout());
+                    let written = explained.write(cli.json, &mut to).and_then(|()| to.flush());
+                    status(written).unwrap_or(ExitCode::SUCCESS)
+                }
                 Err(failure) => report(&failure, cli.json),
             };
         }
@@ -166,9 +170,14 @@ fn report(failure: &Failure, json: bool) -> ExitCode {
     printed.unwrap_or(ExitCode::from(failure.status()))
 }
 
-/// Writes a text; returns an exit status if that could not be done. A reader that has seen enough is no fault.
+/// Writes a text; returns an exit status if that could not be done.
 fn print(to: &mut impl Write, text: &str) -> Option<ExitCode> {
-    match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
+    status(to.write_all(text.as_bytes()).and_then(|()| to.flush()))
+}
+
+/// The exit status where an answer could not be written. A reader that has seen enough is no fault.
+fn status(written: io::Result<()>) -> Option<ExitCode> {
+    match written {
         Err(err) if err.kind() != io::ErrorKind::BrokenPipe => Some(ExitCode::from(2)),
         _ => None,
     }

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyBool, PyDict, PyInt, PyRange, PyTuple};
 use shapetracker::expr::{self, Binary, Expr as Handle, Graph, Language, Node, Syntax};
+use shapetracker::text::LONGEST_TEXT;
 
 use crate::arguments::{described, number, numbers, tuple};
 use crate::error::{layout, parse};
@@ -324,9 +325,14 @@ impl Expr {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, expr) = (slf.py(), slf.get());
+        let text = expr.text("python")?;
+        if text.len() > LONGEST_TEXT {
+            let sentence = format!("the text of the expression has {} bytes, and {LONGEST_TEXT} are read", text.len());
+            return Err(PyValueError::new_err(sentence));
+        }
         let partial = module(py, "functools")?.getattr("partial")?;
         let again = partial.call((slf.get_type(),), Some(&expr.variables(py)?))?;
-        (again, (expr.text("python")?,)).into_pyobject(py)
+        (again, (text,)).into_pyobject(py)
     }
 }
 

@@ -303,3 +303,13 @@ def test_threads_share_objects() -> None:
         thread.join(600)
     assert not any(thread.is_alive() for thread in threads)
     assert not failures
+
+
+def test_found_by_an_audit_texts_that_are_too_long_are_refused() -> None:
+    limit = "more than the 1048576 that are read"
+    with pytest.raises(ParseError, match=limit):
+        Expr("-" * (1 << 20) + "1")
+    with pytest.raises(ParseError, match=limit):
+        ShapeTracker.parse("(2)" + ".T" * (1 << 19))
+    with pytest.raises(ParseError, match=limit):
+        View.parse("(" * 10**7)

@@ -181,7 +181,7 @@ impl Chain {
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn span(&self, op: usize) -> Range<usize> {
-        self.parsed.spans.get(op).cloned().unwrap_or(self.text.len()..self.text.len())
+        self.parsed.span(op).unwrap_or(self.text.len()..self.text.len())
     }
 
     /// The bytes of the start in the text; empty for one that there is not.

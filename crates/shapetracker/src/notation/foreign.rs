@@ -418,9 +418,9 @@ impl Parser<'_> {
         };
         let refused = |span: &std::ops::Range<usize>, err: Error| self.error_at(span.clone(), err.to_string());
         let array = ShapeTracker::contiguous(shape).map_err(|err| refused(&parsed.start_span, err))?;
-        let array = parsed.ops.iter().zip(&parsed.spans).skip(*done).try_fold(array, |array, (op, span)| {
+        let array = parsed.ops.iter().enumerate().skip(*done).try_fold(array, |array, (number, op)| {
             let after = array.apply(op).and_then(|after| ShapeTracker::contiguous(after.shape()));
-            after.map_err(|err| refused(span, err))
+            after.map_err(|err| refused(&parsed.span(number).unwrap_or_default(), err))
         })?;
         let shape = Dims::from_slice(array.shape());
         self.known = (parsed.ops.len(), Some(shape.clone()));

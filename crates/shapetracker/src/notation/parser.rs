@@ -16,7 +16,24 @@ pub(super) struct Parsed {
     pub(super) start: ChainStart,
     pub(super) start_span: Range<usize>,
     pub(super) ops: Vec<Movement>,
-    pub(super) spans: Vec<Range<usize>>,
+    /// Where each operation begins and ends: the longest text has places for 32 bits.
+    spans: Vec<[u32; 2]>,
+}
+
+impl Parsed {
+    /// Where an operation stands.
+    pub(super) fn span(&self, op: usize) -> Option<Range<usize>> {
+        self.spans.get(op).map(|&[begin, end]| begin as usize..end as usize)
+    }
+
+    fn push(&mut self, op: Movement, span: Range<usize>) {
+        if self.ops.len() == self.ops.capacity() {
+            // Operations are large, and a vector that doubles would hold twice the memory that they need.
+            self.ops.reserve_exact(self.ops.len() / 4 + 4);
+        }
+        self.ops.push(op);
+        self.spans.push([span.start as u32, span.end as u32]);
+    }
 }
 
 /// Reads a chain as far as it can be read, and says why it does not end there.
@@ -138,8 +155,7 @@ impl<'a> Parser<'a> {
             let begin = self.span.start;
             if self.token == Token::Open(b'[') && !bare {
                 for op in self.subscript(parsed)? {
-                    parsed.ops.push(op);
-                    parsed.spans.push(begin..self.last);
+                    parsed.push(op, begin..self.last);
                 }
             } else if bare || self.take(Token::Dot) {
                 bare = false;
@@ -148,8 +164,7 @@ impl<'a> Parser<'a> {
                     Some(op) => op,
                     None => self.operation()?,
                 };
-                parsed.ops.push(op);
-                parsed.spans.push(begin..self.last);
+                parsed.push(op, begin..self.last);
             } else {
                 break;
             }
