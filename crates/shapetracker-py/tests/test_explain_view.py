@@ -177,9 +177,9 @@ def test_parts_of_repeated_elements_are_copied_one_after_another() -> None:
 
 
 def test_what_is_not_known_to_be_the_smallest_copy_says_so() -> None:
-    answer = explain_view(View((1000, 7, 9), (1, 3, 2)), 9, 7000)
-    assert answer.elements == 63_000 and not answer.smallest
-    assert "\nA copy that helps (all 63000 elements)\n" in str(answer)
+    answer = explain_view(View((10_000, 7, 9), (1, 3, 2)), 9, 70_000)
+    assert answer.elements == 630_000 and not answer.smallest
+    assert "\nA copy that helps (all 630000 elements)\n" in str(answer)
     assert "Whether a smaller one helps was not decided." in str(answer)
 
 

@@ -4,6 +4,7 @@ use super::Misfit;
 use super::blocks::{Joined, blocks, joined};
 use super::buffer::{Buffer, Interleaved};
 use super::obstacle::{Obstacle, obstacles_of};
+use super::recipe::MOST_VIEWS;
 use super::smallest::{smallest, walk};
 use crate::error::Error;
 use crate::merge::equation::gcd;
@@ -23,7 +24,7 @@ use crate::{Dims, Ranges, ShapeTracker, View};
 /// elements are taken to be equal only if the old view reads them at one address.
 ///
 /// That is known of all layouts whose elements have addresses of their own, apart from axes that the copy leaves
-/// broadcast: of permuted, sliced, flipped and expanded arrays of any size. It is known as well where at most 4,096
+/// broadcast: of permuted, sliced, flipped and expanded arrays of any size. It is known as well where at most 65,536
 /// indices remain of the new axes that go over broadcast axes or over windows that overlap, unless the search for a
 /// better buffer meets its work limit. It is not known where masked elements are copied.
 ///
@@ -241,7 +242,8 @@ impl Blocked {
                 let mut blocked = blocked.clone();
                 let (part, is_smallest) = rearranging.smallest(negative);
                 blocked.is_smallest = is_smallest;
-                if let Some(part) = part {
+                // A copy in very many parts that is not even the smallest is of no use.
+                if let Some(part) = part.filter(|part| is_smallest || part.pieces() <= MOST_VIEWS) {
                     let mut buffer = buffer.clone();
                     buffer.interleave(&part);
                     blocked.copied = buffer.copied()?;
@@ -264,7 +266,7 @@ impl Blocked {
 }
 
 /// How many indices are looked at one by one at most.
-const MOST_INDICES: i64 = 1 << 12;
+const MOST_INDICES: i64 = 1 << 16;
 
 /// The search for the smallest buffer of a view without a mask.
 struct Rearranging<'a> {

@@ -8,6 +8,12 @@ use crate::error::Error;
 use crate::shape::row_major;
 use crate::{Dims, Ranges, View};
 
+/// Sizes and strides.
+type Axes = Vec<(i64, i64)>;
+
+/// How many addresses are cut into as few views as can be; those before them are cut greedily.
+const MOST_COMPARED: usize = 1 << 10;
+
 /// The fresh buffer as it is laid out: its parts, outermost first.
 #[derive(Clone)]
 pub(super) struct Buffer {
@@ -42,10 +48,15 @@ pub(super) struct Interleaved {
     len: i64,
     /// What the part holds where all other axes are at 0, as strided views one after another: the address of the first
     /// element, sizes and strides.
-    copied: Vec<(i64, Vec<(i64, i64)>)>,
+    copied: Vec<(i64, Axes)>,
 }
 
 impl Interleaved {
+    /// How many views are copied one after another.
+    pub(super) fn pieces(&self) -> usize {
+        self.copied.len()
+    }
+
     /// The part for these axes of a shape, strides that serve, the length, and the address that each index of the axes
     /// reads, in row-major order.
     ///
@@ -72,20 +83,45 @@ impl Interleaved {
             let next = filled.iter().rev().nth(1).and_then(|earlier| last.checked_add(last.checked_sub(*earlier)?));
             filled.push(address.unwrap_or(next.filter(|next| known.contains(next)).unwrap_or(last)));
         }
-        let (mut copied, mut rest) = (Vec::new(), &filled[..]);
-        while !rest.is_empty() {
-            let (axes, count) = strided(rest, negative);
-            copied.push((rest[0], axes));
-            rest = &rest[count..];
-        }
+        let copied = pieces(&filled, negative);
         Interleaved { axes: axes.into(), strides, start, len, copied }
     }
+}
+
+/// Strided views that read some addresses one after another: the first address of each, sizes and strides. They are as few
+/// as can be when each is the longest from its start on, or the first evenly spaced elements, or one element.
+fn pieces(addresses: &[i64], negative: bool) -> Vec<(i64, Axes)> {
+    let (mut copied, mut start) = (Vec::new(), 0);
+    while addresses.len() - start > MOST_COMPARED {
+        let (axes, count) = strided(&addresses[start..], negative);
+        copied.push((addresses[start], axes));
+        start += count;
+    }
+    let addresses = &addresses[start..];
+    // From the last start to the first: how many views are needed from there on, and the first of them with its length.
+    let mut best: Vec<(usize, Axes, usize)> = vec![(0, Vec::new(), 0)];
+    for start in (0..addresses.len()).rev() {
+        let (axes, count) = strided(&addresses[start..], negative);
+        let run = axes.last().copied();
+        let shorter = run.map(|run| (vec![run], run.0 as usize)).into_iter().chain([(Vec::new(), 1)]);
+        let after = |count: usize| best[best.len() - count].0 + 1;
+        let (axes, count) = shorter
+            .fold((axes, count), |longest, other| if after(other.1) < after(longest.1) { other } else { longest });
+        best.push((after(count), axes, count));
+    }
+    start = 0;
+    while start < addresses.len() {
+        let (_, axes, count) = &best[addresses.len() - start];
+        copied.push((addresses[start], axes.clone()));
+        start += count;
+    }
+    copied
 }
 
 /// A strided view, as sizes and strides, that reads the first so many of some addresses, in row-major order: all of
 /// them if there is one. The elements up to the first uneven step are its innermost axis, since an axis that went on
 /// evenly beyond its size would be one with the next.
-fn strided(addresses: &[i64], negative: bool) -> (Vec<(i64, i64)>, usize) {
+fn strided(addresses: &[i64], negative: bool) -> (Axes, usize) {
     let [first, second, ..] = addresses else { return (Vec::new(), addresses.len()) };
     let apart = |from: i64, to: i64| i128::from(to) - i128::from(from);
     let stride = match second.checked_sub(*first) {

@@ -6,7 +6,7 @@ use crate::{Dims, ShapeTracker, View};
 use indexpr::text::tuple;
 
 /// How many views one line copies.
-const MOST_VIEWS: usize = 16;
+pub(super) const MOST_VIEWS: usize = 64;
 
 impl Blocked {
     /// The copy and the view of it as a line of Python for an array `x` of a library, NumPy under the name `np`. The
@@ -15,7 +15,7 @@ impl Blocked {
     /// PyTorch has no negative strides: its recipe is that of [`Blocked::without_negative_strides`].
     ///
     /// `None` where the library has no such arrays: neither has masks, and PyTorch has no negative strides; and where
-    /// more than 16 views would have to be copied one after another.
+    /// more than 64 views would have to be copied one after another.
     ///
     /// ```
     /// use shapetracker::fit::{Misfit, fit};

@@ -129,16 +129,18 @@ impl Search {
         if self.positions >= self.best {
             return Some(());
         }
-        // Most smallest buffers have no holes, and those that have none are few.
+        // Most smallest buffers have no holes, and strides that leave none are few: a first search finds these, and needs
+        // no silent differences where it attains the bound.
         let later = self.work / 4 * 3;
         self.work -= later;
         let _ = self.extend(0, 0, 1, 0, &[0]);
         self.work += later;
+        // A search that ended at its limit leaves strides behind.
+        self.strides.fill(0);
         if self.positions >= self.best {
             return Some(());
         }
         self.silent = self.silent_differences()?;
-        self.fewest.clear();
         self.positions = self.positions.max(self.fewest_positions(u128::MAX)?);
         self.holes = i64::MAX;
         self.extend(0, 0, 1, 0, &[0])
@@ -221,6 +223,7 @@ impl Search {
     fn usable(&self, used: u32, least: i64, most: i64) -> u128 {
         let mut set = 0;
         for (bit, difference) in self.silent.iter().enumerate().take(128) {
+            // An axis that is not in `used` has stride 0 so far.
             let moved: i64 = difference.iter().zip(&self.strides).map(|(entry, stride)| entry * stride).sum();
             let mut free = (0..self.sizes.len()).filter(|&axis| used & 1 << axis == 0 && difference[axis] != 0);
             let usable = match (free.next(), free.next()) {

@@ -234,9 +234,9 @@ fn windows_of_rows_that_are_cut_share_the_rows() {
 
 #[test]
 fn what_is_not_known_to_be_the_smallest_copy_says_so() {
-    let view = View::new([1000, 7, 9], [1, 3, 2], 0, None).unwrap();
-    let Err(Misfit::Blocked(blocked)) = fit(&view, [9, 7000]) else { panic!() };
-    assert_eq!((blocked.elements(), blocked.is_smallest()), (63_000, false));
+    let view = View::new([10_000, 7, 9], [1, 3, 2], 0, None).unwrap();
+    let Err(Misfit::Blocked(blocked)) = fit(&view, [9, 70_000]) else { panic!() };
+    assert_eq!((blocked.elements(), blocked.is_smallest()), (630_000, false));
     // Nor is it where masked elements are copied.
     let view = View::new([4, 6], [1, 4], 0, Some(&[(1, 4), (0, 5)])).unwrap();
     let Err(Misfit::Blocked(blocked)) = fit(&view, [24]) else { panic!() };
