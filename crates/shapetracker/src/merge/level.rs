@@ -73,7 +73,6 @@ impl Level {
     }
 
     /// The digits, those of a single valid value joined to the digit inside of them or not.
-    #[inline]
     fn joined(view: &View, singles: bool) -> Level {
         let mask = view.mask();
         let mut level = Level { digits: SmallVec::new(), offset: view.offset().into(), masked: false };
