@@ -392,7 +392,7 @@ fn through(domain: &mut Domain, views: &[View], affine: Option<&Affine>) -> Opti
         domain.require(index, begin..end);
     }
     for view in earlier.iter().rev() {
-        match Digits::new(domain, Level::of(view), position).address()? {
+        match Digits::new(domain, Level::apart(view), position).address()? {
             Some(address) => position = address,
             None => return Some(Index::Nowhere),
         }

@@ -110,114 +110,101 @@ fn refine(lower: &View, middle: &View, upper: &View) -> Option<[View; 2]> {
         return None; // Merging takes care of these.
     }
     let (level, mut work) = (Level::of(lower), Work::a_little());
-    let split = blocks(&level, middle, false, &mut work)?;
-    refined(lower, middle, upper, &split, &mut work).or_else(|| {
-        let whole = blocks(&level, middle, true, &mut work).filter(|whole| level.masked && *whole != split)?;
-        refined(lower, middle, upper, &whole, &mut work)
+    let split = in_blocks(&level, middle, false, &mut work)?;
+    refined(lower, &split, upper, &mut work).or_else(|| {
+        let whole = in_blocks(&level, middle, true, &mut work).filter(|whole| level.masked && *whole != split)?;
+        refined(lower, &whole, upper, &mut work)
     })
 }
 
+/// The two views, if the middle one merges downwards when it is written in blocks, and the upper one reads it so.
+fn refined(lower: &View, [split, embedding]: &[View; 2], upper: &View, work: &mut Work) -> Option<[View; 2]> {
+    check_inside("refine", split, lower.numel()).ok()?;
+    Some([merge_within(lower, split, work).ok()?, merge_within(embedding, upper, work).ok()?])
+}
+
+/// The middle view with its axes in [`Blocks`], in `whole` ones where that is possible; and the view that tells for every
+/// index which position of that shape it has. `None` if no axis is split, or if one of them fits no split and no masked
+/// digit makes up for that.
+fn in_blocks(level: &Level, middle: &View, whole: bool, work: &mut Work) -> Option<[View; 2]> {
+    let corner = IndexBox::of(middle).origin;
+    let (mut shape, mut strides, mut ranges) = (Dims::new(), Dims::new(), Ranges::new());
+    let (mut extended, mut read) = (Dims::new(), Ranges::new());
+    let (mut offset, mut starts) = (i128::from(middle.offset()), Dims::new());
+    for (l, (&size, &stride)) in middle.shape().iter().zip(middle.strides()).enumerate() {
+        let range = middle.range(l);
+        let axis = match Blocks::extended(level, corner, stride, range) {
+            Some(blocks) if whole => blocks,
+            extended => match (split(level, corner, stride, range.1 - range.0, work).ok()?, extended) {
+                (Some(runs), _) => Blocks::masked(runs, size, range),
+                (None, Some(blocks)) => blocks,
+                (None, None) if level.masked => Blocks::masked(Runs::from_slice(&[range.1 - range.0]), size, range),
+                (None, None) => return None,
+            },
+        };
+        let mut inner = axis.sizes.iter().try_fold(1i64, |size, &part| size.checked_mul(part))?;
+        extended.push(inner);
+        for (k, &part) in axis.sizes.iter().enumerate().rev() {
+            inner /= part;
+            shape.push(part);
+            strides.push(stride * inner);
+            ranges.push(if k + 1 == axis.sizes.len() { axis.range } else { (0, part) });
+        }
+        offset -= i128::from(stride) * i128::from(axis.start);
+        starts.push(axis.start);
+        read.push(axis.read);
+    }
+    if shape.len() == middle.rank() || shape.len() > MAX_RANK || checked_numel("refine", &extended).is_err() {
+        return None;
+    }
+    let split = View::canonical("refine", shape, strides, offset, Some(ranges)).ok()?;
+    let weights = row_major(&extended);
+    let start = weights.iter().zip(&starts).map(|(&weight, &start)| i128::from(weight) * i128::from(start)).sum();
+    let embedding = View::canonical("refine", Dims::from_slice(middle.shape()), weights, start, Some(read)).ok()?;
+    Some([split, embedding])
+}
+
 /// An axis of the middle view as blocks, and blocks of blocks.
-#[derive(PartialEq)]
 struct Blocks {
-    /// The sizes, innermost first, and the valid range of each. Their product is `size`.
-    sizes: SmallVec<[(i64, (i64, i64)); 8]>,
-    /// How many indices the axis has with those that were added to it on both sides.
-    size: i64,
-    /// Which of them was index 0.
+    /// The sizes, innermost first. Their product is the size of the axis with what was added to it on both sides.
+    sizes: Runs,
+    /// The valid range of the outermost. The others are valid as a whole.
+    range: (i64, i64),
+    /// Which index on the axis was index 0.
     start: i64,
     /// The old indices that the upper view may read.
     read: (i64, i64),
 }
 
-/// All axes of the middle view as blocks, as `whole` ones where that is possible; `None` if none is split, or if one of
-/// them fits no split and no masked digit makes up for that.
-fn blocks(level: &Level, middle: &View, whole: bool, work: &mut Work) -> Option<SmallVec<[Blocks; 4]>> {
-    let corner = IndexBox::of(middle).origin;
-    let mut axes: SmallVec<[Blocks; 4]> = SmallVec::new();
-    for (l, (&size, &stride)) in middle.shape().iter().zip(middle.strides()).enumerate() {
-        let range = middle.range(l);
-        let extended = Blocks::extended(level, corner, stride, range);
-        axes.push(match extended {
-            Some(blocks) if whole => blocks,
-            extended => match (split(level, corner, stride, range.1 - range.0, work).ok()?, extended) {
-                (Some(runs), _) => Blocks::masked(runs, size, range)?,
-                (None, Some(blocks)) => blocks,
-                (None, None) if level.masked => Blocks::masked(Runs::from_slice(&[range.1 - range.0]), size, range)?,
-                (None, None) => return None,
-            },
-        });
-    }
-    axes.iter().any(|blocks| blocks.sizes.len() > 1).then_some(axes)
-}
-
 impl Blocks {
     /// An axis whose valid range has these runs. What is masked on both sides of it becomes whole blocks, masked like it.
-    fn masked(mut runs: Runs, size: i64, (begin, end): (i64, i64)) -> Option<Blocks> {
-        let outermost = runs.pop().unwrap_or(1);
+    fn masked(mut sizes: Runs, size: i64, (begin, end): (i64, i64)) -> Blocks {
+        let outermost = sizes.pop().unwrap_or(1);
         let block = (end - begin) / outermost;
         let [before, after] = [begin, size - end].map(|masked| masked / block + i64::from(masked % block > 0));
-        let count = before + outermost + after;
-        let mut sizes: SmallVec<[_; 8]> = runs.into_iter().map(|run| (run, (0, run))).collect();
-        sizes.push((count, (before, before + outermost)));
-        Some(Blocks { sizes, size: count.checked_mul(block)?, start: before * block - begin, read: (0, size) })
+        sizes.push(before + outermost + after);
+        Blocks { sizes, range: (before, before + outermost), start: before * block - begin, read: (0, size) }
     }
 
     /// An axis that crosses blocks of the digits of which it has whole steps, extended to whole blocks. The upper view
     /// leaves out what was added, and what was masked as well.
     fn extended(level: &Level, corner: i64, stride: i64, (begin, end): (i64, i64)) -> Option<Blocks> {
         let (step, valid) = (stride.abs(), end - begin);
-        // How many steps are a block, and how many of them the axis begins after its start; where it leaves this one.
-        let blocks = level.digits.iter().skip(1).filter_map(|digit| {
+        let (mut sizes, mut inner, mut start) = (Runs::new(), 1, 0);
+        for digit in level.digits.iter().skip(1) {
+            // How many steps are a block, and how many of them the axis begins after its start; where it leaves this one.
             let rest = corner % digit.weight;
             let before = if stride < 0 { digit.weight - 1 - rest } else { rest }.checked_div(step)?;
             let block = digit.weight / step;
-            (digit.weight % step == 0 && block > 1 && before + valid > block).then_some((before, block))
-        });
-        let (mut sizes, mut inner, mut start) = (SmallVec::new(), 1, 0);
-        for (before, block) in blocks {
-            sizes.push((block / inner, (0, block / inner)));
-            (start, inner) = (before, block);
+            if digit.weight % step == 0 && block > 1 && before + valid > block {
+                sizes.push(block / inner);
+                (start, inner) = (before, block);
+            }
         }
         let count = (start + valid - 1) / inner + 1;
-        sizes.push((count, (0, count)));
-        (inner > 1).then_some(Blocks {
-            sizes,
-            size: count.checked_mul(inner)?,
-            start: start - begin,
-            read: (begin, end),
-        })
+        sizes.push(count);
+        (inner > 1).then_some(Blocks { sizes, range: (0, count), start: start - begin, read: (begin, end) })
     }
-}
-
-/// The two views, if the middle one merges downwards when its axes are these blocks, and the upper one reads them so.
-fn refined(lower: &View, middle: &View, upper: &View, blocks: &[Blocks], work: &mut Work) -> Option<[View; 2]> {
-    let (mut shape, mut strides, mut ranges) = (Dims::new(), Dims::new(), Ranges::new());
-    let mut offset = i128::from(middle.offset());
-    for (axis, &stride) in blocks.iter().zip(middle.strides()) {
-        offset -= i128::from(stride) * i128::from(axis.start);
-        let mut inner = axis.size;
-        for &(size, range) in axis.sizes.iter().rev() {
-            inner /= size;
-            shape.push(size);
-            strides.push(stride * inner);
-            ranges.push(range);
-        }
-    }
-    let extended: Dims = blocks.iter().map(|axis| axis.size).collect();
-    if shape.len() > MAX_RANK || checked_numel("refine", &extended).is_err() {
-        return None;
-    }
-    let split = View::canonical("refine", shape, strides, offset, Some(ranges)).ok()?;
-    check_inside("refine", &split, lower.numel()).ok()?;
-    let merged = merge_within(lower, &split, work).ok()?;
-    // The upper view's positions, written in the extended shape.
-    let weights = row_major(&extended);
-    let start = weights.iter().zip(blocks).map(|(&weight, axis)| i128::from(weight) * i128::from(axis.start)).sum();
-    let read = blocks.iter().map(|axis| axis.read).collect();
-    let embedding = View::canonical("refine", Dims::from_slice(middle.shape()), weights, start, Some(read)).ok()?;
-    let upper = merge_within(&embedding, upper, work).ok()?;
-    Some([merged, upper])
 }
 
 #[cfg(test)]

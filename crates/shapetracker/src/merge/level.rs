@@ -54,6 +54,26 @@ impl Level {
     /// The digits of a view that has something valid.
     #[inline]
     pub(crate) fn of(view: &View) -> Level {
+        Level::joined(view, true)
+    }
+
+    /// The digits as they are the cheapest to compute: one with a single valid value is not joined to what is inside of it,
+    /// and its stride, which is of no consequence, is such that the digit above goes on where it ends.
+    pub(crate) fn apart(view: &View) -> Level {
+        let mut level = Level::joined(view, false);
+        for j in (1..level.digits.len()).rev() {
+            let above = level.digits[j].stride;
+            let digit = &mut level.digits[j - 1];
+            if digit.end - digit.begin == 1 && above % digit.size == 0 {
+                digit.stride = above / digit.size; // It was 0, as the view is canonical.
+                level.offset -= i128::from(digit.stride) * i128::from(digit.begin);
+            }
+        }
+        level
+    }
+
+    /// The digits, those of a single valid value joined to the digit inside of them or not.
+    fn joined(view: &View, singles: bool) -> Level {
         let mask = view.mask();
         let mut level = Level { digits: SmallVec::new(), offset: view.offset().into(), masked: false };
         let mut inner = Digit::ZERO;
@@ -66,7 +86,7 @@ impl Level {
                 inner.begin = begin * inner.size;
                 inner.end = end * inner.size;
                 inner.size *= size;
-            } else if end - begin == 1 {
+            } else if singles && end - begin == 1 {
                 // With one valid value (and so stride 0, in a canonical view) the axis only says in which copy of the
                 // inner one the valid range lies. Values count from the first copy, so that the offset goes back by
                 // as much as the range goes up.

@@ -10,38 +10,35 @@ use super::overflow::{Address, uneven_steps};
 pub(crate) type Runs = SmallVec<[i64; 8]>;
 
 /// Splits an axis of `size` indices that are `stride` positions apart, the first at position `origin`, at its longest
-/// affine runs; `None` where a run does not divide what is left of the axis, so that no split fits.
+/// affine runs; `None` where no split of the axis has affine addresses.
 ///
-/// All positions lie inside the earlier view. An axis of one run is not split at all, and an axis of one index is no run.
+/// All positions lie inside the earlier view. An axis of one run stays as it is, and an axis of one index has no run.
 ///
 /// # Theorem
 /// Let `g(x)` be the address at position `origin + stride * x` less that at `origin`, and nothing masked. Some split of
-/// the axis has affine addresses exactly if the one of these runs has: with `r` the least `x` for which `g(x)` is not
-/// `x * g(1)`, take an innermost axis of size `r`, and go on with `x -> g(r * x)`.
+/// the axis has affine addresses exactly if this one has: with `r` the least `x` for which `g(x)` is not `x * g(1)`, take
+/// an innermost axis of size `r`, and go on with `x -> g(r * x)`; `r` must divide the size.
 ///
-/// *Proof.* A split with affine addresses is a list of sizes `s[1], s[2], ..`, innermost first, and of address strides
-/// `d[1], d[2], ..`. Join its neighbours as long as some `d[k + 1]` is `s[k] * d[k]`; the addresses stay as they are. If
-/// an axis is left outside of the innermost one, `g` leaves the line `x * d[1]` for the first time where the innermost
-/// axis comes to its end, at `s[1]`: there it is `d[2]`. So `s[1]` is `r`, and the axes further out are a split of
-/// `g(r * x)`. If none is left, the whole axis is one run.
+/// *Proof.* A split with affine addresses is a list of sizes `s[1], s[2], ..`, innermost first and each at least 2, and of
+/// address strides `d[1], d[2], ..`. Join neighbours as long as some `d[k + 1]` is `s[k] * d[k]`; the addresses stay as
+/// they are. If a single axis is left, the whole axis is one run. Otherwise `g` is `x * d[1]` up to the end of the
+/// innermost axis, and at `s[1]` it is `d[2]`, which is something else. So `s[1]` is `r`, and the other axes are a split
+/// of `g(r * x)`.
 ///
 /// **Corollary.** For a pair of views without masks let each axis of the later view be split in this way, from any one
 /// corner. If any split of its axes makes the pair a single view, this one does: the addresses of a single view are a
-/// sum of one function for each axis of the later view, and each is up to a constant the `g` of its axis. Whether they
-/// are such a sum, and affine along each run, is what [`merge`](crate::merge()) decides for the split view.
+/// sum of one function for each axis of the later view, and up to a constant each is the `g` of its axis. Whether they
+/// are such a sum is what [`merge`](crate::merge()) decides for the split view.
 ///
 /// # Masks
-/// Where digits are masked the same is done to the digits themselves, so that a run ends wherever a carry next to a masked
-/// digit is unlike that of the first step, whatever the address does. This is only a proposal then: masked addresses do
-/// not matter, so that other splits may be a single view where this one is not.
+/// Over a masked view the same is done to the masked digits as to the address: a run also ends where a carry into or out
+/// of a masked digit is unlike that of the first step. This is a proposal then and no theorem: addresses that are masked
+/// do not matter, so that other splits may be a single view where this one is not.
 ///
 /// # Cost
-/// At most 62 runs of some nanoseconds for each digit; where several carries that fall together cancel, the length of a
-/// run takes at most 63 decisions whether the axis is affine so far, for all of which `work` is the limit.
-///
-/// # Source
-/// Layouts as functions of one number have one coalesced form: Carlisle, Shah et al., Categorical foundations for CuTe
-/// layouts.
+/// Each run has at least 2 indices, so that there are at most 62; one takes a few nanoseconds for each digit. Where
+/// carries that fall together cancel, it takes at most 63 decisions whether the axis is affine up to some index, and
+/// `work` is the limit of these.
 pub(crate) fn split(
     level: &Level,
     origin: i64,
@@ -61,7 +58,7 @@ pub(crate) fn split(
         left /= run;
         stride = stride.wrapping_mul(run); // It wraps only if nothing is left to use it.
     }
-    // One run is affine as it was found. Of several each is, but for the first index of the others alone.
+    // A single run is affine as it was found. Of several each is so where the indices of the others are 0, and only there.
     let affine = runs.len() < 2
         || if level.masked {
             boundaries(level).all(|(weight, _)| space.quotient(weight, |_, _| {}).is_some())
@@ -112,7 +109,7 @@ fn affine_run(level: &Level, origin: i64, stride: i64, size: i64, work: &mut Wor
         let space = IndexBox { axes: smallvec![axis], origin };
         match uneven_steps(level, &space, &mut Address::default(), work)? {
             None => affine = asked,
-            // Of the two steps the first is the first of the axis. The other one, which ends a run, is past it.
+            // Two steps that differ: the first one of the axis, and one that the run does not get past.
             Some(uneven) => longest = uneven.at[1][0] + 1,
         }
         asked = affine + (longest - affine + 1) / 2;
