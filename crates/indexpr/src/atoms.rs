@@ -3,8 +3,6 @@
 //! A form is a sum of integer multiples of *atoms*: variables, floors, and whatever is not linear. The table is hash-consed,
 //! so that equal atoms are one number and equal sums are equal data.
 
-use smallvec::SmallVec;
-
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, Map};
 use crate::int::{div_ceil, div_floor};
@@ -16,7 +14,7 @@ pub(crate) struct Atoms {
     known: Map<Kind, Atom>,
     /// The quotients of each numerator: two divisions of one numerator by divisors of which one divides the other are
     /// related ([`Context::learn`](crate::context::Context::learn)).
-    quotients: Map<Form, SmallVec<[Atom; 2]>>,
+    quotients: Map<Form, Vec<Atom>>,
 }
 
 /// What an atom is.

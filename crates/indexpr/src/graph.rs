@@ -528,7 +528,7 @@ impl Graph {
 
     /// The expression that is this node: the one place where nodes are made. The facts must be those of the node, which
     /// determines them.
-    fn insert(&mut self, node: Node, facts: Facts) -> Expr {
+    pub(crate) fn insert(&mut self, node: Node, facts: Facts) -> Expr {
         let sort = node.sort(self);
         *self.known.entry(node).or_insert_with(|| {
             self.nodes.push((node, sort, facts));

@@ -166,14 +166,10 @@ impl Graph {
     /// decides how sums are written and what is tried first: it is that of the structure ([`Graph::postorder`]), but for
     /// the variables, which come first and in their own order, as they are to be in sums.
     fn reading_order(&self, root: Expr) -> Vec<Expr> {
-        let order = self.postorder(&[root]);
-        let mut used = vec![None; self.variables().len()];
-        for &expr in &order {
-            if let Node::Variable(place) = self.node(expr) {
-                used[place] = Some(expr);
-            }
-        }
-        used.into_iter().flatten().chain(order).collect()
+        let mut roots = self.parts(&[root]);
+        roots.retain(|part| matches!(self.node(*part), Node::Variable(_)));
+        roots.push(root);
+        self.postorder(&roots)
     }
 
     /// Expressions, given as what they are made of in reading order, emitted again in the style of the reader; `None` where
