@@ -224,27 +224,28 @@ impl Context {
     /// remainders. A decomposition cannot say that: it takes whole multiples only.
     pub(crate) fn bounds_of_difference(&self, form: &Form) -> Option<Span> {
         let (low, high) = self.bounds(form)?;
-        let (least, most) = self.bounds_by_elimination(form, Atom::MAX)?;
+        let (least, most) = self.bounds_by_elimination(form, 8)?;
         Some((low.max(least), high.min(most)))
     }
 
-    /// The bounds of a form by those of its atoms, and with quotients before an atom eliminated. One that leaves `i64` when
-    /// it is eliminated stays.
-    fn bounds_by_elimination(&self, form: &Form, below: Atom) -> Option<Span> {
+    /// The bounds of a form by those of its atoms, narrowed by eliminating up to so many quotients (a work limit). One that
+    /// leaves `i64` when it is eliminated stays.
+    fn bounds_by_elimination(&self, form: &Form, most: u32) -> Option<Span> {
         let (low, high) = self.bounds_of_atoms(form)?;
         let narrower = || {
+            let left = most.checked_sub(1)?;
             let (atom, coefficient, (known, values)) = form.terms.iter().rev().find_map(|(atom, coefficient)| {
                 let moves_with = |(known, _): &&(Form, Span)| {
                     known.terms.iter().any(|(other, _)| other != atom && form.coefficient(*other) != 0)
                 };
-                let known = self.digits_of(*atom).iter().find(moves_with).filter(|_| *atom < below)?;
+                let known = self.digits_of(*atom).iter().find(moves_with)?;
                 Some((*atom, *coefficient, known))
             })?;
             let unit = known.coefficient(atom);
             let common = gcd(coefficient.into(), unit.into()) as i64;
             let (by, factor) = (unit.abs() / common, coefficient / common * -unit.signum());
             let without = form.times(by)?.plus(factor, known)?;
-            let (low, high) = add(self.bounds_by_elimination(&without, atom)?, -factor, *values)?;
+            let (low, high) = add(self.bounds_by_elimination(&without, left)?, -factor, *values)?;
             Some((div_ceil(low, by.into()), div_floor(high, by.into())))
         };
         Some(narrower().map_or((low, high), |(least, most)| (low.max(least), high.min(most))))

@@ -19,7 +19,8 @@ use crate::quasi::QuasiAffine;
 
 impl Graph {
     /// An expression with the same value for all values of the variables, and no dearer: no figure of its [`Cost`]
-    /// is larger. Simplifying twice changes nothing more.
+    /// is larger. Simplifying twice changes nothing more, and expressions that differ only in the order of the operands of
+    /// commutative operations become the same one (but where hashes of 64 bits collide).
     ///
     /// Every sum becomes a linear form; a quotient is taken apart where the ranges of the variables prove that it is
     /// affine, and conditions are decided where they prove that. What the new expression is made of is added to the
