@@ -3,8 +3,6 @@
 //! A form is a sum of integer multiples of *atoms*: variables, floors, and whatever is not linear. The table is hash-consed,
 //! so that equal atoms are one number and equal sums are equal data.
 
-use smallvec::SmallVec;
-
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, hash_of};
 use crate::int::{div_ceil, div_floor};
@@ -17,7 +15,7 @@ pub(crate) struct Atoms {
     known: Places,
     /// The quotients of each numerator: two divisions of one numerator by divisors of which one divides the other are
     /// related ([`Context::learn`](crate::context::Context::learn)).
-    quotients: Vec<SmallVec<[Atom; 2]>>,
+    quotients: Vec<Vec<Atom>>,
     /// The places among them by numerators.
     numerators: Places,
 }
@@ -101,7 +99,7 @@ impl Atoms {
         match numerator {
             Some(Some(place)) => self.quotients[place].push(atom),
             Some(None) => {
-                self.quotients.push(SmallVec::from_slice(&[atom]));
+                self.quotients.push(vec![atom]);
                 let mut numerators = std::mem::take(&mut self.numerators);
                 numerators.push(|place| {
                     let first = self.quotients[place].first();

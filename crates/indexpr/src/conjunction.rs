@@ -224,3 +224,64 @@ fn shifted(
     let form = whole.plus(-divisor, &Form::atom(atom))?;
     Some(Condition { form, low: (first > 0).then_some(first), high: (last + 1 < by).then_some(last) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::Style;
+    use crate::tests::Rng;
+
+    /// Every condition that is put on a longer sum says the same as before, at every index.
+    #[test]
+    fn a_widened_condition_holds_where_it_did() {
+        let mut rng = Rng(0x1d);
+        let mut widened_ones = 0;
+        for _ in 0..20_000 {
+            let (mut algebra, mut context) = (Algebra::new(Style::FIRST), Context::default());
+            let mut number = |below: i64, from: i64| rng.below(below as u64) as i64 + from;
+            let ranges: [(i64, i64); 4] = std::array::from_fn(|_| {
+                let begin = number(7, -4);
+                (begin, begin + number(5, 1))
+            });
+            let atoms = [0, 1, 2, 3].map(|place| {
+                let (low, high) = ranges[place];
+                algebra.atom(Kind::Variable(place, low, high), &mut context).expect("it is small")
+            });
+            let form = |coefficients: [i64; 4]| {
+                atoms
+                    .iter()
+                    .zip(coefficients)
+                    .fold(Form::default(), |form, (atom, by)| form.plus(by, &Form::atom(*atom)).expect("it is small"))
+            };
+            let (a, b, factor) = (number(7, -3), number(7, -3), number(61, -30));
+            let (c, d) = (number(13, -6), number(13, -6));
+            let (low, high) = (number(21, -10), number(21, -10));
+            let (low, high) = match number(3, 0) {
+                0 => (Some(low.into()), None),
+                1 => (None, Some(high.into())),
+                _ => (Some(low.min(high).into()), Some(low.max(high).into())),
+            };
+            let condition = Condition { form: form([a, b, 0, 0]), low, high };
+            let index = form([a * factor, b * factor, c, d]);
+            let Some(wider) = widened(&algebra, &condition, &index) else { continue };
+            widened_ones += 1;
+            let holds = |condition: &Condition, at: [i64; 4]| {
+                let of = |(atom, by): &(Atom, i64)| i128::from(by * at[atoms.iter().position(|a| a == atom).unwrap()]);
+                let value = condition.form.terms.iter().map(of).sum::<i128>() + i128::from(condition.form.constant);
+                condition.low.is_none_or(|low| low <= value) && condition.high.is_none_or(|high| value <= high)
+            };
+            let along = |place: usize| ranges[place].0..=ranges[place].1;
+            for w in along(0) {
+                for x in along(1) {
+                    for y in along(2) {
+                        for z in along(3) {
+                            let at = [w, x, y, z];
+                            assert_eq!(holds(&condition, at), holds(&wider, at), "{condition:?} {wider:?} {at:?}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(widened_ones > 2000, "{widened_ones}");
+    }
+}

@@ -225,35 +225,32 @@ impl Context {
     /// the atoms move together, and the intervals of each by itself say little; six times the form is `5 * x` up to
     /// remainders. A decomposition cannot say that: it takes whole multiples only.
     pub(crate) fn bounds_of_difference(&self, form: &Form) -> Option<Span> {
-        let mut span = self.bounds(form)?;
-        self.without_quotients(form, &mut span);
-        Some(span)
+        let (low, high) = self.bounds(form)?;
+        let (least, most) = self.bounds_by_elimination(form, 8)?;
+        Some((low.max(least), high.min(most)))
     }
 
-    /// Narrows the bounds of a form by what is left of it without quotients; `None` where a number leaves `i64` on the way,
-    /// which ends it early.
-    fn without_quotients(&self, form: &Form, span: &mut Span) -> Option<()> {
-        // The form times the scale is `left` plus something in `taken`.
-        let (mut left, mut scale, mut taken): (Form, i128, Span) = (form.clone(), 1, (0, 0));
-        let mut below = Atom::MAX;
-        while let Some(&(atom, coefficient)) = left.terms.iter().rev().find(|(atom, _)| *atom < below) {
-            below = atom;
-            let moves_with = |(known, _): &&(Form, Span)| {
-                known.terms.iter().any(|(other, _)| *other != atom && left.coefficient(*other) != 0)
-            };
-            let Some((known, values)) = self.digits_of(atom).iter().find(moves_with) else { continue };
+    /// The bounds of a form by those of its atoms, narrowed by eliminating up to so many quotients (a work limit). One that
+    /// leaves `i64` when it is eliminated stays.
+    fn bounds_by_elimination(&self, form: &Form, most: u32) -> Option<Span> {
+        let (low, high) = self.bounds_of_atoms(form)?;
+        let narrower = || {
+            let left = most.checked_sub(1)?;
+            let (atom, coefficient, (known, values)) = form.terms.iter().rev().find_map(|(atom, coefficient)| {
+                let moves_with = |(known, _): &&(Form, Span)| {
+                    known.terms.iter().any(|(other, _)| other != atom && form.coefficient(*other) != 0)
+                };
+                let known = self.digits_of(*atom).iter().find(moves_with)?;
+                Some((*atom, *coefficient, known))
+            })?;
             let unit = known.coefficient(atom);
             let common = gcd(coefficient.into(), unit.into()) as i64;
-            let (by, factor) = ((unit / common).checked_abs()?, coefficient / common * -unit.signum());
-            left = left.times(by)?.plus(factor, known)?;
-            scale = scale.checked_mul(by.into())?;
-            let wide = i128::from(by);
-            taken = add((taken.0.checked_mul(wide)?, taken.1.checked_mul(wide)?), factor.checked_neg()?, *values)?;
-            let (low, high) = self.bounds_of_atoms(&left)?;
-            let (low, high) = (div_ceil(low + taken.0, scale), div_floor(high + taken.1, scale));
-            *span = (span.0.max(low), span.1.min(high));
-        }
-        Some(())
+            let (by, factor) = (unit.abs() / common, coefficient / common * -unit.signum());
+            let without = form.times(by)?.plus(factor, known)?;
+            let (low, high) = add(self.bounds_by_elimination(&without, left)?, -factor, *values)?;
+            Some((div_ceil(low, by.into()), div_floor(high, by.into())))
+        };
+        Some(narrower().map_or((low, high), |(least, most)| (low.max(least), high.min(most))))
     }
 
     /// The remainders and digits of a quotient. They are ordered by quotient, so that each is found by bisection.
@@ -493,15 +490,16 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
     // way.
     let reach = |(low, high): Span| i64::try_from(high - low).unwrap_or(i64::MAX);
     let axes = pieces.iter().map(|piece| (piece.coefficient, reach(piece.values)));
-    let mut carried: SmallVec<[(usize, i64); 8]> = SmallVec::new();
-    if !is_affine(first.rem_euclid(by) as i64, divisor, axes, |at, by| carried.push((at, by))) {
+    // The places of pieces, and by how much the quotient moves with each.
+    let mut carried = Terms::new();
+    if !is_affine(first.rem_euclid(by) as i64, divisor, axes, |at, by| carried.push((at as u32, by))) {
         return None;
     }
     let mut quotient = Form::default();
     // The sum of c_k * least_k.
     let mut at_first = 0i128;
     for (at, carries) in carried.into_iter().filter(|(_, carries)| *carries != 0) {
-        let piece = &pieces[at];
+        let piece = &pieces[at as usize];
         at_first = at_first.checked_add(i128::from(carries).checked_mul(piece.values.0)?)?;
         quotient = match piece.part {
             Part::Atom(atom) => quotient.plus(carries, &Form::atom(atom))?,

@@ -8,7 +8,7 @@ use crate::conjunction::{minimize, widened};
 use crate::context::{Context, Truth};
 use crate::emit::{Root, emit};
 use crate::form::{Atom, Form};
-use crate::graph::{Binary, Expr, Graph, Variable};
+use crate::graph::{Binary, Graph, Variable};
 use crate::index::IndexExpr;
 use crate::quasi::{self, Linear, QuasiAffine, Term};
 
@@ -257,33 +257,27 @@ impl Domain {
         let conditions = std::mem::take(&mut self.conditions);
         let conditions = minimize(&mut self.algebra, &mut self.context, conditions, index.as_ref());
         let Some((index, mut conditions)) = index.zip(conditions) else {
-            let mut graph = Graph::new();
-            declare(&mut graph, variables)?;
-            let (index, valid) = (graph.int(0), graph.bool(false));
-            let code = IndexExpr { graph, index, valid, extents: extents.into() };
+            let never = self.algebra.condition(Kind::Bool(false), &mut self.context);
+            let code = self.write(Form::default(), never, variables, extents)?;
             return Some(Built { algebra: self.algebra, guarded: None, code });
         };
-        let (mut code, tests) = self.write(&index, &conditions, variables, extents)?;
+        let (tests, all) = self.conjunction(&conditions);
+        let mut code = self.write(index.clone(), all, variables, extents)?;
         // The forms that are kept are the shortest, of which most can be seen; what is written is the cheapest.
         for at in 0..conditions.len() {
             let Some(wider) = widened(&self.algebra, &conditions[at], &index) else { continue };
             let shorter = std::mem::replace(&mut conditions[at], wider);
-            match self.write(&index, &conditions, variables, extents) {
-                Some((cheaper, _)) if cheaper.rank() < code.rank() => code = cheaper,
+            let (_, all) = self.conjunction(&conditions);
+            match self.write(index.clone(), all, variables, extents) {
+                Some(cheaper) if cheaper.rank() < code.rank() => code = cheaper,
                 _ => conditions[at] = shorter,
             }
         }
         Some(Built { algebra: self.algebra, guarded: Some((index, tests)), code })
     }
 
-    /// An index and conditions as expressions, and the tests among the atoms that the conditions are.
-    fn write(
-        &mut self,
-        index: &Form,
-        conditions: &[Condition],
-        variables: &[Variable],
-        extents: &[i64],
-    ) -> Option<(IndexExpr, Vec<Atom>)> {
+    /// Conditions as atoms, and the atom that says that all of them hold.
+    fn conjunction(&mut self, conditions: &[Condition]) -> (Vec<Atom>, Atom) {
         let (mut tests, mut all) = (Vec::with_capacity(conditions.len()), None);
         for condition in conditions {
             let test = self.algebra.condition(Kind::Test(condition.clone()), &mut self.context);
@@ -294,17 +288,17 @@ impl Domain {
             });
         }
         let all = all.unwrap_or_else(|| self.algebra.condition(Kind::Bool(true), &mut self.context));
-        let mut graph = Graph::new();
-        let known = declare(&mut graph, variables)?;
-        let roots = vec![Root::Number(index.clone()), Root::Condition(all)];
-        let nodes = emit(&self.algebra, roots, &mut graph, &known).ok()?;
-        Some((IndexExpr { index: nodes[0], valid: nodes[1], graph, extents: extents.into() }, tests))
+        (tests, all)
     }
-}
 
-/// The variables as expressions of a new graph.
-fn declare(graph: &mut Graph, variables: &[Variable]) -> Option<Vec<Expr>> {
-    variables.iter().map(|variable| graph.variable(&variable.name, variable.range.clone()).ok()).collect()
+    /// An index and the condition that guards it, as expressions.
+    fn write(&self, index: Form, valid: Atom, variables: &[Variable], extents: &[i64]) -> Option<IndexExpr> {
+        let mut graph = Graph::new();
+        let known = variables.iter().map(|variable| graph.variable(&variable.name, variable.range.clone()).ok());
+        let known = known.collect::<Option<Vec<_>>>()?;
+        let nodes = emit(&self.algebra, vec![Root::Number(index), Root::Condition(valid)], &mut graph, &known).ok()?;
+        Some(IndexExpr { index: nodes[0], valid: nodes[1], graph, extents: extents.into() })
+    }
 }
 
 impl Built {

@@ -35,7 +35,7 @@ pub(crate) fn emit(
     roots: Vec<Root>,
     graph: &mut Graph,
     variables: &[Expr],
-) -> Result<SmallVec<[Expr; 2]>, Error> {
+) -> Result<Vec<Expr>, Error> {
     let conditions: Vec<Atom> = roots.iter().filter_map(Root::as_condition).collect();
     let numbers = roots.iter().filter_map(|root| match root {
         Root::Number(form) => Some(Sum::of(form)),
@@ -240,6 +240,7 @@ impl<'a> Emitter<'a> {
     /// factor.
     fn candidates(&self) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
+        let mut classes: Vec<((i64, i64), Terms)> = Vec::new();
         for (atom, plan) in (0..).zip(&self.plans) {
             if let (Some(Plan { sums, remainder: false }), Some((_, divisor))) = (plan, self.algebra.as_quotient(atom))
             {
@@ -274,7 +275,6 @@ impl<'a> Emitter<'a> {
             // The terms that two sums share, in classes of one ratio of coefficients: each class is a common sum up to
             // a factor.
             for other in &self.sums[place + 1..] {
-                let mut classes: SmallVec<[((i64, i64), Terms); 4]> = SmallVec::new();
                 let ratio = |a: i64, b: i64| {
                     let common = gcd(a.into(), b.into()) as i64 * b.signum();
                     (a / common, b / common)
@@ -287,7 +287,7 @@ impl<'a> Emitter<'a> {
                         None => classes.push((ratio, SmallVec::from_slice(&[(symbol, coefficient)]))),
                     }
                 }
-                for (class, terms) in classes {
+                for (class, terms) in classes.drain(..) {
                     // The constants belong to the class if they have its ratio. One that is free to choose can be given
                     // that ratio, if the result is an integer.
                     let constants = match (sum.shiftable, other.shiftable) {

@@ -566,7 +566,7 @@ impl Graph {
 
     /// The expression that is this node: the one place where nodes are made. The facts must be those of the node, which
     /// determines them.
-    fn insert(&mut self, node: Node, facts: Facts) -> Expr {
+    pub(crate) fn insert(&mut self, node: Node, facts: Facts) -> Expr {
         if let Some(known) = self.find(node) {
             return known;
         }

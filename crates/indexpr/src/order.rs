@@ -6,7 +6,7 @@
 
 use std::hash::Hasher;
 
-use crate::graph::{Binary, Expr, Graph, Map, Node, WordHasher};
+use crate::graph::{Binary, Expr, Graph, Node, WordHasher};
 
 /// What decides the order of operands.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ struct Key {
 
 impl Graph {
     /// The distinct expressions that some are made of, themselves included: each after its operands, which are visited
-    /// from left to right. Cost: linear in their number.
+    /// from left to right. Cost: linear in the number of expressions of the graph.
     pub(crate) fn postorder(&self, roots: &[Expr]) -> Vec<Expr> {
         #[derive(Clone, Copy, PartialEq)]
         enum State {
@@ -60,34 +60,35 @@ impl Graph {
     ///
     /// Cost: linear in the number of expressions of the graph.
     pub(crate) fn canonical<const N: usize>(&mut self, roots: [Expr; N]) -> [Expr; N] {
-        let mut keys = vec![Key::default(); self.len()];
-        // What each expression became, where that is another one.
-        let mut made: Map<Expr, Expr> = Map::default();
+        // What expressions became, where that is another one, and the keys of what they became.
+        let mut made: Vec<(Option<Expr>, Key)> = vec![Default::default(); self.len()];
         for expr in self.parts(&roots) {
+            let became = |operand: &mut Expr| *operand = made[operand.place()].0.unwrap_or(*operand);
             let mut node = self.node(expr);
-            let became = |operand: Expr| made.get(&operand).copied().unwrap_or(operand);
-            if let Node::Binary(op, a, b) = &mut node {
-                (*a, *b) = (became(*a), became(*b));
-                let order = |expr: Expr| (!self.continues(*op, expr), keys[expr.place()]);
-                if op.is_commutative() && order(*a) > order(*b) {
-                    std::mem::swap(a, b);
+            match &mut node {
+                Node::Int(_) | Node::Bool(_) | Node::Variable(_) => {}
+                Node::Within(a, ..) | Node::Not(a) => became(a),
+                Node::Select(a, b, c) => [a, b, c].into_iter().for_each(became),
+                Node::Binary(op, a, b) => {
+                    became(a);
+                    became(b);
+                    let order = |expr: Expr| (!self.continues(*op, expr), made[expr.place()].1);
+                    if op.is_commutative() && order(*a) > order(*b) {
+                        std::mem::swap(a, b);
+                    }
                 }
             }
-            let same = node == self.node(expr) && !node.operands().any(|operand| made.contains_key(&operand));
-            let new = match node {
-                _ if same => expr,
-                Node::Binary(op, a, b) => self.binary(op, a, b).unwrap_or(expr),
-                // The ranges of operands are those of what they were made from, so that nothing is refused.
-                node => self.remade(node, became).unwrap_or(expr),
-            };
-            if new != expr {
-                made.insert(expr, new);
+            let mut new = expr;
+            if node != self.node(expr) {
+                // It has the same values, so that what is known of the one holds for the other.
+                new = self.insert(node, self.facts(expr));
+                made[expr.place()].0 = Some(new);
             }
-            let key = self.key(&keys, new);
-            keys.resize(self.len(), Key::default());
-            keys[new.place()] = key;
+            let key = self.key(&made, new);
+            made.resize(self.len(), Default::default());
+            made[new.place()].1 = key;
         }
-        roots.map(|root| made.get(&root).copied().unwrap_or(root))
+        roots.map(|root| made[root.place()].0.unwrap_or(root))
     }
 
     /// Whether an expression is the chain to which an operation adds one more operand. It stands first, so that `a + b + c`
@@ -97,7 +98,7 @@ impl Graph {
     }
 
     /// The key of an expression whose operands have theirs.
-    fn key(&self, keys: &[Key], expr: Expr) -> Key {
+    fn key(&self, made: &[(Option<Expr>, Key)], expr: Expr) -> Key {
         let node = self.node(expr);
         let (kind, a, b) = match node {
             Node::Int(value) => (0, value, 0),
@@ -112,7 +113,7 @@ impl Graph {
         let mut hash = WordHasher::default();
         [kind.into(), a, b].into_iter().for_each(|word| hash.write_i64(word));
         for operand in node.operands() {
-            let below = keys[operand.place()];
+            let (_, below) = made[operand.place()];
             key.variable = key.variable.min(below.variable);
             key.height = key.height.max(below.height + 1);
             hash.write_u64(below.hash);

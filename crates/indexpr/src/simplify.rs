@@ -19,7 +19,8 @@ use crate::quasi::QuasiAffine;
 
 impl Graph {
     /// An expression with the same value for all values of the variables, and no dearer: no figure of its [`Cost`]
-    /// is larger. Simplifying twice changes nothing more.
+    /// is larger. Simplifying twice changes nothing more, and expressions that differ only in the order of the operands of
+    /// commutative operations become the same one (but where hashes of 64 bits collide).
     ///
     /// Every sum becomes a linear form; a quotient is taken apart where the ranges of the variables prove that it is
     /// affine, and conditions are decided where they prove that. What the new expression is made of is added to the
@@ -168,14 +169,10 @@ impl Graph {
     /// decides how sums are written and what is tried first: it is that of the structure ([`Graph::postorder`]), but for
     /// the variables, which come first and in their own order, as they are to be in sums.
     fn reading_order(&self, root: Expr) -> Vec<Expr> {
-        let order = self.postorder(&[root]);
-        let mut used = vec![None; self.variables().len()];
-        for &expr in &order {
-            if let Node::Variable(place) = self.node(expr) {
-                used[place] = Some(expr);
-            }
-        }
-        used.into_iter().flatten().chain(order).collect()
+        let mut roots = self.parts(&[root]);
+        roots.retain(|part| matches!(self.node(*part), Node::Variable(_)));
+        roots.push(root);
+        self.postorder(&roots)
     }
 
     /// Expressions, given as what they are made of in reading order, emitted again in the style of the reader; `None` where

@@ -536,7 +536,7 @@ fn simplified(graph: &mut Graph, roots: &[Expr]) -> Vec<String> {
     simple.into_iter().map(|root| graph.text(root, Syntax::Python).expect("it is short")).collect()
 }
 
-/// A million of each take an hour: `SHAPETRACKER_CASES=50`.
+/// A million cases take some minutes: `SHAPETRACKER_CASES=50`.
 #[test]
 fn simplified_expressions_stay_and_do_not_depend_on_the_order_of_operands() {
     check(

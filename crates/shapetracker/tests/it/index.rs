@@ -369,6 +369,27 @@ fn recorded_stacks_have_index_expressions_no_dearer_than_the_reference() {
     assert!(divmods <= 0.23, "divmods are {divmods:.3} of the reference's in total");
 }
 
+/// The mask is on a part of the address. Compared as a part, with a smaller bound, it shares three operations with the
+/// address; compared with all that lies below its axis, it shares nine. The reference needs 12 in all.
+#[test]
+fn found_by_an_audit_a_mask_shares_the_longest_sum_with_the_address() {
+    let raw = |shape: &[i64], strides: &[i64], mask: Option<&[(i64, i64)]>| RawView {
+        shape: shape.to_vec(),
+        strides: strides.to_vec(),
+        offset: 0,
+        mask: mask.map(<[_]>::to_vec),
+    };
+    let padded = raw(&[2, 8, 59, 50], &[22800, 2850, 50, 1], Some(&[(0, 2), (0, 8), (0, 57), (0, 50)]));
+    let stack = [padded, raw(&[4, 19, 16, 3, 3, 4], &[12, 150, 2950, 100, 2, 3], None)];
+    let st = ShapeTracker::from_views(stack.iter().map(RawView::view)).unwrap();
+    let code = st.index_expr().unwrap();
+    assert_eq!((code.cost().ops, code.cost().divmods), (12, 0), "{}", show(&code));
+    same_addresses(&code, &evaluate(&stack)).unwrap();
+    // What is read as data keeps the shorter form, of which more can be seen.
+    same_access(&st, &evaluate(&stack)).unwrap();
+    assert_eq!(st.access().unwrap().conditions()[0].form.to_string(), "i1*3 + i3*2");
+}
+
 /// The cost of every recorded line is what an independent reading of its printed text counts; where there is a
 /// Python, what Python's own reading counts.
 #[test]
