@@ -45,6 +45,7 @@ mod plan;
 mod run;
 mod show;
 mod threads;
+mod walk;
 #[cfg(test)]
 mod wrong_plans;
 
