@@ -49,8 +49,9 @@ enum Cut {
 /// From this number of pieces on none is cut any further.
 const MOST: usize = 64;
 
-/// The work of an operation on a tracker of two views.
+/// The work of an operation on a tracker of two views, and of one of several views for each pair of those under the last.
 const OPERATION: u64 = 12;
+const RUN: u64 = 40;
 
 /// The pieces of a tracker, whose elements are all those of a region; `None` when some work is too little to tell how
 /// they are read, or numbers leave `i64`.
@@ -117,7 +118,8 @@ impl Piece {
         let parts = if let Cut::Along(_, parts) = cut { parts.len() as u64 } else { 1 };
         // Keeping a stack short takes a decision for each run of its views that end with the last one.
         let under = self.tracker.as_ref().map_or(0, |tracker| tracker.views().len() as u64 - 1);
-        (parts * OPERATION * under * under, parts * self.work)
+        let operation = if under == 1 { OPERATION } else { RUN * under * under };
+        (parts * operation, parts * self.work)
     }
 
     fn extents(&self) -> impl Iterator<Item = (usize, &Extent)> {

@@ -368,6 +368,11 @@ const STEPS: f64 = 400.0;
 const FLOOR: u64 = 50;
 const MOST: u64 = 8_000;
 
+/// The work that planning for a stack of views is worth.
+fn limit(tracker: &ShapeTracker) -> u64 {
+    (FLOOR + (walk::steps(tracker) / STEPS) as u64).min(MOST)
+}
+
 /// How a whole tensor is moved: by loops for each of the regions into which it is cut, or by walking over its elements
 /// where that is cheaper.
 pub(crate) fn planned(
@@ -378,7 +383,7 @@ pub(crate) fn planned(
     whole: Region,
 ) -> Result<Planned<(Region, Nest)>, Error> {
     let limited = tracker.views().len() > 1 && effort == Effort::OfOneRun;
-    let mut work = if limited { (FLOOR + (walk::steps(tracker) / STEPS) as u64).min(MOST) } else { u64::MAX };
+    let mut work = if limited { limit(tracker) } else { u64::MAX };
     let parts = nests(direction, tracker, width, whole, &mut work)?;
     let cost = |parts: &Vec<(Region, Nest)>| parts.iter().map(|(_, nest)| nest.cost()).sum::<f64>();
     if let Some(parts) = parts.filter(|parts| !limited || cost(parts) <= walk::cost(tracker)) {
@@ -464,5 +469,77 @@ impl fmt::Display for Plan {
             }
         }
         f.write_str(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nest::Nest;
+
+    /// A small tensor, permuted, padded and reshaped in turn.
+    fn deep(random: &mut impl FnMut(usize) -> usize) -> ShapeTracker {
+        let mut st = ShapeTracker::contiguous([2 + random(12) as i64, 2 + random(12) as i64]).unwrap();
+        for turn in 0..1 + random(10) {
+            let axes: Vec<i64> = (0..st.rank() as i64).rev().collect();
+            let moved = st.permute(&axes).unwrap();
+            let pads: Vec<_> = axes.iter().map(|_| (random(2) as i64, random(2) as i64)).collect();
+            let moved = if turn % 3 == 2 { moved } else { moved.pad(&pads).unwrap() };
+            let mut shape = vec![1; 1 + random(3)];
+            let (mut rest, mut factor) = (moved.numel(), 2);
+            while rest > 1 {
+                if rest % factor == 0 {
+                    let axis = random(shape.len());
+                    shape[axis] *= factor;
+                    rest /= factor;
+                } else {
+                    factor += 1;
+                }
+            }
+            st = moved.reshape(&shape).unwrap();
+        }
+        st
+    }
+
+    /// No clock says when planning ends: its work is in proportion to the steps of a walk, whatever the stack is, and the same
+    /// each time; what is over it is walked.
+    #[test]
+    fn planning_takes_work_in_proportion_to_the_elements() {
+        let mut state = 1u64;
+        let mut random = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        let (mut walked, mut looped) = (0, 0);
+        for _ in 0..400 {
+            let tracker = deep(&mut random);
+            let (numel, rank) = (tracker.numel() as f64, tracker.rank() as f64);
+            let digits: usize = tracker.views().iter().map(View::rank).sum();
+            let limit = limit(&tracker);
+            assert!(limit as f64 <= FLOOR as f64 + numel * (2 + digits) as f64 / STEPS && limit <= MOST, "{tracker}");
+            assert!(
+                limit >= FLOOR && (limit as f64) < FLOOR as f64 + 1.0 + numel * (2.0 + rank + digits as f64) / STEPS
+            );
+            let spent = |most: u64| {
+                let (mut left, mut parts) = (most, None);
+                let plan = |whole| {
+                    parts = nests(Direction::Read, &tracker, 4, whole, &mut left)?;
+                    Ok(Planned::Walk(Walk { direction: Direction::Read, width: 4, tracker: tracker.clone() }))
+                };
+                Reading::new(tracker.shape(), 4, plan).unwrap();
+                (most - left, parts.map(|parts| parts.iter().map(|(_, nest)| Nest::numel(nest)).collect::<Vec<_>>()))
+            };
+            let (work, boxes) = spent(limit);
+            assert!(work <= limit, "{tracker}");
+            assert_eq!((work, &boxes), (spent(limit).0, &spent(limit).1), "{tracker}");
+            match boxes {
+                Some(boxes) => {
+                    assert!(boxes.len() <= 66 && boxes.iter().sum::<i64>() == tracker.numel(), "{tracker}");
+                    looped += usize::from(tracker.views().len() > 1);
+                }
+                None => walked += 1,
+            }
+        }
+        assert!(walked > 50 && looped > 50, "{walked} walked, {looped} of several views looped");
     }
 }

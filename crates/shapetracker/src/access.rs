@@ -340,7 +340,7 @@ impl ShapeTracker {
         // Divisions may cancel out of the address even though none of them can be done without.
         if best.as_ref().is_none_or(|best| best.code().index_divides()) {
             let affine = Stacked::of(views)
-                .and_then(|stack| a_little_of(work, |little| stack.affine_where_valid(little).ok().flatten()));
+                .and_then(|stack| a_little_of(work, self.rank(), |little| stack.affine_where_valid(little).ok()?));
             best = affine.and_then(|affine| written(divisions, Some(&affine), work)).or(best);
         }
         best.or_else(|| written(Divisions::EveryRemainder, None, work))
@@ -404,7 +404,7 @@ impl ShapeTracker {
             return None;
         }
         let stack = Stacked::of(self.views())?;
-        a_little_of(work, |little| stack.validity(little).ok()?)
+        a_little_of(work, 1, |little| stack.validity(little).ok()?)
     }
 }
 
@@ -413,8 +413,10 @@ fn past() -> Error {
     Fault::Overflow { op: "access", what: "a value on the way to the address, however it is computed," }.into()
 }
 
-/// Asks a question with a limit of a few milliseconds, and of what is left of some work.
-fn a_little_of<T>(left: &mut u64, ask: impl FnOnce(&mut Work) -> Option<T>) -> Option<T> {
+/// Asks a question with a limit of a few milliseconds, and of what is left of some work, if that is enough to look at a sample
+/// of elements and to solve equations of so many unknowns.
+fn a_little_of<T>(left: &mut u64, unknowns: usize, ask: impl FnOnce(&mut Work) -> Option<T>) -> Option<T> {
+    *left = left.checked_sub(8 + (unknowns * unknowns) as u64)?;
     let mut little = Work::a_little_of(left);
     let answer = ask(&mut little);
     little.give_back(left);
