@@ -366,7 +366,7 @@ pub(crate) enum Effort {
 /// the most of it. A unit is about a microsecond, and a step a few nanoseconds.
 const STEPS: f64 = 400.0;
 const FLOOR: u64 = 50;
-const MOST: u64 = 8_000;
+const MOST: u64 = 6_000;
 
 /// The work that planning for a stack of views is worth.
 fn limit(tracker: &ShapeTracker) -> u64 {

@@ -91,11 +91,11 @@ fn threads_share_a_walk() {
 
 #[test]
 fn found_by_an_audit_the_text_of_a_plan_is_a_few_pages() {
-    // Sixty-four boxes, each with floors of its own.
-    let text = "(2, 72, 256).reshape(2, 8, 3, 3, 16, 16).permute(0, 1, 4, 2, 5, 3).reshape(2, 8, 16, 3, 1, 16, 3, 1)\
-                .pad((0, 0), (0, 0), (0, 0), (0, 0), (0, 1), (0, 0), (0, 0), (0, 1)).reshape(2, 8, 16, 6, 16, 6)\
-                .pad((0, 0), (0, 0), (0, 0), (0, 3), (0, 0), (0, 3)).reshape(2, 8, 144, 144)\
-                .pad((0, 0), (0, 0), (0, 31), (0, 31)).reshape(1, 2, 1, 8, 5, 35, 5, 35).permute(0, 1, 2, 3, 5, 7, 4, 6)";
+    // Recorded from a model: sixty boxes, most of them with floors of their own.
+    let text = "(1, 1, 1).expand(2, 72, 256).reshape(2, 8, 3, 3, 16, 16).permute(0, 1, 4, 5, 2, 3).permute(0, 1, 4, 2, 5, 3)\
+                .reshape(2, 8, 3, 16, 1, 3, 16, 1).pad((0, 0), (0, 0), (0, 0), (0, 0), (0, 1), (0, 0), (0, 0), (0, 1))\
+                .reshape(2, 8, 3, 32, 3, 32).pad((0, 0), (0, 0), (0, 0), (0, 3), (0, 0), (0, 3)).reshape(2, 8, 105, 105)\
+                .pad((0, 0), (0, 0), (0, 31), (0, 31)).reshape(1, 2, 1, 8, 4, 34, 4, 34).permute(0, 1, 2, 3, 5, 7, 4, 6)";
     let tensor = Tensor::of(text);
     let plan = Plan::with_loops(&tensor.tracker, 4).unwrap().to_string();
     assert!(plan.len() < 8_000, "{} bytes", plan.len());
