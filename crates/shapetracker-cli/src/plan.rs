@@ -85,8 +85,9 @@ fn bytes(number: u128) -> String {
 /// A byte that is read several times counts once: the estimate is the valid elements of the last view without its
 /// broadcast axes, and at most the span from the first to the last address.
 pub(crate) fn traffic(tracker: &ShapeTracker, width: usize) -> Result<(u128, u128), Failure> {
-    let span =
-        tracker.address_range().map_err(Error::from)?.map_or(0, |(first, last)| last as u128 + 1 - first as u128);
+    // No view reaches further than the one next to memory.
+    let range = tracker.address_range().unwrap_or_else(|_| tracker.views()[0].address_range());
+    let span = range.map_or(0, |(first, last)| last as u128 + 1 - first as u128);
     // Along an axis with stride 0 the same element is read again, from a cache.
     let last = &tracker.views()[tracker.views().len() - 1];
     let sizes = last.shape().iter().zip(last.strides()).enumerate().map(|(axis, (&size, &stride))| {
@@ -104,7 +105,7 @@ impl From<Error> for Failure {
     fn from(err: Error) -> Failure {
         match err {
             Error::Layout(err) => err.into(),
-            Error::Undecided(err) => Failure::new("undecided", err.to_string()),
+            Error::Undecided(err) => Failure::refusal("undecided", err.to_string()),
             _ => Failure::new("copy", err.to_string()),
         }
     }

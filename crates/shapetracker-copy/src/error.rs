@@ -4,7 +4,6 @@ use shapetracker::Undecided;
 use shapetracker::text::tuple;
 
 use crate::nest::MOST_BYTES;
-use crate::plan::MOST_BOXES;
 
 /// Why data cannot be moved.
 ///
@@ -105,18 +104,6 @@ pub enum Error {
         shape: Vec<i64>,
         /// Bytes per element.
         width: usize,
-    },
-    /// A stack of views that falls into more boxes than are planned.
-    #[error(
-        "shape {} through {views} views falls into more than {MOST_BOXES} boxes that can be moved one by one; a copy in \
-         between, after some of the operations, makes it simpler",
-        tuple(shape)
-    )]
-    TooManyBoxes {
-        /// The shape.
-        shape: Vec<i64>,
-        /// The number of views.
-        views: usize,
     },
     /// A tensor for which there is not enough memory.
     #[error("there is no memory for {numel} elements of {width} bytes")]

@@ -29,9 +29,10 @@ impl Access {
         Access { conditions: vec![Condition { form: Linear::default(), range: 1..1 }], ..Access::default() }
     }
 
-    /// How the library says that a tracker is read; `None` where its numbers leave `i64`.
-    pub(crate) fn of(tracker: &ShapeTracker) -> Option<Access> {
-        let access = tracker.access().ok()?;
+    /// How the library says that a tracker is read; `None` where its numbers leave `i64`, or where finding that takes more than
+    /// some work, of which what it took is taken away.
+    pub(crate) fn of(tracker: &ShapeTracker, work: &mut u64) -> Option<Access> {
+        let access = tracker.access_within(work).ok()?;
         let Some(address) = access.address() else { return Some(Access::nothing()) };
         let conditions = access.conditions().iter().map(|condition| {
             let (begin, end) = (condition.least, condition.most.map(|most| most.saturating_add(1)));

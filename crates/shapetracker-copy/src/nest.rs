@@ -57,6 +57,8 @@ pub(crate) struct Nest {
     pub(crate) single: Option<Axis>,
     /// Fills what the mover leaves out, if that does not.
     pub(crate) margins: Option<Checked>,
+    /// An estimate of how many times something is moved.
+    pub(crate) moves: f64,
 }
 
 /// A condition without the one axis that is moved along, if there is one in it: of that the condition is a range.
@@ -136,6 +138,7 @@ impl Nest {
             single: axes.first().copied().filter(|_| chosen.leaps && axes.len() == 1),
             margins: fills.then(|| Checked::new(Mover::margins(width, &axes), width)),
             mover,
+            moves: chosen.moves,
         })
     }
 
@@ -161,7 +164,27 @@ impl Nest {
             small: None,
             single: None,
             margins: None,
+            moves: 1.0,
         })
+    }
+
+    /// How many elements it writes.
+    pub(crate) fn numel(&self) -> i64 {
+        let stepwise = self.outside.len() - usize::from(self.leaps);
+        let outside: i64 = self.outside[..stepwise].iter().map(|(_, extent)| extent.count).product();
+        let inside: i64 = self.mover.axes().map(|axis| axis.count as i64).product();
+        outside * inside * (self.mover.unit / self.width) as i64
+    }
+
+    /// An estimate of what running it takes, in nanoseconds, but for the elements themselves: for each move so much to set it
+    /// up, to divide for every floor and to sum up every form.
+    pub(crate) fn cost(&self) -> f64 {
+        let floors = self.floors.iter().map(|floor| 2 + floor.numerator.terms().len());
+        let decided = self.decided.iter().map(|condition| 1 + condition.form.terms().len());
+        let terms = self.address.terms().len() + floors.chain(decided).sum::<usize>();
+        let set_up = if self.single.is_some() { 20.0 } else { 150.0 };
+        let movers = 1.0 + f64::from(u8::from(self.margins.is_some()));
+        self.moves * (movers * set_up + 5.0 * terms as f64)
     }
 }
 
@@ -220,6 +243,8 @@ pub(crate) struct Outside {
     /// The region's axes by number, outermost first; one that leaps last.
     outside: SmallVec<[usize; 4]>,
     leaps: bool,
+    /// An estimate of how many times something is moved.
+    moves: f64,
 }
 
 impl Outside {
@@ -238,13 +263,13 @@ impl Outside {
         let each = candidates.map(|leaping| Outside::with(extents, access, &divided, leaping));
         let each = each.chain(divided.is_empty().then(|| Outside::with(extents, access, &divided, None)));
         let stride = |chosen: &Outside| chosen.outside.last().map_or(0, |axis| extents[*axis].stride.abs());
-        let least = each.min_by(|(a, one), (b, other)| a.total_cmp(b).then(stride(one).cmp(&stride(other))));
-        least.map_or_else(Outside::default, |(_, chosen)| chosen)
+        let least = each.min_by(|one, other| one.moves.total_cmp(&other.moves).then(stride(one).cmp(&stride(other))));
+        least.unwrap_or_default()
     }
 
-    /// The choice with one axis that leaps, and an estimate of how many times something is moved then: the turns of the other
-    /// loops, times the leaps of this one, which end whenever a floor changes.
-    fn with(extents: &[Extent], access: &Access, divided: &[usize], leaping: Option<usize>) -> (f64, Outside) {
+    /// The choice with one axis that leaps. Something is moved as often as the other loops turn, times the leaps of this one,
+    /// which end whenever a floor changes.
+    fn with(extents: &[Extent], access: &Access, divided: &[usize], leaping: Option<usize>) -> Outside {
         let count = |axis: usize| extents[axis].count as f64;
         let mut outside: SmallVec<[usize; 4]> = divided.iter().copied().filter(|axis| Some(*axis) != leaping).collect();
         // A condition that changes with what leaps, or with floors, is decided outside altogether.
@@ -281,6 +306,6 @@ impl Outside {
             moves *= 1.0 + floors.sum::<f64>().min(count(axis));
             outside.push(axis);
         }
-        (moves, Outside { outside, leaps: leaping.is_some() })
+        Outside { outside, leaps: leaping.is_some(), moves }
     }
 }

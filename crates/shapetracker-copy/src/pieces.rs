@@ -21,10 +21,15 @@ use crate::nest::{Outside, steps_within};
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) region: Region,
-    /// `None` when it has no data, or its address and conditions are no linear forms that fit `i64`.
-    pub(crate) access: Option<Access>,
     /// What is read, with the region's shape; `None` when it has no data.
     pub(crate) tracker: Option<ShapeTracker>,
+    /// How that is read; `None` when it has no data, or before it was asked for.
+    pub(crate) access: Option<Access>,
+    /// The work that it took, or is expected to take, to find the access.
+    work: u64,
+    /// Whether this is a piece as it was before, with other axes. Its access is asked for only where no further cut is clear
+    /// without it.
+    same: bool,
     /// Whether neighbouring axes were joined.
     joined: bool,
 }
@@ -44,28 +49,59 @@ enum Cut {
 /// From this number of pieces on none is cut any further.
 const MOST: usize = 64;
 
-/// The pieces of a tracker, whose elements are all those of a region.
-pub(crate) fn pieces(tracker: &ShapeTracker, whole: Region) -> Result<Vec<Piece>, Error> {
-    let whole = Piece { region: whole, access: None, tracker: Some(tracker.clone()), joined: false };
+/// The work of an operation on a tracker of two views, and of one of several views for each pair of those under the last.
+const OPERATION: u64 = 12;
+const RUN: u64 = 40;
+
+/// The pieces of a tracker, whose elements are all those of a region; `None` when some work is too little to tell how
+/// they are read, or numbers leave `i64`.
+///
+/// Each cut has its price: that of the operations on the tracker, and that of finding the parts' accesses, each of which is
+/// expected to take as much as that of the whole. A piece is cut as long as there is work left for that after all that is
+/// expected of the other pieces.
+pub(crate) fn pieces(tracker: &ShapeTracker, whole: Region, work: &mut u64) -> Result<Option<Vec<Piece>>, Error> {
+    let whole =
+        Piece { region: whole, tracker: Some(tracker.clone()), access: None, work: 0, same: false, joined: false };
     let (mut open, mut done) = (vec![whole], Vec::new());
+    let mut expected = 0;
     while let Some(mut piece) = open.pop() {
         let Some(tracker) = &piece.tracker else {
             done.push(piece);
             continue;
         };
-        piece.access = Access::of(tracker);
-        let divides = piece.access.as_ref().is_none_or(|access| !access.floors.is_empty());
-        let cut = match open.len() + done.len() < MOST {
-            true if !divides => piece.core(),
-            true => piece.next(),
-            false => None,
-        };
-        match cut {
-            Some(cut) => open.extend(piece.apply(cut)?.into_iter().rev()),
-            None => done.push(piece),
+        expected -= piece.work;
+        let more = open.len() + done.len() < MOST;
+        let mut cut = if piece.same && more { piece.at_ends() } else { None };
+        if cut.is_none() {
+            let before = *work;
+            let Some(access) = Access::of(tracker, work) else { return Ok(None) };
+            piece.work = before - *work;
+            let divides = !access.floors.is_empty();
+            piece.access = Some(access);
+            cut = match more {
+                true if !divides => piece.core(),
+                true => piece.next(),
+                false => None,
+            };
         }
+        let affordable = |cut: &Cut| {
+            let (operations, accesses) = piece.price(cut);
+            operations.saturating_add(accesses).saturating_add(expected) < *work
+        };
+        let Some(cut) = cut.filter(affordable) else {
+            if piece.access.is_none() {
+                let Some(access) = Access::of(tracker, work) else { return Ok(None) };
+                piece.access = Some(access);
+            }
+            done.push(piece);
+            continue;
+        };
+        *work -= piece.price(&cut).0;
+        let parts = piece.apply(cut)?;
+        expected += parts.iter().filter(|part| part.tracker.is_some()).map(|part| part.work).sum::<u64>();
+        open.extend(parts.into_iter().rev());
     }
-    Ok(done)
+    Ok(Some(done))
 }
 
 impl Piece {
@@ -75,6 +111,15 @@ impl Piece {
         let views = self.tracker.as_ref().map_or(0, |tracker| tracker.views().len());
         let core = if views > 2 { self.core() } else { None };
         core.or_else(|| self.at_ends()).or_else(|| self.periods())
+    }
+
+    /// The work that a cut takes: that of the operations, and that of finding the parts' accesses.
+    fn price(&self, cut: &Cut) -> (u64, u64) {
+        let parts = if let Cut::Along(_, parts) = cut { parts.len() as u64 } else { 1 };
+        // Keeping a stack short takes a decision for each run of its views that end with the last one.
+        let under = self.tracker.as_ref().map_or(0, |tracker| tracker.views().len() as u64 - 1);
+        let operation = if under == 1 { OPERATION } else { RUN * under * under };
+        (parts * operation, parts * self.work)
     }
 
     fn extents(&self) -> impl Iterator<Item = (usize, &Extent)> {
@@ -176,20 +221,27 @@ impl Piece {
 
     /// The pieces after a cut. One without data stays as it is.
     fn apply(self, cut: Cut) -> Result<Vec<Piece>, Error> {
-        let Piece { region, tracker: Some(tracker), joined, .. } = self else { return Ok(vec![self]) };
-        let one = |region: Region, tracker: ShapeTracker, joined: bool| {
-            vec![Piece { region, access: None, tracker: Some(tracker), joined }]
+        let Piece { region, tracker: Some(tracker), work, joined, .. } = self else { return Ok(vec![self]) };
+        let part = |region: Region, tracker: Option<ShapeTracker>| Piece {
+            region,
+            tracker,
+            access: None,
+            work,
+            same: matches!(cut, Cut::Flip(_) | Cut::Join),
+            joined: joined || matches!(cut, Cut::Join),
         };
-        match cut {
-            Cut::Along(axis, parts) => along(region, &tracker, joined, axis, &parts),
+        match &cut {
+            Cut::Along(axis, parts) => {
+                Ok(along(region, &tracker, *axis, parts)?.map(|(region, tracker)| part(region, tracker)).collect())
+            }
             Cut::Split(axis, steps) => {
-                let region = region.split(axis, steps);
+                let region = region.split(*axis, *steps);
                 let tracker = tracker.reshape(region.shape())?;
-                Ok(one(region, tracker, joined))
+                Ok(vec![part(region, Some(tracker))])
             }
             Cut::Flip(axes) => {
                 let numbers: Vec<i64> = axes.iter().map(|axis| *axis as i64).collect();
-                Ok(one(region.flip(&axes), tracker.flip(&numbers)?, joined))
+                Ok(vec![part(region.flip(axes), Some(tracker.flip(&numbers)?))])
             }
             Cut::Join => {
                 let joins = |outer: usize, inner: usize| {
@@ -198,29 +250,20 @@ impl Piece {
                 };
                 let region = region.join(joins);
                 let tracker = tracker.reshape(region.shape())?;
-                Ok(one(region, tracker, true))
+                Ok(vec![part(region, Some(tracker))])
             }
         }
     }
-
-    /// The two halves along the outermost axis; `None` of a single element.
-    pub(crate) fn halves(self) -> Result<Option<Vec<Piece>>, Error> {
-        let outermost = self.extents().find(|(_, extent)| extent.count > 1);
-        let Some((axis, count)) = outermost.map(|(axis, extent)| (axis, extent.count)) else { return Ok(None) };
-        let halves = self.apply(Cut::Along(axis, vec![(count / 2, true), (count, true)]))?;
-        let read = |half: Piece| Piece { access: half.tracker.as_ref().and_then(Access::of), ..half };
-        Ok(Some(halves.into_iter().map(read).collect()))
-    }
 }
 
-/// The parts of a region along an axis, each from where the one before ended, with or without data; empty ones are left out.
+/// The parts of a region along an axis, each from where the one before ended, and how those with data are read; empty ones
+/// are left out.
 fn along(
     region: Region,
     tracker: &ShapeTracker,
-    joined: bool,
     axis: usize,
     parts: &[(i64, bool)],
-) -> Result<Vec<Piece>, Error> {
+) -> Result<impl Iterator<Item = (Region, Option<ShapeTracker>)>, Error> {
     let whole: Vec<(i64, i64)> = region.shape().into_iter().map(|count| (0, count)).collect();
     let mut begin = 0;
     let mut filled: Vec<(i64, Option<ShapeTracker>)> = Vec::new();
@@ -234,8 +277,7 @@ fn along(
         begin = end;
     }
     let regions = region.cut(axis, filled.iter().map(|(end, _)| *end));
-    let piece = |(region, (_, tracker))| Piece { region, access: None, tracker, joined };
-    Ok(regions.into_iter().zip(filled).map(piece).collect())
+    Ok(regions.into_iter().zip(filled).map(|(region, (_, tracker))| (region, tracker)))
 }
 
 /// Where in a view's row-major numbering one of its axes ends and another begins, the largest first; not between axes

@@ -1,19 +1,19 @@
 //! From a tracker to loops, and running them.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
 use bytemuck::{AnyBitPattern, NoUninit};
-use shapetracker::ShapeTracker;
+use shapetracker::{ShapeTracker, Undecided, View};
 
 use crate::cover::region::Region;
-use crate::cover::{Reading, Writing};
+use crate::cover::{Planned, Reading, Writing};
 use crate::form::Access;
-use crate::memory;
 use crate::nest::{Direction, Nest};
 use crate::pieces::pieces;
-use crate::{Error, Threads};
+use crate::walk::{self, Walk};
+use crate::{Error, Threads, memory};
 
 /// How to move the data of a tracker: made once from the layout alone, run on any buffers.
 ///
@@ -36,8 +36,9 @@ use crate::{Error, Threads};
 pub struct Plan {
     tracker: ShapeTracker,
     width: usize,
-    /// The lowest and the highest address that has an element.
-    addresses: Option<(i64, i64)>,
+    effort: Effort,
+    /// The lowest and the highest address that has an element. Asked for when it is needed first.
+    addresses: OnceLock<Result<Option<(i64, i64)>, Undecided>>,
     reading: Reading,
     /// Made when it is needed first.
     writing: OnceLock<Result<Writing, Error>>,
@@ -46,9 +47,11 @@ pub struct Plan {
 impl Plan {
     /// A plan for elements of a width in bytes.
     ///
-    /// One view takes about a microsecond. For several the address comes from their index expression
-    /// ([`ShapeTracker::index_expr`]), which takes some tens of microseconds, for each of the boxes into which the
-    /// indices are cut; there are at most 64.
+    /// One view takes about a microsecond. For several the work is limited in proportion to what walking over the
+    /// elements one by one would take, and to some milliseconds in all; it is counted and not timed, so that the plan is
+    /// the same on every machine. Within that work the indices are cut into at most 64 boxes that can be moved as loops.
+    /// Where it is too little for any loops, and where no loops are cheaper, the plan is to walk: to move each run of
+    /// equally spaced addresses ([`ShapeTracker::runs`]) by itself.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
@@ -60,23 +63,51 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// A width of 0, or of more than a slice can hold; a tracker that reaches below the start of its buffer, or for which
-    /// it cannot be decided which addresses it reaches ([`ShapeTracker::address_range`]); more bytes along an axis
-    /// than can be counted.
+    /// A width of 0, or of more than a slice can hold; a tracker that reaches below the start of its buffer; one view with
+    /// more bytes along an axis than can be counted. [`Error::Undecided`] where the view next to memory has addresses
+    /// below the start, and for more than 2^26 elements it cannot be decided ([`ShapeTracker::address_range`]) whether
+    /// the views on top of it reach them.
     pub fn new(tracker: &ShapeTracker, width: usize) -> Result<Plan, Error> {
+        Plan::with_effort(tracker, width, Effort::OfOneRun)
+    }
+
+    /// A plan of loops wherever they can be found, however long that takes: for one that is run many times.
+    ///
+    /// For a stack of many views it may take seconds.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::Plan;
+    ///
+    /// let st = ShapeTracker::contiguous([5, 3])?.permute([1, 0])?.reshape([15])?.step([2])?;
+    /// let walk = "8 elements walked through 2 views, a run of equally spaced addresses at a time\n";
+    /// assert_eq!(Plan::new(&st, 4)?.to_string(), walk);
+    /// assert!(Plan::with_loops(&st, 4)?.to_string().starts_with("for i0 in 0..8"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Plan::new`].
+    pub fn with_loops(tracker: &ShapeTracker, width: usize) -> Result<Plan, Error> {
+        Plan::with_effort(tracker, width, Effort::OfManyRuns)
+    }
+
+    fn with_effort(tracker: &ShapeTracker, width: usize, effort: Effort) -> Result<Plan, Error> {
         let most = isize::MAX as usize;
         if width == 0 || width > most {
             return Err(Error::Width { width, most });
         }
-        let addresses = tracker.address_range()?;
-        if let Some((first, _)) = addresses
+        let plan = |whole| planned(Direction::Read, tracker, width, effort, whole);
+        let reading = Reading::new(tracker.shape(), width, plan)?;
+        let (addresses, writing) = (OnceLock::new(), OnceLock::new());
+        let plan = Plan { tracker: tracker.clone(), width, effort, addresses, reading, writing };
+        if plan.reach().is_some_and(|(first, _)| first < 0)
+            && let Some((first, _)) = plan.addresses()?
             && first < 0
         {
             return Err(Error::BeforeBuffer { first });
         }
-        let plan = |whole| nests(Direction::Read, tracker, width, whole);
-        let reading = Reading::new(tracker.shape(), width, plan)?;
-        Ok(Plan { tracker: tracker.clone(), width, addresses, reading, writing: OnceLock::new() })
+        Ok(plan)
     }
 
     /// The shape of the tensor that is read or written through the tracker.
@@ -90,8 +121,21 @@ impl Plan {
     }
 
     /// How many elements the tracker's buffer must have at least.
+    ///
+    /// Of more than 2^26 elements of which it cannot be decided ([`ShapeTracker::address_range`]), as many as the view next
+    /// to memory reads.
     pub fn buffer_len(&self) -> usize {
-        self.addresses.map_or(0, |(_, last)| usize::try_from(last).map_or(usize::MAX, |last| last + 1))
+        let addresses = self.addresses().unwrap_or_else(|_| self.reach());
+        addresses.map_or(0, |(_, last)| usize::try_from(last).map_or(usize::MAX, |last| last + 1))
+    }
+
+    /// The lowest and the highest address that the view next to memory reads: no other view reaches further.
+    fn reach(&self) -> Option<(i64, i64)> {
+        self.tracker.views().first().and_then(View::address_range)
+    }
+
+    fn addresses(&self) -> Result<Option<(i64, i64)>, Undecided> {
+        *self.addresses.get_or_init(|| addresses(&self.tracker))
     }
 
     /// Reads the tracker's tensor from a buffer: contiguous, row-major, with `fill` where the tracker is masked.
@@ -267,7 +311,7 @@ impl Plan {
         self.check_tensor(tensor.len())?;
         let writing = self.writing.get_or_init(|| {
             check_injective(&self.tracker)?;
-            let plan = |whole| nests(Direction::Write, &self.tracker, self.width, whole);
+            let plan = |whole| planned(Direction::Write, &self.tracker, self.width, self.effort, whole);
             Writing::new(self.tracker.shape(), plan)
         });
         writing.as_ref().map_err(Error::clone)?.run(tensor, buffer, threads);
@@ -283,12 +327,17 @@ impl Plan {
 
     fn check_buffer(&self, bytes: usize) -> Result<(), Error> {
         let len = self.elements(bytes)?;
-        match self.addresses {
-            Some((_, last)) if usize::try_from(last).map_or(true, |last| last >= len) => {
-                Err(Error::Buffer { last, len })
-            }
-            _ => Ok(()),
+        let past = |reach: Option<(i64, i64)>| {
+            let (_, last) = reach?;
+            usize::try_from(last).map_or(true, |last| last >= len).then_some(last)
+        };
+        // Nearly always the buffer has all that the view next to memory reads, and no question is left.
+        if past(self.reach()).is_some()
+            && let Some(last) = past(self.addresses()?)
+        {
+            return Err(Error::Buffer { last, len });
         }
+        Ok(())
     }
 
     fn check_tensor(&self, bytes: usize) -> Result<(), Error> {
@@ -304,41 +353,84 @@ impl Plan {
     }
 }
 
-/// Regions that a stack of views may fall into.
-pub(crate) const MOST_BOXES: usize = 1 << 12;
+/// What planning is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// No more than it saves when the plan is run once.
+    OfOneRun,
+    /// All that it takes to find loops.
+    OfManyRuns,
+}
 
-/// The loops for a whole tensor, by the regions into which it is cut.
+/// The steps of a walk that planning may take as long as one unit of its work; the work that is there for few elements; and
+/// the most of it. A unit is about a microsecond, and a step a few nanoseconds.
+const STEPS: f64 = 400.0;
+const FLOOR: u64 = 50;
+const MOST: u64 = 6_000;
+
+/// The work that planning for a stack of views is worth.
+fn limit(tracker: &ShapeTracker) -> u64 {
+    (FLOOR + (walk::steps(tracker) / STEPS) as u64).min(MOST)
+}
+
+/// How a whole tensor is moved: by loops for each of the regions into which it is cut, or by walking over its elements
+/// where that is cheaper.
+pub(crate) fn planned(
+    direction: Direction,
+    tracker: &ShapeTracker,
+    width: usize,
+    effort: Effort,
+    whole: Region,
+) -> Result<Planned<(Region, Nest)>, Error> {
+    let limited = tracker.views().len() > 1 && effort == Effort::OfOneRun;
+    let mut work = if limited { limit(tracker) } else { u64::MAX };
+    let parts = nests(direction, tracker, width, whole, &mut work)?;
+    let cost = |parts: &Vec<(Region, Nest)>| parts.iter().map(|(_, nest)| nest.cost()).sum::<f64>();
+    if let Some(parts) = parts.filter(|parts| !limited || cost(parts) <= walk::cost(tracker)) {
+        return Ok(Planned::Parts(parts));
+    }
+    Ok(Planned::Walk(Walk { direction, width, tracker: tracker.clone() }))
+}
+
+/// The loops for a whole tensor, by the regions into which it is cut; `None` where some work is too little for that, or the
+/// numbers of a stack of views leave `i64`.
 pub(crate) fn nests(
     direction: Direction,
     tracker: &ShapeTracker,
     width: usize,
     whole: Region,
-) -> Result<Vec<(Region, Nest)>, Error> {
+    work: &mut u64,
+) -> Result<Option<Vec<(Region, Nest)>>, Error> {
+    let Some(pieces) = pieces(tracker, whole, work)? else { return Ok(None) };
     let mut nests = Vec::new();
     let nothing = Access::nothing();
-    let mut open = pieces(tracker, whole)?;
-    open.reverse();
-    while let Some(piece) = open.pop() {
-        let access = match (&piece.tracker, &piece.access) {
-            (None, _) if direction == Direction::Write => continue,
-            (None, _) => Some(&nothing),
-            (Some(_), access) => access.as_ref(),
-        };
-        match access.and_then(|access| Nest::new(direction, width, &piece.region, access)) {
+    for piece in pieces {
+        if piece.tracker.is_none() && direction == Direction::Write {
+            continue;
+        }
+        let access = piece.access.as_ref().unwrap_or(&nothing);
+        match Nest::new(direction, width, &piece.region, access) {
             Some(nest) => nests.push((piece.region, nest)),
-            None => {
-                // Of several views a part is simpler than the whole, down to an element, whose address is a number.
-                let several = tracker.views().len() > 1;
-                let halves = if several { piece.halves()? } else { None };
-                let too_large = || Error::TooLarge { shape: tracker.shape().to_vec(), width };
-                open.extend(halves.ok_or_else(too_large)?.into_iter().rev());
-                if nests.len() + open.len() > MOST_BOXES {
-                    return Err(Error::TooManyBoxes { shape: tracker.shape().to_vec(), views: tracker.views().len() });
-                }
-            }
+            None if tracker.views().len() > 1 => return Ok(None),
+            None => return Err(Error::TooLarge { shape: tracker.shape().to_vec(), width }),
         }
     }
-    Ok(nests)
+    Ok(Some(nests))
+}
+
+/// Steps of a walk that take less time than asking which addresses a stack of views reaches.
+const FEW_STEPS: f64 = 1e4;
+
+/// Elements that are walked over where that cannot be decided.
+const MOST_WALKED: i64 = 1 << 26;
+
+/// The lowest and the highest address that has an element.
+fn addresses(tracker: &ShapeTracker) -> Result<Option<(i64, i64)>, Undecided> {
+    let few = tracker.views().len() > 1 && walk::steps(tracker) <= FEW_STEPS;
+    match if few { Err(Undecided) } else { tracker.address_range() } {
+        Err(Undecided) if tracker.numel() <= MOST_WALKED => Ok(walk::addresses(tracker)),
+        range => range,
+    }
 }
 
 /// Refuses trackers under which two indices share an address.
@@ -349,19 +441,105 @@ fn check_injective(tracker: &ShapeTracker) -> Result<(), Error> {
     }
 }
 
+/// Bytes of text after which no further box of a plan is shown.
+const PAGE: usize = 4_000;
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let nests = self.reading.nests();
+        let nests = match self.reading.loops() {
+            Planned::Parts(nests) => nests,
+            Planned::Walk(walk) => return walk.fmt(f),
+        };
         if nests.is_empty() {
             return writeln!(f, "nothing to move");
         }
         let several = nests.len() > 1;
+        let mut text = String::new();
         for (at, nest) in nests.iter().enumerate() {
             if several {
-                writeln!(f, "box {} of {}, from element {} on", at + 1, nests.len(), nest.start)?;
+                writeln!(text, "box {} of {}, from element {} on", at + 1, nests.len(), nest.start)?;
             }
-            nest.show(f, usize::from(several))?;
+            nest.show(&mut text, usize::from(several))?;
+            if text.len() > PAGE && at + 1 < nests.len() {
+                let rest = &nests[at + 1..];
+                let numel: i64 = rest.iter().map(Nest::numel).sum();
+                let boxes = if rest.len() == 1 { "box" } else { "boxes" };
+                writeln!(text, "and {} more {boxes} of {numel} elements in all", rest.len())?;
+                break;
+            }
         }
-        Ok(())
+        f.write_str(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nest::Nest;
+
+    /// A small tensor, permuted, padded and reshaped in turn.
+    fn deep(random: &mut impl FnMut(usize) -> usize) -> ShapeTracker {
+        let mut st = ShapeTracker::contiguous([2 + random(12) as i64, 2 + random(12) as i64]).unwrap();
+        for turn in 0..1 + random(10) {
+            let axes: Vec<i64> = (0..st.rank() as i64).rev().collect();
+            let moved = st.permute(&axes).unwrap();
+            let pads: Vec<_> = axes.iter().map(|_| (random(2) as i64, random(2) as i64)).collect();
+            let moved = if turn % 3 == 2 { moved } else { moved.pad(&pads).unwrap() };
+            let mut shape = vec![1; 1 + random(3)];
+            let (mut rest, mut factor) = (moved.numel(), 2);
+            while rest > 1 {
+                if rest % factor == 0 {
+                    let axis = random(shape.len());
+                    shape[axis] *= factor;
+                    rest /= factor;
+                } else {
+                    factor += 1;
+                }
+            }
+            st = moved.reshape(&shape).unwrap();
+        }
+        st
+    }
+
+    /// No clock says when planning ends: its work is in proportion to the steps of a walk, whatever the stack is, and the same
+    /// each time; what is over it is walked.
+    #[test]
+    fn planning_takes_work_in_proportion_to_the_elements() {
+        let mut state = 1u64;
+        let mut random = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % bound
+        };
+        let (mut walked, mut looped) = (0, 0);
+        for _ in 0..400 {
+            let tracker = deep(&mut random);
+            let (numel, rank) = (tracker.numel() as f64, tracker.rank() as f64);
+            let digits: usize = tracker.views().iter().map(View::rank).sum();
+            let limit = limit(&tracker);
+            assert!(limit as f64 <= FLOOR as f64 + numel * (2 + digits) as f64 / STEPS && limit <= MOST, "{tracker}");
+            assert!(
+                limit >= FLOOR && (limit as f64) < FLOOR as f64 + 1.0 + numel * (2.0 + rank + digits as f64) / STEPS
+            );
+            let spent = |most: u64| {
+                let (mut left, mut parts) = (most, None);
+                let plan = |whole| {
+                    parts = nests(Direction::Read, &tracker, 4, whole, &mut left)?;
+                    Ok(Planned::Walk(Walk { direction: Direction::Read, width: 4, tracker: tracker.clone() }))
+                };
+                Reading::new(tracker.shape(), 4, plan).unwrap();
+                (most - left, parts.map(|parts| parts.iter().map(|(_, nest)| Nest::numel(nest)).collect::<Vec<_>>()))
+            };
+            let (work, boxes) = spent(limit);
+            assert!(work <= limit, "{tracker}");
+            assert_eq!((work, &boxes), (spent(limit).0, &spent(limit).1), "{tracker}");
+            match boxes {
+                Some(boxes) => {
+                    assert!(boxes.len() <= 66 && boxes.iter().sum::<i64>() == tracker.numel(), "{tracker}");
+                    looped += usize::from(tracker.views().len() > 1);
+                }
+                None => walked += 1,
+            }
+        }
+        assert!(walked > 50 && looped > 50, "{walked} walked, {looped} of several views looped");
     }
 }

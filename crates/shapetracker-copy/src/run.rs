@@ -39,13 +39,20 @@ impl<'a> Run<'a> {
         let stream = Stream { rows: large && !fresh, tiles: large };
         Run { source, output: Output::new(output), fill, stream }
     }
+
+    /// A box of elements of some width to move, whose first index lies at bytes of both sides.
+    #[inline]
+    pub(crate) fn moved(&self, width: usize, from: isize, to: isize, spans: &'a [Span]) -> Move<'a> {
+        let Run { source, output, fill, stream } = *self;
+        Move { source, output, fill, stream, width, from, to, spans }
+    }
 }
 
 /// Outputs of more bytes are written with non-temporal stores: they would empty the caches and not fit into them.
 const STREAM: usize = if cfg!(miri) { 1 << 9 } else { 8 << 20 };
 
 /// Bytes for which no second thread is woken: waking one takes about as long as copying them.
-const ONE_THREAD: usize = if cfg!(miri) { 1 << 7 } else { 256 << 10 };
+pub(crate) const ONE_THREAD: usize = if cfg!(miri) { 1 << 7 } else { 256 << 10 };
 
 /// Steps of a loop that leaps over wide strides for each turn of the others.
 const BLOCK: i64 = if cfg!(miri) { 4 } else { 128 };
@@ -149,7 +156,7 @@ impl Nest {
 }
 
 /// Of a number of things, those of one of several chunks: the floor of `all * at / chunks`, without the product.
-fn chunk_of(all: usize, at: usize, chunks: usize) -> Range<usize> {
+pub(crate) fn chunk_of(all: usize, at: usize, chunks: usize) -> Range<usize> {
     let begin = |at: usize| all / chunks * at + all % chunks * at / chunks;
     begin(at)..begin(at + 1)
 }

@@ -1,10 +1,11 @@
 //! A plan as text: the loops from the outside in, what they decide, and what moves in the innermost.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write};
 
 use crate::form::Condition;
 use crate::mover::{Axis, Inner, Loop, Mover, Tiles};
 use crate::nest::{Direction, Nest};
+use crate::walk::Walk;
 
 impl Display for Condition {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
@@ -30,9 +31,19 @@ impl Display for Elements {
     }
 }
 
+impl Display for Walk {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let (numel, views) = (self.tracker.numel(), self.tracker.views().len());
+        writeln!(f, "{numel} elements walked through {views} views, a run of equally spaced addresses at a time")
+    }
+}
+
+/// The most floors or conditions of a box that are shown.
+const MOST: usize = 16;
+
 impl Nest {
     /// The loops, each line indented by some steps.
-    pub(crate) fn show(&self, f: &mut Formatter, depth: usize) -> fmt::Result {
+    pub(crate) fn show(&self, f: &mut impl Write, depth: usize) -> fmt::Result {
         let mut depth = depth;
         for (at, (axis, extent)) in self.outside.iter().enumerate() {
             let leaps = self.leaps && at + 1 == self.outside.len();
@@ -41,11 +52,16 @@ impl Nest {
             depth += 1;
         }
         let indent = 2 * depth;
-        for (at, floor) in self.floors.iter().enumerate() {
+        for (at, floor) in self.floors.iter().enumerate().take(MOST) {
             writeln!(f, "{:indent$}q{at} = ({}) // {}", "", floor.numerator, floor.divisor)?;
         }
-        for condition in &self.conditions {
+        for condition in self.conditions.iter().take(MOST) {
             writeln!(f, "{:indent$}data where {condition}", "")?;
+        }
+        for (all, what) in [(self.floors.len(), "floors"), (self.conditions.len(), "conditions")] {
+            if all > MOST {
+                writeln!(f, "{:indent$}and {} more {what}", "", all - MOST)?;
+            }
         }
         if self.mover.moves_nothing() {
             return writeln!(f, "{:indent$}filled: no data", "");
@@ -63,7 +79,7 @@ impl Nest {
 }
 
 impl Mover {
-    fn show(&self, f: &mut Formatter, depth: usize, width: usize) -> fmt::Result {
+    fn show(&self, f: &mut impl Write, depth: usize, width: usize) -> fmt::Result {
         let mut depth = depth;
         let strides = |axis: &Axis| (Elements(axis.from, width), Elements(axis.to, width));
         for around in &self.loops {
@@ -104,7 +120,7 @@ impl Mover {
 }
 
 impl Tiles {
-    fn show(&self, f: &mut Formatter, indent: usize, unit: &str, width: usize) -> fmt::Result {
+    fn show(&self, f: &mut impl Write, indent: usize, unit: &str, width: usize) -> fmt::Result {
         let whole = |group: &[Axis], steps: usize| -> usize {
             let inner: usize = group.iter().rev().skip(1).map(|axis| axis.count).product();
             inner * group.last().map_or(1, |axis| axis.count.min(steps))

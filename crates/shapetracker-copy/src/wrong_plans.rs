@@ -7,12 +7,13 @@ use shapetracker::expr::Linear;
 use shapetracker::{Chain, ShapeTracker};
 
 use crate::cover::region::Region;
-use crate::cover::{Reading, Writing};
+use crate::cover::{Planned, Reading, Writing};
 use crate::form::Access;
 use crate::kernels::Checked;
 use crate::mover::{Axis, Inner, Loop, Mover};
 use crate::nest::{Decided, Direction, Nest};
 use crate::plan::nests;
+use crate::walk::Walk;
 use crate::{Error, Plan, Threads};
 
 /// A tiled transpose; rows; masked rows; masked tiles; an axis that leaps; several regions.
@@ -29,13 +30,18 @@ fn tracker(text: &str) -> ShapeTracker {
     text.parse::<Chain>().unwrap().tracker().unwrap()
 }
 
+/// The loops for elements of four bytes, whatever else would be cheaper.
+fn loops(direction: Direction, tracker: &ShapeTracker, whole: Region) -> Parts {
+    nests(direction, tracker, 4, whole, &mut { u64::MAX }).unwrap().expect("the work has no limit")
+}
+
 /// A plan for reading elements of four bytes, changed before it is checked.
 fn reading(text: &str, change: impl FnOnce(&mut Parts)) -> Reading {
     let tracker = tracker(text);
     let plan = |whole| {
-        let mut parts = nests(Direction::Read, &tracker, 4, whole)?;
+        let mut parts = loops(Direction::Read, &tracker, whole);
         change(&mut parts);
-        Ok(parts)
+        Ok(Planned::Parts(parts))
     };
     Reading::new(tracker.shape(), 4, plan).unwrap()
 }
@@ -160,13 +166,15 @@ fn movers_that_contradict_themselves() {
         }),
     ];
     let good = reading(TRANSPOSE, |_| ());
+    let Planned::Parts(nests) = good.loops() else { panic!("a transpose has loops") };
+    let good = &nests[0];
     for (why, change) in movers {
-        let mut mover = (*good.nests()[0].mover).clone();
+        let mut mover = (*good.mover).clone();
         change(&mut mover);
         let panic = panic_of(|| Checked::new(mover, 4));
         assert!(panic.contains(why), "{why}: {panic}");
     }
-    let rows = Mover { inner: Inner::Rows(Axis::new(8, 8, 4), 8), ..(*good.nests()[0].mover).clone() };
+    let rows = Mover { inner: Inner::Rows(Axis::new(8, 8, 4), 8), ..(*good.mover).clone() };
     assert!(panic_of(|| Checked::new(rows, 4)).contains("not contiguous"));
 }
 
@@ -175,7 +183,7 @@ fn regions_cut_wrong() {
     let cut = |ends: &[i64]| {
         let ends = ends.to_vec();
         panic_of(|| {
-            let cut = |whole: Region| -> Result<Parts, Error> {
+            let cut = |whole: Region| -> Result<Planned<(Region, Nest)>, Error> {
                 whole.cut(0, ends);
                 unreachable!("a wrong cut is refused")
             };
@@ -201,10 +209,10 @@ fn wrong_addresses() {
     let read = |text: &str, change: fn(&mut Access)| {
         let tracker = tracker(text);
         let plan = |whole: Region| {
-            let mut access = Access::of(&tracker).unwrap();
+            let mut access = Access::of(&tracker, &mut { u64::MAX }).unwrap();
             change(&mut access);
             let nest = Nest::new(Direction::Read, 4, &whole, &access).unwrap();
-            Ok(vec![(whole, nest)])
+            Ok(Planned::Parts(vec![(whole, nest)]))
         };
         let reading = Reading::new(tracker.shape(), 4, plan).unwrap();
         let len = tracker.numel() as usize * 4;
@@ -244,14 +252,72 @@ fn wrong_addresses() {
     }
 }
 
+/// What is listed of a walk is wrong data, or a panic where it ends too early or leaves the buffer: every element is written, by
+/// one thread, or there is no tensor.
+#[test]
+fn walks_over_other_elements() {
+    let read = |shape: &[i64], walked: &str, threads: &Threads| {
+        let plan = |_| Ok(Planned::Walk(Walk { direction: Direction::Read, width: 3, tracker: tracker(walked) }));
+        let reading = Reading::new(shape, 3, plan).unwrap();
+        let mut tensor = vec![std::mem::MaybeUninit::uninit(); shape.iter().product::<i64>() as usize * 3];
+        reading.run(&[1; 1800], &mut tensor, &[2; 3], true, threads).to_vec()
+    };
+    for threads in [Threads::one(), Threads::new(3).unwrap()] {
+        for walked in
+            [TRANSPOSE, MASKED_TILES, SEVERAL, "(30).pad((7, 1200))", "(700).shrink((0, 600))", "(1).expand(1000)"]
+        {
+            let tensor = read(&[12, 9], walked, &threads);
+            assert!(tensor.iter().all(|byte| [1, 2].contains(byte)), "{walked}");
+        }
+    }
+    let refused = |walked: &str| panic_of(|| read(&[40, 30], walked, &Threads::one()));
+    for walked in [TRANSPOSE, "()", "(0, 3)", "(30).pad((7, 1100))"] {
+        assert!(refused(walked).contains("leaves out a part"), "{walked}");
+    }
+    for walked in ["(40, 31)", "(2000).flip(0)", "(700).flip(0).pad((0, 500)).flip(0)"] {
+        assert!(refused(walked).contains("outside its buffer"), "{walked}");
+    }
+}
+
+#[test]
+fn walks_for_something_else() {
+    let walk = |direction, width| Planned::Walk(Walk { direction, width, tracker: tracker(TRANSPOSE) });
+    for (direction, width) in [(Direction::Write, 4), (Direction::Read, 8)] {
+        let panic = panic_of(|| Reading::new(&[30, 20], 4, |_| Ok(walk(direction, width))).map(|_| ()));
+        assert!(panic.contains("for something else"), "{panic}");
+    }
+    let panic = panic_of(|| Writing::new(&[30, 20], |_| Ok(walk(Direction::Read, 4))).map(|_| ()));
+    assert!(panic.contains("for something else"), "{panic}");
+}
+
+/// Nobody asked whether indices share an address: one thread writes, inside the buffer or not at all.
+#[test]
+fn walks_that_write() {
+    for text in [TRANSPOSE, LEAPS, MASKED_ROWS, "(1, 400).expand(400, 400)"] {
+        let tracker = tracker(text);
+        let len = Plan::new(&tracker, 4).unwrap().buffer_len() * 4;
+        let plan = |_| Ok(Planned::Walk(Walk { direction: Direction::Write, width: 4, tracker: tracker.clone() }));
+        let walk = Writing::new(tracker.shape(), plan).unwrap();
+        assert!(!walk.is_shared());
+        let (loops, ..) = writing(text);
+        let source: Vec<u8> = (0..tracker.numel() as usize * 4).map(|byte| (byte / 4 * 7 + byte) as u8).collect();
+        let (mut walked, mut looped) = (vec![0; len], vec![0; len]);
+        walk.run(&source, &mut walked, &Threads::new(3).unwrap());
+        loops.run(&source, &mut looped, &Threads::one());
+        assert!(walked == looped, "{text}");
+        let short = panic_of(|| walk.run(&source, &mut walked[..len - 4], &Threads::one()));
+        assert!(short.contains("outside its buffer"), "{text}: {short}");
+    }
+}
+
 /// A sum that wraps to a place inside the buffer, but inside an element.
 #[test]
 fn addresses_inside_an_element() {
     let plan = |whole: Region| {
-        let mut access = Access::of(&tracker("(4, 6).step(1, 2)")).unwrap();
+        let mut access = Access::of(&tracker("(4, 6).step(1, 2)"), &mut { u64::MAX }).unwrap();
         set(&mut access.address, 0x5555_5555_5555_5556); // Thrice that is 2 more than 2^64.
         let nest = Nest::new(Direction::Read, 3, &whole, &access).unwrap();
-        Ok(vec![(whole, nest)])
+        Ok(Planned::Parts(vec![(whole, nest)]))
     };
     let reading = Reading::new(&[4, 3], 3, plan).unwrap();
     let mut tensor = vec![std::mem::MaybeUninit::uninit(); 36];
@@ -262,7 +328,7 @@ fn addresses_inside_an_element() {
 /// The loops for writing through a tracker of which nobody asked whether indices share an address.
 fn writing(text: &str) -> (Writing, usize, usize) {
     let tracker = tracker(text);
-    let plan = |whole| nests(Direction::Write, &tracker, 4, whole);
+    let plan = |whole| Ok(Planned::Parts(loops(Direction::Write, &tracker, whole)));
     let writing = Writing::new(tracker.shape(), plan).unwrap();
     (writing, tracker.numel() as usize * 4, Plan::new(&tracker, 4).unwrap().buffer_len() * 4)
 }

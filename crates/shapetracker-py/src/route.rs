@@ -61,8 +61,10 @@ impl Route {
     fn new(tracker: &shapetracker::ShapeTracker, memory: &Layout) -> PyResult<Route> {
         let from = Units::new(memory)?;
         let numel = from.view.numel() / from.inner;
-        if let Some((first, last)) = tracker.address_range().map_err(undecided)?
-            && (first < 0 || last >= numel)
+        // Nearly always the array has all that the view next to memory reads, and what others leave out of it is no matter.
+        let outside = |range: Option<(i64, i64)>| range.filter(|&(first, last)| first < 0 || last >= numel);
+        if outside(tracker.views()[0].address_range()).is_some()
+            && let Some((first, last)) = outside(tracker.address_range().map_err(undecided)?)
         {
             let element = if first < 0 { first } else { last };
             let sentence = format!("{APPLY}: the tracker reads element {element}, but the array has only {numel}");

@@ -12,6 +12,7 @@ use crate::error::{Error, Fault};
 use crate::merge::equation::Work;
 use crate::merge::level::{Affine, Level};
 use crate::merge::stack::Stacked;
+use crate::merge::{Unanswered, Undecided};
 use crate::shape::{scattered, unravel};
 use crate::{Dims, ShapeTracker, View};
 use indexpr::text::tuple;
@@ -236,17 +237,47 @@ impl ShapeTracker {
     /// # Errors
     /// An intermediate value that can leave `i64`.
     pub fn access(&self) -> Result<Access, Error> {
+        match self.access_within(&mut { u64::MAX }) {
+            Ok(access) => Ok(access),
+            Err(Unanswered::Error(err)) => Err(err),
+            Err(Unanswered::Undecided(_)) => Err(past()),
+        }
+    }
+
+    /// [`ShapeTracker::access`] with a limit to the work, from which what is done is taken away.
+    ///
+    /// It is counted in the terms of the forms that are divided and written, of which each takes about a microsecond; for one
+    /// view it is none. With little work fewer ways of writing the address are
+    /// tried, so that divisions may be left that could be avoided. The forms are exact all the same, and the same on
+    /// every machine.
+    ///
+    /// ```
+    /// use shapetracker::{ShapeTracker, Unanswered};
+    ///
+    /// let st = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([6])?;
+    /// let mut work = 1000;
+    /// assert_eq!(st.access_within(&mut work)?, st.access()?);
+    /// assert!((900..1000).contains(&work));
+    /// assert!(matches!(st.access_within(&mut 2), Err(Unanswered::Undecided(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unanswered::Error`] for an intermediate value that can leave `i64`; [`Unanswered::Undecided`] for too little work for
+    /// any way of writing the address.
+    pub fn access_within(&self, work: &mut u64) -> Result<Access, Unanswered> {
         if let Some(view) = self.as_view() {
             return Ok(Access::of_view(view));
         }
-        let past =
-            || Fault::Overflow { op: "access", what: "a value on the way to the address, however it is computed," };
-        let Some(built) = self.built() else {
+        let Some(built) = self.built(work) else {
+            if *work == 0 {
+                return Err(Undecided.into());
+            }
             let code = self.plain_expr().ok_or_else(past)?;
-            let forms = code.graph().quasi_affine(code.index(), code.valid())?.ok_or_else(past)?;
+            let forms = code.graph().quasi_affine(code.index(), code.valid()).map_err(Error::from)?.ok_or_else(past)?;
             return Ok(Access { shape: self.shape().into(), forms });
         };
-        let forms = match self.validity(built.code()) {
+        let forms = match self.validity(built.code(), work) {
             Some(false) => QuasiAffine::new(Vec::new(), Vec::new(), None),
             Some(true) => built.quasi_affine_everywhere().ok_or_else(past)?,
             None => built.quasi_affine().ok_or_else(past)?,
@@ -276,14 +307,15 @@ impl ShapeTracker {
     /// # Errors
     /// An intermediate value that can leave `i64`.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
-        let code = match self.built() {
+        let work = &mut { u64::MAX };
+        let code = match self.built(work) {
             Some(built) => built.into_code(),
             None => {
                 let what = "a value on the way to the address, however it is computed,";
                 self.plain_expr().ok_or(Fault::Overflow { op: "index_expr", what })?
             }
         };
-        Ok(match self.validity(&code) {
+        Ok(match self.validity(&code, work) {
             Some(valid) => code.with_validity(valid),
             None => code,
         })
@@ -296,21 +328,22 @@ impl ShapeTracker {
     }
 
     /// The address and the conditions, written as cheaply as can be; `None` where that leaves `i64` in every way tried.
-    fn built(&self) -> Option<Built> {
+    /// Within some work, which is then less; 0 where it was too little for any way.
+    fn built(&self, work: &mut u64) -> Option<Built> {
         let views = self.views();
         let variables = self.variables();
         let divisions = if views.len() > HIGH { Divisions::EveryRemainder } else { Divisions::Cheapest };
-        let written = |divisions, affine: Option<&Affine>| {
-            cheapest(&variables, self.shape(), divisions, |domain| through(domain, views, affine))
+        let written = |divisions, affine: Option<&Affine>, work: &mut u64| {
+            cheapest(&variables, self.shape(), divisions, |domain| through(domain, views, affine, work))
         };
-        let mut best = written(divisions, None);
+        let mut best = written(divisions, None, work);
         // Divisions may cancel out of the address even though none of them can be done without.
         if best.as_ref().is_none_or(|best| best.code().index_divides()) {
-            let affine =
-                Stacked::of(views).and_then(|stack| stack.affine_where_valid(&mut Work::a_little()).ok().flatten());
-            best = affine.and_then(|affine| written(divisions, Some(&affine))).or(best);
+            let affine = Stacked::of(views)
+                .and_then(|stack| a_little_of(work, self.rank(), |little| stack.affine_where_valid(little).ok()?));
+            best = affine.and_then(|affine| written(divisions, Some(&affine), work)).or(best);
         }
-        best.or_else(|| written(Divisions::EveryRemainder, None))
+        best.or_else(|| written(Divisions::EveryRemainder, None, work))
     }
 
     /// The expressions as the views define them, with nothing put into anything: what is left where all else leaves
@@ -359,7 +392,7 @@ impl ShapeTracker {
     }
 
     /// Whether a condition holds for all indices or for none although it does not look like it.
-    fn validity(&self, code: &IndexExpr) -> Option<bool> {
+    fn validity(&self, code: &IndexExpr, work: &mut u64) -> Option<bool> {
         if self.views().len() == 1 || code.graph().range(code.valid()) != (0, 1) {
             return None;
         }
@@ -370,13 +403,32 @@ impl ShapeTracker {
         if some.any(|position| is_valid(position) != first) {
             return None;
         }
-        Stacked::of(self.views())?.validity(&mut Work::a_little()).ok()?
+        let stack = Stacked::of(self.views())?;
+        a_little_of(work, 1, |little| stack.validity(little).ok()?)
     }
+}
+
+/// What no way of writing the address avoids.
+fn past() -> Error {
+    Fault::Overflow { op: "access", what: "a value on the way to the address, however it is computed," }.into()
+}
+
+/// Asks a question with a limit of a few milliseconds, and of what is left of some work, if that is enough to look at a sample
+/// of elements and to solve equations of so many unknowns.
+fn a_little_of<T>(left: &mut u64, unknowns: usize, ask: impl FnOnce(&mut Work) -> Option<T>) -> Option<T> {
+    *left = left.checked_sub(8 + (unknowns * unknowns) as u64)?;
+    let mut little = Work::a_little_of(left);
+    let answer = ask(&mut little);
+    little.give_back(left);
+    answer
 }
 
 /// The address through all views, from the last one down to memory, with every mask required. If the address
 /// is known to be affine, the views only give the conditions.
-fn through(domain: &mut Domain, views: &[View], affine: Option<&Affine>) -> Option<Index> {
+///
+/// A division is as much work as forms have terms. Writing it all afterwards is as much as there are pairs of terms, and of
+/// terms and conditions, times numbers that were measured. `None` with no work left where it was too little.
+fn through(domain: &mut Domain, views: &[View], affine: Option<&Affine>, work: &mut u64) -> Option<Index> {
     if views.iter().any(View::is_empty) {
         return Some(Index::Nowhere);
     }
@@ -392,7 +444,7 @@ fn through(domain: &mut Domain, views: &[View], affine: Option<&Affine>) -> Opti
         domain.require(index, begin..end);
     }
     for view in earlier.iter().rev() {
-        match Digits::new(domain, Level::apart(view), position).address()? {
+        match Digits::new(domain, Level::apart(view), position, work).address()? {
             Some(address) => position = address,
             None => return Some(Index::Nowhere),
         }
@@ -405,7 +457,9 @@ fn through(domain: &mut Domain, views: &[View], affine: Option<&Affine>) -> Opti
             position = position.plus(affine.steps[axis], &index)?;
         }
     }
-    Some(Index::At(position))
+    let (terms, conditions) = (domain.terms() as u64, domain.requirements() as u64);
+    *work = work.saturating_sub(10 + 3 * terms * (terms / 8 + conditions));
+    (*work > 0).then_some(Index::At(position))
 }
 
 /// A position of a view, split into the digits that are the view's index.
@@ -415,11 +469,13 @@ struct Digits<'a> {
     position: Form,
     /// The quotients of the position: divisor, how many conditions were required before, and quotient.
     quotients: SmallVec<[(i64, usize, Form); 8]>,
+    /// What is left of the work.
+    work: &'a mut u64,
 }
 
 impl<'a> Digits<'a> {
-    fn new(domain: &'a mut Domain, level: Level, position: Form) -> Self {
-        Digits { domain, level, position, quotients: SmallVec::new() }
+    fn new(domain: &'a mut Domain, level: Level, position: Form, work: &'a mut u64) -> Self {
+        Digits { domain, level, position, quotients: SmallVec::new(), work }
     }
 
     /// The address, `Some(None)` when no index is valid, `None` past `i64`.
@@ -478,6 +534,10 @@ impl<'a> Digits<'a> {
 
     /// A quotient of the position; it is kept until more is required.
     fn quotient(&mut self, divisor: i64) -> Option<Form> {
+        *self.work = self.work.saturating_sub(self.domain.terms() as u64);
+        if *self.work == 0 {
+            return None;
+        }
         let now = self.domain.requirements();
         let known = self.quotients.iter().find(|(by, when, _)| *by == divisor && *when == now);
         if let Some((_, _, quotient)) = known {

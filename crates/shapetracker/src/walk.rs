@@ -187,13 +187,31 @@ impl ShapeTracker {
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn runs(&self) -> impl Iterator<Item = AddressRun> + use<> {
-        runs_of(self.views())
+        self.runs_from(0)
+    }
+
+    /// The addresses of all elements from one on, given by its place in row-major order; none from past the last on.
+    ///
+    /// So several can walk over a tensor, each from the start of its part. Cost: as for [`ShapeTracker::runs`], and one
+    /// division for each axis of the tensor.
+    ///
+    /// ```
+    /// use shapetracker::{AddressRun, ShapeTracker};
+    ///
+    /// let st = ShapeTracker::contiguous([2, 3])?.permute([1, 0])?;
+    /// let second_half: Vec<Option<i64>> = st.runs_from(3).flat_map(|run| run.addresses()).collect();
+    /// assert_eq!(second_half, [Some(4), Some(2), Some(5)]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn runs_from(&self, position: i64) -> impl Iterator<Item = AddressRun> + use<> {
+        let mut rows = Rows::of(self.views(), position.max(0));
+        iter::from_fn(move || rows.next())
     }
 }
 
 /// [`ShapeTracker::runs`] of a stack of views that fit together, which need not be the fewest.
 pub(crate) fn runs_of(views: &[View]) -> impl Iterator<Item = AddressRun> + use<> {
-    let mut rows = Rows::of(views);
+    let mut rows = Rows::of(views, 0);
     iter::from_fn(move || rows.next())
 }
 
@@ -208,12 +226,15 @@ struct Rows {
     /// The other axes, innermost first, and the index on them.
     outer: SmallVec<[Digit; 8]>,
     index: SmallVec<[i64; 8]>,
+    /// Where on the axis of the rows the next row begins: at 0, but for the row in which the walk begins.
+    begin: i64,
     /// Whether the row at `index` is the next one, or was the last.
     more: bool,
 }
 
 impl Rows {
-    fn of(views: &[View]) -> Rows {
+    /// From some position on, which is not negative.
+    fn of(views: &[View], position: i64) -> Rows {
         let mut rows = Rows {
             under: Under::default(),
             descent: Descent::default(),
@@ -221,11 +242,12 @@ impl Rows {
             inner: Digit::ZERO,
             outer: SmallVec::new(),
             index: SmallVec::new(),
+            begin: 0,
             more: false,
         };
         let Some((last, under)) = views.split_last() else { return rows };
         if last.is_empty() {
-            rows.descent.mask(last.numel());
+            rows.descent.mask(last.numel() - position.min(last.numel()));
             return rows;
         }
         let Level { digits, offset, .. } = Level::of(last);
@@ -234,9 +256,10 @@ impl Rows {
         if let Some((inner, outer)) = digits.split_first() {
             (rows.inner, rows.outer) = (*inner, outer.into());
         }
-        rows.index = SmallVec::from_elem(0, rows.outer.len());
+        rows.begin = position % rows.inner.size;
+        rows.index = rows.outer.iter().map(|axis| position / axis.weight % axis.size).collect();
         rows.under = Under::of(under);
-        rows.more = true;
+        rows.more = position < last.numel();
         rows
     }
 
@@ -258,6 +281,7 @@ impl Rows {
 
     /// The next row. The odometer: the innermost of the outer axes turns first.
     fn turn(&mut self) {
+        self.begin = 0;
         match self.index.iter().zip(&self.outer).position(|(&i, axis)| i + 1 < axis.size) {
             Some(turned) => {
                 self.index[..turned].fill(0);
@@ -270,22 +294,23 @@ impl Rows {
     /// The row at the index, if it is one run, which most rows of a single view are; else it is put into the descent.
     fn row(&mut self) -> Option<AddressRun> {
         let inner = self.inner;
+        let (begin, end) = (inner.begin.max(self.begin), inner.end.max(self.begin));
         let mut valid = true;
         // In the order of the sum the address of index 0 may leave the range, though that of a valid one does not.
-        let mut start = self.offset.wrapping_add(inner.begin.wrapping_mul(inner.stride));
+        let mut start = self.offset.wrapping_add(begin.wrapping_mul(inner.stride));
         for (&i, axis) in self.index.iter().zip(&self.outer) {
             valid &= axis.begin <= i && i < axis.end;
             start = start.wrapping_add(axis.stride.wrapping_mul(i));
         }
         if !valid {
-            return Some(AddressRun::Masked { count: inner.size });
+            return Some(AddressRun::Masked { count: inner.size - self.begin });
         }
         if self.under.levels.is_empty() && !self.under.nothing && !inner.is_masked() {
-            return Some(AddressRun::Valid { first: start, step: inner.stride, count: inner.size });
+            return Some(AddressRun::Valid { first: start, step: inner.stride, count: end - begin });
         }
-        self.descent.mask(inner.size - inner.end);
-        self.descent.enter(&self.under, self.under.levels.len(), start, inner.stride, inner.end - inner.begin);
-        self.descent.mask(inner.begin);
+        self.descent.mask(inner.size - end);
+        self.descent.enter(&self.under, self.under.levels.len(), start, inner.stride, end - begin);
+        self.descent.mask(begin - self.begin);
         None
     }
 }
@@ -456,6 +481,20 @@ mod tests {
         for chain in CHAINS {
             let tracker: ShapeTracker = chain.parse().unwrap();
             assert_eq!(listed(tracker.runs()), tracker.addresses().collect::<Vec<_>>(), "{chain}");
+        }
+    }
+
+    #[test]
+    fn runs_from_an_element_on_are_the_addresses_from_there_on() {
+        for chain in CHAINS {
+            let tracker: ShapeTracker = chain.parse().unwrap();
+            let all: Vec<_> = tracker.addresses().collect();
+            for position in 0..all.len() + 2 {
+                let expected = all.get(position..).unwrap_or_default();
+                assert_eq!(listed(tracker.runs_from(position as i64)), expected, "{chain} from {position} on");
+            }
+            assert_eq!(listed(tracker.runs_from(i64::MIN)), all, "{chain}");
+            assert_eq!(tracker.runs_from(i64::MAX).next(), None, "{chain}");
         }
     }
 

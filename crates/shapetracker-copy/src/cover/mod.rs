@@ -20,14 +20,24 @@ use crate::memory;
 use crate::mover::{Axis, Inner, Mover};
 use crate::nest::{Decided, Direction, Nest, steps_within};
 use crate::run::Run;
+use crate::walk::Walk;
 use crate::{Error, Threads};
 use region::{Extent, Region};
+
+/// How all elements of a tensor are moved.
+#[derive(Clone, Debug)]
+pub(crate) enum Planned<Part> {
+    /// By the loops for each of its regions.
+    Parts(Vec<Part>),
+    /// One after the other.
+    Walk(Walk),
+}
 
 /// Loops that write every element of a tensor, and each of its places by one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
-    nests: Vec<Nest>,
-    bytes: i128,
+    loops: Planned<Nest>,
+    numel: i64,
     width: usize,
 }
 
@@ -40,11 +50,17 @@ impl Reading {
     pub(crate) fn new(
         shape: &[i64],
         width: usize,
-        plan: impl FnOnce(Region) -> Result<Vec<(Region, Nest)>, Error>,
+        plan: impl FnOnce(Region) -> Result<Planned<(Region, Nest)>, Error>,
     ) -> Result<Reading, Error> {
         let whole = Region::whole(shape);
         let numel = whole.as_ref().map_or(0, Region::numel);
-        let parts = whole.map_or_else(|| Ok(Vec::new()), plan)?;
+        let parts = match whole.map_or_else(|| Ok(Planned::Parts(Vec::new())), plan)? {
+            Planned::Parts(parts) => parts,
+            Planned::Walk(walk) => {
+                assert!(walk.width == width && walk.direction == Direction::Read, "a walk for something else");
+                return Ok(Reading { loops: Planned::Walk(walk), numel, width });
+            }
+        };
         // The regions are disjoint and lie in the tensor. As many elements as it has are therefore all of them.
         let planned: i64 = parts.iter().map(|(region, _)| region.numel()).sum();
         assert_eq!(planned, numel, "a plan leaves out a part of the tensor");
@@ -54,11 +70,11 @@ impl Reading {
             check_region(nest, region);
         }
         let nests = parts.into_iter().map(|(_, nest)| nest).collect();
-        Ok(Reading { nests, bytes: i128::from(numel) * width as i128, width })
+        Ok(Reading { loops: Planned::Parts(nests), numel, width })
     }
 
-    pub(crate) fn nests(&self) -> &[Nest] {
-        &self.nests
+    pub(crate) fn loops(&self) -> &Planned<Nest> {
+        &self.loops
     }
 
     /// Reads a tensor; `fresh` says that nobody has written to its memory yet.
@@ -75,14 +91,23 @@ impl Reading {
         threads: &Threads,
     ) -> &'a mut [u8] {
         let bytes = tensor.len();
-        assert!(bytes as i128 == self.bytes && fill.len() == self.width, "slices of other lengths than planned");
+        let planned = i128::from(self.numel) * self.width as i128;
+        assert!(bytes as i128 == planned && fill.len() == self.width, "slices of other lengths than planned");
         let run = Run::new(source, tensor, Some(fill), fresh);
-        for nest in &self.nests {
-            // SAFETY: the indices of its loops are those of a region, in which each is another element (`check_region`).
-            unsafe { nest.run(&run, threads, bytes) };
+        match &self.loops {
+            Planned::Parts(nests) => {
+                for nest in nests {
+                    // SAFETY: the indices of its loops are those of a region, in which each is another element
+                    // (`check_region`).
+                    unsafe { nest.run(&run, threads, bytes) };
+                }
+            }
+            // SAFETY: the output is borrowed for as long as this runs.
+            Planned::Walk(walk) => unsafe { walk.run(&run, bytes / self.width, threads) },
         }
         // SAFETY: with a fill value a nest writes at each of its indices, with data or without; the nests' indices are those
-        // of their regions, and the regions are all of the tensor (`Reading::new`).
+        // of their regions, and the regions are all of the tensor (`Reading::new`). A walk writes so many elements, one after
+        // the other, or panics.
         unsafe { &mut *(std::ptr::from_mut(tensor) as *mut [u8]) }
     }
 }
@@ -91,7 +116,8 @@ impl Reading {
 #[derive(Clone, Debug)]
 pub(crate) struct Writing {
     /// The loops, and whether several threads may share them.
-    nests: Vec<(Nest, bool)>,
+    loops: Planned<(Nest, bool)>,
+    numel: usize,
 }
 
 impl Writing {
@@ -101,22 +127,33 @@ impl Writing {
     /// If loops contradict themselves.
     pub(crate) fn new(
         shape: &[i64],
-        plan: impl FnOnce(Region) -> Result<Vec<(Region, Nest)>, Error>,
+        plan: impl FnOnce(Region) -> Result<Planned<(Region, Nest)>, Error>,
     ) -> Result<Writing, Error> {
-        let parts = Region::whole(shape).map_or_else(|| Ok(Vec::new()), plan)?;
+        let whole = Region::whole(shape);
+        let numel = whole.as_ref().map_or(0, Region::numel) as usize;
+        let parts = match whole.map_or_else(|| Ok(Planned::Parts(Vec::new())), plan)? {
+            Planned::Parts(parts) => parts,
+            Planned::Walk(walk) => {
+                assert!(walk.direction == Direction::Write, "a walk for something else");
+                return Ok(Writing { loops: Planned::Walk(walk), numel });
+            }
+        };
         let with_sharing = |(_, nest): (Region, Nest)| {
             assert!(nest.direction == Direction::Write, "loops for something else");
             check_loops(&nest);
             let shared = is_separate(&nest);
             (nest, shared)
         };
-        Ok(Writing { nests: parts.into_iter().map(with_sharing).collect() })
+        Ok(Writing { loops: Planned::Parts(parts.into_iter().map(with_sharing).collect()), numel })
     }
 
     /// Whether several threads may share all loops.
     #[cfg(test)]
     pub(crate) fn is_shared(&self) -> bool {
-        self.nests.iter().all(|(_, shared)| *shared)
+        match &self.loops {
+            Planned::Parts(nests) => nests.iter().all(|(_, shared)| *shared),
+            Planned::Walk(_) => false,
+        }
     }
 
     /// Writes a tensor into a buffer.
@@ -128,10 +165,16 @@ impl Writing {
         // SAFETY: all that is written comes from `tensor`, and has values.
         let room = unsafe { memory::room_of_bytes(buffer) };
         let run = Run::new(tensor, room, None, false);
-        for (nest, shared) in &self.nests {
-            let threads = if *shared { threads } else { &Threads::one() };
-            // SAFETY: the nest is separate, or there is one thread.
-            unsafe { nest.run(&run, threads, tensor.len()) };
+        match &self.loops {
+            Planned::Parts(nests) => {
+                for (nest, shared) in nests {
+                    let threads = if *shared { threads } else { &Threads::one() };
+                    // SAFETY: the nest is separate, or there is one thread.
+                    unsafe { nest.run(&run, threads, tensor.len()) };
+                }
+            }
+            // SAFETY: the buffer is borrowed for as long as this runs.
+            Planned::Walk(walk) => unsafe { walk.run(&run, self.numel, threads) },
         }
     }
 }

@@ -29,16 +29,21 @@ impl Move<'_> {
         self.check_whole(if data { from } else { 0 }, to);
         let to = self.output.start.wrapping_offset(to);
         if let (false, Some(fill)) = (data, self.fill) {
-            for at in 0..count as isize {
-                // SAFETY: an element of the run.
-                unsafe { sink::copy(to.offset(at * axis.to), fill.as_ptr(), unit) };
-            }
-            return;
+            // SAFETY: the elements of the run, and a value that is read again for each.
+            return unsafe {
+                match lines::strides(unit) {
+                    Some(strides) => strides(fill.as_ptr(), 0, count, to, axis.to),
+                    None => (0..count as isize).for_each(|at| sink::copy(to.offset(at * axis.to), fill.as_ptr(), unit)),
+                }
+            };
         }
         assert!(inside(from, axis.from, self.source.len()), "a run reads outside its buffer");
         let from = self.source.as_ptr().wrapping_offset(from);
         // SAFETY: both runs lie inside the slices.
         unsafe {
+            if axis.from == unit as isize && axis.to == unit as isize {
+                return sink::copy(to, from, count * unit);
+            }
             if let Some(strides) = lines::strides(unit) {
                 return strides(from, axis.from, count, to, axis.to);
             }

@@ -20,5 +20,6 @@ mod bad_input;
 mod corpus;
 mod drawn;
 mod miri;
+mod planning;
 mod shapes;
 mod typed;

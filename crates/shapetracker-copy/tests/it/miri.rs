@@ -100,9 +100,27 @@ fn masks() {
 /// Stacks of views, of which planning takes longer than moving: the loops that a plan must have, and reading alone.
 fn check_stack(text: &str, loops: &str, width: usize) {
     let tensor = Tensor::of(text);
-    let plan = tensor.plan(width).unwrap();
+    let plan = Plan::with_loops(&tensor.tracker, width).unwrap();
     assert!(plan.to_string().contains(loops), "{plan}");
     check_read(&tensor, &plan, &Threads::new(2).unwrap(), 1);
+}
+
+/// Stacks of few elements, which are walked by default.
+#[test]
+fn walks() {
+    for (text, width) in [
+        ("(3, 4).reshape(3, 1, 4, 1).pad((0, 0), (0, 1), (0, 0), (0, 1)).reshape(6, 8).permute(1, 0)", 8),
+        ("(5, 3).permute(1, 0).reshape(15).step(2)", 33),
+        ("(3, 3).permute(1, 0).reshape(9).pad((2, 1)).flip(0).reshape(4, 3).permute(1, 0)", 5),
+    ] {
+        let tensor = Tensor::of(text);
+        let plan = tensor.plan(width).unwrap();
+        assert!(plan.to_string().contains("walked"), "{plan}");
+        for (threads, before) in [(Threads::one(), 0), (Threads::new(3).unwrap(), 4)] {
+            let read = check_read(&tensor, &plan, &threads, before);
+            check_write(&tensor, &plan, &read, &threads, before);
+        }
+    }
 }
 
 #[test]

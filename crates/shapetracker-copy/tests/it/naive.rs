@@ -53,7 +53,19 @@ impl Tensor {
     }
 
     pub(crate) fn plan(&self, width: usize) -> Result<Plan, String> {
-        let plan = Plan::new(&self.tracker, width).map_err(|error| error.to_string())?;
+        self.checked(Plan::new(&self.tracker, width), width)
+    }
+
+    /// The plan of loops, and the one that is made by default where it is another.
+    pub(crate) fn plans(&self, width: usize) -> Result<Vec<Plan>, String> {
+        let loops = self.checked(Plan::with_loops(&self.tracker, width), width)?;
+        let by_default = self.plan(width)?;
+        let same = loops.to_string() == by_default.to_string();
+        Ok(if same { vec![loops] } else { vec![loops, by_default] })
+    }
+
+    fn checked(&self, plan: Result<Plan, Error>, width: usize) -> Result<Plan, String> {
+        let plan = plan.map_err(|error| error.to_string())?;
         let len = self.array.buffer_len() as usize;
         if plan.shape() != self.array.shape || plan.width() != width || plan.buffer_len() != len {
             let found = (plan.shape(), plan.width(), plan.buffer_len());
@@ -173,7 +185,10 @@ impl How {
 
 /// Reads by every way that takes bytes, each time into memory that held something else before.
 pub(crate) fn check_read(tensor: &Tensor, how: How) -> Result<(), String> {
-    let plan = tensor.plan(how.width)?;
+    tensor.plans(how.width)?.iter().try_for_each(|plan| check_read_by(plan, tensor, how))
+}
+
+fn check_read_by(plan: &Plan, tensor: &Tensor, how: How) -> Result<(), String> {
     let outcome = || {
         let bytes = noise((plan.buffer_len() + how.spare) * how.width, how.seed);
         let buffer = Guarded::copied(&bytes, how.buffer);
@@ -201,7 +216,10 @@ pub(crate) fn check_read(tensor: &Tensor, how: How) -> Result<(), String> {
 
 /// Writes through a tracker, or sees that it refuses, with the evidence.
 pub(crate) fn check_write(tensor: &Tensor, how: How) -> Result<(), String> {
-    let plan = tensor.plan(how.width)?;
+    tensor.plans(how.width)?.iter().try_for_each(|plan| check_write_by(plan, tensor, how))
+}
+
+fn check_write_by(plan: &Plan, tensor: &Tensor, how: How) -> Result<(), String> {
     let outcome = || {
         let before = noise((plan.buffer_len() + how.spare) * how.width, how.seed);
         let bytes = noise(tensor.array.cells.len() * how.width, how.seed + 1);

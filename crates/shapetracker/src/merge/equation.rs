@@ -50,6 +50,18 @@ impl Work {
         Work(2_000)
     }
 
+    /// A limit of a few milliseconds, and of what is left of some work; of that it is taken away.
+    pub(crate) fn a_little_of(left: &mut u64) -> Work {
+        let most = Work::a_little().0.min(u32::try_from(*left).unwrap_or(u32::MAX));
+        *left -= u64::from(most);
+        Work(most)
+    }
+
+    /// Gives back to some work what was not used.
+    pub(crate) fn give_back(self, left: &mut u64) {
+        *left = left.saturating_add(self.0.into());
+    }
+
     pub(crate) fn tick(&mut self) -> Result<(), OutOfWork> {
         self.0 = self.0.checked_sub(1).ok_or(OutOfWork)?;
         Ok(())
