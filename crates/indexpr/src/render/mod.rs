@@ -10,6 +10,7 @@ mod kernel;
 mod latex;
 mod lower;
 mod mlir;
+mod order;
 
 use std::fmt;
 use std::str::FromStr;

@@ -12,6 +12,7 @@ mod oracle;
 mod arrays;
 mod cases;
 mod golden;
+mod instructions;
 mod programs;
 mod random;
 mod refused;
