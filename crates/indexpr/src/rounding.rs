@@ -134,7 +134,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(reciprocal(11, 6, i32::MAX.into()), Some((3, 4)));
+        assert_eq!(reciprocal(11, 6, i32::MAX.into()), Some((11, 6)));
         assert_eq!(reciprocal(i32::MAX.into(), 7, i32::MAX.into()), None);
     }
 
