@@ -63,12 +63,15 @@ impl Rounding {
 /// `1 - 1 / divisor`, so that the floor stays what it was if `x * e < 2^shift` for the largest `x`. The least such shift
 /// has the least product.
 pub(crate) fn reciprocal(high: i64, divisor: i64, largest: i64) -> Option<(i64, i64)> {
-    let (high, divisor) = (i128::from(high), i128::from(divisor));
-    let (shift, factor) = (1..63).find_map(|shift| {
-        let factor = ((1_i128 << shift) + divisor - 1) / divisor;
-        (high * (factor * divisor - (1 << shift)) < 1 << shift).then_some((shift, factor))
-    })?;
-    (high * factor <= largest.into()).then_some((factor as i64, shift))
+    // All in i64: 2^shift * d is never formed, and the inequalities are divided by what would overflow.
+    (1..62)
+        .map(|shift| (shift, 1_i64 << shift))
+        .find_map(|(shift, power)| {
+            let rest = power % divisor;
+            let (factor, excess) = if rest == 0 { (power / divisor, 0) } else { (power / divisor + 1, divisor - rest) };
+            (excess == 0 || high <= (power - 1) / excess).then_some((factor, shift))
+        })
+        .filter(|(factor, _)| *factor <= largest / high.max(1))
 }
 
 /// Whether a divisor is a constant that always divides a number, as far as the number's residue class tells.
@@ -120,7 +123,7 @@ mod tests {
                 found += 1;
                 for value in 0..=high {
                     assert!(value * factor <= i32::MAX.into());
-                    assert_eq!(value * factor >> shift, value / divisor, "{value} / {divisor} of at most {high}");
+                    assert_eq!((value * factor) >> shift, value / divisor, "{value} / {divisor} of at most {high}");
                 }
             }
         }
@@ -130,7 +133,7 @@ mod tests {
             for high in (0..40).flat_map(|power| [(1 << power) - 1, 1 << power, divisor * (1 << power) - 1]) {
                 let Some((factor, shift)) = reciprocal(high, divisor, i64::MAX) else { continue };
                 for value in [high, high / divisor * divisor, high / divisor * divisor - 1].map(|value| value.max(0)) {
-                    assert_eq!(value * factor >> shift, value / divisor, "{value} / {divisor} of at most {high}");
+                    assert_eq!((value * factor) >> shift, value / divisor, "{value} / {divisor} of at most {high}");
                 }
             }
         }

@@ -6,7 +6,7 @@
 //! comparisons unsigned types are cheaper ([`Program::is_natural`]).
 
 use super::Reason;
-use super::order::Order;
+use super::order::order;
 use crate::constants::{literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::int::bits;
@@ -169,14 +169,14 @@ impl Program {
         let (wide, unsigned) = (past.is_some(), dialect.is_c() && !in_loops);
         let mut program = Program { dialect, wide, unsigned, ops: Vec::new(), known: Map::default() };
         let mut places = Map::default();
-        let mut order = match unsigned {
-            true => Order::new(graph, of, program.most()),
-            false => Order { parts, sums: Map::default() },
+        let parts = match unsigned {
+            true => order(graph, of, &parts, program.most()),
+            false => parts.into_iter().map(|part| (part, Vec::new())).collect(),
         };
-        for part in order.parts {
-            let place = match order.sums.remove(&part) {
-                Some(terms) => program.terms(terms.iter().map(|(term, negative)| (places[term], *negative))),
-                None => program.lower(graph, part, |operand| places[&operand]),
+        for (part, terms) in parts {
+            let place = match terms.is_empty() {
+                false => program.terms(terms.iter().map(|(term, negative)| (places[term], *negative))),
+                true => program.lower(graph, part, |operand| places[&operand]),
             };
             program.ops[place].is_natural |= !graph.is_condition(part) && graph.range(part).0 >= 0;
             places.insert(part, place);
