@@ -52,6 +52,28 @@ impl Rounding {
     }
 }
 
+/// A product and a shift that divide every number in `0..=high` by a divisor of at least 2: `floor(x / divisor)` is
+/// `x * factor >> shift`. `None` where a product could be past `largest`.
+///
+/// Compilers divide by constants in the same way, for all numbers of the type: a product of twice the width, and
+/// corrections for some divisors. For the numbers of a known interval a product of one width often suffices.
+///
+/// With `factor = ceil(2^shift / divisor)` the excess `e = factor * divisor - 2^shift` is not negative, and
+/// `x * factor / 2^shift = x / divisor + x * e / (divisor * 2^shift)`. The fraction of `x / divisor` is at most
+/// `1 - 1 / divisor`, so that the floor stays what it was if `x * e < 2^shift` for the largest `x`. The least such shift
+/// has the least product.
+pub(crate) fn reciprocal(high: i64, divisor: i64, largest: i64) -> Option<(i64, i64)> {
+    // All in i64: 2^shift * d is never formed, and the inequalities are divided by what would overflow.
+    (1..62)
+        .map(|shift| (shift, 1_i64 << shift))
+        .find_map(|(shift, power)| {
+            let rest = power % divisor;
+            let (factor, excess) = if rest == 0 { (power / divisor, 0) } else { (power / divisor + 1, divisor - rest) };
+            (excess == 0 || high <= (power - 1) / excess).then_some((factor, shift))
+        })
+        .filter(|(factor, _)| *factor <= largest / high.max(1))
+}
+
 /// Whether a divisor is a constant that always divides a number, as far as the number's residue class tells.
 pub(crate) fn divides(graph: &Graph, a: Expr, b: Expr) -> bool {
     let (modulus, residue) = graph.congruence(a);
@@ -90,6 +112,33 @@ mod tests {
             }
         }
         assert!(raised > 5000, "{raised}");
+    }
+
+    #[test]
+    fn products_and_shifts_divide_every_number_of_their_interval() {
+        let mut found = 0;
+        for divisor in 2..=70 {
+            for high in (0..1000).chain([4095, 4096, 9999]) {
+                let Some((factor, shift)) = reciprocal(high, divisor, i32::MAX.into()) else { continue };
+                found += 1;
+                for value in 0..=high {
+                    assert!(value * factor <= i32::MAX.into());
+                    assert_eq!((value * factor) >> shift, value / divisor, "{value} / {divisor} of at most {high}");
+                }
+            }
+        }
+        assert!(found > 60_000, "{found}");
+        // Interval ends where a factor that is one too large or a shift that is too small would show.
+        for divisor in [3, 5, 7, 9, 10, 11, 59, 177, 641, 1_000_003] {
+            for high in (0..40).flat_map(|power| [(1 << power) - 1, 1 << power, divisor * (1 << power) - 1]) {
+                let Some((factor, shift)) = reciprocal(high, divisor, i64::MAX) else { continue };
+                for value in [high, high / divisor * divisor, high / divisor * divisor - 1].map(|value| value.max(0)) {
+                    assert_eq!((value * factor) >> shift, value / divisor, "{value} / {divisor} of at most {high}");
+                }
+            }
+        }
+        assert_eq!(reciprocal(11, 6, i32::MAX.into()), Some((11, 6)));
+        assert_eq!(reciprocal(i32::MAX.into(), 7, i32::MAX.into()), None);
     }
 
     #[test]

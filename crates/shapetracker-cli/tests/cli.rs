@@ -161,7 +161,7 @@ fn code_is_in_the_json_answer() {
         "chain": "(4, 6).pad((1, 1), (0, 2))",
         "shape": [6, 8],
         "language": "c",
-        "code": "const int valid = 1 <= idx0 && idx0 < 5 && idx1 < 6;\nconst int index = idx0 * 6 + idx1 - 6;\n",
+        "code": "const int valid = (1 <= idx0) & (idx0 < 5) & (idx1 < 6);\nconst int index = idx0 * 6 + idx1 - 6;\n",
         "index": "idx0 * 6 + idx1 - 6",
         "valid": "1 <= idx0 < 5 and idx1 < 6",
         "cost": {"ops": 7, "divmods": 0, "weight": 7},

@@ -33,6 +33,19 @@ pub(super) struct Statement {
 pub(super) struct Text {
     pub(super) text: String,
     pub(super) binds: Binds,
+    /// The type that the text has where it stands, as far as [`Writer::signs`] asks.
+    sign: Sign,
+}
+
+/// The type of the numbers of a text: what C's conversions make of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sign {
+    /// That of the other operand: a literal that is not negative. Conditions and texts in languages without unsigned
+    /// numbers are counted among them.
+    Any,
+    Signed,
+    /// Beside it, signed numbers are converted.
+    Unsigned,
 }
 
 /// How tightly the outermost operator of a text binds; a text that binds less tightly than its place demands is put
@@ -65,7 +78,16 @@ pub(super) struct Writer<'a> {
 impl Text {
     /// A text whose outermost operator binds this tightly.
     pub(super) fn new(text: impl Into<String>, binds: Binds) -> Text {
-        Text { text: text.into(), binds }
+        Text { text: text.into(), binds, sign: Sign::Any }
+    }
+
+    /// The text as a number of this type, with a cast if it has the other.
+    fn cast(self, sign: Sign, program: &Program) -> Text {
+        if self.sign == Sign::Any || self.sign == sign {
+            return self;
+        }
+        let text = format!("({}){}", program.type_of(sign == Sign::Unsigned), self.operand(Unary));
+        Text { sign, ..Text::new(text, Unary) }
     }
 
     /// The text as an operand, in parentheses if it binds less tightly than it must.
@@ -84,22 +106,36 @@ impl Writer<'_> {
         let uses = self.uses(roots, &levels);
         let names = self.names(roots, &levels, &uses);
         let (mut statements, mut texts) = (Vec::new(), vec![Text::new("", Primary); levels.len()]);
-        let mut define = |place: Place, name: &str, text: &str| {
-            statements.push(Statement { level: levels[place], text: self.program.definition(place, name, text) });
+        let mut define = |place: Place, name: &str, text: &str, is_unsigned: bool| {
+            let text = self.program.definition(place, name, text, is_unsigned);
+            statements.push(Statement { level: levels[place], text });
         };
+        let is_title = |name: &str| roots.iter().any(|root| matches!(root, Root::Named(title, _) if *title == name));
         for place in (0..levels.len()).filter(|place| uses[*place].count > 0) {
-            let text = self.text(self.program.op(place), |operand| {
+            let op = self.program.op(place);
+            let (wanted, sign) = self.signs(place, |operand| texts[operand].sign);
+            let text = self.text(op, |operand| {
                 // Names and leaves may be used again. Any other text has a use count of 1, so it is moved and not
                 // copied, and the time is linear in the length of the code.
                 let lasts = names[operand].is_some() || self.program.op(operand).is_leaf();
                 let rest = if lasts { texts[operand].clone() } else { Text::new("", Primary) };
-                std::mem::replace(&mut texts[operand], rest)
+                let text = std::mem::replace(&mut texts[operand], rest);
+                match wanted {
+                    Some(sign) => text.cast(sign, self.program),
+                    None => text,
+                }
             });
             texts[place] = match &names[place] {
-                None => text,
+                None => Text { sign, ..text },
                 Some(name) => {
-                    define(place, name, &text.text);
-                    Text::new(name, Primary)
+                    let is_unsigned = self.program.unsigned && self.program.is_natural(place) && !is_title(name);
+                    define(place, name, &text.text, is_unsigned);
+                    let sign = match self.program.is_condition(place) || !self.program.unsigned {
+                        true => Sign::Any,
+                        false if is_unsigned => Sign::Unsigned,
+                        false => Sign::Signed,
+                    };
+                    Text { sign, ..Text::new(name, Primary) }
                 }
             };
         }
@@ -107,7 +143,9 @@ impl Writer<'_> {
         for root in roots {
             match *root {
                 Root::Inline(place) => inline.push(texts[place].clone()),
-                Root::Named(name, place) if texts[place].text != name => define(place, name, &texts[place].text),
+                Root::Named(name, place) if texts[place].text != name => {
+                    define(place, name, &texts[place].text, false);
+                }
                 Root::Named(..) => {}
             }
         }
@@ -170,6 +208,43 @@ impl Writer<'_> {
         uses
     }
 
+    /// The type that an operation must have its operands in, if it is not content with any, and the type of what is
+    /// written then. Only where natural numbers are unsigned; elsewhere there is one type.
+    ///
+    /// Sums, differences and products are the same modulo `2^bits` in both types, so that they are written without
+    /// casts: they are unsigned as soon as one operand is, and a negative value then stands there as its residue. A
+    /// quotient, a shift to the right or a comparison needs the true values. These are what the unsigned type has if no
+    /// operand is ever negative, and what the signed type has always, since the width was chosen so that all values fit.
+    /// A residue that is assigned to a signed variable or cast to its type becomes the true value again, as every
+    /// compiler converts and C23 and C++20 demand.
+    fn signs(&self, place: Place, sign: impl Fn(Place) -> Sign) -> (Option<Sign>, Sign) {
+        if !self.program.unsigned {
+            return (None, Sign::Any);
+        }
+        let is_natural = |place: Place| self.program.is_natural(place);
+        let true_values = |a: Place, b: Place, natural: Sign| match is_natural(a) && is_natural(b) {
+            true => natural,
+            false => Sign::Signed,
+        };
+        match self.program.op(place) {
+            Op::Int(..0) => (None, Sign::Signed),
+            Op::Variable(_) if !is_natural(place) => (None, Sign::Signed),
+            Op::Variable(_) => (None, Sign::Unsigned),
+            Op::Negative(a) | Op::Infix(Infix::Mask, a, _) => (None, sign(a)),
+            Op::Infix(Infix::Add | Infix::Sub | Infix::Mul, a, b) => (None, sign(a).max(sign(b))),
+            Op::Infix(Infix::Div | Infix::Mod | Infix::Shift, a, b) => {
+                let sign = true_values(a, b, Sign::Unsigned);
+                (Some(sign), sign)
+            }
+            Op::Infix(infix, a, b) if infix < Infix::And => (Some(true_values(a, b, sign(a).max(sign(b)))), Sign::Any),
+            Op::Select(_, a, b) => {
+                let sign = true_values(a, b, sign(a).max(sign(b)));
+                (Some(sign), sign)
+            }
+            _ => (None, Sign::Any),
+        }
+    }
+
     /// The text of an operation, of operands that `take` gives.
     fn text(&self, op: Op, mut take: impl FnMut(Place) -> Text) -> Text {
         let dialect = self.program.dialect;
@@ -200,6 +275,10 @@ impl Writer<'_> {
                 let (sign, binds) = dialect.sign(infix);
                 let same = |place: Place| matches!(self.program.op(place), Op::Infix(op, ..) if op == infix);
                 let (left, right) = match infix {
+                    Infix::And | Infix::Or if dialect.is_c() => {
+                        let must = |is_same: bool| if is_same { Loose } else { Primary };
+                        (must(same(a)), must(same(b)))
+                    }
                     // `a + (b + c)` needs no parentheses where integers are unbounded. Elsewhere another order of
                     // additions could overflow in between.
                     Infix::Add if dialect.is_exact() => (Sum, Sum),
@@ -327,12 +406,14 @@ impl Dialect {
                 Dialect::Python => ("and", And),
                 Dialect::NumPy => ("&", And),
                 Dialect::Latex => (r"\land", And),
+                _ if self.is_c() => ("&", Loose),
                 _ => ("&&", And),
             },
             Infix::Or => match self {
                 Dialect::Python => ("or", Or),
                 Dialect::NumPy => ("|", Or),
                 Dialect::Latex => (r"\lor", Or),
+                _ if self.is_c() => ("|", Loose),
                 _ => ("||", Or),
             },
         }
@@ -340,20 +421,29 @@ impl Dialect {
 }
 
 impl Program {
-    /// The type of the numbers, where types have names.
+    /// The type of signed numbers, where types have names.
     pub(super) fn number_type(&self) -> &'static str {
-        match (self.dialect, self.wide) {
-            (Dialect::Rust | Dialect::Wgsl, false) => "i32",
-            (Dialect::Rust | Dialect::Wgsl, true) => "i64",
-            (_, false) => "int",
-            (Dialect::C | Dialect::Cuda, true) => "long long",
-            (_, true) => "long",
+        self.type_of(false)
+    }
+
+    /// The type of signed or unsigned numbers, where types have names.
+    pub(super) fn type_of(&self, is_unsigned: bool) -> &'static str {
+        match (self.dialect, self.wide, is_unsigned) {
+            (Dialect::Rust | Dialect::Wgsl, false, _) => "i32",
+            (Dialect::Rust | Dialect::Wgsl, true, _) => "i64",
+            (_, false, false) => "int",
+            (Dialect::C | Dialect::Cuda, true, false) => "long long",
+            (_, true, false) => "long",
+            (Dialect::C | Dialect::Cuda, false, true) => "unsigned",
+            (Dialect::C | Dialect::Cuda, true, true) => "unsigned long long",
+            (_, false, true) => "uint",
+            (_, true, true) => "ulong",
         }
     }
 
     /// The statement that defines a name.
-    fn definition(&self, place: Place, name: &str, text: &str) -> String {
-        let number = self.number_type();
+    fn definition(&self, place: Place, name: &str, text: &str, is_unsigned: bool) -> String {
+        let number = self.type_of(is_unsigned);
         match (self.dialect, self.is_condition(place)) {
             (Dialect::Python | Dialect::NumPy, _) => format!("{name} = {text}"),
             (Dialect::Latex, _) => format!("{name} &= {text}"),

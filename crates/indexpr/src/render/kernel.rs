@@ -108,7 +108,7 @@ fn statements(
     elements: i64,
 ) -> Result<(Vec<Statement>, bool), Unsupported> {
     let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
-    let (program, places) = Program::with_elements(graph, &exprs, dialect, elements)?;
+    let (program, places) = Program::with_elements(graph, &exprs, dialect, elements, false)?;
     let roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, place)).collect();
     let (statements, _) = Writer { program: &program, variables: &names(graph), levels: &[] }.write(&roots);
     Ok((statements, program.wide))
@@ -182,9 +182,10 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         let digit = if is_outermost { divided } else { format!("{divided} % {}u", code.extents[axis]) };
         lines.push(match (language, wide) {
             (Language::Wgsl, _) => format!("let {name} = i32({digit});"),
-            (_, false) => format!("const int {name} = {digit};"),
-            (Language::Cuda, true) => format!("const long long {name} = {digit};"),
-            (_, true) => format!("const long {name} = {digit};"),
+            (Language::Cuda, false) => format!("const unsigned {name} = {digit};"),
+            (Language::Cuda, true) => format!("const unsigned long long {name} = {digit};"),
+            (_, false) => format!("const uint {name} = {digit};"),
+            (_, true) => format!("const ulong {name} = {digit};"),
         });
     }
     lines.extend(statements.into_iter().map(|statement| statement.text));
@@ -224,7 +225,7 @@ fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
 
     let dialect = language.dialect().unwrap_or(Dialect::C);
     let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
-    let (mut program, places) = Program::with_elements(&graph, &exprs, dialect, elements)?;
+    let (mut program, places) = Program::with_elements(&graph, &exprs, dialect, elements, true)?;
     let mut position = program.int(0);
     for &axis in &loops {
         let stride = program.int(code.extents[axis + 1..].iter().product());

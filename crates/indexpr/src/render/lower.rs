@@ -2,13 +2,15 @@
 //!
 //! The work is in the divisions. Index expressions round down; C and its relatives round towards zero. What is written
 //! is chosen by what is known of the operands ([`Program::division`]). The width of the numbers is chosen here, too: 32
-//! bits if every intermediate value fits, 64 otherwise.
+//! bits if every intermediate value fits, 64 otherwise; and which of them are natural numbers, for whose divisions and
+//! comparisons unsigned types are cheaper ([`Program::is_natural`]).
 
 use super::Reason;
+use super::order::order;
 use crate::constants::{literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::int::bits;
-use crate::rounding::{Rounding, divides};
+use crate::rounding::{Rounding, divides, reciprocal};
 
 /// A language whose expressions look like those of C, more or less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +37,11 @@ impl Dialect {
     /// Whether a right shift of a negative number is specified to round down. In C it is implementation-defined.
     fn shifts(self) -> bool {
         !self.is_exact() && self != Dialect::C
+    }
+
+    /// Whether signed and unsigned numbers may be mixed without casts: C and its relatives convert to unsigned.
+    pub(super) fn is_c(self) -> bool {
+        matches!(self, Dialect::C | Dialect::Cuda | Dialect::OpenCl | Dialect::Metal)
     }
 
     /// Whether there is one expression for `begin <= x < end` that names x once.
@@ -118,9 +125,20 @@ pub(super) struct Program {
     pub(super) dialect: Dialect,
     /// Whether the numbers are 64 bits wide.
     pub(super) wide: bool,
-    /// Each operation, and whether its value is a condition.
-    ops: Vec<(Op, bool)>,
+    /// Whether natural numbers are of unsigned types. (Not in loop nests: there compilers know the range of each
+    /// variable, and addresses that cannot wrap around are what they vectorize.)
+    pub(super) unsigned: bool,
+    ops: Vec<Entry>,
     known: Map<Op, Place>,
+}
+
+/// What is known of the value of an operation.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    op: Op,
+    is_condition: bool,
+    /// Whether it is a number that is known never to be negative.
+    is_natural: bool,
 }
 
 /// The smallest and the largest value.
@@ -129,15 +147,16 @@ type Interval = (i64, i64);
 impl Program {
     /// A program that computes some expressions, and the places of their values.
     pub(super) fn new(graph: &Graph, of: &[Expr], dialect: Dialect) -> Result<(Program, Vec<Place>), Reason> {
-        Program::with_elements(graph, of, dialect, 0)
+        Program::with_elements(graph, of, dialect, 0, false)
     }
 
-    /// The same, with numbers wide enough to count so many elements, too.
+    /// The same, with numbers wide enough to count so many elements, too, and for a nest of loops or not.
     pub(super) fn with_elements(
         graph: &Graph,
         of: &[Expr],
         dialect: Dialect,
         elements: i64,
+        in_loops: bool,
     ) -> Result<(Program, Vec<Place>), Reason> {
         let parts = parts(graph, of);
         let ranges = parts.iter().map(|part| graph.range(*part)).chain([(0, elements)]);
@@ -147,21 +166,36 @@ impl Program {
         if let (Some((low, high)), Dialect::Wgsl) = (past, dialect) {
             return Err(Reason::Narrow { low, high });
         }
-        let mut program = Program { dialect, wide: past.is_some(), ops: Vec::new(), known: Map::default() };
+        let (wide, unsigned) = (past.is_some(), dialect.is_c() && !in_loops);
+        let mut program = Program { dialect, wide, unsigned, ops: Vec::new(), known: Map::default() };
         let mut places = Map::default();
-        for part in parts {
-            let place = program.lower(graph, part, |operand| places[&operand]);
+        let parts = match unsigned {
+            true => order(graph, of, &parts, program.most()),
+            false => parts.into_iter().map(|part| (part, Vec::new())).collect(),
+        };
+        for (part, terms) in parts {
+            let place = match terms.is_empty() {
+                false => program.terms(terms.iter().map(|(term, negative)| (places[term], *negative))),
+                true => program.lower(graph, part, |operand| places[&operand]),
+            };
+            program.ops[place].is_natural |= !graph.is_condition(part) && graph.range(part).0 >= 0;
             places.insert(part, place);
         }
         Ok((program, of.iter().map(|expr| places[expr]).collect()))
     }
 
     pub(super) fn op(&self, place: Place) -> Op {
-        self.ops[place].0
+        self.ops[place].op
     }
 
     pub(super) fn is_condition(&self, place: Place) -> bool {
-        self.ops[place].1
+        self.ops[place].is_condition
+    }
+
+    /// Whether an operation gives a number that is known never to be negative. Signed and unsigned types agree on it
+    /// then: that it is one number in both is what divisions, shifts to the right and comparisons need.
+    pub(super) fn is_natural(&self, place: Place) -> bool {
+        self.ops[place].is_natural
     }
 
     pub(super) fn len(&self) -> usize {
@@ -200,6 +234,12 @@ impl Program {
         }
     }
 
+    /// A sum of terms, each of which is added or subtracted.
+    fn terms(&mut self, terms: impl Iterator<Item = (Place, bool)>) -> Place {
+        let zero = self.int(0);
+        terms.fold(zero, |sum, (term, negative)| self.infix(if negative { Infix::Sub } else { Infix::Add }, sum, term))
+    }
+
     /// A minimum or maximum: a call, or a comparison and a choice.
     fn extreme(&mut self, call: Call, a: Place, b: Place) -> Place {
         if self.dialect.has_min() {
@@ -213,11 +253,13 @@ impl Program {
     /// written:
     ///
     /// - The language's own operator, where it rounds down.
-    /// - A shift or a mask for a power of two, where a right shift rounds down (strength reduction).
+    /// - A shift or a mask for a power of two, where a right shift rounds down (strength reduction): of natural numbers
+    ///   everywhere, of others not in C.
+    /// - For a constant positive divisor of a natural number, what [`Program::natural`] says.
     /// - For a constant positive divisor, the dividend raised by the least multiple `t * d` that leaves it never
     ///   negative: `floor(a / d)` is `(a + t * d) / d - t`, and the remainder needs no correction. Rounding towards
     ///   zero and rounding down agree on natural numbers, and an addition is cheaper than a branch. Not if the raised
-    ///   dividend could leave its type.
+    ///   dividend could leave its type. It is divided as natural numbers are.
     /// - The language's own operator, where the quotient is never negative, or exact: rounding makes no difference.
     /// - Euclid's division in Rust, which rounds down for a positive divisor.
     /// - The quotient towards zero, less one where the sign of the remainder says that it was rounded up.
@@ -232,19 +274,28 @@ impl Program {
         if self.dialect.is_exact() || self.op(b) == Op::Int(1) {
             return self.infix(if quotient { div } else { modulo }, a, b);
         }
-        if least == most && least > 0 && least & (least - 1) == 0 && self.dialect.shifts() {
-            let operand = self.int(if quotient { least.trailing_zeros().into() } else { least - 1 });
-            return self.infix(if quotient { Infix::Shift } else { Infix::Mask }, a, operand);
+        let power = least == most && least > 0 && least & (least - 1) == 0;
+        if power && (low >= 0 || self.dialect.shifts()) {
+            return self.bits(quotient, a, least);
         }
         let rounding = Rounding::of((low, high), (least, most), exact, self.most());
         if let Rounding::Raised { times, shift } = rounding
             && least > 0
             && self.dialect != Dialect::Rust
         {
+            let high = high + shift;
             let (shift, times) = (self.int(shift), self.int(times));
             let a = self.sum(a, shift);
-            let result = self.infix(if quotient { div } else { modulo }, a, b);
+            self.ops[a].is_natural = true;
+            let result = match power {
+                true => self.bits(quotient, a, least),
+                false => self.natural(quotient, (a, high), (b, least)),
+            };
+            self.ops[result].is_natural = true;
             return if quotient { self.infix(Infix::Sub, result, times) } else { result };
+        }
+        if low >= 0 && least == most && least > 0 {
+            return self.natural(quotient, (a, high), (b, least));
         }
         let positive = Rounding::of((low, high), (least, most), false, self.most()) == Rounding::AsIs;
         if quotient && rounding == Rounding::AsIs {
@@ -268,6 +319,31 @@ impl Program {
             let corrected = self.infix(Infix::Add, rest, b);
             self.select(wrong, corrected, rest)
         }
+    }
+
+    /// The quotient or the remainder of a natural number that is at most `high` by a constant: of a product and a shift
+    /// where the range allows, which compilers cannot know, and else by the language's own operator.
+    fn natural(&mut self, quotient: bool, (a, high): (Place, i64), (b, divisor): (Place, i64)) -> Place {
+        let Some((factor, shift)) = reciprocal(high, divisor, self.most()) else {
+            return self.infix(if quotient { Infix::Div } else { Infix::Mod }, a, b);
+        };
+        let (factor, shift) = (self.int(factor), self.int(shift));
+        let product = self.infix(Infix::Mul, a, factor);
+        let whole = self.infix(Infix::Shift, product, shift);
+        for place in [product, whole] {
+            self.ops[place].is_natural = true;
+        }
+        if quotient {
+            return whole;
+        }
+        let multiple = self.infix(Infix::Mul, whole, b);
+        self.infix(Infix::Sub, a, multiple)
+    }
+
+    /// The quotient or the remainder of a division by a power of two, rounded down, by the bits of the dividend.
+    fn bits(&mut self, quotient: bool, a: Place, power: i64) -> Place {
+        let operand = self.int(if quotient { power.trailing_zeros().into() } else { power - 1 });
+        self.infix(if quotient { Infix::Shift } else { Infix::Mask }, a, operand)
     }
 
     /// The remainder of a division that rounds towards zero.
@@ -396,7 +472,7 @@ impl Program {
             Op::Infix(op, ..) => op >= Infix::Lt,
             Op::Select(_, a, _) => self.is_condition(a),
         };
-        self.ops.push((op, is_condition));
+        self.ops.push(Entry { op, is_condition, is_natural: matches!(op, Op::Int(0..)) });
         self.known.insert(op, self.ops.len() - 1);
         self.ops.len() - 1
     }

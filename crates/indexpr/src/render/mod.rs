@@ -10,6 +10,7 @@ mod kernel;
 mod latex;
 mod lower;
 mod mlir;
+mod order;
 
 use std::fmt;
 use std::str::FromStr;
@@ -196,12 +197,15 @@ enum Reason {
 impl Graph {
     /// Named expressions as code: what they share is computed once, under the names `t0`, `t1` and so on.
     ///
-    /// All numbers are of one type, 32 bits wide if no intermediate value needs more and 64 otherwise, and the
-    /// variables are expected to be of that type. Divisions round down in every language. Names are printed as they
-    /// are.
+    /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise, and the variables are
+    /// expected to be of that width. In C, CUDA, OpenCL and Metal a variable that is never negative is best unsigned,
+    /// since its divisions and comparisons are cheaper then; the text is right for signed variables, too. The given
+    /// names are signed. Divisions round down in every language. Names are printed as they are.
     ///
     /// In C and its relatives, whose division rounds towards zero, a dividend that can be negative is raised by a
-    /// multiple of the divisor: an addition in place of a branch, which a constant that is there already absorbs.
+    /// multiple of the divisor: an addition in place of a branch, which a constant that is there already absorbs. What
+    /// is never negative is divided by a shift, or by a product and a shift where the product stays inside the type,
+    /// which compilers cannot know.
     ///
     /// Cost: linear in the number of distinct expressions, except in MLIR, where shared parts are repeated.
     ///
@@ -215,9 +219,10 @@ impl Graph {
     /// let named = [("quotient", quotient), ("remainder", remainder)];
     /// assert_eq!(
     ///     graph.code(Language::C, &named)?,
-    ///     "const int t0 = x * 2 + 16;\n\
-    ///      const int quotient = t0 / 3 - 5;\n\
-    ///      const int remainder = t0 % 3;\n",
+    ///     "const unsigned t0 = x * 2 + 16;\n\
+    ///      const unsigned t1 = (t0 * 171) >> 9;\n\
+    ///      const int quotient = t1 - 5;\n\
+    ///      const int remainder = t0 - t1 * 3;\n",
     /// );
     /// assert_eq!(
     ///     graph.code(Language::Python, &named)?,
@@ -250,8 +255,8 @@ impl Graph {
 impl IndexExpr {
     /// Both expressions as code that defines `valid` and `index`, to be pasted where the variables are known.
     ///
-    /// All numbers are of one type, 32 bits wide if no intermediate value needs more and 64 otherwise; the variables
-    /// are expected to be of that type. In MLIR it is an `affine_map` and an `affine_set`, in LaTeX an equation.
+    /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise, which the variables
+    /// are expected to have, too ([`Graph::code`] says of which types they are best). In MLIR it is an `affine_map` and an `affine_set`, in LaTeX an equation.
     ///
     /// ```
     /// use indexpr::{Graph, IndexExpr, Language, Syntax};
@@ -301,8 +306,8 @@ impl IndexExpr {
     /// extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out) {
     ///     const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;
     ///     if (gid >= 6u) return;
-    ///     const int i = gid / 3u;
-    ///     const int j = gid % 3u;
+    ///     const unsigned i = gid / 3u;
+    ///     const unsigned j = gid % 3u;
     ///     const int index = i + j * 2;
     ///     out[gid] = in[index];
     /// }

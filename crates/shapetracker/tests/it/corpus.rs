@@ -4,7 +4,8 @@
 //! recording compiler ended with (`reference_views`), and the CRC-32 of all addresses where there are at most 300,000
 //! (`crc32`: little-endian 64-bit addresses in row-major order, -1 where masked, computed with NumPy from the ops
 //! alone). `pairs.jsonl`: two `views`, next to memory first, whether they are `mergeable`, and the canonical `view`.
-//! `indexed.jsonl`: `views` as they reached a kernel, and `crc32`.
+//! `indexed.jsonl`: `views` as they reached a kernel, and `crc32`. `reference.jsonl`: for each of these of more than one
+//! view, by its `id`, what that compiler (tinygrad 0.11.0) printed for `index` and `valid`, and the `bits` of its numbers.
 
 use std::io::Read;
 use std::sync::Mutex;

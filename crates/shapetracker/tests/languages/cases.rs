@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use serde_json::Value;
-use shapetracker::ShapeTracker;
 use shapetracker::expr::IndexExpr;
+use shapetracker::{ShapeTracker, View};
 
 use crate::oracle::{RawView, evaluate};
 
@@ -98,13 +98,8 @@ pub(crate) fn all() -> Vec<Case> {
 
 /// Every line of few elements that has more than one view, up to 60.
 fn corpus() -> Vec<Case> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/indexed.jsonl.gz");
-    let file = std::fs::File::open(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap_or_else(|error| panic!("{path}: {error}"));
     let mut cases = Vec::new();
-    for line in text.lines() {
-        let line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{path}: {error}"));
+    for line in lines("indexed") {
         let views = line["views"].as_array().expect("views");
         if views.len() > 1 && line["numel"].as_i64().is_some_and(|numel| numel <= 20_000) {
             let stack: Vec<RawView> = views.iter().map(raw_view).collect();
@@ -113,6 +108,22 @@ fn corpus() -> Vec<Case> {
     }
     let step = cases.len().div_ceil(60).max(1);
     cases.into_iter().step_by(step).collect()
+}
+
+/// The lines of a file of the corpus.
+pub(crate) fn lines(name: &str) -> Vec<Value> {
+    let path = format!("{}/tests/corpus/{name}.jsonl.gz", env!("CARGO_MANIFEST_DIR"));
+    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap_or_else(|error| panic!("{path}: {error}"));
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{path}: {error}"))).collect()
+}
+
+/// The tracker of a line of `indexed.jsonl`; `None` where its numbers are past `i64`.
+pub(crate) fn tracker(line: &Value) -> Option<ShapeTracker> {
+    let views = line["views"].as_array()?.iter().map(raw_view);
+    let views = views.map(|raw| View::new(&raw.shape, &raw.strides, raw.offset, raw.mask.as_deref()));
+    ShapeTracker::from_views(views.collect::<Result<Vec<_>, _>>().ok()?).ok()
 }
 
 fn numbers(value: &Value) -> Vec<i64> {

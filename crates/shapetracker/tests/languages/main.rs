@@ -12,6 +12,7 @@ mod oracle;
 mod arrays;
 mod cases;
 mod golden;
+mod instructions;
 #[path = "../limited/mod.rs"]
 mod limited;
 mod programs;

@@ -32,16 +32,36 @@ pub(crate) fn indented(code: &str) -> String {
     code.lines().map(|line| format!("    {line}\n")).collect()
 }
 
-/// The type of the numbers of a snippet.
-pub(crate) fn number_type(language: Language, code: &str) -> &'static str {
+/// The type of the signed or the unsigned numbers of a snippet.
+pub(crate) fn number_type(language: Language, code: &str, is_unsigned: bool) -> &'static str {
     let wide = ["const long long ", ": i64", "const long "].into_iter().any(|declaration| code.contains(declaration));
-    match (language, wide) {
-        (Language::Rust, false) => "i32",
-        (Language::Rust, true) => "i64",
-        (_, false) => "int",
-        (Language::C | Language::Cuda, true) => "long long",
-        (_, true) => "long",
+    match (language, wide, is_unsigned) {
+        (Language::Rust, false, _) => "i32",
+        (Language::Rust, true, _) => "i64",
+        (_, false, false) => "int",
+        (_, false, true) => "unsigned",
+        (Language::C | Language::Cuda, true, false) => "long long",
+        (Language::C | Language::Cuda, true, true) => "unsigned long long",
+        (_, true, false) => "long",
+        (_, true, true) => "unsigned long",
     }
+}
+
+/// A variable that is never negative is expected to be unsigned in C and its relatives, and may be signed as well; the
+/// programs have both sorts, in turns. Compilers warn of comparisons between the types then.
+pub(crate) fn has_unsigned_variables(number: usize) -> bool {
+    number.is_multiple_of(2)
+}
+
+/// A function in which a comparison between signed and unsigned numbers is no mistake.
+pub(crate) fn mixed(number: usize, function: &str) -> String {
+    if has_unsigned_variables(number) {
+        return function.into();
+    }
+    format!(
+        "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wsign-compare\"\n{function}\
+         #pragma GCC diagnostic pop\n\n"
+    )
 }
 
 fn code(case: &Case, language: Language) -> String {
@@ -56,6 +76,7 @@ fn kernel(case: &Case, language: Language) -> String {
 pub(crate) fn c_head() -> String {
     format!(
         "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n\
+         #define uint unsigned\n#define ulong unsigned long\n\
          static uint64_t hash = {START:#x}u;\n\
          static void mix(int64_t number) {{ hash = (hash ^ (uint64_t)number) * 0x100000001b3u; }}\n\
          static void show(void) {{ printf(\"%016llx\\n\", (unsigned long long)hash); hash = {START:#x}u; }}\n\n"
@@ -65,12 +86,14 @@ pub(crate) fn c_head() -> String {
 /// A function that walks all indices of a case and mixes what its code reads.
 fn c_walk(case: &Case, number: usize, language: Language) -> String {
     let code = code(case, language);
-    let kind = number_type(language, &code);
+    // Compilers warn of a natural number that is to be less than 0.
+    let kind = number_type(language, &code, has_unsigned_variables(number) && !case.shape.contains(&0));
     let mut text = format!("static void walk_{number}(void) {{\n");
     for (axis, size) in case.shape.iter().enumerate() {
         let _ = writeln!(text, "for ({kind} idx{axis} = 0; idx{axis} < {size}; ++idx{axis}) {{ (void)idx{axis};");
     }
-    text + &indented(&code) + "    mix(valid ? index : -1);\n" + &"}".repeat(case.shape.len()) + "\nshow();\n}\n\n"
+    text += &indented(&code);
+    mixed(number, &(text + "    mix(valid ? index : -1);\n" + &"}".repeat(case.shape.len()) + "\nshow();\n}\n\n"))
 }
 
 /// A function that runs a kernel on a buffer of just the right length and mixes what it writes. `call` runs it.
@@ -116,7 +139,7 @@ fn c() {
 #[test]
 fn opencl() {
     let Some(tool) = Tool::c() else { return };
-    let head = "#define __kernel static\n#define __global\n#define uint unsigned\n#define ulong unsigned long\n\
+    let head = "#define __kernel static\n#define __global\n\
                 static size_t thread;\nstatic size_t get_global_id(unsigned axis) { return axis == 0 ? thread : 0; }\n\n";
     let call = "for (thread = 0; thread < (size_t)elements + 100; ++thread) gather(in, out);";
     let (program, expected) = c_program(head, Language::OpenCl, call);
@@ -139,8 +162,7 @@ fn cuda() {
 fn metal() {
     let Some(tool) = Tool::cpp() else { return };
     // In place of the header of Metal there are the few words that it would define.
-    let head = "namespace metal {}\n#define kernel static\n#define device\n\
-                #define uint unsigned\n\n";
+    let head = "namespace metal {}\n#define kernel static\n#define device\n\n";
     let call = "for (uint thread = 0; thread < (uint)elements + 100; ++thread) gather(in, out, thread);";
     let (program, expected) = c_program(head, Language::Metal, call);
     let program = program.replace("#include <metal_stdlib>\n", "");
@@ -153,7 +175,7 @@ fn rust() {
     let (mut text, mut main, mut expected) = (rust_head(), String::new(), Vec::new());
     for (number, case) in cases::all().iter().enumerate() {
         let code = code(case, Language::Rust);
-        let kind = number_type(Language::Rust, &code);
+        let kind = number_type(Language::Rust, &code, false);
         let _ = writeln!(text, "fn walk_{number}() {{\nlet mut hash = START;");
         for (axis, size) in case.shape.iter().enumerate() {
             let _ = writeln!(text, "for idx{axis} in 0..{size}_{kind} {{ let _ = idx{axis};");

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use shapetracker::expr::{Binary, Expr, Graph, Language, Node};
 
-use crate::programs::{c_head, compare, indented, number_type, python_head, rust_head};
+use crate::programs::{c_head, compare, has_unsigned_variables, indented, mixed, number_type, python_head, rust_head};
 use crate::tools::{Tool, hash};
 
 /// Small random numbers (splitmix64), the same on every machine.
@@ -181,14 +181,15 @@ fn check_c(tool: Option<Tool>, language: Language) {
         _ => value.to_string(),
     };
     let walk = |graph: &Graph, code: &str, number: usize| {
-        let kind = number_type(language, code);
         let mut text = format!("static void walk_{number}(void) {{\n");
         for variable in graph.variables() {
+            let is_unsigned = variable.range.start >= 0 && has_unsigned_variables(number);
+            let kind = number_type(language, code, is_unsigned);
             let (name, begin, end) = (&variable.name, literal(variable.range.start), variable.range.end);
             let _ = writeln!(text, "for (long long i_{name} = {begin}; i_{name} < {end}; ++i_{name}) {{");
             let _ = writeln!(text, "const {kind} {name} = ({kind})i_{name}; (void){name};");
         }
-        text + &indented(code) + "    mix(number);\n    mix(condition);\n}}}\nshow();\n}\n\n"
+        mixed(number, &(text + &indented(code) + "    mix(number);\n    mix(condition);\n}}}\nshow();\n}\n\n"))
     };
     check(&tool, language, c_head(), walk, |calls| format!("int main(void) {{\n{calls}    return 0;\n}}\n"));
 }
@@ -217,7 +218,7 @@ fn metal() {
 fn rust() {
     let Some(tool) = Tool::rust() else { return };
     let walk = |graph: &Graph, code: &str, number: usize| {
-        let kind = number_type(Language::Rust, code);
+        let kind = number_type(Language::Rust, code, false);
         let mut text = format!("fn walk_{number}() {{\nlet mut hash = START;\n");
         for variable in graph.variables() {
             let (name, begin, end) = (&variable.name, variable.range.start, variable.range.end);

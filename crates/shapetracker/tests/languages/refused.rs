@@ -98,7 +98,7 @@ fn shared_expressions_are_written_once() {
     }
     let code = graph.code(Language::C, &[("f", expr)]).expect("C has 64 bits");
     assert_eq!(code.lines().count(), 60);
-    assert!(code.starts_with("const long long t0 = x + x;\nconst long long t1 = t0 + t0;\n"));
+    assert!(code.starts_with("const unsigned long long t0 = x + x;\nconst unsigned long long t1 = t0 + t0;\n"));
     let refused = graph.code(Language::Mlir, &[("f", expr)]).unwrap_err().to_string();
     assert_eq!(
         refused,

@@ -43,6 +43,21 @@ impl Tool {
         Tool::sanitized("C++", compiler, "cpp", &arguments, "int main() { return 0; }")
     }
 
+    /// A C compiler for x86-64 that is asked for a listing of what it makes of each function, none of which it merges
+    /// with another.
+    pub(crate) fn listing() -> Option<Tool> {
+        let mut command = vec![std::env::var("CC").unwrap_or("cc".into())];
+        let arguments = ["-std=c11", "-O2", "-w", "-S", "-fno-ipa-icf", "-fno-asynchronous-unwind-tables", "-o", "-"];
+        command.extend(arguments.map(String::from));
+        let tool = Tool { name: "listing", command, extension: "c", compiles: false };
+        let listing = tool.output("trivial", "#ifndef __x86_64__\n#error\n#endif\nint f(int x) { return x; }");
+        if listing.as_ref().is_ok_and(|listing| listing.contains("\tret")) {
+            return Some(tool);
+        }
+        println!("skipped: there is no C compiler that lists the instructions of an x86-64");
+        None
+    }
+
     pub(crate) fn rust() -> Option<Tool> {
         let mut command = vec![std::env::var("RUSTC").unwrap_or("rustc".into())];
         let arguments =
