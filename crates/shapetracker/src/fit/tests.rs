@@ -93,8 +93,8 @@ fn the_copy_is_right_and_none_that_copies_whole_axes_is_smaller() {
     assert!(blocked > 4_000 && smaller > 50, "{blocked} blocked, {smaller} smaller than by whole axes");
 }
 
-/// Whether a buffer shorter than `len` has a view of a shape that reads the same, by trying all strides: in order of the
-/// reach of all axes together, without regard to how many elements are distinct.
+/// Whether a buffer shorter than `len` has a view of a shape that reads the same, by trying all strides by which the axes
+/// together reach no further than such a buffer, without regard to how many elements are distinct.
 fn is_beaten_by_trial(reads: &[i64], shape: &[i64], len: i64, negative: bool) -> bool {
     struct Trial<'a> {
         sizes: Vec<i64>,
