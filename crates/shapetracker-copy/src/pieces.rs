@@ -57,8 +57,8 @@ const RUN: u64 = 40;
 /// they are read, or numbers leave `i64`.
 ///
 /// Each cut has its price: that of the operations on the tracker, and that of finding the parts' accesses, each of which is
-/// expected to take as much as that of the whole. A piece is cut as long as there is work left for that after all that is
-/// expected of the other pieces.
+/// expected to take half as much as that of the whole, as most have fewer views. A piece is cut as long as there is work left
+/// for that after all that is expected of the other pieces.
 pub(crate) fn pieces(tracker: &ShapeTracker, whole: Region, work: &mut u64) -> Result<Option<Vec<Piece>>, Error> {
     let whole =
         Piece { region: whole, tracker: Some(tracker.clone()), access: None, work: 0, same: false, joined: false };
@@ -119,7 +119,7 @@ impl Piece {
         // Keeping a stack short takes a decision for each run of its views that end with the last one.
         let under = self.tracker.as_ref().map_or(0, |tracker| tracker.views().len() as u64 - 1);
         let operation = if under == 1 { OPERATION } else { RUN * under * under };
-        (parts * operation, parts * self.work)
+        (parts * operation, parts * (self.work / 2))
     }
 
     fn extents(&self) -> impl Iterator<Item = (usize, &Extent)> {
@@ -226,7 +226,7 @@ impl Piece {
             region,
             tracker,
             access: None,
-            work,
+            work: work / 2,
             same: matches!(cut, Cut::Flip(_) | Cut::Join),
             joined: joined || matches!(cut, Cut::Join),
         };

@@ -364,9 +364,9 @@ pub(crate) enum Effort {
 
 /// The steps of a walk that planning may take as long as one unit of its work; the work that is there for few elements; and
 /// the most of it. A unit is about a microsecond, and a step a few nanoseconds.
-const STEPS: f64 = 400.0;
-const FLOOR: u64 = 50;
-const MOST: u64 = 6_000;
+const STEPS: f64 = 340.0;
+const FLOOR: u64 = 60;
+const MOST: u64 = 12_000;
 
 /// The work that planning for a stack of views is worth.
 fn limit(tracker: &ShapeTracker) -> u64 {

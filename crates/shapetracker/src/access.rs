@@ -426,8 +426,8 @@ fn a_little_of<T>(left: &mut u64, unknowns: usize, ask: impl FnOnce(&mut Work) -
 /// The address through all views, from the last one down to memory, with every mask required. If the address
 /// is known to be affine, the views only give the conditions.
 ///
-/// A division is as much work as forms have terms. Writing it all afterwards is as much as there are pairs of terms, and of
-/// terms and conditions, times numbers that were measured. `None` with no work left where it was too little.
+/// A division is as much work as forms have terms. Writing it all afterwards grows with the pairs of terms and conditions and
+/// faster than the pairs of terms; the numbers were measured. `None` with no work left where it was too little.
 fn through(domain: &mut Domain, views: &[View], affine: Option<&Affine>, work: &mut u64) -> Option<Index> {
     if views.iter().any(View::is_empty) {
         return Some(Index::Nowhere);
@@ -458,7 +458,7 @@ fn through(domain: &mut Domain, views: &[View], affine: Option<&Affine>, work: &
         }
     }
     let (terms, conditions) = (domain.terms() as u64, domain.requirements() as u64);
-    *work = work.saturating_sub(10 + 3 * terms * (terms / 8 + conditions));
+    *work = work.saturating_sub(10 + 3 * terms * conditions + terms * terms * terms / 32);
     (*work > 0).then_some(Index::At(position))
 }
 
