@@ -21,8 +21,9 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// The most bytes, gzipped, of the scripts.
 const MOST_SCRIPT: usize = 40_000;
 /// The most bytes, gzipped, of the engine: what it has with the standard library of rustup, which is 5,000 bytes larger
-/// than Debian's, and a little room. The goal of 120,000 is not reached: it is the whole library.
-const MOST_ENGINE: usize = 260_000;
+/// than Debian's, and a little room. The goal of 120,000 is not reached: it is the whole library. It was 260,000 before the
+/// engine refined stacks at affine runs, wrote unsigned code, and looked at elements before it asked equations.
+const MOST_ENGINE: usize = 284_000;
 
 /// Where rustup finds a compiler for WebAssembly: nothing where it is the one in use.
 struct Toolchain(Option<PathBuf>);

@@ -24,8 +24,10 @@ use crate::merge::Undecided;
 use crate::merge::equation::Work;
 use crate::merge::stack::Stacked;
 use crate::shape::{scattered, unravel};
-use crate::walk::runs_of;
 use crate::{AddressRun, Dims, ShapeTracker, View};
+
+/// The most runs that are walked along for the range of the addresses.
+const MOST_RUNS: usize = 1 << 16;
 
 /// [`ShapeTracker::real_strides`] of a stack.
 pub(crate) fn real_strides(st: &ShapeTracker) -> Result<Vec<Option<i64>>, Undecided> {
@@ -119,36 +121,27 @@ pub(crate) fn address_range(st: &ShapeTracker) -> Result<Option<(i64, i64)>, Und
     {
         return Ok(reach);
     }
-    let sample = Sample::of(st);
-    if let Some((point, at)) = sample.point().and_then(|point| Some((point, st.address(point)?))) {
-        let parts = Parts::of(st);
-        let range = (0..parts.count()).try_fold((i128::from(at), i128::from(at)), |(low, high), part| {
-            let (least, most) = walked_range(st, &parts.elements(part, point))?;
-            // The parts add up: each moves the address away from the one at the point.
-            Some((low + i128::from(least) - i128::from(at), high + i128::from(most) - i128::from(at)))
-        });
-        if let Some((low, high)) = range {
-            return Ok(Some((low as i64, high as i64)));
-        }
+    if let Some(range) = walked_range(st) {
+        return Ok(range);
     }
     Ok(stack.address_range(&mut Work::for_a_question())?)
 }
 
-/// The lowest and the highest address of the valid elements in a box, of which there are some; `None` where there are too
-/// many runs to walk along.
-fn walked_range(st: &ShapeTracker, elements: &[(i64, i64)]) -> Option<(i64, i64)> {
-    let views = table::within(st, elements)?;
-    let mut range = (i64::MAX, i64::MIN);
-    for (number, run) in runs_of(&views).enumerate() {
-        if number == table::MOST / 4 {
+/// The lowest and the highest address of the valid elements, if any is valid; `None` where there are too many runs to
+/// walk along.
+fn walked_range(st: &ShapeTracker) -> Option<Option<(i64, i64)>> {
+    let mut range: Option<(i64, i64)> = None;
+    for (number, run) in st.runs().enumerate() {
+        if number == MOST_RUNS {
             return None;
         }
         if let AddressRun::Valid { first, step, count } = run {
             let last = first.wrapping_add(step.wrapping_mul(count - 1));
-            range = (range.0.min(first).min(last), range.1.max(first).max(last));
+            let (low, high) = range.unwrap_or((first, first));
+            range = Some((low.min(first).min(last), high.max(first).max(last)));
         }
     }
-    (range.0 <= range.1).then_some(range)
+    Some(range)
 }
 
 /// [`ShapeTracker::collision`] of a stack that may have one.

@@ -27,7 +27,7 @@ pub(crate) fn decided_and_right(st: &ShapeTracker) -> Result<(), String> {
     match timed("invert", || st.invert([len])) {
         Ok(_) if collision.is_none() => {}
         Err(NotInvertible::Collision { .. }) if collision.is_some() => {}
-        Err(NotInvertible::Interleaved) if collision.is_none() => {}
+        Err(NotInvertible::Interleaved | NotInvertible::LeftOut) if collision.is_none() => {}
         Err(error) => return Err(open("invert", &error)),
         Ok(_) => return Err(format!("{st:?} is inverted, and collides")),
     }
@@ -96,21 +96,16 @@ pub(crate) fn every_question_about_a_random_chain_is_decided() {
     }
 }
 
-/// A walk through all of a stack would never end, and equations alone took seconds.
+/// A walk through all of such a stack would take hours, and its equations took seconds. Now there is one work limit for a
+/// question, not one for each axis; that all of these end is the test.
 #[test]
 fn found_by_an_audit_deep_and_large_stacks_are_answered_or_given_up_soon() {
-    let mut st = ShapeTracker::contiguous([1000, 100, 100, 1000]).unwrap();
-    for round in 0..9 {
-        let size = st.shape().to_vec();
-        st = st.pad(vec![(1, 0); 4]).unwrap().permute([1, 3, 0, 2]).unwrap();
-        let numel = st.numel();
-        st = st.shrink([(0, 99), (round, 900), (1, 90), (0, 99)]).unwrap().reshape([-1, 99]).unwrap();
-        assert!(numel > st.numel() && size.len() == 4);
-        let rows = st.shape()[0];
-        st = st.pad([(0, 8 * 9 * 5 * 7 * 11 - rows % (8 * 9 * 5 * 7 * 11)), (0, 1)]).unwrap();
-        st = st.reshape([-1, 100, 110, 84]).unwrap();
+    let deep = |st: &ShapeTracker| st.views().len() >= 7 && st.numel() > 1 << 30;
+    let mut large = growing::chains(seed(), 1_000_000_000_000).map(|(_, st)| st).take(4_000).filter(deep);
+    let st = large.next().expect("one of the chains is deep and large");
+    for st in [st].into_iter().chain(large.take(9)) {
+        let _ = (st.real_strides(), st.collision(), st.address_range(), st.axis_is_masked(0));
+        let again = ShapeTracker::from_views(st.views().iter().cloned()).expect("the views are a stack");
+        assert!(!matches!(st.difference(&again), Ok(Some(_))), "{st:?} differs from itself");
     }
-    assert!(st.views().len() > 6 && st.numel() > 1 << 27);
-    // Each is answered, or the work limit is met; the limit is one for the whole question.
-    let _ = (st.real_strides(), st.collision(), st.address_range(), st.axis_is_masked(0), st.invert([1 << 40]));
 }
