@@ -18,7 +18,7 @@ create_exception!(
     shapetracker,
     Undecided,
     PyValueError,
-    "A question that was given up at its work limit, which only crafted input reaches: the answer is not known."
+    "A question that was given up at its work limit, which happens on deep stacks of millions of elements: the answer is not known."
 );
 create_exception!(
     shapetracker,

@@ -365,8 +365,8 @@ fn recorded_stacks_have_index_expressions_no_dearer_than_the_reference() {
         dearer.join("\n")
     );
     // What is reached (0.70 was aimed at: see DESIGN.md), so that it does not get lost.
-    assert!(ops <= 0.745, "ops are {ops:.3} of the reference's in total");
-    assert!(divmods <= 0.23, "divmods are {divmods:.3} of the reference's in total");
+    assert!(ops <= 0.74, "ops are {ops:.3} of the reference's in total");
+    assert!(divmods <= 0.22, "divmods are {divmods:.3} of the reference's in total");
 }
 
 /// The mask is on a part of the address. Compared as a part, with a smaller bound, it shares three operations with the
