@@ -202,7 +202,8 @@ impl Tally {
             affine_but_divided.get(),
         );
         // Few of them have valid indices that leave the steps open.
-        assert!(affine_but_divided.get() * 50 <= affine.get(), "too many affine addresses are divided for");
+        let few = affine_but_divided.get() * 50 <= affine.get();
+        assert!(few || is_stressed(), "too many affine addresses are divided for");
     }
 }
 

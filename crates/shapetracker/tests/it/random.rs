@@ -117,6 +117,11 @@ pub(crate) fn set_seed(seed: u64) {
     SEED.set(Some(seed));
 }
 
+/// Whether the draws are those of `stress`: fresh ones, so that a count of rare cases may be a few off what it mostly is.
+pub(crate) fn is_stressed() -> bool {
+    SEED.get().is_some()
+}
+
 /// How a question was answered.
 #[derive(Clone, Default)]
 pub(crate) struct Answered {
