@@ -15,7 +15,7 @@ use crate::corpus::{for_each_line, is_past_i64, movement, numbers, stack, views}
 use crate::limited;
 use crate::oracle::{Array, RawView, evaluate};
 use crate::python::Counter;
-use crate::random::{Op, cases, check};
+use crate::random::{Op, cases, check, is_stressed};
 use crate::values::{Block, Evaluator, python};
 
 /// Both expressions as text, for a person to judge.
