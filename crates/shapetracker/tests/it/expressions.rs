@@ -538,7 +538,7 @@ fn simplified(graph: &mut Graph, roots: &[Expr]) -> Vec<String> {
 
 /// A million cases take some minutes: `SHAPETRACKER_CASES=50`.
 #[test]
-fn simplified_expressions_stay_and_do_not_depend_on_the_order_of_operands() {
+pub(crate) fn simplified_expressions_stay_and_do_not_depend_on_the_order_of_operands() {
     check(
         cases::REORDERED,
         |tape| {

@@ -84,7 +84,7 @@ fn three_views(tape: &mut Tape) -> Vec<RawView> {
 }
 
 #[test]
-fn three_views_of_which_the_middle_one_can_be_split_are_two() {
+pub(crate) fn three_views_of_which_the_middle_one_can_be_split_are_two() {
     let (split, kept) = (Cell::new(0), Cell::new(0));
     check(cases::REFINED, three_views, |stack| {
         let st = ShapeTracker::from_views(stack.iter().map(RawView::view)).map_err(|error| error.to_string())?;

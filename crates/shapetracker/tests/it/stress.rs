@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::random::{ANSWERED, environment, set_seed};
-use crate::{addresses, chains, expressions, index, pairs, queries, questions, views};
+use crate::{addresses, chains, expressions, index, pairs, queries, questions, refining, views};
 
 /// Every property that is held against random cases.
 const PROPERTIES: &[(&str, fn())] = &[
@@ -70,6 +70,14 @@ const PROPERTIES: &[(&str, fn())] = &[
     (
         "expressions::an_index_simplified_under_its_condition_keeps_what_matters_at_no_more_cost",
         expressions::an_index_simplified_under_its_condition_keeps_what_matters_at_no_more_cost,
+    ),
+    (
+        "expressions::simplified_expressions_stay_and_do_not_depend_on_the_order_of_operands",
+        expressions::simplified_expressions_stay_and_do_not_depend_on_the_order_of_operands,
+    ),
+    (
+        "refining::three_views_of_which_the_middle_one_can_be_split_are_two",
+        refining::three_views_of_which_the_middle_one_can_be_split_are_two,
     ),
 ];
 
