@@ -100,16 +100,19 @@ impl Graph {
     /// The key of an expression whose operands have theirs.
     fn key(&self, made: &[(Option<Expr>, Key)], expr: Expr) -> Key {
         let node = self.node(expr);
+        let named = |hash: i64, byte: u8| hash.wrapping_mul(0x100_0000_01b3).wrapping_add(byte.into());
         let (kind, a, b) = match node {
             Node::Int(value) => (0, value, 0),
             Node::Bool(value) => (1, value.into(), 0),
-            Node::Variable(place) => (2, place as i64, 0),
+            // By its name: in another graph, with fewer variables before it, it has another place.
+            Node::Variable(place) => (2, self.variables()[place].name.bytes().fold(0, named), 0),
             Node::Within(_, begin, end) => (3, begin, end),
             Node::Not(_) => (4, 0, 0),
             Node::Select(..) => (5, 0, 0),
             Node::Binary(op, ..) => (6 + op as u8, 0, 0),
         };
-        let mut key = Key { variable: if kind == 2 { a as u32 } else { u32::MAX }, height: 0, kind, hash: 0 };
+        let variable = if let Node::Variable(place) = node { place as u32 } else { u32::MAX };
+        let mut key = Key { variable, height: 0, kind, hash: 0 };
         let mut hash = WordHasher::default();
         [kind.into(), a, b].into_iter().for_each(|word| hash.write_i64(word));
         for operand in node.operands() {

@@ -76,8 +76,16 @@ impl Expr {
 
     /// The expression with the same value for all values of the variables that is cheapest as far as we know.
     fn simplify(&self) -> PyResult<Self> {
-        let mut graph = self.graph.clone();
-        let simple = graph.simplify(self.root);
+        // The order of variables decides how sums are written, and equal expressions may have theirs in different orders.
+        let prefix = |name: &str| name.trim_end_matches(|letter: char| letter.is_ascii_digit()).to_owned();
+        let mut variables = self.graph.variables().to_vec();
+        variables.sort_by_cached_key(|variable| (prefix(&variable.name), variable.name.len(), variable.name.clone()));
+        let mut graph = Graph::new();
+        for variable in variables {
+            graph.variable(&variable.name, variable.range).map_err(|err| refused(&err))?;
+        }
+        let root = import(&mut graph, &self.graph, self.root, &HashMap::new()).map_err(|err| refused(&err))?;
+        let simple = graph.simplify(root);
         Expr::extracted(&graph, simple)
     }
 

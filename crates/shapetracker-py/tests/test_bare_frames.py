@@ -63,7 +63,7 @@ CALLS = {
         ~(X < 3); X < 1; X <= 1; X > 1; X >= 1; X == X; X != X; hash(X); X.__reduce__(); repr(X); str(X); copy(X); bool(X < 3); X // 0; Expr('x'); simplify_pair(X, X < 9)""",
     INDEX: """X.index; X.valid; X.shape; X.cost; X.address(1, 1); X.code(); X.code('no'); X.kernel('c'); X == X; hash(X);
         X.__reduce__(); repr(X); str(X); copy(X)""",
-    EXPLANATION: """X.possible; X.tracker; X.shape; X.view; X.strides; X.obstacles; X.witness; X.copied; X.copied_view;
+    EXPLANATION: """X.possible; X.tracker; X.shape; X.view; X.strides; X.obstacles; X.witness; X.copied; X.pieces; X.smallest; X.copied_view;
         X.elements; X.recipe; bool(X); X._repr_html_(); repr(X); str(X); explain_view('no', 3)""",
     OBSTACLE: """X.kind; X.old_axes; X.new_axes; X.stride; X.needed; X == X; hash(X); repr(X); str(X)""",
     COMPAT_VIEW: """tinygrad.View((2, 3), (3, 1), 0, None, True); X.__dataclass_fields__; X.__match_args__; X.shape;
