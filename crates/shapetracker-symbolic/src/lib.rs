@@ -4,6 +4,7 @@
 
 mod answer;
 mod literal;
+mod operation;
 mod poly;
 mod region;
 mod scope;
@@ -11,6 +12,7 @@ mod view;
 
 pub use answer::{Answer, Counterexample, Formula, Leaf, Reason, Verdict, formula_text};
 pub use literal::{Literal, Relation};
+pub use operation::{Movement, Slice};
 pub use poly::{Poly, TooLarge, Var};
 pub use scope::{MAX_NAMES, Name, Scope};
 pub use view::View;
