@@ -18,7 +18,7 @@ pub type Slice = (Option<Poly>, Option<Poly>, i64);
 ///
 /// let mut scope = Scope::new();
 /// let t = Poly::from(scope.declare("T", Some(1), None).unwrap());
-/// assert_eq!(Movement::Reshape(vec![t, Poly::from(-1)]).text(&scope), "reshape(T, -1)");
+/// assert_eq!(Movement::Reshape(vec![t, Poly::from(-1_i64)]).text(&scope), "reshape(T, -1)");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -139,7 +139,7 @@ impl Movement {
     /// ```
     /// use shapetracker_symbolic::{Movement, Poly, Var};
     ///
-    /// let op = Movement::Reshape(vec![Poly::from(Var(0)), Poly::from(-1)]);
+    /// let op = Movement::Reshape(vec![Poly::from(Var(0)), Poly::from(-1_i64)]);
     /// assert_eq!(op.at(&[6]), Some(shapetracker::Movement::Reshape([6, -1].into())));
     /// ```
     pub fn at(&self, point: &[i128]) -> Option<shapetracker::Movement> {
