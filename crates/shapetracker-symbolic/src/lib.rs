@@ -4,6 +4,7 @@
 
 mod answer;
 mod literal;
+mod notation;
 mod operation;
 mod poly;
 mod region;
@@ -12,6 +13,7 @@ mod view;
 
 pub use answer::{Answer, Counterexample, Formula, Leaf, Reason, Verdict, formula_text};
 pub use literal::{Literal, Relation};
+pub use notation::{Chain, ChainStart, Question, why_no_name};
 pub use operation::{Movement, Slice};
 pub use poly::{Poly, TooLarge, Var};
 pub use scope::{MAX_NAMES, Name, Scope};
