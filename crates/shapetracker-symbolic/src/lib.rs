@@ -3,20 +3,28 @@
 #![allow(dead_code)] // While the crate grows.
 
 mod answer;
+mod ask;
+mod error;
 mod literal;
+mod movement;
 mod notation;
 mod operation;
 mod poly;
 mod region;
 mod scope;
+mod sym;
+mod tracker;
 mod view;
 
 pub use answer::{Answer, Counterexample, Formula, Leaf, Reason, Verdict, formula_text};
+pub use error::Error;
 pub use literal::{Literal, Relation};
 pub use notation::{Chain, ChainStart, Question, why_no_name};
 pub use operation::{Movement, Slice};
 pub use poly::{Poly, TooLarge, Var};
 pub use scope::{MAX_NAMES, Name, Scope};
+pub use sym::{Condition, Sym};
+pub use tracker::ShapeTracker;
 pub use view::View;
 
 /// For which values of the names is the pair of views one view?
