@@ -54,3 +54,16 @@ impl View {
         shapetracker::View::new(shape, numbers(&self.strides)?, number(&self.offset)?, mask.as_deref()).ok()
     }
 }
+
+impl From<&shapetracker::View> for View {
+    fn from(view: &shapetracker::View) -> View {
+        let polys = |list: &[i64]| list.iter().map(|&number| Poly::from(number)).collect();
+        let range = |&(begin, end): &(i64, i64)| (Poly::from(begin), Poly::from(end));
+        View {
+            shape: polys(view.shape()),
+            strides: polys(view.strides()),
+            offset: Poly::from(view.offset()),
+            mask: view.mask().map(|mask| mask.iter().map(range).collect()),
+        }
+    }
+}
