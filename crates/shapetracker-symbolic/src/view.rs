@@ -66,3 +66,16 @@ impl View {
         }
     }
 }
+
+impl From<&shapetracker::View> for View {
+    fn from(view: &shapetracker::View) -> View {
+        let polys = |list: &[i64]| list.iter().map(|&number| Poly::from(number)).collect();
+        let range = |&(begin, end): &(i64, i64)| (Poly::from(begin), Poly::from(end));
+        View {
+            shape: polys(view.shape()),
+            strides: polys(view.strides()),
+            offset: Poly::from(view.offset()),
+            mask: view.mask().map(|mask| mask.iter().map(range).collect()),
+        }
+    }
+}
