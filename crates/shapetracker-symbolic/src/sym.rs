@@ -127,7 +127,7 @@ impl Sym {
         match by {
             // Modulo 0 and 1 there is no residue: a multiple of 0 is 0, and of 1 everything is one.
             0 => Condition::of(self.clone(), Literal::equal),
-            1 => Condition::of(self.clone() * 0, Literal::equal),
+            1 => Condition::of(self.clone() - self, Literal::equal),
             _ => Condition::of(self.clone(), |poly| Literal::divisible(poly, by.into())),
         }
     }

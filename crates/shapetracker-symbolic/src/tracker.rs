@@ -10,6 +10,7 @@ use crate::ask::Ask;
 use crate::error::{Error, Fault};
 use crate::literal::Literal;
 use crate::movement::{Moved, check_axes, check_count, distinct_axes, need_inside, need_shape, product, resolve_axis};
+use crate::operation::Movement;
 use crate::poly::Poly;
 use crate::scope::Scope;
 use crate::sym::{Condition, Sym, adopt, united};
@@ -337,6 +338,41 @@ impl ShapeTracker {
         shapetracker::ShapeTracker::from_views(views).map_err(|err| Fault::Integer(err).of(OP))
     }
 
+    /// Performs one movement operation whose polynomials are over the names of this tracker's scope.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Movement, ShapeTracker, Sym};
+    /// let st = ShapeTracker::contiguous([Sym::new("n", 1..), 4.into()])?;
+    /// assert_eq!(st.apply(&Movement::Permute(vec![1, 0]))?, st.permute([1, 0])?);
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the method of the same name.
+    pub fn apply(&self, op: &Movement) -> Result<Self, Error> {
+        match op {
+            Movement::Reshape(shape) => self.reshaped("reshape", shape),
+            Movement::Permute(axes) => self.permute(axes),
+            Movement::Expand(sizes) => self.expanded("expand", sizes),
+            Movement::Pad(pads) => self.padded(pads),
+            Movement::Shrink(ranges) => self.shrunk(ranges),
+            Movement::Flip(axes) => self.flip(axes),
+            Movement::FlipEach(reversed) => {
+                check_count(&self.ask("flip"), "boolean", self.rank(), reversed.len())?;
+                let reversed = (0..).zip(reversed).filter(|(_, reversed)| **reversed);
+                self.flip(reversed.map(|(axis, _)| axis).collect::<Vec<i64>>())
+            }
+            Movement::Step(steps) => self.step(steps),
+            Movement::AsStrided(shape, strides, offset) => self.strided(shape, strides, offset),
+            Movement::Transpose(a, b) => self.transpose(*a, *b),
+            Movement::Squeeze(axes) => self.squeeze(axes),
+            Movement::SqueezeAll => self.squeezed(),
+            Movement::Unsqueeze(axis) => self.unsqueeze(*axis),
+            Movement::BroadcastTo(shape) => self.broadcasted("broadcast_to", shape),
+            Movement::Slice(slices) => self.sliced(slices),
+        }
+    }
+
     /// The same elements in row-major order under a new shape; one size may be -1 and is inferred by exact division of
     /// polynomials.
     ///
@@ -492,13 +528,13 @@ impl ShapeTracker {
     /// use shapetracker_symbolic::{ShapeTracker, Sym};
     /// let (n, p) = (Sym::new("n", 1..), Sym::new("p", 0..));
     /// let st = ShapeTracker::contiguous([n])?.pad([(p.clone(), p)])?;
-    /// assert_eq!(st.to_string(), "(2*p + n,):(1,) offset -p mask ((p, n + p),)");
+    /// assert_eq!(st.to_string(), "(n + 2*p,):(1,) offset -p mask ((p, n + p),)");
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
     ///
     /// # Errors
     /// A pad that is never 0 or more, a wrong number of pads.
-    pub fn pad(&self, pads: impl IntoIterator<Item = (impl Into<Sym>, impl Into<Sym>)>) -> Result<Self, Error> {
+    pub fn pad(&self, pads: impl IntoIterator<Item = (Sym, Sym)>) -> Result<Self, Error> {
         let (base, pads) = self.with_pairs("pad", pads)?;
         base.padded(&pads)
     }
@@ -522,7 +558,7 @@ impl ShapeTracker {
     ///
     /// # Errors
     /// A range that is never one of its axis, a wrong number of ranges.
-    pub fn shrink(&self, ranges: impl IntoIterator<Item = (impl Into<Sym>, impl Into<Sym>)>) -> Result<Self, Error> {
+    pub fn shrink(&self, ranges: impl IntoIterator<Item = (Sym, Sym)>) -> Result<Self, Error> {
         let (base, ranges) = self.with_pairs("shrink", ranges)?;
         base.shrunk(&ranges)
     }
@@ -814,12 +850,12 @@ impl ShapeTracker {
     fn with_pairs(
         &self,
         op: &'static str,
-        pairs: impl IntoIterator<Item = (impl Into<Sym>, impl Into<Sym>)>,
+        pairs: impl IntoIterator<Item = (Sym, Sym)>,
     ) -> Result<(Self, Vec<(Poly, Poly)>), Error> {
         let mut base = self.clone();
         let mut polys = Vec::new();
         for (first, second) in pairs {
-            polys.push((base.poly(op, &first.into())?, base.poly(op, &second.into())?));
+            polys.push((base.poly(op, &first)?, base.poly(op, &second)?));
         }
         Ok((base, polys))
     }
