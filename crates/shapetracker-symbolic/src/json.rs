@@ -119,7 +119,7 @@ pub fn scope(scope: &Scope) -> Value {
 /// let answer = json::answer(flat.boundary(0).unwrap(), flat.scope());
 /// assert_eq!(
 ///     answer.get("formula").unwrap().to_string(),
-///     r#"[[{"poly":"H - 1","op":"=="}],[{"poly":"T - 1","op":"=="}]]"#,
+///     r#"[[{"poly":"T - 1","op":"=="}],[{"poly":"H - 1","op":"=="}]]"#,
 /// );
 /// # Ok::<(), shapetracker_symbolic::Error>(())
 /// ```

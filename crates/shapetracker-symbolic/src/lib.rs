@@ -29,7 +29,7 @@ pub use answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict,
 pub use error::Error;
 pub use literal::{Literal, Relation};
 pub use merge::{merge, pair_needs};
-pub use notation::{Chain, ChainStart, Question, why_no_name};
+pub use notation::{Chain, ChainError, ChainStart, Question, why_no_name};
 pub use operation::{Movement, Slice};
 pub use pair::Pair;
 pub use poly::{Poly, TooLarge, Var};

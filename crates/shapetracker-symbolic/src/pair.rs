@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::literal::Literal;
 use crate::merge::merge;
 use crate::movement::need_inside;
+use crate::notation::{Chain, ChainError};
 use crate::scope::Scope;
 use crate::tracker::need_view;
 use crate::view::View;
@@ -18,15 +19,11 @@ use crate::view::View;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use shapetracker_symbolic::{ChainStart, Pair, Question};
+/// use shapetracker_symbolic::{Pair, Question};
 ///
 /// let mut question = Question::new(["T=1..4097"])?;
-/// let mut view = |text| match question.chain(text)?.start() {
-///     ChainStart::Views(views) => Ok(views[0].clone()),
-///     _ => panic!("{text} is no view"),
-/// };
-/// let (earlier, later) = (view("(H, T):(1, H)")?, view("(H*T,):(1,)")?);
-/// let pair = Pair::new(Arc::new(question.scope()?), Vec::new(), earlier, later).unwrap();
+/// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+/// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
 /// assert_eq!(pair.sentence(), "one view if and only if T == 1 or H == 1");
 /// # Ok::<(), shapetracker::ParseError>(())
 /// ```
@@ -72,6 +69,20 @@ impl Pair {
         let needs = ask.into_needs();
         let answer = merge(&scope, &needs, &earlier, &later);
         Ok(Pair { scope, needs, earlier, later, answer })
+    }
+
+    /// Asks about the views of two chains over the names of a scope.
+    ///
+    /// # Errors
+    /// A chain that cannot be done, or is several views; and, at the later one, what [`Pair::new`] refuses.
+    pub fn of_chains(scope: &Arc<Scope>, earlier: &Chain, later: &Chain) -> Result<Pair, ChainError> {
+        let ((first, mut needs), (second, more)) = (earlier.view(scope)?, later.view(scope)?);
+        for literal in more {
+            if !needs.contains(&literal) {
+                needs.push(literal);
+            }
+        }
+        Pair::new(scope.clone(), needs, first, second).map_err(|err| later.error(err))
     }
 
     /// The names, their ranges, and what is known of them.
