@@ -47,6 +47,33 @@ impl Where {
     }
 }
 
+/// An argument of numbers, in whose place names may stand.
+#[derive(Clone)]
+pub(crate) struct Named<T> {
+    pub(crate) text: Arc<str>,
+    numbers: Option<T>,
+}
+
+impl<T> Named<T> {
+    /// An argument as text, and read as numbers; refused where there are neither numbers nor names in it.
+    pub(crate) fn new(text: &str, numbers: Result<T, String>) -> Result<Named<T>, String> {
+        if let Err(err) = &numbers {
+            let mut question = Question::default();
+            // What is wrong besides is said when the names are read.
+            let _ = question.sizes(text);
+            if question.names().next().is_none() {
+                return Err(err.clone());
+            }
+        }
+        Ok(Named { text: text.into(), numbers: numbers.ok() })
+    }
+
+    /// The numbers; a failure to read them where there are names.
+    pub(crate) fn numbers(&self) -> Result<&T, Failure> {
+        self.numbers.as_ref().ok_or_else(|| Failure::new("syntax", "there are names in place of numbers"))
+    }
+}
+
 impl From<Error> for Failure {
     fn from(err: Error) -> Failure {
         Failure::new(err.kind().name(), err.to_string())

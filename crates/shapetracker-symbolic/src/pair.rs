@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use crate::answer::{Answer, Counterexample, Reason, Verdict, formula_text};
 use crate::ask::Ask;
-use crate::error::Error;
+use crate::error::{Error, Fault};
 use crate::literal::Literal;
-use crate::merge::merge;
+use crate::merge::{merge, tidy};
 use crate::movement::need_inside;
 use crate::notation::{Chain, ChainError};
+use crate::operation::Movement;
+use crate::poly::{Poly, TooLarge};
+use crate::region::Region;
 use crate::scope::Scope;
-use crate::tracker::need_view;
+use crate::tracker::{ShapeTracker, need_view};
 use crate::view::View;
 
 /// Two views, one over the other, with what they need of the values, and for which values they are one view.
@@ -85,6 +88,29 @@ impl Pair {
         Pair::new(scope.clone(), needs, first, second).map_err(|err| later.error(err))
     }
 
+    /// Asks whether a view can be viewed under another shape: whether it is one view with the row-major view of that shape
+    /// over it. One size may be -1 and is inferred.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::default();
+    /// let (chain, shape) = (question.chain("(H, T):(1, H)")?, question.sizes("-1")?);
+    /// let scope = Arc::new(question.scope()?);
+    /// let pair = Pair::of_reshape(scope.clone(), chain.view(&scope).unwrap().0, shape).unwrap();
+    /// assert_eq!(pair.sentence(), "one view if and only if T == 1 or H == 1");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`ShapeTracker::from_views`] and of [`ShapeTracker::reshape`].
+    pub fn of_reshape(scope: Arc<Scope>, view: View, shape: Vec<Poly>) -> Result<Pair, Error> {
+        let after = ShapeTracker::from_views(scope.clone(), [view.clone()])?.apply(&Movement::Reshape(shape))?;
+        let later = View::row_major(after.shape()).map_err(|TooLarge| Fault::TooLarge.of("reshape"))?;
+        Pair::new(scope, after.needs().to_vec(), view, later)
+    }
+
     /// The names, their ranges, and what is known of them.
     pub fn scope(&self) -> &Arc<Scope> {
         &self.scope
@@ -126,9 +152,16 @@ impl Pair {
     /// there is none.
     pub fn cases(&self) -> Vec<(String, Result<&View, Reason>)> {
         let names = self.answer.scope(&self.scope);
-        let of = |literals: &[Literal]| match literals {
-            [] => "always".to_owned(),
-            _ => literals.iter().map(|literal| literal.text(&names)).collect::<Vec<_>>().join(" and "),
+        let region = Region::of(&self.scope, &self.needs);
+        let of = |literals: &[Literal]| {
+            let mut literals = literals.to_vec();
+            if let Some(region) = &region {
+                tidy(region, &mut literals);
+            }
+            match &literals[..] {
+                [] => "always".to_owned(),
+                _ => literals.iter().map(|literal| literal.text(&names)).collect::<Vec<_>>().join(" and "),
+            }
         };
         let leaves = self.answer.leaves().iter();
         let cases = leaves.filter_map(|leaf| match &leaf.verdict {
