@@ -11,6 +11,7 @@ mod merge;
 mod patterns;
 mod poly;
 mod prove;
+mod refute;
 mod region;
 mod scope;
 mod validity;

@@ -41,6 +41,14 @@ pub(crate) enum Stop {
     Undecided(Reason),
 }
 
+impl Stop {
+    /// Whether evidence against one view is looked for before cases are told apart: a fork costs little, and makes the
+    /// formula that people read.
+    pub(crate) fn is_worth_a_refutation(&self) -> bool {
+        !matches!(self, Stop::Fork(_) | Stop::Undecided(Reason::WorkLimit | Reason::TooLarge))
+    }
+}
+
 /// An answer, or why there is none.
 pub(crate) type Ask<T> = Result<T, Stop>;
 
@@ -670,7 +678,7 @@ impl Region {
 
     /// A condition of this region in the names of the scope, where names were split by their remainders.
     pub(crate) fn in_names(&self, literal: &Literal) -> Result<Literal, TooLarge> {
-        let mut poly = literal.poly.clone();
+        let (mut poly, mut by) = (literal.poly.clone(), literal.modulus);
         for split in self.splits.iter().rev() {
             let degree = poly.degree_in(split.quotient);
             if degree == 0 {
@@ -686,10 +694,17 @@ impl Region {
                 sum = sum.add(&coefficient.mul(&whole.pow(power as u32)?)?.mul(&scale)?)?;
             }
             poly = sum;
+            let scale = split.modulus.checked_pow(degree).ok_or(TooLarge)?;
+            by = by.map(|by| by.checked_mul(scale).ok_or(TooLarge)).transpose()?;
         }
         let content = poly.content();
-        let poly = if literal.modulus.is_none() && content > 1 { poly.over_number(content) } else { poly };
-        Ok(Literal { poly, ..literal.clone() })
+        let poly = match by {
+            None if content > 1 => poly.over_number(content),
+            None => poly,
+            // The constant as the negation of a residue: `n - 3` modulo 4, and not `n - 7`.
+            Some(by) => poly.plus_number(-poly.constant())?.plus_number(-modulo(-poly.constant(), by))?,
+        };
+        Ok(Literal { poly, relation: literal.relation, modulus: by })
     }
 
     // ---- points
@@ -712,7 +727,7 @@ impl Region {
         };
         let value = |poly: &Poly| poly.eval(point);
         self.bounds.iter().enumerate().all(|range| point.len() > range.0 && in_range(range))
-            && self.solved.iter().all(|(var, by)| value(by) == Some(point[usize::from(var.0)]))
+            && self.solved.iter().all(|(var, by)| value(by) == point.get(usize::from(var.0)).copied())
             && self.at_least.iter().all(|poly| value(poly).is_some_and(|value| value >= 0))
             && self.zero.iter().all(|poly| value(poly) == Some(0))
             && self.nonzero.iter().all(|poly| value(poly).is_some_and(|value| value != 0))

@@ -268,7 +268,7 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
     *tally.kinds.entry(answer.kind()).or_default() += 1;
     if answer.kind() == "undecided" && std::env::var_os("SHOW_UNDECIDED").is_some() {
         let Answer::Undecided { reason, .. } = &answer else { unreachable!() };
-        println!("undecided ({reason}): {}", text());
+        println!("undecided ({reason}): {}: {}", text(), says(&answer));
     }
     if let Answer::Never { counterexample, .. } | Answer::When { counterexample, .. } = &answer {
         let point = &counterexample.values;
@@ -292,7 +292,7 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
         let all = answer.scope(&case.scope).complete(&point).unwrap();
         let at_values = |view: &View, what: &str| {
             let view = view.at(&all).unwrap_or_else(|| panic!("{}: {what} {view:?} at {point:?}", text()));
-            assert_eq!(Some(&view), expected.as_ref(), "{}: {what} at {point:?}", text());
+            assert_eq!(Some(&view), expected.as_ref(), "{}: {what} at {point:?}: {}", text(), says(&answer));
         };
         match &answer {
             Answer::Always { view, .. } => {
