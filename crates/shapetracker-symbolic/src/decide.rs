@@ -140,10 +140,15 @@ fn decide_digits(
         view_strides[axis.axis] = stride;
     }
     let mask = (masked || later.mask.is_some()).then(|| {
-        space.axes.iter().map(|axis| Ok((axis.first.clone(), axis.first.add(&axis.count)?))).collect::<Result<_, TooLarge>>()
+        space
+            .axes
+            .iter()
+            .map(|axis| Ok((axis.first.clone(), axis.first.add(&axis.count)?)))
+            .collect::<Result<_, TooLarge>>()
     });
     let mask: Option<Vec<(Poly, Poly)>> = mask.transpose()?;
-    let mask = mask.filter(|mask| mask.iter().zip(&later.shape).any(|(range, size)| !range.0.is_zero() || range.1 != *size));
+    let mask =
+        mask.filter(|mask| mask.iter().zip(&later.shape).any(|(range, size)| !range.0.is_zero() || range.1 != *size));
     Ok(Verdict::View(View { shape: later.shape.clone(), strides: view_strides, offset, mask }))
 }
 
@@ -293,7 +298,8 @@ fn reshaped(region: &Region, digits: &[Digit], space: &Space) -> Ask<Address> {
     };
     for place in (0..boundaries.len()).filter(|&place| inside[place]) {
         let inner_open = open.iter().any(|open| open.0 < place);
-        let inner_inside = (0..place).any(|inner| inside[inner] && region.known_eq(&boundaries[inner].jump) != Some(true));
+        let inner_inside =
+            (0..place).any(|inner| inside[inner] && region.known_eq(&boundaries[inner].jump) != Some(true));
         if !inner_open && !inner_inside && settles(place)? {
             return Ok(None);
         }
@@ -301,8 +307,8 @@ fn reshaped(region: &Region, digits: &[Digit], space: &Space) -> Ask<Address> {
     for (place, boundary) in boundaries.iter().enumerate() {
         let mut is_inside = inside[place];
         for (_, axis) in open.iter().filter(|open| open.0 == place) {
-            is_inside = is_inside
-                || !(region.ask_ge(&below(boundary, axis)?)? || region.ask_ge(&above(boundary, axis)?)?);
+            is_inside =
+                is_inside || !(region.ask_ge(&below(boundary, axis)?)? || region.ask_ge(&above(boundary, axis)?)?);
         }
         if is_inside && !region.ask_eq(&boundary.jump)? {
             // The innermost such boundary: those outside of it are at least twice as far, if the digit has two values.
