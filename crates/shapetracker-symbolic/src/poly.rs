@@ -166,6 +166,12 @@ impl From<i64> for Poly {
     }
 }
 
+impl From<i32> for Poly {
+    fn from(number: i32) -> Poly {
+        Poly::from(i128::from(number))
+    }
+}
+
 impl From<Var> for Poly {
     fn from(var: Var) -> Poly {
         Poly { terms: smallvec::smallvec![(Monomial::of(var), 1)] }
@@ -190,7 +196,7 @@ impl Poly {
 
     /// A polynomial of terms in any order, of which several may have one monomial.
     pub(crate) fn from_terms(mut terms: SmallVec<[(Monomial, i128); 2]>) -> Result<Poly, TooLarge> {
-        terms.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        terms.sort_unstable_by_key(|term| std::cmp::Reverse(term.0));
         let mut kept: SmallVec<[(Monomial, i128); 2]> = SmallVec::new();
         for (monomial, coefficient) in terms {
             match kept.last_mut() {
@@ -500,7 +506,7 @@ impl Poly {
                 (Monomial::from_factors(vars.into_iter()), coefficient)
             })
             .collect();
-        terms.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        terms.sort_unstable_by_key(|term| std::cmp::Reverse(term.0));
         Poly { terms }
     }
 

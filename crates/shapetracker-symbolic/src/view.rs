@@ -1,6 +1,6 @@
 //! A strided view whose numbers are polynomials.
 
-use crate::poly::Poly;
+use crate::poly::{Poly, Var};
 use crate::scope::Scope;
 
 /// A strided view whose sizes, strides, offset and mask are polynomials over the names of a [`Scope`].
@@ -52,6 +52,18 @@ impl View {
         };
         let shape = numbers(&self.shape)?;
         shapetracker::View::new(shape, numbers(&self.strides)?, number(&self.offset)?, mask.as_deref()).ok()
+    }
+
+    /// The view over other variables.
+    pub(crate) fn renamed(&self, rename: impl Fn(Var) -> Var) -> View {
+        let renamed = |poly: &Poly| poly.renamed(&rename);
+        let mask = self.mask.as_ref();
+        View {
+            shape: self.shape.iter().map(renamed).collect(),
+            strides: self.strides.iter().map(renamed).collect(),
+            offset: renamed(&self.offset),
+            mask: mask.map(|mask| mask.iter().map(|(begin, end)| (renamed(begin), renamed(end))).collect()),
+        }
     }
 }
 
