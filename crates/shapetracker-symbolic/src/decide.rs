@@ -11,6 +11,7 @@ use crate::divide::Division;
 use crate::literal::Literal;
 use crate::patterns;
 use crate::poly::{Poly, TooLarge};
+use crate::refute;
 use crate::region::{Ask, Region, Stop};
 use crate::validity::{self, Valid};
 use crate::view::View;
@@ -101,17 +102,36 @@ fn decide_reduced(region: &Region, earlier: &View, later: &View) -> Ask<Verdict>
         return integers(&a, &b);
     }
     let (digits, offset) = digits(region, earlier)?;
+    let space = space(later)?;
+    match decide_digits(region, earlier, later, &digits, offset, space.clone()) {
+        // Evidence that needs no cases, before the question is put to cases or given up.
+        Err(stop) if stop.is_worth_a_refutation() && refute::refuted(region, &digits, &space)? => {
+            let _ = stop;
+            Ok(Verdict::NotOne)
+        }
+        other => other,
+    }
+}
+
+fn decide_digits(
+    region: &Region,
+    earlier: &View,
+    later: &View,
+    digits: &[Digit],
+    offset: Poly,
+    mut space: Space,
+) -> Ask<Verdict> {
+    let empty = || Ok(Verdict::View(nothing(later)));
     let masked = digits.iter().any(|digit| digit.range.is_some());
-    let mut space = space(later)?;
     if masked {
-        match validity::valid_box(region, &digits, space)? {
+        match validity::valid_box(region, digits, space)? {
             Valid::Empty => return empty(),
             Valid::Hole => return Ok(Verdict::NotOne),
             Valid::Box(valid) => space = valid,
         }
     }
     let is_reshape = !masked && is_row_major(earlier, later)?;
-    let address = if is_reshape { reshaped(region, &digits, &space)? } else { address(region, &digits, &space)? };
+    let address = if is_reshape { reshaped(region, digits, &space)? } else { address(region, digits, &space)? };
     let Some((strides, first)) = address else { return Ok(Verdict::NotOne) };
     let mut offset = offset.add(&first)?;
     let mut view_strides = vec![Poly::zero(); later.shape.len()];
@@ -120,10 +140,15 @@ fn decide_reduced(region: &Region, earlier: &View, later: &View) -> Ask<Verdict>
         view_strides[axis.axis] = stride;
     }
     let mask = (masked || later.mask.is_some()).then(|| {
-        space.axes.iter().map(|axis| Ok((axis.first.clone(), axis.first.add(&axis.count)?))).collect::<Result<_, TooLarge>>()
+        space
+            .axes
+            .iter()
+            .map(|axis| Ok((axis.first.clone(), axis.first.add(&axis.count)?)))
+            .collect::<Result<_, TooLarge>>()
     });
     let mask: Option<Vec<(Poly, Poly)>> = mask.transpose()?;
-    let mask = mask.filter(|mask| mask.iter().zip(&later.shape).any(|(range, size)| !range.0.is_zero() || range.1 != *size));
+    let mask =
+        mask.filter(|mask| mask.iter().zip(&later.shape).any(|(range, size)| !range.0.is_zero() || range.1 != *size));
     Ok(Verdict::View(View { shape: later.shape.clone(), strides: view_strides, offset, mask }))
 }
 
@@ -273,7 +298,8 @@ fn reshaped(region: &Region, digits: &[Digit], space: &Space) -> Ask<Address> {
     };
     for place in (0..boundaries.len()).filter(|&place| inside[place]) {
         let inner_open = open.iter().any(|open| open.0 < place);
-        let inner_inside = (0..place).any(|inner| inside[inner] && region.known_eq(&boundaries[inner].jump) != Some(true));
+        let inner_inside =
+            (0..place).any(|inner| inside[inner] && region.known_eq(&boundaries[inner].jump) != Some(true));
         if !inner_open && !inner_inside && settles(place)? {
             return Ok(None);
         }
@@ -281,8 +307,8 @@ fn reshaped(region: &Region, digits: &[Digit], space: &Space) -> Ask<Address> {
     for (place, boundary) in boundaries.iter().enumerate() {
         let mut is_inside = inside[place];
         for (_, axis) in open.iter().filter(|open| open.0 == place) {
-            is_inside = is_inside
-                || !(region.ask_ge(&below(boundary, axis)?)? || region.ask_ge(&above(boundary, axis)?)?);
+            is_inside =
+                is_inside || !(region.ask_ge(&below(boundary, axis)?)? || region.ask_ge(&above(boundary, axis)?)?);
         }
         if is_inside && !region.ask_eq(&boundary.jump)? {
             // The innermost such boundary: those outside of it are at least twice as far, if the digit has two values.

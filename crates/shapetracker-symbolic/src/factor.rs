@@ -112,9 +112,8 @@ fn primitive_gcd(a: &Poly, b: &Poly, depth: usize) -> Result<Poly, TooLarge> {
     let Some(&var) = of_a.iter().min_by_key(|&&var| a.degree_in(var).min(b.degree_in(var))) else {
         return Ok(Poly::one());
     };
-    let content = |poly: &Poly| {
-        poly.powers_of(var).iter().try_fold(Poly::zero(), |common, power| gcd(&common, power, depth - 1))
-    };
+    let content =
+        |poly: &Poly| poly.powers_of(var).iter().try_fold(Poly::zero(), |common, power| gcd(&common, power, depth - 1));
     let (in_a, in_b) = (content(a)?, content(b)?);
     let outer = gcd(&in_a, &in_b, depth - 1)?;
     let over = |poly: &Poly, by: &Poly| Ok(poly.div_exact(by)?.unwrap_or_else(|| poly.clone()));
@@ -130,10 +129,8 @@ fn primitive_gcd(a: &Poly, b: &Poly, depth: usize) -> Result<Poly, TooLarge> {
             return Ok(outer);
         }
         let rest = pseudo_remainder(x, &y, var)?;
-        let inner = rest
-            .powers_of(var)
-            .iter()
-            .try_fold(Poly::zero(), |common, power| gcd(&common, power, depth - 1))?;
+        let inner =
+            rest.powers_of(var).iter().try_fold(Poly::zero(), |common, power| gcd(&common, power, depth - 1))?;
         x = y;
         y = if rest.is_zero() { rest } else { over(&rest, &inner)? };
     }

@@ -18,6 +18,7 @@ mod pair;
 mod patterns;
 mod poly;
 mod prove;
+mod refute;
 mod region;
 mod scope;
 mod sym;

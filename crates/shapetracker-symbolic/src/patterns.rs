@@ -113,7 +113,10 @@ pub(crate) fn enumerated(
     }
     // What is known without cases first: one step that is made and moves the address unevenly is enough.
     let jump = |uneven: &[i64]| {
-        boundaries.iter().zip(uneven).try_fold(Poly::zero(), |sum, ((_, jump), &times)| sum.add(&jump.scale(times.into())?))
+        boundaries
+            .iter()
+            .zip(uneven)
+            .try_fold(Poly::zero(), |sum, ((_, jump), &times)| sum.add(&jump.scale(times.into())?))
     };
     for (_, along, corner, uneven) in &demands {
         if is_made(region, space, &steps, *along, corner, false)? && region.known_eq(&jump(uneven)?) == Some(false) {

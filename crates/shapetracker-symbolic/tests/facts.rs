@@ -93,7 +93,14 @@ fn dbg() {
     let answer = merge(&scope, &[], &a, &b);
     println!("{}", say(&scope, &answer));
     for leaf in answer.leaves() {
-        println!("{} -> {:?}", formula_text(&vec![leaf.literals.clone()], &scope), match &leaf.verdict { shapetracker_symbolic::Verdict::View(v) => v.text(&scope), v => format!("{v:?}")});
+        println!(
+            "{} -> {:?}",
+            formula_text(&vec![leaf.literals.clone()], &scope),
+            match &leaf.verdict {
+                shapetracker_symbolic::Verdict::View(v) => v.text(&scope),
+                v => format!("{v:?}"),
+            }
+        );
     }
     let mut scope = Scope::new();
     let mut a = view(&mut scope, "c + 2, 4", "4, -1");
@@ -104,6 +111,13 @@ fn dbg() {
     let answer = merge(&scope, &[], &a, &b);
     println!("{}", say(&scope, &answer));
     for leaf in answer.leaves() {
-        println!("{} -> {:?}", formula_text(&vec![leaf.literals.clone()], &scope), match &leaf.verdict { shapetracker_symbolic::Verdict::View(v) => v.text(&scope), v => format!("{v:?}")});
+        println!(
+            "{} -> {:?}",
+            formula_text(&vec![leaf.literals.clone()], &scope),
+            match &leaf.verdict {
+                shapetracker_symbolic::Verdict::View(v) => v.text(&scope),
+                v => format!("{v:?}"),
+            }
+        );
     }
 }
