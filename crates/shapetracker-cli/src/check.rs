@@ -7,7 +7,7 @@ use shapetracker::{ArrayLibrary, ParseError, View};
 use shapetracker_symbolic::{Pair, Question, ShapeTracker, View as NamedView};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph, witness_json};
-use crate::symbolic::{self, NAMES, Named, Where};
+use crate::symbolic::{self, HELP, Named, Where};
 
 #[derive(clap::Args)]
 #[command(after_help = after_help())]
@@ -36,7 +36,7 @@ fn after_help() -> String {
   shapetracker check --shape 4,6 --to 24
   shapetracker check --shape H,T --strides 1,H --to=-1 --where T=1..4097
 
-Exit status 1 when a copy is needed. {NAMES} What helps is told where all sizes are numbers.
+Exit status 1 when a copy is needed. {HELP} What helps is told where all sizes are numbers.
 
 With --json: view (the tensor), to, fits (true, false, or null when undecided), result (the view under the new shape); \
 and when it does not fit: witness, reason, obstacles (kind, old_axes, new_axes, sentence, and stride and needed or \

@@ -5,10 +5,10 @@ use shapetracker::Unanswered;
 use shapetracker::json::Value as Document;
 use shapetracker_symbolic::{Answer as Verdict, Pair, Poly, Question, View};
 
-use crate::answer::{Answer, BOLD, Failure, paragraph, tuple};
+use crate::answer::{Answer, BOLD, Failure, tuple};
 use crate::check::{Numbers, sizes};
 use crate::merge::one_view;
-use crate::symbolic::{self, NAMES, Named, Where};
+use crate::symbolic::{self, HELP, Named, Where};
 
 #[derive(clap::Args)]
 #[command(after_help = after_help())]
@@ -31,7 +31,7 @@ fn after_help() -> String {
   shapetracker conditions --shape 10,3,3 --later '(s):(4)'
 
 The earlier view, next to memory, has strides s1, s2, .. from the outermost axis to the innermost, and nothing masked. \
-The equations hold exactly when the two views are one. {NAMES}
+The equations hold exactly when the two views are one. {HELP}
 
 With --json: shape, later, equations (for each a coefficient for each stride: the sum of coefficient times stride is \
 0), text. With names: those of `merge`."
@@ -57,7 +57,12 @@ fn of_names(args: &Args, question: &mut Question) -> Result<Answer, Failure> {
     let earlier = View { shape, strides, offset: Poly::default(), mask: None };
     let pair = Pair::new(scope, needs, earlier, later)?;
     let [earlier, later] = pair.views().map(|view| view.text(pair.scope()));
-    let text = paragraph(&format!("{earlier} and {later} are {}", pair.sentence()), 0);
+    let text = match (pair.answer(), pair.sentence().split_once(" if and only if ")) {
+        (Verdict::When { .. }, Some((one, formula))) => {
+            format!("{BOLD}{earlier}{BOLD:#} and {BOLD}{later}{BOLD:#} are {one} exactly if\n\n  {formula}\n")
+        }
+        _ => format!("{BOLD}{earlier}{BOLD:#} and {BOLD}{later}{BOLD:#} are {}\n", pair.sentence()),
+    };
     let text = text + &symbolic::needs(pair.needs(), pair.scope());
     Ok(Answer {
         text,

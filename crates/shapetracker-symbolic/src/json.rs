@@ -16,7 +16,7 @@ use shapetracker::json::Value;
 
 use crate::answer::{Answer, Counterexample, Leaf, Verdict};
 use crate::literal::Literal;
-use crate::pair::{Pair, sentence};
+use crate::pair::Pair;
 use crate::poly::Poly;
 use crate::scope::Scope;
 use crate::tracker::ShapeTracker;
@@ -142,7 +142,7 @@ pub fn answer(answer: &Answer, asked: &Scope) -> Value {
     Value::Null
         .with("kind", answer.kind())
         .with("formula", formula)
-        .with("text", sentence(answer, asked))
+        .with("text", answer.sentence(asked))
         .with("view", answer.view().map(|found| view(found, scope)))
         .with("leaves", answer.leaves().iter().map(leaf).collect::<Value>())
         .with("witness", answer.counterexample().map(|found| counterexample(found, scope)))

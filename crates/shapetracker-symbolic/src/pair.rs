@@ -131,21 +131,9 @@ impl Pair {
         &self.answer
     }
 
-    /// Values for which they are not one view, with the evidence.
-    pub fn counterexample(&self) -> Option<&Counterexample> {
-        self.answer.counterexample()
-    }
-
     /// The answer in words, as the end of a sentence: `one view if and only if T == 1 or H == 1`.
     pub fn sentence(&self) -> String {
-        sentence(&self.answer, &self.scope)
-    }
-
-    /// The values of the names at the counterexample: `H = 2, T = 2`; nothing where there is none.
-    pub fn values(&self) -> String {
-        let Some(counterexample) = self.counterexample() else { return String::new() };
-        let names = self.scope.names().iter().zip(&counterexample.values);
-        names.map(|(name, value)| format!("{} = {value}", name.name)).collect::<Vec<_>>().join(", ")
+        self.answer.sentence(&self.scope)
     }
 
     /// The cases in which there is a view, or in which nothing was decided: their conditions in words, and the view or why
@@ -199,20 +187,30 @@ impl Answer {
             Answer::Never { .. } => Vec::new(),
         }
     }
-}
 
-/// An answer in words.
-pub(crate) fn sentence(answer: &Answer, scope: &Scope) -> String {
-    match answer {
-        Answer::Always { .. } => "one view for all values".into(),
-        Answer::When { formula, .. } => {
-            format!("one view if and only if {}", formula_text(formula, &answer.scope(scope)))
-        }
-        Answer::Never { .. } => "not one view for any values".into(),
-        Answer::Undecided { reason, formula, .. } if formula.is_empty() => format!("undecided, because {reason}"),
-        Answer::Undecided { reason, formula, .. } => {
-            let formula = formula_text(formula, &answer.scope(scope));
-            format!("one view if {formula}, and undecided elsewhere, because {reason}")
+    /// The answer in words, as the end of a sentence: `one view if and only if T == 1 or H == 1`.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    ///
+    /// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+    /// let flat = ShapeTracker::contiguous([t, h])?.permute([1, 0])?.reshape([-1])?;
+    /// let answer = flat.boundary(0).unwrap();
+    /// assert_eq!(answer.sentence(flat.scope()), "one view if and only if T == 1 or H == 1");
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    pub fn sentence(&self, asked: &Scope) -> String {
+        let formula = |formula| formula_text(formula, &self.scope(asked));
+        match self {
+            Answer::Always { .. } => "one view for all values".into(),
+            Answer::When { formula: found, .. } => format!("one view if and only if {}", formula(found)),
+            Answer::Never { .. } => "not one view for any values".into(),
+            Answer::Undecided { reason, formula: found, .. } if found.is_empty() => {
+                format!("undecided, because {reason}")
+            }
+            Answer::Undecided { reason, formula: found, .. } => {
+                format!("one view if {}, and undecided elsewhere, because {reason}", formula(found))
+            }
         }
     }
 }
