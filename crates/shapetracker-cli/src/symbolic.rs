@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use shapetracker::json::Value as Document;
-use shapetracker_symbolic::json::{answer as answer_json, literals};
+use shapetracker_symbolic::json::literals;
 use shapetracker_symbolic::{
     Answer as Verdict, Chain, ChainError, ChainStart, Counterexample, Error, Literal, Pair, Question, Scope, View,
 };
@@ -208,11 +208,24 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
         text += &counterexample(found, [earlier, later], scope);
     }
     let steps: Document = steps.into_iter().skip(1).map(|step| step.json).collect();
-    let boundaries: Document = boundaries.iter().map(|verdict| answer_json(verdict, scope)).collect();
     let mut fields = vec![("chain".to_owned(), chain.text().trim().into()), ("steps".to_owned(), steps)];
     if let Document::Object(more) = Document::from(&result) {
         fields.extend(more);
     }
-    fields.push(("boundaries".to_owned(), boundaries));
     Ok(Answer { text, json: json!(Document::Object(fields)), positive: true })
+}
+
+/// A document of JSON as the library has it.
+pub(crate) fn document(value: Value) -> Document {
+    match value {
+        Value::Null => Document::Null,
+        Value::Bool(value) => Document::Bool(value),
+        // What is no 64-bit integer is read as a text, and refused there if it is none at all.
+        Value::Number(number) => number.as_i64().map_or_else(|| number.to_string().into(), Document::Int),
+        Value::String(text) => Document::Text(text),
+        Value::Array(items) => items.into_iter().map(document).collect(),
+        Value::Object(fields) => {
+            Document::Object(fields.into_iter().map(|(name, value)| (name, document(value))).collect())
+        }
+    }
 }
