@@ -4,20 +4,27 @@
 
 mod answer;
 mod ask;
+mod dims;
+mod equality;
 mod error;
 mod literal;
 mod movement;
+mod notation;
 mod operation;
 mod poly;
 mod region;
 mod scope;
+mod single;
 mod sym;
 mod tracker;
 mod view;
 
 pub use answer::{Answer, Counterexample, Formula, Leaf, Reason, Verdict, formula_text};
+pub use dims::MaxMerge;
+pub use equality::Equality;
 pub use error::Error;
 pub use literal::{Literal, Relation};
+pub use notation::{Chain, ChainStart, Question, why_no_name};
 pub use operation::{Movement, Slice};
 pub use poly::{Poly, TooLarge, Var};
 pub use scope::{MAX_NAMES, Name, Scope};
