@@ -1,7 +1,7 @@
 //! What is answered: for which values of the names two views are one.
 
 use crate::literal::Literal;
-use crate::scope::Scope;
+use crate::scope::{Quotient, Scope};
 use crate::view::View;
 use shapetracker::Witness;
 
@@ -16,6 +16,22 @@ pub struct Leaf {
     pub literals: Vec<Literal>,
     /// What holds there.
     pub verdict: Verdict,
+}
+
+/// The parts of the values that an answer is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Leaves {
+    pub(crate) list: Vec<Leaf>,
+    /// Quotients that the leaves have names for, after those of the scope.
+    pub(crate) quotients: Vec<Quotient>,
+}
+
+impl std::ops::Deref for Leaves {
+    type Target = [Leaf];
+
+    fn deref(&self) -> &[Leaf] {
+        &self.list
+    }
 }
 
 /// What is known of a [`Leaf`].
@@ -76,7 +92,7 @@ pub enum Answer {
         /// The one view, if one set of polynomials serves all leaves.
         view: Option<View>,
         /// The parts.
-        leaves: Vec<Leaf>,
+        leaves: Leaves,
     },
     /// For exactly those of a formula.
     When {
@@ -85,14 +101,14 @@ pub enum Answer {
         /// The one view wherever the formula holds, if one set of polynomials serves.
         view: Option<View>,
         /// The parts.
-        leaves: Vec<Leaf>,
+        leaves: Leaves,
         /// Values at which it is not one view.
         counterexample: Counterexample,
     },
     /// For none of them.
     Never {
         /// The parts.
-        leaves: Vec<Leaf>,
+        leaves: Leaves,
         /// Values, with the evidence there.
         counterexample: Counterexample,
     },
@@ -103,7 +119,7 @@ pub enum Answer {
         /// Where it is known to be one view.
         formula: Formula,
         /// The parts.
-        leaves: Vec<Leaf>,
+        leaves: Leaves,
         /// Values at which it is not one view, if some are known.
         counterexample: Option<Counterexample>,
     },
@@ -120,8 +136,14 @@ impl Answer {
         }
     }
 
+    /// The names in which the answer is written: those of the scope that was asked about, and names such as `(n//2)` for
+    /// quotients that it needs. [`Scope::complete`] gives their values.
+    pub fn scope(&self, asked: &Scope) -> Scope {
+        asked.with_quotients(&self.leaves().quotients)
+    }
+
     /// The parts of the values, and what is known in each.
-    pub fn leaves(&self) -> &[Leaf] {
+    pub fn leaves(&self) -> &Leaves {
         match self {
             Answer::Always { leaves, .. }
             | Answer::When { leaves, .. }

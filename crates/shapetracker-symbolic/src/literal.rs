@@ -1,6 +1,6 @@
 //! Conditions on named sizes: what answers and guards are made of.
 
-use crate::poly::{Poly, Var};
+use crate::poly::{Poly, Var, modulo};
 use crate::scope::Scope;
 
 /// How a polynomial of a [`Literal`] compares with 0.
@@ -65,7 +65,7 @@ impl Literal {
     /// Whether it holds at a point; `None` where a value leaves 128 bits.
     pub fn holds(&self, point: &[i128]) -> Option<bool> {
         let value = self.poly.eval(point)?;
-        let value = self.modulus.map_or(value, |modulus| indexpr::int::rem(value, modulus));
+        let value = self.modulus.map_or(value, |modulus| modulo(value, modulus));
         Some(match self.relation {
             Relation::Equal => value == 0,
             Relation::AtLeast => value >= 0,

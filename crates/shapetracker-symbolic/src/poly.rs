@@ -557,6 +557,19 @@ impl Poly {
     }
 }
 
+/// The quotient rounded down, by a number that is not 0; 0 where it leaves 128 bits.
+pub(crate) fn floor(a: i128, b: i128) -> i128 {
+    match b {
+        1.. => a.div_euclid(b),
+        _ => a.checked_neg().zip(b.checked_neg()).map_or(0, |(a, b)| a.div_euclid(b)),
+    }
+}
+
+/// The remainder by a positive number, which is not negative.
+pub(crate) fn modulo(a: i128, b: i128) -> i128 {
+    a.rem_euclid(b)
+}
+
 /// The quotient of two numbers that leave no remainder.
 fn exact(a: i128, b: i128) -> Option<i128> {
     (a.checked_rem(b)? == 0).then(|| a / b)

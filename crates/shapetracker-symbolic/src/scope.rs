@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::literal::Literal;
-use crate::poly::{Monomial, Poly, Var};
+use crate::poly::{Monomial, Poly, Var, floor, modulo};
 
 /// A name and the integers that it may stand for, both ends included; `None` where there is no end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,17 @@ pub struct Name {
     pub hi: Option<i128>,
 }
 
+/// The quotient or the remainder of a polynomial by a positive one, where an answer needs a name for it: `(n//2)`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Quotient {
+    /// What is divided.
+    pub numerator: Poly,
+    /// By what.
+    pub denominator: Poly,
+    /// Whether the remainder is meant, and not the quotient.
+    pub is_remainder: bool,
+}
+
 /// The names that sizes, strides and offsets are made of: their ranges, definitions such as `H = 8*h`, and conditions such
 /// as `s + L <= N` that are known to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +35,8 @@ pub struct Scope {
     names: Vec<Name>,
     definitions: Vec<(Arc<str>, Poly)>,
     given: Vec<Literal>,
+    /// What the last names stand for, where an answer has named quotients.
+    quotients: Vec<Quotient>,
 }
 
 /// The most names that a scope has: a monomial has a byte for each.
@@ -87,6 +100,48 @@ impl Scope {
     /// The conditions that are known to hold.
     pub fn given(&self) -> &[Literal] {
         &self.given
+    }
+
+    /// The quotients that an answer has named; they are the last of the names.
+    pub fn quotients(&self) -> &[Quotient] {
+        &self.quotients
+    }
+
+    /// The scope with names for quotients after its own.
+    pub(crate) fn with_quotients(&self, quotients: &[Quotient]) -> Scope {
+        let mut scope = self.clone();
+        for quotient in &quotients[self.quotients.len()..] {
+            let part = |poly: &Poly| match poly.terms() {
+                [_] => scope.text(poly),
+                _ => format!("({})", scope.text(poly)),
+            };
+            let sign = if quotient.is_remainder { "%" } else { "//" };
+            let denominator = match quotient.denominator.terms() {
+                [(monomial, factor)] if *factor != 1 && monomial.degree() > 0 || monomial.degree() > 1 => {
+                    format!("({})", scope.text(&quotient.denominator))
+                }
+                _ => part(&quotient.denominator),
+            };
+            let name = format!("({}{sign}{denominator})", part(&quotient.numerator));
+            scope.names.push(Name { name: name.into(), lo: None, hi: None });
+            scope.quotients.push(quotient.clone());
+        }
+        scope
+    }
+
+    /// The values of all names, given those that are not quotients; `None` where one leaves 128 bits, or a divisor is not
+    /// positive.
+    pub fn complete(&self, values: &[i128]) -> Option<Vec<i128>> {
+        let named = self.names.len() - self.quotients.len();
+        let mut point = values.get(..named)?.to_vec();
+        for quotient in &self.quotients {
+            let (a, b) = (quotient.numerator.eval(&point)?, quotient.denominator.eval(&point)?);
+            if b <= 0 {
+                return None;
+            }
+            point.push(if quotient.is_remainder { modulo(a, b) } else { floor(a, b) });
+        }
+        Some(point)
     }
 
     /// The text of a polynomial in the syntax of Python: `2*s2 + 3*s3 - s1`, `T**2`.

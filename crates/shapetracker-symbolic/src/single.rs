@@ -2,7 +2,7 @@
 
 use shapetracker::Unmerged;
 
-use crate::answer::{Answer, Counterexample, Formula, Leaf, Reason, Verdict};
+use crate::answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict};
 use crate::literal::Literal;
 use crate::merge;
 use crate::region::Region;
@@ -30,10 +30,10 @@ impl ShapeTracker {
     pub fn single_view(&self) -> Answer {
         match self.views() {
             [view] => {
-                let leaves = vec![Leaf { literals: Vec::new(), verdict: Verdict::View(view.clone()) }];
-                Answer::Always { view: Some(view.clone()), leaves }
+                let list = vec![Leaf { literals: Vec::new(), verdict: Verdict::View(view.clone()) }];
+                Answer::Always { view: Some(view.clone()), leaves: Leaves { list, quotients: Vec::new() } }
             }
-            [_, _] => self.boundary(0).cloned().unwrap_or_else(|| undecided(Vec::new())),
+            [_, _] => self.boundary(0).cloned().unwrap_or_else(undecided),
             views => {
                 let mut parts = Parts { tracker: self, leaves: Vec::new(), pairs: 0 };
                 parts.split(views, &[]);
@@ -45,13 +45,13 @@ impl ShapeTracker {
     /// What leaves that cover all values come to.
     fn answer(&self, leaves: Vec<Leaf>) -> Answer {
         let mut formula = Formula::new();
-        let (mut views, mut reason) = (Vec::new(), None);
+        let (mut views, mut reason): (Vec<View>, _) = (Vec::new(), None);
         let (mut no, mut counterexample) = (false, None);
         for leaf in &leaves {
             match &leaf.verdict {
                 Verdict::View(view) => {
                     formula.push(leaf.literals.clone());
-                    views.push(view);
+                    views.push(view.clone());
                 }
                 Verdict::Undecided(why) => reason = reason.or(Some(*why)),
                 Verdict::NotOne => {
@@ -60,9 +60,10 @@ impl ShapeTracker {
                 }
             }
         }
+        let leaves = Leaves { list: leaves, quotients: Vec::new() };
         let all_no = views.is_empty();
         let view = views.split_first().filter(|(first, rest)| rest.iter().all(|view| view == *first));
-        let view = view.map(|(first, _)| (*first).clone());
+        let view = view.map(|(first, _)| first.clone());
         match (reason, no, counterexample) {
             (Some(reason), _, counterexample) => Answer::Undecided { reason, formula, leaves, counterexample },
             (None, false, _) => Answer::Always { view, leaves },
@@ -85,8 +86,9 @@ impl ShapeTracker {
     }
 }
 
-fn undecided(leaves: Vec<Leaf>) -> Answer {
-    Answer::Undecided { reason: Reason::WorkLimit, formula: Formula::new(), leaves, counterexample: None }
+fn undecided() -> Answer {
+    let (formula, leaves) = (Formula::new(), Leaves::default());
+    Answer::Undecided { reason: Reason::WorkLimit, formula, leaves, counterexample: None }
 }
 
 /// The parts of the values, as they are found.
@@ -140,12 +142,10 @@ impl Parts<'_> {
         }
         let needs = [self.tracker.needs(), literals].concat();
         let answer = merge(self.tracker.scope(), &needs, earlier, later);
-        let leaves = match &answer {
-            // Parts that were given up are not listed.
-            Answer::Undecided { reason, leaves, .. } if leaves.is_empty() => {
-                vec![Leaf { literals: Vec::new(), verdict: Verdict::Undecided(*reason) }]
-            }
-            answer => answer.leaves().to_vec(),
+        // Parts in which quotients have names are not asked about further: each part has names of its own.
+        let leaves = match answer.leaves() {
+            leaves if leaves.quotients.is_empty() => leaves.to_vec(),
+            _ => vec![Leaf { literals: Vec::new(), verdict: Verdict::Undecided(Reason::Quotient) }],
         };
         Some(leaves)
     }

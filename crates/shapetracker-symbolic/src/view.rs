@@ -54,6 +54,13 @@ impl View {
         shapetracker::View::new(shape, numbers(&self.strides)?, number(&self.offset)?, mask.as_deref()).ok()
     }
 
+    /// Whether all variables are among so many first ones.
+    pub(crate) fn is_within(&self, named: usize) -> bool {
+        let within = |poly: &Poly| poly.vars().iter().all(|var| usize::from(var.0) < named);
+        let mask = self.mask.iter().flatten().flat_map(|(begin, end)| [begin, end]);
+        self.shape.iter().chain(&self.strides).chain([&self.offset]).chain(mask).all(within)
+    }
+
     /// The view over other variables.
     pub(crate) fn renamed(&self, rename: impl Fn(Var) -> Var) -> View {
         let renamed = |poly: &Poly| poly.renamed(&rename);
@@ -63,6 +70,19 @@ impl View {
             strides: self.strides.iter().map(renamed).collect(),
             offset: renamed(&self.offset),
             mask: mask.map(|mask| mask.iter().map(|(begin, end)| (renamed(begin), renamed(end))).collect()),
+        }
+    }
+}
+
+impl From<&shapetracker::View> for View {
+    fn from(view: &shapetracker::View) -> View {
+        let polys = |list: &[i64]| list.iter().map(|&number| Poly::from(number)).collect();
+        let range = |&(begin, end): &(i64, i64)| (Poly::from(begin), Poly::from(end));
+        View {
+            shape: polys(view.shape()),
+            strides: polys(view.strides()),
+            offset: Poly::from(view.offset()),
+            mask: view.mask().map(|mask| mask.iter().map(range).collect()),
         }
     }
 }

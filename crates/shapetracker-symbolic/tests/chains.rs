@@ -269,7 +269,8 @@ fn chain(rng: &mut Rng, counts: &mut Counts) {
         assert_eq!(at.shape(), expected.shape(), "{} at {point:?}", texts());
         assert!(at.addresses().eq(expected.addresses()), "{} at {point:?}: {tracker:?}\n{at}\n{expected}", texts());
         most = most.max(expected.views().len());
-        check_answer(&answer, &point, expected, || format!("{} at {point:?}: {tracker:?}", texts()));
+        let complete = answer.scope(&names.scope).complete(&point).expect("small");
+        check_answer(&answer, &complete, expected, || format!("{} at {point:?}: {tracker:?}", texts()));
     }
     if tracker.views().len() == 1 {
         counts.one_view += 1;
