@@ -270,7 +270,7 @@ fn boundaries(digits: &[Digit]) -> Result<Vec<Boundary>, TooLarge> {
 type Address = Option<(Vec<Poly>, Poly)>;
 
 /// A reshape of all of a view without a mask: one view unless a boundary at which the address jumps lies strictly inside
-/// an axis (Theorem R in `proofs/`). No division is needed, so that the sizes before and after need have nothing in common.
+/// an axis (`reshape_iff_boundaries` and `reshape_no` in `proofs/RowMajor.v`). No division is needed, so that the sizes before and after need have nothing in common.
 fn reshaped(region: &Region, digits: &[Digit], space: &Space) -> Ask<Address> {
     let boundaries = boundaries(digits)?;
     // At or below an axis, or at or above it: what that takes to be at least 0.

@@ -54,6 +54,13 @@ impl View {
         shapetracker::View::new(shape, numbers(&self.strides)?, number(&self.offset)?, mask.as_deref()).ok()
     }
 
+    /// Whether all variables are among so many first ones.
+    pub(crate) fn is_within(&self, named: usize) -> bool {
+        let within = |poly: &Poly| poly.vars().iter().all(|var| usize::from(var.0) < named);
+        let mask = self.mask.iter().flatten().flat_map(|(begin, end)| [begin, end]);
+        self.shape.iter().chain(&self.strides).chain([&self.offset]).chain(mask).all(within)
+    }
+
     /// The view over other variables.
     pub(crate) fn renamed(&self, rename: impl Fn(Var) -> Var) -> View {
         let renamed = |poly: &Poly| poly.renamed(&rename);
