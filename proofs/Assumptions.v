@@ -90,7 +90,7 @@ Definition more :=
 (** 9. Symbolic sizes. *)
 Definition symbolic_sizes :=
   ((quotient_test_sound, quotient_test_counts, leftover_of_step, step_without_asking, carry_beside_first,
-    steps_differ_by_sub_sum, one_sign_no_zero),
+    steps_differ_by_sub_sum, one_sign_no_zero, directions_may_be_more),
    (sub_sums_no_full, one_sign_no, one_failure_no, none_fails_full),
    (down_to_stops, reshape_view, reshape_no),
    (first_elements, transposed_as, heads_joined)).

@@ -143,13 +143,6 @@ Proof.
     + exact (IH (t2 :: tr) F2 l1 P c l2 E' P' c' I).
 Qed.
 
-Lemma jumps_small : forall bs x, (forall P c, In (P, c) bs -> 0 <= x < P) -> jumps bs x = 0.
-Proof.
-  induction bs as [|[P c] r IH]; intros x H; [reflexivity|]. cbn [jumps].
-  rewrite IH by (intros P' c' I; apply (H P' c'); right; exact I).
-  rewrite Z.div_small by (apply (H P c); left; reflexivity). ring.
-Qed.
-
 Lemma jumps_even_between : forall kk bs, positives kk ->
   (forall P c, In (P, c) bs -> 0 < P) -> (forall P c, In (P, c) bs -> c = 0 \/ between_axes P kk) ->
   even (whole kk) (fun i => jumps bs (ravel kk i)).
@@ -221,16 +214,17 @@ Proof.
   intros c. apply even_scale. unfold ravel. apply even_dot. rewrite row_major_length, whole_length. reflexivity.
 Qed.
 
-(** Let a boundary whose jump is not 0 lie strictly inside an axis, and let none further in do so.  If those further out
-    weigh at least twice as much, steps are not even: the short step that crosses the boundary carries over it alone. *)
-Lemma innermost_inside : forall outer P c inner, boundaries ss st = outer ++ (P, c) :: inner ->
-  c <> 0 -> ~ between_axes P kk ->
-  (forall P' c', In (P', c') inner -> c' = 0 \/ between_axes P' kk) ->
-  (forall P' c', In (P', c') outer -> 2 * P <= P') ->
+(** Let a boundary whose jump is not 0 lie strictly inside an axis.  If every other boundary has jump 0, lies between
+    the axes, or weighs at least twice as much, then steps are not even: the short step that crosses the boundary
+    carries over no other one unlike the first step of its axis. *)
+Lemma inside_uneven : forall P c l1 l2, boundaries ss st = l1 ++ (P, c) :: l2 -> c <> 0 -> ~ between_axes P kk ->
+  (forall P' c', In (P', c') (l1 ++ l2) -> c' = 0 \/ between_axes P' kk \/ 2 * P <= P') ->
   ~ even (whole kk) address_of.
 Proof.
-  intros outer P c inner EQ C NB GOOD FAR E.
-  assert (HP : forall P c, In (P, c) (boundaries ss st) -> 0 < P) by (intros P' c'; apply boundaries_pos; exact Pss).
+  intros P c l1 l2 EQ C NB OTHERS E.
+  assert (HP : forall P' c', In (P', c') (l1 ++ l2) -> 0 < P').
+  { intros P' c' I. apply (boundaries_pos ss st P' c' Pss). rewrite EQ. apply in_app_or in I. apply in_or_app. simpl.
+    tauto. }
   destruct (inside_of_not_between kk P NB) as (l & Hl & V).
   destruct (short_step_crosses kk P l Pkk Hl V) as (k & i & Hk & Hi & Hi' & CR & SH).
   pose proof (unit_inside kk i k Hi Hk Hi') as HU. unfold unit_index in HU.
@@ -239,18 +233,23 @@ Proof.
   { intros j Hj. unfold ravel. apply dot_bump. rewrite row_major_length, (inbox_length _ _ Hj), whole_length.
     reflexivity. }
   assert (R0 : ravel kk (zero kk) = 0) by apply dot_zero.
-  pose proof (E k i (zero kk) Hi Hi' HZ HU) as D. rewrite !order_sum in D by assumption.
-  pose proof (even_multiple (last st 0) k i (zero kk) Hi Hi' HZ HU) as DL. cbv beta in DL.
-  assert (DI : jumps inner (ravel kk (bump k i)) - jumps inner (ravel kk i)
-               = jumps inner (ravel kk (bump k (zero kk))) - jumps inner (ravel kk (zero kk))).
-  { refine (jumps_even_between kk inner Pkk _ GOOD k i (zero kk) Hi Hi' HZ HU).
-    intros P' c' I. apply (HP P' c'). rewrite EQ. apply in_or_app. right. right. exact I. }
-  assert (OUT : forall x, 0 <= x < 2 * P -> jumps outer x = 0).
-  { intros x B. apply jumps_small. intros P' c' I. specialize (FAR P' c' I). lia. }
+  pose proof (LK i Hi) as Xi. pose proof (LK (zero kk) HZ) as X0. rewrite R0 in X0.
   pose proof (ravel_bounds kk i Hi) as RB. pose proof (row_major_decreasing kk k Pkk Hk) as A1.
-  rewrite EQ, !jumps_app in D. cbn [jumps] in D. rewrite !LK in D, DI, DL by assumption. rewrite R0 in D, DI, DL.
-  set (a := nth k (row_major kk) 0) in *. set (x := ravel kk i) in *.
-  rewrite !OUT in D by lia. rewrite (Z.div_small x P), (Z.div_small (0 + a) P), (Z.div_small 0 P) in D by lia.
+  set (a := nth k (row_major kk) 0) in *.
+  assert (REST : jumps (l1 ++ l2) (ravel kk i + a) - jumps (l1 ++ l2) (ravel kk i)
+                 = jumps (l1 ++ l2) (0 + a) - jumps (l1 ++ l2) 0).
+  { clear EQ. induction (l1 ++ l2) as [|[P' c'] r IH]; [reflexivity|]. cbn [jumps].
+    specialize (IH (fun P' c' I => OTHERS P' c' (or_intror I)) (fun P' c' I => HP P' c' (or_intror I))).
+    pose proof (HP P' c' (or_introl eq_refl)) as P0.
+    destruct (OTHERS P' c' (or_introl eq_refl)) as [->|[B|F]]; [lia| |].
+    - pose proof (jumps_even_between kk [(P', c')] Pkk) as EJ. cbn [jumps] in EJ.
+      assert (EV : even (whole kk) (fun i => c' * (ravel kk i / P') + 0)).
+      { apply EJ; intros P2 c2 [I|[]]; injection I as <- <-; auto. }
+      pose proof (EV k i (zero kk) Hi Hi' HZ HU) as D. cbv beta in D. rewrite Xi, X0, R0 in D. lia.
+    - rewrite !(Z.div_small _ P') by lia. lia. }
+  pose proof (E k i (zero kk) Hi Hi' HZ HU) as D. rewrite !order_sum in D by assumption.
+  rewrite EQ, !jumps_app in D. rewrite !jumps_app in REST. cbn [jumps] in D. rewrite Xi, X0, R0 in D.
+  set (x := ravel kk i) in *. rewrite (Z.div_small x P), (Z.div_small (0 + a) P), (Z.div_small 0 P) in D by lia.
   assert (Q : 1 = (x + a) / P) by (apply Z.div_unique with (x + a - P); lia). rewrite <- Q in D. lia.
 Qed.
 
@@ -268,11 +267,12 @@ Proof.
     2:{ intros P c I. apply BAD. destruct (bad (P, c)) eqn:Q; [|reflexivity].
         assert (existsb bad (boundaries ss st) = true) by (apply existsb_exists; exists (P, c); auto). congruence. }
     exfalso. destruct (last_with _ bad _ X) as (outer & [P c] & inner & EQ & Y & REST).
-    revert E. apply (innermost_inside outer P c inner EQ).
+    revert E. apply (inside_uneven P c outer inner EQ).
     + intros Q. rewrite (proj2 (BAD P c)) in Y by tauto. discriminate Y.
     + intros Q. rewrite (proj2 (BAD P c)) in Y by tauto. discriminate Y.
-    + intros P' c' I. apply BAD, REST. exact I.
-    + intros P' c' I. exact (weights_double ss st F outer P c inner EQ P' c' I).
+    + intros P' c' I. apply in_app_or in I. destruct I as [I|I].
+      * right. right. exact (weights_double ss st F outer P c inner EQ P' c' I).
+      * specialize (REST _ I). apply BAD in REST. tauto.
   - intros H. eapply even_ext; [intros i Hi; symmetry; apply order_sum; exact Hi|].
     apply even_plus; [apply even_multiple|]. apply jumps_even_between; try assumption.
     intros P c. apply boundaries_pos. exact Pss.
@@ -401,18 +401,18 @@ Proof.
     pose proof (AD _ Hi); pose proof (AD _ Hi'); pose proof (AD _ Hj); pose proof (AD _ Hj'); lia.
 Qed.
 
-(** A no that asks for less.  It takes one boundary strictly inside an axis, such that none further in lies inside
-    one, and that the axis just above it has at least two elements.  The other axes may have one element. *)
-Theorem reshape_no : forall A kk ss st outer P c inner, wf A -> full A -> positives kk -> numel kk = numel (sizes A) ->
+(** A no that asks for less.  It takes one boundary strictly inside an axis, with a jump that is not 0, if every other
+    boundary has jump 0, lies between the axes, or weighs at least twice as much.  So the innermost one that lies inside
+    will do if the axis just above it has at least two elements, and the only one will do whatever the sizes are. *)
+Theorem reshape_no : forall A kk ss st P c l1 l2, wf A -> full A -> positives kk -> numel kk = numel (sizes A) ->
   positives ss -> length st = length ss -> same_order (sizes A) (strides A) ss st ->
-  boundaries ss st = outer ++ (P, c) :: inner -> c <> 0 -> ~ between_axes P kk ->
-  (forall P' c', In (P', c') inner -> c' = 0 \/ between_axes P' kk) ->
-  (forall P' c', In (P', c') outer -> 2 * P <= P') ->
+  boundaries ss st = l1 ++ (P, c) :: l2 -> c <> 0 -> ~ between_axes P kk ->
+  (forall P' c', In (P', c') (l1 ++ l2) -> c' = 0 \/ between_axes P' kk \/ 2 * P <= P') ->
   ~ mergeable A (contiguous kk).
 Proof.
-  intros A kk ss st outer P c inner WA FA PK N PS L O EQ C NB GOOD FAR M.
+  intros A kk ss st P c l1 l2 WA FA PK N PS L O EQ C NB OTHERS M.
   apply (reshape_even A kk ss st WA FA PK N O) in M. revert M.
-  apply innermost_inside with outer P c inner; try assumption. destruct O as [N' _]. congruence.
+  apply inside_uneven with P c l1 l2; try assumption. destruct O as [N' _]. congruence.
 Qed.
 
 (** Theorem R.  A view without mask, whatever its strides and offset, is one view with a row-major view of as many
@@ -501,12 +501,12 @@ Proof.
   split.
   - intros M. destruct (Z.eq_dec T 1) as [T1|T1]; [left; exact T1|].
     destruct (Z.eq_dec H 1) as [H1|H1]; [right; exact H1|].
-    exfalso. revert M. refine (reshape_no A kk _ [T * (H * D); D; H * D; 1] _ _ _ _ WA FA PK N PS eq_refl O EQ _ _ _ _).
+    exfalso. revert M.
+    refine (reshape_no A kk _ [T * (H * D); D; H * D; 1] _ _ _ _ WA FA PK N PS eq_refl O EQ _ _ _).
     + assert (2 <= T * H) by nia. nia.
     + rewrite AXES. assert (D < T * D) by nia. assert (T * D < D * (H * T)) by nia. lia.
-    + intros P' c' [I|[]]. injection I as <- <-. right. apply AXES.
+    + intros P' c' [I|[I|[]]]; injection I as <- <-; right; [right; nia|left]. apply AXES.
       assert (1 <= H * T) by nia. split; [left; nia|]. split; [left|right]; lia.
-    + intros P' c' [I|[]]. injection I as <- <-. nia.
   - intros C. eexists. rewrite contiguous_sizes.
     apply (reshape_view A kk _ [T * (H * D); D; H * D; 1] WA FA PK N PS eq_refl O). rewrite EQ.
     assert (1 <= H * T) by nia.

@@ -79,6 +79,28 @@ Proof.
   intros cs [F|F] I; [specialize (UP cs F 0 I)|specialize (DOWN cs F 0 I)]; lia.
 Qed.
 
+(** The sub-sums with directions that are put down, one for each boundary. *)
+Fixpoint turns_by (us : list Z) (bs : list (Z * Z)) : list Z :=
+  match us, bs with
+  | u :: us', (_, c) :: r => if u =? 0 then turns_by us' r else u * c :: turns_by us' r
+  | _, _ => []
+  end.
+
+(** Where it is not known whether a stride is a multiple of the weight, the direction may be put down as if it were not:
+    that only adds sub-sums. *)
+Theorem directions_may_be_more : forall bs us x a,
+  Forall2 (fun u b => u = direction (fst b) x a \/ direction (fst b) x a = 0) us bs ->
+  forall s, In s (sub_sums (turns bs x a)) -> In s (sub_sums (turns_by us bs)).
+Proof.
+  intros bs us x a F. induction F as [|u [P c] us bs H F IH]; intros s I; [exact I|]. cbn [turns turns_by fst] in *.
+  destruct (Z.eqb_spec (direction P x a) 0) as [D|D].
+  - destruct (u =? 0); [exact (IH s I)|]. simpl. right. apply in_or_app. left. exact (IH s I).
+  - destruct H as [->|H]; [|contradiction]. destruct (Z.eqb_spec (direction P x a) 0); [contradiction|].
+    destruct I as [I|I]; [left; exact I|right]. apply in_app_or in I. apply in_or_app.
+    destruct I as [I|I]; [left; exact (IH s I)|right]. apply in_map_iff in I. destruct I as (w & W & I).
+    apply in_map_iff. exists w. split; [exact W|exact (IH w I)].
+Qed.
+
 (** * The boundaries that fail *)
 
 (** Those where a carry moves the address, and whose quotient is not affine on the box. *)
