@@ -6,7 +6,7 @@
 
 From Shapetracker Require Import View Criterion Overflow Equation Bounding Merge Exact UitDeBos Schillinger FastPath
   FirstCarry Strip Solver Decide Reshape Witness Boundaries Cut Stack Refine Product Hardness
-  Quotient SubSums RowMajor.
+  Quotient SubSums RowMajor Period.
 
 Print Assumptions single_view_criterion.
 Print Assumptions canonical_unique.
@@ -36,6 +36,7 @@ Print Assumptions sub_sums_no.
 Print Assumptions none_fails_view.
 Print Assumptions reshape_iff_boundaries.
 Print Assumptions reshape_strides.
+Print Assumptions one_period_mergeable.
 
 (** 1. Words. *)
 Definition words :=
@@ -93,7 +94,8 @@ Definition symbolic_sizes :=
     steps_differ_by_sub_sum, one_sign_no_zero, directions_may_be_more),
    (sub_sums_no_full, one_sign_no, one_failure_no, none_fails_full),
    (down_to_stops, reshape_view, reshape_no),
-   (first_elements, transposed_as, heads_joined)).
+   one_period_decides,
+   (first_elements, transposed_as, heads_joined, steps_of_4)).
 
 Print Assumptions words.
 Print Assumptions sources.

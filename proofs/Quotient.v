@@ -174,8 +174,8 @@ Lemma quotient_testb_iff : forall P o st ns,
   quotient_testb P o st ns = true <-> quotient_test P o st ns (quotient_steps P o st).
 Proof. intros. unfold quotient_testb, quotient_test. rewrite andb_true_iff, !Z.leb_le. tauto. Qed.
 
-(** Merging the heads of a sequence: rows of 3 H D numbers, read as (T, 3, H, D), at the boundary of weight H D; with
-    the sizes as names.  All strides are multiples of the weight but those of the inner axes, which stay below it. *)
+(** With names for sizes: rows of 3 H D numbers, read as (T, 3, H, D), at a boundary of weight H D.  The strides of the two
+    outer axes are multiples of the weight, and the two inner axes stay below it. *)
 Example quotient_test_symbolic : forall T H D, 1 <= T -> 1 <= H -> 1 <= D ->
   quotient_test (H * D) 0 [3 * (H * D); H * D; D; 1] [T; 3; H; D] [3; 1; 0; 0].
 Proof.
@@ -185,8 +185,9 @@ Proof.
   destruct (Z.ltb_spec 0 D); [|lia]. destruct (Z.ltb_spec D 0); [lia|]. nia.
 Qed.
 
-(** The choice matters where there is more than one index.  From 5 on, a step of 3 always enters the next 4 or the one
-    after; of the two steps that could be put down only [q + 1] passes for two indices, and either does for one. *)
+(** The choice matters where there is more than one index.  From 5 a step of 3 leads to 8, over a multiple of 4, so that
+    [q + 1] is chosen.  For two indices the other step fails the test, although the quotient is affine; for one index both
+    pass; for three the quotient is not affine. *)
 Example choice_example :
   quotient_step 4 5 3 = 1 /\ quotient_test 4 5 [3] [2] [1] /\ ~ quotient_test 4 5 [3] [2] [0] /\
   quotient_test 4 5 [3] [1] [1] /\ quotient_test 4 5 [3] [1] [0] /\ ~ quotient_test 4 5 [3] [3] [1].

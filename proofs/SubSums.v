@@ -264,10 +264,12 @@ Proof.
     + right. intros P' c' [Q|[]]. injection Q as <- <-. lia.
 Qed.
 
-(** None fails.  The view has a stride a_l sigma + sum of c_j t_jl for every axis, with whatever steps t_j of the
-    quotients pass the test, and sigma the innermost stride of the earlier view. *)
+(** The sum over the boundaries of their jumps times what [f] makes of their weights. *)
 Fixpoint total (bs : list (Z * Z)) (f : Z -> Z) : Z :=
   match bs with [] => 0 | (P, c) :: r => c * f P + total r f end.
+
+(** The strides where no boundary fails: sigma a_l + sum of c_j t_jl, with [ts] the steps t_j of the quotients and sigma
+    the innermost stride of the earlier view.  The offset is such that the first index keeps its address. *)
 Definition merged_strides (A B : view) (ts : Z -> list Z) : list Z :=
   map (fun l => last (strides A) 0 * nth l (strides B) 0
                 + total (boundaries (sizes A) (strides A)) (fun P => nth l (ts P) 0))
@@ -321,6 +323,7 @@ Proof.
   ring.
 Qed.
 
+(** None fails: one view.  Any steps will do that pass the test. *)
 Theorem none_fails_view : forall A B b ts, wf A -> wf B -> fits A B -> solid b -> (forall i, reads A B i <->
   inbox b i) ->
   (forall P c, In (P, c) (boundaries (sizes A) (strides A)) -> c <> 0 ->
