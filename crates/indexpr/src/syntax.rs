@@ -25,8 +25,16 @@ pub enum Syntax {
 /// The words that mean something in an expression, in one syntax or the other.
 const WORDS: [&str; 11] = ["and", "or", "not", "if", "else", "min", "max", "True", "False", "true", "false"];
 
-/// Why a text cannot be the name of a variable, if it cannot.
-pub(crate) fn why_no_name(name: &str) -> Option<&'static str> {
+/// Why a text cannot be the name of a variable, if it cannot: as the second half of a sentence.
+///
+/// ```
+/// use indexpr::text::why_no_name;
+///
+/// assert_eq!(why_no_name("row"), None);
+/// assert_eq!(why_no_name("min"), Some("it means something in an expression"));
+/// assert!(why_no_name("2x").is_some());
+/// ```
+pub fn why_no_name(name: &str) -> Option<&'static str> {
     if WORDS.contains(&name) {
         return Some("it means something in an expression");
     }

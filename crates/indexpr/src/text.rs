@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use unicode_width::UnicodeWidthChar;
 
+pub use crate::syntax::why_no_name;
+
 /// Why a text cannot be read: what was expected, what was found, and where.
 ///
 /// `Display` writes the sentence, the line of the text, and carets under the offending characters.

@@ -65,6 +65,8 @@ pub enum ErrorKind {
     NoViews,
     /// More views than [`MAX_VIEWS`](crate::MAX_VIEWS) that cannot be merged.
     TooManyViews,
+    /// Whether a condition on named sizes holds is not known, and what is asked for depends on it.
+    Undecided,
     /// A variable without values.
     EmptyRange,
     /// A variable is declared twice with different ranges.
@@ -107,6 +109,7 @@ impl ErrorKind {
             ErrorKind::Overflow => "overflow",
             ErrorKind::NoViews => "no_views",
             ErrorKind::TooManyViews => "too_many_views",
+            ErrorKind::Undecided => "undecided",
             ErrorKind::EmptyRange => "empty_range",
             ErrorKind::RangesDiffer => "ranges_differ",
             ErrorKind::DivisionByZero => "division_by_zero",

@@ -43,7 +43,7 @@ fn library(name: &str) -> Methods {
 }
 
 /// What to write instead of a method that is not read.
-fn instead(method: &str) -> Option<&'static str> {
+pub(super) fn instead(method: &str) -> Option<&'static str> {
     Some(match method {
         "contiguous" | "clone" | "copy" => "what comes after a copy reads a new buffer, and is a chain of its own",
         "narrow" | "select" => "write an index such as `[:, 1:3]`",

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::ChainStart;
-use super::foreign::{FOREIGN, Methods};
+use super::foreign::{FOREIGN, Methods, instead};
 use super::lexer::{Lexer, Token};
 use crate::operation::{Slice, Takes};
 use crate::{Dims, MAX_RANK, Movement, MovementKind, PerAxis, Ranges, View};
@@ -62,6 +62,21 @@ pub(super) fn view(text: &str) -> Result<View, ParseError> {
 
 /// The names that others give to all sizes or all axes of an operation, as in `flip(dims=(0, 1))`.
 const ARGUMENTS: [&str; 6] = ["shape", "size", "dim", "dims", "axis", "axes"];
+
+impl MovementKind {
+    /// The sentence about a name that [`MovementKind::named`] does not know: with what to write instead, with a guess what
+    /// was meant, or else with all names that there are.
+    ///
+    /// ```
+    /// use shapetracker::MovementKind;
+    ///
+    /// assert_eq!(MovementKind::unknown("premute"), "expected an operation, found `premute`: did you mean `permute`?");
+    /// assert!(MovementKind::unknown("narrow").starts_with("`narrow` is not read: write an index"));
+    /// ```
+    pub fn unknown(name: &str) -> String {
+        instead(name).map_or_else(|| unknown_operation(name), |instead| format!("`{name}` is not read: {instead}"))
+    }
+}
 
 /// The sentence about a name that no operation has: with a guess what was meant, or else with all there are.
 pub(crate) fn unknown_operation(name: &str) -> String {

@@ -1,0 +1,110 @@
+//! What an operation needs to hold: proved, refuted, or added to the conditions of the result.
+
+use crate::error::{Error, Fault};
+use crate::literal::Literal;
+use crate::poly::{Poly, TooLarge};
+use crate::region::{Region, Truth};
+use crate::scope::Scope;
+
+/// The conditions under which an operation is done, and what it adds to them.
+pub(crate) struct Ask<'a> {
+    /// The name of the operation in messages.
+    pub(crate) op: &'static str,
+    scope: &'a Scope,
+    needs: Vec<Literal>,
+    /// The values that `scope` and `needs` allow; made when it is first asked, since numbers need none.
+    region: Option<Region>,
+}
+
+/// Whether a condition holds for all values or for none; `None` where that is not known.
+pub(crate) type Known = Option<bool>;
+
+impl<'a> Ask<'a> {
+    pub(crate) fn new(op: &'static str, scope: &'a Scope, needs: Vec<Literal>) -> Ask<'a> {
+        Ask { op, scope, needs, region: None }
+    }
+
+    /// The conditions that there are in the end.
+    pub(crate) fn into_needs(self) -> Vec<Literal> {
+        self.needs
+    }
+
+    pub(crate) fn err(&self, fault: Fault) -> Error {
+        fault.of(self.op)
+    }
+
+    pub(crate) fn text(&self, poly: &Poly) -> String {
+        self.scope.text(poly)
+    }
+
+    /// The result of arithmetic, or the error that it left 128 bits.
+    pub(crate) fn made<T>(&self, result: Result<T, TooLarge>) -> Result<T, Error> {
+        result.map_err(|TooLarge| self.err(Fault::TooLarge))
+    }
+
+    /// Whether a condition is known to hold for all values, or for none.
+    pub(crate) fn known(&mut self, literal: &Literal) -> Result<Known, Error> {
+        if literal.poly.number().is_some() {
+            return Ok(literal.holds(&[]));
+        }
+        let region = match &self.region {
+            Some(region) => region,
+            None => {
+                let region = Region::of(self.scope, &self.needs).ok_or_else(|| Fault::NoValues.of(self.op))?;
+                self.region.insert(region)
+            }
+        };
+        Ok(match region.truth(literal) {
+            Truth::Always => Some(true),
+            Truth::Never => Some(false),
+            Truth::Depends { .. } => None,
+        })
+    }
+
+    /// Whether `a >= b` is known.
+    pub(crate) fn at_least(&mut self, a: &Poly, b: &Poly) -> Result<Known, Error> {
+        let difference = self.made(a.sub(b))?;
+        self.known(&Literal::at_least(difference))
+    }
+
+    /// Whether `a == b` is known.
+    pub(crate) fn equal(&mut self, a: &Poly, b: &Poly) -> Result<Known, Error> {
+        let difference = self.made(a.sub(b))?;
+        self.known(&Literal::equal(difference))
+    }
+
+    /// Makes a condition hold: nothing if it is proved, an error if it is refuted, and else one more need.
+    pub(crate) fn need(&mut self, literal: Literal, fault: impl FnOnce(&Self) -> Fault) -> Result<(), Error> {
+        match self.known(&literal)? {
+            Some(true) => Ok(()),
+            Some(false) => Err(self.err(fault(self))),
+            None => {
+                self.needs.push(literal);
+                self.region = None;
+                // Needs that contradict each other are refuted as the one that came last.
+                if Region::of(self.scope, &self.needs).is_none() {
+                    return Err(self.err(fault(self)));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes `a >= b` hold.
+    pub(crate) fn need_at_least(
+        &mut self,
+        a: &Poly,
+        b: &Poly,
+        fault: impl FnOnce(&Self) -> Fault,
+    ) -> Result<(), Error> {
+        let difference = self.made(a.sub(b))?;
+        self.need(Literal::at_least(difference), fault)
+    }
+
+    /// The same under further conditions, for what matters only where they hold.
+    pub(crate) fn assuming(&self, more: impl IntoIterator<Item = Literal>) -> Ask<'a> {
+        let mut needs = self.needs.clone();
+        needs.extend(more);
+        Ask::new(self.op, self.scope, needs)
+    }
+}

@@ -1,0 +1,40 @@
+//! Tensor layouts whose sizes are names: for which values is it one strided view?
+
+#![allow(dead_code)] // While the crate grows.
+
+mod answer;
+mod ask;
+mod decide;
+mod divide;
+mod error;
+mod factor;
+pub mod json;
+mod literal;
+mod merge;
+mod movement;
+mod notation;
+mod operation;
+mod pair;
+mod patterns;
+mod poly;
+mod prove;
+mod refute;
+mod region;
+mod scope;
+mod sym;
+mod tracker;
+mod validity;
+mod view;
+
+pub use answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict, formula_text};
+pub use error::Error;
+pub use literal::{Literal, Relation};
+pub use merge::{merge, pair_needs};
+pub use notation::{Chain, ChainError, ChainStart, Question, why_no_name};
+pub use operation::{Movement, Slice};
+pub use pair::Pair;
+pub use poly::{Poly, TooLarge, Var};
+pub use scope::{MAX_NAMES, Name, Quotient, Scope};
+pub use sym::{Condition, Sym};
+pub use tracker::ShapeTracker;
+pub use view::View;

@@ -1,0 +1,118 @@
+//! Conditions on named sizes: what answers and guards are made of.
+
+use crate::poly::{Poly, Var, modulo};
+use crate::scope::Scope;
+
+/// How a polynomial of a [`Literal`] compares with 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Relation {
+    /// It is 0.
+    Equal,
+    /// It is at least 0.
+    AtLeast,
+    /// It is not 0.
+    NotEqual,
+}
+
+impl Relation {
+    /// As it is written: `>=`, `==` or `!=`.
+    ///
+    /// ```
+    /// assert_eq!(shapetracker_symbolic::Relation::AtLeast.symbol(), ">=");
+    /// ```
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Relation::Equal => "==",
+            Relation::AtLeast => ">=",
+            Relation::NotEqual => "!=",
+        }
+    }
+}
+
+/// A condition on named sizes: a polynomial compared with 0, perhaps modulo a number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Literal {
+    /// What is compared with 0.
+    pub poly: Poly,
+    /// How it compares.
+    pub relation: Relation,
+    /// The number that it is compared modulo, at least 2; then the relation is [`Relation::Equal`] or
+    /// [`Relation::NotEqual`].
+    pub modulus: Option<i128>,
+}
+
+impl Literal {
+    /// `poly >= 0`.
+    pub fn at_least(poly: Poly) -> Literal {
+        Literal { poly, relation: Relation::AtLeast, modulus: None }
+    }
+
+    /// `poly == 0`.
+    pub fn equal(poly: Poly) -> Literal {
+        Literal { poly, relation: Relation::Equal, modulus: None }
+    }
+
+    /// `poly != 0`.
+    pub fn not_equal(poly: Poly) -> Literal {
+        Literal { poly, relation: Relation::NotEqual, modulus: None }
+    }
+
+    /// `poly % modulus == 0`.
+    pub fn divisible(poly: Poly, modulus: i128) -> Literal {
+        Literal { poly, relation: Relation::Equal, modulus: Some(modulus) }
+    }
+
+    /// Whether it holds at a point; `None` where a value leaves 128 bits.
+    pub fn holds(&self, point: &[i128]) -> Option<bool> {
+        let value = self.poly.eval(point)?;
+        let value = self.modulus.map_or(value, |modulus| modulo(value, modulus));
+        Some(match self.relation {
+            Relation::Equal => value == 0,
+            Relation::AtLeast => value >= 0,
+            Relation::NotEqual => value != 0,
+        })
+    }
+
+    /// The literal over other variables.
+    pub(crate) fn renamed(&self, rename: impl Fn(Var) -> Var) -> Literal {
+        Literal { poly: self.poly.renamed(rename), ..self.clone() }
+    }
+
+    /// As people write it, positive terms on both sides: `s1 == 2*s2 + 3*s3`, `T <= 1`, `p % 2 == 0`.
+    pub fn text(&self, scope: &Scope) -> String {
+        let sides =
+            |left: &Poly, symbol: &str, right: &Poly| format!("{} {symbol} {}", scope.text(left), scope.text(right));
+        let (positive, negative) = self.sides();
+        if let Some(modulus) = self.modulus {
+            let left = match (positive.terms().len(), negative.number()) {
+                // `p - 1` modulo 2: p % 2 == 1.
+                (_, Some(rest)) if rest >= 0 && rest < modulus => {
+                    let text = scope.text(&positive);
+                    let text =
+                        if positive.terms().len() > 1 || text.contains('*') { format!("({text})") } else { text };
+                    return format!("{text} % {modulus} {} {rest}", self.relation.symbol());
+                }
+                _ => scope.text(&self.poly),
+            };
+            return format!("({left}) % {modulus} {} 0", self.relation.symbol());
+        }
+        match self.relation {
+            // The side without names stands on the right.
+            Relation::AtLeast if positive.number().is_some() => sides(&negative, "<=", &positive),
+            Relation::AtLeast => sides(&positive, ">=", &negative),
+            _ if positive.number().is_some() => sides(&negative, self.relation.symbol(), &positive),
+            _ => sides(&positive, self.relation.symbol(), &negative),
+        }
+    }
+
+    /// The positive terms, and the negative ones with their signs changed.
+    fn sides(&self) -> (Poly, Poly) {
+        let (mut positive, mut negative) = (Poly::zero(), Poly::zero());
+        for &(monomial, coefficient) in self.poly.terms() {
+            let side = if coefficient > 0 { &mut positive } else { &mut negative };
+            let term = Poly::term(monomial, coefficient.saturating_abs());
+            *side = side.add(&term).unwrap_or_default();
+        }
+        (positive, negative)
+    }
+}

@@ -1,0 +1,379 @@
+//! The question about a pair of views, put to all values: cases, and the formula that comes of them.
+
+use std::collections::HashSet;
+
+use crate::answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict};
+use crate::decide::decide;
+use crate::literal::Literal;
+use crate::poly::{Poly, TooLarge};
+use crate::region::{Ask, Region, Stop, Truth};
+use crate::scope::Scope;
+use crate::view::View;
+
+/// How often a case is divided, and how many cases there are at most.
+const DEPTH: usize = 14;
+const CASES: usize = 120;
+
+/// A case, and what is known there.
+struct Case {
+    region: Region,
+    /// What describes it, in the names of the scope.
+    literals: Vec<Literal>,
+    verdict: Verdict,
+}
+
+/// For which values of the names is a pair of views one view?
+///
+/// `earlier` is next to memory, as for [`shapetracker::merge()`]. The names have the ranges of `scope` and satisfy its
+/// conditions and `needs`. It is taken for granted that there `later` reads inside `earlier` and that no size is negative:
+/// [`pair_needs`] says what that takes.
+pub fn merge(scope: &Scope, needs: &[Literal], earlier: &View, later: &View) -> Answer {
+    match Region::of(scope, needs) {
+        Some(region) => merge_on(scope, &region, earlier, later),
+        // There are no values, so that anything holds for all of them.
+        None => Answer::Always { view: None, leaves: Leaves::default() },
+    }
+}
+
+/// [`merge`] on a region.
+pub(crate) fn merge_on(scope: &Scope, root: &Region, earlier: &View, later: &View) -> Answer {
+    let question = |region: &Region| decide(region, earlier, later);
+    let mut cases = cases(root, &question, false);
+    // A case in which it is not one view counts only if it has values.
+    for case in cases.iter_mut().filter(|case| case.verdict == Verdict::NotOne && case.region.samples().is_empty()) {
+        case.region.search();
+    }
+    let existing = |case: &&Case| !case.region.samples().is_empty();
+    let is_no = |case: &&Case| case.verdict == Verdict::NotOne;
+    let counterexample =
+        cases.iter().filter(is_no).filter(existing).find_map(|case| {
+            case.region.samples().iter().find_map(|point| counterexample(scope, point, earlier, later))
+        });
+    let undecided = cases.iter().find_map(|case| match case.verdict {
+        Verdict::Undecided(reason) => Some(reason),
+        // A no for values that may not exist.
+        Verdict::NotOne if case.region.samples().is_empty() => Some(Reason::Existence),
+        _ => None,
+    });
+    let all = cases.iter().all(|case| matches!(case.verdict, Verdict::View(_)));
+    let none = cases.iter().all(|case| case.verdict == Verdict::NotOne);
+    if all {
+        return Answer::Always { view: one_view(&cases), leaves: leaves(root, cases) };
+    }
+    let formula = if none { Vec::new() } else { formula(root, &cases, &question) };
+    match (undecided, counterexample) {
+        (None, Some(counterexample)) if none => Answer::Never { leaves: leaves(root, cases), counterexample },
+        (None, Some(counterexample)) => {
+            Answer::When { formula, view: one_view(&cases), leaves: leaves(root, cases), counterexample }
+        }
+        (reason, counterexample) => Answer::Undecided {
+            reason: reason.unwrap_or(Reason::Existence),
+            formula,
+            leaves: leaves(root, cases),
+            counterexample,
+        },
+    }
+}
+
+fn leaves(root: &Region, cases: Vec<Case>) -> Leaves {
+    let list = cases.into_iter().map(|case| Leaf { literals: case.literals, verdict: case.verdict }).collect();
+    Leaves { list, quotients: root.shared.quotients.borrow().clone() }
+}
+
+/// The evidence of the integer decision at a point.
+fn counterexample(scope: &Scope, point: &[i128], earlier: &View, later: &View) -> Option<Counterexample> {
+    let (a, b) = (earlier.at(point)?, later.at(point)?);
+    match shapetracker::merge(&a, &b) {
+        Err(shapetracker::Unmerged::Witness(witness)) => {
+            let named = scope.names().len() - scope.quotients().len();
+            Some(Counterexample { values: point[..named].to_vec(), witness })
+        }
+        _ => None,
+    }
+}
+
+/// Divides a region into cases until the question is answered in each, or a limit is reached.
+fn cases(root: &Region, question: &dyn Fn(&Region) -> Ask<Verdict>, stop_at_no: bool) -> Vec<Case> {
+    let mut done: Vec<Case> = Vec::new();
+    let mut open = vec![(root.clone(), Vec::new(), 0)];
+    while let Some((region, literals, depth)) = open.pop() {
+        let stop = match question(&region) {
+            Ok(verdict) => {
+                let no = verdict == Verdict::NotOne;
+                done.push(Case { region, literals, verdict });
+                if no && stop_at_no {
+                    return done;
+                }
+                continue;
+            }
+            Err(stop) => stop,
+        };
+        let full = depth >= DEPTH || done.len() + open.len() >= CASES;
+        let parts = match stop {
+            Stop::Undecided(reason) => Err(reason),
+            _ if full => Err(Reason::TooManyCases),
+            stop => parts(&region, &stop),
+        };
+        match parts {
+            // The last part is asked first.
+            Ok(parts) => {
+                for (part, literal) in parts.into_iter().rev() {
+                    let mut literals: Vec<Literal> = literals.clone();
+                    literals.extend(literal);
+                    open.push((part, literals, depth + 1));
+                }
+            }
+            Err(reason) => {
+                done.push(Case { region, literals, verdict: Verdict::Undecided(reason) });
+                if stop_at_no {
+                    return done;
+                }
+            }
+        }
+    }
+    done
+}
+
+/// The parts into which a region is divided, each with the condition that describes it.
+fn parts(region: &Region, stop: &Stop) -> Result<Vec<(Region, Option<Literal>)>, Reason> {
+    let part = |region: Ask<Option<Region>>, literal: Option<Literal>| match region {
+        Ok(region) => Ok(region.map(|region| (region, literal))),
+        Err(Stop::Undecided(reason)) => Err(reason),
+        Err(_) => Err(Reason::TooManyCases),
+    };
+    let in_names = |literal: &Literal| region.in_names(literal).map_err(|TooLarge| Reason::TooLarge);
+    let mut parts = Vec::new();
+    match stop {
+        Stop::Fork(literal) => {
+            let not = negated(literal).map_err(|TooLarge| Reason::TooLarge)?;
+            for literal in [literal, &not] {
+                parts.extend(part(region.assume(literal), Some(in_names(literal)?))?);
+            }
+        }
+        &Stop::Residues(var, modulus) => {
+            for residue in 0..modulus {
+                let poly = Poly::from(var).plus_number(-residue).map_err(|TooLarge| Reason::TooLarge)?;
+                let literal = in_names(&Literal::divisible(poly, modulus))?;
+                parts.extend(part(region.with_residue(var, modulus, residue), Some(literal))?);
+            }
+        }
+        Stop::Quotient(var, by) => parts.extend(part(region.with_quotient(*var, by), None)?),
+        Stop::Undecided(reason) => return Err(*reason),
+    }
+    Ok(parts)
+}
+
+/// What holds where a condition without a modulus does not.
+fn negated(literal: &Literal) -> Result<Literal, TooLarge> {
+    use crate::literal::Relation;
+    Ok(match literal.relation {
+        Relation::AtLeast => Literal::at_least(crate::region::negative(&literal.poly)?),
+        Relation::Equal => Literal { relation: Relation::NotEqual, ..literal.clone() },
+        Relation::NotEqual => Literal { relation: Relation::Equal, ..literal.clone() },
+    })
+}
+
+/// One view that serves in all cases in which there is one: that of a case, if it is the same map in all others.
+fn one_view(cases: &[Case]) -> Option<View> {
+    let views: Vec<(&Region, &View)> = cases
+        .iter()
+        .filter_map(|case| match &case.verdict {
+            Verdict::View(view) => Some((&case.region, view)),
+            _ => None,
+        })
+        .collect();
+    let serves = |view: &View| views.iter().all(|(region, other)| same_map(region, view, other) == Ok(true));
+    // The case that says least is the likeliest: it comes last, where no condition has put numbers in the place of names.
+    let found = views.iter().rev().map(|(_, view)| *view).find(|view| serves(view));
+    found.cloned()
+}
+
+/// Whether two views of one shape are proved to be the same map on a region.
+pub(crate) fn same_map(region: &Region, a: &View, b: &View) -> Result<bool, TooLarge> {
+    let ranges = |view: &View| -> Vec<(Poly, Poly)> {
+        view.mask.clone().unwrap_or_else(|| view.shape.iter().map(|size| (Poly::zero(), size.clone())).collect())
+    };
+    let (of_a, of_b) = (ranges(a), ranges(b));
+    let equal = |a: &Poly, b: &Poly| -> Result<bool, TooLarge> {
+        if a == b {
+            return Ok(true);
+        }
+        let rest = region.reduce(&a.sub(b)?)?;
+        Ok(region.known_eq(&rest) == Some(true))
+    };
+    // Nothing valid in either: the rest is of no consequence.
+    let is_empty = |ranges: &[(Poly, Poly)]| -> Result<bool, TooLarge> {
+        for (begin, end) in ranges {
+            if region.known_ge(&region.reduce(&begin.sub(end)?)?) == Some(true) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    match (is_empty(&of_a)?, is_empty(&of_b)?) {
+        (true, true) => return Ok(true),
+        (false, false) => {}
+        // The other one may be empty all the same: not proved.
+        _ => return Ok(false),
+    }
+    // The address of the first valid index, and the stride of each axis of more than one.
+    let (mut first_a, mut first_b) = (a.offset.clone(), b.offset.clone());
+    for (axis, (range_a, range_b)) in of_a.iter().zip(&of_b).enumerate() {
+        if !equal(&range_a.0, &range_b.0)? || !equal(&range_a.1, &range_b.1)? {
+            return Ok(false);
+        }
+        let count = range_a.1.sub(&range_a.0)?;
+        first_a = first_a.add(&a.strides[axis].mul(&range_a.0)?)?;
+        first_b = first_b.add(&b.strides[axis].mul(&range_b.0)?)?;
+        let single = region.reduce(&count.plus_number(-1)?)?;
+        if region.known_eq(&single) != Some(true) && !equal(&a.strides[axis], &b.strides[axis])? {
+            return Ok(false);
+        }
+    }
+    equal(&first_a, &first_b)
+}
+
+/// The exact condition under which there is a view: for each case with one, a conjunction from which nothing can be
+/// dropped, and none that the others cover.
+fn formula(root: &Region, cases: &[Case], question: &dyn Fn(&Region) -> Ask<Verdict>) -> Formula {
+    let yes: Vec<&Case> = cases.iter().filter(|case| matches!(case.verdict, Verdict::View(_))).collect();
+    let other: Vec<&Case> = cases.iter().filter(|case| !matches!(case.verdict, Verdict::View(_))).collect();
+    let mut tried: HashSet<Vec<Literal>> = HashSet::new();
+    // Each conjunction, and the cases that rest on it.
+    let mut formula: Vec<(Vec<Literal>, Vec<&Case>)> = Vec::new();
+    for case in &yes {
+        // Already covered by a conjunction that was found for another case?
+        if let Some(found) = formula.iter_mut().find(|found| holds_on(&case.region, &found.0)) {
+            found.1.push(case);
+            continue;
+        }
+        let mut literals = case.literals.clone();
+        let mut place = 0;
+        while place < literals.len() {
+            let mut fewer = literals.clone();
+            fewer.remove(place);
+            let refuted = other.iter().any(|other| {
+                other
+                    .region
+                    .samples()
+                    .iter()
+                    .any(|point| fewer.iter().all(|literal| literal.holds(point) == Some(true)))
+            });
+            if !refuted && tried.insert(fewer.clone()) && is_yes(root, &fewer, question) {
+                literals = fewer;
+            } else {
+                place += 1;
+            }
+        }
+        tidy(root, &mut literals);
+        formula.push((literals, vec![case]));
+    }
+    // What was found later may cover what was found before.
+    let mut place = 0;
+    while place < formula.len() {
+        let cover: Option<Vec<usize>> = formula[place]
+            .1
+            .iter()
+            .map(|case| (0..formula.len()).find(|&other| other != place && holds_on(&case.region, &formula[other].0)))
+            .collect();
+        match cover {
+            Some(others) => {
+                let cases = std::mem::take(&mut formula[place].1);
+                for (case, other) in cases.into_iter().zip(others) {
+                    formula[other].1.push(case);
+                }
+                formula.remove(place);
+            }
+            None => place += 1,
+        }
+    }
+    let mut formula: Formula = formula.into_iter().map(|found| found.0).collect();
+    formula.sort_by_key(|literals| {
+        (literals.len(), literals.iter().map(|literal| literal.poly.terms().len()).sum::<usize>())
+    });
+    formula
+}
+
+/// Whether conditions are proved to hold on all of a region.
+fn holds_on(region: &Region, literals: &[Literal]) -> bool {
+    literals.iter().all(|literal| region.truth(literal) == Truth::Always)
+}
+
+/// Whether there is a view wherever conditions hold.
+fn is_yes(root: &Region, literals: &[Literal], question: &dyn Fn(&Region) -> Ask<Verdict>) -> bool {
+    let mut region = root.clone();
+    for literal in literals {
+        match region.assume(literal) {
+            Ok(Some(smaller)) => region = smaller,
+            Ok(None) => return true,
+            Err(_) => return false,
+        }
+    }
+    cases(&region, question, true).iter().all(|case| matches!(case.verdict, Verdict::View(_)))
+}
+
+/// Writes bounds at the end of a range as equalities: where `T >= 1`, `T <= 1` is `T == 1`.
+fn tidy(root: &Region, literals: &mut [Literal]) {
+    use crate::literal::Relation;
+    for literal in literals {
+        if literal.relation == Relation::AtLeast
+            && literal.modulus.is_none()
+            && let Ok(poly) = literal.poly.neg()
+            && let Ok(reduced) = root.reduce(&poly)
+            && root.prove_ge(&reduced)
+        {
+            *literal = Literal::equal(crate::region::positive_lead(poly));
+        }
+    }
+}
+
+/// What must hold for a pair to be asked about: that no size is negative and that `later` reads inside `earlier`.
+///
+/// What is proved is left out. `None` where it is refuted, or cannot be said in polynomials.
+pub fn pair_needs(scope: &Scope, needs: &[Literal], earlier: &View, later: &View) -> Option<Vec<Literal>> {
+    let mut region = Region::of(scope, needs)?;
+    let mut more: Vec<Literal> = Vec::new();
+    let mut demand = |region: &mut Region, poly: Poly| -> Option<()> {
+        let literal = Literal::at_least(region.same_sign(&poly));
+        match region.truth(&literal) {
+            Truth::Always => Some(()),
+            Truth::Never => None,
+            Truth::Depends { .. } => {
+                *region = region.assume(&literal).ok()??;
+                more.push(literal);
+                Some(())
+            }
+        }
+    };
+    for size in earlier.shape.iter().chain(&later.shape) {
+        demand(&mut region, size.clone())?;
+    }
+    for (begin, end, size) in [earlier, later]
+        .into_iter()
+        .flat_map(|view| view.mask.iter().flat_map(move |mask| mask.iter().zip(&view.shape)))
+        .map(|((begin, end), size)| (begin, end, size))
+    {
+        demand(&mut region, begin.clone())?;
+        demand(&mut region, end.sub(begin).ok()?)?;
+        demand(&mut region, size.sub(end).ok()?)?;
+    }
+    // The least and the greatest position, where something is valid.
+    let (mut least, mut most) = (later.offset.clone(), later.offset.clone());
+    for (axis, (size, stride)) in later.shape.iter().zip(&later.strides).enumerate() {
+        let (begin, end) = later.mask.as_ref().map_or((Poly::zero(), size.clone()), |mask| mask[axis].clone());
+        let last = end.plus_number(-1).ok()?;
+        let empty = region.known_ge(&region.reduce(&begin.sub(&end).ok()?).ok()?) == Some(true);
+        if empty {
+            return Some(more);
+        }
+        let up = region.known_ge(&region.reduce(stride).ok()?);
+        let up = up.or_else(|| region.known_ge(&region.reduce(&stride.neg().ok()?).ok()?).map(|down| !down));
+        let (low, high) = if up? { (&begin, &last) } else { (&last, &begin) };
+        least = least.add(&stride.mul(low).ok()?).ok()?;
+        most = most.add(&stride.mul(high).ok()?).ok()?;
+    }
+    let all = earlier.shape.iter().try_fold(Poly::one(), |product, size| product.mul(size)).ok()?;
+    demand(&mut region, least)?;
+    demand(&mut region, all.sub(&most).ok()?.plus_number(-1).ok()?)?;
+    Some(more)
+}

@@ -1,0 +1,330 @@
+//! The movement operations on one view: the formulas of the integer library over polynomials.
+//!
+//! A formula that holds for some values only asks for the condition. What an operation cannot be done without is needed of
+//! the values; where the formula has cases and which one holds is not known, the operation is done in a view of its own on
+//! top, whose axes are not masked, so that it has no cases there.
+
+use shapetracker::MAX_RANK;
+
+use crate::ask::Ask;
+use crate::error::{Error, Fault};
+use crate::literal::Literal;
+use crate::poly::{Poly, TooLarge};
+use crate::view::View;
+
+/// What an operation makes of the last view of a stack.
+pub(crate) enum Moved {
+    /// A view in its place.
+    Within(View),
+    /// A view on top of it.
+    Over(View),
+}
+
+/// A half-open range of each axis.
+type Ranges = Vec<(Poly, Poly)>;
+
+impl View {
+    /// The row-major view of a shape.
+    pub(crate) fn row_major(shape: &[Poly]) -> Result<View, TooLarge> {
+        let strides = row_major(shape)?;
+        Ok(View { shape: shape.to_vec(), strides, offset: Poly::zero(), mask: None })
+    }
+
+    /// The number of elements.
+    pub(crate) fn numel(&self) -> Result<Poly, TooLarge> {
+        product(&self.shape)
+    }
+
+    /// The valid indices of an axis.
+    pub(crate) fn range(&self, axis: usize) -> (Poly, Poly) {
+        match &self.mask {
+            Some(mask) => mask[axis].clone(),
+            None => (Poly::zero(), self.shape[axis].clone()),
+        }
+    }
+
+    /// The view with a mask that is left out where it covers every axis, as polynomials.
+    fn masked(mut self, mask: Option<Ranges>) -> View {
+        let covers =
+            |mask: &Ranges| mask.iter().zip(&self.shape).all(|((begin, end), size)| begin.is_zero() && end == size);
+        self.mask = mask.filter(|mask| !covers(mask));
+        self
+    }
+
+    pub(crate) fn permute(&self, order: &[usize]) -> View {
+        let pick = |list: &[Poly]| order.iter().map(|&axis| list[axis].clone()).collect();
+        View {
+            shape: pick(&self.shape),
+            strides: pick(&self.strides),
+            offset: self.offset.clone(),
+            mask: self.mask.as_ref().map(|mask| order.iter().map(|&axis| mask[axis].clone()).collect()),
+        }
+    }
+
+    pub(crate) fn expand(&self, ask: &mut Ask<'_>, sizes: &[Poly]) -> Result<View, Error> {
+        check_count(ask, "size", self.shape.len(), sizes.len())?;
+        let mut view = self.clone();
+        for (axis, (to, size)) in sizes.iter().zip(&self.shape).enumerate() {
+            if to.number() == Some(-1) || to == size {
+                continue;
+            }
+            need_size(ask, axis, to)?;
+            if ask.equal(size, &Poly::one())? != Some(true) {
+                match ask.equal(size, to)? {
+                    Some(true) => continue,
+                    Some(false) if ask.equal(size, &Poly::one())? == Some(false) => {
+                        return Err(ask.err(Fault::Expand { axis, size: ask.text(size), to: ask.text(to) }));
+                    }
+                    _ => return Err(ask.err(Fault::ExpandUnknown { axis, size: ask.text(size), to: ask.text(to) })),
+                }
+            }
+            view.shape[axis] = to.clone();
+            view.strides[axis] = Poly::zero();
+            if let Some(mask) = &mut view.mask {
+                // The one element is valid if the range is (0, 1), and else the range has no length: its copies are what
+                // it is.
+                let valid = ask.made(mask[axis].1.sub(&mask[axis].0))?;
+                mask[axis] = (Poly::zero(), ask.made(valid.mul(to))?);
+            }
+        }
+        let mask = view.mask.take();
+        Ok(view.masked(mask))
+    }
+
+    pub(crate) fn pad(&self, ask: &mut Ask<'_>, pads: &[(Poly, Poly)]) -> Result<View, Error> {
+        check_count(ask, "pair (before, after)", self.shape.len(), pads.len())?;
+        let (mut view, mut mask) = (self.clone(), Ranges::new());
+        for (axis, (before, after)) in pads.iter().enumerate() {
+            for pad in [before, after] {
+                ask.need_at_least(pad, &Poly::zero(), |ask| {
+                    let (before, after) = (ask.text(before), ask.text(after));
+                    Fault::NegativePad { axis, before, after }
+                })?;
+            }
+            let (begin, end) = self.range(axis);
+            view.shape[axis] = ask.made(self.shape[axis].add(before).and_then(|size| size.add(after)))?;
+            view.offset = ask.made(before.mul(&self.strides[axis]).and_then(|moved| view.offset.sub(&moved)))?;
+            mask.push(ask.made(begin.add(before).and_then(|begin| Ok((begin, end.add(before)?))))?);
+        }
+        Ok(view.masked((!mask.is_empty()).then_some(mask)))
+    }
+
+    pub(crate) fn shrink(&self, ask: &mut Ask<'_>, ranges: &[(Poly, Poly)]) -> Result<Moved, Error> {
+        check_count(ask, "range (begin, end)", self.shape.len(), ranges.len())?;
+        for (axis, ((begin, end), size)) in ranges.iter().zip(&self.shape).enumerate() {
+            for (high, low) in [(begin, &Poly::zero()), (end, begin), (size, end)] {
+                ask.need_at_least(high, low, |ask| {
+                    let (begin, end, size) = (ask.text(begin), ask.text(end), ask.text(size));
+                    Fault::RangeOutside { axis, begin, end, size }
+                })?;
+            }
+        }
+        self.shrunk(ask, ranges)
+    }
+
+    /// [`View::shrink`] to ranges that are known to lie inside.
+    fn shrunk(&self, ask: &mut Ask<'_>, ranges: &[(Poly, Poly)]) -> Result<Moved, Error> {
+        let (mut view, mut mask) = (self.clone(), self.mask.clone());
+        for (axis, (begin, end)) in ranges.iter().enumerate() {
+            view.shape[axis] = ask.made(end.sub(begin))?;
+            view.offset = ask.made(begin.mul(&self.strides[axis]).and_then(|moved| view.offset.add(&moved)))?;
+            if let Some(mask) = &mut mask {
+                let clamped = [&mask[axis].0, &mask[axis].1].map(|bound| clamp(ask, bound, begin, end));
+                let [Some(first), Some(last)] = [clamped[0].clone()?, clamped[1].clone()?] else {
+                    let rows = ask.made(View::row_major(&self.shape))?;
+                    return Ok(Moved::Over(rows.shrunk(ask, ranges)?.view()));
+                };
+                mask[axis] = ask.made(first.sub(begin).and_then(|first| Ok((first, last.sub(begin)?))))?;
+            }
+        }
+        Ok(Moved::Within(view.masked(mask)))
+    }
+
+    pub(crate) fn flip(&self, ask: &Ask<'_>, axes: &[usize]) -> Result<View, Error> {
+        let mut view = self.clone();
+        for &axis in axes {
+            let size = &self.shape[axis];
+            let last = size.plus_number(-1).and_then(|last| last.mul(&self.strides[axis]));
+            view.offset = ask.made(last.and_then(|last| view.offset.add(&last)))?;
+            view.strides[axis] = ask.made(self.strides[axis].neg())?;
+            if let Some(mask) = &mut view.mask {
+                let (begin, end) = &mask[axis];
+                mask[axis] = ask.made(size.sub(end).and_then(|first| Ok((first, size.sub(begin)?))))?;
+            }
+        }
+        Ok(view)
+    }
+
+    pub(crate) fn step(&self, ask: &mut Ask<'_>, steps: &[i64]) -> Result<Moved, Error> {
+        check_count(ask, "step", self.shape.len(), steps.len())?;
+        if let Some(axis) = steps.iter().position(|&step| step == 0) {
+            return Err(ask.err(Fault::ZeroStep { axis }));
+        }
+        let backwards: Vec<usize> = (0..steps.len()).filter(|&axis| steps[axis] < 0).collect();
+        let mut view = self.flip(ask, &backwards)?;
+        let mut mask = view.mask.take();
+        for (axis, &step) in steps.iter().enumerate() {
+            let by = i128::from(step).abs();
+            let size = view.shape[axis].clone();
+            let Some(count) = div_ceil(ask, &size, by)? else {
+                return Err(ask.err(Fault::StepUneven { axis, size: ask.text(&size), step }));
+            };
+            view.shape[axis] = count;
+            view.strides[axis] = ask.made(view.strides[axis].scale(by))?;
+            if let Some(mask) = &mut mask {
+                // New index `i` is old index `i * step`: it is valid from the first multiple at or after `begin`.
+                let (begin, end) = &mask[axis];
+                let [Some(first), Some(last)] = [div_ceil(ask, begin, by)?, div_ceil(ask, end, by)?] else {
+                    let rows = ask.made(View::row_major(&self.shape))?;
+                    return Ok(Moved::Over(rows.step(ask, steps)?.view()));
+                };
+                mask[axis] = (first, last);
+            }
+        }
+        Ok(Moved::Within(view.masked(mask)))
+    }
+}
+
+impl Moved {
+    fn view(self) -> View {
+        match self {
+            Moved::Within(view) | Moved::Over(view) => view,
+        }
+    }
+}
+
+/// A bound of a mask cut off at the ends of a range; `None` where on which side it lies is not known.
+fn clamp(ask: &mut Ask<'_>, bound: &Poly, begin: &Poly, end: &Poly) -> Result<Option<Poly>, Error> {
+    // In this order nothing is asked of a range that is empty: what is below its begin is cut off there.
+    Ok(match (ask.at_least(bound, begin)?, ask.at_least(end, bound)?) {
+        (Some(true), Some(true)) => Some(bound.clone()),
+        (Some(false), _) => Some(begin.clone()),
+        (_, Some(false)) => Some(end.clone()),
+        // A bound that is nowhere inside the range, but at its begin at most.
+        _ if ask.at_least(begin, bound)? == Some(true) => Some(begin.clone()),
+        _ if ask.at_least(bound, end)? == Some(true) => Some(end.clone()),
+        _ => None,
+    })
+}
+
+/// The quotient by a number, rounded up, of what is not negative; `None` where it is not known to be a polynomial.
+fn div_ceil(ask: &mut Ask<'_>, dividend: &Poly, by: i128) -> Result<Option<Poly>, Error> {
+    if by == 1 {
+        return Ok(Some(dividend.clone()));
+    }
+    if let Some(number) = dividend.number() {
+        return Ok(Some(Poly::from(indexpr::int::div_ceil(number, by))));
+    }
+    // All terms but the constant one are multiples, so that what is left to the next multiple is a number.
+    let up = (by - dividend.constant().rem_euclid(by)) % by;
+    let raised = ask.made(dividend.plus_number(up))?;
+    if let Some(quotient) = ask.made(raised.div_exact(&Poly::from(by)))? {
+        return Ok(Some(quotient));
+    }
+    // From 1 to `by` the quotient is 1.
+    let one =
+        ask.at_least(dividend, &Poly::one())? == Some(true) && ask.at_least(&Poly::from(by), dividend)? == Some(true);
+    Ok(one.then(Poly::one))
+}
+
+/// The product of sizes.
+pub(crate) fn product(sizes: &[Poly]) -> Result<Poly, TooLarge> {
+    sizes.iter().try_fold(Poly::one(), |product, size| product.mul(size))
+}
+
+/// The row-major strides of a shape: the products of the later sizes.
+pub(crate) fn row_major(shape: &[Poly]) -> Result<Vec<Poly>, TooLarge> {
+    let mut strides = shape.to_vec();
+    let mut product = Poly::one();
+    for stride in strides.iter_mut().rev() {
+        let size = std::mem::replace(stride, product.clone());
+        product = product.mul(&size)?;
+    }
+    Ok(strides)
+}
+
+/// Makes a size one that is not negative.
+pub(crate) fn need_size(ask: &mut Ask<'_>, axis: usize, size: &Poly) -> Result<(), Error> {
+    ask.need_at_least(size, &Poly::zero(), |ask| Fault::NegativeSize { axis, size: ask.text(size) })
+}
+
+/// A shape that may be one: not too many axes, and no negative size.
+pub(crate) fn need_shape(ask: &mut Ask<'_>, shape: &[Poly]) -> Result<(), Error> {
+    check_axes(ask, shape.len())?;
+    shape.iter().enumerate().try_for_each(|(axis, size)| need_size(ask, axis, size))
+}
+
+/// Makes the addresses that a view reads lie in `0..len`.
+pub(crate) fn need_inside(ask: &mut Ask<'_>, view: &View, len: &Poly) -> Result<(), Error> {
+    let one = Poly::one();
+    let (mut low, mut high, mut nonempty) = (view.offset.clone(), view.offset.clone(), Vec::new());
+    for (axis, stride) in view.strides.iter().enumerate() {
+        let (begin, end) = view.range(axis);
+        let last = ask.made(end.sub(&one))?;
+        nonempty.push(Literal::at_least(ask.made(last.sub(&begin))?));
+        if stride.is_zero() {
+            continue;
+        }
+        let (first, last) = (ask.made(begin.mul(stride))?, ask.made(last.mul(stride))?);
+        // Of one element it is the same from both ends. The sign of a stride says which end is the lower one.
+        let (lower, upper) = if first == last || ask.at_least(stride, &Poly::zero())? == Some(true) {
+            (first, last)
+        } else if ask.at_least(&Poly::zero(), stride)? == Some(true) {
+            (last, first)
+        } else {
+            return Err(ask.err(Fault::SignUnknown { axis, stride: ask.text(stride) }));
+        };
+        low = ask.made(low.add(&lower))?;
+        high = ask.made(high.add(&upper))?;
+    }
+    let above = ask.made(len.sub(&one).and_then(|top| top.sub(&high)))?;
+    for poly in [low.clone(), above] {
+        let literal = Literal::at_least(poly);
+        // A view without valid elements reads nothing, so that it need not hold there; as a need it is the stronger
+        // condition without that exception.
+        if ask.known(&literal)? == Some(true) {
+            continue;
+        }
+        match ask.assuming(nonempty.iter().cloned()).known(&literal) {
+            Ok(Some(true)) => {}
+            // Nothing is ever valid.
+            Err(_) => return Ok(()),
+            Ok(_) => ask.need(literal, |ask| Fault::AddressOutside {
+                low: ask.text(&low),
+                high: ask.text(&high),
+                len: ask.text(len),
+            })?,
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a list that does not have one entry per axis.
+pub(crate) fn check_count(ask: &Ask<'_>, what: &'static str, rank: usize, given: usize) -> Result<(), Error> {
+    check_axes(ask, given)?;
+    if given == rank { Ok(()) } else { Err(ask.err(Fault::Rank { what, rank, given })) }
+}
+
+pub(crate) fn check_axes(ask: &Ask<'_>, given: usize) -> Result<(), Error> {
+    if given > MAX_RANK { Err(ask.err(Fault::TooManyAxes { given })) } else { Ok(()) }
+}
+
+/// An axis number that may count from the end.
+pub(crate) fn resolve_axis(ask: &Ask<'_>, axis: i64, rank: usize) -> Result<usize, Error> {
+    let resolved = if axis < 0 { axis.checked_add(rank as i64).unwrap_or(-1) } else { axis };
+    let found = usize::try_from(resolved).ok().filter(|&resolved| resolved < rank);
+    found.ok_or_else(|| ask.err(Fault::AxisOutOfRange { axis, rank }))
+}
+
+/// Axis numbers, which may count from the end and must differ.
+pub(crate) fn distinct_axes(ask: &Ask<'_>, axes: &[i64], rank: usize) -> Result<Vec<usize>, Error> {
+    let mut resolved: Vec<usize> = Vec::new();
+    for (place, &axis) in axes.iter().enumerate() {
+        let axis = resolve_axis(ask, axis, rank)?;
+        if let Some(first) = resolved.iter().position(|&earlier| earlier == axis) {
+            return Err(ask.err(Fault::AxisRepeated { axis, first, second: place }));
+        }
+        resolved.push(axis);
+    }
+    Ok(resolved)
+}

@@ -1,0 +1,403 @@
+//! Text forms of chains and views whose sizes are names, and of what is said of the names.
+
+mod chain;
+mod follow;
+mod given;
+mod lexer;
+mod parser;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use indexpr::text::{ParseError, check_length, nearest, quoted};
+
+pub use chain::{Chain, ChainStart};
+pub use follow::ChainError;
+
+use crate::literal::Literal;
+use crate::poly::{Poly, Var};
+use crate::region::Region;
+use crate::scope::{MAX_NAMES, Scope};
+use given::{Given, What};
+use lexer::Token;
+use parser::{Meaning, Parser, Role};
+
+/// Texts about sizes that are names, which share their names, and what is said of those.
+///
+/// What is said comes first, then the texts; [`Question::scope`] is asked for last. A size, a stride, an offset or a bound is
+/// a polynomial: names and whole numbers with `+`, `-`, `*`, `**` and parentheses. There is no division: that `H` is a
+/// multiple of 8 is said by `H = 8*h`, and the quotient is `h`.
+///
+/// What is said of names are items with commas between them:
+///
+/// | item | meaning |
+/// |---|---|
+/// | `T=1..4097` | `T` is one of 1, 2, .., 4096: ranges are half-open, as those of Python |
+/// | `T=0..`, `x=..` | there is no last one; any integer |
+/// | `D=64`, `H=8*h` | the name stands for a number or a polynomial |
+/// | `s + L <= N`, `a*b == c*d`, `0 <= s < N`, `W != 1` | holds |
+/// | `p % 2 == 0`, `(a + b) % 4 != 3` | holds |
+///
+/// A name without a range is a size, that is, at least 1; a name that occurs as (a part of) strides only is any integer. Who
+/// means to include 0 says `T=0..`.
+///
+/// ```
+/// use shapetracker_symbolic::Question;
+///
+/// let mut question = Question::new(["H = 8*h, T=1..4097", "T % 2 == 0"])?;
+/// let chain = question.chain("(T, H*D).reshape(T, H, D)")?;
+/// let scope = question.scope()?;
+/// let names: Vec<&str> = scope.names().iter().map(|name| &*name.name).collect();
+/// assert_eq!(names, ["T", "h", "D"]);
+/// assert_eq!(scope.names()[0].hi, Some(4096));
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    given: Given,
+    scope: Scope,
+    /// Whether a variable occurs elsewhere than in strides.
+    is_size: Vec<bool>,
+}
+
+impl Question {
+    /// Reads what is said of names, from any number of texts.
+    ///
+    /// ```
+    /// let err = shapetracker_symbolic::Question::new(["T=4..4"]).unwrap_err();
+    /// assert_eq!(
+    ///     err.to_string(),
+    ///     "the range 4..4 is empty: a range is half-open, 4..5 is one value\n\
+    ///      \u{20} T=4..4\n\
+    ///      \u{20}   ^^^^",
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    /// What cannot be read, empty ranges, names that are given twice, definitions that lead back to themselves.
+    pub fn new<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Question, ParseError> {
+        let mut given = Given::default();
+        for text in texts {
+            given.read(text.as_ref())?;
+        }
+        Ok(Question { given, ..Question::default() })
+    }
+
+    /// Reads a chain: a shape or views, and movement operations.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Question;
+    ///
+    /// let mut question = Question::default();
+    /// let chain = question.chain("(N, D).shrink((s, s + L), (0, D)).T")?;
+    /// assert_eq!(chain.len(), 2);
+    ///
+    /// let err = question.chain("(N, D//8)").unwrap_err();
+    /// assert_eq!(err.message(), "sizes have no division: say that `D = 8*d`, and write `d` for the quotient");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What cannot be read, at its place.
+    pub fn chain(&mut self, text: &str) -> Result<Chain, ParseError> {
+        check_length(text)?;
+        chain::read(text, self)
+    }
+
+    /// Reads sizes: `B, T`, `(B, T)` or `[B, T]`, and `()` or nothing for none.
+    ///
+    /// ```
+    /// let mut question = shapetracker_symbolic::Question::default();
+    /// assert_eq!(question.sizes("(2*T, 3)")?.len(), 2);
+    /// assert_eq!(question.sizes("T, ")?.len(), 1);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What cannot be read, at its place.
+    pub fn sizes(&mut self, text: &str) -> Result<Vec<Poly>, ParseError> {
+        self.list(text, "a size", Role::Other)
+    }
+
+    /// Reads strides, as [`Question::sizes`] reads sizes: a name that is nothing else may be any integer.
+    ///
+    /// ```
+    /// let mut question = shapetracker_symbolic::Question::default();
+    /// question.strides("s1, 1")?;
+    /// assert_eq!(question.scope()?.names()[0].lo, None);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What cannot be read, at its place.
+    pub fn strides(&mut self, text: &str) -> Result<Vec<Poly>, ParseError> {
+        self.list(text, "a stride", Role::Stride)
+    }
+
+    /// Reads one number: an offset, a bound.
+    ///
+    /// ```
+    /// let mut question = shapetracker_symbolic::Question::default();
+    /// let poly = question.number("(T + 1)**2 - 1")?;
+    /// assert_eq!(question.scope()?.text(&poly), "T**2 + 2*T");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What cannot be read, at its place.
+    pub fn number(&mut self, text: &str) -> Result<Poly, ParseError> {
+        self.one(text, "a number", Role::Other)
+    }
+
+    /// Reads one stride: a name that is nothing else may be any integer.
+    ///
+    /// ```
+    /// let mut question = shapetracker_symbolic::Question::default();
+    /// question.stride("2*s")?;
+    /// assert_eq!(question.scope()?.names()[0].lo, None);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What cannot be read, at its place.
+    pub fn stride(&mut self, text: &str) -> Result<Poly, ParseError> {
+        self.one(text, "a stride", Role::Stride)
+    }
+
+    /// The names that occur in the texts so far, in the order in which they do; those that are defined are what they stand for.
+    ///
+    /// ```
+    /// let mut question = shapetracker_symbolic::Question::new(["H=8*h"])?;
+    /// question.sizes("T, H")?;
+    /// assert_eq!(question.names().collect::<Vec<_>>(), ["T", "h"]);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.scope.names().iter().map(|name| &*name.name)
+    }
+
+    /// The names of all texts so far, with their ranges and the conditions that were said to hold.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Question;
+    ///
+    /// let mut question = Question::new(["T=1..9, K=1..3"])?;
+    /// question.chain("(T, D)")?;
+    /// assert_eq!(
+    ///     question.scope().unwrap_err().to_string(),
+    ///     "`K` is no name of the question, which has `T`, `D`\n\
+    ///      \u{20} T=1..9, K=1..3\n\
+    ///      \u{20}         ^^^^^^",
+    /// );
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A name of which something is said and that occurs nowhere, and conditions that no values meet.
+    pub fn scope(&self) -> Result<Scope, ParseError> {
+        let mut scope = self.scope.clone();
+        for (place, &is_size) in self.is_size.iter().enumerate() {
+            scope.set_range(Var(place as u8), is_size.then_some(1), None);
+        }
+        let meanings = self.given.names.iter().map(|(name, ..)| scope.find(name)).collect::<Vec<_>>();
+        let mut conditions = Vec::new();
+        for item in &self.given.items {
+            let known = |var: Var| {
+                let unknown = |scope: &Scope| self.unknown(scope, var, item);
+                meanings[usize::from(var.0)].as_ref().ok_or_else(|| unknown(&scope))
+            };
+            match &item.what {
+                What::Definition(var, _) => {
+                    known(*var)?;
+                }
+                What::Range(var, lo, hi) => {
+                    let var = known(*var)?.as_var();
+                    if let Some(var) = var {
+                        scope.set_range(var, *lo, *hi);
+                    }
+                }
+                What::Conditions(literals) => {
+                    for literal in literals {
+                        literal.poly.vars().into_iter().try_for_each(|var| known(var).map(drop))?;
+                        let meaning = |var: Var| meanings[usize::from(var.0)].clone().unwrap_or_default();
+                        let poly = composed(&literal.poly, meaning);
+                        let poly = poly.map_err(|message| self.given.error_at(item, message))?;
+                        conditions.push((item, Literal { poly, ..literal.clone() }));
+                    }
+                }
+            }
+        }
+        let contradiction = |item| {
+            let message = if self.given.items.len() > 1 {
+                "no values of the names meet this and what else is said of them"
+            } else {
+                "no values of the names meet this"
+            };
+            Err(self.given.error_at(item, message))
+        };
+        let without = scope.clone();
+        for (item, literal) in &conditions {
+            match literal.poly.number() {
+                None => scope.require(literal.clone()),
+                Some(_) if literal.holds(&[]) == Some(false) => return contradiction(item),
+                Some(_) => {}
+            }
+        }
+        if Region::of(&scope, &[]).is_some() {
+            return Ok(scope);
+        }
+        // The first condition at which nothing is left is to blame.
+        let mut scope = without;
+        for (item, literal) in &conditions {
+            scope.require(literal.clone());
+            if Region::of(&scope, &[]).is_none() {
+                return contradiction(item);
+            }
+        }
+        match self.given.items.last() {
+            Some(item) => contradiction(item),
+            None => Ok(scope),
+        }
+    }
+
+    /// The complaint about a name of which something is said and that does not occur.
+    fn unknown(&self, scope: &Scope, var: Var, item: &given::Item) -> ParseError {
+        let (name, text, span) = &self.given.names[usize::from(var.0)];
+        let known: Vec<&str> = scope.names().iter().map(|known| &*known.name).collect();
+        let message = match nearest(name, known.iter().copied()) {
+            Some(meant) => format!("{} is no name of the question: did you mean `{meant}`?", quoted(name)),
+            None if known.is_empty() => format!("{} is no name of the question, which has no names", quoted(name)),
+            None => {
+                let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+                format!("{} is no name of the question, which has {known}", quoted(name))
+            }
+        };
+        match item.what {
+            What::Conditions(_) => ParseError::new(message, self.given.texts[*text].clone(), span.clone()),
+            _ => self.given.error_at(item, message),
+        }
+    }
+
+    fn list(&mut self, text: &str, what: &str, role: Role) -> Result<Vec<Poly>, ParseError> {
+        check_length(text)?;
+        let mut parser = Parser::new(text, self);
+        let mut numbers = Vec::new();
+        let is_tuple = matches!(parser.token, Token::Open(_)) && parser.tuple_ahead().1 == Token::End;
+        if is_tuple {
+            numbers = parser.numbers(what, role)?;
+        } else {
+            parser.items(Token::End, |parser| {
+                numbers.push(parser.number(what, role)?);
+                Ok(())
+            })?;
+        }
+        parser.end()?;
+        Ok(numbers)
+    }
+
+    fn one(&mut self, text: &str, what: &str, role: Role) -> Result<Poly, ParseError> {
+        check_length(text)?;
+        let mut parser = Parser::new(text, self);
+        let number = parser.number(what, role)?;
+        parser.end()?;
+        Ok(number)
+    }
+
+    /// Notes what the variables of a polynomial are.
+    fn occurs(&mut self, poly: &Poly, role: Role) {
+        self.is_size.resize(self.scope.names().len(), false);
+        if role == Role::Other {
+            for var in poly.vars() {
+                self.is_size[usize::from(var.0)] = true;
+            }
+        }
+    }
+
+    /// The polynomial of a name that was not met before.
+    fn new_name(&mut self, name: &str, role: Role) -> Result<Poly, String> {
+        let Some(definition) = self.given.definition(name).cloned() else {
+            if let Some(why) = why_no_name(name) {
+                return Err(format!("{} cannot be the name of a size: {why}", quoted(name)));
+            }
+            let var = self.scope.declare(name, None, None);
+            return var.map(Poly::from).ok_or_else(|| format!("there are more than {MAX_NAMES} names"));
+        };
+        // Definitions do not lead back to themselves, so that this comes to an end.
+        let mut meanings = Vec::new();
+        for var in definition.vars() {
+            let name: Arc<str> = self.given.names[usize::from(var.0)].0.clone();
+            meanings.push((var, self.found(&name, role)?));
+        }
+        let meaning =
+            |var| meanings.iter().find(|(known, _)| *known == var).map_or_else(Poly::zero, |(_, poly)| poly.clone());
+        let poly = composed(&definition, meaning).map_err(|message| format!("{}: {message}", quoted(name)))?;
+        self.scope.define(name, poly.clone());
+        Ok(poly)
+    }
+
+    fn found(&mut self, name: &str, role: Role) -> Result<Poly, String> {
+        let poly = match self.scope.find(name) {
+            Some(poly) => poly,
+            None => self.new_name(name, role)?,
+        };
+        self.occurs(&poly, role);
+        Ok(poly)
+    }
+}
+
+impl Meaning for Question {
+    fn meaning(&mut self, name: &str, _: Range<usize>, role: Role) -> Result<Poly, String> {
+        self.found(name, role)
+    }
+}
+
+/// The polynomial with polynomials in the place of its variables.
+fn composed(poly: &Poly, meaning: impl Fn(Var) -> Poly) -> Result<Poly, String> {
+    let mut sum = Poly::zero();
+    let mut work = 0;
+    for &(monomial, coefficient) in poly.terms() {
+        let mut product = Poly::from(coefficient);
+        for var in monomial.factors() {
+            let factor = meaning(var);
+            work += product.terms().len() * factor.terms().len();
+            if work > parser::MOST_WORK {
+                return Err("the polynomial has more terms than are computed with".into());
+            }
+            product = product.mul(&factor).map_err(|err| err.to_string())?;
+        }
+        work += sum.terms().len();
+        sum = sum.add(&product).map_err(|err| err.to_string())?;
+    }
+    Ok(sum)
+}
+
+/// Why a text cannot be the name of a size, if it cannot: as the second half of a sentence.
+///
+/// ```
+/// use shapetracker_symbolic::why_no_name;
+///
+/// assert_eq!(why_no_name("T"), None);
+/// assert_eq!(why_no_name("lambda"), Some("it is a keyword of Python"));
+/// assert_eq!(why_no_name("idx0"), Some("it is the name of an index"));
+/// ```
+pub fn why_no_name(name: &str) -> Option<&'static str> {
+    const KEYWORDS: [&str; 28] = [
+        "None", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "except",
+        "finally", "for", "from", "global", "import", "in", "is", "lambda", "nonlocal", "pass", "raise", "return",
+        "try", "while", "with", "yield",
+    ];
+    if KEYWORDS.contains(&name) {
+        return Some("it is a keyword of Python");
+    }
+    if ["offset", "mask", "over", "View", "ShapeTracker", "Ellipsis", "newaxis"].contains(&name) {
+        return Some("it means something in views and chains");
+    }
+    let number = name.strip_prefix("idx").unwrap_or_default();
+    if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some("it is the name of an index");
+    }
+    indexpr::text::why_no_name(name)
+}

@@ -1,0 +1,228 @@
+//! Names of sizes: their ranges, and what is known to hold between them.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::literal::Literal;
+use crate::poly::{Monomial, Poly, Var, floor, modulo};
+
+/// A name and the integers that it may stand for, both ends included; `None` where there is no end.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Name {
+    /// As it is written.
+    pub name: Arc<str>,
+    /// The least value.
+    pub lo: Option<i128>,
+    /// The greatest value.
+    pub hi: Option<i128>,
+}
+
+/// The quotient or the remainder of a polynomial by a positive one, where an answer needs a name for it: `(n//2)`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Quotient {
+    /// What is divided.
+    pub numerator: Poly,
+    /// By what.
+    pub denominator: Poly,
+    /// Whether the remainder is meant, and not the quotient.
+    pub is_remainder: bool,
+}
+
+/// The names that sizes, strides and offsets are made of: their ranges, definitions such as `H = 8*h`, and conditions such
+/// as `s + L <= N` that are known to hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    names: Vec<Name>,
+    definitions: Vec<(Arc<str>, Poly)>,
+    given: Vec<Literal>,
+    /// What the last names stand for, where an answer has named quotients.
+    quotients: Vec<Quotient>,
+}
+
+/// The most names that a scope has: a monomial has a byte for each.
+pub const MAX_NAMES: usize = 128;
+
+impl Scope {
+    /// No names.
+    pub fn new() -> Scope {
+        Scope::default()
+    }
+
+    /// A new name for the integers of a range, both ends included; `None` if there are [`MAX_NAMES`] already, or one of
+    /// that name.
+    pub fn declare(&mut self, name: &str, lo: Option<i128>, hi: Option<i128>) -> Option<Var> {
+        if self.names.len() == MAX_NAMES || self.find(name).is_some() {
+            return None;
+        }
+        self.names.push(Name { name: name.into(), lo, hi });
+        Some(Var(self.names.len() as u8 - 1))
+    }
+
+    /// Makes a name stand for a polynomial; `false` if there is one of that name.
+    pub fn define(&mut self, name: &str, poly: Poly) -> bool {
+        let new = self.find(name).is_none();
+        if new {
+            self.definitions.push((name.into(), poly));
+        }
+        new
+    }
+
+    /// Adds a condition that is known to hold.
+    pub fn require(&mut self, literal: Literal) {
+        self.given.push(literal);
+    }
+
+    /// Changes the range of a name.
+    pub fn set_range(&mut self, var: Var, lo: Option<i128>, hi: Option<i128>) {
+        let name = &mut self.names[usize::from(var.0)];
+        (name.lo, name.hi) = (lo, hi);
+    }
+
+    /// What a name stands for.
+    pub fn find(&self, name: &str) -> Option<Poly> {
+        let var = self.names.iter().position(|known| &*known.name == name);
+        var.map(|var| Poly::from(Var(var as u8))).or_else(|| {
+            let found = self.definitions.iter().find(|(known, _)| &**known == name);
+            found.map(|(_, poly)| poly.clone())
+        })
+    }
+
+    /// The names, in the order of their variables.
+    pub fn names(&self) -> &[Name] {
+        &self.names
+    }
+
+    /// The names that stand for polynomials.
+    pub fn definitions(&self) -> &[(Arc<str>, Poly)] {
+        &self.definitions
+    }
+
+    /// The conditions that are known to hold.
+    pub fn given(&self) -> &[Literal] {
+        &self.given
+    }
+
+    /// The quotients that an answer has named; they are the last of the names.
+    pub fn quotients(&self) -> &[Quotient] {
+        &self.quotients
+    }
+
+    /// The scope with names for quotients after its own.
+    pub(crate) fn with_quotients(&self, quotients: &[Quotient]) -> Scope {
+        let mut scope = self.clone();
+        for quotient in &quotients[self.quotients.len()..] {
+            let part = |poly: &Poly| match poly.terms() {
+                [_] => scope.text(poly),
+                _ => format!("({})", scope.text(poly)),
+            };
+            let sign = if quotient.is_remainder { "%" } else { "//" };
+            let denominator = match quotient.denominator.terms() {
+                [(monomial, factor)] if *factor != 1 && monomial.degree() > 0 || monomial.degree() > 1 => {
+                    format!("({})", scope.text(&quotient.denominator))
+                }
+                _ => part(&quotient.denominator),
+            };
+            let name = format!("({}{sign}{denominator})", part(&quotient.numerator));
+            scope.names.push(Name { name: name.into(), lo: None, hi: None });
+            scope.quotients.push(quotient.clone());
+        }
+        scope
+    }
+
+    /// The values of all names, given those that are not quotients; `None` where one leaves 128 bits.
+    ///
+    /// A quotient by a number that is not positive is 0: no part of an answer that uses it has such values.
+    pub fn complete(&self, values: &[i128]) -> Option<Vec<i128>> {
+        let named = self.names.len() - self.quotients.len();
+        let mut point = values.get(..named)?.to_vec();
+        for quotient in &self.quotients {
+            let (a, b) = (quotient.numerator.eval(&point)?, quotient.denominator.eval(&point)?);
+            point.push(if b <= 0 {
+                0
+            } else if quotient.is_remainder {
+                modulo(a, b)
+            } else {
+                floor(a, b)
+            });
+        }
+        Some(point)
+    }
+
+    /// The text of a polynomial in the syntax of Python: `2*s2 + 3*s3 - s1`, `T**2`.
+    pub fn text(&self, poly: &Poly) -> String {
+        poly_text(poly, |var| self.names.get(usize::from(var.0)).map_or("?", |name| &name.name))
+    }
+
+    /// This scope with the names of another one; and for each variable of that one, its variable here.
+    ///
+    /// `None` where a name has two ranges or two meanings, or there are too many.
+    pub fn union(&self, other: &Scope) -> Option<(Scope, Vec<Var>)> {
+        let mut union = self.clone();
+        let mut renamed = Vec::with_capacity(other.names.len());
+        for name in &other.names {
+            let here = union.names.iter().position(|known| known.name == name.name);
+            renamed.push(match here {
+                Some(here) if union.names[here] == *name => Var(here as u8),
+                Some(_) => return None,
+                None => union.declare(&name.name, name.lo, name.hi)?,
+            });
+        }
+        for (name, poly) in &other.definitions {
+            let poly = poly.renamed(|var| renamed[usize::from(var.0)]);
+            match union.find(name) {
+                Some(known) if known == poly => {}
+                Some(_) => return None,
+                None => union.definitions.push((name.clone(), poly)),
+            }
+        }
+        for literal in &other.given {
+            let literal = literal.renamed(|var| renamed[usize::from(var.0)]);
+            if !union.given.contains(&literal) {
+                union.given.push(literal);
+            }
+        }
+        Some((union, renamed))
+    }
+}
+
+/// The text of a polynomial, given its variables' names.
+pub(crate) fn poly_text<'a>(poly: &Poly, name: impl Fn(Var) -> &'a str) -> String {
+    if poly.is_zero() {
+        return "0".into();
+    }
+    let mut text = String::new();
+    // Positive terms first: `2*s2 + 3*s3 - s1`, and not `-s1 + 2*s2 + 3*s3`.
+    let (positive, negative): (Vec<_>, Vec<_>) = poly.terms().iter().partition(|term| term.1 > 0);
+    for (place, &(monomial, coefficient)) in positive.into_iter().chain(negative).enumerate() {
+        text += match (place, coefficient < 0) {
+            (0, false) => "",
+            (0, true) => "-",
+            (_, false) => " + ",
+            (_, true) => " - ",
+        };
+        term_text(&mut text, monomial, coefficient.unsigned_abs(), &name);
+    }
+    text
+}
+
+fn term_text<'a>(text: &mut String, monomial: Monomial, coefficient: u128, name: &impl Fn(Var) -> &'a str) {
+    let mut factors: Vec<(Var, u32)> = Vec::new();
+    for var in monomial.factors() {
+        match factors.last_mut() {
+            Some((last, exponent)) if *last == var => *exponent += 1,
+            _ => factors.push((var, 1)),
+        }
+    }
+    let mut separator = "";
+    if coefficient != 1 || factors.is_empty() {
+        let _ = write!(text, "{coefficient}");
+        separator = "*";
+    }
+    for (var, exponent) in factors {
+        let _ = write!(text, "{separator}{}", name(var));
+        if exponent > 1 {
+            let _ = write!(text, "**{exponent}");
+        }
+        separator = "*";
+    }
+}

@@ -1,0 +1,308 @@
+//! Sizes as values: names with ranges, and arithmetic on them.
+
+use std::fmt;
+use std::ops::{Add, Bound, Mul, Neg, RangeBounds, Sub};
+use std::sync::Arc;
+
+use crate::error::{Error, Fault};
+use crate::literal::Literal;
+use crate::poly::Poly;
+use crate::scope::Scope;
+
+/// A size, stride or offset that may have names in it: a polynomial, together with the ranges of its names.
+///
+/// Arithmetic never panics. What goes wrong, such as an overflow or one name with two ranges, is carried along and is the
+/// error of whatever uses the value.
+///
+/// ```
+/// use shapetracker_symbolic::{ShapeTracker, Sym};
+///
+/// let n = Sym::new("n", 1..4097);
+/// let size = n.clone() * 3 + 1;
+/// assert_eq!(size.to_string(), "3*n + 1");
+///
+/// let st = ShapeTracker::contiguous([n.clone(), 32.into()])?.reshape([n * 4, 8.into()])?;
+/// assert_eq!(st.numel().to_string(), "32*n");
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Sym(Result<(Arc<Scope>, Poly), Error>);
+
+const OP: &str = "size";
+
+impl Sym {
+    /// A name for the integers of a range: `1..4097`, or `1..` and `..` where there is no end.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    ///
+    /// let stride = Sym::new("s1", ..); // any integer
+    /// assert_eq!((stride * 2 - 1).to_string(), "2*s1 - 1");
+    /// ```
+    ///
+    /// What is no name, or a range without values, is the error of whatever uses the value.
+    pub fn new(name: &str, range: impl RangeBounds<i128>) -> Sym {
+        Sym(named(name, &range))
+    }
+
+    /// A polynomial over the names of a scope.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Poly, Scope, Sym};
+    ///
+    /// let mut scope = Scope::new();
+    /// let n = scope.declare("n", Some(1), None).unwrap();
+    /// assert_eq!(Sym::of(&Arc::new(scope), Poly::from(n)).to_string(), "n");
+    /// ```
+    pub fn of(scope: &Arc<Scope>, poly: Poly) -> Sym {
+        Sym(Ok((scope.clone(), poly)))
+    }
+
+    /// The polynomial, and the names that it is over.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    /// assert_eq!(Sym::from(7).parts()?.1.number(), Some(7));
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What went wrong when the value was made.
+    pub fn parts(&self) -> Result<(&Arc<Scope>, &Poly), Error> {
+        match &self.0 {
+            Ok((scope, poly)) => Ok((scope, poly)),
+            Err(err) => Err(err.clone()),
+        }
+    }
+
+    /// The condition that this is at least another value.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    /// let (n, m) = (Sym::new("n", 1..), Sym::new("m", 1..));
+    /// assert_eq!(n.at_least(m + 1).to_string(), "n >= m + 1");
+    /// ```
+    pub fn at_least(&self, other: impl Into<Sym>) -> Condition {
+        Condition::of(self.clone() - other, Literal::at_least)
+    }
+
+    /// The condition that this is at most another value.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    /// assert_eq!(Sym::new("n", 1..).at_most(4).to_string(), "n <= 4");
+    /// ```
+    pub fn at_most(&self, other: impl Into<Sym>) -> Condition {
+        Condition::of(other.into() - self.clone(), Literal::at_least)
+    }
+
+    /// The condition that this equals another value.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    /// assert_eq!(Sym::new("n", 1..).equals(4).to_string(), "n == 4");
+    /// ```
+    pub fn equals(&self, other: impl Into<Sym>) -> Condition {
+        Condition::of(self.clone() - other, Literal::equal)
+    }
+
+    /// The condition that this differs from another value.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    /// assert_eq!(Sym::new("n", 1..).differs(4).to_string(), "n != 4");
+    /// ```
+    pub fn differs(&self, other: impl Into<Sym>) -> Condition {
+        Condition::of(self.clone() - other, Literal::not_equal)
+    }
+
+    /// The condition that this is a multiple of a number.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    /// assert_eq!(Sym::new("n", 1..).divisible(4).to_string(), "n % 4 == 0");
+    /// ```
+    pub fn divisible(&self, by: u32) -> Condition {
+        match by {
+            // Modulo 0 and 1 there is no residue: a multiple of 0 is 0, and of 1 everything is one.
+            0 => Condition::of(self.clone(), Literal::equal),
+            1 => Condition::of(self.clone() - self, Literal::equal),
+            _ => Condition::of(self.clone(), |poly| Literal::divisible(poly, by.into())),
+        }
+    }
+
+    /// Two values in one scope, and what is made of them.
+    fn with(self, other: Sym, op: impl FnOnce(&Poly, &Poly) -> Result<Poly, crate::TooLarge>) -> Sym {
+        let both = |a: (Arc<Scope>, Poly), b: (Arc<Scope>, Poly)| {
+            let mut scope = a.0;
+            let b = adopt(OP, &mut scope, &b.0, &b.1)?;
+            let made = op(&a.1, &b).map_err(|_| Fault::TooLarge.of(OP))?;
+            Ok((scope, made))
+        };
+        Sym(self.0.and_then(|a| both(a, other.0?)))
+    }
+}
+
+fn named(name: &str, range: &impl RangeBounds<i128>) -> Result<(Arc<Scope>, Poly), Error> {
+    // What may be a name of an index expression may be one here, so that code can be written of every size.
+    if let Err(err) = indexpr::Graph::new().variable(name, 0..1) {
+        return Err(Fault::Name(err.reason()).of(OP));
+    }
+    let empty = || Fault::EmptyRange { name: name.into() }.of(OP);
+    let lo = match range.start_bound() {
+        Bound::Included(&lo) => Some(lo),
+        Bound::Excluded(&lo) => Some(lo.checked_add(1).ok_or_else(empty)?),
+        Bound::Unbounded => None,
+    };
+    let hi = match range.end_bound() {
+        Bound::Included(&hi) => Some(hi),
+        Bound::Excluded(&hi) => Some(hi.checked_sub(1).ok_or_else(empty)?),
+        Bound::Unbounded => None,
+    };
+    if lo.zip(hi).is_some_and(|(lo, hi)| lo > hi) {
+        return Err(empty());
+    }
+    let mut scope = Scope::new();
+    let var = scope.declare(name, lo, hi).ok_or_else(|| Fault::TooManyNames.of(OP))?;
+    Ok((Arc::new(scope), Poly::from(var)))
+}
+
+/// A polynomial over another scope as one over this scope, which gets the names and conditions that it has not.
+pub(crate) fn adopt(op: &'static str, scope: &mut Arc<Scope>, other: &Arc<Scope>, poly: &Poly) -> Result<Poly, Error> {
+    if Arc::ptr_eq(scope, other) || **other == Scope::default() {
+        return Ok(poly.clone());
+    }
+    let (union, renamed) = united(op, scope, other)?;
+    let poly = poly.renamed(|var| renamed[usize::from(var.0)]);
+    if union != **scope {
+        *scope = Arc::new(union);
+    }
+    Ok(poly)
+}
+
+/// The names and conditions of two scopes, and which variable each of the second one's is there.
+pub(crate) fn united(op: &'static str, a: &Scope, b: &Scope) -> Result<(Scope, Vec<crate::Var>), Error> {
+    a.union(b).ok_or_else(|| {
+        let ranges = b.names().iter().filter(|name| a.find(&name.name).is_some() && !a.names().contains(name));
+        let meanings = b.definitions().iter().filter(|(name, _)| a.find(name).is_some());
+        let name = ranges.map(|name| &name.name).chain(meanings.map(|(name, _)| name)).next();
+        name.map_or(Fault::TooManyNames, |name| Fault::NameTwice { name: name.to_string() }).of(op)
+    })
+}
+
+macro_rules! from_numbers {
+    ($($number:ty)*) => { $(
+        impl From<$number> for Sym {
+            fn from(number: $number) -> Sym {
+                Sym(Ok((Arc::default(), Poly::from(number as i128))))
+            }
+        }
+    )* };
+}
+
+from_numbers! { i32 u32 i64 u64 isize usize i128 }
+
+impl From<&Sym> for Sym {
+    fn from(value: &Sym) -> Sym {
+        value.clone()
+    }
+}
+
+macro_rules! operators {
+    ($($operator:ident $method:ident $poly:ident)*) => { $(
+        impl<T: Into<Sym>> $operator<T> for Sym {
+            type Output = Sym;
+
+            fn $method(self, other: T) -> Sym {
+                self.with(other.into(), Poly::$poly)
+            }
+        }
+
+        impl<T: Into<Sym>> $operator<T> for &Sym {
+            type Output = Sym;
+
+            fn $method(self, other: T) -> Sym {
+                self.clone().with(other.into(), Poly::$poly)
+            }
+        }
+    )* };
+}
+
+operators! { Add add add Sub sub sub Mul mul mul }
+
+impl Neg for Sym {
+    type Output = Sym;
+
+    fn neg(self) -> Sym {
+        Sym::from(0) - self
+    }
+}
+
+/// The polynomial in the syntax of Python, or the sentence of the error that it carries.
+impl fmt::Display for Sym {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Ok((scope, poly)) => f.write_str(&scope.text(poly)),
+            Err(err) => write!(f, "{err}"),
+        }
+    }
+}
+
+impl fmt::Debug for Sym {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A condition on named sizes, made by comparing two [`Sym`] values.
+///
+/// ```
+/// use shapetracker_symbolic::{ShapeTracker, Sym};
+///
+/// let (n, s, l) = (Sym::new("N", 1..), Sym::new("s", 0..), Sym::new("L", 1..));
+/// let known = ShapeTracker::contiguous([n.clone(), 64.into()])?.given(&n.at_least(&s + &l))?;
+/// assert_eq!(known.scope().given().len(), 1);
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Condition(Result<(Arc<Scope>, Literal), Error>);
+
+impl Condition {
+    fn of(value: Sym, literal: impl FnOnce(Poly) -> Literal) -> Condition {
+        Condition(value.0.map(|(scope, poly)| (scope, literal(poly))))
+    }
+
+    /// The literal, and the names that it is over.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Relation, Sym};
+    /// assert_eq!(Sym::new("n", 1..).equals(4).parts()?.1.relation, Relation::Equal);
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What went wrong when the values were made.
+    pub fn parts(&self) -> Result<(&Arc<Scope>, &Literal), Error> {
+        match &self.0 {
+            Ok((scope, literal)) => Ok((scope, literal)),
+            Err(err) => Err(err.clone()),
+        }
+    }
+}
+
+/// The condition in the syntax of Python, or the sentence of the error that it carries.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Ok((scope, literal)) => f.write_str(&literal.text(scope)),
+            Err(err) => write!(f, "{err}"),
+        }
+    }
+}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
