@@ -140,7 +140,7 @@ Qed.
 Lemma dot_corner_whole : forall st ns, dot st (corner (whole ns)) = 0.
 Proof. intros. rewrite zero_corner. apply dot_zero. Qed.
 
-(** Lemma 1.  The quotient by [P] of the positions o + sum a_l i_l is affine on a box without empty axes exactly if
+(** The quotient by [P] of the positions o + sum a_l i_l is affine on a box without empty axes exactly if
     the two sums stay in range.  Both directions hold with axes of one index, whatever step is put down for those.
     Then the quotient is that of [o] and the chosen steps. *)
 Theorem quotient_test_exact : forall P o st ns ts, 0 < P -> positives ns -> length st = length ns ->
@@ -174,8 +174,8 @@ Lemma quotient_testb_iff : forall P o st ns,
   quotient_testb P o st ns = true <-> quotient_test P o st ns (quotient_steps P o st).
 Proof. intros. unfold quotient_testb, quotient_test. rewrite andb_true_iff, !Z.leb_le. tauto. Qed.
 
-(** With names for sizes: rows of 3 H D numbers, read as (T, 3, H, D), at a boundary of weight H D.  The strides of the two
-    outer axes are multiples of the weight, and the two inner axes stay below it. *)
+(** With names for sizes: rows of 3 H D numbers, read as (T, 3, H, D), at a boundary of weight H D.  The strides of
+    the two outer axes are multiples of the weight, and the two inner axes stay below it. *)
 Example quotient_test_symbolic : forall T H D, 1 <= T -> 1 <= H -> 1 <= D ->
   quotient_test (H * D) 0 [3 * (H * D); H * D; D; 1] [T; 3; H; D] [3; 1; 0; 0].
 Proof.
@@ -185,9 +185,9 @@ Proof.
   destruct (Z.ltb_spec 0 D); [|lia]. destruct (Z.ltb_spec D 0); [lia|]. nia.
 Qed.
 
-(** The choice matters where there is more than one index.  From 5 a step of 3 leads to 8, over a multiple of 4, so that
-    [q + 1] is chosen.  For two indices the other step fails the test, although the quotient is affine; for one index both
-    pass; for three the quotient is not affine. *)
+(** The choice matters where there is more than one index.  From 5 a step of 3 leads to 8, over a multiple of 4, so
+    that [q + 1] is chosen.  For two indices the other step fails the test, although the quotient is affine; for one
+    index both pass; for three the quotient is not affine. *)
 Example choice_example :
   quotient_step 4 5 3 = 1 /\ quotient_test 4 5 [3] [2] [1] /\ ~ quotient_test 4 5 [3] [2] [0] /\
   quotient_test 4 5 [3] [1] [1] /\ quotient_test 4 5 [3] [1] [0] /\ ~ quotient_test 4 5 [3] [3] [1].

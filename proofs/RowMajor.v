@@ -280,7 +280,7 @@ Qed.
 
 End Order.
 
-(** * Theorem R *)
+(** * The reshaped view *)
 
 (** The strides of the reshaped view.  The axis of stride a_l has sigma a_l, with sigma the innermost stride, and for
     every boundary at or below it the jump times the product n_(l+1) .. n_k.  Nothing is divided. *)
@@ -415,7 +415,7 @@ Proof.
   apply inside_uneven with P c l1 l2; try assumption. destruct O as [N' _]. congruence.
 Qed.
 
-(** Theorem R.  A view without mask, whatever its strides and offset, is one view with a row-major view of as many
+(** The criterion.  A view without mask, whatever its strides and offset, is one view with a row-major view of as many
     elements exactly if no boundary of it, its axes of one element left out, lies strictly inside an axis of the new
     shape, but where the jump is 0.  The new shape may have axes of one element: the condition holds for them by
     itself. *)

@@ -188,7 +188,7 @@ Proof.
     rewrite Z0 in I. exact I.
 Qed.
 
-(** * Lemma 2, for pairs *)
+(** * Pairs of views *)
 
 Lemma reads_box : forall A B b, fits A B -> wf A -> solid b -> (forall i, reads A B i <-> inbox b i) ->
   positives (sizes A) /\ within b (mask B) /\ forall i, inbox b i -> 0 <= affine B i < numel (sizes A).
