@@ -67,6 +67,9 @@ pub enum Reason {
     /// The valid indices may or may not be a box.
     #[error("whether the valid indices are a box is not known")]
     Mask,
+    /// No two neighbours of three or more views are one view, and whether all of them together are is not known.
+    #[error("no two neighbours of three or more views are one view; whether all of them together are is not known")]
+    Stack,
     /// The values for which a part of the answer is no are not known to exist.
     #[error("whether the values exist for which it is not one view is not known")]
     Existence,

@@ -77,7 +77,10 @@ pub(crate) fn decide(region: &Region, earlier: &View, later: &View) -> Ask<Verdi
 
 fn decide_reduced(region: &Region, earlier: &View, later: &View) -> Ask<Verdict> {
     let empty = || Ok(Verdict::View(nothing(later)));
-    // Nothing to read: any view serves that has nothing valid.
+    // Nothing to read: any view serves that has nothing valid. A mask without axes masks the one element that there is.
+    if [earlier, later].iter().any(|view| view.mask.as_ref().is_some_and(Vec::is_empty)) {
+        return empty();
+    }
     for size in &later.shape {
         if !region.ask_ge(&size.plus_number(-1)?)? {
             return empty();
@@ -270,7 +273,7 @@ fn boundaries(digits: &[Digit]) -> Result<Vec<Boundary>, TooLarge> {
 type Address = Option<(Vec<Poly>, Poly)>;
 
 /// A reshape of all of a view without a mask: one view unless a boundary at which the address jumps lies strictly inside
-/// an axis (Theorem R in `proofs/`). No division is needed, so that the sizes before and after need have nothing in common.
+/// an axis (`reshape_iff_boundaries` and `reshape_no` in `proofs/RowMajor.v`). No division is needed, so that the sizes before and after need have nothing in common.
 fn reshaped(region: &Region, digits: &[Digit], space: &Space) -> Ask<Address> {
     let boundaries = boundaries(digits)?;
     // At or below an axis, or at or above it: what that takes to be at least 0.

@@ -156,8 +156,8 @@ pub(crate) enum Fault {
     NotHeld { condition: String },
     #[error("at these values a number is past the range of 64-bit integers")]
     Overflow,
-    #[error("{0}")]
-    Name(String),
+    #[error("{name} cannot be a name: {why}")]
+    Name { name: String, why: &'static str },
     #[error(
         "{name} has no {end}, and code needs one: declare it with a range that has two ends, such as 1..65536, so that \
          every value is known to fit"
@@ -200,7 +200,7 @@ impl Fault {
             Fault::UnknownName { .. } | Fault::NoValue { .. } | Fault::ValueOutside { .. } | Fault::NotHeld { .. } => {
                 ErrorKind::ValueOutside
             }
-            Fault::TooManyNames | Fault::Name(_) => ErrorKind::Expression,
+            Fault::TooManyNames | Fault::Name { .. } => ErrorKind::Expression,
             Fault::Foreign(_) => ErrorKind::Rank,
             Fault::Integer(err) => err.kind(),
         }

@@ -5,7 +5,9 @@
 mod answer;
 mod ask;
 mod decide;
+mod dims;
 mod divide;
+mod equality;
 mod error;
 mod factor;
 pub mod json;
@@ -21,12 +23,15 @@ mod prove;
 mod refute;
 mod region;
 mod scope;
+mod single;
 mod sym;
 mod tracker;
 mod validity;
 mod view;
 
 pub use answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict, formula_text};
+pub use dims::MaxMerge;
+pub use equality::Equality;
 pub use error::Error;
 pub use literal::{Literal, Relation};
 pub use merge::{merge, pair_needs};

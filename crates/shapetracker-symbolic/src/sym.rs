@@ -4,8 +4,11 @@ use std::fmt;
 use std::ops::{Add, Bound, Mul, Neg, RangeBounds, Sub};
 use std::sync::Arc;
 
+use indexpr::text::quoted;
+
 use crate::error::{Error, Fault};
 use crate::literal::Literal;
+use crate::notation::why_no_name;
 use crate::poly::Poly;
 use crate::scope::Scope;
 
@@ -145,9 +148,8 @@ impl Sym {
 }
 
 fn named(name: &str, range: &impl RangeBounds<i128>) -> Result<(Arc<Scope>, Poly), Error> {
-    // What may be a name of an index expression may be one here, so that code can be written of every size.
-    if let Err(err) = indexpr::Graph::new().variable(name, 0..1) {
-        return Err(Fault::Name(err.reason()).of(OP));
+    if let Some(why) = why_no_name(name) {
+        return Err(Fault::Name { name: quoted(name).to_string(), why }.of(OP));
     }
     let empty = || Fault::EmptyRange { name: name.into() }.of(OP);
     let lo = match range.start_bound() {

@@ -910,7 +910,11 @@ impl ShapeTracker {
     fn reduced(mut self, op: &'static str) -> Result<Self, Error> {
         let mut place = 0;
         while place < self.boundaries.len() {
-            if let Some(Answer::Always { view: Some(view), .. }) = self.boundary(place) {
+            // A view in names of quotients, which the scope has not, stays an answer about the pair.
+            let named = self.scope.names().len();
+            if let Some(Answer::Always { view: Some(view), .. }) = self.boundary(place)
+                && view.is_within(named)
+            {
                 self.views[place] = view.clone();
                 self.views.remove(place + 1);
                 self.boundaries.remove(place);

@@ -39,7 +39,8 @@ impl View {
         text
     }
 
-    /// The integer view at a point; `None` where a number leaves `i64` or there is no such view.
+    /// The integer view at a point; `None` where a number leaves `i64` or there is no such view. A mask that ends before it
+    /// begins masks everything.
     pub fn at(&self, point: &[i128]) -> Option<shapetracker::View> {
         let number = |poly: &Poly| poly.eval(point).and_then(|value| i64::try_from(value).ok());
         let numbers = |list: &[Poly]| list.iter().map(number).collect::<Option<Vec<i64>>>();
@@ -51,7 +52,19 @@ impl View {
             }
         };
         let shape = numbers(&self.shape)?;
+        // Polynomials that serve in several cases may give an axis less than nothing where all of the view is masked.
+        if mask.iter().flatten().any(|(begin, end)| begin > end) {
+            let (strides, mask) = (vec![0; shape.len()], vec![(0, 0); shape.len()]);
+            return shapetracker::View::new(shape, strides, 0, Some(&mask)).ok();
+        }
         shapetracker::View::new(shape, numbers(&self.strides)?, number(&self.offset)?, mask.as_deref()).ok()
+    }
+
+    /// Whether all variables are among so many first ones.
+    pub(crate) fn is_within(&self, named: usize) -> bool {
+        let within = |poly: &Poly| poly.vars().iter().all(|var| usize::from(var.0) < named);
+        let mask = self.mask.iter().flatten().flat_map(|(begin, end)| [begin, end]);
+        self.shape.iter().chain(&self.strides).chain([&self.offset]).chain(mask).all(within)
     }
 
     /// The view over other variables.
