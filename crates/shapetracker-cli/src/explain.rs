@@ -47,8 +47,8 @@ With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged 
 views, reason and witness (when they are several), affine (strides and offset of the one affine map that gives \
 every address, or null), contiguous, buffer_len, index and valid (Python), \
 cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \
-null where masked; null when there are more than 256). With names: chain, steps (text, shape, views, needs), where, \
-shape, views, needs, boundaries (for each pair of neighbouring views the fields of `merge` from kind on).",
+null where masked; null when there are more than 256). With names: chain, steps (text, shape, views, needs), scope, \
+shape, views, needs, and the fields of `merge` from kind on.",
         operations.join(", ")
     )
 }
