@@ -5,7 +5,8 @@
     each printing takes a while: a group rests on what any of its members rests on. *)
 
 From Shapetracker Require Import View Criterion Overflow Equation Bounding Merge Exact UitDeBos Schillinger FastPath
-  FirstCarry Strip Solver Decide Reshape Witness Boundaries Cut Stack Refine Product Hardness.
+  FirstCarry Strip Solver Decide Reshape Witness Boundaries Cut Stack Refine Product Hardness
+  Quotient SubSums RowMajor Period.
 
 Print Assumptions single_view_criterion.
 Print Assumptions canonical_unique.
@@ -30,6 +31,12 @@ Print Assumptions join_masked_anywhere.
 Print Assumptions exact_merge_stack.
 Print Assumptions refine.
 Print Assumptions reduction.
+Print Assumptions quotient_test_exact.
+Print Assumptions sub_sums_no.
+Print Assumptions none_fails_view.
+Print Assumptions reshape_iff_boundaries.
+Print Assumptions reshape_strides.
+Print Assumptions one_period_mergeable.
 
 (** 1. Words. *)
 Definition words :=
@@ -81,6 +88,15 @@ Definition more :=
    (refine, refine_by_splitting, same_positions_merge, drop_one_element, join_full_inner, join_single_outer),
    (reduction_fits, reduction)).
 
+(** 9. Symbolic sizes. *)
+Definition symbolic_sizes :=
+  ((quotient_test_sound, quotient_test_counts, leftover_of_step, step_without_asking, carry_beside_first,
+    steps_differ_by_sub_sum, one_sign_no_zero, directions_may_be_more),
+   (sub_sums_no_full, one_sign_no, one_failure_no, none_fails_full),
+   (down_to_stops, reshape_view, reshape_no),
+   one_period_decides,
+   (first_elements, transposed_as, heads_joined, steps_of_4)).
+
 Print Assumptions words.
 Print Assumptions sources.
 Print Assumptions overflow_patterns.
@@ -89,3 +105,4 @@ Print Assumptions equations.
 Print Assumptions fast_path.
 Print Assumptions reshapes.
 Print Assumptions more.
+Print Assumptions symbolic_sizes.

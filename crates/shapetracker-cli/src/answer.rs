@@ -56,6 +56,11 @@ impl Failure {
         Failure { place: Some(place.clone()), ..self }
     }
 
+    /// Whether a text could not be read.
+    pub(crate) fn is_syntax(&self) -> bool {
+        self.kind == "syntax"
+    }
+
     /// The exit status.
     pub(crate) fn status(&self) -> u8 {
         if self.refused { 1 } else { 2 }

@@ -16,6 +16,7 @@ mod input;
 mod merge;
 mod plan;
 mod simplify;
+mod symbolic;
 mod table;
 
 use std::io::{self, BufWriter, Write};
@@ -79,6 +80,7 @@ struct CompletionsArgs {
 const EXAMPLES: &str = "Examples:
   shapetracker explain '(3, 2).permute(1, 0).reshape(3, 2)'
   shapetracker merge '(2, 3):(1, 2)' '(3, 2):(2, 1)'
+  shapetracker merge '(H, T):(1, H)' '(H*T)' --where 'T=1..4097'
   shapetracker check --shape 2,3 --strides 1,2 --to 3,2
   shapetracker conditions --shape 10,3,3 --later '(6):(4)'
   shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang cuda

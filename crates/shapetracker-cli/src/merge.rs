@@ -5,18 +5,12 @@ use shapetracker::json::Value as Document;
 use shapetracker::{Chain, Unmerged, View, Witness, merge as merged, unravel_index};
 
 use crate::answer::{Answer, BAD, BOLD, Failure, GOOD, paragraph, witness_json};
+use crate::symbolic::{self, NAMES, Where};
 use crate::table;
+use shapetracker_symbolic::Pair;
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
-  shapetracker merge '(4, 6):(1, 4)' '(4, 2, 3):(6, 3, 1)'
-  shapetracker merge '(2, 3):(1, 2)' '(3, 2):(2, 1)'
-  shapetracker merge 'View(shape=(10, 9, 4), strides=(140, 11, 13))' '(6):(9)'
-  shapetracker merge '(2, 3).permute(1, 0)' '(6)'
-
-A bare shape is a row-major view. Exit status 1 when the views are not one.
-
-With --json: earlier, later, mergeable (true, false, or null when undecided), view, reason, witness.")]
+#[command(after_help = after_help())]
 pub(crate) struct Args {
     /// The view next to memory: (shape):(strides), with `offset` and `mask` after it if there are any, or View(...).
     #[arg(allow_hyphen_values = true)]
@@ -24,9 +18,41 @@ pub(crate) struct Args {
     /// The view whose addresses are positions in the earlier one.
     #[arg(allow_hyphen_values = true)]
     later: String,
+    #[command(flatten)]
+    names: Where,
+}
+
+fn after_help() -> String {
+    format!(
+        "Examples:
+  shapetracker merge '(4, 6):(1, 4)' '(4, 2, 3):(6, 3, 1)'
+  shapetracker merge '(2, 3):(1, 2)' '(3, 2):(2, 1)'
+  shapetracker merge 'View(shape=(10, 9, 4), strides=(140, 11, 13))' '(6):(9)'
+  shapetracker merge '(2, 3).permute(1, 0)' '(6)'
+  shapetracker merge '(H, T):(1, H)' '(H*T)' --where 'T=1..4097'
+
+A bare shape is a row-major view. Exit status 1 when the views are not one.
+
+{NAMES} Exit status 1 unless the answer is one view for all values.
+
+With --json: earlier, later, mergeable (true, false, or null when undecided), view, reason, witness. With names: earlier, \
+later, where, needs, kind (all, formula, never or undecided), formula (of which one list of conditions holds exactly where \
+it is one view: poly compares by op with 0, modulo mod if there is one), text, view, leaves (literals, view, verdict), \
+witness (values, and the evidence there), reason."
+    )
 }
 
 pub(crate) fn merge(args: &Args) -> Result<Answer, Failure> {
+    args.names.answer(
+        || of_numbers(args),
+        |question| {
+            let (earlier, later) = (question.chain(&args.earlier)?, question.chain(&args.later)?);
+            Ok(symbolic::pair(&Pair::of_chains(&symbolic::scope(question)?, &earlier, &later)?))
+        },
+    )
+}
+
+fn of_numbers(args: &Args) -> Result<Answer, Failure> {
     let (earlier, later) = (one_view(&args.earlier)?, one_view(&args.later)?);
     let answer = |mergeable, view: Option<&View>, reason: Option<String>, witness: Option<Document>| {
         json!({
@@ -76,7 +102,7 @@ pub(crate) fn one_view(text: &str) -> Result<View, Failure> {
 }
 
 /// The indices of a witness followed through both views, from index to address: the proof, as a table.
-fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
+pub(crate) fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
     let row = |index: &[i64], remark: &str| {
         let position = later.address(index);
         let inner = position.and_then(|position| unravel_index(position, earlier.shape()));

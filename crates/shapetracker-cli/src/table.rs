@@ -2,6 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
 use shapetracker::View;
+use shapetracker_symbolic::{Poly, Scope, View as Named};
 
 use crate::answer::{tuple, width};
 
@@ -32,15 +33,28 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], numbers: &[usize]) -
 /// The table of a stack of views, the first next to memory. The columns of offsets and masks appear when there are any.
 pub(crate) fn views(views: &[View]) -> String {
     let masked = views.iter().any(|view| view.mask().is_some());
+    of_views(views.iter().map(|view| {
+        let mask = masked.then(|| mask(view));
+        [Some(tuple(view.shape())), Some(tuple(view.strides())), Some(view.offset().to_string()), mask]
+    }))
+}
+
+/// The same where sizes are names.
+pub(crate) fn named(views: &[Named], scope: &Scope) -> String {
+    let masked = views.iter().any(|view| view.mask.is_some());
+    let polys = |polys: &[Poly]| tuple(&polys.iter().map(|poly| scope.text(poly)).collect::<Vec<_>>());
+    let range = |(begin, end): &(Poly, Poly)| format!("{}..{}", scope.text(begin), scope.text(end));
+    of_views(views.iter().map(|view| {
+        let mask = view.mask.as_ref().map_or("all".into(), |mask| tuple(&mask.iter().map(range).collect::<Vec<_>>()));
+        [Some(polys(&view.shape)), Some(polys(&view.strides)), Some(scope.text(&view.offset)), masked.then_some(mask)]
+    }))
+}
+
+fn of_views(cells: impl Iterator<Item = [Option<String>; 4]>) -> String {
     let rows: Vec<Vec<String>> = (1..)
-        .zip(views)
-        .map(|(number, view): (usize, &View)| {
-            let mut row =
-                vec![number.to_string(), tuple(view.shape()), tuple(view.strides()), view.offset().to_string()];
-            if masked {
-                row.push(mask(view));
-            }
-            row
+        .zip(cells)
+        .map(|(number, cells): (usize, _)| {
+            [number.to_string()].into_iter().chain(cells.into_iter().flatten()).collect()
         })
         .collect();
     let heading = ["view", "shape", "strides", "offset", "valid"];

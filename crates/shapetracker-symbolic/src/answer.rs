@@ -153,7 +153,7 @@ impl Answer {
     }
 }
 
-/// The text of a formula: `T == 1 or H == 1`.
+/// The text of a formula: `T == 1 or H == 1`, with commas where several conditions hold together.
 pub fn formula_text(formula: &Formula, scope: &Scope) -> String {
     let conjunction = |literals: &Vec<Literal>| match &literals[..] {
         [] => "always".to_owned(),
@@ -161,6 +161,9 @@ pub fn formula_text(formula: &Formula, scope: &Scope) -> String {
     };
     match &formula[..] {
         [] => "never".into(),
-        _ => formula.iter().map(conjunction).collect::<Vec<_>>().join(", or "),
+        _ => {
+            let or = if formula.iter().all(|literals| literals.len() < 2) { " or " } else { ", or " };
+            formula.iter().map(conjunction).collect::<Vec<_>>().join(or)
+        }
     }
 }

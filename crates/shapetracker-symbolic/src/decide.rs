@@ -11,6 +11,7 @@ use crate::divide::Division;
 use crate::literal::Literal;
 use crate::patterns;
 use crate::poly::{Poly, TooLarge};
+use crate::refute;
 use crate::region::{Ask, Region, Stop};
 use crate::validity::{self, Valid};
 use crate::view::View;
@@ -101,17 +102,36 @@ fn decide_reduced(region: &Region, earlier: &View, later: &View) -> Ask<Verdict>
         return integers(&a, &b);
     }
     let (digits, offset) = digits(region, earlier)?;
+    let space = space(later)?;
+    match decide_digits(region, earlier, later, &digits, offset, space.clone()) {
+        // Evidence that needs no cases, before the question is put to cases or given up.
+        Err(stop) if stop.is_worth_a_refutation() && refute::refuted(region, &digits, &space)? => {
+            let _ = stop;
+            Ok(Verdict::NotOne)
+        }
+        other => other,
+    }
+}
+
+fn decide_digits(
+    region: &Region,
+    earlier: &View,
+    later: &View,
+    digits: &[Digit],
+    offset: Poly,
+    mut space: Space,
+) -> Ask<Verdict> {
+    let empty = || Ok(Verdict::View(nothing(later)));
     let masked = digits.iter().any(|digit| digit.range.is_some());
-    let mut space = space(later)?;
     if masked {
-        match validity::valid_box(region, &digits, space)? {
+        match validity::valid_box(region, digits, space)? {
             Valid::Empty => return empty(),
             Valid::Hole => return Ok(Verdict::NotOne),
             Valid::Box(valid) => space = valid,
         }
     }
     let is_reshape = !masked && is_row_major(earlier, later)?;
-    let address = if is_reshape { reshaped(region, &digits, &space)? } else { address(region, &digits, &space)? };
+    let address = if is_reshape { reshaped(region, digits, &space)? } else { address(region, digits, &space)? };
     let Some((strides, first)) = address else { return Ok(Verdict::NotOne) };
     let mut offset = offset.add(&first)?;
     let mut view_strides = vec![Poly::zero(); later.shape.len()];
@@ -250,7 +270,7 @@ fn boundaries(digits: &[Digit]) -> Result<Vec<Boundary>, TooLarge> {
 type Address = Option<(Vec<Poly>, Poly)>;
 
 /// A reshape of all of a view without a mask: one view unless a boundary at which the address jumps lies strictly inside
-/// an axis (Theorem R in `proofs/`). No division is needed, so that the sizes before and after need have nothing in common.
+/// an axis (`reshape_iff_boundaries` and `reshape_no` in `proofs/RowMajor.v`). No division is needed, so that the sizes before and after need have nothing in common.
 fn reshaped(region: &Region, digits: &[Digit], space: &Space) -> Ask<Address> {
     let boundaries = boundaries(digits)?;
     // At or below an axis, or at or above it: what that takes to be at least 0.

@@ -163,6 +163,8 @@ pub(crate) enum Fault {
          every value is known to fit"
     )]
     Unbounded { name: String, end: &'static str },
+    #[error("{0}")]
+    Foreign(String),
     #[error("{}", .0.reason())]
     Integer(shapetracker::Error),
 }
@@ -199,6 +201,7 @@ impl Fault {
                 ErrorKind::ValueOutside
             }
             Fault::TooManyNames | Fault::Name { .. } => ErrorKind::Expression,
+            Fault::Foreign(_) => ErrorKind::Rank,
             Fault::Integer(err) => err.kind(),
         }
     }

@@ -38,7 +38,11 @@ pub fn merge(scope: &Scope, needs: &[Literal], earlier: &View, later: &View) -> 
 /// [`merge`] on a region.
 pub(crate) fn merge_on(scope: &Scope, root: &Region, earlier: &View, later: &View) -> Answer {
     let question = |region: &Region| decide(region, earlier, later);
-    let cases = cases(root, &question, false);
+    let mut cases = cases(root, &question, false);
+    // A case in which it is not one view counts only if it has values.
+    for case in cases.iter_mut().filter(|case| case.verdict == Verdict::NotOne && case.region.samples().is_empty()) {
+        case.region.search();
+    }
     let existing = |case: &&Case| !case.region.samples().is_empty();
     let is_no = |case: &&Case| case.verdict == Verdict::NotOne;
     let counterexample =
@@ -235,10 +239,12 @@ fn formula(root: &Region, cases: &[Case], question: &dyn Fn(&Region) -> Ask<Verd
     let yes: Vec<&Case> = cases.iter().filter(|case| matches!(case.verdict, Verdict::View(_))).collect();
     let other: Vec<&Case> = cases.iter().filter(|case| !matches!(case.verdict, Verdict::View(_))).collect();
     let mut tried: HashSet<Vec<Literal>> = HashSet::new();
-    let mut formula: Formula = Vec::new();
+    // Each conjunction, and the cases that rest on it.
+    let mut formula: Vec<(Vec<Literal>, Vec<&Case>)> = Vec::new();
     for case in &yes {
         // Already covered by a conjunction that was found for another case?
-        if formula.iter().any(|literals| holds_on(&case.region, literals)) {
+        if let Some(found) = formula.iter_mut().find(|found| holds_on(&case.region, &found.0)) {
+            found.1.push(case);
             continue;
         }
         let mut literals = case.literals.clone();
@@ -260,20 +266,28 @@ fn formula(root: &Region, cases: &[Case], question: &dyn Fn(&Region) -> Ask<Verd
             }
         }
         tidy(root, &mut literals);
-        formula.push(literals);
+        formula.push((literals, vec![case]));
     }
     // What was found later may cover what was found before.
     let mut place = 0;
     while place < formula.len() {
-        let covered = yes.iter().filter(|case| holds_on(&case.region, &formula[place])).all(|case| {
-            formula.iter().enumerate().any(|(other, literals)| other != place && holds_on(&case.region, literals))
-        });
-        if covered && formula.len() > 1 {
-            formula.remove(place);
-        } else {
-            place += 1;
+        let cover: Option<Vec<usize>> = formula[place]
+            .1
+            .iter()
+            .map(|case| (0..formula.len()).find(|&other| other != place && holds_on(&case.region, &formula[other].0)))
+            .collect();
+        match cover {
+            Some(others) => {
+                let cases = std::mem::take(&mut formula[place].1);
+                for (case, other) in cases.into_iter().zip(others) {
+                    formula[other].1.push(case);
+                }
+                formula.remove(place);
+            }
+            None => place += 1,
         }
     }
+    let mut formula: Formula = formula.into_iter().map(|found| found.0).collect();
     formula.sort_by_key(|literals| {
         (literals.len(), literals.iter().map(|literal| literal.poly.terms().len()).sum::<usize>())
     });

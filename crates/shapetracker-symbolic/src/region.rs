@@ -6,6 +6,8 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
 use crate::answer::Reason;
 use crate::literal::{Literal, Relation};
 use crate::poly::{Poly, TooLarge, Var, floor, modulo};
@@ -39,6 +41,14 @@ pub(crate) enum Stop {
     Quotient(Var, Poly),
     /// It is not decided.
     Undecided(Reason),
+}
+
+impl Stop {
+    /// Whether evidence against one view is looked for before cases are told apart: a fork costs little, and makes the
+    /// formula that people read.
+    pub(crate) fn is_worth_a_refutation(&self) -> bool {
+        !matches!(self, Stop::Fork(_) | Stop::Undecided(Reason::WorkLimit | Reason::TooLarge))
+    }
 }
 
 /// An answer, or why there is none.
@@ -641,6 +651,9 @@ impl Region {
         for (_, known) in &mut self.solved {
             *known = known.substitute(var, &by)?;
         }
+        if self.bounds.len() <= usize::from(var.0) {
+            self.set_bounds(var, None, None);
+        }
         self.solved.push((var, by.clone()));
         self.frame = OnceCell::new();
         let (lo, hi) = self.bounds(var);
@@ -670,7 +683,7 @@ impl Region {
 
     /// A condition of this region in the names of the scope, where names were split by their remainders.
     pub(crate) fn in_names(&self, literal: &Literal) -> Result<Literal, TooLarge> {
-        let mut poly = literal.poly.clone();
+        let (mut poly, mut by) = (literal.poly.clone(), literal.modulus);
         for split in self.splits.iter().rev() {
             let degree = poly.degree_in(split.quotient);
             if degree == 0 {
@@ -686,10 +699,17 @@ impl Region {
                 sum = sum.add(&coefficient.mul(&whole.pow(power as u32)?)?.mul(&scale)?)?;
             }
             poly = sum;
+            let scale = split.modulus.checked_pow(degree).ok_or(TooLarge)?;
+            by = by.map(|by| by.checked_mul(scale).ok_or(TooLarge)).transpose()?;
         }
         let content = poly.content();
-        let poly = if literal.modulus.is_none() && content > 1 { poly.over_number(content) } else { poly };
-        Ok(Literal { poly, ..literal.clone() })
+        let poly = match by {
+            None if content > 1 => poly.over_number(content),
+            None => poly,
+            // The constant as the negation of a residue: `n - 3` modulo 4, and not `n - 7`.
+            Some(by) => poly.plus_number(-poly.constant())?.plus_number(-modulo(-poly.constant(), by))?,
+        };
+        Ok(Literal { poly, relation: literal.relation, modulus: by })
     }
 
     // ---- points
@@ -712,7 +732,7 @@ impl Region {
         };
         let value = |poly: &Poly| poly.eval(point);
         self.bounds.iter().enumerate().all(|range| point.len() > range.0 && in_range(range))
-            && self.solved.iter().all(|(var, by)| value(by) == Some(point[usize::from(var.0)]))
+            && self.solved.iter().all(|(var, by)| value(by) == point.get(usize::from(var.0)).copied())
             && self.at_least.iter().all(|poly| value(poly).is_some_and(|value| value >= 0))
             && self.zero.iter().all(|poly| value(poly) == Some(0))
             && self.nonzero.iter().all(|poly| value(poly).is_some_and(|value| value != 0))
@@ -806,6 +826,47 @@ impl Region {
         }
     }
 
+    /// Looks harder for a point: all small values of the names, as far as they are few.
+    pub(crate) fn search(&mut self) {
+        let free: Vec<Var> = (0..self.bounds.len())
+            .map(|var| Var(var as u8))
+            .filter(|&var| !self.is_solved(var) && self.matters(var))
+            .collect();
+        let widest = match free.len() {
+            0 | 1 => 4096,
+            2 => 64,
+            3 => 16,
+            4 => 8,
+            5 => 5,
+            _ => 3,
+        };
+        let range = |var: Var| match self.bounds(var) {
+            (Some(lo), hi) => (lo, hi.map_or(widest, |hi| (hi - lo + 1).min(widest))),
+            (None, Some(hi)) => (hi.saturating_sub(widest - 1), widest),
+            (None, None) => (-widest / 2, widest),
+        };
+        let ranges: Vec<(i128, i128)> = free.iter().map(|&var| range(var)).collect();
+        let all = ranges.iter().map(|range| range.1).product::<i128>().min(1 << 13);
+        let start: Vec<i128> = self.bounds.iter().map(|range| range.0.or(range.1).unwrap_or(0)).collect();
+        for mut place in 0..all {
+            let mut changes: SmallVec<[(Var, i128); 8]> = SmallVec::new();
+            for (&var, &(first, count)) in free.iter().zip(&ranges) {
+                changes.push((var, first + place % count));
+                place /= count;
+            }
+            self.offer(&start, &changes);
+            if !self.samples.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Whether a name occurs in what the region is described by.
+    fn matters(&self, var: Var) -> bool {
+        let lists = [&self.at_least, &self.nonzero, &self.zero];
+        lists.into_iter().flatten().any(|poly| poly.has(var)) || self.solved.iter().any(|(_, by)| by.has(var))
+    }
+
     /// Values of a name at which a polynomial that is linear in it changes its sign, and those beside them.
     fn ends(&self, poly: &Poly, var: Var, point: &[i128]) -> Vec<i128> {
         let mut values = Vec::new();
@@ -825,7 +886,8 @@ impl Region {
     fn offer(&mut self, point: &[i128], changes: &[(Var, i128)]) {
         self.shared.spend(1);
         let mut moved = point.to_vec();
-        moved.resize(self.bounds.len().max(moved.len()), 0);
+        let last = self.solved.iter().map(|solved| usize::from(solved.0.0) + 1).max().unwrap_or(0);
+        moved.resize(self.bounds.len().max(moved.len()).max(last), 0);
         for &(var, value) in changes {
             moved[usize::from(var.0)] = value;
         }

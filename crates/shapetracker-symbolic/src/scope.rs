@@ -129,17 +129,21 @@ impl Scope {
         scope
     }
 
-    /// The values of all names, given those that are not quotients; `None` where one leaves 128 bits, or a divisor is not
-    /// positive.
+    /// The values of all names, given those that are not quotients; `None` where one leaves 128 bits.
+    ///
+    /// A quotient by a number that is not positive is 0: no part of an answer that uses it has such values.
     pub fn complete(&self, values: &[i128]) -> Option<Vec<i128>> {
         let named = self.names.len() - self.quotients.len();
         let mut point = values.get(..named)?.to_vec();
         for quotient in &self.quotients {
             let (a, b) = (quotient.numerator.eval(&point)?, quotient.denominator.eval(&point)?);
-            if b <= 0 {
-                return None;
-            }
-            point.push(if quotient.is_remainder { modulo(a, b) } else { floor(a, b) });
+            point.push(if b <= 0 {
+                0
+            } else if quotient.is_remainder {
+                modulo(a, b)
+            } else {
+                floor(a, b)
+            });
         }
         Some(point)
     }

@@ -948,7 +948,7 @@ fn polys(
 }
 
 /// Makes a view one that may be: a size, a stride and a range for each axis, and ranges that lie in their axes.
-fn need_view(ask: &mut Ask<'_>, view: &View) -> Result<(), Error> {
+pub(crate) fn need_view(ask: &mut Ask<'_>, view: &View) -> Result<(), Error> {
     need_shape(ask, &view.shape)?;
     check_count(ask, "stride", view.shape.len(), view.strides.len())?;
     let Some(mask) = &view.mask else { return Ok(()) };

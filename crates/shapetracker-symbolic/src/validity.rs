@@ -91,7 +91,7 @@ fn band(region: &Region, digit: &Digit, outermost: bool, space: &Space) -> Ask<B
         let divided = Divided::of(region, space, &whole)?;
         for slack in divided.slack(&whole)? {
             if !region.ask_ge(&slack)? {
-                return wrapping(region, space);
+                return Err(Stop::Undecided(Reason::Mask));
             }
         }
         for (place, ((_, by), uneven)) in divided.axes.iter().zip(&divided.uneven).enumerate() {
@@ -154,12 +154,6 @@ fn band(region: &Region, digit: &Digit, outermost: bool, space: &Space) -> Ask<B
         }
     }
     Err(stop.unwrap_or(Stop::Undecided(Reason::Mask)))
-}
-
-/// A band that wraps inside the box.
-fn wrapping(region: &Region, space: &Space) -> Ask<Band> {
-    let _ = space;
-    Err(region.few_values().unwrap_or(Stop::Undecided(Reason::Mask)))
 }
 
 /// The box with an axis cut to a range of its indices as they count upwards.
@@ -231,7 +225,7 @@ impl Rows<'_> {
         if region.ask_eq(&rows.plus_number(-1)?)? && !one {
             return Ok(Cut::Range(some.0, some.1));
         }
-        Err(region.few_values().unwrap_or(Stop::Undecided(Reason::Mask)))
+        Err(Stop::Undecided(Reason::Mask))
     }
 
     /// A distance in rows, rounded up, as far as there are rows.

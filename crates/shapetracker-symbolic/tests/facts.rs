@@ -1,6 +1,6 @@
 //! Known answers.
 
-use shapetracker_symbolic::{Answer, Literal, Poly, Scope, View, formula_text, merge};
+use shapetracker_symbolic::{Answer, Poly, Scope, View, formula_text, merge};
 
 /// A polynomial of a text such as `2*T*H - 1`; names that the scope does not have are sizes of at least 1.
 fn poly(scope: &mut Scope, text: &str) -> Poly {
@@ -81,43 +81,4 @@ fn facts() {
     reshape("expand B flat", "B, T", "0, 1", "B*T");
     reshape("patches", "B, h, w, C, p, q", "C*h*p*w*q, p*w*q, q, h*p*w*q, w*q, 1", "B, h*w, C*p*q");
     reshape("(H,T):(1,H) flat", "H, T", "1, H", "H*T");
-}
-
-#[test]
-fn dbg() {
-    let mut scope = Scope::new();
-    scope.declare("s0", None, None);
-    scope.declare("s1", None, None);
-    let a = view(&mut scope, "a + 1, b, 3, 3", "9*b, s0, 3, s1");
-    let b = row_major(&mut scope, "a*b + b, 9");
-    let answer = merge(&scope, &[], &a, &b);
-    println!("{}", say(&scope, &answer));
-    for leaf in answer.leaves() {
-        println!(
-            "{} -> {:?}",
-            formula_text(&vec![leaf.literals.clone()], &scope),
-            match &leaf.verdict {
-                shapetracker_symbolic::Verdict::View(v) => v.text(&scope),
-                v => format!("{v:?}"),
-            }
-        );
-    }
-    let mut scope = Scope::new();
-    let mut a = view(&mut scope, "c + 2, 4", "4, -1");
-    a.offset = Poly::from(-5_i64);
-    a.mask = Some(vec![(Poly::from(2_i64), poly(&mut scope, "c + 2")), (Poly::from(0_i64), Poly::from(4_i64))]);
-    let mut b = view(&mut scope, "4*c + 8", "-1");
-    b.offset = poly(&mut scope, "4*c + 7");
-    let answer = merge(&scope, &[], &a, &b);
-    println!("{}", say(&scope, &answer));
-    for leaf in answer.leaves() {
-        println!(
-            "{} -> {:?}",
-            formula_text(&vec![leaf.literals.clone()], &scope),
-            match &leaf.verdict {
-                shapetracker_symbolic::Verdict::View(v) => v.text(&scope),
-                v => format!("{v:?}"),
-            }
-        );
-    }
 }

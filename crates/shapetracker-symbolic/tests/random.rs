@@ -271,7 +271,7 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
     *tally.kinds.entry(answer.kind()).or_default() += 1;
     if answer.kind() == "undecided" && std::env::var_os("SHOW_UNDECIDED").is_some() {
         let Answer::Undecided { reason, .. } = &answer else { unreachable!() };
-        println!("undecided ({reason}): {}", text());
+        println!("undecided ({reason}): {}: {}", text(), says(&answer));
     }
     if let Answer::Never { counterexample, .. } | Answer::When { counterexample, .. } = &answer {
         let point = &counterexample.values;
@@ -296,7 +296,7 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
         let all = answer.scope(&case.scope).complete(&point).unwrap();
         let at_values = |view: &View, what: &str| {
             let view = view.at(&all).unwrap_or_else(|| panic!("{}: {what} {view:?} at {point:?}", text()));
-            assert_eq!(Some(&view), expected.as_ref(), "{}: {what} at {point:?}", text());
+            assert_eq!(Some(&view), expected.as_ref(), "{}: {what} at {point:?}: {}", text(), says(&answer));
         };
         match &answer {
             Answer::Always { view, .. } => {
@@ -306,22 +306,23 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
                 }
             }
             Answer::When { formula, view, .. } => {
-                let says = formula.iter().any(|literals| holds(literals, &all));
+                let is_said = formula.iter().any(|literals| holds(literals, &all));
                 assert_eq!(
-                    says,
+                    is_said,
                     expected.is_some(),
-                    "{}: {} at {point:?}",
+                    "{}: {} at {point:?}: {}",
                     text(),
-                    shapetracker_symbolic::formula_text(formula, &case.scope)
+                    shapetracker_symbolic::formula_text(formula, &answer.scope(&case.scope)),
+                    says(&answer)
                 );
-                if let (Some(view), true) = (view, says) {
+                if let (Some(view), true) = (view, is_said) {
                     at_values(view, "the view");
                 }
             }
             Answer::Never { .. } => assert_eq!(expected, None, "{} is one view at {point:?}", text()),
             Answer::Undecided { formula, .. } => {
-                let says = formula.iter().any(|literals| holds(literals, &all));
-                assert!(!says || expected.is_some(), "{} at {point:?}", text());
+                let is_said = formula.iter().any(|literals| holds(literals, &all));
+                assert!(!is_said || expected.is_some(), "{} at {point:?}", text());
             }
         }
         let inside: Vec<&Leaf> = answer.leaves().iter().filter(|leaf| holds(&leaf.literals, &all)).collect();
@@ -379,5 +380,6 @@ fn pairs_with_masks_agree_with_the_integers_at_all_values() {
 
 #[test]
 fn pairs_of_any_kind_agree_with_the_integers_at_all_values() {
-    run(2, "of any kind", 0.08);
+    // Steps and weights that have nothing in common: no limit is claimed for these, but it is known what is decided.
+    run(2, "of any kind", 0.3);
 }

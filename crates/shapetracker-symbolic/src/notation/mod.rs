@@ -1,6 +1,7 @@
 //! Text forms of chains and views whose sizes are names, and of what is said of the names.
 
 mod chain;
+mod follow;
 mod given;
 mod lexer;
 mod parser;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use indexpr::text::{ParseError, check_length, nearest, quoted};
 
 pub use chain::{Chain, ChainStart};
+pub use follow::ChainError;
 
 use crate::literal::Literal;
 use crate::poly::{Poly, Var};
@@ -163,6 +165,18 @@ impl Question {
     /// What cannot be read, at its place.
     pub fn stride(&mut self, text: &str) -> Result<Poly, ParseError> {
         self.one(text, "a stride", Role::Stride)
+    }
+
+    /// The names that occur in the texts so far, in the order in which they do; those that are defined are what they stand for.
+    ///
+    /// ```
+    /// let mut question = shapetracker_symbolic::Question::new(["H=8*h"])?;
+    /// question.sizes("T, H")?;
+    /// assert_eq!(question.names().collect::<Vec<_>>(), ["T", "h"]);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.scope.names().iter().map(|name| &*name.name)
     }
 
     /// The names of all texts so far, with their ranges and the conditions that were said to hold.
