@@ -365,7 +365,7 @@ fn is_yes(root: &Region, literals: &[Literal], question: &dyn Fn(&Region) -> Ask
 }
 
 /// Writes bounds at the end of a range as equalities: where `T >= 1`, `T <= 1` is `T == 1`.
-fn tidy(root: &Region, literals: &mut [Literal]) {
+pub(crate) fn tidy(root: &Region, literals: &mut [Literal]) {
     use crate::literal::Relation;
     for literal in literals {
         if literal.relation == Relation::AtLeast
