@@ -253,6 +253,10 @@ pub(crate) fn same_map(region: &Region, a: &View, b: &View) -> Result<bool, TooL
         let rest = region.reduce(&a.sub(b)?)?;
         Ok(region.known_eq(&rest) == Some(true))
     };
+    // Without axes a mask hides the one element.
+    if a.shape.is_empty() && a.mask.is_some() != b.mask.is_some() {
+        return Ok(false);
+    }
     // Nothing valid in either: the rest is of no consequence.
     let is_empty = |ranges: &[(Poly, Poly)]| -> Result<bool, TooLarge> {
         for (begin, end) in ranges {
