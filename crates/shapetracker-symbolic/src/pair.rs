@@ -53,7 +53,7 @@ impl Pair {
     /// };
     /// let pair = Pair::new(Arc::new(scope), Vec::new(), view(&Poly::from(12_i64), 5), view(&n, 3)).unwrap();
     /// // The later view reads 3*(n - 1), which must be one of 12 elements.
-    /// assert_eq!(pair.needs()[0].text(pair.scope()), "3*n <= 14");
+    /// assert_eq!(pair.needs()[0].text(pair.scope()), "n <= 4");
     /// assert_eq!(pair.sentence(), "one view for all values");
     /// ```
     ///
