@@ -39,24 +39,25 @@ impl View {
         text
     }
 
-    /// The integer view at a point; `None` where a number leaves `i64` or there is no such view. A mask that ends before it
-    /// begins masks everything.
+    /// The integer view at a point; `None` where a number leaves `i64` or there is no such view.
+    ///
+    /// Ranges of the mask are cut off at the ends of their axes, and one whose end lies below its begin is empty: an index is
+    /// valid where it lies in the range, and polynomials cannot say more.
     pub fn at(&self, point: &[i128]) -> Option<shapetracker::View> {
         let number = |poly: &Poly| poly.eval(point).and_then(|value| i64::try_from(value).ok());
         let numbers = |list: &[Poly]| list.iter().map(number).collect::<Option<Vec<i64>>>();
+        let shape = numbers(&self.shape)?;
+        let range = |((begin, end), &size): (&(Poly, Poly), &i64)| {
+            let (begin, end) = (begin.eval(point)?.max(0), end.eval(point)?.min(size.into()));
+            if begin >= end {
+                return Some((0, 0));
+            }
+            Some((i64::try_from(begin).ok()?, i64::try_from(end).ok()?))
+        };
         let mask = match &self.mask {
             None => None,
-            Some(mask) => {
-                let ranges = mask.iter().map(|(begin, end)| Some((number(begin)?, number(end)?)));
-                Some(ranges.collect::<Option<Vec<_>>>()?)
-            }
+            Some(mask) => Some(mask.iter().zip(&shape).map(range).collect::<Option<Vec<_>>>()?),
         };
-        let shape = numbers(&self.shape)?;
-        // Polynomials that serve in several cases may give an axis less than nothing where all of the view is masked.
-        if mask.iter().flatten().any(|(begin, end)| begin > end) {
-            let (strides, mask) = (vec![0; shape.len()], vec![(0, 0); shape.len()]);
-            return shapetracker::View::new(shape, strides, 0, Some(&mask)).ok();
-        }
         shapetracker::View::new(shape, numbers(&self.strides)?, number(&self.offset)?, mask.as_deref()).ok()
     }
 
