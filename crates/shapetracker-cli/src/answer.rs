@@ -61,6 +61,11 @@ impl Failure {
         self.kind == "syntax"
     }
 
+    /// Whether it is one of some kinds.
+    pub(crate) fn is_of(&self, kinds: &[&str]) -> bool {
+        kinds.contains(&&self.kind[..])
+    }
+
     /// The exit status.
     pub(crate) fn status(&self) -> u8 {
         if self.refused { 1 } else { 2 }

@@ -4,16 +4,21 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::de::{self, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use shapetracker::expr::{Cost, Syntax};
-use shapetracker::{AddressRun, Error, Movement, ShapeTracker, View};
+use shapetracker::json::Value as Document;
+use shapetracker::{AddressRun, Error, Movement, ParseError, ShapeTracker, View};
+use shapetracker_symbolic::{self as names, Pair, Question};
 
 use crate::answer::Failure;
 use crate::files::{open_regular, shown, shown_path};
 use crate::input::mistake;
+use crate::symbolic;
 
 #[derive(clap::Args)]
 #[command(after_help = r#"Examples:
@@ -25,10 +30,14 @@ A line in has an id, and a base shape or views (the first next to memory); then 
   {"id":"m1","views":[{"shape":[2,3],"strides":[3,1],"offset":0,"mask":null}]}
 ops: ["reshape",[sizes]], ["permute",[axes]], ["expand",[sizes]], ["pad",[[before,after],..]],
 ["shrink",[[begin,end],..]], ["flip",[one boolean per axis, or axes]], ["step",[steps]], and those of `explain`.
+Sizes, strides, offsets, masks and bounds may be texts with names, as in `merge`, and "where" says what is known of them:
+  {"id":"s1","base":["B","T","3*D"],"ops":[["reshape",["B","T",3,"D"]]],"where":"T=1..4097"}
 
 A line out has the id, the shape, the fewest views; with --crc32 crc32 (null above 2^22 elements);
 with --expr index and valid, expressions over idx0, idx1, .., and their cost: ops, and divmods, the
-divisions and modulos among them that are not by a power of two. A line that cannot be served yields
+divisions and modulos among them that are not by a power of two. With names it has the fields of
+`merge --json` for two views without ops, and else scope, shape, views, needs and boundaries, as
+`explain --json` has them. A line that cannot be served yields
   {"id":..,"error":{"kind":"..","message":".."}}
 and the run goes on; the exit status is then 1. Blank lines are skipped.
 
@@ -56,8 +65,11 @@ const LONGEST_LINE: u64 = 1 << 26;
 
 /// What may stand beside a question and is not read: the fields of an answer, so that answers can be asked about again, and
 /// those that the recorded layouts of the tests have.
-const REMARKS: [&str; 11] = [
+const REMARKS: [&str; 14] = [
     "shape",
+    "scope",
+    "needs",
+    "boundaries",
     "crc32",
     "index",
     "valid",
@@ -76,6 +88,8 @@ struct Line<'a> {
     base: Option<&'a RawValue>,
     views: Option<&'a RawValue>,
     ops: Option<&'a RawValue>,
+    /// What is said of sizes that are names.
+    given: Option<&'a RawValue>,
     /// The first field that is none of these and no remark.
     unknown: Option<String>,
 }
@@ -99,6 +113,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Line<'a> {
                         "base" => &mut line.base,
                         "views" => &mut line.views,
                         "ops" => &mut line.ops,
+                        "where" => &mut line.given,
                         _ => {
                             map.next_value::<IgnoredAny>()?;
                             if !REMARKS.contains(&&name[..]) {
@@ -212,10 +227,33 @@ fn serve(line: &[u8], args: &Args, out: &mut impl Write, all_served: &mut bool) 
         Ok(parsed) => parsed,
         Err(failure) => return refuse(None, &failure, out, all_served),
     };
-    let answer = tracker(&parsed, line).and_then(|tracker| {
-        let code = args.expr.then(|| Code::of(&tracker)).transpose()?;
-        Ok((tracker, code))
-    });
+    if let Some(unknown) = &parsed.unknown {
+        let message = format!(
+            "the line has a field `{}`, which is none of `id`, `base`, `views`, `ops` and `where`",
+            shown(unknown)
+        );
+        return refuse(parsed.id, &Failure::new("unknown_field", message), out, all_served);
+    }
+    let answer = if parsed.given.is_some() {
+        Err(Failure::new("where", ""))
+    } else {
+        tracker(&parsed, line).and_then(|tracker| {
+            let code = args.expr.then(|| Code::of(&tracker)).transpose()?;
+            Ok((tracker, code))
+        })
+    };
+    // There may be names in what cannot be read as numbers.
+    let answer = match answer {
+        Err(failure) if failure.is_of(&["where", "base", "views", "ops"]) => match in_names(&parsed, line) {
+            Ok(None) => Err(failure),
+            Err(failure) => Err(failure),
+            Ok(Some(document)) => {
+                let fields = document.to_string();
+                return write!(out, "{{\"id\":{},{}", parsed.id.map_or("null", RawValue::get), &fields[1..]);
+            }
+        },
+        answer => answer,
+    };
     match answer {
         Ok((tracker, code)) => {
             let crc32 = args.crc32.then(|| crc32_of(&tracker));
@@ -249,11 +287,6 @@ fn parse(line: &[u8]) -> Result<Line<'_>, Failure> {
 }
 
 fn tracker(parsed: &Line, line: &[u8]) -> Result<ShapeTracker, Failure> {
-    if let Some(unknown) = &parsed.unknown {
-        let message =
-            format!("the line has a field `{}`, which is none of `id`, `base`, `views` and `ops`", shown(unknown));
-        return Err(Failure::new("unknown_field", message));
-    }
     let start = match (parsed.base, parsed.views) {
         (Some(base), None) => ShapeTracker::contiguous(field::<Vec<i64>>("base", base, line)?)?,
         (None, Some(views)) => ShapeTracker::from_views(field::<Vec<View>>("views", views, line)?)?,
@@ -265,6 +298,65 @@ fn tracker(parsed: &Line, line: &[u8]) -> Result<ShapeTracker, Failure> {
     ops.iter().enumerate().try_fold(start, |tracker, (number, op)| {
         tracker.apply(op).map_err(|err| Failure::from(err).about(format_args!("ops[{number}]")))
     })
+}
+
+/// The answer to a line whose sizes are names: about the pair where it has two views and no operations, and else about the
+/// tracker. Nothing where there are no names, and nothing is said of any.
+fn in_names(parsed: &Line, line: &[u8]) -> Result<Option<Document>, Failure> {
+    let given = parsed.given.map(|given| field::<String>("where", given, line)).transpose()?;
+    let about = |name| move |err: ParseError| Failure::from(err).about(name);
+    let mut question = Question::new(&given).map_err(about("where"))?;
+    let read = of_names(parsed, &mut question, line);
+    if parsed.given.is_none() && question.names().next().is_none() {
+        return Ok(None);
+    }
+    let (start, ops) = read?;
+    let scope = Arc::new(question.scope().map_err(about("where"))?);
+    let start = match start {
+        Start::Base(shape) => names::ShapeTracker::in_scope(scope, shape)?,
+        Start::Views(views) => match <[names::View; 2]>::try_from(views) {
+            Ok([earlier, later]) if ops.is_empty() => {
+                return Ok(Some(Document::from(&Pair::new(scope, Vec::new(), earlier, later)?)));
+            }
+            Ok(views) => names::ShapeTracker::from_views(scope, views)?,
+            Err(views) => names::ShapeTracker::from_views(scope, views)?,
+        },
+    };
+    let tracker = ops.iter().enumerate().try_fold(start, |tracker, (number, op)| {
+        tracker.apply(op).map_err(|err| Failure::from(err).about(format_args!("ops[{number}]")))
+    })?;
+    Ok(Some(Document::from(&tracker)))
+}
+
+enum Start {
+    Base(Vec<names::Poly>),
+    Views(Vec<names::View>),
+}
+
+/// The start and the operations of a line, in the names of a question.
+fn of_names(parsed: &Line, question: &mut Question, line: &[u8]) -> Result<(Start, Vec<names::Movement>), Failure> {
+    let list = |name: &'static str, raw: &RawValue| -> Result<Vec<Document>, Failure> {
+        Ok(field::<Vec<Value>>(name, raw, line)?.into_iter().map(symbolic::document).collect())
+    };
+    let wrong = |name: &'static str, place: usize, err: String| {
+        Failure::new(name, format!("{name}[{place}]{}{err}", if err.starts_with('[') { "" } else { ": " }))
+    };
+    let start = match (parsed.base, parsed.views) {
+        (Some(base), None) => {
+            let base = Document::List(list("base", base)?);
+            Start::Base(question.shape_of(&base).map_err(|err| Failure::new("base", format!("base{err}")))?)
+        }
+        (None, Some(views)) => {
+            let views = list("views", views)?.into_iter().enumerate();
+            let views = views.map(|(place, view)| question.view_of(&view).map_err(|err| wrong("views", place, err)));
+            Start::Views(views.collect::<Result<_, _>>()?)
+        }
+        (Some(_), Some(_)) => return Err(Failure::new("start", "a line has a base or views, but this one has both")),
+        (None, None) => return Err(Failure::new("start", "a line has a base or views, but this one has neither")),
+    };
+    let ops = parsed.ops.map(|ops| list("ops", ops)).transpose()?.unwrap_or_default().into_iter().enumerate();
+    let ops = ops.map(|(place, op)| question.movement_of(&op).map_err(|err| wrong("ops", place, err)));
+    Ok((start, ops.collect::<Result<_, _>>()?))
 }
 
 /// Reads a field of the line.

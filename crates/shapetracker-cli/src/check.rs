@@ -3,36 +3,56 @@
 use serde_json::json;
 use shapetracker::fit::{Line, Report, explain};
 use shapetracker::json::Value as Document;
-use shapetracker::{ArrayLibrary, View};
+use shapetracker::{ArrayLibrary, ParseError, View};
+use shapetracker_symbolic::{Pair, Question, ShapeTracker, View as NamedView};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph, witness_json};
+use crate::symbolic::{self, HELP, Named, Where};
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(after_help = after_help())]
+pub(crate) struct Args {
+    /// The shape of the tensor, as 2,3 or "(2, 3)".
+    #[arg(long, value_parser = sizes, allow_hyphen_values = true)]
+    shape: Named<Numbers>,
+    /// Its strides, in elements; row-major when they are not given.
+    #[arg(long, value_parser = sizes, allow_hyphen_values = true)]
+    strides: Option<Named<Numbers>>,
+    /// The address of its first element.
+    #[arg(long, default_value = "0", value_parser = number, allow_hyphen_values = true)]
+    offset: Named<i64>,
+    /// The shape to view it under; one size may be -1 and is inferred.
+    #[arg(long, value_parser = sizes, allow_hyphen_values = true)]
+    to: Named<Numbers>,
+    #[command(flatten)]
+    names: Where,
+}
+
+fn after_help() -> String {
+    format!(
+        "Examples:
   shapetracker check --shape 2,3 --strides 1,2 --to 3,2
   shapetracker check --shape '(8, 3, 5)' --strides '(0, 1, 3)' --to 8,-1
   shapetracker check --shape 4,6 --to 24
+  shapetracker check --shape H,T --strides 1,H --to=-1 --where T=1..4097
 
-Exit status 1 when a copy is needed.
+Exit status 1 when a copy is needed. {HELP} What helps is told where all sizes are numbers.
 
 With --json: view (the tensor), to, fits (true, false, or null when undecided), result (the view under the new shape); \
 and when it does not fit: witness, reason, obstacles (kind, old_axes, new_axes, sentence, and stride and needed or \
 range), copy (elements, of, smallest: whether no buffer with fewer elements helps, copied: a view, or a list of \
 views whose elements come one after another, buffer_shape, view, pytorch, whose recipe is that of the smallest buffer \
-without negative strides).")]
-pub(crate) struct Args {
-    /// The shape of the tensor, as 2,3 or "(2, 3)".
-    #[arg(long, value_parser = numbers, allow_hyphen_values = true)]
-    shape: Numbers,
-    /// Its strides, in elements; row-major when they are not given.
-    #[arg(long, value_parser = numbers, allow_hyphen_values = true)]
-    strides: Option<Numbers>,
-    /// The address of its first element.
-    #[arg(long, default_value_t = 0, allow_hyphen_values = true)]
-    offset: i64,
-    /// The shape to view it under; one size may be -1 and is inferred.
-    #[arg(long, value_parser = numbers, allow_hyphen_values = true)]
-    to: Numbers,
+without negative strides). With names: those of `merge`, of the tensor and of the row-major view of the shape."
+    )
+}
+
+/// Reads sizes, of which some may be names.
+pub(crate) fn sizes(text: &str) -> Result<Named<Numbers>, String> {
+    Named::new(text, numbers(text))
+}
+
+fn number(text: &str) -> Result<Named<i64>, String> {
+    Named::new(text, text.parse().map_err(|err: std::num::ParseIntError| err.to_string()))
 }
 
 /// Numbers on the command line, one an axis.
@@ -60,14 +80,34 @@ pub(crate) fn numbers(text: &str) -> Result<Numbers, String> {
 }
 
 pub(crate) fn check(args: &Args) -> Result<Answer, Failure> {
-    let strides = match &args.strides {
-        Some(strides) => strides.to_vec(),
-        None => View::contiguous(&args.shape)?.strides().to_vec(),
+    args.names.answer(|| of_numbers(args), |question| of_names(args, question))
+}
+
+fn of_names(args: &Args, question: &mut Question) -> Result<Answer, Failure> {
+    let about = |what: &'static str| move |err: ParseError| Failure::from(err).about(what);
+    let shape = question.sizes(&args.shape.text).map_err(about("--shape"))?;
+    let strides = args.strides.as_ref().map(|strides| question.strides(&strides.text)).transpose();
+    let strides = strides.map_err(about("--strides"))?;
+    let offset = question.number(&args.offset.text).map_err(about("--offset"))?;
+    let to = question.sizes(&args.to.text).map_err(about("--to"))?;
+    let scope = symbolic::scope(question)?;
+    let strides = match strides {
+        Some(strides) => strides,
+        None => ShapeTracker::in_scope(scope.clone(), shape.clone())?.views()[0].strides.clone(),
     };
-    let view = View::new(&args.shape, strides, args.offset, None)?;
-    let answer = explain(&view.clone().into(), &args.to)?;
+    Ok(symbolic::pair(&Pair::of_reshape(scope, NamedView { shape, strides, offset, mask: None }, to)?))
+}
+
+fn of_numbers(args: &Args) -> Result<Answer, Failure> {
+    let (shape, to) = (args.shape.numbers()?, args.to.numbers()?);
+    let strides = match &args.strides {
+        Some(strides) => strides.numbers()?.to_vec(),
+        None => View::contiguous(shape)?.strides().to_vec(),
+    };
+    let view = View::new(shape, strides, *args.offset.numbers()?, None)?;
+    let answer = explain(&view.clone().into(), to)?;
     let fits = answer.is_possible();
-    let mut json = json!({ "view": view, "to": args.to[..], "fits": fits, "result": answer.view() });
+    let mut json = json!({ "view": view, "to": to[..], "fits": fits, "result": answer.view() });
     if let Some(blocked) = answer.blocked() {
         json["reason"] = json!(blocked.witness().to_string());
         json["witness"] = json!(witness_json(blocked.witness()));

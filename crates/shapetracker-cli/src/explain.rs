@@ -8,9 +8,10 @@ use shapetracker::expr::{IndexExpr, Language, Syntax};
 use shapetracker::json::Value as Document;
 use shapetracker::{AffineMap, Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
 
-use crate::answer::{BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
+use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
 use crate::code::cost_text;
 use crate::input::text_of;
+use crate::symbolic::{self, HELP, Where};
 use crate::{grid, table};
 
 #[derive(clap::Args)]
@@ -19,6 +20,14 @@ pub(crate) struct Args {
     /// The chain, such as "(3, 2).permute(1, 0)"; - reads it from standard input.
     #[arg(allow_hyphen_values = true)]
     chain: String,
+    #[command(flatten)]
+    names: Where,
+}
+
+/// What is explained: a chain of numbers, or one whose sizes are names.
+pub(crate) enum Told {
+    Numbers(Explained),
+    Names(Answer),
 }
 
 /// The end of the help text. The operations are those of the library's table.
@@ -30,14 +39,16 @@ fn after_help() -> String {
   shapetracker explain '(1, 4).expand(3, 4).step(1, -2)'
   shapetracker explain 'ShapeTracker(views=(View(shape=(2, 3), strides=(1, 2)),)).reshape(6)'
   echo '(8).reshape(2, 4).flip(0)' | shapetracker explain -
+  shapetracker explain '(B, T, H*D).reshape(B, T, H, D).permute(0, 2, 1, 3).reshape(B*H, T, D)' --where T=1..4097
 
-Operations: {}. A chain may also begin with views, the first next to memory.
+Operations: {}. A chain may also begin with views, the first next to memory. {HELP}
 
 With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged or new_view, reason, witness), shape, \
 views, reason and witness (when they are several), affine (strides and offset of the one affine map that gives \
 every address, or null), contiguous, buffer_len, index and valid (Python), \
 cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \
-null where masked; null when there are more than 256).",
+null where masked; null when there are more than 256). With names: chain, steps (text, shape, views, needs), where, \
+shape, views, needs, boundaries (for each pair of neighbouring views the fields of `merge` from kind on).",
         operations.join(", ")
     )
 }
@@ -108,8 +119,19 @@ impl Steps {
     }
 }
 
-pub(crate) fn explain(args: &Args) -> Result<Explained, Failure> {
-    let chain: Chain = text_of(&args.chain)?.parse()?;
+pub(crate) fn explain(args: &Args) -> Result<Told, Failure> {
+    let text = text_of(&args.chain)?;
+    args.names.answer(
+        || Ok(Told::Numbers(of_numbers(&text)?)),
+        |question| {
+            let chain = question.chain(&text)?;
+            Ok(Told::Names(symbolic::explain(&chain, &symbolic::scope(question)?)?))
+        },
+    )
+}
+
+fn of_numbers(text: &str) -> Result<Explained, Failure> {
+    let chain: Chain = text.parse()?;
     let (mut steps, mut last) = (Steps::default(), None);
     let result = chain.follow(None, |tracker, verdict| {
         steps.push(tracker, verdict.as_ref());

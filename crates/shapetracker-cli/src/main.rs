@@ -102,7 +102,8 @@ fn main() -> ExitCode {
     let answer = match cli.command {
         Command::Explain(args) => {
             return match explain::explain(&args) {
-                Ok(explained) => {
+                Ok(explain::Told::Names(answer)) => give(&answer, cli.json),
+                Ok(explain::Told::Numbers(explained)) => {
                     let mut to = BufWriter::new(anstream::stdout());
                     let written = explained.write(cli.json, &mut to).and_then(|()| to.flush());
                     status(written).unwrap_or(ExitCode::SUCCESS)
@@ -131,12 +132,15 @@ fn main() -> ExitCode {
         Command::Completions(args) => Ok(completions(&args)),
     };
     match answer {
-        Ok(answer) => {
-            let text = if cli.json { answer.json.to_string() + "\n" } else { answer.text };
-            print(&mut anstream::stdout(), &text).unwrap_or(ExitCode::from(u8::from(!answer.positive)))
-        }
+        Ok(answer) => give(&answer, cli.json),
         Err(failure) => report(&failure, cli.json),
     }
+}
+
+/// Writes an answer, and says whether it is positive.
+fn give(answer: &Answer, json: bool) -> ExitCode {
+    let text = if json { &(answer.json.to_string() + "\n") } else { &answer.text };
+    print(&mut anstream::stdout(), text).unwrap_or(ExitCode::from(u8::from(!answer.positive)))
 }
 
 fn completions(args: &CompletionsArgs) -> Answer {

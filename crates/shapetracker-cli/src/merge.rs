@@ -5,7 +5,7 @@ use shapetracker::json::Value as Document;
 use shapetracker::{Chain, Unmerged, View, Witness, merge as merged, unravel_index};
 
 use crate::answer::{Answer, BAD, BOLD, Failure, GOOD, paragraph, witness_json};
-use crate::symbolic::{self, NAMES, Where};
+use crate::symbolic::{self, HELP, Where};
 use crate::table;
 use shapetracker_symbolic::Pair;
 
@@ -33,7 +33,7 @@ fn after_help() -> String {
 
 A bare shape is a row-major view. Exit status 1 when the views are not one.
 
-{NAMES} Exit status 1 unless the answer is one view for all values.
+{HELP} Exit status 1 unless the answer is one view for all values.
 
 With --json: earlier, later, mergeable (true, false, or null when undecided), view, reason, witness. With names: earlier, \
 later, where, needs, kind (all, formula, never or undecided), formula (of which one list of conditions holds exactly where \

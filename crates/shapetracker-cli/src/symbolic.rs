@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
-use shapetracker::View as Integers;
+use serde_json::{Value, json};
 use shapetracker::json::Value as Document;
+use shapetracker_symbolic::json::literals;
 use shapetracker_symbolic::{
-    Answer as Verdict, ChainError, Counterexample, Error, Literal, Pair, Question, Scope, View,
+    Answer as Verdict, Chain, ChainError, ChainStart, Counterexample, Error, Literal, Pair, Question, Scope, View,
 };
 
-use crate::answer::{Answer, BAD, BOLD, Failure, GOOD, paragraph};
+use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width};
 use crate::{merge, table};
 
 /// What is known of sizes that are names.
@@ -21,7 +21,7 @@ pub(crate) struct Where {
 }
 
 /// The end of a help text that says what `--where` takes.
-pub(crate) const NAMES: &str = "Sizes, strides, offsets, masks and bounds may be names and what + - * and ** make of them. --where \
+pub(crate) const HELP: &str = "Sizes, strides, offsets, masks and bounds may be names and what + - * and ** make of them. --where \
 gives half-open ranges (T=1..4097, T=0.., x=..), definitions (D=64, H=8*h) and conditions (s+L <= N, a*b == c*d, p % 2 == 0). \
 A name without a range is at least 1, or any integer if it occurs in strides only.";
 
@@ -44,6 +44,33 @@ impl Where {
         let mut question = Question::default();
         let answer = names(&mut question);
         if question.names().next().is_some() { answer } else { Err(failure) }
+    }
+}
+
+/// An argument of numbers, in whose place names may stand.
+#[derive(Clone)]
+pub(crate) struct Named<T> {
+    pub(crate) text: Arc<str>,
+    numbers: Option<T>,
+}
+
+impl<T> Named<T> {
+    /// An argument as text, and read as numbers; refused where there are neither numbers nor names in it.
+    pub(crate) fn new(text: &str, numbers: Result<T, String>) -> Result<Named<T>, String> {
+        if let Err(err) = &numbers {
+            let mut question = Question::default();
+            // What is wrong besides is said when the names are read.
+            let _ = question.sizes(text);
+            if question.names().next().is_none() {
+                return Err(err.clone());
+            }
+        }
+        Ok(Named { text: text.into(), numbers: numbers.ok() })
+    }
+
+    /// The numbers; a failure to read them where there are names.
+    pub(crate) fn numbers(&self) -> Result<&T, Failure> {
+        self.numbers.as_ref().ok_or_else(|| Failure::new("syntax", "there are names in place of numbers"))
     }
 }
 
@@ -71,11 +98,11 @@ pub(crate) fn pair(pair: &Pair) -> Answer {
     sentence[..1].make_ascii_uppercase();
     let positive = matches!(verdict, Verdict::Always { .. });
     let style = if positive { GOOD } else { BAD };
-    let mut text = format!("{style}{}{style:#}\n", paragraph(&sentence, 0).trim_end());
+    let mut text = format!("{style}{sentence}{style:#}\n");
     text += &views(pair);
     text += &needs(pair.needs(), pair.scope());
-    if let Some(found) = pair.counterexample() {
-        text += &counterexample(pair, found);
+    if let Some(found) = verdict.counterexample() {
+        text += &counterexample(found, pair.views(), pair.scope());
     }
     Answer { text, json: json!(Document::from(pair)), positive }
 }
@@ -114,14 +141,91 @@ pub(crate) fn needs(needs: &[Literal], scope: &Scope) -> String {
 }
 
 /// Values at which it is not one view, and the proof there.
-fn counterexample(pair: &Pair, found: &Counterexample) -> String {
-    let values = pair.values();
+fn counterexample(found: &Counterexample, views: [&View; 2], scope: &Scope) -> String {
+    let values = scope.names().iter().zip(&found.values).map(|(name, value)| format!("{} = {value}", name.name));
+    let values = values.collect::<Vec<_>>().join(", ");
     let heading = if values.is_empty() { String::new() } else { format!(" where {values}") };
     let mut text = format!("\n{BOLD}Not one view{heading}{BOLD:#}\n{}", paragraph(&format!("{}.", found.witness), 2));
-    let at = |view: &View| -> Option<Integers> { view.at(&found.values) };
-    let [earlier, later] = pair.views();
-    if let (Some(earlier), Some(later)) = (at(earlier), at(later)) {
+    if let [Some(earlier), Some(later)] = views.map(|view| view.at(&found.values)) {
         text += &format!("\n{}", merge::shown(&found.witness, &earlier, &later));
     }
     text
+}
+
+/// A chain followed operation by operation.
+pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failure> {
+    struct Step {
+        text: String,
+        shape: String,
+        views: usize,
+        needs: String,
+        json: Document,
+    }
+    let (mut steps, mut known) = (Vec::<Step>::new(), 0);
+    let result = chain.follow(scope, |tracker, op| {
+        let new = &tracker.needs()[known.min(tracker.needs().len())..];
+        known = tracker.needs().len();
+        let document = Document::from(tracker);
+        let shape = document.get("shape").cloned().unwrap_or(Document::Null);
+        let json = Document::Null.with("text", op).with("shape", shape).with("views", tracker.views().len());
+        steps.push(Step {
+            text: if op.is_empty() { String::new() } else { format!(".{op}") },
+            shape: tuple(&tracker.shape().iter().map(|size| scope.text(size)).collect::<Vec<_>>()),
+            views: tracker.views().len(),
+            needs: new.iter().map(|literal| literal.text(scope)).collect::<Vec<_>>().join(" and "),
+            json: json.with("needs", literals(new, scope)),
+        });
+    })?;
+
+    let longest = |text: fn(&Step) -> &str| steps.iter().map(|step| text(step).chars().count()).max().unwrap_or(0);
+    let shape_width = longest(|step| &step.shape).min(30);
+    let op_width = longest(|step| &step.text).min(width().saturating_sub(20 + shape_width));
+    let start = match chain.start() {
+        ChainStart::Views(views) => format!("a stack of {}", count(views.len() as i64, "view")),
+        _ => steps.first().map_or(String::new(), |step| step.shape.clone()),
+    };
+    let mut text = format!("{BOLD}{start}{BOLD:#}\n");
+    for step in &steps[1..] {
+        let Step { text: op, shape, views, needs, .. } = step;
+        let needs = if needs.is_empty() { String::new() } else { format!(", needs {needs}") };
+        let views = count(*views as i64, "view");
+        text += &format!("  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {views}{needs}\n");
+    }
+    text += &match result.views().len() {
+        1 => format!("\n{GOOD}One view{GOOD:#}\n"),
+        views => format!("\n{BAD}{views} views{BAD:#}, the first next to memory\n"),
+    };
+    text += &table::named(result.views(), scope);
+    let boundaries: Vec<&Verdict> = (0..result.views().len()).filter_map(|place| result.boundary(place)).collect();
+    for (place, verdict) in (1..).zip(&boundaries) {
+        let sentence = format!("Views {place} and {} are {}.", place + 1, verdict.sentence(scope));
+        text += &format!("  {sentence}\n");
+    }
+    text += &needs(result.needs(), scope);
+    if let ([earlier, later], [Some(found)]) =
+        (result.views(), &boundaries.iter().map(|verdict| verdict.counterexample()).collect::<Vec<_>>()[..])
+    {
+        text += &counterexample(found, [earlier, later], scope);
+    }
+    let steps: Document = steps.into_iter().skip(1).map(|step| step.json).collect();
+    let mut fields = vec![("chain".to_owned(), chain.text().trim().into()), ("steps".to_owned(), steps)];
+    if let Document::Object(more) = Document::from(&result) {
+        fields.extend(more);
+    }
+    Ok(Answer { text, json: json!(Document::Object(fields)), positive: true })
+}
+
+/// A document of JSON as the library has it.
+pub(crate) fn document(value: Value) -> Document {
+    match value {
+        Value::Null => Document::Null,
+        Value::Bool(value) => Document::Bool(value),
+        // What is no 64-bit integer is read as a text, and refused there if it is none at all.
+        Value::Number(number) => number.as_i64().map_or_else(|| number.to_string().into(), Document::Int),
+        Value::String(text) => Document::Text(text),
+        Value::Array(items) => items.into_iter().map(document).collect(),
+        Value::Object(fields) => {
+            Document::Object(fields.into_iter().map(|(name, value)| (name, document(value))).collect())
+        }
+    }
 }

@@ -159,11 +159,10 @@ pub fn formula_text(formula: &Formula, scope: &Scope) -> String {
         [] => "always".to_owned(),
         _ => literals.iter().map(|literal| literal.text(scope)).collect::<Vec<_>>().join(" and "),
     };
+    // A comma where the alternatives are more than names with numbers: `s <= 3, or s <= 5 and s1 == 2*s2`.
+    let or = if formula.iter().all(|literals| literals.len() < 2) { " or " } else { ", or " };
     match &formula[..] {
         [] => "never".into(),
-        _ => {
-            let or = if formula.iter().all(|literals| literals.len() < 2) { " or " } else { ", or " };
-            formula.iter().map(conjunction).collect::<Vec<_>>().join(or)
-        }
+        _ => formula.iter().map(conjunction).collect::<Vec<_>>().join(or),
     }
 }

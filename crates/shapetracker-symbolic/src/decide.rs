@@ -77,7 +77,10 @@ pub(crate) fn decide(region: &Region, earlier: &View, later: &View) -> Ask<Verdi
 
 fn decide_reduced(region: &Region, earlier: &View, later: &View) -> Ask<Verdict> {
     let empty = || Ok(Verdict::View(nothing(later)));
-    // Nothing to read: any view serves that has nothing valid.
+    // Nothing to read: any view serves that has nothing valid. A mask without axes masks the one element that there is.
+    if [earlier, later].iter().any(|view| view.mask.as_ref().is_some_and(Vec::is_empty)) {
+        return empty();
+    }
     for size in &later.shape {
         if !region.ask_ge(&size.plus_number(-1)?)? {
             return empty();

@@ -166,11 +166,11 @@ mod tests {
 
     #[test]
     fn factors_multiply_to_the_polynomial() {
-        let [a, b, c] = [0, 1, 2].map(|var| Poly::from(Var(var)));
+        let [a, b, c, d] = [0, 1, 2, 3].map(|var| Poly::from(Var(var)));
         let one = Poly::one();
         let cases = [
             vec![a.sub(&one).unwrap(), b.sub(&one).unwrap()],
-            vec![a.clone(), b.mul(&c).unwrap().sub(&one).unwrap(), c.sub(&b).unwrap()],
+            vec![a.clone(), b.mul(&c).unwrap().sub(&one).unwrap(), d.sub(&b).unwrap()],
             vec![a.sub(&b).unwrap(), a.add(&b).unwrap()],
             vec![a.add(&b).unwrap().add(&c).unwrap(), b.sub(&c).unwrap()],
         ];

@@ -9,14 +9,14 @@
 //! | [`Literal`] | `poly`, a text, `op` (`>=`, `==` or `!=`) and perhaps `mod`: the polynomial, modulo that number, compares so with 0 |
 //! | [`Scope`] | `names`, each with `name` and `range`, half-open, null where there is no end; `definitions`, each with `name` and `value`; `given`, literals that hold |
 //! | [`Answer`] | `kind` (`all`, `formula`, `never` or `undecided`), `formula`, of which one list of literals must hold (where `undecided`: where it is known to be one view), `text`, `view` (one that serves wherever there is one, or null), `leaves`, each with `literals`, `view` (or null) and `verdict` (`view`, `not_one` or `undecided`), `witness` (values, and the fields of [`shapetracker::json`] without `next` and `moved`; null where there is none), `reason` (why it is undecided, or null) |
-//! | [`Pair`] | `earlier`, `later`, `where` (a scope), `needs` (literals), and the fields of an answer |
-//! | [`ShapeTracker`] | `where`, `shape`, `views`, `needs` |
+//! | [`Pair`] | `earlier`, `later`, `scope`, `needs` (literals), and the fields of an answer |
+//! | [`ShapeTracker`] | `scope`, `shape`, `views`, `needs` (literals), `boundaries` (an answer for each view but the last: about it and the next one) |
 
 use shapetracker::json::Value;
 
 use crate::answer::{Answer, Counterexample, Leaf, Verdict};
 use crate::literal::Literal;
-use crate::pair::{Pair, sentence};
+use crate::pair::Pair;
 use crate::poly::Poly;
 use crate::scope::Scope;
 use crate::tracker::ShapeTracker;
@@ -142,7 +142,7 @@ pub fn answer(answer: &Answer, asked: &Scope) -> Value {
     Value::Null
         .with("kind", answer.kind())
         .with("formula", formula)
-        .with("text", sentence(answer, asked))
+        .with("text", answer.sentence(asked))
         .with("view", answer.view().map(|found| view(found, scope)))
         .with("leaves", answer.leaves().iter().map(leaf).collect::<Value>())
         .with("witness", answer.counterexample().map(|found| counterexample(found, scope)))
@@ -178,7 +178,7 @@ impl From<&Pair> for Value {
         let question = Value::Null
             .with("earlier", view(earlier, names))
             .with("later", view(later, names))
-            .with("where", scope(names))
+            .with("scope", scope(names))
             .with("needs", literals(pair.needs(), names));
         joined(question, answer(pair.answer(), names))
     }
@@ -188,9 +188,13 @@ impl From<&ShapeTracker> for Value {
     fn from(tracker: &ShapeTracker) -> Value {
         let names = tracker.scope();
         Value::Null
-            .with("where", scope(names))
+            .with("scope", scope(names))
             .with("shape", polys(tracker.shape(), names))
             .with("views", tracker.views().iter().map(|item| view(item, names)).collect::<Value>())
             .with("needs", literals(tracker.needs(), names))
+            .with(
+                "boundaries",
+                (0..).map_while(|place| tracker.boundary(place)).map(|one| answer(one, names)).collect::<Value>(),
+            )
     }
 }

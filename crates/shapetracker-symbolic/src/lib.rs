@@ -35,7 +35,7 @@ pub use dims::MaxMerge;
 pub use equality::Equality;
 pub use error::Error;
 pub use literal::{Literal, Relation};
-pub use merge::{merge, pair_needs};
+pub use merge::merge;
 pub use notation::{Chain, ChainError, ChainStart, Question, why_no_name};
 pub use operation::{Movement, Slice};
 pub use pair::Pair;

@@ -73,6 +73,25 @@ impl Literal {
         })
     }
 
+    /// The same condition on integers in the smallest numbers: `s <= 23` for `4*s <= 93`.
+    pub(crate) fn smallest(self) -> Literal {
+        let constant = self.poly.constant();
+        let named = constant.checked_neg().and_then(|minus| self.poly.plus_number(minus).ok());
+        let (None, Some(named)) = (self.modulus, named) else { return self };
+        let factor = named.content();
+        let rest = match self.relation {
+            _ if factor < 2 => return self,
+            Relation::AtLeast => constant.div_euclid(factor),
+            _ if constant % factor == 0 => constant / factor,
+            // Never, or always: there is nothing simpler to say it with.
+            _ => return self,
+        };
+        match named.over_number(factor).plus_number(rest) {
+            Ok(poly) => Literal { poly, ..self },
+            Err(_) => self,
+        }
+    }
+
     /// The literal over other variables.
     pub(crate) fn renamed(&self, rename: impl Fn(Var) -> Var) -> Literal {
         Literal { poly: self.poly.renamed(rename), ..self.clone() }

@@ -26,29 +26,56 @@ struct Case {
 ///
 /// `earlier` is next to memory, as for [`shapetracker::merge()`]. The names have the ranges of `scope` and satisfy its
 /// conditions and `needs`. It is taken for granted that there `later` reads inside `earlier` and that no size is negative:
-/// [`pair_needs`] says what that takes.
+/// [`Pair`](crate::Pair) says what that takes.
+///
+/// ```
+/// use shapetracker_symbolic::{Poly, Scope, View, formula_text, merge};
+///
+/// let mut scope = Scope::new();
+/// let [h, t] = ["H", "T"].map(|name| Poly::from(scope.declare(name, Some(1), None).unwrap()));
+/// let view = |shape: &[&Poly], strides: &[&Poly]| View {
+///     shape: shape.iter().map(|&size| size.clone()).collect(),
+///     strides: strides.iter().map(|&stride| stride.clone()).collect(),
+///     offset: Poly::from(0_i64),
+///     mask: None,
+/// };
+/// let one = Poly::from(1_i64);
+/// // A transposed matrix, flattened.
+/// let answer = merge(&scope, &[], &view(&[&h, &t], &[&one, &h]), &view(&[&h.mul(&t)?], &[&one]));
+/// assert_eq!(formula_text(&answer.formula(), &scope), "T == 1 or H == 1");
+/// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+/// ```
+///
+/// # Cost
+/// Microseconds where no cases must be told apart, a millisecond for many; work is counted and limited, so that the answer is
+/// the same on every machine.
+///
+/// # Source
+/// The integer decision, asking a region instead of numbers; `proofs/` has the quotient test, reshapes without division and
+/// jumps that cannot cancel (`Quotient.v`, `RowMajor.v`, `SubSums.v`), DESIGN.md the rest.
 pub fn merge(scope: &Scope, needs: &[Literal], earlier: &View, later: &View) -> Answer {
-    match Region::of(scope, needs) {
-        Some(region) => merge_on(scope, &region, earlier, later),
-        // There are no values, so that anything holds for all of them.
-        None => Answer::Always { view: None, leaves: Leaves::default() },
-    }
+    merge_stack(scope, needs, &[earlier.clone(), later.clone()])
 }
 
-/// [`merge`] on a region.
-pub(crate) fn merge_on(scope: &Scope, root: &Region, earlier: &View, later: &View) -> Answer {
-    let question = |region: &Region| decide(region, earlier, later);
-    let mut cases = cases(root, &question, false);
+/// For which values of the names is a stack of views one view? The first view is next to memory.
+pub(crate) fn merge_stack(scope: &Scope, needs: &[Literal], views: &[View]) -> Answer {
+    // Without values anything holds for all of them.
+    let Some(root) = Region::of(scope, needs) else {
+        return Answer::Always { view: None, leaves: Leaves::default() };
+    };
+    let question = |region: &Region| decide_stack(region, views);
+    let mut cases = cases(&root, &question, false);
     // A case in which it is not one view counts only if it has values.
     for case in cases.iter_mut().filter(|case| case.verdict == Verdict::NotOne && case.region.samples().is_empty()) {
         case.region.search();
     }
     let existing = |case: &&Case| !case.region.samples().is_empty();
     let is_no = |case: &&Case| case.verdict == Verdict::NotOne;
-    let counterexample =
-        cases.iter().filter(is_no).filter(existing).find_map(|case| {
-            case.region.samples().iter().find_map(|point| counterexample(scope, point, earlier, later))
-        });
+    let counterexample = cases
+        .iter()
+        .filter(is_no)
+        .filter(existing)
+        .find_map(|case| case.region.samples().iter().find_map(|point| counterexample(scope, point, views)));
     let undecided = cases.iter().find_map(|case| match case.verdict {
         Verdict::Undecided(reason) => Some(reason),
         // A no for values that may not exist.
@@ -58,18 +85,18 @@ pub(crate) fn merge_on(scope: &Scope, root: &Region, earlier: &View, later: &Vie
     let all = cases.iter().all(|case| matches!(case.verdict, Verdict::View(_)));
     let none = cases.iter().all(|case| case.verdict == Verdict::NotOne);
     if all {
-        return Answer::Always { view: one_view(&cases), leaves: leaves(root, cases) };
+        return Answer::Always { view: one_view(&cases), leaves: leaves(&root, cases) };
     }
-    let formula = if none { Vec::new() } else { formula(root, &cases, &question) };
+    let formula = if none { Vec::new() } else { formula(&root, &cases, &question) };
     match (undecided, counterexample) {
-        (None, Some(counterexample)) if none => Answer::Never { leaves: leaves(root, cases), counterexample },
+        (None, Some(counterexample)) if none => Answer::Never { leaves: leaves(&root, cases), counterexample },
         (None, Some(counterexample)) => {
-            Answer::When { formula, view: one_view(&cases), leaves: leaves(root, cases), counterexample }
+            Answer::When { formula, view: one_view(&cases), leaves: leaves(&root, cases), counterexample }
         }
         (reason, counterexample) => Answer::Undecided {
             reason: reason.unwrap_or(Reason::Existence),
             formula,
-            leaves: leaves(root, cases),
+            leaves: leaves(&root, cases),
             counterexample,
         },
     }
@@ -81,14 +108,39 @@ fn leaves(root: &Region, cases: Vec<Case>) -> Leaves {
 }
 
 /// The evidence of the integer decision at a point.
-fn counterexample(scope: &Scope, point: &[i128], earlier: &View, later: &View) -> Option<Counterexample> {
-    let (a, b) = (earlier.at(point)?, later.at(point)?);
-    match shapetracker::merge(&a, &b) {
+fn counterexample(scope: &Scope, point: &[i128], views: &[View]) -> Option<Counterexample> {
+    let views = views.iter().map(|view| view.at(point)).collect::<Option<Vec<_>>>()?;
+    match shapetracker::ShapeTracker::from_views(views).ok()?.single_view() {
         Err(shapetracker::Unmerged::Witness(witness)) => {
             let named = scope.names().len() - scope.quotients().len();
             Some(Counterexample { values: point[..named].to_vec(), witness })
         }
         _ => None,
+    }
+}
+
+/// Decides a stack on a region: by pairs, from the last view down, or from memory up.
+///
+/// Views may be one together although no two of them are, so that only a pair gives a no.
+fn decide_stack(region: &Region, views: &[View]) -> Ask<Verdict> {
+    let mut views = views.to_vec();
+    let mut upwards = false;
+    loop {
+        let last = views.len().saturating_sub(2);
+        let place = if upwards { 0 } else { last };
+        let [earlier, later] = match &views[..] {
+            [view] => return Ok(Verdict::View(view.clone())),
+            _ => [&views[place], &views[place + 1]],
+        };
+        match decide(region, earlier, later)? {
+            Verdict::View(view) => {
+                views.splice(place..place + 2, [view]);
+                upwards = false;
+            }
+            verdict if views.len() == 2 => return Ok(verdict),
+            _ if !upwards => upwards = true,
+            _ => return Err(Stop::Undecided(Reason::Stack)),
+        }
     }
 }
 
@@ -201,6 +253,10 @@ pub(crate) fn same_map(region: &Region, a: &View, b: &View) -> Result<bool, TooL
         let rest = region.reduce(&a.sub(b)?)?;
         Ok(region.known_eq(&rest) == Some(true))
     };
+    // Without axes a mask hides the one element.
+    if a.shape.is_empty() && a.mask.is_some() != b.mask.is_some() {
+        return Ok(false);
+    }
     // Nothing valid in either: the rest is of no consequence.
     let is_empty = |ranges: &[(Poly, Poly)]| -> Result<bool, TooLarge> {
         for (begin, end) in ranges {
@@ -313,7 +369,7 @@ fn is_yes(root: &Region, literals: &[Literal], question: &dyn Fn(&Region) -> Ask
 }
 
 /// Writes bounds at the end of a range as equalities: where `T >= 1`, `T <= 1` is `T == 1`.
-fn tidy(root: &Region, literals: &mut [Literal]) {
+pub(crate) fn tidy(root: &Region, literals: &mut [Literal]) {
     use crate::literal::Relation;
     for literal in literals {
         if literal.relation == Relation::AtLeast
@@ -325,55 +381,4 @@ fn tidy(root: &Region, literals: &mut [Literal]) {
             *literal = Literal::equal(crate::region::positive_lead(poly));
         }
     }
-}
-
-/// What must hold for a pair to be asked about: that no size is negative and that `later` reads inside `earlier`.
-///
-/// What is proved is left out. `None` where it is refuted, or cannot be said in polynomials.
-pub fn pair_needs(scope: &Scope, needs: &[Literal], earlier: &View, later: &View) -> Option<Vec<Literal>> {
-    let mut region = Region::of(scope, needs)?;
-    let mut more: Vec<Literal> = Vec::new();
-    let mut demand = |region: &mut Region, poly: Poly| -> Option<()> {
-        let literal = Literal::at_least(region.same_sign(&poly));
-        match region.truth(&literal) {
-            Truth::Always => Some(()),
-            Truth::Never => None,
-            Truth::Depends { .. } => {
-                *region = region.assume(&literal).ok()??;
-                more.push(literal);
-                Some(())
-            }
-        }
-    };
-    for size in earlier.shape.iter().chain(&later.shape) {
-        demand(&mut region, size.clone())?;
-    }
-    for (begin, end, size) in [earlier, later]
-        .into_iter()
-        .flat_map(|view| view.mask.iter().flat_map(move |mask| mask.iter().zip(&view.shape)))
-        .map(|((begin, end), size)| (begin, end, size))
-    {
-        demand(&mut region, begin.clone())?;
-        demand(&mut region, end.sub(begin).ok()?)?;
-        demand(&mut region, size.sub(end).ok()?)?;
-    }
-    // The least and the greatest position, where something is valid.
-    let (mut least, mut most) = (later.offset.clone(), later.offset.clone());
-    for (axis, (size, stride)) in later.shape.iter().zip(&later.strides).enumerate() {
-        let (begin, end) = later.mask.as_ref().map_or((Poly::zero(), size.clone()), |mask| mask[axis].clone());
-        let last = end.plus_number(-1).ok()?;
-        let empty = region.known_ge(&region.reduce(&begin.sub(&end).ok()?).ok()?) == Some(true);
-        if empty {
-            return Some(more);
-        }
-        let up = region.known_ge(&region.reduce(stride).ok()?);
-        let up = up.or_else(|| region.known_ge(&region.reduce(&stride.neg().ok()?).ok()?).map(|down| !down));
-        let (low, high) = if up? { (&begin, &last) } else { (&last, &begin) };
-        least = least.add(&stride.mul(low).ok()?).ok()?;
-        most = most.add(&stride.mul(high).ok()?).ok()?;
-    }
-    let all = earlier.shape.iter().try_fold(Poly::one(), |product, size| product.mul(size)).ok()?;
-    demand(&mut region, least)?;
-    demand(&mut region, all.sub(&most).ok()?.plus_number(-1).ok()?)?;
-    Some(more)
 }

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use crate::answer::{Answer, Counterexample, Reason, Verdict, formula_text};
 use crate::ask::Ask;
-use crate::error::Error;
+use crate::error::{Error, Fault};
 use crate::literal::Literal;
-use crate::merge::merge;
+use crate::merge::{merge, tidy};
 use crate::movement::need_inside;
 use crate::notation::{Chain, ChainError};
+use crate::operation::Movement;
+use crate::poly::{Poly, TooLarge};
+use crate::region::Region;
 use crate::scope::Scope;
-use crate::tracker::need_view;
+use crate::tracker::{ShapeTracker, need_view};
 use crate::view::View;
 
 /// Two views, one over the other, with what they need of the values, and for which values they are one view.
@@ -50,7 +53,7 @@ impl Pair {
     /// };
     /// let pair = Pair::new(Arc::new(scope), Vec::new(), view(&Poly::from(12_i64), 5), view(&n, 3)).unwrap();
     /// // The later view reads 3*(n - 1), which must be one of 12 elements.
-    /// assert_eq!(pair.needs()[0].text(pair.scope()), "3*n <= 14");
+    /// assert_eq!(pair.needs()[0].text(pair.scope()), "n <= 4");
     /// assert_eq!(pair.sentence(), "one view for all values");
     /// ```
     ///
@@ -85,6 +88,29 @@ impl Pair {
         Pair::new(scope.clone(), needs, first, second).map_err(|err| later.error(err))
     }
 
+    /// Asks whether a view can be viewed under another shape: whether it is one view with the row-major view of that shape
+    /// over it. One size may be -1 and is inferred.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::default();
+    /// let (chain, shape) = (question.chain("(H, T):(1, H)")?, question.sizes("-1")?);
+    /// let scope = Arc::new(question.scope()?);
+    /// let pair = Pair::of_reshape(scope.clone(), chain.view(&scope).unwrap().0, shape).unwrap();
+    /// assert_eq!(pair.sentence(), "one view if and only if T == 1 or H == 1");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`ShapeTracker::from_views`] and of [`ShapeTracker::reshape`].
+    pub fn of_reshape(scope: Arc<Scope>, view: View, shape: Vec<Poly>) -> Result<Pair, Error> {
+        let after = ShapeTracker::from_views(scope.clone(), [view.clone()])?.apply(&Movement::Reshape(shape))?;
+        let later = View::row_major(after.shape()).map_err(|TooLarge| Fault::TooLarge.of("reshape"))?;
+        Pair::new(scope, after.needs().to_vec(), view, later)
+    }
+
     /// The names, their ranges, and what is known of them.
     pub fn scope(&self) -> &Arc<Scope> {
         &self.scope
@@ -105,30 +131,25 @@ impl Pair {
         &self.answer
     }
 
-    /// Values for which they are not one view, with the evidence.
-    pub fn counterexample(&self) -> Option<&Counterexample> {
-        self.answer.counterexample()
-    }
-
     /// The answer in words, as the end of a sentence: `one view if and only if T == 1 or H == 1`.
     pub fn sentence(&self) -> String {
-        sentence(&self.answer, &self.scope)
-    }
-
-    /// The values of the names at the counterexample: `H = 2, T = 2`; nothing where there is none.
-    pub fn values(&self) -> String {
-        let Some(counterexample) = self.counterexample() else { return String::new() };
-        let names = self.scope.names().iter().zip(&counterexample.values);
-        names.map(|(name, value)| format!("{} = {value}", name.name)).collect::<Vec<_>>().join(", ")
+        self.answer.sentence(&self.scope)
     }
 
     /// The cases in which there is a view, or in which nothing was decided: their conditions in words, and the view or why
     /// there is none.
     pub fn cases(&self) -> Vec<(String, Result<&View, Reason>)> {
         let names = self.answer.scope(&self.scope);
-        let of = |literals: &[Literal]| match literals {
-            [] => "always".to_owned(),
-            _ => literals.iter().map(|literal| literal.text(&names)).collect::<Vec<_>>().join(" and "),
+        let region = Region::of(&self.scope, &self.needs);
+        let of = |literals: &[Literal]| {
+            let mut literals = literals.to_vec();
+            if let Some(region) = &region {
+                tidy(region, &mut literals);
+            }
+            match &literals[..] {
+                [] => "always".to_owned(),
+                _ => literals.iter().map(|literal| literal.text(&names)).collect::<Vec<_>>().join(" and "),
+            }
         };
         let leaves = self.answer.leaves().iter();
         let cases = leaves.filter_map(|leaf| match &leaf.verdict {
@@ -166,20 +187,30 @@ impl Answer {
             Answer::Never { .. } => Vec::new(),
         }
     }
-}
 
-/// An answer in words.
-pub(crate) fn sentence(answer: &Answer, scope: &Scope) -> String {
-    match answer {
-        Answer::Always { .. } => "one view for all values".into(),
-        Answer::When { formula, .. } => {
-            format!("one view if and only if {}", formula_text(formula, &answer.scope(scope)))
-        }
-        Answer::Never { .. } => "not one view for any values".into(),
-        Answer::Undecided { reason, formula, .. } if formula.is_empty() => format!("undecided, because {reason}"),
-        Answer::Undecided { reason, formula, .. } => {
-            let formula = formula_text(formula, &answer.scope(scope));
-            format!("one view if {formula}, and undecided elsewhere, because {reason}")
+    /// The answer in words, as the end of a sentence: `one view if and only if T == 1 or H == 1`.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    ///
+    /// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+    /// let flat = ShapeTracker::contiguous([t, h])?.permute([1, 0])?.reshape([-1])?;
+    /// let answer = flat.boundary(0).unwrap();
+    /// assert_eq!(answer.sentence(flat.scope()), "one view if and only if T == 1 or H == 1");
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    pub fn sentence(&self, asked: &Scope) -> String {
+        let formula = |formula| formula_text(formula, &self.scope(asked));
+        match self {
+            Answer::Always { .. } => "one view for all values".into(),
+            Answer::When { formula: found, .. } => format!("one view if and only if {}", formula(found)),
+            Answer::Never { .. } => "not one view for any values".into(),
+            Answer::Undecided { reason, formula: found, .. } if found.is_empty() => {
+                format!("undecided, because {reason}")
+            }
+            Answer::Undecided { reason, formula: found, .. } => {
+                format!("one view if {}, and undecided elsewhere, because {reason}", formula(found))
+            }
         }
     }
 }

@@ -229,6 +229,10 @@ impl Region {
         let place = usize::from(var.0);
         if self.bounds.len() <= place {
             self.bounds.resize(place + 1, (None, None));
+            // Every point has a value for every variable.
+            for point in self.samples.iter_mut().filter(|point| point.len() <= place) {
+                *point = with_values(point, &[(var, 0)]);
+            }
         }
         self.bounds[place] = (lo, hi);
         self.frame = OnceCell::new();

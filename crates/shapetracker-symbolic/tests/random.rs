@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use shapetracker_symbolic::{Answer, Leaf, Literal, Poly, Scope, Var, Verdict, View, merge, pair_needs};
+use shapetracker_symbolic::{Answer, Leaf, Literal, Pair, Poly, Scope, Var, Verdict, View, merge};
 
 /// splitmix64.
 struct Rng(u64);
@@ -240,11 +240,12 @@ struct Tally {
 }
 
 fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut Tally) {
-    let Some(more) = pair_needs(&case.scope, &case.needs, earlier, later) else {
+    let scope = std::sync::Arc::new(case.scope.clone());
+    let Ok(pair) = Pair::new(scope, case.needs.clone(), earlier.clone(), later.clone()) else {
         *tally.kinds.entry("does not fit").or_default() += 1;
         return;
     };
-    let needs: Vec<Literal> = case.needs.iter().cloned().chain(more).collect();
+    let needs = pair.needs();
     let text = || {
         let needs: Vec<String> = needs.iter().map(|literal| literal.text(&case.scope)).collect();
         format!("{} by {} where {}", earlier.text(&case.scope), later.text(&case.scope), needs.join(", "))
@@ -261,13 +262,13 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
         answer.leaves().iter().map(leaf).collect::<Vec<_>>().join("; ")
     };
     let start = std::time::Instant::now();
-    let answer = merge(&case.scope, &needs, earlier, later);
+    let answer = merge(&case.scope, needs, earlier, later);
     let time = start.elapsed().as_nanos();
     tally.times.push(time);
     if time > 5_000_000 {
         tally.slow.push((time, format!("{} {}", answer.kind(), text())));
     }
-    assert_eq!(answer, merge(&case.scope, &needs, earlier, later), "{}", text());
+    assert_eq!(answer, merge(&case.scope, needs, earlier, later), "{}", text());
     *tally.kinds.entry(answer.kind()).or_default() += 1;
     if answer.kind() == "undecided" && std::env::var_os("SHOW_UNDECIDED").is_some() {
         let Answer::Undecided { reason, .. } = &answer else { unreachable!() };
@@ -276,14 +277,14 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
     if let Answer::Never { counterexample, .. } | Answer::When { counterexample, .. } = &answer {
         let point = &counterexample.values;
         let (a, b) = (earlier.at(point).unwrap(), later.at(point).unwrap());
-        assert!(holds(&needs, point), "{}: {point:?}", text());
+        assert!(holds(needs, point), "{}: {point:?}", text());
         assert!(shapetracker::merge(&a, &b).unwrap_err().witness().is_some(), "{}: {point:?}", text());
     }
     for round in 0..24 {
         let point = values(rng, &case.scope, round);
         let in_ranges =
             case.scope.names().iter().zip(&point).all(|(name, value)| name.hi.is_none_or(|hi| *value <= hi));
-        if !in_ranges || !holds(&needs, &point) {
+        if !in_ranges || !holds(needs, &point) {
             continue;
         }
         let (Some(a), Some(b)) = (earlier.at(&point), later.at(&point)) else { continue };

@@ -1,6 +1,7 @@
 //! Text forms of chains and views whose sizes are names, and of what is said of the names.
 
 mod chain;
+mod document;
 mod follow;
 mod given;
 mod lexer;
