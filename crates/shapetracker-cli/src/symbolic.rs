@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use shapetracker::ParseError;
+use shapetracker::expr::{Expr, IndexExpr, Syntax};
 use shapetracker::json::Value as Document;
 use shapetracker_symbolic::json::{literals, polys};
 use shapetracker_symbolic::{
@@ -11,7 +12,7 @@ use shapetracker_symbolic::{
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width};
-use crate::{merge, table};
+use crate::{explain, merge, table};
 
 /// What is known of sizes that are names.
 #[derive(clap::Args)]
@@ -211,11 +212,20 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
     if let Some(found) = verdict.counterexample() {
         text += &counterexample(found, result.views(), scope);
     }
+    let code = result.index_expr().map_err(|err| err.to_string());
+    text += &format!("\n{BOLD}Index expression{BOLD:#}\n{}", explain::expression(code.as_ref().map_err(String::clone)));
     let steps: Document = steps.into_iter().skip(1).map(|step| step.json).collect();
     let mut fields = vec![("chain".to_owned(), chain.text().trim().into()), ("steps".to_owned(), steps)];
     if let Document::Object(more) = Document::from(&result) {
         fields.extend(more);
     }
+    let python = |part: fn(&IndexExpr) -> Expr| {
+        let code = code.as_ref().ok()?;
+        code.graph().text(part(code), Syntax::Python).ok()
+    };
+    fields.push(("index".to_owned(), python(IndexExpr::index).into()));
+    fields.push(("valid".to_owned(), python(IndexExpr::valid).into()));
+    fields.push(("cost".to_owned(), code.as_ref().ok().map(|code| Document::from(code.cost())).into()));
     Ok(Answer { text, json: json!(Document::Object(fields)), positive: true })
 }
 
