@@ -82,7 +82,7 @@ fn decide_reduced(region: &Region, earlier: &View, later: &View) -> Ask<Verdict>
         return empty();
     }
     for size in &later.shape {
-        if !region.ask_ge(&size.plus_number(-1)?)? {
+        if !is_positive(region, size)? {
             return empty();
         }
     }
@@ -92,7 +92,7 @@ fn decide_reduced(region: &Region, earlier: &View, later: &View) -> Ask<Verdict>
         }
     }
     for size in &earlier.shape {
-        if !region.ask_ge(&size.plus_number(-1)?)? {
+        if !is_positive(region, size)? {
             return empty();
         }
     }
@@ -133,7 +133,7 @@ fn decide_digits(
             Valid::Box(valid) => space = valid,
         }
     }
-    let is_reshape = !masked && is_row_major(earlier, later)?;
+    let is_reshape = !masked && is_row_major(region, earlier, later)?;
     let address = if is_reshape { reshaped(region, digits, &space)? } else { address(region, digits, &space)? };
     let Some((strides, first)) = address else { return Ok(Verdict::NotOne) };
     let mut offset = offset.add(&first)?;
@@ -153,6 +153,24 @@ fn decide_digits(
     let mask =
         mask.filter(|mask| mask.iter().zip(&later.shape).any(|(range, size)| !range.0.is_zero() || range.1 != *size));
     Ok(Verdict::View(View { shape: later.shape.clone(), strides: view_strides, offset, mask }))
+}
+
+/// Whether a size is at least 1, asked factor by factor.
+fn is_positive(region: &Region, size: &Poly) -> Ask<bool> {
+    let more = size.plus_number(-1)?;
+    if let Some(known) = region.known_ge(&more) {
+        return Ok(known);
+    }
+    let factors = region.factors(size);
+    if factors.len() > 1 && factors.iter().all(|factor| region.known_ge(factor) == Some(true)) {
+        for factor in factors {
+            if !region.ask_ge(&factor.plus_number(-1)?)? {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    region.ask_ge(&more)
 }
 
 /// A view in which nothing is valid.
@@ -234,7 +252,7 @@ fn space(later: &View) -> Ask<Space> {
 }
 
 /// Whether the later view reads all of the earlier one in row-major order.
-fn is_row_major(earlier: &View, later: &View) -> Result<bool, TooLarge> {
+fn is_row_major(region: &Region, earlier: &View, later: &View) -> Result<bool, TooLarge> {
     if !later.offset.is_zero() || later.mask.is_some() {
         return Ok(false);
     }
@@ -246,7 +264,8 @@ fn is_row_major(earlier: &View, later: &View) -> Result<bool, TooLarge> {
         weight = weight.mul(size)?;
     }
     let all = earlier.shape.iter().try_fold(Poly::one(), |product, size| product.mul(size))?;
-    Ok(weight == all)
+    // Of unrelated sizes the products may be equal by a condition.
+    Ok(weight == all || region.known_eq(&region.reduce(&weight.sub(&all)?)?) == Some(true))
 }
 
 /// A boundary between two digits: positions carry over multiples of its weight, and the address then jumps.

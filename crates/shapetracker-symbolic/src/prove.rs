@@ -305,7 +305,19 @@ impl Region {
                 let rest = self.without_signed_factors(&f.plus_number(1).ok()?)?;
                 rest.plus_number(-1).ok()
             })
+            .or_else(|| self.rewritings(f).find_map(|other| self.without_signed_factors(&other)))
             .map_or_else(|| primitive(f), |simpler| primitive(&simpler))
+    }
+
+    /// What equals a polynomial by the equalities that could not be solved for a name: one term of it at a time replaced by
+    /// the others.
+    fn rewritings<'a>(&'a self, f: &'a Poly) -> impl Iterator<Item = Poly> + 'a {
+        self.unsolved().iter().flat_map(move |zero| {
+            zero.terms().iter().filter(|term| matches!(term.1, 1 | -1)).filter_map(move |&(monomial, sign)| {
+                let (by, factor) = f.terms().iter().find_map(|term| Some((term.0.over(monomial)?, term.1)))?;
+                f.sub(&zero.mul(&Poly::term(by, factor * sign)).ok()?).ok()
+            })
+        })
     }
 
     /// The polynomial without its positive factors, and without the negative ones with its sign changed; `None` where

@@ -105,8 +105,7 @@ pub(crate) fn refuted(region: &Region, digits: &[Digit], space: &Space) -> Resul
         }
     }
     if masked {
-        for (place, base) in bases.iter().enumerate().take(2) {
-            let _ = place;
+        for base in bases.iter().take(3) {
             for a in 0..candidates.len() {
                 for b in a + 1..candidates.len() {
                     if rectangle_refutes(region, digits, space, &points, base, (a, b), &candidates)? {
@@ -129,22 +128,22 @@ fn bases(region: &Region, digits: &[Digit], space: &Space) -> Result<Vec<Vec<Pol
             corner = corner.add(&begin.mul(&digit.weight)?)?;
         }
     }
-    // The corner's coordinates, one axis after the other.
-    let mut rest = corner.sub(&space.origin)?;
-    let mut index = Vec::with_capacity(rank);
-    for axis in &space.axes {
-        let moves = region.known_ge(&axis.step.plus_number(-1)?) == Some(true) && !axis.count.is_one();
-        let division = if moves { region.known_division(&rest, &axis.step)? } else { None };
-        match division {
-            Some(division) => {
-                index.push(division.quotient);
-                rest = division.remainder;
-            }
-            None => index.push(Poly::zero()),
-        }
-    }
+    // The corner's coordinates, one axis after the other, from either side.
+    let start = corner.sub(&space.origin)?;
     if !corner.is_zero() || !space.origin.is_zero() {
-        bases.insert(0, index);
+        for reversed in [true, false] {
+            let (mut rest, mut index) = (start.clone(), vec![Poly::zero(); rank]);
+            for place in 0..rank {
+                let place = if reversed { rank - 1 - place } else { place };
+                let axis = &space.axes[place];
+                let moves = region.known_ge(&axis.step.plus_number(-1)?) == Some(true) && !axis.count.is_one();
+                if moves && let Some(division) = region.known_division(&rest, &axis.step)? {
+                    index[place] = division.quotient;
+                    rest = division.remainder;
+                }
+            }
+            bases.insert(0, index);
+        }
     }
     bases.push(space.axes.iter().map(|axis| axis.count.plus_number(-1)).collect::<Result<_, _>>()?);
     bases.dedup();

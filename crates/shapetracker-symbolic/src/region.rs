@@ -210,6 +210,11 @@ impl Region {
         self.solved.iter().any(|solved| solved.0 == var)
     }
 
+    /// What is 0, and could not be solved for a name.
+    pub(crate) fn unsolved(&self) -> &[Poly] {
+        &self.zero
+    }
+
     /// The range of a variable, both ends included.
     pub(crate) fn bounds(&self, var: Var) -> (Option<i128>, Option<i128>) {
         self.bounds.get(usize::from(var.0)).copied().unwrap_or_default()
