@@ -162,7 +162,8 @@ impl Region {
             return Ok(true);
         }
         // The value where every coordinate is 0 is a value of the polynomial, unless a condition excludes it.
-        if frame.conditions.is_empty() && frame.free.is_empty() && moved.constant() < 0 {
+        let all_there = frame.conditions.is_empty() && frame.free.is_empty() && self.unsolved().is_empty();
+        if all_there && moved.constant() < 0 {
             return Ok(false);
         }
         if self.at_least.iter().any(|known| known == f) {
@@ -177,7 +178,10 @@ impl Region {
                 return Ok(number >= 0);
             }
             let moved = frame.apply(&simpler)?;
-            if frame.is_positive(&moved) || frame.by_conditions(self, &moved, DEPTH)? {
+            if self.at_least.contains(&simpler)
+                || frame.is_positive(&moved)
+                || frame.by_conditions(self, &moved, DEPTH)?
+            {
                 return Ok(true);
             }
         }
@@ -299,13 +303,15 @@ impl Region {
 
     /// A simpler polynomial that is at least 0 for the same values of the region.
     pub(crate) fn same_sign(&self, f: &Poly) -> Poly {
-        self.without_signed_factors(f)
-            .or_else(|| {
+        let simpler = |f: &Poly| {
+            self.without_signed_factors(f).or_else(|| {
                 // f >= 0 where f + 1 >= 1; and a product with a positive factor is at least 1 where the rest is.
                 let rest = self.without_signed_factors(&f.plus_number(1).ok()?)?;
                 rest.plus_number(-1).ok()
             })
-            .or_else(|| self.rewritings(f).find_map(|other| self.without_signed_factors(&other)))
+        };
+        simpler(f)
+            .or_else(|| self.rewritings(f).find_map(|other| simpler(&other)))
             .map_or_else(|| primitive(f), |simpler| primitive(&simpler))
     }
 
