@@ -10,6 +10,7 @@ mod divide;
 mod equality;
 mod error;
 mod factor;
+mod index;
 pub mod json;
 mod literal;
 mod merge;
