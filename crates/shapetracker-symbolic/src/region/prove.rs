@@ -1,7 +1,7 @@
 //! Proofs that a polynomial is not negative, not 0, or 0, on a region. Each step is sound; none is complete.
 
-use crate::factor::factors;
 use crate::poly::{Monomial, Poly, TooLarge, Var, floor};
+use crate::region::factor::factors;
 use crate::region::{Region, negative, positive_lead};
 
 /// A region in coordinates that are at least 0: every name is its least value plus such a coordinate, or its greatest value
@@ -221,12 +221,13 @@ impl Region {
             {
                 return self.monotone(&at(hi)?, depth - 1);
             }
-            if depth == DEPTH && lo.is_some() && f.degree_in(var) > 1 && self.monotone(&step, depth - 1)? {
-                if let Some(lo) = lo
-                    && self.monotone(&at(lo)?, depth - 1)?
-                {
-                    return Ok(true);
-                }
+            if let Some(lo) = lo
+                && depth == DEPTH
+                && f.degree_in(var) > 1
+                && self.monotone(&step, depth - 1)?
+                && self.monotone(&at(lo)?, depth - 1)?
+            {
+                return Ok(true);
             }
             // Linear in a name with two ends: at least 0 at both.
             if f.degree_in(var) == 1

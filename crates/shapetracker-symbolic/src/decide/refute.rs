@@ -69,6 +69,9 @@ fn at(region: &Region, digits: &[Digit], space: &Space, place: usize) -> Option<
     Some(found)
 }
 
+/// A coordinate at one point, the address there, and the address one further.
+type Step = (i128, Option<i128>, Option<i128>);
+
 /// Indices by their coordinates along one axis; the others are those of a base.
 struct Line<'a> {
     base: &'a [Poly],
@@ -236,7 +239,7 @@ fn line_refutes(
         }
         let count = at.axes[line.axis].1;
         // For each candidate: its coordinate, and the address there and one further.
-        let values: SmallVec<[(i128, Option<i128>, Option<i128>); 16]> = candidates
+        let values: SmallVec<[Step; 16]> = candidates
             .iter()
             .map(|candidate| {
                 let Some(coordinate) = candidate.eval(point).filter(|at| (0..count).contains(at)) else {
