@@ -37,7 +37,7 @@ impl ShapeTracker {
     /// let k = qkv.reshape([b.clone(), t.clone(), 3.into(), h.clone(), d.clone()])?.permute([2, 0, 3, 1, 4])?;
     /// let k = k.shrink([(1.into(), 2.into()), (0.into(), b), (0.into(), h), (0.into(), t), (0.into(), d)])?.squeeze([0])?;
     /// let code = k.index_expr()?;
-    /// assert_eq!(code.graph().text(code.index(), Syntax::Python)?, "((idx0 * T + idx2) * 3 * H + H + idx1) * D + idx3");
+    /// assert_eq!(code.graph().text(code.index(), Syntax::Python)?, "(((idx0 * T + idx2) * 3 + 1) * H + idx1) * D + idx3");
     /// assert_eq!(code.cost().divmods, 0);
     /// assert!(code.kernel(Language::C)?.starts_with("void gather(const float *restrict in, float *restrict out, long long B"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -360,6 +360,12 @@ impl Lowered {
     }
 }
 
+/// What terms have in common.
+enum Factor {
+    Name(Var),
+    Number(i128),
+}
+
 /// Writes polynomials as expressions.
 struct Writer {
     graph: Graph,
@@ -433,36 +439,50 @@ impl Writer {
             debug_assert_eq!(*number, 1);
             return Ok(self.graph.int(1));
         }
-        // The name in most terms, and the first of several; else every term by itself.
-        let mut best: Option<(usize, Var)> = None;
-        for &(monomial, _) in terms {
-            for var in monomial.factors() {
-                let count = terms.iter().filter(|term| term.0.exponent(var) > 0).count();
-                let is_index = self.known.iter().any(|known| known.0 == var && self.is_index(known.1));
-                if count > 1 && !is_index && best.is_none_or(|(most, known)| (count, known) > (most, var)) {
-                    best = Some((count, var));
-                }
-            }
-        }
-        let (with, without): (Vec<_>, Vec<_>) = match best {
-            Some((_, var)) => terms.iter().partition(|term| term.0.exponent(var) > 0),
-            None => {
-                let (first, rest) = terms.split_at(1);
+        let mut sum: Option<Expr> = None;
+        let mut rest = terms.to_vec();
+        while !rest.is_empty() {
+            let (with, without): (Vec<_>, Vec<_>) = match self.factor(&rest) {
+                Some(Factor::Name(name)) => rest.into_iter().partition(|term| term.0.exponent(name) > 0),
+                Some(Factor::Number(number)) => rest.into_iter().partition(|term| term.1 % number == 0),
                 // A number is added last.
-                match first {
-                    [(Monomial::ONE, _)] => (rest.to_vec(), first.to_vec()),
-                    _ => (first.to_vec(), rest.to_vec()),
+                None => {
+                    let first = rest.iter().position(|term| term.0 != Monomial::ONE).unwrap_or(0);
+                    let first = rest.remove(first);
+                    (vec![first], rest)
                 }
+            };
+            let term = self.sum(&with)?;
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => self.graph.binary(Binary::Add, sum, term)?,
+            });
+            rest = without;
+        }
+        Ok(sum.unwrap_or_else(|| self.graph.int(0)))
+    }
+
+    /// What is taken out of the terms that have it: what most of them have, and at least two; a name before a number.
+    fn factor(&self, terms: &[(Monomial, i128)]) -> Option<Factor> {
+        let is_index = |var: Var| self.known.iter().any(|known| known.0 == var && self.is_index(known.1));
+        let mut best: Option<(usize, Factor)> = None;
+        let mut offer = |count: usize, factor: Factor| {
+            if count > 1 && best.as_ref().is_none_or(|(most, _)| count > *most) {
+                best = Some((count, factor));
             }
         };
-        let with = self.sum(&with)?;
-        match without.is_empty() {
-            true => Ok(with),
-            false => {
-                let without = self.sum(&without)?;
-                self.graph.binary(Binary::Add, with, without)
-            }
+        let mut names: Vec<Var> =
+            terms.iter().flat_map(|term| term.0.factors()).filter(|var| !is_index(*var)).collect();
+        names.sort_unstable();
+        names.dedup();
+        // Of several the last one: sizes further in are parts of more strides.
+        for &name in names.iter().rev() {
+            offer(terms.iter().filter(|term| term.0.exponent(name) > 0).count(), Factor::Name(name));
         }
+        for &(_, number) in terms.iter().filter(|term| term.1 > 1) {
+            offer(terms.iter().filter(|term| term.1 % number == 0).count(), Factor::Number(number));
+        }
+        best.map(|(_, factor)| factor)
     }
 
     /// Whether an expression is a loop.

@@ -3,6 +3,10 @@
 //! A region may stand for more values than its conditions allow (a condition that nothing here can use is only held
 //! against points), never for fewer: what is proved of it holds for all values, and its points are real.
 
+pub(crate) mod divide;
+mod factor;
+pub(crate) mod prove;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
@@ -11,7 +15,7 @@ use smallvec::SmallVec;
 use crate::answer::Reason;
 use crate::literal::{Literal, Relation};
 use crate::poly::{Poly, TooLarge, Var, floor, modulo};
-use crate::prove::Frame;
+use crate::region::prove::Frame;
 use crate::scope::{MAX_NAMES, Quotient, Scope};
 
 /// Whether a condition holds on a region.
@@ -99,11 +103,6 @@ impl Shared {
     /// Whether the limit was reached.
     pub(crate) fn is_spent(&self) -> bool {
         self.work.get() > Shared::LIMIT
-    }
-
-    /// Gives back the work that was counted since, and the count now.
-    pub(crate) fn work(&self) -> u64 {
-        self.work.get()
     }
 }
 
@@ -246,11 +245,6 @@ impl Region {
     /// What the sign prover goes by.
     pub(crate) fn frame(&self) -> Rc<Frame> {
         self.frame.get_or_init(|| Rc::new(Frame::of(self))).clone()
-    }
-
-    /// A point known to lie in the region, a value for each name of the scope.
-    pub(crate) fn sample(&self) -> Option<&[i128]> {
-        self.samples.first().map(|point| &point[..self.shared.named.min(point.len())])
     }
 
     /// The points that are known to lie in the region.

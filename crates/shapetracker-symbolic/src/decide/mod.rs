@@ -4,17 +4,19 @@
 //! boundary between digits either is affine on the box of indices or carries unevenly. Every comparison is put to the
 //! region, which proves it, refutes it or asks for cases.
 
+mod patterns;
+mod refute;
+mod validity;
+
 use smallvec::SmallVec;
 
 use crate::answer::{Reason, Verdict};
-use crate::divide::Division;
 use crate::literal::Literal;
-use crate::patterns;
 use crate::poly::{Poly, TooLarge};
-use crate::refute;
+use crate::region::divide::Division;
 use crate::region::{Ask, Region, Stop};
-use crate::validity::{self, Valid};
 use crate::view::View;
+use validity::Valid;
 
 /// A digit of a position: `floor(x / weight) mod size`, by which the address moves with `stride`.
 #[derive(Clone, Debug)]
@@ -41,13 +43,6 @@ pub(crate) struct Space {
     /// The position of the first index.
     pub(crate) origin: Poly,
     pub(crate) axes: Vec<Axis>,
-}
-
-/// The axes along which there is more than one index, as far as that is known without asking.
-impl Space {
-    pub(crate) fn moving(&self) -> impl Iterator<Item = &Axis> {
-        self.axes.iter().filter(|axis| !axis.count.is_one() && !axis.step.is_zero())
-    }
 }
 
 /// A view with its names replaced by what the region knows of them.

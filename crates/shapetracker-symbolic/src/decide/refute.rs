@@ -69,6 +69,9 @@ fn at(region: &Region, digits: &[Digit], space: &Space, place: usize) -> Option<
     Some(found)
 }
 
+/// A coordinate at one point, the address there, and the address one further.
+type Step = (i128, Option<i128>, Option<i128>);
+
 /// Indices by their coordinates along one axis; the others are those of a base.
 struct Line<'a> {
     base: &'a [Poly],
@@ -163,38 +166,43 @@ fn candidates(
     if count.is_one() || step.is_zero() {
         return Ok(found);
     }
+    let first = &*region.samples()[0];
+    let last = count.eval(first).unwrap_or(0);
     let mut add = |poly: Poly| {
-        if found.len() < 16 && !found.contains(&poly) {
+        // What does not lie on the axis at the first point is of no use.
+        if found.len() < 16 && poly.eval(first).is_some_and(|at| (0..last).contains(&at)) && !found.contains(&poly) {
             found.push(poly);
         }
     };
     add(Poly::zero());
-    let bases: Vec<Poly> = bases.iter().map(|base| base[axis].clone()).collect();
-    let mut moved: Vec<Poly> = vec![Poly::zero()];
+    for base in bases {
+        add(base[axis].clone());
+        add(base[axis].plus_number(-1)?);
+    }
+    add(Poly::one());
+    add(count.plus_number(-2)?);
+    let mut distances: Vec<Poly> = Vec::new();
     for digit in digits {
         let range = digit.range.clone().unwrap_or((Poly::zero(), digit.size.clone()));
         let count = range.1.sub(&range.0)?;
-        moved.push(digit.weight.clone());
-        moved.push(digit.weight.mul(&digit.size)?);
+        distances.push(digit.weight.clone());
+        distances.push(digit.weight.mul(&digit.size)?);
         if digit.range.is_some() {
-            moved.push(digit.weight.mul(&count)?);
-            moved.push(digit.weight.mul(&count.plus_number(-1)?)?);
+            distances.push(digit.weight.mul(&count)?);
+            distances.push(digit.weight.mul(&count.plus_number(-1)?)?);
         }
     }
-    for base in &bases {
-        add(base.clone());
-        for distance in &moved {
+    let beside = region.known_ge(&step.plus_number(-2)?) != Some(true);
+    for base in bases {
+        for distance in &distances {
             // As many steps as go over a distance, if that is a whole number of them.
             let Some(steps) = distance.div_exact(step)? else { continue };
-            add(base.add(&steps)?);
-            if region.known_ge(&step.plus_number(-2)?) != Some(true) {
-                add(base.add(&steps)?.plus_number(-1)?);
+            add(base[axis].add(&steps)?);
+            if beside {
+                add(base[axis].add(&steps)?.plus_number(-1)?);
             }
         }
     }
-    add(Poly::one());
-    add(count.plus_number(-1)?);
-    add(count.plus_number(-2)?);
     Ok(found)
 }
 
@@ -231,7 +239,7 @@ fn line_refutes(
         }
         let count = at.axes[line.axis].1;
         // For each candidate: its coordinate, and the address there and one further.
-        let values: SmallVec<[(i128, Option<i128>, Option<i128>); 16]> = candidates
+        let values: SmallVec<[Step; 16]> = candidates
             .iter()
             .map(|candidate| {
                 let Some(coordinate) = candidate.eval(point).filter(|at| (0..count).contains(at)) else {
@@ -337,7 +345,7 @@ fn rectangle_refutes(
     if along_x.len() < 2 || along_y.len() < 2 {
         return Ok(false);
     }
-    let (nx, ny) = (along_x.len().min(10), along_y.len().min(10));
+    let (nx, ny) = (along_x.len().min(12), along_y.len().min(12));
     region.shared.spend(nx * ny);
     let mut plans: Vec<[usize; 4]> = Vec::new();
     for (round, at) in points.iter().enumerate() {
