@@ -216,8 +216,26 @@ impl Pair {
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn cases(&self) -> Vec<(String, Result<&View, Reason>)> {
-        let names = self.answer.scope(&self.scope);
-        let region = Region::of(&self.scope, &self.needs);
+        self.answer.cases(&self.scope, &self.needs)
+    }
+}
+
+impl Answer {
+    /// The cases in which there is a view, or in which nothing was decided: their conditions in words, and the view or why
+    /// there is none; given the names and the needs of the question.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    ///
+    /// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+    /// let flat = ShapeTracker::contiguous([t, h])?.permute([1, 0])?.reshape([-1])?;
+    /// let answer = flat.boundary(0).unwrap();
+    /// assert_eq!(answer.cases(flat.scope(), flat.needs())[1].0, "T >= 2 and H == 1");
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    pub fn cases(&self, asked: &Scope, needs: &[Literal]) -> Vec<(String, Result<&View, Reason>)> {
+        let names = self.scope(asked);
+        let region = Region::of(asked, needs);
         let of = |literals: &[Literal]| {
             let mut literals = literals.to_vec();
             if let Some(region) = &region {
@@ -228,17 +246,14 @@ impl Pair {
                 _ => literals.iter().map(|literal| literal.text(&names)).collect::<Vec<_>>().join(" and "),
             }
         };
-        let leaves = self.answer.leaves().iter();
-        let cases = leaves.filter_map(|leaf| match &leaf.verdict {
+        let cases = self.leaves().iter().filter_map(|leaf| match &leaf.verdict {
             Verdict::View(view) => Some((of(&leaf.literals), Ok(view))),
             Verdict::Undecided(reason) => Some((of(&leaf.literals), Err(*reason))),
             Verdict::NotOne => None,
         });
         cases.collect()
     }
-}
 
-impl Answer {
     /// The one view that serves wherever there is one, if one set of polynomials does.
     ///
     /// ```

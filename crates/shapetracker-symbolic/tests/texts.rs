@@ -91,6 +91,20 @@ fn names_stand_for_numbers() {
     }
 }
 
+#[test]
+fn what_is_printed_is_read() {
+    for text in TEXTS {
+        let mut question = Question::default();
+        question.sizes("A, B, C").unwrap();
+        let chain = question.chain(text).unwrap();
+        let tracker = chain.tracker(&Arc::new(question.scope().unwrap())).unwrap();
+        let printed = tracker.to_string();
+        let chain = question.chain(&printed).unwrap_or_else(|err| panic!("{err}"));
+        let again = chain.tracker(&Arc::new(question.scope().unwrap())).unwrap();
+        assert_eq!(again.views(), tracker.views(), "{text}: {printed}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
