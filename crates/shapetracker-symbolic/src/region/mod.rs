@@ -143,10 +143,12 @@ const SAMPLES: usize = 12;
 impl Region {
     /// All values that a scope allows, under further conditions; `None` where there are provably none.
     pub(crate) fn of(scope: &Scope, needs: &[Literal]) -> Option<Region> {
+        // An end far past all numbers of views is none: sums of ends then stay within 128 bits.
+        let is_end = |end: &i128| end.unsigned_abs() < 1 << 96;
         let quotients = scope.quotients().to_vec();
         let named = scope.names().len() - quotients.len();
         let mut region = Region {
-            bounds: scope.names().iter().map(|name| (name.lo, name.hi)).collect(),
+            bounds: scope.names().iter().map(|name| (name.lo.filter(is_end), name.hi.filter(is_end))).collect(),
             at_least: Vec::new(),
             nonzero: Vec::new(),
             zero: Vec::new(),
