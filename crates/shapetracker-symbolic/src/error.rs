@@ -121,9 +121,9 @@ pub(crate) enum Fault {
     #[error("axis {axis} has step 0; a step is 1 or more, or -1 or less to walk backwards")]
     ZeroStep { axis: usize },
     #[error(
-        "every {}th element of axis {axis}, whose size is {size}: what that leaves modulo {} is not known; write the size \
-         with a multiple of it, such as {}*k",
-        .step.unsigned_abs(), .step.unsigned_abs(), .step.unsigned_abs()
+        "a step of {step} along axis {axis}: what its size {size} leaves modulo {} is not known; write the size with a \
+         multiple of it, such as {}*k",
+        .step.unsigned_abs(), .step.unsigned_abs()
     )]
     StepUneven { axis: usize, size: String, step: i64 },
     #[error("axis {axis} has size {size}, so that the mask ({begin}, {end}) does not lie inside 0..{size}")]
