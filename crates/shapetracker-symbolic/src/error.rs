@@ -160,6 +160,8 @@ pub(crate) enum Fault {
     Name { name: String, why: &'static str },
     #[error("code has numbers of 64 bits: {}; give the names smaller ranges", .0.reason())]
     Code(indexpr::Error),
+    #[error("{}", .0.reason())]
+    Expression(indexpr::Error),
     #[error("{0}")]
     Foreign(String),
     #[error("{}", .0.reason())]
@@ -197,7 +199,7 @@ impl Fault {
             Fault::UnknownName { .. } | Fault::NoValue { .. } | Fault::ValueOutside { .. } | Fault::NotHeld { .. } => {
                 ErrorKind::ValueOutside
             }
-            Fault::TooManyNames | Fault::Name { .. } => ErrorKind::Expression,
+            Fault::TooManyNames | Fault::Name { .. } | Fault::Expression(_) => ErrorKind::Expression,
             Fault::Foreign(_) => ErrorKind::Rank,
             Fault::Integer(err) => err.kind(),
         }

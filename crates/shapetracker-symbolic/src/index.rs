@@ -56,7 +56,7 @@ impl ShapeTracker {
             match lowered.code(self, bits) {
                 Ok(code) => return Ok(code),
                 Err(err) if err.kind() == indexpr::ErrorKind::Overflow => last = Some(err),
-                Err(err) => return Err(Fault::Code(err).of(OP)),
+                Err(err) => return Err(Fault::Expression(err).of(OP)),
             }
         }
         Err(last.map_or(Fault::TooLarge, Fault::Code).of(OP))
@@ -336,7 +336,7 @@ impl Lowered {
             lo..hi.saturating_add(1).max(lo.saturating_add(1))
         };
         // How often the loops run at most is known only when the parameters are there, and loops come first.
-        let mut trial = Writer { graph: Graph::new(), known: Vec::new() };
+        let mut trial = Writer { graph: Graph::new(), loops: 0, known: Vec::new() };
         for &var in &self.names {
             trial.variable(var, &names[usize::from(var.0)].name, range(var))?;
         }
@@ -347,7 +347,7 @@ impl Lowered {
             // Kernels count their elements.
             numel = trial.graph.binary(Binary::Mul, numel, size)?;
         }
-        let mut writer = Writer { graph: Graph::new(), known: Vec::new() };
+        let mut writer = Writer { graph: Graph::new(), loops: self.indices.len(), known: Vec::new() };
         for (axis, (var, extent)) in self.indices.iter().zip(loops).enumerate() {
             writer.variable(*var, &format!("idx{axis}"), 0..extent)?;
         }
@@ -389,6 +389,8 @@ enum Factor {
 /// Writes polynomials as expressions.
 struct Writer {
     graph: Graph,
+    /// So many of the first variables are loops.
+    loops: usize,
     /// What variables are in the graph.
     known: Vec<(Var, Expr)>,
 }
@@ -506,7 +508,7 @@ impl Writer {
 
     /// Whether an expression is a loop.
     fn is_index(&self, expr: Expr) -> bool {
-        matches!(self.graph.node(expr), indexpr::Node::Variable(place) if self.graph.variables()[place].name.starts_with("idx"))
+        matches!(self.graph.node(expr), indexpr::Node::Variable(place) if place < self.loops)
     }
 
     /// The condition that a polynomial is at least 0, with positive terms on both sides.
