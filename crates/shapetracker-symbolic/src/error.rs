@@ -121,9 +121,9 @@ pub(crate) enum Fault {
     #[error("axis {axis} has step 0; a step is 1 or more, or -1 or less to walk backwards")]
     ZeroStep { axis: usize },
     #[error(
-        "every {}th element of axis {axis}, whose size is {size}: what that leaves modulo {} is not known; write the size \
-         with a multiple of it, such as {}*k",
-        .step.unsigned_abs(), .step.unsigned_abs(), .step.unsigned_abs()
+        "a step of {step} along axis {axis}: what its size {size} leaves modulo {} is not known; write the size with a \
+         multiple of it, such as {}*k",
+        .step.unsigned_abs(), .step.unsigned_abs()
     )]
     StepUneven { axis: usize, size: String, step: i64 },
     #[error("axis {axis} has size {size}, so that the mask ({begin}, {end}) does not lie inside 0..{size}")]
@@ -160,6 +160,8 @@ pub(crate) enum Fault {
     Name { name: String, why: &'static str },
     #[error("code has numbers of 64 bits: {}; give the names smaller ranges", .0.reason())]
     Code(indexpr::Error),
+    #[error("{}", .0.reason())]
+    Expression(indexpr::Error),
     #[error("{0}")]
     Foreign(String),
     #[error("{}", .0.reason())]
@@ -197,7 +199,7 @@ impl Fault {
             Fault::UnknownName { .. } | Fault::NoValue { .. } | Fault::ValueOutside { .. } | Fault::NotHeld { .. } => {
                 ErrorKind::ValueOutside
             }
-            Fault::TooManyNames | Fault::Name { .. } => ErrorKind::Expression,
+            Fault::TooManyNames | Fault::Name { .. } | Fault::Expression(_) => ErrorKind::Expression,
             Fault::Foreign(_) => ErrorKind::Rank,
             Fault::Integer(err) => err.kind(),
         }
