@@ -701,16 +701,21 @@ impl ShapeTracker {
         base.reshaped(OP, &kept.map(|(_, size)| size.clone()).collect::<Vec<_>>())
     }
 
-    /// Every axis taken away whose size is known to be 1.
+    /// Every axis taken away whose size is known to be 1. Where a size that is not known to be 1 is 1 all the same, other
+    /// axes would be left: that it is not 1 is a need.
     fn squeezed(&self) -> Result<Self, Error> {
-        let mut ask = self.ask("squeeze");
+        const OP: &str = "squeeze";
+        let mut ask = self.ask(OP);
         let mut kept = Vec::new();
-        for size in self.shape() {
+        for (axis, size) in self.shape().iter().enumerate() {
             if ask.equal(size, &Poly::one())? != Some(true) {
+                let from_one = ask.made(size.plus_number(-1))?;
+                ask.need(Literal::not_equal(from_one), |ask| Fault::Squeeze { axis, size: ask.text(size) })?;
                 kept.push(size.clone());
             }
         }
-        self.reshaped("squeeze", &kept)
+        let base = self.with_last(OP, ask.into_needs(), self.last().clone())?;
+        base.reshaped(OP, &kept)
     }
 
     /// A new axis of size 1 before the given one; a negative number counts from behind the last axis.
