@@ -11,6 +11,7 @@ use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs, t
 use crate::error::{layout, not_invertible, parse, unanswered, undecided, unmerged};
 use crate::expr::{Expr, IndexExpr};
 use crate::picture;
+use crate::symbolic::{SymbolicShapeTracker, Tracker, has_names};
 use crate::view::{View, shown};
 
 /// A tensor's layout after a chain of movement operations, kept at the fewest views; the first is next to memory.
@@ -49,14 +50,22 @@ impl ShapeTracker {
     /// The row-major tracker of a shape: `ShapeTracker.contiguous(2, 3)`.
     #[staticmethod]
     #[pyo3(signature = (*shape))]
-    fn contiguous(shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(shapetracker::ShapeTracker::contiguous(numbers("contiguous", shape)?))
+    fn contiguous(shape: &Bound<'_, PyTuple>) -> PyResult<Tracker> {
+        match numbers("contiguous", shape) {
+            Ok(shape) => Tracker::numbers(shapetracker::ShapeTracker::contiguous(shape)),
+            Err(err) => or_named(err, shape, || SymbolicShapeTracker::contiguous(shape)),
+        }
     }
 
-    /// Reads a chain, `(3, 2).permute(1, 0).reshape(3, 2)`, or the views that `repr` and `str` write.
+    /// Reads a chain, `(3, 2).permute(1, 0).reshape(3, 2)`, or the views that `repr` and `str` write. With `where`, which
+    /// says what is known of names and may be empty, sizes may be names: `parse("(B, T).reshape(-1)", where="T=1..4097")`.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
-        text.parse().map(ShapeTracker).map_err(|err| parse(py, text, &err))
+    #[pyo3(signature = (text, r#where=None))]
+    fn parse(py: Python<'_>, text: &str, r#where: Option<&str>) -> PyResult<Tracker> {
+        match r#where {
+            None => text.parse().map(|made| Tracker::Numbers(ShapeTracker(made))).map_err(|err| parse(py, text, &err)),
+            Some(known) => SymbolicShapeTracker::parse(py, text, known).map(Tracker::Names),
+        }
     }
 
     /// The views, the first next to memory.
@@ -103,8 +112,11 @@ impl ShapeTracker {
     /// The same elements in row-major order under another shape, of which one size may be -1. Never fails for lack of
     /// a single view: another view goes on top where it must.
     #[pyo3(signature = (*shape))]
-    fn reshape(&self, shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.reshape(numbers("reshape", shape)?))
+    fn reshape(&self, shape: &Bound<'_, PyTuple>) -> PyResult<Tracker> {
+        match numbers("reshape", shape) {
+            Ok(given) => Tracker::numbers(self.0.reshape(given)),
+            Err(err) => or_named(err, shape, || self.named()?.reshape(shape)),
+        }
     }
 
     /// The axes in a new order.
@@ -122,26 +134,38 @@ impl ShapeTracker {
 
     /// Axes of size 1 repeated to the given sizes; -1 for an axis that stays.
     #[pyo3(signature = (*sizes))]
-    fn expand(&self, sizes: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.expand(numbers("expand", sizes)?))
+    fn expand(&self, sizes: &Bound<'_, PyTuple>) -> PyResult<Tracker> {
+        match numbers("expand", sizes) {
+            Ok(given) => Tracker::numbers(self.0.expand(given)),
+            Err(err) => or_named(err, sizes, || self.named()?.expand(sizes)),
+        }
     }
 
     /// Broadcast to a shape as NumPy does it, with new axes in front where it has more.
     #[pyo3(signature = (*shape))]
-    fn broadcast_to(&self, shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.broadcast_to(numbers("broadcast_to", shape)?))
+    fn broadcast_to(&self, shape: &Bound<'_, PyTuple>) -> PyResult<Tracker> {
+        match numbers("broadcast_to", shape) {
+            Ok(given) => Tracker::numbers(self.0.broadcast_to(given)),
+            Err(err) => or_named(err, shape, || self.named()?.broadcast_to(shape)),
+        }
     }
 
     /// Masked elements `(before, after)` per axis; None for an axis that stays.
     #[pyo3(signature = (*pads))]
-    fn pad(&self, pads: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.pad(pairs("pad", |_| Some((0, 0)), pads)?))
+    fn pad(&self, pads: &Bound<'_, PyTuple>) -> PyResult<Tracker> {
+        match pairs("pad", |_| Some((0, 0)), pads) {
+            Ok(given) => Tracker::numbers(self.0.pad(given)),
+            Err(err) => or_named(err, pads, || self.named()?.pad(pads)),
+        }
     }
 
     /// The half-open range `(begin, end)` of each axis; None for all of it.
     #[pyo3(signature = (*ranges))]
-    fn shrink(&self, ranges: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.shrink(pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges)?))
+    fn shrink(&self, ranges: &Bound<'_, PyTuple>) -> PyResult<Tracker> {
+        match pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges) {
+            Ok(given) => Tracker::numbers(self.0.shrink(given)),
+            Err(err) => or_named(err, ranges, || self.named()?.shrink(ranges)),
+        }
     }
 
     /// The named axes reversed; or one True or False per axis.
@@ -178,19 +202,29 @@ impl ShapeTracker {
         shape: &Bound<'_, PyAny>,
         strides: &Bound<'_, PyAny>,
         offset: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<Tracker> {
         const OP: &str = "as_strided";
-        let offset = offset.map_or(Ok(0), |offset| number(OP, || "the offset".into(), offset))?;
-        tracker(self.0.as_strided(numbers_of(OP, shape)?, numbers_of(OP, strides)?, offset))
+        let at = offset.map_or(Ok(0), |offset| number(OP, || "the offset".into(), offset));
+        let given = at.and_then(|at| Ok((numbers_of(OP, shape)?, numbers_of(OP, strides)?, at)));
+        match given {
+            Ok((shape, strides, at)) => Tracker::numbers(self.0.as_strided(shape, strides, at)),
+            Err(err) => {
+                let arguments = PyTuple::new(shape.py(), [Some(shape), Some(strides), offset])?;
+                or_named(err, &arguments, || self.named()?.as_strided(shape, strides, offset))
+            }
+        }
     }
 
     /// The other tracker over this one: its addresses are positions of this tensor in row-major order.
-    fn compose(&self, over: &ShapeTracker) -> PyResult<Self> {
-        tracker(self.0.compose(&over.0))
+    fn compose(&self, over: &Bound<'_, PyAny>) -> PyResult<Tracker> {
+        match over.cast::<ShapeTracker>() {
+            Ok(over) => Tracker::numbers(self.0.compose(&over.get().0)),
+            Err(_) => self.named()?.compose(over).map(Tracker::Names),
+        }
     }
 
     /// Basic indexing as in NumPy: integers, slices, `...` and None.
-    fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<Tracker> {
         let only;
         let entries = match index.cast::<PyTuple>() {
             Ok(entries) => entries,
@@ -199,9 +233,15 @@ impl ShapeTracker {
                 &only
             }
         };
-        let (slices, shape) = self.indexed(entries)?;
-        let sliced = self.0.slice(slices).map_err(|err| layout(&err))?;
-        if shape[..] == *sliced.shape() { Ok(ShapeTracker(sliced)) } else { tracker(sliced.reshape(shape)) }
+        let (slices, shape) = match self.indexed(entries) {
+            Ok(indexed) => indexed,
+            Err(err) => return or_named(err, entries, || self.named()?.__getitem__(index)),
+        };
+        let sliced = self.0.slice(slices);
+        Tracker::numbers(sliced.and_then(|sliced| match shape[..] == *sliced.shape() {
+            true => Ok(sliced),
+            false => sliced.reshape(shape),
+        }))
     }
 
     /// Whether the tracker is one row-major view from address 0, without a mask.
@@ -306,6 +346,12 @@ impl ShapeTracker {
 }
 
 impl ShapeTracker {
+    /// The tracker as one whose sizes may be names.
+    #[cold]
+    fn named(&self) -> PyResult<SymbolicShapeTracker> {
+        SymbolicShapeTracker::of_numbers(&self.0)
+    }
+
     /// The slice of each axis, and the shape that is left when integers drop axes and None makes new ones.
     fn indexed(&self, entries: &Bound<'_, PyTuple>) -> PyResult<(Slices, Dims)> {
         const OP: &str = "indexing";
@@ -368,6 +414,16 @@ impl ShapeTracker {
         whole(&mut slices, &mut shape, missing);
         Ok((slices, shape))
     }
+}
+
+/// What arguments that are no numbers come to: the tracker that they give with the names among them, or else the error.
+#[cold]
+fn or_named(
+    err: PyErr,
+    arguments: &Bound<'_, PyTuple>,
+    made: impl FnOnce() -> PyResult<SymbolicShapeTracker>,
+) -> PyResult<Tracker> {
+    if has_names(arguments) { made().map(Tracker::Names) } else { Err(err) }
 }
 
 fn tracker(result: Result<shapetracker::ShapeTracker, shapetracker::Error>) -> PyResult<ShapeTracker> {

@@ -7,6 +7,7 @@ use shapetracker::Ranges;
 use crate::arguments::{flipped, number, numbers, numbers_of, pairs, pairs_of, tuple};
 use crate::error::{layout, parse, unmerged};
 use crate::picture;
+use crate::symbolic::SymbolicView;
 
 /// One strided view in canonical form: `shape`, `strides` and `offset` in elements, and a `mask` of half-open ranges,
 /// one per axis, outside of which there is no data.
@@ -47,9 +48,14 @@ impl View {
     }
 
     /// Reads `View(shape=(2, 3), strides=(1, 2))`, or `(2, 3):(1, 2) offset 4 mask ((0, 1), (0, 3))` as `str` writes it.
+    /// With `where`, which says what is known of names and may be empty, it may have names and is a SymbolicView.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
-        text.parse().map(View).map_err(|err| parse(py, text, &err))
+    #[pyo3(signature = (text, r#where=None))]
+    fn parse(py: Python<'_>, text: &str, r#where: Option<&str>) -> PyResult<AnyView> {
+        match r#where {
+            None => text.parse().map(|view| AnyView::Numbers(View(view))).map_err(|err| parse(py, text, &err)),
+            Some(known) => SymbolicView::parse(py, text, known).map(AnyView::Names),
+        }
     }
 
     /// The size of each axis.
@@ -190,6 +196,13 @@ impl View {
         let (py, view) = (slf.py(), slf.get());
         (slf.get_type(), (view.shape(py)?, view.strides(py)?, view.0.offset(), view.mask(py)?)).into_pyobject(py)
     }
+}
+
+/// A view of numbers, or with names.
+#[derive(IntoPyObject)]
+enum AnyView {
+    Numbers(View),
+    Names(SymbolicView),
 }
 
 fn view(result: Result<shapetracker::View, shapetracker::Error>) -> PyResult<View> {

@@ -27,6 +27,7 @@ mod single;
 mod sym;
 mod tracker;
 mod validity;
+mod values;
 mod view;
 
 pub use answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict, formula_text};
@@ -42,4 +43,5 @@ pub use poly::{Poly, TooLarge, Var};
 pub use scope::{MAX_NAMES, Name, Quotient, Scope};
 pub use sym::{Condition, Sym};
 pub use tracker::ShapeTracker;
+pub use values::guard_text;
 pub use view::View;
