@@ -67,7 +67,9 @@ impl Error {
             Reason::Foreign { .. } => ErrorKind::ForeignExpression,
             Reason::ValueCount { .. } | Reason::ColumnLength { .. } | Reason::Extents { .. } => ErrorKind::Count,
             Reason::EmptyRange { .. } => ErrorKind::EmptyRange,
-            Reason::RangesDiffer { .. } | Reason::Extent { .. } => ErrorKind::RangesDiffer,
+            Reason::RangesDiffer { .. } | Reason::Extent { .. } | Reason::LoopInExtent { .. } => {
+                ErrorKind::RangesDiffer
+            }
             Reason::Name { .. } => ErrorKind::Name,
             Reason::DivisorRange { .. } | Reason::DivisorZero => ErrorKind::DivisionByZero,
             Reason::ValueOverflow { .. } | Reason::Overflow { .. } => ErrorKind::Overflow,
@@ -138,6 +140,8 @@ pub(crate) enum Reason {
     Extents { variables: usize, given: usize },
     #[error("`{name}` ranges over {begin}..{end}, which is not 0..{extent}")]
     Extent { name: Box<str>, begin: i64, end: i64, extent: i64 },
+    #[error("how often a loop runs depends on `{name}`, which is a loop itself, and not on parameters alone")]
+    LoopInExtent { name: Box<str> },
     #[error("{value} is not a value of `{name}`, whose range is {begin}..{end}")]
     ValueOutside { name: Box<str>, value: i64, begin: i64, end: i64 },
     #[error("written out, the expression is longer than {longest} bytes: what it shares would be repeated")]

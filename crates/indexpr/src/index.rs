@@ -4,12 +4,15 @@ use smallvec::SmallVec;
 
 use crate::cost::Cost;
 use crate::error::{Error, Reason};
-use crate::graph::{Binary, Expr, Graph, Node};
+use crate::graph::{Binary, Expr, Graph, Node, Variable};
 
 /// What a compiler writes to read an element: `buffer[index]`, guarded by `valid`, inside a nest of loops.
 ///
 /// The variables of the graph are the loops, outermost first; variable `l` counts from 0 to its extent. Where `valid`
 /// holds, `index` is what is read; elsewhere it may be anything within the range that [`Graph::range`] tells of it.
+///
+/// An extent is a number, or an expression over parameters, which are variables that follow those of the loops: arguments of
+/// the kernel ([`IndexExpr::with_sizes`]).
 ///
 /// ```
 /// use indexpr::{Graph, IndexExpr, Language, Syntax};
@@ -30,6 +33,8 @@ pub struct IndexExpr {
     pub(crate) index: Expr,
     pub(crate) valid: Expr,
     pub(crate) extents: SmallVec<[i64; 8]>,
+    /// How often each loop runs, where that depends on parameters; empty where it does not.
+    pub(crate) sizes: Vec<Expr>,
 }
 
 impl IndexExpr {
@@ -62,7 +67,76 @@ impl IndexExpr {
             let (name, begin, end) = (variable.name[..].into(), variable.range.start, variable.range.end);
             return Err(Reason::Extent { name, begin, end, extent }.in_op(OP));
         }
-        Ok(IndexExpr { graph, index, valid, extents: extents.into() })
+        Ok(IndexExpr { graph, index, valid, extents: extents.into(), sizes: Vec::new() })
+    }
+
+    /// An index and a condition in loops that run as often as expressions over parameters say.
+    ///
+    /// The first variables of the graph are the loops, as many as there are sizes; the other variables are the parameters,
+    /// which kernels take as arguments. A loop's variable ranges from 0 to the greatest value of its size. What is written is
+    /// right for all values of the parameters in their ranges for which no size is negative.
+    ///
+    /// ```
+    /// use indexpr::{Graph, IndexExpr, Language, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..64)?;
+    /// graph.variable("j", 0..4)?;
+    /// let (n, four) = (graph.variable("n", 1..65)?, graph.int(4));
+    /// let index = graph.parse("j * n + i", Syntax::Python)?;
+    /// let always = graph.bool(true);
+    /// let code = IndexExpr::with_sizes(graph, index, always, [n, four])?;
+    /// assert_eq!(code.extents(), [64, 4]);
+    /// assert_eq!(
+    ///     code.kernel(Language::C)?,
+    ///     "\
+    /// void gather(const float *restrict in, float *restrict out, int n) {
+    ///     for (int i = 0; i < n; ++i) {
+    ///         const int t0 = i * 4;
+    ///         for (int j = 0; j < 4; ++j) {
+    ///             const int index = i + j * n;
+    ///             out[t0 + j] = in[index];
+    ///         }
+    ///     }
+    /// }
+    /// ",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`IndexExpr::new`]; a size that depends on a loop.
+    pub fn with_sizes(graph: Graph, index: Expr, valid: Expr, sizes: impl AsRef<[Expr]>) -> Result<IndexExpr, Error> {
+        const OP: &str = "index";
+        let sizes = sizes.as_ref();
+        for expr in [index, valid].iter().chain(sizes) {
+            graph.check(OP, *expr)?;
+        }
+        if sizes.iter().chain([&index]).any(|size| graph.is_condition(*size)) {
+            return Err(Reason::NotANumber.in_op(OP));
+        }
+        if !graph.is_condition(valid) {
+            return Err(Reason::NotACondition.in_op(OP));
+        }
+        let (variables, loops) = (graph.variables(), sizes.len());
+        if variables.len() < loops {
+            return Err(Reason::Extents { variables: variables.len(), given: loops }.in_op(OP));
+        }
+        let is_loop = |part: Expr| matches!(graph.node(part), Node::Variable(place) if place < loops);
+        if let Some(variable) = graph.parts(sizes).into_iter().find(|part| is_loop(*part)) {
+            let name = graph.text(variable, crate::Syntax::Python)?.into();
+            return Err(Reason::LoopInExtent { name }.in_op(OP));
+        }
+        let extents: SmallVec<[i64; 8]> = sizes.iter().map(|size| graph.range(*size).1.max(0)).collect();
+        if let Some((variable, &extent)) =
+            variables.iter().zip(&extents).find(|(variable, extent)| variable.range != (0..(**extent).max(1)))
+        {
+            let (name, begin, end) = (variable.name[..].into(), variable.range.start, variable.range.end);
+            return Err(Reason::Extent { name, begin, end, extent }.in_op(OP));
+        }
+        let is_number = |size: &Expr| crate::constants::constant(&graph, *size).is_some();
+        let sizes = if loops == variables.len() && sizes.iter().all(is_number) { Vec::new() } else { sizes.to_vec() };
+        Ok(IndexExpr { graph, index, valid, extents, sizes })
     }
 
     /// The graph that both expressions belong to; its variables are the loops, in order.
@@ -104,7 +178,8 @@ impl IndexExpr {
         self.valid
     }
 
-    /// How often each loop runs, outermost first: for a tensor, its shape.
+    /// How often each loop runs, outermost first: for a tensor, its shape. Where that depends on parameters it is the most
+    /// that it can be, and [`IndexExpr::sizes`] are the expressions.
     ///
     /// ```
     /// # let mut graph = indexpr::Graph::new();
@@ -115,6 +190,33 @@ impl IndexExpr {
     /// ```
     pub fn extents(&self) -> &[i64] {
         &self.extents
+    }
+
+    /// How often each loop runs as expressions over [`IndexExpr::parameters`]; empty where there are none, and
+    /// [`IndexExpr::extents`] says it.
+    ///
+    /// ```
+    /// # let mut graph = indexpr::Graph::new();
+    /// # let (i, always) = (graph.variable("i", 0..4)?, graph.bool(true));
+    /// let n = graph.variable("n", 1..5)?;
+    /// assert_eq!(indexpr::IndexExpr::with_sizes(graph, i, always, [n])?.sizes(), [n]);
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn sizes(&self) -> &[Expr] {
+        &self.sizes
+    }
+
+    /// The variables that are not loops: what kernels take as arguments after the two buffers, in this order.
+    ///
+    /// ```
+    /// # let mut graph = indexpr::Graph::new();
+    /// # let (i, always) = (graph.variable("i", 0..4)?, graph.bool(true));
+    /// let n = graph.variable("n", 1..5)?;
+    /// assert_eq!(indexpr::IndexExpr::with_sizes(graph, i, always, [n])?.parameters()[0].name, "n");
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn parameters(&self) -> &[Variable] {
+        &self.graph.variables()[self.extents.len()..]
     }
 
     /// What computing both expressions costs, with what they have in common computed once.

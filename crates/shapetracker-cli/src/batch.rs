@@ -30,14 +30,15 @@ A line in has an id, and a base shape or views (the first next to memory); then 
   {"id":"m1","views":[{"shape":[2,3],"strides":[3,1],"offset":0,"mask":null}]}
 ops: ["reshape",[sizes]], ["permute",[axes]], ["expand",[sizes]], ["pad",[[before,after],..]],
 ["shrink",[[begin,end],..]], ["flip",[one boolean per axis, or axes]], ["step",[steps]], and those of `explain`.
-Sizes, strides, offsets, masks and bounds may be texts with names, as in `merge`, and "where" says what is known of them:
+Sizes, strides, offsets, masks and bounds may be texts with names, as in `merge`, of which "where"
+says what is known:
   {"id":"s1","base":["B","T","3*D"],"ops":[["reshape",["B","T",3,"D"]]],"where":"T=1..4097"}
 
 A line out has the id, the shape, the fewest views; with --crc32 crc32 (null above 2^22 elements);
 with --expr index and valid, expressions over idx0, idx1, .., and their cost: ops, and divmods, the
 divisions and modulos among them that are not by a power of two. With names it has the fields of
-`merge --json` for two views without ops, and else scope, shape, views, needs and boundaries, as
-`explain --json` has them. A line that cannot be served yields
+`merge --json`, for a base or ops with shape and views instead of earlier and later. A line that
+cannot be served yields
   {"id":..,"error":{"kind":"..","message":".."}}
 and the run goes on; the exit status is then 1. Blank lines are skipped.
 
@@ -65,11 +66,16 @@ const LONGEST_LINE: u64 = 1 << 26;
 
 /// What may stand beside a question and is not read: the fields of an answer, so that answers can be asked about again, and
 /// those that the recorded layouts of the tests have.
-const REMARKS: [&str; 14] = [
+const REMARKS: [&str; 19] = [
     "shape",
     "scope",
     "needs",
-    "boundaries",
+    "kind",
+    "formula",
+    "text",
+    "leaves",
+    "witness",
+    "reason",
     "crc32",
     "index",
     "valid",
@@ -304,14 +310,14 @@ fn tracker(parsed: &Line, line: &[u8]) -> Result<ShapeTracker, Failure> {
 /// tracker. Nothing where there are no names, and nothing is said of any.
 fn in_names(parsed: &Line, line: &[u8]) -> Result<Option<Document>, Failure> {
     let given = parsed.given.map(|given| field::<String>("where", given, line)).transpose()?;
-    let about = |name| move |err: ParseError| Failure::from(err).about(name);
-    let mut question = Question::new(&given).map_err(about("where"))?;
+    let wrong = |err: ParseError| Failure::new("where", format!("where: {}", err.message())).placed(err.place());
+    let mut question = Question::new(&given).map_err(wrong)?;
     let read = of_names(parsed, &mut question, line);
     if parsed.given.is_none() && question.names().next().is_none() {
         return Ok(None);
     }
     let (start, ops) = read?;
-    let scope = Arc::new(question.scope().map_err(about("where"))?);
+    let scope = Arc::new(question.scope().map_err(wrong)?);
     let start = match start {
         Start::Base(shape) => names::ShapeTracker::in_scope(scope, shape)?,
         Start::Views(views) => match <[names::View; 2]>::try_from(views) {

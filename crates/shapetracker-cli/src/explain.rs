@@ -47,8 +47,8 @@ With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged 
 views, reason and witness (when they are several), affine (strides and offset of the one affine map that gives \
 every address, or null), contiguous, buffer_len, index and valid (Python), \
 cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \
-null where masked; null when there are more than 256). With names: chain, steps (text, shape, views, needs), where, \
-shape, views, needs, boundaries (for each pair of neighbouring views the fields of `merge` from kind on).",
+null where masked; null when there are more than 256). With names: chain, steps (text, shape, views, needs), scope, \
+shape, views, needs, the fields of `merge` from kind on, index, valid, cost.",
         operations.join(", ")
     )
 }
@@ -184,7 +184,8 @@ impl Explained {
             Err(err) => err.to_string(),
         };
         text += &paragraph(&format!("{elements}, {contiguous}, {buffer}"), 2);
-        text += &format!("\n{BOLD}Index expression{BOLD:#}\n{}", self.expression());
+        text +=
+            &format!("\n{BOLD}Index expression{BOLD:#}\n{}", expression(self.code.as_ref().map_err(Error::to_string)));
         let grid = grid::grid(result);
         if !grid.is_empty() {
             text += &format!("\n{grid}");
@@ -217,31 +218,6 @@ impl Explained {
             }
         }
         Ok(())
-    }
-
-    /// The index expression, a line for each name that it defines, and what it costs.
-    fn expression(&self) -> String {
-        let written = self.code.as_ref().map_err(Error::to_string).and_then(|code| {
-            let lines = code.code(Language::Python).map_err(|err| err.to_string())?;
-            Ok((lines, cost_text(code.graph(), &[code.index(), code.valid()])))
-        });
-        let (lines, cost) = match &written {
-            Ok((lines, cost)) => (lines, cost),
-            Err(message) => return paragraph(&format!("there is none: {message}"), 2),
-        };
-        let definitions: Vec<(&str, &str)> = lines.lines().filter_map(|line| line.split_once(" = ")).collect();
-        if definitions.len() > MOST_DEFINITIONS {
-            let more = format!("{} lines, which `shapetracker index` prints: {cost}", definitions.len());
-            return paragraph(&more, 2);
-        }
-        let indent = " ".repeat(9);
-        let rows = definitions.into_iter().chain([("cost", &cost[..])]).map(|(name, text)| {
-            let first = format!("  {name:5}  ");
-            let options = textwrap::Options::new(width()).initial_indent(&first).subsequent_indent(&indent);
-            // A product is not broken.
-            textwrap::fill(&text.replace(" * ", "\u{a0}*\u{a0}"), options).replace('\u{a0}', " ") + "\n"
-        });
-        rows.collect()
     }
 
     fn write_json(&self, to: &mut impl Write) -> io::Result<()> {
@@ -281,4 +257,29 @@ impl Explained {
         // The other fields go on in the same object.
         writeln!(to, "],{}", &rest.to_string()[1..])
     }
+}
+
+/// An index expression, a line for each name that it defines, and what it costs.
+pub(crate) fn expression(code: Result<&IndexExpr, String>) -> String {
+    let written = code.and_then(|code| {
+        let lines = code.code(Language::Python).map_err(|err| err.to_string())?;
+        Ok((lines, cost_text(code.graph(), &[code.index(), code.valid()])))
+    });
+    let (lines, cost) = match &written {
+        Ok((lines, cost)) => (lines, cost),
+        Err(message) => return paragraph(&format!("there is none: {message}"), 2),
+    };
+    let definitions: Vec<(&str, &str)> = lines.lines().filter_map(|line| line.split_once(" = ")).collect();
+    if definitions.len() > MOST_DEFINITIONS {
+        let more = format!("{} lines, which `shapetracker index` prints: {cost}", definitions.len());
+        return paragraph(&more, 2);
+    }
+    let indent = " ".repeat(9);
+    let rows = definitions.into_iter().chain([("cost", &cost[..])]).map(|(name, text)| {
+        let first = format!("  {name:5}  ");
+        let options = textwrap::Options::new(width()).initial_indent(&first).subsequent_indent(&indent);
+        // A product is not broken.
+        textwrap::fill(&text.replace(" * ", "\u{a0}*\u{a0}"), options).replace('\u{a0}', " ") + "\n"
+    });
+    rows.collect()
 }

@@ -4,26 +4,15 @@ use serde_json::json;
 use shapetracker::expr::{IndexExpr, Language, Syntax, int};
 use shapetracker::json::Value as Document;
 use shapetracker::{Chain, ShapeTracker};
+use shapetracker_symbolic::json::{literals, polys};
 
 use crate::answer::{Answer, Failure, tuple};
 use crate::code::{Languages, comments, ranges_text, weight_text};
 use crate::input::text_of;
+use crate::symbolic::{self, HELP, Where};
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
-  shapetracker index '(3, 2).permute(1, 0).reshape(3, 2)'
-  shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang cuda
-  shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang c --kernel > gather.c
-
-`index` is the address of the element idx0, idx1, .. where `valid` holds, and means nothing elsewhere. What both share \
-is computed once, as t0, t1 and so on. Comments name the ranges of the variables, say whether 32-bit integers suffice, \
-and give the cost: distinct operations; divisions and modulos, those by powers of two apart because they are shifts and \
-masks; and a weight, in which any other division counts as 8 operations. Exit status 1 where the language has no such \
-code; only the reason is printed then, on standard error.
-
-With --json: chain, shape, language, code, index and valid (in Python, without shared parts; null when that is longer \
-than 16 MiB), cost (ops, divmods: those not by a power of two, weight), index_range and value_range (the \
-smallest and the largest value of the index, and of everything that is computed), bits.")]
+#[command(after_help = after_help())]
 pub(crate) struct Args {
     /// The chain, such as "(3, 2).permute(1, 0)"; - reads it from standard input.
     #[arg(allow_hyphen_values = true)]
@@ -34,24 +23,78 @@ pub(crate) struct Args {
     /// Print a whole function that gathers all elements, in row-major order.
     #[arg(long)]
     kernel: bool,
+    #[command(flatten)]
+    names: Where,
+}
+
+fn after_help() -> String {
+    format!(
+        "Examples:
+  shapetracker index '(3, 2).permute(1, 0).reshape(3, 2)'
+  shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang cuda
+  shapetracker index '(4, 4).pad((1, 1), (0, 0))' --lang c --kernel > gather.c
+  shapetracker index '(N, D)[s:s+L].T' --lang cuda --kernel --where 's+L <= N, D=1..129'
+
+`index` is the address of the element idx0, idx1, .. where `valid` holds, and means nothing elsewhere. What both share \
+is computed once, as t0, t1 and so on. Comments name the ranges of the variables, say whether 32-bit integers suffice, \
+and give the cost: distinct operations; divisions and modulos, those by powers of two apart because they are shifts and \
+masks; and a weight, in which any other division counts as 8 operations. Exit status 1 where the language has no such \
+code; only the reason is printed then, on standard error. {HELP} They are variables of the code and arguments of a kernel.
+
+With --json: chain, shape, language, code, index and valid (in Python, without shared parts; null when that is longer \
+than 16 MiB), cost (ops, divmods: those not by a power of two, weight), index_range and value_range (the \
+smallest and the largest value of the index, and of everything that is computed), bits. With names: needs, too."
+    )
 }
 
 pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
-    let chain: Chain = text_of(&args.chain)?.parse()?;
-    let tracker = chain.tracker()?;
-    let expr = tracker.index_expr()?;
+    let text = text_of(&args.chain)?;
+    args.names.answer(
+        || {
+            let chain: Chain = text.parse()?;
+            let tracker = chain.tracker()?;
+            let about = if args.kernel { Some((buffers(&tracker), tracker.numel())) } else { None };
+            let code = tracker.index_expr()?;
+            written(args, &chain.to_string(), &code, about, Document::from(code.extents()))
+        },
+        |question| {
+            let chain = question.chain(&text)?;
+            let scope = symbolic::scope(question)?;
+            let tracker = chain.tracker(&scope)?;
+            let code = tracker.index_expr()?;
+            let mut answer = written(args, text.trim(), &code, None, polys(tracker.shape(), tracker.scope()))?;
+            answer.json["needs"] = json!(literals(tracker.needs(), tracker.scope()));
+            if !tracker.needs().is_empty() {
+                let needs = tracker.needs().iter().map(|need| need.text(tracker.scope()));
+                let needs = format!("needs {}", needs.collect::<Vec<_>>().join(" and "));
+                answer.text = comments(args.lang, &[needs]) + &answer.text;
+            }
+            Ok(answer)
+        },
+    )
+}
+
+/// The code with its remarks. Of a kernel over buffers of known lengths it is said what they are, and how many elements it
+/// writes.
+fn written(
+    args: &Args,
+    chain: &str,
+    expr: &IndexExpr,
+    kernel: Option<(String, i64)>,
+    shape: Document,
+) -> Result<Answer, Failure> {
     let code = if args.kernel { expr.kernel(args.lang)? } else { expr.code(args.lang)? };
     let (graph, parts) = (expr.graph(), [expr.index(), expr.valid()]);
     let mut values = graph.value_range(&parts);
-    if args.kernel {
+    if let Some((_, numel)) = kernel {
         // A kernel has a loop counter for the elements, too.
-        values.1 = values.1.max(tracker.numel());
+        values.1 = values.1.max(numel);
     }
     let index_range = graph.range(expr.index());
     let text = |part| graph.text(part, Syntax::Python).ok();
     let json = json!({
-        "chain": chain.to_string(),
-        "shape": expr.extents(),
+        "chain": chain,
+        "shape": shape,
         "language": args.lang.to_string(),
         "code": code,
         "index": text(expr.index()),
@@ -61,15 +104,22 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
         "value_range": [values.0, values.1],
         "bits": int::bits(values),
     });
-    let about = if args.kernel { buffers(&tracker) } else { variables(&expr) };
+    let about = kernel.map_or_else(|| variables(expr), |(about, _)| about);
     let remarks = [about, ranges_text("index", index_range, values), weight_text(graph, &parts)];
     Ok(Answer { text: comments(args.lang, &remarks) + &code, json, positive: true })
 }
 
-/// `idx0 in 0..3, idx1 in 0..2`.
+/// `idx0 in 0..3, idx1 in 0..T, T in 1..4097`.
 fn variables(expr: &IndexExpr) -> String {
-    let variables = expr.extents().iter().enumerate().map(|(axis, size)| format!("idx{axis} in 0..{size}"));
-    let variables = variables.collect::<Vec<_>>().join(", ");
+    let graph = expr.graph();
+    let end = |axis: usize, size: i64| match expr.sizes().get(axis) {
+        Some(size) => graph.text(*size, Syntax::Python).unwrap_or_default(),
+        None => size.to_string(),
+    };
+    let loops = expr.extents().iter().enumerate().map(|(axis, &size)| format!("idx{axis} in 0..{}", end(axis, size)));
+    let names =
+        expr.parameters().iter().map(|name| format!("{} in {}..{}", name.name, name.range.start, name.range.end));
+    let variables = loops.chain(names).collect::<Vec<_>>().join(", ");
     if variables.is_empty() { "one element, without an index".into() } else { variables }
 }
 

@@ -36,9 +36,9 @@ A bare shape is a row-major view. Exit status 1 when the views are not one.
 {HELP} Exit status 1 unless the answer is one view for all values.
 
 With --json: earlier, later, mergeable (true, false, or null when undecided), view, reason, witness. With names: earlier, \
-later, where, needs, kind (all, formula, never or undecided), formula (of which one list of conditions holds exactly where \
-it is one view: poly compares by op with 0, modulo mod if there is one), text, view, leaves (literals, view, verdict), \
-witness (values, and the evidence there), reason."
+later, scope (names and their ranges), needs, kind (all, formula, never or undecided), formula (it is one view exactly \
+where one of these lists of conditions holds: poly compares by op with 0, modulo mod if there is one), text, view, leaves \
+(literals, view, verdict), witness (values, and the evidence there), reason."
     )
 }
 

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use shapetracker::ParseError;
+use shapetracker::expr::{Expr, IndexExpr, Syntax};
 use shapetracker::json::Value as Document;
-use shapetracker_symbolic::json::literals;
+use shapetracker_symbolic::json::{literals, polys};
 use shapetracker_symbolic::{
     Answer as Verdict, Chain, ChainError, ChainStart, Counterexample, Error, Literal, Pair, Question, Scope, View,
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width};
-use crate::{merge, table};
+use crate::{explain, merge, table};
 
 /// What is known of sizes that are names.
 #[derive(clap::Args)]
@@ -34,7 +36,7 @@ impl Where {
         names: impl FnOnce(&mut Question) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         if !self.given.is_empty() {
-            let mut question = Question::new(&self.given).map_err(|err| Failure::from(err).about("--where"))?;
+            let mut question = Question::new(&self.given).map_err(wrong)?;
             return names(&mut question);
         }
         let failure = match numbers() {
@@ -88,7 +90,12 @@ impl From<ChainError> for Failure {
 
 /// The names of a question, and what is known of them.
 pub(crate) fn scope(question: &Question) -> Result<Arc<Scope>, Failure> {
-    question.scope().map(Arc::new).map_err(|err| Failure::from(err).about("--where"))
+    question.scope().map(Arc::new).map_err(wrong)
+}
+
+/// What is wrong with what is said of names.
+fn wrong(err: ParseError) -> Failure {
+    Failure::new("where", format!("--where: {}", err.message())).placed(err.place())
 }
 
 /// The answer about two views: `heading` is what stands in front of `one view if and only if`.
@@ -102,7 +109,7 @@ pub(crate) fn pair(pair: &Pair) -> Answer {
     text += &views(pair);
     text += &needs(pair.needs(), pair.scope());
     if let Some(found) = verdict.counterexample() {
-        text += &counterexample(found, pair.views(), pair.scope());
+        text += &counterexample(found, &pair.views().map(View::clone), pair.scope());
     }
     Answer { text, json: json!(Document::from(pair)), positive }
 }
@@ -141,12 +148,14 @@ pub(crate) fn needs(needs: &[Literal], scope: &Scope) -> String {
 }
 
 /// Values at which it is not one view, and the proof there.
-fn counterexample(found: &Counterexample, views: [&View; 2], scope: &Scope) -> String {
+fn counterexample(found: &Counterexample, views: &[View], scope: &Scope) -> String {
     let values = scope.names().iter().zip(&found.values).map(|(name, value)| format!("{} = {value}", name.name));
     let values = values.collect::<Vec<_>>().join(", ");
     let heading = if values.is_empty() { String::new() } else { format!(" where {values}") };
     let mut text = format!("\n{BOLD}Not one view{heading}{BOLD:#}\n{}", paragraph(&format!("{}.", found.witness), 2));
-    if let [Some(earlier), Some(later)] = views.map(|view| view.at(&found.values)) {
+    if let [earlier, later] = views
+        && let (Some(earlier), Some(later)) = (earlier.at(&found.values), later.at(&found.values))
+    {
         text += &format!("\n{}", merge::shown(&found.witness, &earlier, &later));
     }
     text
@@ -165,8 +174,7 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
     let result = chain.follow(scope, |tracker, op| {
         let new = &tracker.needs()[known.min(tracker.needs().len())..];
         known = tracker.needs().len();
-        let document = Document::from(tracker);
-        let shape = document.get("shape").cloned().unwrap_or(Document::Null);
+        let shape = polys(tracker.shape(), scope);
         let json = Document::Null.with("text", op).with("shape", shape).with("views", tracker.views().len());
         steps.push(Step {
             text: if op.is_empty() { String::new() } else { format!(".{op}") },
@@ -196,22 +204,28 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
         views => format!("\n{BAD}{views} views{BAD:#}, the first next to memory\n"),
     };
     text += &table::named(result.views(), scope);
-    let boundaries: Vec<&Verdict> = (0..result.views().len()).filter_map(|place| result.boundary(place)).collect();
-    for (place, verdict) in (1..).zip(&boundaries) {
-        let sentence = format!("Views {place} and {} are {}.", place + 1, verdict.sentence(scope));
-        text += &format!("  {sentence}\n");
+    let verdict = result.single_view();
+    if result.views().len() > 1 {
+        text += &format!("  They are {}.\n", verdict.sentence(scope));
     }
     text += &needs(result.needs(), scope);
-    if let ([earlier, later], [Some(found)]) =
-        (result.views(), &boundaries.iter().map(|verdict| verdict.counterexample()).collect::<Vec<_>>()[..])
-    {
-        text += &counterexample(found, [earlier, later], scope);
+    if let Some(found) = verdict.counterexample() {
+        text += &counterexample(found, result.views(), scope);
     }
+    let code = result.index_expr().map_err(|err| err.to_string());
+    text += &format!("\n{BOLD}Index expression{BOLD:#}\n{}", explain::expression(code.as_ref().map_err(String::clone)));
     let steps: Document = steps.into_iter().skip(1).map(|step| step.json).collect();
     let mut fields = vec![("chain".to_owned(), chain.text().trim().into()), ("steps".to_owned(), steps)];
     if let Document::Object(more) = Document::from(&result) {
         fields.extend(more);
     }
+    let python = |part: fn(&IndexExpr) -> Expr| {
+        let code = code.as_ref().ok()?;
+        code.graph().text(part(code), Syntax::Python).ok()
+    };
+    fields.push(("index".to_owned(), python(IndexExpr::index).into()));
+    fields.push(("valid".to_owned(), python(IndexExpr::valid).into()));
+    fields.push(("cost".to_owned(), code.as_ref().ok().map(|code| Document::from(code.cost())).into()));
     Ok(Answer { text, json: json!(Document::Object(fields)), positive: true })
 }
 

@@ -10,6 +10,16 @@ use shapetracker::Witness;
 pub type Formula = Vec<Vec<Literal>>;
 
 /// A part of the values of the names, and what is known there.
+///
+/// ```
+/// use shapetracker_symbolic::{Answer, ShapeTracker, Sym};
+/// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+/// let st = ShapeTracker::contiguous([h.clone(), t.clone()])?.permute([1, 0])?.reshape([h * t])?;
+/// let answer = st.single_view();
+/// let leaf = &answer.leaves()[0];
+/// assert!(!leaf.literals.is_empty());
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
     /// The conditions that describe the part.
@@ -19,6 +29,15 @@ pub struct Leaf {
 }
 
 /// The parts of the values that an answer is made of.
+///
+/// ```
+/// use shapetracker_symbolic::{Answer, ShapeTracker, Sym};
+/// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+/// let st = ShapeTracker::contiguous([h.clone(), t.clone()])?.permute([1, 0])?.reshape([h * t])?;
+/// let answer = st.single_view();
+/// assert!(answer.leaves().len() >= 3); // T is 1, H is 1, or neither
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Leaves {
     pub(crate) list: Vec<Leaf>,
@@ -35,6 +54,16 @@ impl std::ops::Deref for Leaves {
 }
 
 /// What is known of a [`Leaf`].
+///
+/// ```
+/// use shapetracker_symbolic::{Answer, ShapeTracker, Sym};
+/// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+/// let st = ShapeTracker::contiguous([h.clone(), t.clone()])?.permute([1, 0])?.reshape([h * t])?;
+/// let answer = st.single_view();
+/// use shapetracker_symbolic::Verdict;
+/// assert!(answer.leaves().iter().any(|leaf| leaf.verdict == Verdict::NotOne));
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It is this one view.
@@ -46,6 +75,11 @@ pub enum Verdict {
 }
 
 /// Why a question was not decided.
+///
+/// ```
+/// use shapetracker_symbolic::Reason;
+/// assert_eq!(Reason::Quotient.to_string(), "a quotient is no polynomial");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
@@ -76,6 +110,16 @@ pub enum Reason {
 }
 
 /// Values of the names at which the views are not one, and the evidence there.
+///
+/// ```
+/// use shapetracker_symbolic::{Answer, ShapeTracker, Sym};
+/// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+/// let st = ShapeTracker::contiguous([h.clone(), t.clone()])?.permute([1, 0])?.reshape([h * t])?;
+/// let answer = st.single_view();
+/// let Answer::When { counterexample, .. } = answer else { unreachable!() };
+/// assert!(counterexample.values.iter().all(|&value| value > 1));
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterexample {
     /// A value for each name of the scope.
@@ -85,6 +129,16 @@ pub struct Counterexample {
 }
 
 /// For which values of the names two views are one.
+///
+/// ```
+/// use shapetracker_symbolic::{Answer, ShapeTracker, Sym};
+/// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+/// let st = ShapeTracker::contiguous([h.clone(), t.clone()])?.permute([1, 0])?.reshape([h * t])?;
+/// let answer = st.single_view();
+/// let Answer::When { formula, .. } = &answer else { unreachable!() };
+/// assert_eq!(formula.len(), 2); // T == 1 or H == 1
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// For all of them: every leaf has a view, and `view` is one that serves all where there is one polynomial view.
@@ -127,6 +181,15 @@ pub enum Answer {
 
 impl Answer {
     /// Its name in JSON: `all`, `formula`, `never` or `undecided`.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Answer, ShapeTracker, Sym};
+    /// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+    /// let st = ShapeTracker::contiguous([h.clone(), t.clone()])?.permute([1, 0])?.reshape([h * t])?;
+    /// let answer = st.single_view();
+    /// assert_eq!(answer.kind(), "formula");
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
     pub fn kind(&self) -> &'static str {
         match self {
             Answer::Always { .. } => "all",
@@ -138,11 +201,29 @@ impl Answer {
 
     /// The names in which the answer is written: those of the scope that was asked about, and names such as `(n//2)` for
     /// quotients that it needs. [`Scope::complete`] gives their values.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Answer, ShapeTracker, Sym};
+    /// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+    /// let st = ShapeTracker::contiguous([h.clone(), t.clone()])?.permute([1, 0])?.reshape([h * t])?;
+    /// let answer = st.single_view();
+    /// assert_eq!(answer.scope(st.scope()).names().len(), 2); // H and T, and no quotient
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
     pub fn scope(&self, asked: &Scope) -> Scope {
         asked.with_quotients(&self.leaves().quotients)
     }
 
     /// The parts of the values, and what is known in each.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Answer, ShapeTracker, Sym};
+    /// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+    /// let st = ShapeTracker::contiguous([h.clone(), t.clone()])?.permute([1, 0])?.reshape([h * t])?;
+    /// let answer = st.single_view();
+    /// assert!(answer.leaves().iter().all(|leaf| leaf.literals.len() <= 2));
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
     pub fn leaves(&self) -> &Leaves {
         match self {
             Answer::Always { leaves, .. }
@@ -154,6 +235,16 @@ impl Answer {
 }
 
 /// The text of a formula: `T == 1 or H == 1`, with commas where several conditions hold together.
+///
+/// ```
+/// use shapetracker_symbolic::{Answer, ShapeTracker, Sym};
+/// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+/// let st = ShapeTracker::contiguous([h.clone(), t.clone()])?.permute([1, 0])?.reshape([h * t])?;
+/// let answer = st.single_view();
+/// use shapetracker_symbolic::formula_text;
+/// assert_eq!(formula_text(&answer.formula(), st.scope()), "H == 1 or T == 1");
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
 pub fn formula_text(formula: &Formula, scope: &Scope) -> String {
     let conjunction = |literals: &Vec<Literal>| match &literals[..] {
         [] => "always".to_owned(),

@@ -79,7 +79,7 @@ impl<'a> Ask<'a> {
             Some(true) => Ok(()),
             Some(false) => Err(self.err(fault(self))),
             None => {
-                self.needs.push(literal);
+                self.needs.push(literal.smallest());
                 self.region = None;
                 // Needs that contradict each other are refuted as the one that came last.
                 if Region::of(self.scope, &self.needs).is_none() {

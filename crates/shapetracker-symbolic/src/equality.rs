@@ -20,7 +20,7 @@ use crate::view::View;
 /// let rows = ShapeTracker::contiguous([b.clone(), t.clone()])?;
 /// let columns = ShapeTracker::contiguous([t, b])?.permute([1, 0])?;
 /// let Equality::When { formula, scope } = rows.equality(&columns)? else { panic!() };
-/// assert_eq!(shapetracker_symbolic::formula_text(&formula, &scope), "T == 1, or B == 1");
+/// assert_eq!(shapetracker_symbolic::formula_text(&formula, &scope), "T == 1 or B == 1");
 /// # Ok::<(), shapetracker_symbolic::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -163,11 +163,8 @@ pub(crate) enum Fault {
     Uneven { whole: String, by: String },
     #[error("{name} cannot be a name: {why}")]
     Name { name: String, why: &'static str },
-    #[error(
-        "{name} has no {end}, and code needs one: declare it with a range that has two ends, such as 1..65536, so that \
-         every value is known to fit"
-    )]
-    Unbounded { name: String, end: &'static str },
+    #[error("code has numbers of 64 bits: {}; give the names smaller ranges", .0.reason())]
+    Code(indexpr::Error),
     #[error("{0}")]
     Foreign(String),
     #[error("{}", .0.reason())]
@@ -197,7 +194,7 @@ impl Fault {
             Fault::StepUneven { .. } | Fault::SignUnknown { .. } => ErrorKind::Undecided,
             Fault::MaskOutside { .. } => ErrorKind::MaskOutside,
             Fault::AddressOutside { .. } => ErrorKind::AddressOutside,
-            Fault::TooLarge | Fault::Overflow | Fault::Unbounded { .. } => ErrorKind::Overflow,
+            Fault::TooLarge | Fault::Overflow | Fault::Code(_) => ErrorKind::Overflow,
             Fault::TooManyViews { .. } => ErrorKind::TooManyViews,
             Fault::NoViews => ErrorKind::NoViews,
             Fault::NameTwice { .. } => ErrorKind::RangesDiffer,

@@ -10,7 +10,7 @@
 //! | [`Scope`] | `names`, each with `name` and `range`, half-open, null where there is no end; `definitions`, each with `name` and `value`; `given`, literals that hold |
 //! | [`Answer`] | `kind` (`all`, `formula`, `never` or `undecided`), `formula`, of which one list of literals must hold (where `undecided`: where it is known to be one view), `text`, `view` (one that serves wherever there is one, or null), `leaves`, each with `literals`, `view` (or null) and `verdict` (`view`, `not_one` or `undecided`), `witness` (values, and the fields of [`shapetracker::json`] without `next` and `moved`; null where there is none), `reason` (why it is undecided, or null) |
 //! | [`Pair`] | `earlier`, `later`, `scope`, `needs` (literals), and the fields of an answer |
-//! | [`ShapeTracker`] | `scope`, `shape`, `views`, `needs` (literals), `boundaries` (an answer for each view but the last: about it and the next one) |
+//! | [`ShapeTracker`] | `scope`, `shape`, `views`, `needs` (literals), and the fields of the answer whether all views are one view |
 
 use shapetracker::json::Value;
 
@@ -27,8 +27,16 @@ pub(crate) fn poly(poly: &Poly, scope: &Scope) -> Value {
     poly.number().map_or_else(|| Value::from(scope.text(poly)), Value::from)
 }
 
-/// Polynomials in order.
-pub(crate) fn polys(list: &[Poly], scope: &Scope) -> Value {
+/// Polynomials in order: numbers, and texts where they have names.
+///
+/// ```
+/// use shapetracker_symbolic::{Poly, Scope, json};
+///
+/// let mut scope = Scope::new();
+/// let n = Poly::from(scope.declare("n", Some(1), None).unwrap());
+/// assert_eq!(json::polys(&[n, Poly::from(2_i64)], &scope).to_string(), r#"["n",2]"#);
+/// ```
+pub fn polys(list: &[Poly], scope: &Scope) -> Value {
     list.iter().map(|item| poly(item, scope)).collect()
 }
 
@@ -187,14 +195,11 @@ impl From<&Pair> for Value {
 impl From<&ShapeTracker> for Value {
     fn from(tracker: &ShapeTracker) -> Value {
         let names = tracker.scope();
-        Value::Null
+        let value = Value::Null
             .with("scope", scope(names))
             .with("shape", polys(tracker.shape(), names))
             .with("views", tracker.views().iter().map(|item| view(item, names)).collect::<Value>())
-            .with("needs", literals(tracker.needs(), names))
-            .with(
-                "boundaries",
-                (0..).map_while(|place| tracker.boundary(place)).map(|one| answer(one, names)).collect::<Value>(),
-            )
+            .with("needs", literals(tracker.needs(), names));
+        joined(value, answer(&tracker.single_view(), names))
     }
 }

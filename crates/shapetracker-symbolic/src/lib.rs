@@ -1,15 +1,37 @@
 //! Tensor layouts whose sizes are names: for which values is it one strided view?
-
-#![allow(dead_code)] // While the crate grows.
+//!
+//! Batch, sequence length and heads are names in every compiler, and the question whether a chain of movement operations is
+//! still one view then has more answers than yes and no: for all values, for exactly those of a formula, or for none. This
+//! crate gives the answer that holds, with the view in each case, and values with evidence for every no. Where it cannot
+//! decide, which no procedure always can, it says so.
+//!
+//! ```
+#![doc = include_str!("../examples/heads.rs")]
+//! ```
+//!
+//! # Where to look
+//!
+//! - [`ShapeTracker`]: a tensor's layout after movement operations with named sizes, and what these need to be right.
+//! - [`Sym`]: a named size, with arithmetic; [`Condition`]: what is known of sizes.
+//! - [`merge()`] and [`Answer`]: for which values are two views one? [`Pair`] asks it for front ends.
+//! - [`Question`] and [`Chain`]: the text form, `(B, T, 3*H*D).reshape(B, T, 3, H, D)` where `T=1..4097`.
+//! - [`Poly`], [`Scope`], [`Literal`]: what sizes, ranges and conditions are made of.
+//! - [`json`]: answers as documents.
+//!
+//! # Conventions
+//!
+//! Those of [`shapetracker`]: sizes, strides and offsets count elements, views are listed from memory upwards, ranges are
+//! half-open. A name without a range is a size of at least 1. Coefficients are `i128`, a product has up to 16 factors, and what
+//! leaves that is an error or undecided, never wrong. Work is counted, not timed: an answer is the same on every machine.
+//! Layouts without names are the business of [`shapetracker`], which costs what it costs without this crate.
 
 mod answer;
 mod ask;
 mod decide;
 mod dims;
-mod divide;
 mod equality;
 mod error;
-mod factor;
+mod index;
 pub mod json;
 mod literal;
 mod merge;
@@ -17,16 +39,12 @@ mod movement;
 mod notation;
 mod operation;
 mod pair;
-mod patterns;
 mod poly;
-mod prove;
-mod refute;
 mod region;
 mod scope;
 mod single;
 mod sym;
 mod tracker;
-mod validity;
 mod values;
 mod view;
 
@@ -45,3 +63,8 @@ pub use sym::{Condition, Sym};
 pub use tracker::ShapeTracker;
 pub use values::guard_text;
 pub use view::View;
+
+/// Runs the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

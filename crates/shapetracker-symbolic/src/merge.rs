@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use crate::answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict};
 use crate::decide::decide;
-use crate::literal::Literal;
-use crate::poly::{Poly, TooLarge};
-use crate::region::{Ask, Region, Stop, Truth};
+use crate::literal::{Literal, Relation};
+use crate::poly::{Poly, TooLarge, Var};
+use crate::region::{Ask, Region, Stop, Truth, negative, positive_lead};
 use crate::scope::Scope;
 use crate::view::View;
 
@@ -217,9 +217,8 @@ fn parts(region: &Region, stop: &Stop) -> Result<Vec<(Region, Option<Literal>)>,
 
 /// What holds where a condition without a modulus does not.
 fn negated(literal: &Literal) -> Result<Literal, TooLarge> {
-    use crate::literal::Relation;
     Ok(match literal.relation {
-        Relation::AtLeast => Literal::at_least(crate::region::negative(&literal.poly)?),
+        Relation::AtLeast => Literal::at_least(negative(&literal.poly)?),
         Relation::Equal => Literal { relation: Relation::NotEqual, ..literal.clone() },
         Relation::NotEqual => Literal { relation: Relation::Equal, ..literal.clone() },
     })
@@ -253,6 +252,10 @@ pub(crate) fn same_map(region: &Region, a: &View, b: &View) -> Result<bool, TooL
         let rest = region.reduce(&a.sub(b)?)?;
         Ok(region.known_eq(&rest) == Some(true))
     };
+    // Without axes a mask hides the one element.
+    if a.shape.is_empty() && a.mask.is_some() != b.mask.is_some() {
+        return Ok(false);
+    }
     // Nothing valid in either: the rest is of no consequence.
     let is_empty = |ranges: &[(Poly, Poly)]| -> Result<bool, TooLarge> {
         for (begin, end) in ranges {
@@ -341,7 +344,8 @@ fn formula(root: &Region, cases: &[Case], question: &dyn Fn(&Region) -> Ask<Verd
     }
     let mut formula: Formula = formula.into_iter().map(|found| found.0).collect();
     formula.sort_by_key(|literals| {
-        (literals.len(), literals.iter().map(|literal| literal.poly.terms().len()).sum::<usize>())
+        let equalities = literals.iter().filter(|literal| literal.relation == Relation::Equal).count();
+        (literals.len(), equalities, literals.iter().map(|literal| literal.poly.terms().len()).sum::<usize>())
     });
     formula
 }
@@ -364,17 +368,50 @@ fn is_yes(root: &Region, literals: &[Literal], question: &dyn Fn(&Region) -> Ask
     cases(&region, question, true).iter().all(|case| matches!(case.verdict, Verdict::View(_)))
 }
 
-/// Writes bounds at the end of a range as equalities: where `T >= 1`, `T <= 1` is `T == 1`.
-pub(crate) fn tidy(root: &Region, literals: &mut [Literal]) {
-    use crate::literal::Relation;
-    for literal in literals {
-        if literal.relation == Relation::AtLeast
-            && literal.modulus.is_none()
-            && let Ok(poly) = literal.poly.neg()
-            && let Ok(reduced) = root.reduce(&poly)
-            && root.prove_ge(&reduced)
-        {
-            *literal = Literal::equal(crate::region::positive_lead(poly));
+/// Writes conditions as people do: bounds at the end of a range as equalities (where `T >= 1`, `T <= 1` is `T == 1`),
+/// products and sums that are at their end name by name, and bounds before equalities.
+pub(crate) fn tidy(root: &Region, literals: &mut Vec<Literal>) {
+    for literal in std::mem::take(literals) {
+        let plain = literal.modulus.is_none();
+        let zero = match literal.relation {
+            Relation::Equal if plain => Some(literal.poly.clone()),
+            Relation::AtLeast if plain => {
+                let poly = literal.poly.neg().and_then(|poly| root.reduce(&poly));
+                poly.ok().filter(|poly| root.prove_ge(poly))
+            }
+            _ => None,
+        };
+        let ends = zero.as_ref().and_then(|zero| {
+            let ends = [Some(zero.clone()), zero.neg().ok()];
+            let ends = ends.into_iter().flatten().find_map(|sum| root.frame().ends_where_zero(&sum))?;
+            // The names at their ends make it 0: then it says nothing else.
+            let at = |poly: Poly, end: &(Var, i128)| poly.substitute(end.0, &Poly::from(end.1));
+            let rest = ends.iter().try_fold(zero.clone(), at);
+            (!ends.is_empty() && rest.is_ok_and(|rest| rest.is_zero())).then_some(ends)
+        });
+        match (ends, zero) {
+            (Some(ends), _) => {
+                let at = |(var, end): (Var, i128)| Poly::from(var).plus_number(-end).map(Literal::equal);
+                literals.extend(ends.into_iter().filter_map(|end| at(end).ok()));
+            }
+            (None, Some(zero)) => literals.push(Literal::equal(positive_lead(zero))),
+            (None, None) => literals.push(literal),
         }
     }
+    // At least and at most is equal.
+    let mut place = 0;
+    while place < literals.len() {
+        let not = literals[place].poly.neg().ok().map(Literal::at_least);
+        let opposite = literals.iter().position(|other| not.as_ref() == Some(other));
+        match opposite {
+            Some(other) if other > place && literals[place].relation == Relation::AtLeast => {
+                literals[place] = Literal::equal(positive_lead(literals[place].poly.clone()));
+                literals.remove(other);
+            }
+            _ => place += 1,
+        }
+    }
+    literals.sort_by_key(|literal| literal.relation != Relation::AtLeast);
+    let mut seen = HashSet::new();
+    literals.retain(|literal| seen.insert(literal.clone()));
 }

@@ -53,7 +53,7 @@ impl Pair {
     /// };
     /// let pair = Pair::new(Arc::new(scope), Vec::new(), view(&Poly::from(12_i64), 5), view(&n, 3)).unwrap();
     /// // The later view reads 3*(n - 1), which must be one of 12 elements.
-    /// assert_eq!(pair.needs()[0].text(pair.scope()), "3*n <= 14");
+    /// assert_eq!(pair.needs()[0].text(pair.scope()), "n <= 4");
     /// assert_eq!(pair.sentence(), "one view for all values");
     /// ```
     ///
@@ -112,32 +112,98 @@ impl Pair {
     }
 
     /// The names, their ranges, and what is known of them.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+    /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
+    /// assert_eq!(pair.scope().names().len(), 2);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn scope(&self) -> &Arc<Scope> {
         &self.scope
     }
 
     /// The conditions without which there is no question; they hold together.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+    /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
+    /// assert!(pair.needs().is_empty());
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn needs(&self) -> &[Literal] {
         &self.needs
     }
 
     /// The view next to memory, and the one over it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+    /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
+    /// assert_eq!(pair.views()[0].shape.len(), 2);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn views(&self) -> [&View; 2] {
         [&self.earlier, &self.later]
     }
 
     /// For which values they are one view.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+    /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
+    /// assert_eq!(pair.answer().kind(), "formula");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn answer(&self) -> &Answer {
         &self.answer
     }
 
     /// The answer in words, as the end of a sentence: `one view if and only if T == 1 or H == 1`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+    /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
+    /// assert_eq!(pair.sentence(), "one view if and only if T == 1 or H == 1");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn sentence(&self) -> String {
         self.answer.sentence(&self.scope)
     }
 
     /// The cases in which there is a view, or in which nothing was decided: their conditions in words, and the view or why
     /// there is none.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+    /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
+    /// assert!(pair.cases().iter().all(|(_, view)| view.is_ok()));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn cases(&self) -> Vec<(String, Result<&View, Reason>)> {
         let names = self.answer.scope(&self.scope);
         let region = Region::of(&self.scope, &self.needs);
@@ -163,6 +229,17 @@ impl Pair {
 
 impl Answer {
     /// The one view that serves wherever there is one, if one set of polynomials does.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+    /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
+    /// assert!(pair.answer().view().is_some());
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn view(&self) -> Option<&View> {
         match self {
             Answer::Always { view, .. } | Answer::When { view, .. } => view.as_ref(),
@@ -171,6 +248,17 @@ impl Answer {
     }
 
     /// Values for which it is not one view, with the evidence.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+    /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
+    /// assert!(pair.answer().counterexample().is_some());
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn counterexample(&self) -> Option<&Counterexample> {
         match self {
             Answer::Always { .. } => None,
@@ -180,6 +268,17 @@ impl Answer {
     }
 
     /// Where it is known to be one view: the exact condition, unless the answer is [`Answer::Undecided`].
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+    /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
+    /// assert_eq!(pair.answer().formula().len(), 2);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn formula(&self) -> crate::Formula {
         match self {
             Answer::Always { .. } => vec![Vec::new()],

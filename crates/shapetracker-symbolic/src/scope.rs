@@ -7,6 +7,14 @@ use crate::literal::Literal;
 use crate::poly::{Monomial, Poly, Var, floor, modulo};
 
 /// A name and the integers that it may stand for, both ends included; `None` where there is no end.
+///
+/// ```
+/// use shapetracker_symbolic::{Literal, Poly, Scope};
+/// let mut scope = Scope::new();
+/// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+/// assert_eq!((&*scope.names()[0].name, scope.names()[0].hi), ("n", Some(4096)));
+/// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
     /// As it is written.
@@ -18,6 +26,14 @@ pub struct Name {
 }
 
 /// The quotient or the remainder of a polynomial by a positive one, where an answer needs a name for it: `(n//2)`.
+///
+/// ```
+/// use shapetracker_symbolic::{Literal, Poly, Scope};
+/// let mut scope = Scope::new();
+/// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+/// assert!(scope.quotients().is_empty()); // answers have them
+/// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Quotient {
     /// What is divided.
@@ -30,6 +46,15 @@ pub struct Quotient {
 
 /// The names that sizes, strides and offsets are made of: their ranges, definitions such as `H = 8*h`, and conditions such
 /// as `s + L <= N` that are known to hold.
+///
+/// ```
+/// use shapetracker_symbolic::{Literal, Poly, Scope};
+/// let mut scope = Scope::new();
+/// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+/// scope.define("m", n.mul(&Poly::from(8))?);
+/// assert_eq!(scope.text(&scope.find("m").unwrap()), "8*n");
+/// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     names: Vec<Name>,
@@ -40,16 +65,34 @@ pub struct Scope {
 }
 
 /// The most names that a scope has: a monomial has a byte for each.
+///
+/// ```
+/// let mut scope = shapetracker_symbolic::Scope::new();
+/// let names = (0..).map_while(|name| scope.declare(&format!("s{name}"), None, None));
+/// assert_eq!(names.count(), shapetracker_symbolic::MAX_NAMES);
+/// ```
 pub const MAX_NAMES: usize = 128;
 
 impl Scope {
     /// No names.
+    ///
+    /// ```
+    /// assert!(shapetracker_symbolic::Scope::new().names().is_empty());
+    /// ```
     pub fn new() -> Scope {
         Scope::default()
     }
 
     /// A new name for the integers of a range, both ends included; `None` if there are [`MAX_NAMES`] already, or one of
     /// that name.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// assert!(scope.declare("n", None, None).is_none()); // there is one
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn declare(&mut self, name: &str, lo: Option<i128>, hi: Option<i128>) -> Option<Var> {
         if self.names.len() == MAX_NAMES || self.find(name).is_some() {
             return None;
@@ -59,6 +102,14 @@ impl Scope {
     }
 
     /// Makes a name stand for a polynomial; `false` if there is one of that name.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// assert!(!scope.define("n", Poly::from(3))); // there is one
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn define(&mut self, name: &str, poly: Poly) -> bool {
         let new = self.find(name).is_none();
         if new {
@@ -68,17 +119,44 @@ impl Scope {
     }
 
     /// Adds a condition that is known to hold.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// scope.require(Literal::divisible(n, 4));
+    /// assert_eq!(scope.given().len(), 1);
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn require(&mut self, literal: Literal) {
         self.given.push(literal);
     }
 
     /// Changes the range of a name.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// scope.set_range(n.vars()[0], Some(0), None);
+    /// assert_eq!(scope.names()[0].lo, Some(0));
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn set_range(&mut self, var: Var, lo: Option<i128>, hi: Option<i128>) {
-        let name = &mut self.names[usize::from(var.0)];
-        (name.lo, name.hi) = (lo, hi);
+        if let Some(name) = self.names.get_mut(usize::from(var.0)) {
+            (name.lo, name.hi) = (lo, hi);
+        }
     }
 
     /// What a name stands for.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// assert_eq!(scope.find("n"), Some(n));
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn find(&self, name: &str) -> Option<Poly> {
         let var = self.names.iter().position(|known| &*known.name == name);
         var.map(|var| Poly::from(Var(var as u8))).or_else(|| {
@@ -88,21 +166,54 @@ impl Scope {
     }
 
     /// The names, in the order of their variables.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// assert_eq!(scope.names().len(), 1);
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn names(&self) -> &[Name] {
         &self.names
     }
 
     /// The names that stand for polynomials.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// scope.define("m", n);
+    /// assert_eq!(&*scope.definitions()[0].0, "m");
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn definitions(&self) -> &[(Arc<str>, Poly)] {
         &self.definitions
     }
 
     /// The conditions that are known to hold.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// assert!(scope.given().is_empty());
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn given(&self) -> &[Literal] {
         &self.given
     }
 
     /// The quotients that an answer has named; they are the last of the names.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// assert!(scope.quotients().is_empty());
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn quotients(&self) -> &[Quotient] {
         &self.quotients
     }
@@ -155,6 +266,14 @@ impl Scope {
     /// The values of all names, given those that are not quotients; `None` where one leaves 128 bits.
     ///
     /// A quotient by a number that is not positive is 0: no part of an answer that uses it has such values.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// assert_eq!(scope.complete(&[7]), Some(vec![7]));
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn complete(&self, values: &[i128]) -> Option<Vec<i128>> {
         let named = self.names.len() - self.quotients.len();
         let mut point = values.get(..named)?.to_vec();
@@ -172,6 +291,14 @@ impl Scope {
     }
 
     /// The text of a polynomial in the syntax of Python: `2*s2 + 3*s3 - s1`, `T**2`.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// assert_eq!(scope.text(&n.mul(&n)?.sub(&Poly::from(1))?), "n**2 - 1");
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn text(&self, poly: &Poly) -> String {
         poly_text(poly, |var| self.names.get(usize::from(var.0)).map_or("?", |name| &name.name))
     }
@@ -203,6 +330,17 @@ impl Scope {
     /// This scope with the names of another one; and for each variable of that one, its variable here.
     ///
     /// `None` where a name has two ranges or two meanings, or there are too many.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), Some(4096)).unwrap());
+    /// let mut other = Scope::new();
+    /// other.declare("m", Some(1), None);
+    /// let (union, renamed) = scope.union(&other).unwrap();
+    /// assert_eq!((union.names().len(), renamed[0].0), (2, 1));
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
     pub fn union(&self, other: &Scope) -> Option<(Scope, Vec<Var>)> {
         let mut union = self.clone();
         let mut renamed = Vec::with_capacity(other.names.len());

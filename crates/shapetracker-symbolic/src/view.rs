@@ -7,6 +7,14 @@ use crate::scope::Scope;
 ///
 /// The address of an index is `offset + sum of stride * index`, and an index is valid where each of its entries lies in the
 /// mask's half-open range of its axis.
+///
+/// ```
+/// use shapetracker_symbolic::{Poly, Scope, View};
+/// let mut scope = Scope::new();
+/// let n = Poly::from(scope.declare("n", Some(1), None).unwrap());
+/// let view = View { shape: vec![n.clone()], strides: vec![Poly::from(2)], offset: n, mask: None };
+/// assert_eq!(view.text(&scope), "(n,):(2,) offset n");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct View {
     /// The size of each axis.
@@ -21,6 +29,14 @@ pub struct View {
 
 impl View {
     /// As it is written: `(B, T):(T, 1) offset 2*T mask ((0, B), (1, T))`.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Poly, Scope, View};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), None).unwrap());
+    /// let view = View { shape: vec![n.clone()], strides: vec![Poly::from(2)], offset: n, mask: None };
+    /// assert_eq!(view.text(&scope), "(n,):(2,) offset n");
+    /// ```
     pub fn text(&self, scope: &Scope) -> String {
         let tuple = |list: &[Poly]| match list {
             [one] => format!("({},)", scope.text(one)),
@@ -43,6 +59,14 @@ impl View {
     ///
     /// Ranges of the mask are cut off at the ends of their axes, and one whose end lies below its begin is empty: an index is
     /// valid where it lies in the range, and polynomials cannot say more.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Poly, Scope, View};
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), None).unwrap());
+    /// let view = View { shape: vec![n.clone()], strides: vec![Poly::from(2)], offset: n, mask: None };
+    /// assert_eq!(view.at(&[3]).unwrap().to_string(), "(3,):(2,) offset 3");
+    /// ```
     pub fn at(&self, point: &[i128]) -> Option<shapetracker::View> {
         let number = |poly: &Poly| poly.eval(point).and_then(|value| i64::try_from(value).ok());
         let numbers = |list: &[Poly]| list.iter().map(number).collect::<Option<Vec<i64>>>();

@@ -2,7 +2,7 @@
 
 use super::clike::{Binds, Root, Statement, Text, Writer};
 use super::lower::{Dialect, Infix, Op, Program};
-use super::{Language, Reason, Unsupported};
+use super::{Language, Reason, Unsupported, sized};
 use crate::constants::{constant, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::index::IndexExpr;
@@ -12,6 +12,7 @@ use crate::text::tuple;
 /// The kernel in one language; see [`IndexExpr::kernel`].
 pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     match language {
+        _ if language.has_kernels() && !code.parameters().is_empty() => sized::kernel(code, language),
         Language::Python => numpy(code),
         Language::C | Language::Rust => nest(code, language),
         Language::Cuda | Language::OpenCl | Language::Metal | Language::Wgsl => grid(code, language),
@@ -21,7 +22,7 @@ pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Uns
 
 /// Which elements read something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Valid {
+pub(super) enum Valid {
     All,
     None,
     Some,
@@ -29,7 +30,7 @@ enum Valid {
 
 impl Valid {
     /// What the range of a guard says.
-    fn of(graph: &Graph, valid: Expr) -> Valid {
+    pub(super) fn of(graph: &Graph, valid: Expr) -> Valid {
         match constant(graph, valid) {
             Some(1) => Valid::All,
             Some(_) => Valid::None,
@@ -38,7 +39,7 @@ impl Valid {
     }
 
     /// The names that a kernel needs, and the expressions that define them.
-    fn named(self, valid: Expr, index: Expr) -> Vec<(&'static str, Expr)> {
+    pub(super) fn named(self, valid: Expr, index: Expr) -> Vec<(&'static str, Expr)> {
         match self {
             Valid::All => vec![("index", index)],
             Valid::None => Vec::new(),
@@ -48,7 +49,7 @@ impl Valid {
 }
 
 /// The number of elements of the output: how often the innermost loop runs in all.
-fn elements(code: &IndexExpr) -> i64 {
+pub(super) fn elements(code: &IndexExpr) -> i64 {
     if code.extents.contains(&0) {
         0
     } else {
@@ -62,7 +63,7 @@ fn names(graph: &Graph) -> Vec<&str> {
 }
 
 /// The loops that the expressions depend on, outermost first.
-fn used_loops(graph: &Graph, named: &[(&str, Expr)]) -> Vec<usize> {
+pub(super) fn used_loops(graph: &Graph, named: &[(&str, Expr)]) -> Vec<usize> {
     let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
     let variables = parts(graph, &exprs).into_iter().filter(|part| constant(graph, *part).is_none());
     let mut axes: Vec<usize> = variables
@@ -189,7 +190,14 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         });
     }
     lines.extend(statements.into_iter().map(|statement| statement.text));
-    lines.extend(match (language, valid) {
+    lines.extend(stores(language, valid));
+    let lines: String = lines.iter().filter(|line| !line.is_empty()).map(|line| format!("    {line}\n")).collect();
+    Ok(format!("{head}{lines}}}\n"))
+}
+
+/// The lines with which a thread writes its element.
+pub(super) fn stores(language: Language, valid: Valid) -> Vec<String> {
+    match (language, valid) {
         (Language::Wgsl, Valid::All) => vec!["out[gid] = input[index];".into()],
         (Language::Wgsl, Valid::None) => vec!["out[gid] = 0.0;".into()],
         (Language::Wgsl, Valid::Some) => {
@@ -198,9 +206,7 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         (_, Valid::All) => vec!["out[gid] = in[index];".into()],
         (_, Valid::None) => vec!["(void)in;".into(), "out[gid] = 0.0f;".into()],
         (_, Valid::Some) => vec!["out[gid] = valid ? in[index] : 0.0f;".into()],
-    });
-    let lines: String = lines.iter().filter(|line| !line.is_empty()).map(|line| format!("    {line}\n")).collect();
-    Ok(format!("{head}{lines}}}\n"))
+    }
 }
 
 /// A loop nest, with loop-invariant code motion: a definition stands in the innermost loop that it depends on, and no
@@ -217,7 +223,7 @@ fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         let without_out = if is_rust { "let _ = out;" } else { "(void)out;" };
         return Ok(format!("{head}    {without_input}\n    {without_out}\n}}\n"));
     }
-    let (graph, roots) = grouped(&code.graph, &[code.valid, code.index])
+    let (graph, roots) = grouped(&code.graph, &[code.valid, code.index], code.extents.len())
         .unwrap_or_else(|| (code.graph.clone(), vec![code.valid, code.index]));
     let valid = Valid::of(&graph, roots[0]);
     let named = valid.named(roots[0], roots[1]);
@@ -260,32 +266,35 @@ fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         statements.iter().filter(|statement| statement.level == level).for_each(|one| line(level, &one.text));
     }
     let at = texts.into_iter().next().unwrap_or_else(|| Text::new("0", Binds::Primary));
-    line(
-        loops.len(),
-        &match (is_rust, valid) {
-            (true, _) => {
-                let at = if loops.is_empty() { at.text } else { format!("{} as usize", at.operand(Binds::Unary)) };
-                match valid {
-                    Valid::All => format!("out[{at}] = input[index as usize];"),
-                    Valid::None => format!("out[{at}] = 0.0;"),
-                    Valid::Some => format!("out[{at}] = if valid {{ input[index as usize] }} else {{ 0.0 }};"),
-                }
-            }
-            (false, Valid::All) => format!("out[{}] = in[index];", at.text),
-            (false, Valid::None) => format!("out[{}] = 0.0f;", at.text),
-            (false, Valid::Some) => format!("out[{}] = valid ? in[index] : 0.0f;", at.text),
-        },
-    );
+    line(loops.len(), &store(is_rust, valid, at, !loops.is_empty()));
     (0..=loops.len()).rev().for_each(|level| text += &format!("{}}}\n", "    ".repeat(level)));
     Ok(text)
+}
+
+/// The line with which the innermost loop writes an element at a position, which is a literal where there are no loops.
+pub(super) fn store(is_rust: bool, valid: Valid, at: Text, in_loops: bool) -> String {
+    match (is_rust, valid) {
+        (true, _) => {
+            let at = if in_loops { format!("{} as usize", at.operand(Binds::Unary)) } else { at.text };
+            match valid {
+                Valid::All => format!("out[{at}] = input[index as usize];"),
+                Valid::None => format!("out[{at}] = 0.0;"),
+                Valid::Some => format!("out[{at}] = if valid {{ input[index as usize] }} else {{ 0.0 }};"),
+            }
+        }
+        (false, Valid::All) => format!("out[{}] = in[index];", at.text),
+        (false, Valid::None) => format!("out[{}] = 0.0f;", at.text),
+        (false, Valid::Some) => format!("out[{}] = valid ? in[index] : 0.0f;", at.text),
+    }
 }
 
 /// The same expressions with sums and conjunctions reassociated for loop-invariant code motion: their operands in the
 /// order of the loops that they depend on, outermost first. `None` if an intermediate value could leave `i64`.
 ///
 /// In `(i + k) + j` with loops `i`, `j`, `k` no sum can leave the innermost loop; in `(i + j) + k` the first one can.
-/// Only parts that nothing else uses are taken apart, since a shared sum is computed in any case.
-fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
+/// Only parts that nothing else uses are taken apart, since a shared sum is computed in any case. Variables from `loops` on
+/// are no loops, and count as constants.
+pub(super) fn grouped(graph: &Graph, roots: &[Expr], loops: usize) -> Option<(Graph, Vec<Expr>)> {
     let parts = parts(graph, roots);
     let family = |expr: Expr| match graph.node(expr) {
         _ if constant(graph, expr).is_some() => None,
@@ -300,7 +309,9 @@ fn grouped(graph: &Graph, roots: &[Expr]) -> Option<(Graph, Vec<Expr>)> {
     for &part in &parts {
         let mut level = 0;
         if constant(graph, part).is_none() {
-            if let Node::Variable(variable) = graph.node(part) {
+            if let Node::Variable(variable) = graph.node(part)
+                && variable < loops
+            {
                 level = variable + 1;
             }
             for operand in graph.node(part).operands() {

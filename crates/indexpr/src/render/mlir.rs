@@ -9,15 +9,24 @@ use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
 /// exponentially.
 const MOST: usize = 1000;
 
-/// A map for each number and a set for each condition, over the variables given.
-pub(super) fn code(graph: &Graph, variables: &[&str], named: &[(&str, Expr)]) -> Result<String, Unsupported> {
-    let dims = variables.join(", ");
+/// A map for each number and a set for each condition, over the variables given, of which those from `loops` on are
+/// symbols: fixed, so that what is multiplied or divided by them is semi-affine.
+pub(super) fn code(
+    graph: &Graph,
+    variables: &[&str],
+    loops: usize,
+    named: &[(&str, Expr)],
+) -> Result<String, Unsupported> {
+    let mut dims = format!("({})", variables[..loops].join(", "));
+    if loops < variables.len() {
+        dims += &format!("[{}]", variables[loops..].join(", "));
+    }
     let mut text = String::new();
     for (name, expr) in named {
-        let affine = Affine::new(graph, *expr)?;
+        let affine = Affine::new(graph, *expr, loops)?;
         text += &match graph.sort(*expr) {
-            Sort::Number => format!("#{name} = affine_map<({dims}) -> ({})>\n", affine.texts[expr].0),
-            Sort::Condition => format!("#{name} = affine_set<({dims}) : ({})>\n", affine.constraints(*expr)?),
+            Sort::Number => format!("#{name} = affine_map<{dims} -> ({})>\n", affine.texts[expr].0),
+            Sort::Condition => format!("#{name} = affine_set<{dims} : ({})>\n", affine.constraints(*expr)?),
         };
     }
     Ok(text)
@@ -28,11 +37,13 @@ struct Affine<'g> {
     graph: &'g Graph,
     /// Each as text, and whether that is a sum, which needs parentheses as an operand of anything but a sum.
     texts: Map<Expr, (String, bool)>,
+    /// The numbers that depend on no loop: literals and what is made of symbols.
+    symbolic: Map<Expr, bool>,
 }
 
 impl Affine<'_> {
-    fn new(graph: &Graph, of: Expr) -> Result<Affine<'_>, Reason> {
-        let mut affine = Affine { graph, texts: Map::default() };
+    fn new(graph: &Graph, of: Expr, loops: usize) -> Result<Affine<'_>, Reason> {
+        let mut affine = Affine { graph, texts: Map::default(), symbolic: Map::default() };
         let mut sizes: Map<Expr, usize> = Map::default();
         for part in parts(graph, &[of]) {
             let operands = graph.node(part).operands().filter(|_| literal(graph, part).is_none());
@@ -41,6 +52,11 @@ impl Affine<'_> {
                 return Err(Reason::TooLong { most: MOST });
             }
             sizes.insert(part, size);
+            let is_symbolic = match literal(graph, part).unwrap_or_else(|| graph.node(part)) {
+                Node::Variable(place) => place >= loops,
+                node => node.operands().all(|operand| affine.symbolic[&operand]),
+            };
+            affine.symbolic.insert(part, is_symbolic);
             if graph.sort(part) == Sort::Number {
                 let text = affine.number(part)?;
                 affine.texts.insert(part, text);
@@ -56,6 +72,11 @@ impl Affine<'_> {
             (text, false) => text.clone(),
         };
         let loose = |expr: Expr| &self.texts[&expr].0;
+        // Behind another operator of the same precedence everything but a name needs parentheses.
+        let factor = |expr: Expr| match loose(expr) {
+            text if text.contains(' ') => format!("({text})"),
+            text => text.clone(),
+        };
         let value = |expr: Expr| match literal(self.graph, expr) {
             Some(Node::Int(value)) => Some(value),
             _ => None,
@@ -75,6 +96,10 @@ impl Affine<'_> {
                 (Binary::Mul, Some(a), _) => (format!("{} * {a}", tight(b)), false),
                 (Binary::Div, _, Some(b @ 1..)) => (format!("{} floordiv {b}", tight(a)), false),
                 (Binary::Mod, _, Some(b @ 1..)) => (format!("{} mod {b}", tight(a)), false),
+                (Binary::Mul, ..) if self.symbolic[&b] => (format!("{} * {}", tight(a), factor(b)), false),
+                (Binary::Mul, ..) if self.symbolic[&a] => (format!("{} * {}", tight(b), factor(a)), false),
+                (Binary::Div, ..) if self.is_divisor(b) => (format!("{} floordiv {}", tight(a), factor(b)), false),
+                (Binary::Mod, ..) if self.is_divisor(b) => (format!("{} mod {}", tight(a), factor(b)), false),
                 (Binary::Mul, ..) => {
                     return Err(Reason::NotAffine {
                         what: "the product of two values that vary",
@@ -101,6 +126,11 @@ impl Affine<'_> {
                 });
             }
         })
+    }
+
+    /// Whether semi-affine expressions may be divided by a number: it depends on symbols alone, and is positive.
+    fn is_divisor(&self, expr: Expr) -> bool {
+        self.symbolic[&expr] && self.graph.range(expr).0 > 0
     }
 
     /// A condition as the constraints of a set: sums that must be at least 0, or 0. A set is a conjunction, so

@@ -11,6 +11,7 @@ mod latex;
 mod lower;
 mod mlir;
 mod order;
+mod sized;
 
 use std::fmt;
 use std::str::FromStr;
@@ -177,6 +178,11 @@ enum Reason {
          move the start of the buffer or split the tensor so that all values fit"
     )]
     Narrow { low: i64, high: i64 },
+    #[error(
+        "{language}: the sizes that the ranges of the parameters allow are past 64-bit integers; give the parameters \
+         smaller ranges"
+    )]
+    Sizes { language: Language },
     #[error("{language}: {elements} elements are more than the {most} that one grid can have; split the tensor")]
     Grid { language: Language, elements: i64, most: i64 },
     #[error(
@@ -239,7 +245,7 @@ impl Graph {
     pub fn code(&self, language: Language, named: &[(&str, Expr)]) -> Result<String, Unsupported> {
         let variables: Vec<&str> = self.variables().iter().map(|variable| &variable.name[..]).collect();
         match language.dialect() {
-            None => mlir::code(self, &variables, named),
+            None => mlir::code(self, &variables, variables.len(), named),
             Some(Dialect::Latex) => latex::equations(self, named),
             Some(dialect) => {
                 let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
@@ -256,7 +262,8 @@ impl IndexExpr {
     /// Both expressions as code that defines `valid` and `index`, to be pasted where the variables are known.
     ///
     /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise, which the variables
-    /// are expected to have, too ([`Graph::code`] says of which types they are best). In MLIR it is an `affine_map` and an `affine_set`, in LaTeX an equation.
+    /// are expected to have, too ([`Graph::code`] says of which types they are best). In MLIR it is an `affine_map` and an
+    /// `affine_set`, in which [parameters](IndexExpr::parameters) are symbols, in LaTeX an equation.
     ///
     /// ```
     /// use indexpr::{Graph, IndexExpr, Language, Syntax};
@@ -278,7 +285,7 @@ impl IndexExpr {
         match language {
             Language::Mlir => {
                 let names: Vec<&str> = self.graph.variables().iter().map(|variable| &variable.name[..]).collect();
-                mlir::code(&self.graph, &names, &named)
+                mlir::code(&self.graph, &names, self.extents.len(), &named)
             }
             Language::Latex => latex::address(self),
             _ => self.graph.code(language, &named),
@@ -292,6 +299,9 @@ impl IndexExpr {
     /// CUDA, OpenCL, Metal and WGSL every thread writes one element: start at least as many threads as there are
     /// elements, in one dimension (in WGSL in one or two, 64 per workgroup). In Python it is a NumPy function of the
     /// buffer, which may be of any type.
+    ///
+    /// [Parameters](IndexExpr::parameters) are arguments after the buffers, of the one width that all numbers have: in CUDA,
+    /// OpenCL and Metal unsigned where they are never negative, in WGSL the members of a uniform buffer.
     ///
     /// ```
     /// use indexpr::{Graph, IndexExpr, Language, Syntax};

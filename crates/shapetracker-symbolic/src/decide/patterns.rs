@@ -14,6 +14,12 @@ use crate::decide::Space;
 use crate::poly::{Poly, floor};
 use crate::region::{Ask, Region};
 
+/// The carries of a step at each boundary, or by how much they differ from those of the first step along the axis.
+type Carries = SmallVec<[i64; 8]>;
+
+/// An index: one entry for each axis along which there are steps.
+type Corner = SmallVec<[i64; 4]>;
+
 /// The most steps that are looked at.
 const STEPS: i64 = 1 << 14;
 
@@ -60,17 +66,17 @@ pub(crate) fn enumerated(
         }
     }
     region.shared.spend(all as usize / 16);
-    let carries = |position: i64, step: i64| -> SmallVec<[i64; 8]> {
+    let carries = |position: i64, step: i64| -> Carries {
         let carry = |&(weight, _): &(i64, Poly)| {
             floor((position + step).into(), weight.into()) as i64 - floor(position.into(), weight.into()) as i64
         };
         boundaries.iter().map(carry).collect()
     };
-    let firsts: Vec<SmallVec<[i64; 8]>> = steps.iter().map(|&(_, step)| carries(origin, step)).collect();
+    let firsts: Vec<Carries> = steps.iter().map(|&(_, step)| carries(origin, step)).collect();
     // For each way to carry otherwise than the first step: the smallest indices at which it occurs. None lies in the box
     // above another one.
-    let mut found: BTreeMap<(usize, SmallVec<[i64; 8]>), Vec<SmallVec<[i64; 4]>>> = BTreeMap::new();
-    let mut index: SmallVec<[i64; 4]> = SmallVec::from_elem(0, steps.len());
+    let mut found: BTreeMap<(usize, Carries), Vec<Corner>> = BTreeMap::new();
+    let mut index: Corner = SmallVec::from_elem(0, steps.len());
     'indices: loop {
         let moved = index.iter().zip(&steps).map(|(at, (_, step))| at * step).sum::<i64>();
         for (along, &(_, step)) in steps.iter().enumerate() {
@@ -85,7 +91,7 @@ pub(crate) fn enumerated(
             }
             let uneven = other.iter().zip(&firsts[along]).map(|(other, first)| other - first).collect();
             let corners = found.entry((along, uneven)).or_default();
-            let above = |corner: &SmallVec<[i64; 4]>| corner.iter().zip(&index).all(|(a, b)| a <= b);
+            let above = |corner: &Corner| corner.iter().zip(&index).all(|(a, b)| a <= b);
             if !corners.iter().any(above) {
                 corners.retain(|corner| !corner.iter().zip(&index).all(|(a, b)| b <= a));
                 corners.push(index.clone());
@@ -101,7 +107,7 @@ pub(crate) fn enumerated(
         break;
     }
     // The equations in the order in which growing sizes demand them.
-    let mut demands: Vec<(i64, usize, SmallVec<[i64; 4]>, SmallVec<[i64; 8]>)> = Vec::new();
+    let mut demands: Vec<(i64, usize, Corner, Carries)> = Vec::new();
     for ((along, uneven), corners) in found {
         for corner in corners {
             demands.push((corner.iter().sum(), along, corner, uneven.clone()));

@@ -91,7 +91,9 @@ fn band(region: &Region, digit: &Digit, outermost: bool, space: &Space) -> Ask<B
         let divided = Divided::of(region, space, &whole)?;
         for slack in divided.slack(&whole)? {
             if !region.ask_ge(&slack)? {
-                return Err(Stop::Undecided(Reason::Mask));
+                // The band wraps: a box only if all of the digit is valid, or by coincidence.
+                let all = region.ask_eq(begin)? && region.ask_eq(&digit.size.sub(end)?)?;
+                return if all { Ok(Band::Full) } else { Err(Stop::Undecided(Reason::Mask)) };
             }
         }
         for (place, ((_, by), uneven)) in divided.axes.iter().zip(&divided.uneven).enumerate() {

@@ -3,6 +3,10 @@
 //! A region may stand for more values than its conditions allow (a condition that nothing here can use is only held
 //! against points), never for fewer: what is proved of it holds for all values, and its points are real.
 
+pub(crate) mod divide;
+mod factor;
+pub(crate) mod prove;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
@@ -11,7 +15,7 @@ use smallvec::SmallVec;
 use crate::answer::Reason;
 use crate::literal::{Literal, Relation};
 use crate::poly::{Poly, TooLarge, Var, floor, modulo};
-use crate::prove::Frame;
+use crate::region::prove::Frame;
 use crate::scope::{MAX_NAMES, Quotient, Scope};
 
 /// Whether a condition holds on a region.
@@ -100,11 +104,6 @@ impl Shared {
     pub(crate) fn is_spent(&self) -> bool {
         self.work.get() > Shared::LIMIT
     }
-
-    /// Gives back the work that was counted since, and the count now.
-    pub(crate) fn work(&self) -> u64 {
-        self.work.get()
-    }
 }
 
 /// A name that was split by its remainder: `var = modulus * quotient + residue`.
@@ -144,10 +143,12 @@ const SAMPLES: usize = 12;
 impl Region {
     /// All values that a scope allows, under further conditions; `None` where there are provably none.
     pub(crate) fn of(scope: &Scope, needs: &[Literal]) -> Option<Region> {
+        // An end far past all numbers of views is none: sums of ends then stay within 128 bits.
+        let is_end = |end: &i128| end.unsigned_abs() < 1 << 96;
         let quotients = scope.quotients().to_vec();
         let named = scope.names().len() - quotients.len();
         let mut region = Region {
-            bounds: scope.names().iter().map(|name| (name.lo, name.hi)).collect(),
+            bounds: scope.names().iter().map(|name| (name.lo.filter(is_end), name.hi.filter(is_end))).collect(),
             at_least: Vec::new(),
             nonzero: Vec::new(),
             zero: Vec::new(),
@@ -210,6 +211,11 @@ impl Region {
         self.solved.iter().any(|solved| solved.0 == var)
     }
 
+    /// What is 0, and could not be solved for a name.
+    pub(crate) fn unsolved(&self) -> &[Poly] {
+        &self.zero
+    }
+
     /// The range of a variable, both ends included.
     pub(crate) fn bounds(&self, var: Var) -> (Option<i128>, Option<i128>) {
         self.bounds.get(usize::from(var.0)).copied().unwrap_or_default()
@@ -241,11 +247,6 @@ impl Region {
     /// What the sign prover goes by.
     pub(crate) fn frame(&self) -> Rc<Frame> {
         self.frame.get_or_init(|| Rc::new(Frame::of(self))).clone()
-    }
-
-    /// A point known to lie in the region, a value for each name of the scope.
-    pub(crate) fn sample(&self) -> Option<&[i128]> {
-        self.samples.first().map(|point| &point[..self.shared.named.min(point.len())])
     }
 
     /// The points that are known to lie in the region.

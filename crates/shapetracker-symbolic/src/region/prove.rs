@@ -1,7 +1,7 @@
 //! Proofs that a polynomial is not negative, not 0, or 0, on a region. Each step is sound; none is complete.
 
-use crate::factor::factors;
 use crate::poly::{Monomial, Poly, TooLarge, Var, floor};
+use crate::region::factor::factors;
 use crate::region::{Region, negative, positive_lead};
 
 /// A region in coordinates that are at least 0: every name is its least value plus such a coordinate, or its greatest value
@@ -162,7 +162,8 @@ impl Region {
             return Ok(true);
         }
         // The value where every coordinate is 0 is a value of the polynomial, unless a condition excludes it.
-        if frame.conditions.is_empty() && frame.free.is_empty() && moved.constant() < 0 {
+        let all_there = frame.conditions.is_empty() && frame.free.is_empty() && self.unsolved().is_empty();
+        if all_there && moved.constant() < 0 {
             return Ok(false);
         }
         if self.at_least.iter().any(|known| known == f) {
@@ -177,7 +178,10 @@ impl Region {
                 return Ok(number >= 0);
             }
             let moved = frame.apply(&simpler)?;
-            if frame.is_positive(&moved) || frame.by_conditions(self, &moved, DEPTH)? {
+            if self.at_least.contains(&simpler)
+                || frame.is_positive(&moved)
+                || frame.by_conditions(self, &moved, DEPTH)?
+            {
                 return Ok(true);
             }
         }
@@ -217,12 +221,13 @@ impl Region {
             {
                 return self.monotone(&at(hi)?, depth - 1);
             }
-            if depth == DEPTH && lo.is_some() && f.degree_in(var) > 1 && self.monotone(&step, depth - 1)? {
-                if let Some(lo) = lo
-                    && self.monotone(&at(lo)?, depth - 1)?
-                {
-                    return Ok(true);
-                }
+            if let Some(lo) = lo
+                && depth == DEPTH
+                && f.degree_in(var) > 1
+                && self.monotone(&step, depth - 1)?
+                && self.monotone(&at(lo)?, depth - 1)?
+            {
+                return Ok(true);
             }
             // Linear in a name with two ends: at least 0 at both.
             if f.degree_in(var) == 1
@@ -299,13 +304,27 @@ impl Region {
 
     /// A simpler polynomial that is at least 0 for the same values of the region.
     pub(crate) fn same_sign(&self, f: &Poly) -> Poly {
-        self.without_signed_factors(f)
-            .or_else(|| {
+        let simpler = |f: &Poly| {
+            self.without_signed_factors(f).or_else(|| {
                 // f >= 0 where f + 1 >= 1; and a product with a positive factor is at least 1 where the rest is.
                 let rest = self.without_signed_factors(&f.plus_number(1).ok()?)?;
                 rest.plus_number(-1).ok()
             })
+        };
+        simpler(f)
+            .or_else(|| self.rewritings(f).find_map(|other| simpler(&other)))
             .map_or_else(|| primitive(f), |simpler| primitive(&simpler))
+    }
+
+    /// What equals a polynomial by the equalities that could not be solved for a name: one term of it at a time replaced by
+    /// the others.
+    fn rewritings<'a>(&'a self, f: &'a Poly) -> impl Iterator<Item = Poly> + 'a {
+        self.unsolved().iter().flat_map(move |zero| {
+            zero.terms().iter().filter(|term| matches!(term.1, 1 | -1)).filter_map(move |&(monomial, sign)| {
+                let (by, factor) = f.terms().iter().find_map(|term| Some((term.0.over(monomial)?, term.1)))?;
+                f.sub(&zero.mul(&Poly::term(by, factor * sign)).ok()?).ok()
+            })
+        })
     }
 
     /// The polynomial without its positive factors, and without the negative ones with its sign changed; `None` where

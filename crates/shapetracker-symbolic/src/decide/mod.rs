@@ -4,17 +4,19 @@
 //! boundary between digits either is affine on the box of indices or carries unevenly. Every comparison is put to the
 //! region, which proves it, refutes it or asks for cases.
 
+mod patterns;
+mod refute;
+mod validity;
+
 use smallvec::SmallVec;
 
 use crate::answer::{Reason, Verdict};
-use crate::divide::Division;
 use crate::literal::Literal;
-use crate::patterns;
 use crate::poly::{Poly, TooLarge};
-use crate::refute;
+use crate::region::divide::Division;
 use crate::region::{Ask, Region, Stop};
-use crate::validity::{self, Valid};
 use crate::view::View;
+use validity::Valid;
 
 /// A digit of a position: `floor(x / weight) mod size`, by which the address moves with `stride`.
 #[derive(Clone, Debug)]
@@ -41,13 +43,6 @@ pub(crate) struct Space {
     /// The position of the first index.
     pub(crate) origin: Poly,
     pub(crate) axes: Vec<Axis>,
-}
-
-/// The axes along which there is more than one index, as far as that is known without asking.
-impl Space {
-    pub(crate) fn moving(&self) -> impl Iterator<Item = &Axis> {
-        self.axes.iter().filter(|axis| !axis.count.is_one() && !axis.step.is_zero())
-    }
 }
 
 /// A view with its names replaced by what the region knows of them.
@@ -82,7 +77,7 @@ fn decide_reduced(region: &Region, earlier: &View, later: &View) -> Ask<Verdict>
         return empty();
     }
     for size in &later.shape {
-        if !region.ask_ge(&size.plus_number(-1)?)? {
+        if !is_positive(region, size)? {
             return empty();
         }
     }
@@ -92,7 +87,7 @@ fn decide_reduced(region: &Region, earlier: &View, later: &View) -> Ask<Verdict>
         }
     }
     for size in &earlier.shape {
-        if !region.ask_ge(&size.plus_number(-1)?)? {
+        if !is_positive(region, size)? {
             return empty();
         }
     }
@@ -133,7 +128,7 @@ fn decide_digits(
             Valid::Box(valid) => space = valid,
         }
     }
-    let is_reshape = !masked && is_row_major(earlier, later)?;
+    let is_reshape = !masked && is_row_major(region, earlier, later)?;
     let address = if is_reshape { reshaped(region, digits, &space)? } else { address(region, digits, &space)? };
     let Some((strides, first)) = address else { return Ok(Verdict::NotOne) };
     let mut offset = offset.add(&first)?;
@@ -153,6 +148,24 @@ fn decide_digits(
     let mask =
         mask.filter(|mask| mask.iter().zip(&later.shape).any(|(range, size)| !range.0.is_zero() || range.1 != *size));
     Ok(Verdict::View(View { shape: later.shape.clone(), strides: view_strides, offset, mask }))
+}
+
+/// Whether a size is at least 1, asked factor by factor.
+fn is_positive(region: &Region, size: &Poly) -> Ask<bool> {
+    let more = size.plus_number(-1)?;
+    if let Some(known) = region.known_ge(&more) {
+        return Ok(known);
+    }
+    let factors = region.factors(size);
+    if factors.len() > 1 && factors.iter().all(|factor| region.known_ge(factor) == Some(true)) {
+        for factor in factors {
+            if !region.ask_ge(&factor.plus_number(-1)?)? {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    region.ask_ge(&more)
 }
 
 /// A view in which nothing is valid.
@@ -234,7 +247,7 @@ fn space(later: &View) -> Ask<Space> {
 }
 
 /// Whether the later view reads all of the earlier one in row-major order.
-fn is_row_major(earlier: &View, later: &View) -> Result<bool, TooLarge> {
+fn is_row_major(region: &Region, earlier: &View, later: &View) -> Result<bool, TooLarge> {
     if !later.offset.is_zero() || later.mask.is_some() {
         return Ok(false);
     }
@@ -246,7 +259,8 @@ fn is_row_major(earlier: &View, later: &View) -> Result<bool, TooLarge> {
         weight = weight.mul(size)?;
     }
     let all = earlier.shape.iter().try_fold(Poly::one(), |product, size| product.mul(size))?;
-    Ok(weight == all)
+    // Of unrelated sizes the products may be equal by a condition.
+    Ok(weight == all || region.known_eq(&region.reduce(&weight.sub(&all)?)?) == Some(true))
 }
 
 /// A boundary between two digits: positions carry over multiples of its weight, and the address then jumps.

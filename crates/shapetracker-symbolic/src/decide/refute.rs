@@ -69,6 +69,9 @@ fn at(region: &Region, digits: &[Digit], space: &Space, place: usize) -> Option<
     Some(found)
 }
 
+/// A coordinate at one point, the address there, and the address one further.
+type Step = (i128, Option<i128>, Option<i128>);
+
 /// Indices by their coordinates along one axis; the others are those of a base.
 struct Line<'a> {
     base: &'a [Poly],
@@ -105,8 +108,7 @@ pub(crate) fn refuted(region: &Region, digits: &[Digit], space: &Space) -> Resul
         }
     }
     if masked {
-        for (place, base) in bases.iter().enumerate().take(2) {
-            let _ = place;
+        for base in bases.iter().take(3) {
             for a in 0..candidates.len() {
                 for b in a + 1..candidates.len() {
                     if rectangle_refutes(region, digits, space, &points, base, (a, b), &candidates)? {
@@ -129,22 +131,22 @@ fn bases(region: &Region, digits: &[Digit], space: &Space) -> Result<Vec<Vec<Pol
             corner = corner.add(&begin.mul(&digit.weight)?)?;
         }
     }
-    // The corner's coordinates, one axis after the other.
-    let mut rest = corner.sub(&space.origin)?;
-    let mut index = Vec::with_capacity(rank);
-    for axis in &space.axes {
-        let moves = region.known_ge(&axis.step.plus_number(-1)?) == Some(true) && !axis.count.is_one();
-        let division = if moves { region.known_division(&rest, &axis.step)? } else { None };
-        match division {
-            Some(division) => {
-                index.push(division.quotient);
-                rest = division.remainder;
-            }
-            None => index.push(Poly::zero()),
-        }
-    }
+    // The corner's coordinates, one axis after the other, from either side.
+    let start = corner.sub(&space.origin)?;
     if !corner.is_zero() || !space.origin.is_zero() {
-        bases.insert(0, index);
+        for reversed in [true, false] {
+            let (mut rest, mut index) = (start.clone(), vec![Poly::zero(); rank]);
+            for place in 0..rank {
+                let place = if reversed { rank - 1 - place } else { place };
+                let axis = &space.axes[place];
+                let moves = region.known_ge(&axis.step.plus_number(-1)?) == Some(true) && !axis.count.is_one();
+                if moves && let Some(division) = region.known_division(&rest, &axis.step)? {
+                    index[place] = division.quotient;
+                    rest = division.remainder;
+                }
+            }
+            bases.insert(0, index);
+        }
     }
     bases.push(space.axes.iter().map(|axis| axis.count.plus_number(-1)).collect::<Result<_, _>>()?);
     bases.dedup();
@@ -164,38 +166,43 @@ fn candidates(
     if count.is_one() || step.is_zero() {
         return Ok(found);
     }
+    let first = &*region.samples()[0];
+    let last = count.eval(first).unwrap_or(0);
     let mut add = |poly: Poly| {
-        if found.len() < 16 && !found.contains(&poly) {
+        // What does not lie on the axis at the first point is of no use.
+        if found.len() < 16 && poly.eval(first).is_some_and(|at| (0..last).contains(&at)) && !found.contains(&poly) {
             found.push(poly);
         }
     };
     add(Poly::zero());
-    let bases: Vec<Poly> = bases.iter().map(|base| base[axis].clone()).collect();
-    let mut moved: Vec<Poly> = vec![Poly::zero()];
+    for base in bases {
+        add(base[axis].clone());
+        add(base[axis].plus_number(-1)?);
+    }
+    add(Poly::one());
+    add(count.plus_number(-2)?);
+    let mut distances: Vec<Poly> = Vec::new();
     for digit in digits {
         let range = digit.range.clone().unwrap_or((Poly::zero(), digit.size.clone()));
         let count = range.1.sub(&range.0)?;
-        moved.push(digit.weight.clone());
-        moved.push(digit.weight.mul(&digit.size)?);
+        distances.push(digit.weight.clone());
+        distances.push(digit.weight.mul(&digit.size)?);
         if digit.range.is_some() {
-            moved.push(digit.weight.mul(&count)?);
-            moved.push(digit.weight.mul(&count.plus_number(-1)?)?);
+            distances.push(digit.weight.mul(&count)?);
+            distances.push(digit.weight.mul(&count.plus_number(-1)?)?);
         }
     }
-    for base in &bases {
-        add(base.clone());
-        for distance in &moved {
+    let beside = region.known_ge(&step.plus_number(-2)?) != Some(true);
+    for base in bases {
+        for distance in &distances {
             // As many steps as go over a distance, if that is a whole number of them.
             let Some(steps) = distance.div_exact(step)? else { continue };
-            add(base.add(&steps)?);
-            if region.known_ge(&step.plus_number(-2)?) != Some(true) {
-                add(base.add(&steps)?.plus_number(-1)?);
+            add(base[axis].add(&steps)?);
+            if beside {
+                add(base[axis].add(&steps)?.plus_number(-1)?);
             }
         }
     }
-    add(Poly::one());
-    add(count.plus_number(-1)?);
-    add(count.plus_number(-2)?);
     Ok(found)
 }
 
@@ -232,7 +239,7 @@ fn line_refutes(
         }
         let count = at.axes[line.axis].1;
         // For each candidate: its coordinate, and the address there and one further.
-        let values: SmallVec<[(i128, Option<i128>, Option<i128>); 16]> = candidates
+        let values: SmallVec<[Step; 16]> = candidates
             .iter()
             .map(|candidate| {
                 let Some(coordinate) = candidate.eval(point).filter(|at| (0..count).contains(at)) else {
@@ -338,7 +345,7 @@ fn rectangle_refutes(
     if along_x.len() < 2 || along_y.len() < 2 {
         return Ok(false);
     }
-    let (nx, ny) = (along_x.len().min(10), along_y.len().min(10));
+    let (nx, ny) = (along_x.len().min(12), along_y.len().min(12));
     region.shared.spend(nx * ny);
     let mut plans: Vec<[usize; 4]> = Vec::new();
     for (round, at) in points.iter().enumerate() {

@@ -1,0 +1,366 @@
+//! Kernels whose loops run as often as their arguments say: those of [`kernel`](super::kernel), with expressions over
+//! parameters in the place of literal sizes.
+
+use super::clike::{Root, Text, Writer};
+use super::kernel::{Valid, elements, grouped, store, stores, used_loops};
+use super::lower::{Dialect, Op, Program};
+use super::{Language, Reason, Unsupported};
+use crate::constants::{constant, parts};
+use crate::graph::{Binary, Expr, Graph, Node};
+use crate::index::IndexExpr;
+
+/// Words of the languages and names of the kernels themselves that an argument cannot have; those that are no names of
+/// variables at all are not among them.
+const RESERVED: &str = " alias alignas alignof array asm auto bool box break buffer case catch char class const const_assert \
+    constant continue crate default delete device diagnostic discard do double dyn elements enable enum export extern f16 \
+    f32 f64 false fn friend gather gen gid global goto groups half half2 i32 i64 id impl in index inline input int kernel \
+    let local long loop main match mod move mut namespace new np operator out override priv private protected ptr pub \
+    public ref register requires rest restrict ret return self short signed size_t sizeof sizes static storage struct \
+    super switch template this thread threadgroup throw trait true typedef typename type u32 u64 uchar uint ulong union \
+    uniform unsafe unsigned use ushort using usize valid value var virtual void volatile where while workgroup yield ";
+
+/// The kernel in one language; see [`IndexExpr::kernel`].
+pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
+    let names = names(code);
+    match language {
+        Language::Python => numpy(code, &names),
+        Language::C | Language::Rust => nest(code, &names, language),
+        _ => grid(code, &names, language),
+    }
+}
+
+/// The names of the variables, with an underscore behind those that mean something else in a kernel.
+fn names(code: &IndexExpr) -> Vec<String> {
+    let variables = code.graph.variables();
+    let mut names: Vec<String> = variables.iter().map(|variable| variable.name.clone()).collect();
+    for place in 0..names.len() {
+        while RESERVED.contains(&format!(" {} ", names[place]))
+            || names.iter().enumerate().any(|(other, name)| other != place && *name == names[place])
+        {
+            names[place].push('_');
+        }
+    }
+    names
+}
+
+/// A program that computes the sizes, which come first, and other expressions; sizes that are names or literals need no
+/// statement.
+struct Sizes<'a> {
+    program: Program,
+    places: Vec<usize>,
+    /// The names of the variables, and those that statements have taken.
+    taken: Vec<&'a str>,
+    loops: usize,
+}
+
+impl Sizes<'_> {
+    /// The definitions of sizes that are neither names nor literals, and the text of each size.
+    fn statements(&self, literal: impl Fn(i64) -> String) -> (Vec<String>, Vec<String>) {
+        let titles: Vec<String> = (0..self.loops).map(|axis| self.free(format!("size{axis}"))).collect();
+        let mut roots = Vec::new();
+        let mut texts = Vec::new();
+        for (title, &place) in titles.iter().zip(&self.places[..self.loops]) {
+            texts.push(match self.program.op(place) {
+                Op::Int(value) => literal(value),
+                Op::Variable(variable) => self.taken[variable].to_owned(),
+                _ => {
+                    roots.push(Root::Named(title, place));
+                    title.clone()
+                }
+            });
+        }
+        let writer = Writer { program: &self.program, variables: &self.taken, levels: &[] };
+        (writer.write(&roots).0.into_iter().map(|statement| statement.text).collect(), texts)
+    }
+
+    /// A name that no variable has.
+    fn free(&self, mut name: String) -> String {
+        while self.taken.contains(&&name[..]) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// The definitions of named expressions, after so many statements, which may have named the first parts.
+    fn more(&self, named: &[(&str, Expr)], after: usize) -> Vec<String> {
+        let numbered: Vec<String> = (0..after).map(|n| format!("t{n}")).collect();
+        let mut taken = self.taken.clone();
+        taken.extend(numbered.iter().map(|name| &name[..]));
+        let places = self.places[self.loops..].iter();
+        let roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, *place)).collect();
+        let writer = Writer { program: &self.program, variables: &taken, levels: &[] };
+        writer.write(&roots).0.into_iter().map(|statement| statement.text).collect()
+    }
+}
+
+fn sizes<'a>(
+    code: &IndexExpr,
+    names: &'a [String],
+    dialect: Dialect,
+    named: &[(&str, Expr)],
+) -> Result<Sizes<'a>, Unsupported> {
+    let exprs: Vec<Expr> = code.sizes.iter().copied().chain(named.iter().map(|named| named.1)).collect();
+    let (program, places) = Program::with_elements(&code.graph, &exprs, dialect, elements(code), false)?;
+    Ok(Sizes { program, places, taken: names.iter().map(|name| &name[..]).collect(), loops: code.sizes.len() })
+}
+
+/// The names of the parameters.
+fn arguments<'a>(code: &IndexExpr, names: &'a [String]) -> &'a [String] {
+    &names[code.extents.len()..]
+}
+
+/// The arguments that nothing in the kernel uses, for compilers that ask.
+fn unused<'a>(code: &IndexExpr, names: &'a [String], used: &[Expr]) -> Vec<&'a str> {
+    let parts = parts(&code.graph, used);
+    let is_used = |place: usize| {
+        parts
+            .iter()
+            .any(|part| constant(&code.graph, *part).is_none() && code.graph.node(*part) == Node::Variable(place))
+    };
+    (code.extents.len()..names.len()).filter(|place| !is_used(*place)).map(|place| &names[place][..]).collect()
+}
+
+/// A NumPy function of the buffer and the parameters.
+fn numpy(code: &IndexExpr, names: &[String]) -> Result<String, Unsupported> {
+    let graph = &code.graph;
+    let valid = Valid::of(graph, code.valid);
+    let named = valid.named(code.valid, code.index);
+    let sizes = sizes(code, names, Dialect::NumPy, &named)?;
+    let (mut lines, texts) = sizes.statements(|value| value.to_string());
+    let after = lines.len();
+    let tuple = |list: &[String]| format!("({}{})", list.join(", "), if list.len() == 1 { "," } else { "" });
+    for axis in used_loops(graph, &named).into_iter().filter(|place| *place < code.sizes.len()) {
+        let mut shape = vec!["1".to_owned(); code.sizes.len()];
+        shape[axis].clone_from(&texts[axis]);
+        let line = format!("{} = np.arange({}, dtype=np.int64).reshape({})", names[axis], texts[axis], tuple(&shape));
+        lines.push(line);
+    }
+    lines.extend(sizes.more(&named, after));
+    lines.push(format!("out = np.zeros({}, buffer.dtype)", tuple(&texts)));
+    match valid {
+        Valid::All => lines.push("out[...] = buffer[np.broadcast_to(index, out.shape)]".into()),
+        Valid::None => {}
+        Valid::Some => {
+            lines.push("valid = np.broadcast_to(valid, out.shape)".into());
+            lines.push("out[valid] = buffer[np.broadcast_to(index, out.shape)[valid]]".into());
+        }
+    }
+    lines.push("return out".into());
+    let body: String = lines.iter().map(|line| format!("    {line}\n")).collect();
+    Ok(format!("import numpy as np\n\n\ndef gather(buffer, {}):\n{body}", arguments(code, names).join(", ")))
+}
+
+/// A kernel of one thread per element. The loop variables are the digits of the thread's number, innermost first, each of
+/// which is divided off before the next.
+fn grid(code: &IndexExpr, names: &[String], language: Language) -> Result<String, Unsupported> {
+    let graph = &code.graph;
+    match elements(code) {
+        i64::MAX => return Err(Reason::Sizes { language }.into()),
+        elements if language == Language::Metal && elements > u32::MAX.into() => {
+            return Err(Reason::Grid { language, elements, most: u32::MAX.into() }.into());
+        }
+        _ => {}
+    }
+    let valid = Valid::of(graph, code.valid);
+    let named = valid.named(code.valid, code.index);
+    let sizes = sizes(code, names, language.dialect().unwrap_or(Dialect::C), &named)?;
+    let wide = sizes.program.wide;
+    let natural = sizes.program.type_of(true);
+    let is_wgsl = language == Language::Wgsl;
+
+    let mut head = match language {
+        Language::Cuda => {
+            "extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out".to_owned()
+        }
+        Language::OpenCl => {
+            "__kernel void gather(__global const float *restrict in, __global float *restrict out".into()
+        }
+        Language::Metal => "#include <metal_stdlib>\n\
+             using namespace metal;\n\
+             \n\
+             kernel void gather(\n    \
+                 device const float *in [[buffer(0)]],\n    \
+                 device float *out [[buffer(1)]],\n"
+            .into(),
+        _ => "struct Sizes {\n".into(),
+    };
+    let parameters = code.parameters().iter().zip(arguments(code, names));
+    for (place, (variable, name)) in parameters.enumerate() {
+        let number = sizes.program.type_of(variable.range.start >= 0);
+        head += &match language {
+            Language::Metal => format!("    constant {number} &{name} [[buffer({})]],\n", place + 2),
+            Language::Wgsl => format!("    {name}: {number},\n"),
+            _ => format!(", {number} {name}"),
+        };
+    }
+    head += match language {
+        Language::Metal => "    uint gid [[thread_position_in_grid]]\n) {\n",
+        Language::Wgsl => {
+            "}\n\
+             \n\
+             @group(0) @binding(0) var<storage, read> input: array<f32>;\n\
+             @group(0) @binding(1) var<storage, read_write> out: array<f32>;\n\
+             @group(0) @binding(2) var<uniform> sizes: Sizes;\n\
+             \n\
+             @compute @workgroup_size(64)\n\
+             fn gather(\n    \
+                 @builtin(global_invocation_id) id: vec3<u32>,\n    \
+                 @builtin(num_workgroups) groups: vec3<u32>,\n\
+             ) {\n"
+        }
+        _ => ") {\n",
+    };
+
+    let mut lines = Vec::new();
+    if is_wgsl {
+        lines.extend(arguments(code, names).iter().map(|name| format!("let {name} = sizes.{name};")));
+    } else {
+        let used: Vec<Expr> = code.sizes.iter().copied().chain(named.iter().map(|named| named.1)).collect();
+        lines.extend(unused(code, names, &used).into_iter().map(|name| format!("(void){name};")));
+    }
+    let (statements, texts) = sizes.statements(|value| if is_wgsl { value.to_string() } else { format!("{value}u") });
+    let after = statements.len();
+    lines.extend(statements);
+    lines.extend(match (language, wide) {
+        (Language::Cuda, false) => Some("const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;".into()),
+        (Language::Cuda, true) => {
+            Some(format!("const {natural} gid = ({natural})blockIdx.x * blockDim.x + threadIdx.x;"))
+        }
+        (Language::OpenCl, _) => Some(format!("const {natural} gid = get_global_id(0);")),
+        (Language::Wgsl, _) => Some("let gid = id.y * (groups.x * 64u) + id.x;".into()),
+        _ => None,
+    });
+    let one = if is_wgsl { "1" } else { "1u" };
+    let counted: Vec<&str> = texts.iter().map(|text| &text[..]).filter(|text| *text != one).collect();
+    let product = if counted.is_empty() { one.to_owned() } else { counted.join(" * ") };
+    match language {
+        Language::Wgsl => {
+            lines.push(format!("let elements: i32 = {product};"));
+            lines.push("if gid >= u32(elements) { return; }".into());
+        }
+        _ => {
+            lines.push(format!("const {natural} elements = {product};"));
+            lines.push("if (gid >= elements) return;".into());
+        }
+    }
+    // Of the axes of more than one element those that are used, and those inside of them.
+    let used: Vec<usize> = used_loops(graph, &named).into_iter().filter(|place| *place < texts.len()).collect();
+    let single = |axis: usize| texts[axis] == one;
+    if let Some(&outermost) = used.first() {
+        lines.push(if is_wgsl { "var rest = i32(gid);".into() } else { format!("{natural} rest = gid;") });
+        for axis in (outermost..texts.len()).rev() {
+            if used.contains(&axis) {
+                let is_last = (0..axis).all(single);
+                let digit = if is_last { "rest".to_owned() } else { format!("rest % {}", texts[axis]) };
+                let kind = if is_wgsl { "let".to_owned() } else { format!("const {natural}") };
+                lines.push(format!("{kind} {} = {digit};", names[axis]));
+            }
+            if axis > outermost && !single(axis) {
+                lines.push(format!("rest /= {};", texts[axis]));
+            }
+        }
+    }
+    lines.extend(sizes.more(&named, after));
+    lines.extend(stores(language, valid));
+    let lines: String = lines.iter().map(|line| format!("    {line}\n")).collect();
+    Ok(format!("{head}{lines}}}\n"))
+}
+
+/// A loop nest, with loop-invariant code motion.
+fn nest(code: &IndexExpr, names: &[String], language: Language) -> Result<String, Unsupported> {
+    let is_rust = language == Language::Rust;
+    let axes = code.sizes.len();
+    // The position in the output, and with it everything that is computed, in one graph.
+    let mut graph = code.graph.clone();
+    let position = position(&mut graph, code).ok_or(Reason::Sizes { language })?;
+    let mut roots = vec![code.valid, code.index, position];
+    roots.extend(&code.sizes);
+    let (graph, roots) = grouped(&graph, &roots, axes).unwrap_or((graph, roots));
+    let valid = Valid::of(&graph, roots[0]);
+    let named = valid.named(roots[0], roots[1]);
+    let once = |axis: usize| constant(&graph, roots[3 + axis]) == Some(1);
+    let loops: Vec<usize> = (0..axes).filter(|axis| !once(*axis)).collect();
+
+    let dialect = language.dialect().unwrap_or(Dialect::C);
+    let inline = loops.iter().map(|axis| roots[3 + axis]);
+    let exprs: Vec<Expr> = named.iter().map(|named| named.1).chain([roots[2]]).chain(inline).collect();
+    let (program, places) = Program::with_elements(&graph, &exprs, dialect, elements(code), true)?;
+    let places = places.into_iter().enumerate();
+    let roots: Vec<Root> = places
+        .map(|(place, root)| match named.get(place) {
+            Some((name, _)) => Root::Named(name, root),
+            None => Root::Inline(root),
+        })
+        .collect();
+    let variables: Vec<&str> = names.iter().map(|name| &name[..]).collect();
+    let level = |place: usize| loops.iter().position(|axis| *axis == place).map_or(0, |outer| outer + 1);
+    let levels: Vec<usize> = (0..variables.len()).map(level).collect();
+    let (statements, texts) = Writer { program: &program, variables: &variables, levels: &levels }.write(&roots);
+
+    let number = program.number_type();
+    let mut text = String::from(match is_rust {
+        true => "pub fn gather(input: &[f32], out: &mut [f32]",
+        false => "void gather(const float *restrict in, float *restrict out",
+    });
+    for name in arguments(code, names) {
+        text += &if is_rust { format!(", {name}: {number}") } else { format!(", {number} {name}") };
+    }
+    text += ") {\n";
+    let mut line = |level: usize, line: &str| text += &format!("{}{line}\n", "    ".repeat(level + 1));
+    let input = if is_rust { "input" } else { "in" };
+    let without_input = (valid == Valid::None).then_some(input);
+    for name in without_input.into_iter().chain(unused(code, names, &exprs_of(code, &named))) {
+        line(0, &if is_rust { format!("let _ = {name};") } else { format!("(void){name};") });
+    }
+    for level in 0..=loops.len() {
+        if level > 0 {
+            let (name, size) = (variables[loops[level - 1]], &texts[level].text);
+            let is_literal = size.bytes().all(|byte| byte.is_ascii_digit());
+            line(
+                level - 1,
+                &match (is_rust, is_literal) {
+                    (true, true) => format!("for {name} in 0..{size}_{number} {{"),
+                    (true, false) => format!("for {name} in 0..{size} {{"),
+                    (false, _) => format!("for ({number} {name} = 0; {name} < {size}; ++{name}) {{"),
+                },
+            );
+        }
+        statements.iter().filter(|statement| statement.level == level).for_each(|one| line(level, &one.text));
+    }
+    let at = texts.into_iter().next().unwrap_or_else(|| Text::new("0", super::clike::Binds::Primary));
+    line(loops.len(), &store(is_rust, valid, at, !loops.is_empty()));
+    (0..=loops.len()).rev().for_each(|level| text += &format!("{}}}\n", "    ".repeat(level)));
+    Ok(text)
+}
+
+/// The sizes and what has a name, in the graph of the code.
+fn exprs_of(code: &IndexExpr, named: &[(&str, Expr)]) -> Vec<Expr> {
+    let of = |name: &str| if name == "valid" { code.valid } else { code.index };
+    code.sizes.iter().copied().chain(named.iter().map(|(name, _)| of(name))).collect()
+}
+
+/// The position of an element in the output: the sum of each loop times the product of the sizes of those inside it.
+fn position(graph: &mut Graph, code: &IndexExpr) -> Option<Expr> {
+    // The sum so far, and the sizes inside of the next axis.
+    let (mut sum, mut stride, mut inner): (Option<Expr>, Option<Expr>, Option<Expr>) = (None, None, None);
+    for (axis, size) in code.sizes.iter().enumerate().rev() {
+        if constant(graph, *size) == Some(1) {
+            continue;
+        }
+        stride = match (inner.replace(*size), stride) {
+            (Some(size), Some(stride)) => Some(graph.binary(Binary::Mul, size, stride).ok()?),
+            (size, stride) => size.or(stride),
+        };
+        let range = code.graph.variables()[axis].range.clone();
+        let index = graph.variable(&code.graph.variables()[axis].name, range).ok()?;
+        let term = match stride {
+            Some(stride) => graph.binary(Binary::Mul, index, stride).ok()?,
+            None => index,
+        };
+        sum = Some(match sum {
+            None => term,
+            Some(inner) => graph.binary(Binary::Add, term, inner).ok()?,
+        });
+    }
+    Some(sum.unwrap_or_else(|| graph.int(0)))
+}

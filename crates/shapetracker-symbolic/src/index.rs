@@ -1,0 +1,511 @@
+//! Index expressions: the address and the condition of an element, with the sizes as variables.
+//!
+//! Everything that can be simplified is simplified here, over polynomials, where it is known that an index is less than its
+//! size; `indexpr` only writes what is left. A quotient that is no polynomial becomes a variable of the region with what is
+//! known of it, `P q <= a < P (q + 1)`, so that what comes after is proved with it, and is a division in the code.
+
+use indexpr::{Binary, Expr, Graph, IndexExpr};
+
+use crate::error::{Error, Fault};
+use crate::literal::Literal;
+use crate::poly::{Monomial, Poly, TooLarge, Var};
+use crate::region::{Region, Truth};
+use crate::tracker::ShapeTracker;
+use crate::view::View;
+
+const OP: &str = "index_expr";
+
+impl ShapeTracker {
+    /// The address of an element and whether it has one, as expressions for compilers: code in nine languages
+    /// ([`IndexExpr::code`]), and kernels that gather, which take the sizes as arguments ([`IndexExpr::kernel`]).
+    ///
+    /// Loop `l` is the variable `idxl`. The names that occur in the views are [parameters](IndexExpr::parameters). Divisions
+    /// are made only where the quotient is not known to be a polynomial.
+    ///
+    /// Code has numbers of at most 64 bits, so that names have two ends there: one that has none ends at `2^k - 1` (and, if
+    /// it may be negative, begins at `-2^k`), for the greatest `k` up to 31 with which every value fits. The variables of the
+    /// graph say which that is, and the code is right for these values; whoever needs others declares the ranges. It is right
+    /// where the [needs](ShapeTracker::needs) of the tracker and the conditions of its scope hold.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    /// use indexpr::{Language, Syntax};
+    ///
+    /// let size = |name| Sym::new(name, 1..1025);
+    /// let (b, t, h, d) = (size("B"), size("T"), size("H"), Sym::new("D", 1..129));
+    /// let qkv = ShapeTracker::contiguous([b.clone(), t.clone(), h.clone() * &d * 3])?;
+    /// let k = qkv.reshape([b.clone(), t.clone(), 3.into(), h.clone(), d.clone()])?.permute([2, 0, 3, 1, 4])?;
+    /// let k = k.shrink([(1.into(), 2.into()), (0.into(), b), (0.into(), h), (0.into(), t), (0.into(), d)])?.squeeze([0])?;
+    /// let code = k.index_expr()?;
+    /// assert_eq!(code.graph().text(code.index(), Syntax::Python)?, "(((idx0 * T + idx2) * 3 + 1) * H + idx1) * D + idx3");
+    /// assert_eq!(code.cost().divmods, 0);
+    /// assert!(code.kernel(Language::C)?.starts_with("void gather(const float *restrict in, float *restrict out, long long B"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Conditions that no values satisfy; ranges of names with which a value could leave 64 bits.
+    pub fn index_expr(&self) -> Result<IndexExpr, Error> {
+        let lowered = Lowered::of(self).map_err(|TooLarge| Fault::TooLarge.of(OP))?;
+        let ends: Vec<_> = self.scope().names().iter().map(|name| (name.lo, name.hi)).collect();
+        let bounded = lowered.names.iter().all(|name| matches!(ends[usize::from(name.0)], (Some(_), Some(_))));
+        // The fewer bits the names without an end may have, the fewer everything has.
+        let bits = if bounded { 0..1 } else { 1..32 };
+        let mut last = None;
+        for bits in bits.rev() {
+            match lowered.code(self, bits) {
+                Ok(code) => return Ok(code),
+                Err(err) if err.kind() == indexpr::ErrorKind::Overflow => last = Some(err),
+                Err(err) => return Err(Fault::Code(err).of(OP)),
+            }
+        }
+        Err(last.map_or(Fault::TooLarge, Fault::Code).of(OP))
+    }
+}
+
+/// The address and the conditions of an element, over the names, the indices, and quotients.
+struct Lowered {
+    /// The names of the scope that occur.
+    names: Vec<Var>,
+    /// The index of each axis of the last view; its variables stand for nothing else.
+    indices: Vec<Var>,
+    quotients: Vec<Quotient>,
+    shape: Vec<Poly>,
+    address: Poly,
+    /// What must be at least 0 for the element to have an address; `None` where nothing is ever valid.
+    conditions: Option<Vec<Poly>>,
+}
+
+/// A quotient that is no polynomial.
+struct Quotient {
+    var: Var,
+    dividend: Poly,
+    divisor: Poly,
+}
+
+/// The lowering of a stack, from its last view to memory.
+struct Lowering {
+    region: Region,
+    quotients: Vec<Quotient>,
+    conditions: Vec<Poly>,
+    /// The names of the scope: what a region has beyond them has no names in code.
+    named: usize,
+    /// The indices and the quotients.
+    known: Vec<Var>,
+}
+
+impl Lowered {
+    fn of(tracker: &ShapeTracker) -> Result<Lowered, TooLarge> {
+        let shape = tracker.shape().to_vec();
+        let named = tracker.scope().names().len();
+        let nothing = |indices: Vec<Var>| Lowered {
+            names: occurring(&shape, named),
+            indices,
+            quotients: Vec::new(),
+            shape: shape.clone(),
+            address: Poly::zero(),
+            conditions: None,
+        };
+        let Some(mut region) = Region::of(tracker.scope(), tracker.needs()) else {
+            return Ok(nothing((0..shape.len()).map(|axis| Var((named + axis) as u8)).collect()));
+        };
+        // Every index of a size is at least 0 and less than the size. Where there is no such index nothing is ever run.
+        let indices: Vec<Var> = shape.iter().map(|_| region.fresh(Some(0), None)).collect();
+        let mut lowering =
+            Lowering { region, quotients: Vec::new(), conditions: Vec::new(), named, known: indices.clone() };
+        for (index, size) in indices.iter().zip(&shape) {
+            if !lowering.assume(&size.plus_number(-1)?.sub(&Poly::from(*index))?)? {
+                return Ok(nothing(indices));
+            }
+        }
+        let mut digits: Vec<Poly> = indices.iter().map(|index| Poly::from(*index)).collect();
+        for (digit, size) in digits.iter_mut().zip(&shape) {
+            // Along an axis of one element there is one index.
+            if lowering.holds(&Poly::one().sub(size)?)? == Some(true) {
+                *digit = Poly::zero();
+            }
+        }
+        let mut views = tracker.views().iter().rev();
+        let mut address = Poly::zero();
+        if let Some(view) = views.next() {
+            let Some(read) = lowering.read(view, &digits)? else { return Ok(nothing(indices)) };
+            address = read;
+        }
+        for view in views {
+            let view = joined(&lowering, view)?;
+            let Some(digits) = lowering.unravelled(&address, &view.shape)? else { return Ok(nothing(indices)) };
+            let Some(read) = lowering.read(&view, &digits)? else { return Ok(nothing(indices)) };
+            address = read;
+        }
+        let mut polys = shape.clone();
+        polys.push(address.clone());
+        polys.extend(lowering.conditions.iter().cloned());
+        polys.extend(
+            lowering.quotients.iter().flat_map(|quotient| [quotient.dividend.clone(), quotient.divisor.clone()]),
+        );
+        Ok(Lowered {
+            names: occurring(&polys, named),
+            indices,
+            quotients: lowering.quotients,
+            shape,
+            address,
+            conditions: Some(lowering.conditions),
+        })
+    }
+}
+
+/// The names of the scope in polynomials, in its order.
+fn occurring(polys: &[Poly], named: usize) -> Vec<Var> {
+    let names = (0..named).map(|place| Var(place as u8));
+    names.filter(|name| polys.iter().any(|poly| poly.has(*name))).collect()
+}
+
+impl Lowering {
+    /// Whether a polynomial is known to be at least 0, or never to be.
+    fn holds(&self, poly: &Poly) -> Result<Option<bool>, TooLarge> {
+        Ok(match self.region.truth(&Literal::at_least(poly.clone())) {
+            Truth::Always => Some(true),
+            Truth::Never => Some(false),
+            Truth::Depends { .. } => None,
+        })
+    }
+
+    /// Goes on where a polynomial is at least 0; `false` where that is nowhere.
+    fn assume(&mut self, poly: &Poly) -> Result<bool, TooLarge> {
+        match self.region.assume(&Literal::at_least(poly.clone())) {
+            Ok(Some(smaller)) => self.region = smaller,
+            Ok(None) => return Ok(false),
+            // What is not understood need not be known.
+            Err(_) => {}
+        }
+        Ok(true)
+    }
+
+    /// A polynomial with names replaced that are known to equal others, as far as all of its variables can be written.
+    fn reduced(&self, poly: Poly) -> Result<Poly, TooLarge> {
+        let reduced = self.region.reduce(&poly)?;
+        let writes = |var: &Var| usize::from(var.0) < self.named || self.known.contains(var);
+        Ok(if reduced.vars().iter().all(writes) { reduced } else { poly })
+    }
+
+    /// The address that a view has at an index, whose validity becomes a condition; `None` where that never holds.
+    fn read(&mut self, view: &View, digits: &[Poly]) -> Result<Option<Poly>, TooLarge> {
+        let mut address = view.offset.clone();
+        for (axis, (digit, stride)) in digits.iter().zip(&view.strides).enumerate() {
+            address = address.add(&digit.mul(stride)?)?;
+            if view.mask.is_none() {
+                continue;
+            }
+            let (begin, end) = view.range(axis);
+            for condition in [digit.sub(&begin)?, end.sub(digit)?.plus_number(-1)?] {
+                match self.holds(&condition)? {
+                    Some(true) => continue,
+                    Some(false) => return Ok(None),
+                    None => {}
+                }
+                self.conditions.push(self.reduced(condition.clone())?);
+                if !self.assume(&condition)? {
+                    return Ok(None);
+                }
+            }
+        }
+        // A scalar whose mask is an empty list has no valid element.
+        if view.mask.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(None);
+        }
+        Ok(Some(self.reduced(address)?))
+    }
+
+    /// The index of a position in a shape, whose elements it is known to be one of wherever it is read; `None` where the
+    /// shape has none.
+    fn unravelled(&mut self, position: &Poly, shape: &[Poly]) -> Result<Option<Vec<Poly>>, TooLarge> {
+        for size in shape {
+            if !self.assume(&size.plus_number(-1)?)? {
+                return Ok(None);
+            }
+        }
+        let numel = crate::movement::product(shape)?;
+        let inside = [position.clone(), numel.sub(position)?.plus_number(-1)?];
+        for poly in &inside {
+            if !self.assume(poly)? {
+                return Ok(None);
+            }
+        }
+        let mut digits = vec![Poly::zero(); shape.len()];
+        let mut rest = position.clone();
+        for (axis, size) in shape.iter().enumerate().rev() {
+            if axis == 0 {
+                // What is left of a position that the shape has is less than the outermost size.
+                digits[0] = rest;
+                break;
+            }
+            let (quotient, remainder) = self.divided(&rest, size)?;
+            digits[axis] = remainder;
+            rest = quotient;
+        }
+        Ok(Some(digits))
+    }
+
+    /// The quotient and the remainder: polynomials where they are known to be, and else a new variable.
+    fn divided(&mut self, dividend: &Poly, divisor: &Poly) -> Result<(Poly, Poly), TooLarge> {
+        if let Some(division) = self.region.known_division(dividend, divisor)? {
+            return Ok((self.reduced(division.quotient)?, self.reduced(division.remainder)?));
+        }
+        let known = self.quotients.iter().find(|known| known.dividend == *dividend && known.divisor == *divisor);
+        let quotient = match known {
+            Some(known) => Poly::from(known.var),
+            None => {
+                let lo = (self.holds(dividend)? == Some(true)).then_some(0);
+                let var = self.region.fresh(lo, None);
+                self.known.push(var);
+                self.quotients.push(Quotient { var, dividend: dividend.clone(), divisor: divisor.clone() });
+                Poly::from(var)
+            }
+        };
+        let remainder = dividend.sub(&quotient.mul(divisor)?)?;
+        self.assume(&remainder)?;
+        self.assume(&divisor.sub(&remainder)?.plus_number(-1)?)?;
+        Ok((quotient, remainder))
+    }
+}
+
+/// A view with neighbouring axes joined that are not masked and advance as one, so that no division tells them apart.
+fn joined(lowering: &Lowering, view: &View) -> Result<View, TooLarge> {
+    let mut axes: Vec<(Poly, Poly, (Poly, Poly))> = Vec::new();
+    for (axis, (size, stride)) in view.shape.iter().zip(&view.strides).enumerate() {
+        let (begin, end) = view.range(axis);
+        let full = begin.is_zero() && end == *size;
+        if full && size.is_one() {
+            continue;
+        }
+        if let Some(outer) = axes.last_mut()
+            && full
+            && outer.2.0.is_zero()
+            && outer.2.1 == outer.0
+            && lowering.region.truth(&Literal::equal(outer.1.sub(&size.mul(stride)?)?)) == Truth::Always
+        {
+            let size = outer.0.mul(size)?;
+            *outer = (size.clone(), stride.clone(), (Poly::zero(), size));
+            continue;
+        }
+        axes.push((size.clone(), stride.clone(), (begin, end)));
+    }
+    Ok(View {
+        shape: axes.iter().map(|axis| axis.0.clone()).collect(),
+        strides: axes.iter().map(|axis| axis.1.clone()).collect(),
+        offset: view.offset.clone(),
+        mask: match &view.mask {
+            Some(mask) if mask.is_empty() => Some(Vec::new()),
+            Some(_) => Some(axes.into_iter().map(|axis| axis.2).collect()),
+            None => None,
+        },
+    })
+}
+
+impl Lowered {
+    /// The code where names without an end have so many bits.
+    fn code(&self, tracker: &ShapeTracker, bits: u32) -> Result<IndexExpr, indexpr::Error> {
+        let names = tracker.scope().names();
+        let far = 1_i64 << bits;
+        let end = |end: Option<i128>, otherwise: i64| {
+            let nearest = |end: i128| i64::try_from(end).unwrap_or(if end < 0 { i64::MIN } else { i64::MAX - 1 });
+            end.map_or(otherwise, nearest)
+        };
+        let range = |var: Var| {
+            let name = &names[usize::from(var.0)];
+            let lo = end(name.lo, name.hi.map_or(-far, |hi| end(Some(hi), 0).saturating_sub(far)));
+            let hi = end(name.hi, name.lo.map_or(far - 1, |lo| end(Some(lo), 0).saturating_add(far - 1).max(far - 1)));
+            lo..hi.saturating_add(1).max(lo.saturating_add(1))
+        };
+        // How often the loops run at most is known only when the parameters are there, and loops come first.
+        let mut trial = Writer { graph: Graph::new(), known: Vec::new() };
+        for &var in &self.names {
+            trial.variable(var, &names[usize::from(var.0)].name, range(var))?;
+        }
+        let mut loops = Vec::new();
+        for size in &self.shape {
+            let size = trial.poly(size)?;
+            loops.push(trial.graph.range(size).1.max(1));
+        }
+        let mut writer = Writer { graph: Graph::new(), known: Vec::new() };
+        for (axis, (var, extent)) in self.indices.iter().zip(loops).enumerate() {
+            writer.variable(*var, &format!("idx{axis}"), 0..extent)?;
+        }
+        for &var in &self.names {
+            writer.variable(var, &names[usize::from(var.0)].name, range(var))?;
+        }
+        for quotient in &self.quotients {
+            let (dividend, divisor) = (writer.poly(&quotient.dividend)?, writer.poly(&quotient.divisor)?);
+            // A size of 0 has no elements: then this is never computed, and need not be anything.
+            let one = writer.graph.int(1);
+            let positive = writer.graph.range(divisor).0 > 0;
+            let divisor = if positive { divisor } else { writer.graph.binary(Binary::Max, divisor, one)? };
+            let value = writer.graph.binary(Binary::Div, dividend, divisor)?;
+            writer.known.push((quotient.var, value));
+        }
+        let sizes = self.shape.iter().map(|size| writer.poly(size)).collect::<Result<Vec<_>, _>>()?;
+        let (index, valid) = match &self.conditions {
+            None => (writer.graph.int(0), writer.graph.bool(false)),
+            Some(conditions) => {
+                let index = writer.poly(&self.address)?;
+                let mut valid = writer.graph.bool(true);
+                for (place, condition) in conditions.iter().enumerate() {
+                    let condition = writer.at_least(condition)?;
+                    valid = if place == 0 { condition } else { writer.graph.binary(Binary::And, valid, condition)? };
+                }
+                (index, valid)
+            }
+        };
+        IndexExpr::with_sizes(writer.graph, index, valid, sizes)
+    }
+}
+
+/// What terms have in common.
+enum Factor {
+    Name(Var),
+    Number(i128),
+}
+
+/// Writes polynomials as expressions.
+struct Writer {
+    graph: Graph,
+    /// What variables are in the graph.
+    known: Vec<(Var, Expr)>,
+}
+
+impl Writer {
+    fn variable(&mut self, var: Var, name: &str, range: std::ops::Range<i64>) -> Result<(), indexpr::Error> {
+        let expr = self.graph.variable(name, range)?;
+        self.known.push((var, expr));
+        Ok(())
+    }
+
+    /// A polynomial by Horner's rule: the variable that most terms have is taken out of them, again and again.
+    fn poly(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
+        let positive: Vec<_> = poly.terms().iter().filter(|term| term.1 > 0).copied().collect();
+        let negative: Vec<_> =
+            poly.terms().iter().filter(|term| term.1 < 0).map(|&(m, c)| (m, c.saturating_neg())).collect();
+        match (&positive[..], &negative[..]) {
+            ([], []) => Ok(self.graph.int(0)),
+            (_, []) => self.sum(&positive),
+            ([], _) => {
+                let (zero, sum) = (self.graph.int(0), self.sum(&negative)?);
+                self.graph.binary(Binary::Sub, zero, sum)
+            }
+            _ => {
+                let (sum, less) = (self.sum(&positive)?, self.sum(&negative)?);
+                self.graph.binary(Binary::Sub, sum, less)
+            }
+        }
+    }
+
+    /// A sum of terms with positive factors.
+    fn sum(&mut self, terms: &[(Monomial, i128)]) -> Result<Expr, indexpr::Error> {
+        // What all terms have in common first.
+        let common = terms.iter().skip(1).fold(terms[0].0, |common, term| common.common(term.0));
+        let content = terms.iter().fold(0, |content, term| indexpr::int::gcd(content, term.1));
+        if common != Monomial::ONE || content > 1 {
+            let inner: Vec<_> = terms.iter().filter_map(|&(m, c)| Some((m.over(common)?, c / content))).collect();
+            let mut value = if inner == [(Monomial::ONE, 1)] { None } else { Some(self.sum(&inner)?) };
+            // Indices first, then numbers and sizes: what is multiplied last is what most loops share.
+            let mut factors: Vec<Expr> = Vec::new();
+            for var in common.factors() {
+                factors.push(
+                    self.known.iter().find(|known| known.0 == var).map_or_else(|| self.graph.int(0), |known| known.1),
+                );
+            }
+            factors.sort_by_key(|factor| std::cmp::Reverse(self.is_index(*factor)));
+            let number = match i64::try_from(content) {
+                Ok(1) => None,
+                Ok(content) => Some(self.graph.int(content)),
+                // Past 64 bits: as a product that says so.
+                Err(_) => {
+                    let most = self.graph.int(i64::MAX);
+                    Some(self.graph.binary(Binary::Mul, most, most)?)
+                }
+            };
+            let place = factors.iter().take_while(|factor| self.is_index(**factor)).count();
+            factors.splice(place..place, number);
+            for factor in factors {
+                value = Some(match value {
+                    None => factor,
+                    Some(value) => self.graph.binary(Binary::Mul, value, factor)?,
+                });
+            }
+            return Ok(value.unwrap_or_else(|| self.graph.int(1)));
+        }
+        if let [(Monomial::ONE, number)] = terms {
+            // It is 1: there is nothing in common.
+            debug_assert_eq!(*number, 1);
+            return Ok(self.graph.int(1));
+        }
+        let mut sum: Option<Expr> = None;
+        let mut rest = terms.to_vec();
+        while !rest.is_empty() {
+            let (with, without): (Vec<_>, Vec<_>) = match self.factor(&rest) {
+                Some(Factor::Name(name)) => rest.into_iter().partition(|term| term.0.exponent(name) > 0),
+                Some(Factor::Number(number)) => rest.into_iter().partition(|term| term.1 % number == 0),
+                // A number is added last.
+                None => {
+                    let first = rest.iter().position(|term| term.0 != Monomial::ONE).unwrap_or(0);
+                    let first = rest.remove(first);
+                    (vec![first], rest)
+                }
+            };
+            let term = self.sum(&with)?;
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => self.graph.binary(Binary::Add, sum, term)?,
+            });
+            rest = without;
+        }
+        Ok(sum.unwrap_or_else(|| self.graph.int(0)))
+    }
+
+    /// What is taken out of the terms that have it: what most of them have, and at least two; a name before a number.
+    fn factor(&self, terms: &[(Monomial, i128)]) -> Option<Factor> {
+        let is_index = |var: Var| self.known.iter().any(|known| known.0 == var && self.is_index(known.1));
+        let mut best: Option<(usize, Factor)> = None;
+        let mut offer = |count: usize, factor: Factor| {
+            if count > 1 && best.as_ref().is_none_or(|(most, _)| count > *most) {
+                best = Some((count, factor));
+            }
+        };
+        let mut names: Vec<Var> =
+            terms.iter().flat_map(|term| term.0.factors()).filter(|var| !is_index(*var)).collect();
+        names.sort_unstable();
+        names.dedup();
+        // Of several the last one: sizes further in are parts of more strides.
+        for &name in names.iter().rev() {
+            offer(terms.iter().filter(|term| term.0.exponent(name) > 0).count(), Factor::Name(name));
+        }
+        for &(_, number) in terms.iter().filter(|term| term.1 > 1) {
+            offer(terms.iter().filter(|term| term.1 % number == 0).count(), Factor::Number(number));
+        }
+        best.map(|(_, factor)| factor)
+    }
+
+    /// Whether an expression is a loop.
+    fn is_index(&self, expr: Expr) -> bool {
+        matches!(self.graph.node(expr), indexpr::Node::Variable(place) if self.graph.variables()[place].name.starts_with("idx"))
+    }
+
+    /// The condition that a polynomial is at least 0, with positive terms on both sides.
+    fn at_least(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
+        let (mut high, mut low): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
+        for &(monomial, factor) in poly.terms() {
+            if factor > 0 { high.push((monomial, factor)) } else { low.push((monomial, factor.saturating_neg())) }
+        }
+        // a - b - 1 >= 0 is b < a.
+        let strict = low.last() == Some(&(Monomial::ONE, 1)) && low.len() > 1;
+        if strict {
+            low.pop();
+        }
+        let side = |writer: &mut Writer, terms: &[_]| match terms {
+            [] => Ok(writer.graph.int(0)),
+            terms => writer.sum(terms),
+        };
+        let (high, low) = (side(self, &high)?, side(self, &low)?);
+        if strict { self.graph.binary(Binary::Lt, low, high) } else { self.graph.binary(Binary::Ge, high, low) }
+    }
+}

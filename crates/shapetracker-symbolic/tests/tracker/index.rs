@@ -1,0 +1,65 @@
+//! Index expressions of random chains, evaluated at values of the names.
+
+use indexpr::Syntax;
+use shapetracker_symbolic::ShapeTracker;
+
+use crate::random::{Rng, names, points, tracker};
+
+/// Checks the code of a tracker at values of all names of its scope; how many elements that were.
+fn check(tracker: &ShapeTracker, code: &indexpr::IndexExpr, point: &[i128]) -> usize {
+    let graph = code.graph();
+    let Ok(at) = tracker.at_point(point) else { return 0 };
+    let names = tracker.scope().names();
+    let value = |name: &str| {
+        let place = names.iter().position(|known| &*known.name == name).expect("a name of the scope");
+        i64::try_from(point[place]).expect("small")
+    };
+    let parameters: Vec<i64> = code.parameters().iter().map(|parameter| value(&parameter.name)).collect();
+    let text = || {
+        let text = |expr| graph.text(expr, Syntax::Python).expect("short");
+        format!("{tracker:?} at {point:?}\n{}\n{}", text(code.valid()), text(code.index()))
+    };
+    for (variable, value) in code.parameters().iter().zip(&parameters) {
+        assert!(variable.range.contains(value), "{} is not in {:?}: {}", variable.name, variable.range, text());
+    }
+    let with = |index: &[i64]| [index, &parameters].concat();
+    let shape: Vec<i64> = match code.sizes() {
+        [] => code.extents().to_vec(),
+        sizes => {
+            let zeros = with(&vec![0; sizes.len()]);
+            sizes.iter().map(|size| graph.evaluate(*size, &zeros).expect("a size")).collect()
+        }
+    };
+    assert_eq!(shape, at.shape(), "{}", text());
+    let mut count = 0;
+    for (position, expected) in at.addresses().enumerate() {
+        let index = shapetracker::unravel_index(position as i64, &shape).expect("a position");
+        let values = with(&index);
+        let valid = graph.evaluate(code.valid(), &values).expect("a condition") != 0;
+        let address = valid.then(|| graph.evaluate(code.index(), &values).expect("an address"));
+        assert_eq!(address, expected, "at {index:?}: {}", text());
+        count += 1;
+    }
+    count
+}
+
+#[test]
+fn index_expressions_read_what_the_integers_read() {
+    let count = std::env::var("SYMBOLIC_CHAINS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000);
+    let (mut elements, mut divisions, mut stacks) = (0, 0, 0);
+    for seed in 0..count {
+        let rng = &mut Rng(1 << 40 | seed);
+        let names = names(rng);
+        let tracker = tracker(rng, &names);
+        let code = tracker.index_expr().unwrap_or_else(|err| panic!("{tracker:?}: {err}"));
+        divisions += usize::from(code.index_divides());
+        stacks += usize::from(tracker.views().len() > 1);
+        for point in points(rng, &names).iter().step_by(3) {
+            let at = |size: &shapetracker_symbolic::Poly| size.eval(point).expect("small");
+            if tracker.shape().iter().map(at).product::<i128>() <= 400 {
+                elements += check(&tracker, &code, point);
+            }
+        }
+    }
+    println!("{count} trackers, {stacks} of several views, {divisions} whose index divides; {elements} elements");
+}
