@@ -46,7 +46,7 @@ mod _native {
     #[pymodule_export]
     use crate::merge::{Conditions, conditions, merge};
     #[pymodule_export]
-    use crate::symbolic::{Answer, Condition, Leaf, Sym, SymbolicShapeTracker, SymbolicView};
+    use crate::symbolic::{Answer, Condition, Leaf, Sym, SymbolicIndexExpr, SymbolicShapeTracker, SymbolicView};
     #[pymodule_export]
     use crate::tracker::ShapeTracker;
     #[pymodule_export]

@@ -2,12 +2,14 @@
 
 mod answer;
 mod arguments;
+mod index;
 mod sym;
 mod tracker;
 mod view;
 
 pub(crate) use answer::{Answer, Leaf, conditions, explain_view, merge};
 pub(crate) use arguments::has_names;
+pub(crate) use index::SymbolicIndexExpr;
 pub(crate) use sym::{Condition, Sym};
 pub(crate) use tracker::{SymbolicShapeTracker, Tracker};
 pub(crate) use view::SymbolicView;

@@ -163,7 +163,7 @@ CHAINS: dict[str, tuple[tuple[Any, ...], list[tuple[str, Any]], Callable[..., bo
     "cut of a cache, flat": (
         (B, H, N, D),
         [("shrink", ((0, B), (0, H), (S, S + L), (0, D))), ("reshape", (B * H * L * D,))],
-        lambda B, H, L, N, **_: B * H == 1 or L == N,
+        lambda B, H, L, N, D, **_: B * H == 1 or L == N or D * L == 1,
     ),
     "groups": (
         (B, H, 1, T, D),
@@ -404,7 +404,7 @@ def test_views_and_conditions_on_them() -> None:
         conditions((3, 4), SymbolicView((s2,)))
 
     answer = merge(SymbolicView((N, K), (s1, s2)), SymbolicView((s,)))
-    assert answer.guard == "K == 1 or K >= s or s1 == s2*K" or set(answer.guard.split(" or ")) >= {"K == 1"}
+    assert len(answer.formula) == 3
     for values in points({"N": (1, 3), "K": (1, 4), "s": (1, 9), "s1": (-2, 9), "s2": (-2, 3)}, 9):
         if values["s"] > values["N"] * values["K"]:
             with pytest.raises(ValueError, match="does not hold"):
@@ -430,7 +430,7 @@ def test_explain_view() -> None:
     answer = explain_view(SymbolicView((H, T), (1, H)), -1)
     assert type(answer) is Answer and str(answer) == "one view if and only if T == 1 or H == 1"
     assert str(explain_view(ShapeTracker.contiguous(N, 32), 4, -1)) == "one view for all values"
-    assert explain_view(np.zeros((4, 6)).T, 2, K, 4).needs[0] == K.eq(3)
+    assert explain_view(np.zeros((4, 6)).T, 2, K, 4).needs[0].holds(K=3)
     assert explain_view(View((4, 6), (1, 4)), K, 24).kind == "never"
     assert type(explain_view(np.zeros((4, 6)).T, 24)) is Explanation
 
@@ -465,6 +465,37 @@ def test_quotients_are_text_of_python() -> None:
         ShapeTracker.contiguous(masks[0])
 
 
+def test_index_expressions() -> None:
+    trackers: list[SymbolicShapeTracker] = [
+        ShapeTracker.contiguous(H, T, 4).permute(1, 0, 2),
+        ShapeTracker.contiguous(H, T).permute(1, 0).reshape(-1),
+        ShapeTracker.contiguous(N, D).shrink((S, S + L), None).flip(0),
+        ShapeTracker.contiguous(N).pad((P, 1)).reshape(-1, 1),
+        ShapeTracker.contiguous(4 * K).pad((P, P)).reshape(2 * K + P, 2),
+    ]
+    for tracker in trackers:
+        expr = tracker.index_expr()
+        assert expr.shape == tracker.shape and set(expr.parameters) <= set(tracker.names)
+        assert expr == tracker.index_expr() and hash(expr) == hash(tracker.index_expr())
+        scope: dict[str, Any] = {}
+        exec(expr.kernel("python"), scope)
+        gather = next(thing for thing in scope.values() if getattr(thing, "__name__", "") == "gather")
+        for values in points(tracker.names, 3):
+            if not all(eval(str(need), {}, values) for need in tracker.needs):
+                continue
+            array = at_addresses(tracker.at(**values))
+            for index in np.ndindex(*array.shape):
+                found = expr.address(*index, **values)
+                assert (-1 if found is None else found) == array[index], (tracker, values, index)
+            assert expr.address(*array.shape, **values) is None
+            assert "gather" in expr.kernel("c") and callable(gather)
+    with pytest.raises(ValueError, match="address: takes one number per axis"):
+        trackers[0].index_expr().address(0, T=1, H=1)
+    with pytest.raises(ValueError, match="address: the name T has no value"):
+        trackers[0].index_expr().address(0, 0, 0, H=1)
+    assert "index = " in str(trackers[0].index_expr())
+
+
 # Texts.
 
 
@@ -481,7 +512,7 @@ def test_texts() -> None:
     assert SymbolicView.parse(str(view), "T=1..9") == view
     assert eval(repr(view), vars(shapetracker), {"H": H, "T": Sym("T", 1, 8), "s1": Sym("s1", None)}) == view
     assert copy.deepcopy(view) == pickle.loads(pickle.dumps(view)) == view and hash(copy.copy(view)) == hash(view)
-    assert type(View.parse("(2, 3)", where="")) is SymbolicView and type(View.parse("(2, 3)")) is View
+    assert type(View.parse("(2, 3):(3, 1)", where="")) is SymbolicView and type(View.parse("(2, 3):(3, 1)")) is View
 
 
 @pytest.mark.parametrize(
@@ -563,5 +594,5 @@ def test_mistakes_are_sentences(make: Callable[[], object], error: type[Exceptio
 def test_the_examples_run() -> None:
     """The examples of what is native are found at all."""
     found = {test.name for test in doctest.DocTestFinder().find(shapetracker) if test.examples}
-    names = ["Sym", "Condition", "SymbolicView", "SymbolicShapeTracker", "Answer"]
+    names = ["Sym", "Condition", "SymbolicIndexExpr", "SymbolicView", "SymbolicShapeTracker", "Answer"]
     assert found >= {f"shapetracker.{name}" for name in names}

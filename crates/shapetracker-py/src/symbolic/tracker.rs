@@ -10,6 +10,7 @@ use shapetracker_symbolic::{Equality, Movement};
 
 use super::answer::{Answer, conjunction, formula, needs_text};
 use super::arguments::{Pair, chain_error, pairs, point, read, size, sizes, sizes_of};
+use super::index::SymbolicIndexExpr;
 use super::refused;
 use super::sym::{Condition, Sym, made, names};
 use super::view::SymbolicView;
@@ -318,11 +319,13 @@ impl SymbolicShapeTracker {
         Ok((SymbolicView::of(scope, &merged.view), PyTuple::new(py, joins.collect::<PyResult<Vec<_>>>()?)?))
     }
 
+    /// Expressions for the address of an element, and for whether there is one, over its index and the names.
+    fn index_expr(&self, py: Python<'_>) -> PyResult<SymbolicIndexExpr> {
+        py.detach(|| SymbolicIndexExpr::of(&self.0))
+    }
+
     fn __hash__(&self) -> u64 {
-        use std::hash::{DefaultHasher, Hash, Hasher};
-        let mut hasher = DefaultHasher::new();
-        self.0.views().hash(&mut hasher);
-        hasher.finish()
+        hashed(&self.0)
     }
 
     fn __str__(&self) -> String {
@@ -390,26 +393,28 @@ impl SymbolicShapeTracker {
                 whole(&mut slices, &mut axes, rank - named);
             } else if let Ok(slice) = entry.cast::<PySlice>() {
                 let place = || format!("the slice of axis {axis}");
-                let bound = |name| {
-                    let value = slice.getattr(name)?;
-                    match value.is_none() {
-                        true => Ok(None),
-                        // Slices end where the tensor does, however far they reach.
-                        false => match size(OP, place, &value) {
-                            Err(err)
-                                if err.is_instance_of::<PyOverflowError>(value.py())
-                                    && !value.is_instance_of::<Sym>() =>
-                            {
-                                Ok(Some(if value.lt(0)? { i64::MIN.into() } else { i64::MAX.into() }))
-                            }
-                            bound => bound.map(Some),
-                        },
-                    }
-                };
                 let step = slice.getattr("step")?;
                 let step = if step.is_none() { 1 } else { number(OP, place, &step)? };
+                // Slices end where the tensor does, however far they reach: to the one side for the first bound, and to the
+                // other for the second.
+                let bound = |name, below: bool| {
+                    let value = slice.getattr(name)?;
+                    if value.is_none() {
+                        return Ok(None);
+                    }
+                    match size(OP, place, &value) {
+                        Err(err)
+                            if err.is_instance_of::<PyOverflowError>(value.py())
+                                && !value.is_instance_of::<Sym>()
+                                && value.lt(0)? == below =>
+                        {
+                            Ok(None)
+                        }
+                        bound => bound.map(Some),
+                    }
+                };
                 axes.push(Some(axis));
-                slices.push((bound("start")?, bound("stop")?, step));
+                slices.push((bound("start", step > 0)?, bound("stop", step < 0)?, step));
             } else if entry.is_instance_of::<Sym>()
                 || !entry.is_instance_of::<PyBool>() && entry.hasattr("__index__")?
             {
@@ -447,6 +452,14 @@ impl SymbolicShapeTracker {
         }
         Ok(after)
     }
+}
+
+/// Equal trackers have equal hashes.
+pub(super) fn hashed(tracker: &shapetracker_symbolic::ShapeTracker) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    tracker.views().hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Tracker {
