@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use crate::cost::Cost;
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Node, Variable};
+use crate::render::KernelWriter;
 
 /// What a compiler writes to read an element: `buffer[index]`, guarded by `valid`, inside a nest of loops.
 ///
@@ -35,6 +36,8 @@ pub struct IndexExpr {
     pub(crate) extents: SmallVec<[i64; 8]>,
     /// How often each loop runs, where that depends on parameters; empty where it does not.
     pub(crate) sizes: Vec<Expr>,
+    /// What writes kernels: a program that never makes one with sizes does without what those take.
+    pub(crate) writer: KernelWriter,
 }
 
 impl IndexExpr {
@@ -67,7 +70,7 @@ impl IndexExpr {
             let (name, begin, end) = (variable.name[..].into(), variable.range.start, variable.range.end);
             return Err(Reason::Extent { name, begin, end, extent }.in_op(OP));
         }
-        Ok(IndexExpr { graph, index, valid, extents: extents.into(), sizes: Vec::new() })
+        Ok(IndexExpr { graph, index, valid, extents: extents.into(), sizes: Vec::new(), writer: KernelWriter::PLAIN })
     }
 
     /// An index and a condition in loops that run as often as expressions over parameters say.
@@ -136,7 +139,9 @@ impl IndexExpr {
         }
         let is_number = |size: &Expr| crate::constants::constant(&graph, *size).is_some();
         let sizes = if loops == variables.len() && sizes.iter().all(is_number) { Vec::new() } else { sizes.to_vec() };
-        Ok(IndexExpr { graph, index, valid, extents, sizes })
+        let has_parameters = loops < variables.len();
+        let writer = if has_parameters { KernelWriter::SIZED } else { KernelWriter::PLAIN };
+        Ok(IndexExpr { graph, index, valid, extents, sizes, writer })
     }
 
     /// The graph that both expressions belong to; its variables are the loops, in order.

@@ -203,8 +203,9 @@ fn found_by_an_audit_a_line_with_an_unknown_field_is_refused() {
     assert_eq!(output.status.code(), Some(1));
     let lines: Vec<serde_json::Value> =
         stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let message =
-        |field: &str| format!("the line has a field `{field}`, which is none of `id`, `base`, `views`, `ops` and `where`");
+    let message = |field: &str| {
+        format!("the line has a field `{field}`, which is none of `id`, `base`, `views`, `ops` and `where`")
+    };
     assert_eq!((&lines[0]["id"], &lines[0]["error"]["message"]), (&1.into(), &message("op").into()));
     assert_eq!(lines[1]["shape"], serde_json::json!([3, 2]));
     assert_eq!((&lines[2]["id"], &lines[2]["error"]["message"]), (&3.into(), &message("operations").into()));

@@ -42,14 +42,14 @@ pub(crate) enum Merged {
 /// Where the later view is a SymbolicView, or sizes have names, it is the Answer for strides `s1`, `s2`, .. of any integers.
 #[pyfunction]
 pub(crate) fn conditions(shape: &Bound<'_, PyAny>, later: &Bound<'_, PyAny>) -> PyResult<Asked> {
-    let arguments = PyTuple::new(shape.py(), [shape])?;
-    let Some(later) = later.cast::<View>().ok().filter(|_| !symbolic::has_names(&arguments)) else {
-        return symbolic::conditions(shape, later).map(Asked::Answer);
-    };
-    let (shape, later) = (numbers_of("conditions", shape)?, &later.get().0);
-    match shapetracker::conditions(&shape, later) {
-        Ok(conditions) => Ok(Asked::Conditions(Conditions { conditions, shape, later: later.clone() })),
-        Err(err) => Err(unanswered(err)),
+    let numbers = numbers_of("conditions", shape);
+    match (numbers, later.cast::<View>()) {
+        (Ok(shape), Ok(later)) => match shapetracker::conditions(&shape, &later.get().0) {
+            Ok(conditions) => Ok(Asked::Conditions(Conditions { conditions, shape, later: later.get().0.clone() })),
+            Err(err) => Err(unanswered(err)),
+        },
+        (Err(err), Ok(_)) if !symbolic::has_names(&PyTuple::new(shape.py(), [shape])?) => Err(err),
+        _ => symbolic::conditions(shape, later).map(Asked::Answer),
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) use answer::{Answer, Leaf, conditions, explain_view, merge};
 pub(crate) use arguments::has_names;
 pub(crate) use index::SymbolicIndexExpr;
 pub(crate) use sym::{Condition, Sym};
-pub(crate) use tracker::{SymbolicShapeTracker, Tracker};
+pub(crate) use tracker::SymbolicShapeTracker;
 pub(crate) use view::SymbolicView;
 
 use pyo3::exceptions::{PyOverflowError, PyValueError};

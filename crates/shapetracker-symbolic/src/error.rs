@@ -121,9 +121,9 @@ pub(crate) enum Fault {
     #[error("axis {axis} has step 0; a step is 1 or more, or -1 or less to walk backwards")]
     ZeroStep { axis: usize },
     #[error(
-        "every {}th element of axis {axis}, whose size is {size}: what that leaves modulo {} is not known; write the size \
-         with a multiple of it, such as {}*k",
-        .step.unsigned_abs(), .step.unsigned_abs(), .step.unsigned_abs()
+        "a step of {step} along axis {axis}: what its size {size} leaves modulo {} is not known; write the size with a \
+         multiple of it, such as {}*k",
+        .step.unsigned_abs(), .step.unsigned_abs()
     )]
     StepUneven { axis: usize, size: String, step: i64 },
     #[error("axis {axis} has size {size}, so that the mask ({begin}, {end}) does not lie inside 0..{size}")]
@@ -165,6 +165,8 @@ pub(crate) enum Fault {
     Name { name: String, why: &'static str },
     #[error("code has numbers of 64 bits: {}; give the names smaller ranges", .0.reason())]
     Code(indexpr::Error),
+    #[error("{}", .0.reason())]
+    Expression(indexpr::Error),
     #[error("{0}")]
     Foreign(String),
     #[error("{}", .0.reason())]
@@ -202,7 +204,11 @@ impl Fault {
             Fault::UnknownName { .. } | Fault::NoValue { .. } | Fault::ValueOutside { .. } | Fault::NotHeld { .. } => {
                 ErrorKind::ValueOutside
             }
+<<<<<<< HEAD
             Fault::TooManyNames | Fault::Name { .. } | Fault::Uneven { .. } => ErrorKind::Expression,
+=======
+            Fault::TooManyNames | Fault::Name { .. } | Fault::Expression(_) => ErrorKind::Expression,
+>>>>>>> main
             Fault::Foreign(_) => ErrorKind::Rank,
             Fault::Integer(err) => err.kind(),
         }

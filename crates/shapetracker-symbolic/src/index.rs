@@ -56,7 +56,7 @@ impl ShapeTracker {
             match lowered.code(self, bits) {
                 Ok(code) => return Ok(code),
                 Err(err) if err.kind() == indexpr::ErrorKind::Overflow => last = Some(err),
-                Err(err) => return Err(Fault::Code(err).of(OP)),
+                Err(err) => return Err(Fault::Expression(err).of(OP)),
             }
         }
         Err(last.map_or(Fault::TooLarge, Fault::Code).of(OP))
@@ -242,6 +242,10 @@ impl Lowering {
             let (quotient, remainder) = self.divided(&rest, size)?;
             digits[axis] = remainder;
             rest = quotient;
+            // What is left is a position in the outer axes.
+            let outer = crate::movement::product(&shape[..axis])?;
+            self.assume(&rest)?;
+            self.assume(&outer.sub(&rest)?.plus_number(-1)?)?;
         }
         Ok(Some(digits))
     }
@@ -250,6 +254,20 @@ impl Lowering {
     fn divided(&mut self, dividend: &Poly, divisor: &Poly) -> Result<(Poly, Poly), TooLarge> {
         if let Some(division) = self.region.known_division(dividend, divisor)? {
             return Ok((self.reduced(division.quotient)?, self.reduced(division.remainder)?));
+        }
+        // floor(x / (c b)) = floor(floor(x / c) / b), and the remainder is c times that of the second division and that of
+        // the first.
+        let content = Poly::from(divisor.content());
+        let names = divisor.common_monomial().factors().map(Poly::from);
+        for factor in std::iter::once(content).filter(|content| !content.is_one()).chain(names) {
+            if factor != *divisor
+                && self.holds(&factor.plus_number(-1)?)? == Some(true)
+                && let Some(rest) = divisor.div_exact(&factor)?
+                && let Some(first) = self.region.known_division(dividend, &factor)?
+            {
+                let (quotient, remainder) = self.divided(&first.quotient, &rest)?;
+                return Ok((quotient, remainder.mul(&factor)?.add(&first.remainder)?));
+            }
         }
         let known = self.quotients.iter().find(|known| known.dividend == *dividend && known.divisor == *divisor);
         let quotient = match known {
@@ -318,16 +336,18 @@ impl Lowered {
             lo..hi.saturating_add(1).max(lo.saturating_add(1))
         };
         // How often the loops run at most is known only when the parameters are there, and loops come first.
-        let mut trial = Writer { graph: Graph::new(), known: Vec::new() };
+        let mut trial = Writer { graph: Graph::new(), loops: 0, known: Vec::new() };
         for &var in &self.names {
             trial.variable(var, &names[usize::from(var.0)].name, range(var))?;
         }
-        let mut loops = Vec::new();
+        let (mut loops, mut numel) = (Vec::new(), trial.graph.int(1));
         for size in &self.shape {
             let size = trial.poly(size)?;
             loops.push(trial.graph.range(size).1.max(1));
+            // Kernels count their elements.
+            numel = trial.graph.binary(Binary::Mul, numel, size)?;
         }
-        let mut writer = Writer { graph: Graph::new(), known: Vec::new() };
+        let mut writer = Writer { graph: Graph::new(), loops: self.indices.len(), known: Vec::new() };
         for (axis, (var, extent)) in self.indices.iter().zip(loops).enumerate() {
             writer.variable(*var, &format!("idx{axis}"), 0..extent)?;
         }
@@ -369,6 +389,8 @@ enum Factor {
 /// Writes polynomials as expressions.
 struct Writer {
     graph: Graph,
+    /// So many of the first variables are loops.
+    loops: usize,
     /// What variables are in the graph.
     known: Vec<(Var, Expr)>,
 }
@@ -380,29 +402,26 @@ impl Writer {
         Ok(())
     }
 
-    /// A polynomial by Horner's rule: the variable that most terms have is taken out of them, again and again.
+    /// A polynomial by Horner's rule: what most terms have in common is taken out of them, again and again.
     fn poly(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
-        let positive: Vec<_> = poly.terms().iter().filter(|term| term.1 > 0).copied().collect();
-        let negative: Vec<_> =
-            poly.terms().iter().filter(|term| term.1 < 0).map(|&(m, c)| (m, c.saturating_neg())).collect();
-        match (&positive[..], &negative[..]) {
-            ([], []) => Ok(self.graph.int(0)),
-            (_, []) => self.sum(&positive),
-            ([], _) => {
-                let (zero, sum) = (self.graph.int(0), self.sum(&negative)?);
-                self.graph.binary(Binary::Sub, zero, sum)
-            }
-            _ => {
-                let (sum, less) = (self.sum(&positive)?, self.sum(&negative)?);
-                self.graph.binary(Binary::Sub, sum, less)
-            }
-        }
+        self.check(poly)?;
+        self.sum(poly.terms())
     }
 
-    /// A sum of terms with positive factors.
+    /// Refuses factors past 64 bits, as an expression that has them is.
+    fn check(&mut self, poly: &Poly) -> Result<(), indexpr::Error> {
+        if poly.terms().iter().any(|term| i64::try_from(term.1.unsigned_abs()).is_err()) {
+            let most = self.graph.int(i64::MAX);
+            self.graph.binary(Binary::Mul, most, most)?;
+        }
+        Ok(())
+    }
+
+    /// A sum of terms, of which negative ones are subtracted.
     fn sum(&mut self, terms: &[(Monomial, i128)]) -> Result<Expr, indexpr::Error> {
+        let Some(first) = terms.first() else { return Ok(self.graph.int(0)) };
         // What all terms have in common first.
-        let common = terms.iter().skip(1).fold(terms[0].0, |common, term| common.common(term.0));
+        let common = terms.iter().skip(1).fold(first.0, |common, term| common.common(term.0));
         let content = terms.iter().fold(0, |content, term| indexpr::int::gcd(content, term.1));
         if common != Monomial::ONE || content > 1 {
             let inner: Vec<_> = terms.iter().filter_map(|&(m, c)| Some((m.over(common)?, c / content))).collect();
@@ -415,15 +434,8 @@ impl Writer {
                 );
             }
             factors.sort_by_key(|factor| std::cmp::Reverse(self.is_index(*factor)));
-            let number = match i64::try_from(content) {
-                Ok(1) => None,
-                Ok(content) => Some(self.graph.int(content)),
-                // Past 64 bits: as a product that says so.
-                Err(_) => {
-                    let most = self.graph.int(i64::MAX);
-                    Some(self.graph.binary(Binary::Mul, most, most)?)
-                }
-            };
+            // It fits: every factor does.
+            let number = (content > 1).then(|| self.graph.int(i64::try_from(content).unwrap_or(i64::MAX)));
             let place = factors.iter().take_while(|factor| self.is_index(**factor)).count();
             factors.splice(place..place, number);
             for factor in factors {
@@ -434,12 +446,12 @@ impl Writer {
             }
             return Ok(value.unwrap_or_else(|| self.graph.int(1)));
         }
-        if let [(Monomial::ONE, number)] = terms {
-            // It is 1: there is nothing in common.
-            debug_assert_eq!(*number, 1);
-            return Ok(self.graph.int(1));
+        if let [(_, sign)] = terms {
+            // It is 1 or -1: there is nothing in common.
+            return Ok(self.graph.int(sign.signum() as i64));
         }
         let mut sum: Option<Expr> = None;
+        let mut subtracted: Vec<Vec<(Monomial, i128)>> = Vec::new();
         let mut rest = terms.to_vec();
         while !rest.is_empty() {
             let (with, without): (Vec<_>, Vec<_>) = match self.factor(&rest) {
@@ -452,14 +464,23 @@ impl Writer {
                     (vec![first], rest)
                 }
             };
-            let term = self.sum(&with)?;
-            sum = Some(match sum {
-                None => term,
-                Some(sum) => self.graph.binary(Binary::Add, sum, term)?,
-            });
+            if with.iter().all(|term| term.1 < 0) {
+                subtracted.push(with.into_iter().map(|(monomial, factor)| (monomial, -factor)).collect());
+            } else {
+                let term = self.sum(&with)?;
+                sum = Some(match sum {
+                    None => term,
+                    Some(sum) => self.graph.binary(Binary::Add, sum, term)?,
+                });
+            }
             rest = without;
         }
-        Ok(sum.unwrap_or_else(|| self.graph.int(0)))
+        let mut sum = sum.unwrap_or_else(|| self.graph.int(0));
+        for terms in subtracted {
+            let term = self.sum(&terms)?;
+            sum = self.graph.binary(Binary::Sub, sum, term)?;
+        }
+        Ok(sum)
     }
 
     /// What is taken out of the terms that have it: what most of them have, and at least two; a name before a number.
@@ -479,7 +500,7 @@ impl Writer {
         for &name in names.iter().rev() {
             offer(terms.iter().filter(|term| term.0.exponent(name) > 0).count(), Factor::Name(name));
         }
-        for &(_, number) in terms.iter().filter(|term| term.1 > 1) {
+        for number in terms.iter().map(|term| term.1.saturating_abs()).filter(|number| *number > 1) {
             offer(terms.iter().filter(|term| term.1 % number == 0).count(), Factor::Number(number));
         }
         best.map(|(_, factor)| factor)
@@ -487,11 +508,12 @@ impl Writer {
 
     /// Whether an expression is a loop.
     fn is_index(&self, expr: Expr) -> bool {
-        matches!(self.graph.node(expr), indexpr::Node::Variable(place) if self.graph.variables()[place].name.starts_with("idx"))
+        matches!(self.graph.node(expr), indexpr::Node::Variable(place) if place < self.loops)
     }
 
     /// The condition that a polynomial is at least 0, with positive terms on both sides.
     fn at_least(&mut self, poly: &Poly) -> Result<Expr, indexpr::Error> {
+        self.check(poly)?;
         let (mut high, mut low): (Vec<_>, Vec<_>) = (Vec::new(), Vec::new());
         for &(monomial, factor) in poly.terms() {
             if factor > 0 { high.push((monomial, factor)) } else { low.push((monomial, factor.saturating_neg())) }

@@ -2,7 +2,7 @@
 
 use super::clike::{Binds, Root, Statement, Text, Writer};
 use super::lower::{Dialect, Infix, Op, Program};
-use super::{Language, Reason, Unsupported, sized};
+use super::{Language, Reason, Unsupported};
 use crate::constants::{constant, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::index::IndexExpr;
@@ -12,7 +12,6 @@ use crate::text::tuple;
 /// The kernel in one language; see [`IndexExpr::kernel`].
 pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     match language {
-        _ if language.has_kernels() && !code.parameters().is_empty() => sized::kernel(code, language),
         Language::Python => numpy(code),
         Language::C | Language::Rust => nest(code, language),
         Language::Cuda | Language::OpenCl | Language::Metal | Language::Wgsl => grid(code, language),

@@ -258,6 +258,23 @@ impl Graph {
     }
 }
 
+/// What writes the kernel of an [`IndexExpr`] in one language.
+#[derive(Clone, Copy)]
+pub(crate) struct KernelWriter(fn(&IndexExpr, Language) -> Result<String, Unsupported>);
+
+impl KernelWriter {
+    /// Loops that run as often as numbers say.
+    pub(crate) const PLAIN: KernelWriter = KernelWriter(kernel::kernel);
+    /// Loops that run as often as arguments say.
+    pub(crate) const SIZED: KernelWriter = KernelWriter(sized::kernel);
+}
+
+impl fmt::Debug for KernelWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KernelWriter")
+    }
+}
+
 impl IndexExpr {
     /// Both expressions as code that defines `valid` and `index`, to be pasted where the variables are known.
     ///
@@ -329,6 +346,6 @@ impl IndexExpr {
     /// # Errors
     /// A language without kernels (MLIR, LaTeX), numbers past 32 bits in WGSL, more elements than a grid of Metal has.
     pub fn kernel(&self, language: Language) -> Result<String, Unsupported> {
-        kernel::kernel(self, language)
+        (self.writer.0)(self, language)
     }
 }

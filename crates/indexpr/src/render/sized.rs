@@ -25,6 +25,7 @@ pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Uns
     match language {
         Language::Python => numpy(code, &names),
         Language::C | Language::Rust => nest(code, &names, language),
+        Language::Mlir | Language::Latex => Err(Reason::NoKernel { language }.into()),
         _ => grid(code, &names, language),
     }
 }
@@ -246,13 +247,18 @@ fn grid(code: &IndexExpr, names: &[String], language: Language) -> Result<String
     // Of the axes of more than one element those that are used, and those inside of them.
     let used: Vec<usize> = used_loops(graph, &named).into_iter().filter(|place| *place < texts.len()).collect();
     let single = |axis: usize| texts[axis] == one;
-    if let Some(&outermost) = used.first() {
+    let kind = if is_wgsl { "let".to_owned() } else { format!("const {natural}") };
+    if let [axis] = used[..]
+        && (0..texts.len()).all(|other| other == axis || single(other))
+    {
+        let digit = if is_wgsl { "i32(gid)" } else { "gid" };
+        lines.push(format!("{kind} {} = {digit};", names[axis]));
+    } else if let Some(&outermost) = used.first() {
         lines.push(if is_wgsl { "var rest = i32(gid);".into() } else { format!("{natural} rest = gid;") });
         for axis in (outermost..texts.len()).rev() {
             if used.contains(&axis) {
                 let is_last = (0..axis).all(single);
                 let digit = if is_last { "rest".to_owned() } else { format!("rest % {}", texts[axis]) };
-                let kind = if is_wgsl { "let".to_owned() } else { format!("const {natural}") };
                 lines.push(format!("{kind} {} = {digit};", names[axis]));
             }
             if axis > outermost && !single(axis) {
@@ -308,14 +314,24 @@ fn nest(code: &IndexExpr, names: &[String], language: Language) -> Result<String
     text += ") {\n";
     let mut line = |level: usize, line: &str| text += &format!("{}{line}\n", "    ".repeat(level + 1));
     let input = if is_rust { "input" } else { "in" };
+    let without = |name: &str| if is_rust { format!("let _ = {name};") } else { format!("(void){name};") };
+    if code.extents.contains(&0) {
+        // There is never an element.
+        let names = [input, "out"].into_iter().chain(arguments(code, names).iter().map(|name| &name[..]));
+        names.for_each(|name| line(0, &without(name)));
+        text += "}\n";
+        return Ok(text);
+    }
     let without_input = (valid == Valid::None).then_some(input);
     for name in without_input.into_iter().chain(unused(code, names, &exprs_of(code, &named))) {
-        line(0, &if is_rust { format!("let _ = {name};") } else { format!("(void){name};") });
+        line(0, &without(name));
     }
     for level in 0..=loops.len() {
         if level > 0 {
             let (name, size) = (variables[loops[level - 1]], &texts[level].text);
             let is_literal = size.bytes().all(|byte| byte.is_ascii_digit());
+            // The index along a size of at most 1 is 0, and written so.
+            let name = if is_rust && code.extents[loops[level - 1]] == 1 { "_" } else { name };
             line(
                 level - 1,
                 &match (is_rust, is_literal) {

@@ -15,7 +15,7 @@ use super::refused;
 use super::sym::{Condition, Sym, made, names};
 use super::view::SymbolicView;
 use crate::arguments::{described, flipped, number, numbers};
-use crate::error::{Undecided, layout};
+use crate::error::Undecided;
 use crate::tracker::ShapeTracker;
 
 /// The layout of a tensor whose sizes have names in them, after a chain of movement operations: one `ShapeTracker` for
@@ -37,13 +37,6 @@ use crate::tracker::ShapeTracker;
 #[pyclass(frozen, eq, module = "shapetracker")]
 #[derive(PartialEq)]
 pub(crate) struct SymbolicShapeTracker(shapetracker_symbolic::ShapeTracker);
-
-/// A tracker of numbers, or of sizes with names where a name was given.
-#[derive(IntoPyObject)]
-pub(crate) enum Tracker {
-    Numbers(ShapeTracker),
-    Names(SymbolicShapeTracker),
-}
 
 type Any<'py> = Bound<'py, PyAny>;
 type Made<T> = Result<T, shapetracker_symbolic::Error>;
@@ -460,13 +453,6 @@ pub(super) fn hashed(tracker: &shapetracker_symbolic::ShapeTracker) -> u64 {
     let mut hasher = DefaultHasher::new();
     tracker.views().hash(&mut hasher);
     hasher.finish()
-}
-
-impl Tracker {
-    /// A tracker of numbers that the library made.
-    pub(crate) fn numbers(made: Result<shapetracker::ShapeTracker, shapetracker::Error>) -> PyResult<Tracker> {
-        made.map(|made| Tracker::Numbers(ShapeTracker(made))).map_err(|err| layout(&err))
-    }
 }
 
 fn tracker(made: Made<shapetracker_symbolic::ShapeTracker>) -> PyResult<SymbolicShapeTracker> {

@@ -1,0 +1,190 @@
+//! What is asked of a tracker besides its views, and the sentences of its errors.
+
+use shapetracker::ErrorKind;
+use shapetracker_symbolic::{Equality, Error, Formula, ShapeTracker, Sym, formula_text};
+
+use crate::random::{Rng, names, operation, points, tracker};
+
+fn count() -> u64 {
+    std::env::var("SYMBOLIC_CHAINS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000)
+}
+
+fn holds(formula: &Formula, point: &[i128]) -> bool {
+    formula.iter().any(|all| all.iter().all(|literal| literal.holds(point) == Some(true)))
+}
+
+#[test]
+fn equality_is_that_of_the_integers() {
+    let (mut always, mut when, mut never, mut undecided) = (0, 0, 0, 0);
+    for seed in 0..count() {
+        let rng = &mut Rng(2 << 40 | seed);
+        let names = names(rng);
+        let one = tracker(rng, &names);
+        // Another tracker, of the same shape more often than chance would have it.
+        let other = match rng.below(4) {
+            0 => one.flip([0]).and_then(|there| if rng.one_in(2) { there.flip([0]) } else { Ok(there) }),
+            1 if one.rank() > 1 => one.transpose(0, 1),
+            2 => one.apply(&operation(rng, one.shape())),
+            _ => Ok(ShapeTracker::in_scope(names.scope.clone(), one.shape().to_vec()).expect("a shape")),
+        };
+        let Ok(other) = other else { continue };
+        let Ok(equality) = one.equality(&other) else { continue };
+        match &equality {
+            Equality::Always => always += 1,
+            Equality::When { .. } => when += 1,
+            Equality::Never => never += 1,
+            Equality::Undecided => undecided += 1,
+        }
+        for point in points(rng, &names).iter().step_by(4) {
+            let (Ok(a), Ok(b)) = (one.at_point(point), other.at_point(point)) else { continue };
+            if a.numel() > 500 {
+                continue;
+            }
+            let same = a.shape() == b.shape() && a.addresses().eq(b.addresses());
+            let said = match &equality {
+                Equality::Always => true,
+                Equality::When { formula, .. } => holds(formula, point),
+                Equality::Never => false,
+                Equality::Undecided => continue,
+            };
+            assert_eq!(said, same, "{one:?}\n{other:?}\nat {point:?}: {equality:?}");
+        }
+    }
+    println!("{always} always, {when} by a formula, {never} never, {undecided} undecided");
+    assert!(always > 0 && when > 0 && never > 0);
+}
+
+#[test]
+fn the_max_merge_view_reads_the_same_elements_and_its_conditions_join_axes() {
+    let (mut axes, mut merged, mut conditions) = (0, 0, 0);
+    for seed in 0..count() {
+        let rng = &mut Rng(3 << 40 | seed);
+        let names = names(rng);
+        let tracker = tracker(rng, &names);
+        let last = tracker.views().last().expect("a view");
+        let max = tracker.max_merge().expect("small");
+        axes += tracker.rank();
+        merged += tracker.rank() - max.view.shape.len();
+        conditions += max.joins.iter().flatten().count();
+        assert_eq!(max.joins.len(), max.view.shape.len().saturating_sub(1));
+        for point in points(rng, &names).iter().step_by(4) {
+            if tracker.at_point(point).is_err() {
+                continue;
+            }
+            let (view, merged) = (last.at(point).expect("small"), max.view.at(point).expect("small"));
+            let addresses = |view: shapetracker::View| -> Vec<_> {
+                shapetracker::ShapeTracker::from(view).addresses().take(500).collect()
+            };
+            assert_eq!(addresses(view), addresses(merged.clone()), "{tracker:?} at {point:?}: {:?}", max.view);
+            // Where a condition holds the two axes advance as one: the integers join them, or one has a single element.
+            for (axis, join) in max.joins.iter().enumerate() {
+                let Some(join) = join.as_ref().filter(|_| !merged.is_empty()) else { continue };
+                let (outer, inner) = (axis, axis + 1);
+                let advance = merged.shape()[inner] * merged.strides()[inner];
+                let single = |axis: usize| merged.strides()[axis] == 0;
+                if join.holds(point) == Some(true) && !single(outer) && !single(inner) {
+                    assert_eq!(merged.strides()[outer], advance, "{tracker:?} at {point:?}");
+                }
+            }
+        }
+    }
+    println!("{merged} of {axes} axes are joined for all values; {conditions} conditions");
+}
+
+fn sentence(result: Result<ShapeTracker, Error>) -> (ErrorKind, String) {
+    let err = result.expect_err("a mistake");
+    (err.kind(), err.to_string())
+}
+
+#[test]
+fn mistakes_are_told_in_sentences() {
+    let (n, m) = (Sym::new("n", 1..), Sym::new("m", 1..));
+    let st = || ShapeTracker::contiguous([n.clone(), m.clone()]).expect("a shape");
+    let one = |value: i64| Sym::from(value);
+    for (result, kind, text) in [
+        (
+            st().reshape([n.clone() * 2, m.clone()]),
+            ErrorKind::SizeMismatch,
+            "reshape: shape (n, m) has n*m elements, but shape (2*n, m) needs 2*n*m, whatever the values are",
+        ),
+        (
+            st().reshape([one(-1), 7.into()]),
+            ErrorKind::Infer,
+            "reshape: the size of axis 0 cannot be inferred: n*m elements do not divide by 7, the product of the other \
+             sizes, as polynomials; give the size, or define a name as a product (H = 8*h)",
+        ),
+        (
+            st().reshape([-1, -1]),
+            ErrorKind::Infer,
+            "reshape: axes 0 and 1 are both -1, but only one size can be inferred",
+        ),
+        (
+            st().expand([n.clone() + 1, m.clone()]),
+            ErrorKind::NotOne,
+            "expand: axis 0 has size n, which is not known to be 1 or n + 1, so that it cannot become n + 1: only an axis \
+             of size 1 can be broadcast",
+        ),
+        (
+            st().pad([(one(0), one(0)), (-n.clone(), one(0))]),
+            ErrorKind::NegativePad,
+            "pad: axis 1 is padded by (-n, 0), but a pad cannot be negative (shrink takes elements away)",
+        ),
+        (
+            st().step([2, 1]),
+            ErrorKind::Undecided,
+            "step: a step of 2 along axis 0: what its size n leaves modulo 2 is not known; write the size with a multiple of \
+             it, such as 2*k",
+        ),
+        (
+            ShapeTracker::contiguous([n.clone(), Sym::new("n", 2..)]),
+            ErrorKind::RangesDiffer,
+            "shape: the name n has two ranges or two meanings",
+        ),
+        (
+            ShapeTracker::contiguous([Sym::new("for", 1..)]),
+            ErrorKind::Expression,
+            "size: `for` cannot be a name: it is a keyword of Python",
+        ),
+        (
+            ShapeTracker::contiguous([Sym::from(i128::MAX) + 1]),
+            ErrorKind::Overflow,
+            "size: a polynomial has coefficients past 128 bits, or more than 16 factors in a product",
+        ),
+        (st().given(&n.at_most(0)), ErrorKind::EmptyRange, "given: no values of the names satisfy all conditions"),
+        (st().as_strided([n.clone()], [n.clone() * &m], 0), ErrorKind::AddressOutside, ""),
+    ] {
+        // What is neither right nor wrong for all values is done, and needed.
+        match (text, result) {
+            ("", Ok(st)) => assert_eq!(st.needs().len(), 1, "{st:?}"),
+            (text, result) => assert_eq!(sentence(result), (kind, text.to_owned())),
+        }
+    }
+}
+
+#[test]
+fn what_an_operation_needs_is_said() {
+    let needs = |st: Result<ShapeTracker, Error>| {
+        let st = st.expect("it can be done");
+        formula_text(&vec![st.needs().to_vec()], st.scope())
+    };
+    let (n, s, l) = (Sym::new("N", 1..), Sym::new("s", 0..), Sym::new("L", 1..));
+    let st = || ShapeTracker::contiguous([n.clone(), 64.into()]).expect("a shape");
+    let all = (Sym::from(0), Sym::from(64));
+    assert_eq!(needs(st().shrink([(s.clone(), s.clone() + &l), all.clone()])), "N >= s + L");
+    assert_eq!(needs(st().reshape([s.clone() + 1, l.clone()])), "64*N == s*L + L");
+    assert_eq!(needs(st().slice([(None, Some(l.clone()), 1), (None, None, 1)])), "N >= L");
+    assert_eq!(needs(st().slice([(None, None, -1), (Some(1.into()), None, 7)])), "always");
+    // What follows from what is known is not needed again.
+    let cut = st().shrink([(Sym::from(0), l.clone()), all.clone()]).expect("a range");
+    assert_eq!(needs(cut.shrink([(Sym::from(0), l.clone()), all])), "N >= L");
+}
+
+#[test]
+fn a_tracker_over_another_one() {
+    let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+    let turned = ShapeTracker::contiguous([h.clone(), t.clone()]).and_then(|st| st.permute([1, 0])).expect("axes");
+    let back = ShapeTracker::contiguous([t, h]).and_then(|st| st.permute([1, 0])).expect("axes");
+    let both = turned.compose(&back).expect("it fits");
+    assert_eq!(both.to_string(), "(H, T):(T, 1)");
+    assert!(both.needs().is_empty());
+}
