@@ -283,20 +283,7 @@ impl ShapeTracker {
         &self,
         values: impl IntoIterator<Item = (&'n str, i64)>,
     ) -> Result<shapetracker::ShapeTracker, Error> {
-        const OP: &str = "at";
-        let names = self.scope.names();
-        let mut point: Vec<Option<i128>> = vec![None; names.len()];
-        for (name, value) in values {
-            let Some(place) = names.iter().position(|known| &*known.name == name) else {
-                let known = names.iter().map(|known| known.name.to_string()).collect();
-                return Err(Fault::UnknownName { name: name.into(), known }.of(OP));
-            };
-            point[place] = Some(value.into());
-        }
-        let value = |(name, value): (&crate::Name, Option<i128>)| {
-            value.ok_or_else(|| Fault::NoValue { name: name.name.to_string() }.of(OP))
-        };
-        self.at_point(&names.iter().zip(point).map(value).collect::<Result<Vec<_>, _>>()?)
+        self.at_point(&self.scope.point("at", &self.needs, values)?)
     }
 
     /// [`ShapeTracker::at`] with the values in the order of the scope's names.
@@ -312,27 +299,7 @@ impl ShapeTracker {
     /// Those of [`ShapeTracker::at`].
     pub fn at_point(&self, point: &[i128]) -> Result<shapetracker::ShapeTracker, Error> {
         const OP: &str = "at";
-        let names = self.scope.names();
-        if let Some(missing) = names.get(point.len()) {
-            return Err(Fault::NoValue { name: missing.name.to_string() }.of(OP));
-        }
-        for (name, &value) in names.iter().zip(point) {
-            if name.lo.is_some_and(|lo| value < lo) || name.hi.is_some_and(|hi| value > hi) {
-                let range = match (name.lo, name.hi) {
-                    (Some(lo), Some(hi)) => format!("from {lo} to {hi}"),
-                    (Some(lo), None) => format!("{lo} or more"),
-                    (_, hi) => format!("{} or less", hi.unwrap_or_default()),
-                };
-                return Err(Fault::ValueOutside { name: name.name.to_string(), value, range }.of(OP));
-            }
-        }
-        for literal in self.scope.given().iter().chain(&self.needs) {
-            match literal.holds(point) {
-                Some(true) => {}
-                Some(false) => return Err(Fault::NotHeld { condition: literal.text(&self.scope) }.of(OP)),
-                None => return Err(Fault::Overflow.of(OP)),
-            }
-        }
+        self.scope.check_point(OP, &self.needs, point)?;
         let views = self.views.iter().map(|view| view.at(point).ok_or_else(|| Fault::Overflow.of(OP)));
         let views = views.collect::<Result<Vec<_>, _>>()?;
         shapetracker::ShapeTracker::from_views(views).map_err(|err| Fault::Integer(err).of(OP))
