@@ -297,7 +297,7 @@ impl Domain {
         let known = variables.iter().map(|variable| graph.variable(&variable.name, variable.range.clone()).ok());
         let known = known.collect::<Option<Vec<_>>>()?;
         let nodes = emit(&self.algebra, vec![Root::Number(index), Root::Condition(valid)], &mut graph, &known).ok()?;
-        Some(IndexExpr { index: nodes[0], valid: nodes[1], graph, extents: extents.into(), sizes: Vec::new() })
+        Some(IndexExpr::plain(graph, nodes[0], nodes[1], extents))
     }
 }
 

@@ -70,7 +70,12 @@ impl IndexExpr {
             let (name, begin, end) = (variable.name[..].into(), variable.range.start, variable.range.end);
             return Err(Reason::Extent { name, begin, end, extent }.in_op(OP));
         }
-        Ok(IndexExpr { graph, index, valid, extents: extents.into(), sizes: Vec::new(), writer: KernelWriter::PLAIN })
+        Ok(IndexExpr::plain(graph, index, valid, extents))
+    }
+
+    /// Loops that run as often as numbers say.
+    pub(crate) fn plain(graph: Graph, index: Expr, valid: Expr, extents: &[i64]) -> IndexExpr {
+        IndexExpr { graph, index, valid, extents: extents.into(), sizes: Vec::new(), writer: KernelWriter::PLAIN }
     }
 
     /// An index and a condition in loops that run as often as expressions over parameters say.

@@ -106,7 +106,7 @@ pub(crate) fn pair(pair: &Pair) -> Answer {
     let positive = matches!(verdict, Verdict::Always { .. });
     let style = if positive { GOOD } else { BAD };
     let mut text = format!("{style}{sentence}{style:#}\n");
-    text += &views(pair);
+    text += &views(verdict, pair.scope(), pair.needs());
     text += &needs(pair.needs(), pair.scope());
     if let Some(found) = verdict.counterexample() {
         text += &counterexample(found, &pair.views().map(View::clone), pair.scope());
@@ -115,14 +115,14 @@ pub(crate) fn pair(pair: &Pair) -> Answer {
 }
 
 /// The view, or the view in each case.
-fn views(pair: &Pair) -> String {
+fn views(verdict: &Verdict, scope: &Scope, needs: &[Literal]) -> String {
     /// A table with more cases would bury the rest of the answer.
     const MOST: usize = 12;
-    let names = pair.answer().scope(pair.scope());
-    if let Some(view) = pair.answer().view() {
+    let names = verdict.scope(scope);
+    if let Some(view) = verdict.view() {
         return table::named(std::slice::from_ref(view), &names);
     }
-    let cases = pair.cases();
+    let cases = verdict.cases(scope, needs);
     let rows = cases.iter().take(MOST).map(|(condition, view)| match view {
         Ok(view) => vec![condition.clone(), view.text(&names)],
         Err(reason) => vec![condition.clone(), format!("undecided: {reason}")],
@@ -206,7 +206,7 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
     text += &table::named(result.views(), scope);
     let verdict = result.single_view();
     if result.views().len() > 1 {
-        text += &format!("  They are {}.\n", verdict.sentence(scope));
+        text += &format!("  They are {}.\n{}", verdict.sentence(scope), views(&verdict, scope, result.needs()));
     }
     text += &needs(result.needs(), scope);
     if let Some(found) = verdict.counterexample() {

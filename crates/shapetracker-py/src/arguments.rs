@@ -134,7 +134,7 @@ fn few(op: &str, at: usize) -> PyResult<usize> {
     Err(PyValueError::new_err(format!("{op}: more than {MOST} numbers are given, and a tensor has at most 64 axes")))
 }
 
-fn items<'py>(
+pub(crate) fn items<'py>(
     op: &str,
     what: &str,
     sequence: &Bound<'py, PyAny>,
@@ -148,7 +148,7 @@ fn if_type_error(value: &Bound<'_, PyAny>, err: PyErr, ours: impl FnOnce() -> Py
     if err.is_instance_of::<PyTypeError>(value.py()) { ours() } else { err }
 }
 
-fn is_iterable(value: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_iterable(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyTuple>() || value.hasattr(intern!(value.py(), "__iter__")).unwrap_or(false)
 }
 

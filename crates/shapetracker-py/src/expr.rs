@@ -463,7 +463,7 @@ fn syntax_of(name: &str) -> PyResult<Syntax> {
     }
 }
 
-fn language_of(name: &str) -> PyResult<Language> {
+pub(crate) fn language_of(name: &str) -> PyResult<Language> {
     name.parse().map_err(|err: shapetracker::expr::UnknownLanguage| PyValueError::new_err(err.to_string()))
 }
 
@@ -485,6 +485,12 @@ pub(crate) fn simplify_pair(index: &Bound<'_, Expr>, valid: &Bound<'_, Expr>) ->
 #[pyclass(frozen, eq, hash, module = "shapetracker")]
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Cost(shapetracker::expr::Cost);
+
+impl Cost {
+    pub(crate) fn of(cost: expr::Cost) -> Cost {
+        Cost(cost)
+    }
+}
 
 #[pymethods]
 impl Cost {

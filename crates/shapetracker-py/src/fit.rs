@@ -8,6 +8,7 @@ use shapetracker::{ArrayLibrary, Unmerged};
 use crate::arguments::{numbers, tuple};
 use crate::array::{library_of, view_of};
 use crate::error::{layout, unmerged};
+use crate::symbolic::{self, SymbolicShapeTracker, SymbolicView, has_names};
 use crate::tracker::ShapeTracker;
 use crate::view::View;
 use crate::witness::witness;
@@ -16,12 +17,24 @@ use crate::witness::witness;
 /// is the smallest copy that helps? The smallest is meant over all buffers and all strides of views of them; `smallest`
 /// says whether that was proven.
 ///
-/// Takes what `of` takes, a ShapeTracker or a View, and the shape as numbers or as one sequence. Nothing is moved.
+/// Takes what `of` takes, a ShapeTracker or a View, and the shape as numbers or as one sequence. Nothing is moved. For a
+/// SymbolicShapeTracker, a SymbolicView or a shape with names it is the Answer to the question for which values it can.
 #[pyfunction]
 #[pyo3(signature = (array, *new_shape))]
-pub(crate) fn explain_view(array: &Bound<'_, PyAny>, new_shape: &Bound<'_, PyTuple>) -> PyResult<Explanation> {
+pub(crate) fn explain_view(array: &Bound<'_, PyAny>, new_shape: &Bound<'_, PyTuple>) -> PyResult<Explained> {
     const OP: &str = "explain_view";
-    let to = numbers(OP, new_shape)?;
+    let named = array.is_instance_of::<SymbolicShapeTracker>() || array.is_instance_of::<SymbolicView>();
+    let to = match numbers(OP, new_shape) {
+        Ok(to) if !named => to,
+        Err(err) if !named && !has_names(new_shape) => return Err(err),
+        _ => {
+            let tracker = match SymbolicShapeTracker::any(array)? {
+                Some(tracker) => tracker,
+                None => SymbolicShapeTracker::of_numbers(&view_of(OP, array)?.into())?,
+            };
+            return symbolic::explain_view(&tracker, new_shape).map(Explained::Answer);
+        }
+    };
     let (tracker, library) = if let Ok(tracker) = array.cast::<ShapeTracker>() {
         (tracker.get().0.clone(), None)
     } else if let Ok(view) = array.cast::<View>() {
@@ -32,8 +45,15 @@ pub(crate) fn explain_view(array: &Bound<'_, PyAny>, new_shape: &Bound<'_, PyTup
     let answer = explain(&tracker, &to).map_err(|err| layout(&err))?;
     match answer.outcome() {
         Outcome::Undecided => Err(unmerged(array.py(), Unmerged::Undecided)),
-        _ => Ok(Explanation { answer, library }),
+        _ => Ok(Explained::Explanation(Explanation { answer, library })),
     }
+}
+
+/// What is in the way, or, where sizes have names, for which values nothing is.
+#[derive(IntoPyObject)]
+pub(crate) enum Explained {
+    Explanation(Explanation),
+    Answer(symbolic::Answer),
 }
 
 /// The answer of `explain_view`: true where there is a view, and else what is in the way and what helps.

@@ -16,6 +16,7 @@ mod merge;
 mod numpy;
 mod picture;
 mod route;
+mod symbolic;
 mod tracker;
 mod view;
 mod witness;
@@ -44,6 +45,8 @@ mod _native {
     use crate::fit::{Explanation, Obstacle, explain_view};
     #[pymodule_export]
     use crate::merge::{Conditions, conditions, merge};
+    #[pymodule_export]
+    use crate::symbolic::{Answer, Condition, Leaf, Sym, SymbolicIndexExpr, SymbolicShapeTracker, SymbolicView};
     #[pymodule_export]
     use crate::tracker::ShapeTracker;
     #[pymodule_export]

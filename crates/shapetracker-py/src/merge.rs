@@ -6,24 +6,58 @@ use shapetracker::Dims;
 
 use crate::arguments::{numbers_of, tuple};
 use crate::error::{unanswered, unmerged};
+use crate::symbolic;
 use crate::view::{View, shown};
 
 /// The single view that does what two do: `later` reads the elements of `earlier` in row-major order.
 ///
-/// Raises Unmerged, whose `witness` anyone can check, when there is provably none.
+/// Raises Unmerged, whose `witness` anyone can check, when there is provably none. Where one of them is a SymbolicView it is
+/// the Answer to the question for which values of the names there is one; `given` are conditions that are known to hold.
 #[pyfunction]
-pub(crate) fn merge(py: Python<'_>, earlier: &View, later: &View) -> PyResult<View> {
-    shapetracker::merge(&earlier.0, &later.0).map(View).map_err(|err| unmerged(py, err))
+#[pyo3(signature = (earlier, later, *, given=None))]
+pub(crate) fn merge(
+    py: Python<'_>,
+    earlier: &Bound<'_, PyAny>,
+    later: &Bound<'_, PyAny>,
+    given: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Merged> {
+    match (earlier.cast::<View>(), later.cast::<View>(), given) {
+        (Ok(earlier), Ok(later), None) => {
+            let merged = shapetracker::merge(&earlier.get().0, &later.get().0);
+            merged.map(|view| Merged::View(View(view))).map_err(|err| unmerged(py, err))
+        }
+        _ => symbolic::merge(earlier, later, given).map(Merged::Answer),
+    }
+}
+
+/// The view of numbers, or for which values of names there is one.
+#[derive(IntoPyObject)]
+pub(crate) enum Merged {
+    View(View),
+    Answer(symbolic::Answer),
 }
 
 /// The exact conditions on the strides of an earlier view of a shape for `later` to merge with it.
+///
+/// Where the later view is a SymbolicView, or sizes have names, it is the Answer for strides `s1`, `s2`, .. of any integers.
 #[pyfunction]
-pub(crate) fn conditions(shape: &Bound<'_, PyAny>, later: &View) -> PyResult<Conditions> {
-    let shape = numbers_of("conditions", shape)?;
-    match shapetracker::conditions(&shape, &later.0) {
-        Ok(conditions) => Ok(Conditions { conditions, shape, later: later.0.clone() }),
-        Err(err) => Err(unanswered(err)),
+pub(crate) fn conditions(shape: &Bound<'_, PyAny>, later: &Bound<'_, PyAny>) -> PyResult<Asked> {
+    let numbers = numbers_of("conditions", shape);
+    match (numbers, later.cast::<View>()) {
+        (Ok(shape), Ok(later)) => match shapetracker::conditions(&shape, &later.get().0) {
+            Ok(conditions) => Ok(Asked::Conditions(Conditions { conditions, shape, later: later.get().0.clone() })),
+            Err(err) => Err(unanswered(err)),
+        },
+        (Err(err), Ok(_)) if !symbolic::has_names(&PyTuple::new(shape.py(), [shape])?) => Err(err),
+        _ => symbolic::conditions(shape, later).map(Asked::Answer),
     }
+}
+
+/// Equations on strides, or the answer where sizes have names.
+#[derive(IntoPyObject)]
+pub(crate) enum Asked {
+    Conditions(Conditions),
+    Answer(symbolic::Answer),
 }
 
 /// Equations that strides must satisfy: `hold_for(strides)` says whether some do.

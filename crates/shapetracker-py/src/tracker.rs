@@ -11,6 +11,7 @@ use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs, t
 use crate::error::{layout, not_invertible, parse, unanswered, undecided, unmerged};
 use crate::expr::{Expr, IndexExpr};
 use crate::picture;
+use crate::symbolic::{SymbolicShapeTracker, has_names};
 use crate::view::{View, shown};
 
 /// A tensor's layout after a chain of movement operations, kept at the fewest views; the first is next to memory.
@@ -23,6 +24,9 @@ pub(crate) struct ShapeTracker(pub(crate) shapetracker::ShapeTracker);
 
 /// More views than this are not even read.
 const MOST_GIVEN: usize = 1 << 16;
+
+/// A ShapeTracker, or a SymbolicShapeTracker where a size has a name.
+type Made<'py> = Bound<'py, PyAny>;
 
 type Slices = Vec<(Option<i64>, Option<i64>, i64)>;
 
@@ -49,14 +53,25 @@ impl ShapeTracker {
     /// The row-major tracker of a shape: `ShapeTracker.contiguous(2, 3)`.
     #[staticmethod]
     #[pyo3(signature = (*shape))]
-    fn contiguous(shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(shapetracker::ShapeTracker::contiguous(numbers("contiguous", shape)?))
+    fn contiguous<'py>(shape: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
+        match numbers("contiguous", shape) {
+            Ok(sizes) => object(shape.py(), shapetracker::ShapeTracker::contiguous(sizes)),
+            Err(err) => or_named(err, shape, || SymbolicShapeTracker::contiguous(shape)),
+        }
     }
 
-    /// Reads a chain, `(3, 2).permute(1, 0).reshape(3, 2)`, or the views that `repr` and `str` write.
+    /// Reads a chain, `(3, 2).permute(1, 0).reshape(3, 2)`, or the views that `repr` and `str` write. With `where`, which
+    /// says what is known of names and may be empty, sizes may be names: `parse("(B, T).reshape(-1)", where="T=1..4097")`.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
-        text.parse().map(ShapeTracker).map_err(|err| parse(py, text, &err))
+    #[pyo3(signature = (text, r#where=None))]
+    fn parse<'py>(py: Python<'py>, text: &str, r#where: Option<&str>) -> PyResult<Made<'py>> {
+        match r#where {
+            None => match text.parse() {
+                Ok(made) => object(py, Ok(made)),
+                Err(err) => Err(parse(py, text, &err)),
+            },
+            Some(known) => named(py, SymbolicShapeTracker::parse(py, text, known)),
+        }
     }
 
     /// The views, the first next to memory.
@@ -103,8 +118,11 @@ impl ShapeTracker {
     /// The same elements in row-major order under another shape, of which one size may be -1. Never fails for lack of
     /// a single view: another view goes on top where it must.
     #[pyo3(signature = (*shape))]
-    fn reshape(&self, shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.reshape(numbers("reshape", shape)?))
+    fn reshape<'py>(&self, shape: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
+        match numbers("reshape", shape) {
+            Ok(given) => object(shape.py(), self.0.reshape(given)),
+            Err(err) => or_named(err, shape, || self.named()?.reshape(shape)),
+        }
     }
 
     /// The axes in a new order.
@@ -122,26 +140,38 @@ impl ShapeTracker {
 
     /// Axes of size 1 repeated to the given sizes; -1 for an axis that stays.
     #[pyo3(signature = (*sizes))]
-    fn expand(&self, sizes: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.expand(numbers("expand", sizes)?))
+    fn expand<'py>(&self, sizes: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
+        match numbers("expand", sizes) {
+            Ok(given) => object(sizes.py(), self.0.expand(given)),
+            Err(err) => or_named(err, sizes, || self.named()?.expand(sizes)),
+        }
     }
 
     /// Broadcast to a shape as NumPy does it, with new axes in front where it has more.
     #[pyo3(signature = (*shape))]
-    fn broadcast_to(&self, shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.broadcast_to(numbers("broadcast_to", shape)?))
+    fn broadcast_to<'py>(&self, shape: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
+        match numbers("broadcast_to", shape) {
+            Ok(given) => object(shape.py(), self.0.broadcast_to(given)),
+            Err(err) => or_named(err, shape, || self.named()?.broadcast_to(shape)),
+        }
     }
 
     /// Masked elements `(before, after)` per axis; None for an axis that stays.
     #[pyo3(signature = (*pads))]
-    fn pad(&self, pads: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.pad(pairs("pad", |_| Some((0, 0)), pads)?))
+    fn pad<'py>(&self, pads: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
+        match pairs("pad", |_| Some((0, 0)), pads) {
+            Ok(given) => object(pads.py(), self.0.pad(given)),
+            Err(err) => or_named(err, pads, || self.named()?.pad(pads)),
+        }
     }
 
     /// The half-open range `(begin, end)` of each axis; None for all of it.
     #[pyo3(signature = (*ranges))]
-    fn shrink(&self, ranges: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(self.0.shrink(pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges)?))
+    fn shrink<'py>(&self, ranges: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
+        match pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges) {
+            Ok(given) => object(ranges.py(), self.0.shrink(given)),
+            Err(err) => or_named(err, ranges, || self.named()?.shrink(ranges)),
+        }
     }
 
     /// The named axes reversed; or one True or False per axis.
@@ -173,24 +203,34 @@ impl ShapeTracker {
 
     /// Any strided view of this tensor's elements in row-major order.
     #[pyo3(signature = (shape, strides, offset=None))]
-    fn as_strided(
+    fn as_strided<'py>(
         &self,
-        shape: &Bound<'_, PyAny>,
-        strides: &Bound<'_, PyAny>,
-        offset: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+        shape: &Bound<'py, PyAny>,
+        strides: &Bound<'py, PyAny>,
+        offset: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Made<'py>> {
         const OP: &str = "as_strided";
-        let offset = offset.map_or(Ok(0), |offset| number(OP, || "the offset".into(), offset))?;
-        tracker(self.0.as_strided(numbers_of(OP, shape)?, numbers_of(OP, strides)?, offset))
+        let at = offset.map_or(Ok(0), |offset| number(OP, || "the offset".into(), offset));
+        let given = at.and_then(|at| Ok((numbers_of(OP, shape)?, numbers_of(OP, strides)?, at)));
+        match given {
+            Ok((sizes, strides, at)) => object(shape.py(), self.0.as_strided(sizes, strides, at)),
+            Err(err) => {
+                let arguments = PyTuple::new(shape.py(), [Some(shape), Some(strides), offset])?;
+                or_named(err, &arguments, || self.named()?.as_strided(shape, strides, offset))
+            }
+        }
     }
 
     /// The other tracker over this one: its addresses are positions of this tensor in row-major order.
-    fn compose(&self, over: &ShapeTracker) -> PyResult<Self> {
-        tracker(self.0.compose(&over.0))
+    fn compose<'py>(&self, over: &Bound<'py, PyAny>) -> PyResult<Made<'py>> {
+        match over.cast::<ShapeTracker>() {
+            Ok(numbers) => object(over.py(), self.0.compose(&numbers.get().0)),
+            Err(_) => named(over.py(), self.named()?.compose(over)),
+        }
     }
 
     /// Basic indexing as in NumPy: integers, slices, `...` and None.
-    fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Made<'py>> {
         let only;
         let entries = match index.cast::<PyTuple>() {
             Ok(entries) => entries,
@@ -199,9 +239,18 @@ impl ShapeTracker {
                 &only
             }
         };
-        let (slices, shape) = self.indexed(entries)?;
-        let sliced = self.0.slice(slices).map_err(|err| layout(&err))?;
-        if shape[..] == *sliced.shape() { Ok(ShapeTracker(sliced)) } else { tracker(sliced.reshape(shape)) }
+        let (slices, shape) = match self.indexed(entries) {
+            Ok(indexed) => indexed,
+            Err(err) => return or_named(err, entries, || self.named()?.__getitem__(index)),
+        };
+        let sliced = self.0.slice(slices);
+        object(
+            index.py(),
+            sliced.and_then(|sliced| match shape[..] == *sliced.shape() {
+                true => Ok(sliced),
+                false => sliced.reshape(shape),
+            }),
+        )
     }
 
     /// Whether the tracker is one row-major view from address 0, without a mask.
@@ -306,6 +355,12 @@ impl ShapeTracker {
 }
 
 impl ShapeTracker {
+    /// The tracker as one whose sizes may be names.
+    #[cold]
+    fn named(&self) -> PyResult<SymbolicShapeTracker> {
+        SymbolicShapeTracker::of_numbers(&self.0)
+    }
+
     /// The slice of each axis, and the shape that is left when integers drop axes and None makes new ones.
     fn indexed(&self, entries: &Bound<'_, PyTuple>) -> PyResult<(Slices, Dims)> {
         const OP: &str = "indexing";
@@ -368,6 +423,30 @@ impl ShapeTracker {
         whole(&mut slices, &mut shape, missing);
         Ok((slices, shape))
     }
+}
+
+/// A tracker of numbers as an object of Python, made where it stays.
+fn object<'py>(py: Python<'py>, made: Result<shapetracker::ShapeTracker, shapetracker::Error>) -> PyResult<Made<'py>> {
+    match made {
+        Ok(made) => Ok(Bound::new(py, ShapeTracker(made))?.into_any()),
+        Err(err) => Err(layout(&err)),
+    }
+}
+
+/// The same of one whose sizes have names.
+#[cold]
+fn named(py: Python<'_>, made: PyResult<SymbolicShapeTracker>) -> PyResult<Made<'_>> {
+    Ok(Bound::new(py, made?)?.into_any())
+}
+
+/// What arguments that are no numbers come to: the tracker that they give with the names among them, or else the error.
+#[cold]
+fn or_named<'py>(
+    err: PyErr,
+    arguments: &Bound<'py, PyTuple>,
+    made: impl FnOnce() -> PyResult<SymbolicShapeTracker>,
+) -> PyResult<Made<'py>> {
+    if has_names(arguments) { named(arguments.py(), made()) } else { Err(err) }
 }
 
 fn tracker(result: Result<shapetracker::ShapeTracker, shapetracker::Error>) -> PyResult<ShapeTracker> {

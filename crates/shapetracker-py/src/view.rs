@@ -1,5 +1,6 @@
 //! `View`: one strided view.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use shapetracker::Ranges;
@@ -7,6 +8,7 @@ use shapetracker::Ranges;
 use crate::arguments::{flipped, number, numbers, numbers_of, pairs, pairs_of, tuple};
 use crate::error::{layout, parse, unmerged};
 use crate::picture;
+use crate::symbolic::{SymbolicView, has_names};
 
 /// One strided view in canonical form: `shape`, `strides` and `offset` in elements, and a `mask` of half-open ranges,
 /// one per axis, outside of which there is no data.
@@ -28,15 +30,12 @@ impl View {
         offset: Option<&Bound<'_, PyAny>>,
         mask: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        const OP: &str = "View";
-        let shape = numbers_of(OP, shape)?;
-        let strides = match strides {
-            Some(strides) => numbers_of(OP, strides)?,
-            None => shapetracker::View::contiguous(&shape).map_err(|err| layout(&err))?.strides().into(),
-        };
-        let offset = offset.map_or(Ok(0), |offset| number(OP, || "the offset".into(), offset))?;
-        let mask: Option<Ranges> = mask.map(|mask| pairs_of(OP, |_| None, mask)).transpose()?;
-        shapetracker::View::new(shape, strides, offset, mask.as_deref()).map(View).map_err(|err| layout(&err))
+        View::of(shape, strides, offset, mask).map_err(|err| {
+            let given = [Some(shape), strides, offset, mask];
+            let named = PyTuple::new(shape.py(), given).is_ok_and(|given| has_names(&given));
+            let sentence = "View: takes whole numbers; SymbolicView takes sizes with names";
+            if named { PyTypeError::new_err(sentence) } else { err }
+        })
     }
 
     /// The row-major view of a shape: `View.contiguous(2, 3)`.
@@ -47,9 +46,14 @@ impl View {
     }
 
     /// Reads `View(shape=(2, 3), strides=(1, 2))`, or `(2, 3):(1, 2) offset 4 mask ((0, 1), (0, 3))` as `str` writes it.
+    /// With `where`, which says what is known of names and may be empty, it may have names and is a SymbolicView.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
-        text.parse().map(View).map_err(|err| parse(py, text, &err))
+    #[pyo3(signature = (text, r#where=None))]
+    fn parse(py: Python<'_>, text: &str, r#where: Option<&str>) -> PyResult<AnyView> {
+        match r#where {
+            None => text.parse().map(|view| AnyView::Numbers(View(view))).map_err(|err| parse(py, text, &err)),
+            Some(known) => SymbolicView::parse(py, text, known).map(AnyView::Names),
+        }
     }
 
     /// The size of each axis.
@@ -189,6 +193,32 @@ impl View {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, view) = (slf.py(), slf.get());
         (slf.get_type(), (view.shape(py)?, view.strides(py)?, view.0.offset(), view.mask(py)?)).into_pyobject(py)
+    }
+}
+
+/// A view of numbers, or with names.
+#[derive(IntoPyObject)]
+enum AnyView {
+    Numbers(View),
+    Names(SymbolicView),
+}
+
+impl View {
+    fn of(
+        shape: &Bound<'_, PyAny>,
+        strides: Option<&Bound<'_, PyAny>>,
+        offset: Option<&Bound<'_, PyAny>>,
+        mask: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        const OP: &str = "View";
+        let shape = numbers_of(OP, shape)?;
+        let strides = match strides {
+            Some(strides) => numbers_of(OP, strides)?,
+            None => shapetracker::View::contiguous(&shape).map_err(|err| layout(&err))?.strides().into(),
+        };
+        let offset = offset.map_or(Ok(0), |offset| number(OP, || "the offset".into(), offset))?;
+        let mask: Option<Ranges> = mask.map(|mask| pairs_of(OP, |_| None, mask)).transpose()?;
+        shapetracker::View::new(shape, strides, offset, mask.as_deref()).map(View).map_err(|err| layout(&err))
     }
 }
 

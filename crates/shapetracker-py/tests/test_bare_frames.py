@@ -33,6 +33,13 @@ COMPAT_VIEW = "tinygrad.View.create((2, 3), (1, 2))"
 COMPAT = "tinygrad.ShapeTracker.from_shape((3, 2)).permute((1, 0)).reshape((3, 2))"
 UOP = "UOp.variable('x', 0, 9)"
 ARRAY = "bytearray(range(6))"
+SYM = "Sym('n', 1, 9)"
+CONDITION = f"({SYM} >= 4)"
+NAMED_VIEW = f"SymbolicView(({SYM}, 3), (1, {SYM}))"
+NAMED = f"ShapeTracker.contiguous({SYM}, 4).permute(1, 0).reshape(2, -1)"
+NAMED_INDEX = f"{NAMED}.index_expr()"
+ANSWER = f"{NAMED}.single_view()"
+LEAF = f"{ANSWER}.leaves[0]"
 
 # What each object is asked, by a name for it. `X` stands for the object.
 CALLS = {
@@ -82,6 +89,26 @@ CALLS = {
     UOP: """X.vmin; X.vmax; X.render(); X.simplify(); X.ssimplify(); X.substitute({X: 3}); X.evaluate(x=3); int(X); X.eq(3);
         X.ne(3); X.eq(3).logical_not(); X + 1; 1 + X; X - 1; 2 - X; X * 3; 3 * X; X // 2; 9 // (X + 1); X % 3; -X; X < 3;
         X.eq(3) & X.ne(2); X.eq(3) | X.ne(2); hash(X); repr(X); UOp.const(None, 3); UOp.range(None, 4, 0)""",
+    SYM: """X.names; X.at(n=3); X.at(n=0); X.eq(3); X.ne(X + 1); X.divisible(4); X.divisible('no'); Sym.parse('2*n + 1');
+        Sym.parse('n', 'n=4..4'); X + 1; 1 - X; 2 * X; X**2; X**-1; 2**X; 4 * X // 2; X // 2; -X; X < 3; X <= 3; X > 3; X >= X;
+        X == X; X != 3; hash(X); bool(X); repr(X); str(X); X.__reduce__(); copy(X); Sym('lambda'); Sym('n', 2, 1)""",
+    CONDITION: "X.poly; X.op; X.mod; X.holds(n=3); X.holds(n=0); X == X; hash(X); bool(X); repr(X); str(X)",
+    NAMED_VIEW: """SymbolicView.contiguous(3, Sym('n')); SymbolicView.parse('(n, 3):(1, n)', where='n=1..9'); X.shape;
+        SymbolicView.parse('(n, 3', ''); X.strides; X.offset; X.mask; X.ndim; X.names; X.at(n=3); X.at(); X == X; hash(X);
+        repr(X); str(X); X.__reduce__(); copy(X); merge(X, View((3,))); merge(X, View((30,))); merge(X, X, given=3);
+        conditions((10, 3), X); conditions((3,), SymbolicView((Sym('s1'),))); View((Sym('n'),)); explain_view(X, -1)""",
+    NAMED: """SymbolicShapeTracker.contiguous(3, Sym('n')); SymbolicShapeTracker.parse('(n, 3).T', 'n=1..9'); X.views;
+        ShapeTracker.parse('(n, 3).T', where='n=4..4'); X.as_view(); X.shape; X.ndim; X.numel; X.needs; X.names; X.known;
+        X.at(n=3); X.at(n=10); X.given(Sym('n', 1, 9) >= 4); X.given(3); X.reshape(-1); X.reshape(3, -1); X.permute(1, 0);
+        X.transpose(0, 1); X.expand(2, -1); X.broadcast_to(3, 2, -1); X.pad((0, 1), None); X.pad(3); X.shrink((0, 1), None);
+        X.flip(0); X.step(-1, 1); X.squeeze(); X.squeeze(0); X.unsqueeze(0); X.as_strided((2,), (1,)); X.compose(X); X[0, 1:];
+        X['no']; list(X); X.single_view(); X.equality(X); X.equality(3); X.max_merge(); X.index_expr(); X == X; hash(X); repr(X);
+        str(X); SymbolicShapeTracker(X.views); SymbolicShapeTracker(3)""",
+    NAMED_INDEX: """X.index; X.valid; X.shape; X.parameters; X.cost; X.address(0, 1, n=3); X.address(0, n=3); X.code();
+        X.code('no'); X.kernel('c'); X == X; hash(X); repr(X); str(X)""",
+    ANSWER: """X.kind; X.formula; X.guard; X.holds(n=3); X.holds(m=3); X.at(n=1); X.view; X.leaves; X.needs; X.values; X.witness;
+        X.reason; X.names; X == X; hash(X); bool(X); repr(X); str(X)""",
+    LEAF: "X.conditions; X.verdict; X.view; repr(X)",
     ARRAY: f"""of(X); of(3); bytes(memory(X)); memory(3); apply({STACK}, X).tolist(); apply({PADDED}, X, 7).tolist();
         apply({PADDED}, X, 700); apply({STACK}, X, copy=True).tolist(); apply({STACK}, 3); explain_view(X, 3, 2)""",
 }

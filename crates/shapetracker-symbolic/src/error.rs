@@ -156,6 +156,11 @@ pub(crate) enum Fault {
     NotHeld { condition: String },
     #[error("at these values a number is past the range of 64-bit integers")]
     Overflow,
+    #[error(
+        "{whole} is no multiple of {by} as a polynomial, and sizes have no other division: say that a name is a multiple \
+         (H = 8*h), and write h for the quotient"
+    )]
+    Uneven { whole: String, by: String },
     #[error("{name} cannot be a name: {why}")]
     Name { name: String, why: &'static str },
     #[error("code has numbers of 64 bits: {}; give the names smaller ranges", .0.reason())]
@@ -199,7 +204,11 @@ impl Fault {
             Fault::UnknownName { .. } | Fault::NoValue { .. } | Fault::ValueOutside { .. } | Fault::NotHeld { .. } => {
                 ErrorKind::ValueOutside
             }
+<<<<<<< HEAD
+            Fault::TooManyNames | Fault::Name { .. } | Fault::Uneven { .. } => ErrorKind::Expression,
+=======
             Fault::TooManyNames | Fault::Name { .. } | Fault::Expression(_) => ErrorKind::Expression,
+>>>>>>> main
             Fault::Foreign(_) => ErrorKind::Rank,
             Fault::Integer(err) => err.kind(),
         }

@@ -45,6 +45,7 @@ mod scope;
 mod single;
 mod sym;
 mod tracker;
+mod values;
 mod view;
 
 pub use answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict, formula_text};
@@ -60,6 +61,7 @@ pub use poly::{Poly, TooLarge, Var};
 pub use scope::{MAX_NAMES, Name, Quotient, Scope};
 pub use sym::{Condition, Sym};
 pub use tracker::ShapeTracker;
+pub use values::guard_text;
 pub use view::View;
 
 /// Runs the examples of the README.

@@ -76,6 +76,17 @@ impl Pair {
 
     /// Asks about the views of two chains over the names of a scope.
     ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Pair, Question};
+    ///
+    /// let mut question = Question::default();
+    /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
+    /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
+    /// assert!(Pair::of_chains(pair.scope(), &later, &later).is_ok());
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
     /// # Errors
     /// A chain that cannot be done, or is several views; and, at the later one, what [`Pair::new`] refuses.
     pub fn of_chains(scope: &Arc<Scope>, earlier: &Chain, later: &Chain) -> Result<Pair, ChainError> {
@@ -117,7 +128,7 @@ impl Pair {
     /// use std::sync::Arc;
     /// use shapetracker_symbolic::{Pair, Question};
     ///
-    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let mut question = Question::default();
     /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
     /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
     /// assert_eq!(pair.scope().names().len(), 2);
@@ -133,7 +144,7 @@ impl Pair {
     /// use std::sync::Arc;
     /// use shapetracker_symbolic::{Pair, Question};
     ///
-    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let mut question = Question::default();
     /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
     /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
     /// assert!(pair.needs().is_empty());
@@ -149,10 +160,10 @@ impl Pair {
     /// use std::sync::Arc;
     /// use shapetracker_symbolic::{Pair, Question};
     ///
-    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let mut question = Question::default();
     /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
     /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
-    /// assert_eq!(pair.views()[0].shape.len(), 2);
+    /// assert_eq!(pair.views()[1].text(pair.scope()), "(H*T,):(1,)");
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn views(&self) -> [&View; 2] {
@@ -165,7 +176,7 @@ impl Pair {
     /// use std::sync::Arc;
     /// use shapetracker_symbolic::{Pair, Question};
     ///
-    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let mut question = Question::default();
     /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
     /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
     /// assert_eq!(pair.answer().kind(), "formula");
@@ -181,7 +192,7 @@ impl Pair {
     /// use std::sync::Arc;
     /// use shapetracker_symbolic::{Pair, Question};
     ///
-    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let mut question = Question::default();
     /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
     /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
     /// assert_eq!(pair.sentence(), "one view if and only if T == 1 or H == 1");
@@ -198,15 +209,33 @@ impl Pair {
     /// use std::sync::Arc;
     /// use shapetracker_symbolic::{Pair, Question};
     ///
-    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let mut question = Question::default();
     /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
     /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
-    /// assert!(pair.cases().iter().all(|(_, view)| view.is_ok()));
+    /// assert_eq!(pair.cases()[0].0, "T == 1");
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn cases(&self) -> Vec<(String, Result<&View, Reason>)> {
-        let names = self.answer.scope(&self.scope);
-        let region = Region::of(&self.scope, &self.needs);
+        self.answer.cases(&self.scope, &self.needs)
+    }
+}
+
+impl Answer {
+    /// The cases in which there is a view, or in which nothing was decided: their conditions in words, and the view or why
+    /// there is none; given the names and the needs of the question.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    ///
+    /// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+    /// let flat = ShapeTracker::contiguous([t, h])?.permute([1, 0])?.reshape([-1])?;
+    /// let answer = flat.boundary(0).unwrap();
+    /// assert_eq!(answer.cases(flat.scope(), flat.needs())[1].0, "T >= 2 and H == 1");
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    pub fn cases(&self, asked: &Scope, needs: &[Literal]) -> Vec<(String, Result<&View, Reason>)> {
+        let names = self.scope(asked);
+        let region = Region::of(asked, needs);
         let of = |literals: &[Literal]| {
             let mut literals = literals.to_vec();
             if let Some(region) = &region {
@@ -217,27 +246,24 @@ impl Pair {
                 _ => literals.iter().map(|literal| literal.text(&names)).collect::<Vec<_>>().join(" and "),
             }
         };
-        let leaves = self.answer.leaves().iter();
-        let cases = leaves.filter_map(|leaf| match &leaf.verdict {
+        let cases = self.leaves().iter().filter_map(|leaf| match &leaf.verdict {
             Verdict::View(view) => Some((of(&leaf.literals), Ok(view))),
             Verdict::Undecided(reason) => Some((of(&leaf.literals), Err(*reason))),
             Verdict::NotOne => None,
         });
         cases.collect()
     }
-}
 
-impl Answer {
     /// The one view that serves wherever there is one, if one set of polynomials does.
     ///
     /// ```
     /// use std::sync::Arc;
     /// use shapetracker_symbolic::{Pair, Question};
     ///
-    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let mut question = Question::default();
     /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
     /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
-    /// assert!(pair.answer().view().is_some());
+    /// assert_eq!(pair.answer().view().unwrap().text(pair.scope()), "(H*T,):(1,)");
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn view(&self) -> Option<&View> {
@@ -253,10 +279,10 @@ impl Answer {
     /// use std::sync::Arc;
     /// use shapetracker_symbolic::{Pair, Question};
     ///
-    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let mut question = Question::default();
     /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
     /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
-    /// assert!(pair.answer().counterexample().is_some());
+    /// assert_eq!(pair.answer().counterexample().unwrap().values.len(), 2);
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn counterexample(&self) -> Option<&Counterexample> {
@@ -273,7 +299,7 @@ impl Answer {
     /// use std::sync::Arc;
     /// use shapetracker_symbolic::{Pair, Question};
     ///
-    /// let mut question = Question::new(["T=1..4097"])?;
+    /// let mut question = Question::default();
     /// let (earlier, later) = (question.chain("(H, T):(1, H)")?, question.chain("(H*T)")?);
     /// let pair = Pair::of_chains(&Arc::new(question.scope()?), &earlier, &later).unwrap();
     /// assert_eq!(pair.answer().formula().len(), 2);

@@ -220,6 +220,19 @@ impl Scope {
 
     /// The scope with names for quotients after its own.
     pub(crate) fn with_quotients(&self, quotients: &[Quotient]) -> Scope {
+        self.with_texts(quotients, false)
+    }
+
+    /// The scope with quotients whose texts are right in Python for all values, as [`Scope::complete`] has them: 0 where the
+    /// divisor is not positive, and no exception.
+    pub(crate) fn total(&self) -> Scope {
+        let mut scope = self.clone();
+        scope.names.truncate(self.names.len() - self.quotients.len());
+        scope.quotients.clear();
+        scope.with_texts(&self.quotients, true)
+    }
+
+    fn with_texts(&self, quotients: &[Quotient], total: bool) -> Scope {
         let mut scope = self.clone();
         for quotient in &quotients[self.quotients.len()..] {
             let part = |poly: &Poly| match poly.terms() {
@@ -233,11 +246,21 @@ impl Scope {
                 }
                 _ => part(&quotient.denominator),
             };
-            let name = format!("({}{sign}{denominator})", part(&quotient.numerator));
+            let mut name = format!("({}{sign}{denominator})", part(&quotient.numerator));
+            if total && !scope.is_plainly_positive(&quotient.denominator) {
+                name.pop();
+                name += &format!(" if {} > 0 else 0)", scope.text(&quotient.denominator));
+            }
             scope.names.push(Name { name: name.into(), lo: None, hi: None });
             scope.quotients.push(quotient.clone());
         }
         scope
+    }
+
+    /// Whether a polynomial is positive for the plain reason that none of its terms can be less than 1.
+    fn is_plainly_positive(&self, poly: &Poly) -> bool {
+        let from_one = |var: &Var| self.names[usize::from(var.0)].lo.is_some_and(|lo| lo >= 1);
+        !poly.is_zero() && poly.terms().iter().all(|term| term.1 > 0) && poly.vars().iter().all(from_one)
     }
 
     /// The values of all names, given those that are not quotients; `None` where one leaves 128 bits.
@@ -278,6 +301,30 @@ impl Scope {
     /// ```
     pub fn text(&self, poly: &Poly) -> String {
         poly_text(poly, |var| self.names.get(usize::from(var.0)).map_or("?", |name| &name.name))
+    }
+
+    /// What is known of the names, in the notation of [`Question`](crate::Question): `T=1..4097, H=8*h, s + L <= N`.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Literal, Poly, Scope};
+    ///
+    /// let mut scope = Scope::new();
+    /// let t = Poly::from(scope.declare("T", Some(1), Some(4096)).unwrap());
+    /// scope.declare("s", None, None);
+    /// scope.require(Literal::divisible(t, 2));
+    /// assert_eq!(scope.known(), "T=1..4097, s=.., T % 2 == 0");
+    /// ```
+    pub fn known(&self) -> String {
+        let end = |end: Option<i128>| end.map_or(String::new(), |end| end.to_string());
+        let names = &self.names[..self.names.len() - self.quotients.len()];
+        let names = names.iter().map(|name| match name.hi {
+            // Half-open, but for an end that is past 128 bits.
+            Some(i128::MAX) | None => format!("{}={}..", name.name, end(name.lo)),
+            Some(hi) => format!("{}={}..{}", name.name, end(name.lo), hi + 1),
+        });
+        let definitions = self.definitions.iter().map(|(name, poly)| format!("{name}={}", self.text(poly)));
+        let given = self.given.iter().map(|literal| literal.text(self));
+        names.chain(definitions).chain(given).collect::<Vec<_>>().join(", ")
     }
 
     /// This scope with the names of another one; and for each variable of that one, its variable here.

@@ -79,6 +79,51 @@ impl Sym {
         }
     }
 
+    /// Values as polynomials over one scope, that of all their names.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    ///
+    /// let (scope, polys) = Sym::united("sizes", [Sym::new("n", 1..), Sym::new("m", 1..) * 2])?;
+    /// assert_eq!(scope.names().len(), 2);
+    /// assert_eq!(scope.text(&polys[1]), "2*m");
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// One name with two ranges, too many names, and what went wrong when the values were made; `op` is the operation that
+    /// they are for.
+    pub fn united(op: &'static str, values: impl IntoIterator<Item = Sym>) -> Result<(Arc<Scope>, Vec<Poly>), Error> {
+        let mut scope = Arc::default();
+        let poly = |value: Sym| value.parts().and_then(|(other, poly)| adopt(op, &mut scope, other, poly));
+        let polys = values.into_iter().map(poly).collect::<Result<_, _>>()?;
+        Ok((scope, polys))
+    }
+
+    /// The same value over a scope of nothing but its own names, in alphabetical order: it is the same for values that are
+    /// the same polynomial in the same names, however they were computed.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    ///
+    /// let (n, m) = (Sym::new("n", 1..), Sym::new("m", 1..));
+    /// assert_eq!((&n * &m).canonical(), (&m * &n + &m - &m).canonical());
+    /// ```
+    pub fn canonical(&self) -> Sym {
+        let own = |(scope, poly): &(Arc<Scope>, Poly)| {
+            let mut vars = poly.vars();
+            vars.sort_by_key(|var| &scope.names()[usize::from(var.0)].name);
+            let mut own = Scope::new();
+            for var in &vars {
+                let name = &scope.names()[usize::from(var.0)];
+                own.declare(&name.name, name.lo, name.hi);
+            }
+            let place = |var: crate::Var| vars.iter().position(|known| *known == var).unwrap_or_default();
+            (Arc::new(own), poly.renamed(|var| crate::Var(place(var) as u8)))
+        };
+        Sym(self.0.as_ref().map(own).map_err(Clone::clone))
+    }
+
     /// The condition that this is at least another value.
     ///
     /// ```
@@ -133,6 +178,29 @@ impl Sym {
             1 => Condition::of(self.clone() - self, Literal::equal),
             _ => Condition::of(self.clone(), |poly| Literal::divisible(poly, by.into())),
         }
+    }
+
+    /// The quotient by a value that divides this one as a polynomial.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    ///
+    /// let n = Sym::new("n", 1..);
+    /// assert_eq!((&n * &n + &n * 2).div_exact(&n).to_string(), "n + 2");
+    /// assert!(n.div_exact(2).parts().is_err());
+    /// ```
+    ///
+    /// A remainder, or a division by 0, is the error of whatever uses the value.
+    pub fn div_exact(&self, by: impl Into<Sym>) -> Sym {
+        let quotient = |(scope, polys): (Arc<Scope>, Vec<Poly>)| {
+            let uneven = || Fault::Uneven { whole: scope.text(&polys[0]), by: scope.text(&polys[1]) }.of(OP);
+            if polys[1].is_zero() {
+                return Err(uneven());
+            }
+            let quotient = polys[0].div_exact(&polys[1]).map_err(|_| Fault::TooLarge.of(OP))?;
+            quotient.map(|quotient| (scope.clone(), quotient)).ok_or_else(uneven)
+        };
+        Sym(Sym::united(OP, [self.clone(), by.into()]).and_then(quotient))
     }
 
     /// Two values in one scope, and what is made of them.
@@ -273,6 +341,20 @@ pub struct Condition(Result<(Arc<Scope>, Literal), Error>);
 impl Condition {
     fn of(value: Sym, literal: impl FnOnce(Poly) -> Literal) -> Condition {
         Condition(value.0.map(|(scope, poly)| (scope, literal(poly))))
+    }
+
+    /// A literal over the names of a scope.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::{Condition, Literal, Poly, Scope};
+    ///
+    /// let mut scope = Scope::new();
+    /// let n = Poly::from(scope.declare("n", Some(1), None).unwrap());
+    /// assert_eq!(Condition::over(&Arc::new(scope), Literal::divisible(n, 4)).to_string(), "n % 4 == 0");
+    /// ```
+    pub fn over(scope: &Arc<Scope>, literal: Literal) -> Condition {
+        Condition(Ok((scope.clone(), literal)))
     }
 
     /// The literal, and the names that it is over.

@@ -283,20 +283,7 @@ impl ShapeTracker {
         &self,
         values: impl IntoIterator<Item = (&'n str, i64)>,
     ) -> Result<shapetracker::ShapeTracker, Error> {
-        const OP: &str = "at";
-        let names = self.scope.names();
-        let mut point: Vec<Option<i128>> = vec![None; names.len()];
-        for (name, value) in values {
-            let Some(place) = names.iter().position(|known| &*known.name == name) else {
-                let known = names.iter().map(|known| known.name.to_string()).collect();
-                return Err(Fault::UnknownName { name: name.into(), known }.of(OP));
-            };
-            point[place] = Some(value.into());
-        }
-        let value = |(name, value): (&crate::Name, Option<i128>)| {
-            value.ok_or_else(|| Fault::NoValue { name: name.name.to_string() }.of(OP))
-        };
-        self.at_point(&names.iter().zip(point).map(value).collect::<Result<Vec<_>, _>>()?)
+        self.at_point(&self.scope.point("at", &self.needs, values)?)
     }
 
     /// [`ShapeTracker::at`] with the values in the order of the scope's names.
@@ -312,27 +299,7 @@ impl ShapeTracker {
     /// Those of [`ShapeTracker::at`].
     pub fn at_point(&self, point: &[i128]) -> Result<shapetracker::ShapeTracker, Error> {
         const OP: &str = "at";
-        let names = self.scope.names();
-        if let Some(missing) = names.get(point.len()) {
-            return Err(Fault::NoValue { name: missing.name.to_string() }.of(OP));
-        }
-        for (name, &value) in names.iter().zip(point) {
-            if name.lo.is_some_and(|lo| value < lo) || name.hi.is_some_and(|hi| value > hi) {
-                let range = match (name.lo, name.hi) {
-                    (Some(lo), Some(hi)) => format!("from {lo} to {hi}"),
-                    (Some(lo), None) => format!("{lo} or more"),
-                    (_, hi) => format!("{} or less", hi.unwrap_or_default()),
-                };
-                return Err(Fault::ValueOutside { name: name.name.to_string(), value, range }.of(OP));
-            }
-        }
-        for literal in self.scope.given().iter().chain(&self.needs) {
-            match literal.holds(point) {
-                Some(true) => {}
-                Some(false) => return Err(Fault::NotHeld { condition: literal.text(&self.scope) }.of(OP)),
-                None => return Err(Fault::Overflow.of(OP)),
-            }
-        }
+        self.scope.check_point(OP, &self.needs, point)?;
         let views = self.views.iter().map(|view| view.at(point).ok_or_else(|| Fault::Overflow.of(OP)));
         let views = views.collect::<Result<Vec<_>, _>>()?;
         shapetracker::ShapeTracker::from_views(views).map_err(|err| Fault::Integer(err).of(OP))
@@ -701,16 +668,21 @@ impl ShapeTracker {
         base.reshaped(OP, &kept.map(|(_, size)| size.clone()).collect::<Vec<_>>())
     }
 
-    /// Every axis taken away whose size is known to be 1.
+    /// Every axis taken away whose size is known to be 1. Where a size that is not known to be 1 is 1 all the same, other
+    /// axes would be left: that it is not 1 is a need.
     fn squeezed(&self) -> Result<Self, Error> {
-        let mut ask = self.ask("squeeze");
+        const OP: &str = "squeeze";
+        let mut ask = self.ask(OP);
         let mut kept = Vec::new();
-        for size in self.shape() {
+        for (axis, size) in self.shape().iter().enumerate() {
             if ask.equal(size, &Poly::one())? != Some(true) {
+                let from_one = ask.made(size.plus_number(-1))?;
+                ask.need(Literal::not_equal(from_one), |ask| Fault::Squeeze { axis, size: ask.text(size) })?;
                 kept.push(size.clone());
             }
         }
-        self.reshaped("squeeze", &kept)
+        let base = self.with_last(OP, ask.into_needs(), self.last().clone())?;
+        base.reshaped(OP, &kept)
     }
 
     /// A new axis of size 1 before the given one; a negative number counts from behind the last axis.

@@ -55,17 +55,50 @@ enum Cause {
 
 impl ChainError {
     /// The place of the operation (or of the start) in the text, which shows itself with carets.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::Question;
+    ///
+    /// let mut question = Question::default();
+    /// let chain = question.chain("(B, T).flip(2)")?;
+    /// let err = chain.tracker(&Arc::new(question.scope()?)).unwrap_err();
+    /// assert_eq!(err.place().span(), 7..14);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn place(&self) -> &Place {
         &self.place
     }
 
     /// Which operation could not be done, counted from 0; `None` when it is the start of the chain.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::Question;
+    ///
+    /// let mut question = Question::default();
+    /// let chain = question.chain("(B, T).flip(2)")?;
+    /// let err = chain.tracker(&Arc::new(question.scope()?)).unwrap_err();
+    /// assert_eq!(err.op(), Some(0));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn op(&self) -> Option<usize> {
         self.op
     }
 
     /// Its name in JSON: that of the kind of the error, `base` where a base shape is missing, or `views` where there are
     /// several and one is asked for.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::Question;
+    ///
+    /// let mut question = Question::default();
+    /// let chain = question.chain("(B, T).flip(2)")?;
+    /// let err = chain.tracker(&Arc::new(question.scope()?)).unwrap_err();
+    /// assert_eq!(err.name(), "axis_out_of_range");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn name(&self) -> &'static str {
         match &self.cause {
             Cause::NoBase => "base",
@@ -75,6 +108,17 @@ impl ChainError {
     }
 
     /// The reason, without the text and the carets.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::Question;
+    ///
+    /// let mut question = Question::default();
+    /// let chain = question.chain("(B, T).flip(2)")?;
+    /// let err = chain.tracker(&Arc::new(question.scope()?)).unwrap_err();
+    /// assert_eq!(err.message(), "flip: axis 2 does not exist: the tensor has 2 axes");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
     pub fn message(&self) -> String {
         match &self.cause {
             Cause::NoBase => {

@@ -1,0 +1,155 @@
+//! Values of the names: which may be, and what an answer says of them.
+
+use crate::answer::{Answer, Formula, Leaf, Verdict};
+use crate::error::{Error, Fault};
+use crate::literal::Literal;
+use crate::scope::Scope;
+
+impl Scope {
+    /// The values of the names in their order, if they lie in their ranges, and the conditions of the scope and `needs` hold;
+    /// `op` is what the error says was asked for.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Scope;
+    ///
+    /// let mut scope = Scope::new();
+    /// scope.declare("H", Some(1), None);
+    /// scope.declare("T", Some(1), Some(4096));
+    /// assert_eq!(scope.point("at", &[], [("T", 5), ("H", 2)])?, [2, 5]);
+    /// let err = scope.point("at", &[], [("T", 5), ("H", 0)]).unwrap_err();
+    /// assert_eq!(err.to_string(), "at: 0 is not a value of H, which is 1 or more");
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A name without a value, or that there is not, or a value outside its range; a condition or need that does not hold.
+    pub fn point<'n>(
+        &self,
+        op: &'static str,
+        needs: &[Literal],
+        values: impl IntoIterator<Item = (&'n str, i64)>,
+    ) -> Result<Vec<i128>, Error> {
+        let names = &self.names()[..self.names().len() - self.quotients().len()];
+        let mut point: Vec<Option<i128>> = vec![None; names.len()];
+        for (name, value) in values {
+            let Some(place) = names.iter().position(|known| &*known.name == name) else {
+                let known = names.iter().map(|known| known.name.to_string()).collect();
+                return Err(Fault::UnknownName { name: name.into(), known }.of(op));
+            };
+            point[place] = Some(value.into());
+        }
+        let value = |(name, value): (&crate::Name, Option<i128>)| {
+            value.ok_or_else(|| Fault::NoValue { name: name.name.to_string() }.of(op))
+        };
+        let point = names.iter().zip(point).map(value).collect::<Result<Vec<_>, _>>()?;
+        self.check_point(op, needs, &point)?;
+        Ok(point)
+    }
+
+    /// Refuses values that are too few, lie outside their ranges, or do not satisfy the conditions of the scope and `needs`.
+    pub(crate) fn check_point(&self, op: &'static str, needs: &[Literal], point: &[i128]) -> Result<(), Error> {
+        let names = &self.names()[..self.names().len() - self.quotients().len()];
+        if let Some(missing) = names.get(point.len()) {
+            return Err(Fault::NoValue { name: missing.name.to_string() }.of(op));
+        }
+        for (name, &value) in names.iter().zip(point) {
+            if name.lo.is_some_and(|lo| value < lo) || name.hi.is_some_and(|hi| value > hi) {
+                let range = match (name.lo, name.hi) {
+                    (Some(lo), Some(hi)) => format!("from {lo} to {hi}"),
+                    (Some(lo), None) => format!("{lo} or more"),
+                    (_, hi) => format!("{} or less", hi.unwrap_or_default()),
+                };
+                return Err(Fault::ValueOutside { name: name.name.to_string(), value, range }.of(op));
+            }
+        }
+        for literal in self.given().iter().chain(needs) {
+            match literal.holds(point) {
+                Some(true) => {}
+                Some(false) => return Err(Fault::NotHeld { condition: literal.text(self) }.of(op)),
+                None => return Err(Fault::Overflow.of(op)),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Answer {
+    /// The part of the answer that values lie in, which are one for each name of the scope that was asked about, and are
+    /// values that the question allows; `None` where a number leaves 128 bits.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ShapeTracker, Sym, Verdict};
+    ///
+    /// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+    /// let flat = ShapeTracker::contiguous([t, h])?.permute([1, 0])?.reshape([-1])?;
+    /// let answer = flat.single_view();
+    /// assert_eq!(answer.leaf_at(flat.scope(), &[2, 3]).unwrap().verdict, Verdict::NotOne);
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    pub fn leaf_at(&self, asked: &Scope, values: &[i128]) -> Option<&Leaf> {
+        let point = self.scope(asked).complete(values)?;
+        // The parts cover all values, and those with a view are told apart by more than they have to be.
+        self.leaves().iter().find(|leaf| leaf.literals.iter().all(|literal| literal.holds(&point) == Some(true)))
+    }
+
+    /// Whether it is one view at values, as for [`Answer::leaf_at`]; `None` where that is not decided, or a number leaves 128
+    /// bits.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{ShapeTracker, Sym};
+    ///
+    /// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+    /// let flat = ShapeTracker::contiguous([t, h])?.permute([1, 0])?.reshape([-1])?;
+    /// let answer = flat.single_view();
+    /// assert_eq!(answer.is_one_at(flat.scope(), &[2, 3]), Some(false));
+    /// assert_eq!(answer.is_one_at(flat.scope(), &[2, 1]), Some(true));
+    /// # Ok::<(), shapetracker_symbolic::Error>(())
+    /// ```
+    pub fn is_one_at(&self, asked: &Scope, values: &[i128]) -> Option<bool> {
+        match self {
+            Answer::Always { .. } => return Some(true),
+            Answer::Never { .. } => return Some(false),
+            Answer::When { formula, .. } | Answer::Undecided { formula, .. } => {
+                let point = self.scope(asked).complete(values)?;
+                let holds =
+                    |literals: &Vec<Literal>| literals.iter().all(|literal| literal.holds(&point) == Some(true));
+                if formula.iter().any(holds) {
+                    return Some(true);
+                }
+                if formula.iter().flatten().any(|literal| literal.holds(&point).is_none()) {
+                    return None;
+                }
+            }
+        }
+        match (self, &self.leaf_at(asked, values)?.verdict) {
+            // The formula is exact.
+            (Answer::When { .. }, _) | (_, Verdict::NotOne) => Some(false),
+            (_, Verdict::View(_)) => Some(true),
+            (_, Verdict::Undecided(_)) => None,
+        }
+    }
+}
+
+/// A formula as an expression of Python over the names, `True` where it always holds and `False` where it never does:
+/// `s <= 3 or s <= 5 and s1 == 2*s2 + 3*s3`.
+///
+/// ```
+/// use shapetracker_symbolic::{ShapeTracker, Sym, guard_text};
+///
+/// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+/// let flat = ShapeTracker::contiguous([t, h])?.permute([1, 0])?.reshape([-1])?;
+/// assert_eq!(guard_text(&flat.single_view().formula(), flat.scope()), "T == 1 or H == 1");
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
+pub fn guard_text(formula: &Formula, scope: &Scope) -> String {
+    if formula.iter().any(Vec::is_empty) {
+        return "True".into();
+    }
+    let scope = &scope.total();
+    let conjunction =
+        |literals: &Vec<Literal>| literals.iter().map(|literal| literal.text(scope)).collect::<Vec<_>>().join(" and ");
+    match &formula[..] {
+        [] => "False".into(),
+        _ => formula.iter().map(conjunction).collect::<Vec<_>>().join(" or "),
+    }
+}
