@@ -204,11 +204,9 @@ impl Fault {
             Fault::UnknownName { .. } | Fault::NoValue { .. } | Fault::ValueOutside { .. } | Fault::NotHeld { .. } => {
                 ErrorKind::ValueOutside
             }
-<<<<<<< HEAD
-            Fault::TooManyNames | Fault::Name { .. } | Fault::Uneven { .. } => ErrorKind::Expression,
-=======
-            Fault::TooManyNames | Fault::Name { .. } | Fault::Expression(_) => ErrorKind::Expression,
->>>>>>> main
+            Fault::TooManyNames | Fault::Name { .. } | Fault::Uneven { .. } | Fault::Expression(_) => {
+                ErrorKind::Expression
+            }
             Fault::Foreign(_) => ErrorKind::Rank,
             Fault::Integer(err) => err.kind(),
         }
