@@ -63,6 +63,9 @@ impl ShapeTracker {
     }
 }
 
+/// A variable is a byte: names, indices and quotients together may be so many.
+const MOST_VARIABLES: usize = 250;
+
 /// The address and the conditions of an element, over the names, the indices, and quotients.
 struct Lowered {
     /// The names of the scope that occur.
@@ -109,6 +112,9 @@ impl Lowered {
         let Some(mut region) = Region::of(tracker.scope(), tracker.needs()) else {
             return Ok(nothing((0..shape.len()).map(|axis| Var((named + axis) as u8)).collect()));
         };
+        if region.vars() + shape.len() > MOST_VARIABLES {
+            return Err(TooLarge);
+        }
         // Every index of a size is at least 0 and less than the size. Where there is no such index nothing is ever run.
         let indices: Vec<Var> = shape.iter().map(|_| region.fresh(Some(0), None)).collect();
         let mut lowering =
@@ -273,6 +279,9 @@ impl Lowering {
         let quotient = match known {
             Some(known) => Poly::from(known.var),
             None => {
+                if self.region.vars() >= MOST_VARIABLES {
+                    return Err(TooLarge);
+                }
                 let lo = (self.holds(dividend)? == Some(true)).then_some(0);
                 let var = self.region.fresh(lo, None);
                 self.known.push(var);
