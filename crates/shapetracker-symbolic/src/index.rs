@@ -340,8 +340,10 @@ impl Lowered {
         };
         let range = |var: Var| {
             let name = &names[usize::from(var.0)];
-            let lo = end(name.lo, name.hi.map_or(-far, |hi| end(Some(hi), 0).saturating_sub(far)));
-            let hi = end(name.hi, name.lo.map_or(far - 1, |lo| end(Some(lo), 0).saturating_add(far - 1).max(far - 1)));
+            // Where the one end lies beyond what is chosen for the other, that is counted from there.
+            let lowest = if end(name.hi, 0) > -far { -far } else { end(name.hi, 0).saturating_sub(far) };
+            let highest = if end(name.lo, 0) < far { far - 1 } else { end(name.lo, 0).saturating_add(far - 1) };
+            let (lo, hi) = (end(name.lo, lowest), end(name.hi, highest));
             lo..hi.saturating_add(1).max(lo.saturating_add(1))
         };
         // How often the loops run at most is known only when the parameters are there, and loops come first.

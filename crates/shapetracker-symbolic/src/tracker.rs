@@ -307,6 +307,9 @@ impl ShapeTracker {
 
     /// Performs one movement operation whose polynomials are over the names of this tracker's scope.
     ///
+    /// [`Movement::SqueezeAll`] takes the axes away whose size is known to be 1 for all values: how many axes there are does not
+    /// depend on values.
+    ///
     /// ```
     /// use shapetracker_symbolic::{Movement, ShapeTracker, Sym};
     /// let st = ShapeTracker::contiguous([Sym::new("n", 1..), 4.into()])?;

@@ -123,6 +123,8 @@ mod rows {
         rows_padded_flat: "(B, T).pad((0, 0), (p, p))", "(B*(T + 2*p))", given "p=0..", up to 5, |B, p| p == 0 || B == 1;
         outer_axis_padded_flat: "(B, T).pad((p, q), (0, 0))", "((B + p + q)*T)", given "p=0.., q=0..", up to 4, |B| true;
         padded_in_pairs: "(4*k).pad((p, p))", "(2*k + p, 2)", given "p=0..", up to 6, |p| p % 2 == 0;
+        windows_of_a_padded_row: "(N).pad((p, p))", "(N + 2*p - K + 1, K):(1, 1)", given "p=0..", up to 7,
+            |N, p, K| p == 0 || K == 1 || K >= N + 2*p;
         windows_of_a_padded_image: "(B, C, H, D).pad((0, 0), (0, 0), (1, 1), (1, 1))",
             "(B, C, H, D, 3, 3):(C*(H + 2)*(D + 2), (H + 2)*(D + 2), D + 2, 1, D + 2, 1)", up to 3,
             |H, D| D == 1 && H == 1;

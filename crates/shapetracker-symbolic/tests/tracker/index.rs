@@ -1,7 +1,7 @@
 //! Index expressions of random chains, evaluated at values of the names.
 
 use indexpr::Syntax;
-use shapetracker_symbolic::ShapeTracker;
+use shapetracker_symbolic::{ShapeTracker, Sym};
 
 use crate::random::{Rng, names, points, tracker};
 
@@ -62,4 +62,32 @@ fn index_expressions_read_what_the_integers_read() {
         }
     }
     println!("{count} trackers, {stacks} of several views, {divisions} whose index divides; {elements} elements");
+}
+
+#[test]
+fn names_without_an_end_get_the_greatest_with_which_everything_fits() {
+    let ends = |names: &[Sym]| -> Vec<std::ops::Range<i64>> {
+        let code = ShapeTracker::contiguous(names)
+            .expect("a shape")
+            .flip([0])
+            .expect("an axis")
+            .index_expr()
+            .expect("it fits");
+        code.parameters().iter().map(|parameter| parameter.range.clone()).collect()
+    };
+    let (free, small) = (|name| Sym::new(name, 1..), |name| Sym::new(name, 1..4097));
+    assert_eq!(ends(&[free("a")]), [1..1 << 31]);
+    assert_eq!(ends(&[free("a"), free("b"), free("c")]), [1..1 << 21, 1..1 << 21, 1..1 << 21]);
+    assert_eq!(ends(&[small("a"), free("b"), small("c")]), [1..4097, 1..1 << 31, 1..4097]);
+}
+
+#[test]
+fn ranges_with_which_values_are_past_64_bits_are_refused() {
+    let wide = |name| Sym::new(name, 1..1 << 20);
+    let st = ShapeTracker::contiguous(["a", "b", "c", "d"].map(wide)).expect("a shape");
+    let err = st.index_expr().expect_err("80 bits");
+    assert_eq!(err.kind(), shapetracker::ErrorKind::Overflow);
+    let text = err.to_string();
+    assert!(text.starts_with("index_expr: code has numbers of 64 bits: the value ranges from 1 to 1208921"), "{text}");
+    assert!(text.ends_with("past the range of 64-bit integers; give the names smaller ranges"), "{text}");
 }
