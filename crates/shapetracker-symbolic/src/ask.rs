@@ -85,7 +85,19 @@ impl<'a> Ask<'a> {
                 if Region::of(self.scope, &self.needs).is_none() {
                     return Err(self.err(fault(self)));
                 }
+                self.drop_implied();
                 Ok(())
+            }
+        }
+    }
+
+    /// Drops the needs that the last one implies together with the others: `N >= s` beside `N >= s + L`.
+    fn drop_implied(&mut self) {
+        for place in (0..self.needs.len().saturating_sub(1)).rev() {
+            let mut others = self.needs.clone();
+            let need = others.remove(place);
+            if Region::of(self.scope, &others).is_some_and(|region| region.truth(&need) == Truth::Always) {
+                self.needs = others;
             }
         }
     }

@@ -325,7 +325,15 @@ impl Answer {
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
     pub fn sentence(&self, asked: &Scope) -> String {
-        let formula = |formula| formula_text(formula, &self.scope(asked));
+        // A sentence of sixty alternatives says nothing; `formula` has them all.
+        const MOST: usize = 12;
+        let formula = |formula: &crate::Formula| {
+            let text = formula_text(&formula[..formula.len().min(MOST)].to_vec(), &self.scope(asked));
+            match formula.len().saturating_sub(MOST) {
+                0 => text,
+                more => format!("{text}, or in {more} more cases"),
+            }
+        };
         match self {
             Answer::Always { .. } => "one view for all values".into(),
             Answer::When { formula: found, .. } => format!("one view if and only if {}", formula(found)),

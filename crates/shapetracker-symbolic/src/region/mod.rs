@@ -309,7 +309,11 @@ impl Region {
             Tried::Known(known) => Ok(known),
             Tried::Both | Tried::Open => {
                 self.check_work()?;
-                Err(Stop::Fork(Literal::at_least(self.same_sign(f))))
+                let simpler = self.same_sign(f);
+                match simpler.number() {
+                    Some(number) => Ok(number >= 0),
+                    None => Err(Stop::Fork(Literal::at_least(simpler))),
+                }
             }
         }
     }
