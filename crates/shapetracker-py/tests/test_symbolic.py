@@ -549,6 +549,7 @@ def test_bad_texts_are_parse_errors(read: Callable[[], object], sentence: str, s
         (lambda: N // 2, ValueError, "N is no multiple of 2 as a polynomial"),
         (lambda: N // 0, ValueError, "N is no multiple of 0"),
         (lambda: N**17, OverflowError, "16 factors"),
+        (lambda: sum((Sym(f"x{k}") for k in range(40)), N) ** 16, OverflowError, "more terms than are computed with"),
         (lambda: N**-1, ValueError, "an exponent is a whole number of 0 or more"),
         (lambda: N * 2**127, OverflowError, "128"),
         (lambda: N * 2**100 * 2**100, OverflowError, "128"),

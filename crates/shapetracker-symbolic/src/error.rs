@@ -134,6 +134,8 @@ pub(crate) enum Fault {
     SignUnknown { axis: usize, stride: String },
     #[error("a polynomial has coefficients past 128 bits, or more than 16 factors in a product")]
     TooLarge,
+    #[error("a polynomial has more terms than are computed with")]
+    TooManyTerms,
     #[error("{given} views that cannot be merged are more than the {MAX_VIEWS} that a tracker may have")]
     TooManyViews { given: usize },
     #[error("a tracker needs at least one view")]
@@ -196,7 +198,7 @@ impl Fault {
             Fault::StepUneven { .. } | Fault::SignUnknown { .. } => ErrorKind::Undecided,
             Fault::MaskOutside { .. } => ErrorKind::MaskOutside,
             Fault::AddressOutside { .. } => ErrorKind::AddressOutside,
-            Fault::TooLarge | Fault::Overflow | Fault::Code(_) => ErrorKind::Overflow,
+            Fault::TooLarge | Fault::TooManyTerms | Fault::Overflow | Fault::Code(_) => ErrorKind::Overflow,
             Fault::TooManyViews { .. } => ErrorKind::TooManyViews,
             Fault::NoViews => ErrorKind::NoViews,
             Fault::NameTwice { .. } => ErrorKind::RangesDiffer,
