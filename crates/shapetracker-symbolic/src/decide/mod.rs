@@ -103,8 +103,7 @@ fn decide_reduced(region: &Region, earlier: &View, later: &View) -> Ask<Verdict>
     let space = space(later)?;
     match decide_digits(region, earlier, later, &digits, offset, space.clone()) {
         // Evidence that needs no cases, before the question is put to cases or given up.
-        Err(stop) if stop.is_worth_a_refutation() && refute::refuted(region, &digits, &space)? => {
-            let _ = stop;
+        Err(ref stop) if stop.is_worth_a_refutation() && refute::refuted(region, &digits, &space)? => {
             Ok(Verdict::NotOne)
         }
         other => other,
@@ -157,7 +156,9 @@ fn is_positive(region: &Region, size: &Poly) -> Ask<bool> {
         return Ok(known);
     }
     let factors = region.factors(size);
-    if factors.len() > 1 && factors.iter().all(|factor| region.known_ge(factor) == Some(true)) {
+    let product = factors.iter().try_fold(Poly::one(), |product, factor| product.mul(factor))?;
+    let is_multiple = size.div_exact(&product)?.and_then(|times| times.number()).is_some_and(|times| times > 0);
+    if is_multiple && factors.len() > 1 && factors.iter().all(|factor| region.known_ge(factor) == Some(true)) {
         for factor in factors {
             if !region.ask_ge(&factor.plus_number(-1)?)? {
                 return Ok(false);

@@ -130,9 +130,7 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
             }
         }
         let inside: Vec<&Leaf> = answer.leaves().iter().filter(|leaf| holds(&leaf.literals, &all)).collect();
-        if answer.leaves().len() > 1 || !inside.is_empty() {
-            assert!(!inside.is_empty(), "{}: no leaf for {point:?}: {}", text(), says(&answer));
-        }
+        assert_eq!(inside.len(), 1, "{}: the leaves of {point:?}: {}", text(), says(&answer));
         for leaf in inside {
             match &leaf.verdict {
                 Verdict::View(view) => at_values(view, "the view of a leaf"),
