@@ -96,6 +96,12 @@ impl ShapeTracker {
 
 /// For which values two views of one shape are the same map; `None` for none.
 fn same_map(ask: &mut Ask<'_>, a: &View, b: &View) -> Result<Option<Formula>, Error> {
+    // Without axes a mask hides the one element.
+    match (a.shape.is_empty(), a.mask.is_some(), b.mask.is_some()) {
+        (true, true, true) => return Ok(Some(vec![Vec::new()])),
+        (true, a, b) if a != b => return Ok(None),
+        _ => {}
+    }
     // Both read something: the same indices, the same address of the first, and the same strides where there is a second.
     // Each condition is a list of literals of which one must hold.
     let mut conditions: Vec<Vec<Poly>> = Vec::new();
@@ -121,11 +127,34 @@ fn same_map(ask: &mut Ask<'_>, a: &View, b: &View) -> Result<Option<Formula>, Er
     // Neither reads anything.
     for empty_a in &empty_a {
         for empty_b in &empty_b {
-            formula.extend(zeros(ask, &[vec![empty_a.clone()], vec![empty_b.clone()]])?);
+            let mut both = Some(Vec::new());
+            for len in [empty_a, empty_b] {
+                let literal = nothing(ask, len)?;
+                match ask.known(&literal)? {
+                    Some(true) => {}
+                    Some(false) => both = None,
+                    None => {
+                        both = both.map(
+                            |all: Vec<Literal>| {
+                                if all.contains(&literal) { all } else { [all, vec![literal]].concat() }
+                            },
+                        )
+                    }
+                }
+            }
+            formula.extend(both);
         }
     }
     absorb(&mut formula);
     Ok(Some(formula).filter(|formula| !formula.is_empty()))
+}
+
+/// That a range of so many indices has none; polynomials that serve in several cases may give it less than none.
+fn nothing(ask: &mut Ask<'_>, len: &Poly) -> Result<Literal, Error> {
+    match ask.known(&Literal::at_least(len.clone()))? {
+        Some(true) => Ok(Literal::equal(len.clone())),
+        _ => Ok(Literal::at_least(ask.made(len.neg())?)),
+    }
 }
 
 /// The most conjunctions that a formula is multiplied out to.

@@ -1,7 +1,9 @@
 //! What is asked of a tracker besides its views, and the sentences of its errors.
 
+use std::sync::Arc;
+
 use shapetracker::ErrorKind;
-use shapetracker_symbolic::{Equality, Error, Formula, ShapeTracker, Sym, formula_text};
+use shapetracker_symbolic::{Equality, Error, Formula, Poly, Scope, ShapeTracker, Sym, View, formula_text};
 
 use crate::random::{Rng, names, operation, points, tracker};
 
@@ -187,4 +189,18 @@ fn a_tracker_over_another_one() {
     let both = turned.compose(&back).expect("it fits");
     assert_eq!(both.to_string(), "(H, T):(T, 1)");
     assert!(both.needs().is_empty());
+}
+
+#[test]
+fn a_masked_scalar_is_not_the_scalar() {
+    let scalar = |mask: Option<Vec<(Poly, Poly)>>| {
+        let view = View { shape: Vec::new(), strides: Vec::new(), offset: Poly::default(), mask };
+        ShapeTracker::from_views(Arc::new(Scope::new()), [view]).expect("a view")
+    };
+    let (masked, valid) = (scalar(Some(Vec::new())), scalar(None));
+    assert_eq!(masked.equality(&valid).expect("one shape"), Equality::Never);
+    assert_eq!(valid.equality(&masked).expect("one shape"), Equality::Never);
+    assert_eq!(masked.equality(&masked).expect("one shape"), Equality::Always);
+    let at = |tracker: &ShapeTracker| tracker.at_point(&[]).expect("no names").address(&[]);
+    assert_eq!((at(&masked), at(&valid)), (None, Some(0)));
 }
