@@ -203,4 +203,16 @@ fn a_masked_scalar_is_not_the_scalar() {
     assert_eq!(masked.equality(&masked).expect("one shape"), Equality::Always);
     let at = |tracker: &ShapeTracker| tracker.at_point(&[]).expect("no names").address(&[]);
     assert_eq!((at(&masked), at(&valid)), (None, Some(0)));
+    // And it stays masked under what adds axes, and in code.
+    for (tracker, expected) in [(&masked, None), (&valid, Some(0))] {
+        let element = |moved: Result<ShapeTracker, Error>, index: &[i64]| {
+            moved.expect("an operation").at_point(&[]).expect("no names").address(index)
+        };
+        assert_eq!(element(tracker.unsqueeze(0), &[0]), expected);
+        assert_eq!(element(tracker.reshape([Sym::from(1), Sym::from(1)]), &[0, 0]), expected);
+        assert_eq!(element(tracker.broadcast_to([Sym::from(3)]), &[2]), expected);
+        assert_eq!(element(tracker.unsqueeze(0).and_then(|one| one.squeeze([0])), &[]), expected);
+        let code = tracker.index_expr().expect("it fits");
+        assert_eq!(code.graph().range(code.valid()), if expected.is_some() { (1, 1) } else { (0, 0) });
+    }
 }
