@@ -42,6 +42,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="tinygrad on shapetracker's classes beside tinygrad on its own")
     parser.add_argument("--long", action="store_true", help="larger programs too, and times: about ten minutes")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these programs and graphs alone", default=[])
+    parser.add_argument("--dearer", type=int, default=0, metavar="N", help="show N kernels whose index code is dearest beside tinygrad's")
     parser.add_argument("--rounds", type=int, default=3, help="how often the long comparison measures each graph")
     parser.add_argument("--at-once", type=int, default=2, metavar="N", help="how many processes run at a time")
     arguments = parser.parse_args()
@@ -55,19 +56,24 @@ def main() -> int:
         graphs = [name for name in graphs if name in arguments.only]
 
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.at_once) as pool:
+        how = "count everything" if arguments.long or arguments.dearer else "count"
         started = {
-            (name, side): pool.submit(ask, name, side, Path(folder)) for name in graphs[::-1] + programs for side in SIDES
+            (name, side): pool.submit(ask, name, side, Path(folder), how)
+            for name in graphs[::-1] + programs
+            for side in SIDES
         }
         report = Report()
         for name in programs:
             report.program(name, *(started[name, side] for side in SIDES))
         report.index_code({name: [started[name, side] for side in SIDES] for name in graphs})
+        if arguments.dearer:
+            report.dearest(arguments.dearer)
         if arguments.long:
             report.times({name: measured(name, arguments.rounds, Path(folder)) for name in graphs})
     return report.closed()
 
 
-def ask(name: str, side: str, folder: Path, how: str = "count") -> dict[str, Any]:
+def ask(name: str, side: str, folder: Path, how: str) -> dict[str, Any]:
     """Runs a program on a side in a process of its own, and returns what that process wrote."""
     to = folder / f"{name}-{side}"
     command = [sys.executable, Path(__file__).with_name("side.py"), "--on", side, "--program", name, "--to", to]
@@ -137,24 +143,39 @@ class Report:
         print(f"{name:<14}{genuine['kernels']:>8} -> {ours['kernels']:>6}  {verdict}", flush=True)
 
     def index_code(self, graphs: dict[str, list[Future[dict[str, Any]]]]) -> None:
-        answered = {name: both for name, asked in graphs.items() if (both := self.answers(*asked))}
+        self.graphs = {name: both for name, asked in graphs.items() if (both := self.answers(*asked))}
         sums = {operation: [0, 0] for operation in OPERATIONS}
-        for way in ("optimized", "plain loops", "emitted"):
+        ways = list(dict.fromkeys(way for both in self.graphs.values() for way in both[0]["counted"]))
+        for way in ways:
             header = OPERATIONS if way != "emitted" else ["divisions", "modulos", "products and sums", "bitwise"]
             print(f"\nindex code, {way:<22}" + "".join(f"{operation:>20}" for operation in header))
-            for name, both in answered.items():
+            for name, both in self.graphs.items():
                 kernels = f"{GRAPHS[name]} ({both[0]['distinct']} -> {both[1]['distinct']} kernels)"
                 row = f"{kernels:<34}"
                 for operation in header:
                     before, after = (total(side["counted"][way], operation) for side in both)
-                    row += f"{f'{before} -> {after}':>20}"
+                    dearer = after > before and way != "emitted"
+                    row += f"{f'{before} -> {after}':>19}" + ("!" if dearer else " ")
                     if way == "optimized":
                         sums[operation] = [sums[operation][0] + before, sums[operation][1] + after]
-                    if way != "emitted" and after > before:
-                        row += "!"
+                    if dearer:
                         self.wrong.append(f"{GRAPHS[name]}, {way}: {operation} {before} -> {after}, which is more")
                 print(row)
         self.totals = ", ".join(f"{operation} {before} -> {after}" for operation, (before, after) in sums.items())
+
+    def dearest(self, count: int) -> None:
+        """The kernels, as plain loops, that have the most operations more than tinygrad's, with their index code."""
+        pairs = []
+        for name, both in self.graphs.items():
+            if both[0]["distinct"] == both[1]["distinct"]:
+                for i, (genuine, ours) in enumerate(zip(*(side["each"] for side in both))):
+                    more = {kind: total(ours["plain loops"], kind) - total(genuine["plain loops"], kind) for kind in OPERATIONS}
+                    pairs.append((sum(max(0, n) for n in more.values()), name, i, more, genuine["code"], ours["code"]))
+        pairs.sort(key=lambda pair: -pair[0])
+        for _, name, i, more, genuine, ours in pairs[:count]:
+            print(f"\n{GRAPHS[name]}, kernel {i} of {len(pairs)}: " + ", ".join(f"{kind} {n:+}" for kind, n in more.items()))
+            for side, code in zip(SIDES, (genuine, ours)):
+                print("".join(f"  {side:<13} {text}\n" for text in code), end="")
 
     def times(self, graphs: dict[str, list[dict[str, float]]]) -> None:
         stages = ["building", "scheduling", "lowering"]

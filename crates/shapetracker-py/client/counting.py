@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 from tinygrad.codegen import apply_rewrites, get_rewrites_for_renderer
 from tinygrad.dtype import dtypes
@@ -46,25 +47,41 @@ def index_code(sink: UOp) -> Counter[str]:
     return counted
 
 
-def totals(kernels: list[UOp], renderer: Renderer) -> tuple[dict[str, dict[str, int]], list[str]]:
-    """The index code of all kernels together, counted in three ways, and the names of the kernels.
+def counted(kernels: list[UOp], renderer: Renderer, everything: bool) -> dict[str, Any]:
+    """The index code of all kernels together in up to three ways, and for each kernel its name and its index code.
 
     `optimized` are the kernels as tinygrad unrolls and vectorizes them, before it replaces divisions by constants with products
-    and shifts, which would hide them; `emitted` is what is written as code after that; `plain loops` are the kernels
-    without its optimizations, each index computed once.
+    and shifts, which would hide them; `emitted` is what is written as code after that; `plain loops`, if everything is
+    asked for, are the kernels without its optimizations, each index computed once.
     """
     steps = get_rewrites_for_renderer(renderer, linearizer=False)
     end = next(i for i, step in enumerate(steps) if step.name in ("decompositions", "final rewrite"))
-    found: dict[str, Counter[str]] = {"optimized": Counter(), "emitted": Counter(), "plain loops": Counter()}
-    names = []
+    totals: dict[str, Counter[str]] = {"optimized": Counter(), "emitted": Counter()}
+    if everything:
+        totals["plain loops"] = Counter()
+    names, each = [], []
     for ast in kernels:
         sink = apply_rewrites(ast, steps[:end])
         names.append(plain(sink.arg.name))
-        found["optimized"] += index_code(sink)
-        found["emitted"] += index_code(apply_rewrites(sink, steps[end:]))
-        with Context(NOOPT=1):
-            found["plain loops"] += index_code(apply_rewrites(ast, steps[:end]))
-    return {way: dict(counted) for way, counted in found.items()}, names
+        counts = {"optimized": index_code(sink), "emitted": index_code(apply_rewrites(sink, steps[end:]))}
+        shown = sink
+        if everything:
+            with Context(NOOPT=1):
+                shown = apply_rewrites(ast, steps[:end])
+            counts["plain loops"] = index_code(shown)
+        for way, count in counts.items():
+            totals[way] += count
+        each.append({**counts, "code": written(shown) if everything else []})
+    return {"counted": totals, "names": names, "each": each}
+
+
+def written(sink: UOp) -> list[str]:
+    """The addresses and gates of a kernel, as text."""
+    texts = []
+    for node in sink.toposort():
+        if node.op is Ops.INDEX:
+            texts.append(" if ".join(source.render(simplify=False) for source in node.src[1:]))
+    return texts
 
 
 def plain(name: str) -> str:
