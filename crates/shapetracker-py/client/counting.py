@@ -7,7 +7,6 @@ constants, for instance). Each node of a kernel's graph is one operation, howeve
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any
 
@@ -62,7 +61,7 @@ def counted(kernels: list[UOp], renderer: Renderer, everything: bool) -> dict[st
     names, each = [], []
     for ast in kernels:
         sink = apply_rewrites(ast, steps[:end])
-        names.append(plain(sink.arg.name))
+        names.append(sink.arg.name)
         counts = {"optimized": index_code(sink), "emitted": index_code(apply_rewrites(sink, steps[end:]))}
         shown = sink
         if everything:
@@ -82,8 +81,3 @@ def written(sink: UOp) -> list[str]:
         if node.op is Ops.INDEX:
             texts.append(" if ".join(source.render(simplify=False) for source in node.src[1:]))
     return texts
-
-
-def plain(name: str) -> str:
-    """The name of a kernel, which says its axes and what was done to them, without colours and without its number."""
-    return re.sub(r"n\d+$", "", re.sub(r"\x1b\[\d+m", "", name))

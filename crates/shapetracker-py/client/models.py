@@ -47,7 +47,7 @@ class Attention:
 
     def __init__(self, dim: int, heads: int, context: int):
         self.heads = heads
-        self.cache = Tensor.zeros(2, 1, context, heads, dim // heads).contiguous()
+        self.keys, self.values = (Tensor.zeros(1, context, heads, dim // heads).contiguous() for _ in range(2))
         self.qkv = nn.Linear(dim, 3 * dim)
         self.out = nn.Linear(dim, dim)
 
@@ -59,8 +59,9 @@ class Attention:
             q, k, v = (t.transpose(1, 2) for t in (q, k, v))
             out = q.scaled_dot_product_attention(k, v, is_causal=True)
         else:
-            self.cache[:, :, start : start + length].assign(Tensor.stack(k, v)).realize()
-            k, v = self.cache[0, :, : start + length], self.cache[1, :, : start + length]
+            for cache, new in ((self.keys, k), (self.values, v)):
+                cache.shrink((None, (start, start + length), None, None)).assign(new).realize()
+            k, v = (cache.shrink((None, (0, start + length), None, None)) for cache in (self.keys, self.values))
             q, k, v = (t.transpose(1, 2) for t in (q, k, v))
             out = q.scaled_dot_product_attention(k, v)
         return self.out(out.transpose(1, 2).reshape(batch, length, dim))

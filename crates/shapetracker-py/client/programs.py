@@ -116,6 +116,12 @@ def attention() -> Results:
     yield "logits of all tokens at once", model(tokens)
 
 
+def trainable(model: GPT) -> list[Tensor]:
+    """The parameters without the caches, which are part of the model's state too."""
+    caches = {id(cache) for layer in model.layers for cache in (layer.attention.keys, layer.attention.values)}
+    return [tensor for tensor in get_parameters(model) if id(tensor) not in caches]
+
+
 def training(optimizer: Optimizer, loss: Callable[[], Tensor], steps: int) -> Results:
     for i in range(steps):
         optimizer.zero_grad()
@@ -154,7 +160,7 @@ def transformer() -> Results:
     model = GPT(layers=1, dim=16, heads=2, vocabulary=19, context=9)
     inputs.fill(model)
     tokens, next_tokens = inputs.below(19, 2, 9), inputs.below(19, 2, 9)
-    optimizer = AdamW([p for name, p in get_state_dict(model).items() if "cache" not in name], lr=0.01)
+    optimizer = AdamW(trainable(model), lr=0.01)
     with Tensor.train():
         yield from training(optimizer, lambda: model(tokens).sparse_categorical_crossentropy(next_tokens), 1)
     for name, tensor in get_state_dict(model).items():
@@ -165,18 +171,22 @@ def symbolic() -> Results:
     """Sizes that are variables: cut, padded, reshaped, reduced, multiplied, under the JIT with other values each time."""
     inputs = Inputs()
     x, y, z = inputs.whole(10, 6), inputs.whole(6, 10), inputs.normal(4, 10, 5)
+
+    def first(tensor: Tensor, axis: int, n: Any) -> Tensor:
+        return tensor.shrink(tuple((0, n) if a == axis else None for a in range(tensor.ndim)))
+
     functions = {
-        "sum of the first": lambda n: x[:n].sum(0),
-        "elements of the first": lambda n: (x[:n] * 2).pad(((0, 10 - n), (0, 0))),
-        "product": lambda n: y[:, :n] @ x[:n],
-        "mean and deviation": lambda n: z[:, :n].mean(1) + z[:, :n].std(1),
-        "softmax": lambda n: z[:, :n].softmax(1).sum(0)[0],
-        "flat": lambda n: x[:n].reshape(n * 6).sum(),
-        "in groups": lambda n: x[:n].reshape(n, 2, 3).permute(1, 0, 2).reshape(2, n * 3).sum(1),
-        "from the middle": lambda n: x[n : n + 2].contiguous(),
-        "one element": lambda n: x[n, 3] + 1,
+        "sum of the first": lambda n: first(x, 0, n).sum(0),
+        "elements of the first": lambda n: (first(x, 0, n) * 2).pad(((0, 10 - n), (0, 0))),
+        "product": lambda n: first(y, 1, n) @ first(x, 0, n),
+        "mean and deviation": lambda n: first(z, 1, n).mean(1) + first(z, 1, n).std(1),
+        "softmax": lambda n: first(z, 1, n).softmax(1).sum(0)[0],
+        "flat": lambda n: first(x, 0, n).reshape(n * 6).sum(),
+        "in groups": lambda n: first(x, 0, n).reshape(n, 2, 3).permute(1, 0, 2).reshape(2, n * 3).sum(1),
+        "from the middle": lambda n: x.shrink(((n, n + 2), None)).contiguous(),
+        "one element": lambda n: x.shrink(((n, n + 1), (3, 4))).reshape(1) + 1,
         "expanded": lambda n: (x[0:1, 0:1].expand(n, 4) * 3).sum(),
-        "attention": lambda n: z.permute(0, 2, 1)[:, :, :n].softmax(-1) @ z[:, :n],
+        "attention": lambda n: first(z.permute(0, 2, 1), 2, n).softmax(-1) @ first(z, 1, n),
     }
     for name, function in functions.items():
         jitted = TinyJit(lambda n, function=function: function(n).contiguous().realize())
@@ -318,8 +328,7 @@ def gpt_graph() -> None:
     without_values(model)
     model(Tensor.empty(1, 1, dtype=dtypes.int), Variable("start", 1, 63).bind(3)).realize()
     model(Tensor.empty(1, 17, dtype=dtypes.int), 0).realize()
-    parameters = [tensor for name, tensor in get_state_dict(model).items() if "cache" not in name]
-    optimizer = optimized(AdamW, parameters, lr=0.01)
+    optimizer = optimized(AdamW, trainable(model), lr=0.01)
     with Tensor.train():
         tokens, next_tokens = (Tensor.empty(2, 32, dtype=dtypes.int) for _ in range(2))
         loss = model(tokens).sparse_categorical_crossentropy(next_tokens)

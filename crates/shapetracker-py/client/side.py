@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,6 @@ def fallbacks() -> dict[str, int]:
 def run(program: Any, to: Path) -> dict[str, Any]:
     """Runs a program and keeps its results."""
     import numpy as np
-    from counting import plain
     from tinygrad.engine import realize
     from tinygrad.helpers import GlobalCounters
 
@@ -74,6 +74,11 @@ def run(program: Any, to: Path) -> dict[str, Any]:
     np.savez(to.with_suffix(".npz"), **results)
     distinct = len({id(runner) for runner in realize.method_cache.values()})
     return {"kernels": GlobalCounters.kernel_count - before, "distinct": distinct, "names": names}
+
+
+def plain(name: str) -> str:
+    """The name of a kernel, which says its axes and what was done to them, without colours and without its number."""
+    return re.sub(r"n\d+$", "", re.sub(r"\x1b\[\d+m", "", name))
 
 
 def lowered(graph: Any, how: str) -> dict[str, Any]:
@@ -106,11 +111,13 @@ def lowered(graph: Any, how: str) -> dict[str, Any]:
     distinct = list({ast.key: ast for ast in kernels}.values())
     found: dict[str, Any] = {"kernels": len(kernels), "distinct": len(distinct)}
     if how != "time":
-        return found | counting.counted(distinct, renderer, everything=how == "count everything")
+        found |= counting.counted(distinct, renderer, everything=how == "count everything")
+        found["names"] = [plain(name) for name in found["names"]]
+        return found
 
     gc.collect()
     begin = time.process_time()
-    found["names"] = [counting.plain(get_program(ast, renderer).name) for ast in distinct]
+    found["names"] = [plain(get_program(ast, renderer).name) for ast in distinct]
     lowering = time.process_time() - begin
     found["seconds"] = {"building": building, "scheduling": scheduling, "lowering": lowering}
     return found
