@@ -1,8 +1,10 @@
-"""The classes that are written in Rust."""
+"""What is written in Rust."""
 
 from shapetracker._native import tinygrad
 
-__all__ = ["ShapeTracker", "View"]
+__all__ = ["ShapeTracker", "View", "written", "written_pair"]
 
 View = tinygrad.View
 ShapeTracker = tinygrad.ShapeTracker
+written = tinygrad.written
+written_pair = tinygrad.written_pair

@@ -6,7 +6,7 @@ import shapetracker
 
 from .uop import UOp
 
-__all__ = ["ShapeTracker", "View"]
+__all__ = ["ShapeTracker", "View", "written", "written_pair"]
 
 _Sizes: TypeAlias = Iterable[SupportsIndex]
 _Pairs: TypeAlias = Iterable[Sequence[SupportsIndex]]
@@ -118,3 +118,8 @@ class ShapeTracker:
     def __setattr__(self, name: str, value: Any, /) -> NoReturn: ...
     def __delattr__(self, name: str, /) -> NoReturn: ...
     def __reduce__(self) -> tuple[type[ShapeTracker], tuple[tuple[View, ...]]]: ...
+
+_Written: TypeAlias = tuple[list[tuple[Any, ...]], int, int]
+
+def written(tracker: shapetracker.ShapeTracker) -> _Written: ...
+def written_pair(index: shapetracker.Expr, valid: shapetracker.Expr) -> _Written: ...
