@@ -462,50 +462,14 @@ impl<'a> Emitter<'a> {
         self.of_summands(graph, Terms::from_slice(&self.sums[sum].terms), constant)
     }
 
-    /// The node of terms and a constant: additions and subtractions from left to right, in the order of
-    /// [`Emitter::rank`].
-    fn of_summands(&mut self, graph: &mut Graph, mut terms: Terms, mut constant: i64) -> Result<Expr, Error> {
+    /// The node of terms and a constant, in the order of [`Emitter::rank`].
+    fn of_summands(&mut self, graph: &mut Graph, mut terms: Terms, constant: i64) -> Result<Expr, Error> {
         sort_short_by_key(&mut terms, |(symbol, _)| self.rank(*symbol));
-        let mut node = None;
-        // A sum starts with something that is added, if there is anything: `b - a` and not `0 - a + b`.
-        if let Some(first) = terms.iter().position(|(_, factor)| *factor > 0) {
-            let (symbol, factor) = terms.remove(first);
-            node = Some(self.product(graph, symbol, factor)?);
-        } else if constant > 0 {
-            node = Some(graph.int(std::mem::take(&mut constant)));
-        } else if let Some(first) = terms.iter().position(|(_, factor)| *factor != -1) {
-            let (symbol, factor) = terms.remove(first);
-            node = Some(self.product(graph, symbol, factor)?);
-        }
+        let mut nodes: SmallVec<[(Expr, i64); 8]> = SmallVec::new();
         for (symbol, factor) in terms {
-            let (op, factor) = if factor < 0 { (Binary::Sub, -factor) } else { (Binary::Add, factor) };
-            let term = self.product(graph, symbol, factor)?;
-            let sum = match node {
-                Some(node) => node,
-                None => graph.int(0),
-            };
-            node = Some(graph.binary(op, sum, term)?);
+            nodes.push((self.of_symbol(graph, symbol)?, factor));
         }
-        match (node, constant) {
-            (Some(node), 0) => Ok(node),
-            (Some(node), _) => {
-                let subtracted = constant < 0;
-                let (op, constant) = if subtracted { (Binary::Sub, -constant) } else { (Binary::Add, constant) };
-                let constant = graph.int(constant);
-                graph.binary(op, node, constant)
-            }
-            (None, _) => Ok(graph.int(constant)),
-        }
-    }
-
-    /// The node of a multiple of a symbol.
-    fn product(&mut self, graph: &mut Graph, symbol: Symbol, factor: i64) -> Result<Expr, Error> {
-        let node = self.of_symbol(graph, symbol)?;
-        if factor == 1 {
-            return Ok(node);
-        }
-        let factor = graph.int(factor);
-        graph.binary(Binary::Mul, node, factor)
+        sum(graph, nodes, constant)
     }
 
     /// The order of terms in a sum: by the first atom in them. Equal sets of terms are then equal nodes, and text reads
@@ -517,6 +481,51 @@ impl<'a> Emitter<'a> {
             first = remainder.or_else(|| terms.iter().map(|(symbol, _)| *symbol).min()).unwrap_or(0);
         }
         (first, symbol)
+    }
+}
+
+/// The node of a sum of multiples of nodes, and of a constant: additions and subtractions from left to right. No factor is
+/// 0, and no number `i64::MIN`.
+///
+/// # Errors
+/// Where a part of the sum could leave `i64`.
+pub(crate) fn sum(graph: &mut Graph, mut terms: SmallVec<[(Expr, i64); 8]>, mut constant: i64) -> Result<Expr, Error> {
+    let product = |graph: &mut Graph, node: Expr, factor: i64| {
+        if factor == 1 {
+            return Ok(node);
+        }
+        let factor = graph.int(factor);
+        graph.binary(Binary::Mul, node, factor)
+    };
+    let mut node = None;
+    // A sum starts with something that is added, if there is anything: `b - a` and not `0 - a + b`.
+    if let Some(first) = terms.iter().position(|(_, factor)| *factor > 0) {
+        let (term, factor) = terms.remove(first);
+        node = Some(product(graph, term, factor)?);
+    } else if constant > 0 {
+        node = Some(graph.int(std::mem::take(&mut constant)));
+    } else if let Some(first) = terms.iter().position(|(_, factor)| *factor != -1) {
+        let (term, factor) = terms.remove(first);
+        node = Some(product(graph, term, factor)?);
+    }
+    for (term, factor) in terms {
+        let (op, factor) = if factor < 0 { (Binary::Sub, -factor) } else { (Binary::Add, factor) };
+        let term = product(graph, term, factor)?;
+        let sum = match node {
+            Some(node) => node,
+            None => graph.int(0),
+        };
+        node = Some(graph.binary(op, sum, term)?);
+    }
+    match (node, constant) {
+        (Some(node), 0) => Ok(node),
+        (Some(node), _) => {
+            let subtracted = constant < 0;
+            let (op, constant) = if subtracted { (Binary::Sub, -constant) } else { (Binary::Add, constant) };
+            let constant = graph.int(constant);
+            graph.binary(op, node, constant)
+        }
+        (None, _) => Ok(graph.int(constant)),
     }
 }
 

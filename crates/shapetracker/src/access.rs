@@ -307,6 +307,13 @@ impl ShapeTracker {
     /// # Errors
     /// An intermediate value that can leave `i64`.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
+        if let Some(view) = self.as_view() {
+            let forms = Access::of_view(view).forms;
+            let affine = |address| IndexExpr::affine(&self.variables(), self.shape(), address, forms.conditions());
+            if let Some(code) = forms.value().and_then(affine) {
+                return Ok(code);
+            }
+        }
         let work = &mut { u64::MAX };
         let code = match self.built(work) {
             Some(built) => built.into_code(),
