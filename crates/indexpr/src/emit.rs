@@ -93,6 +93,26 @@ struct Sum {
     remainder: Option<Atom>,
 }
 
+/// A superset of the symbols of a sum: their numbers modulo 64.
+#[derive(Clone, Copy)]
+struct SymbolSet(u64);
+
+impl SymbolSet {
+    fn of(sum: &Sum) -> SymbolSet {
+        SymbolSet(sum.terms.iter().fold(0, |set, (symbol, _)| set | 1 << (symbol % 64)))
+    }
+
+    /// Whether all symbols of another set may be in this one.
+    fn may_hold(self, other: SymbolSet) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// Whether some symbol may be in both.
+    fn may_share(self, other: SymbolSet) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
 /// How an atom is computed.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
@@ -205,9 +225,12 @@ impl<'a> Emitter<'a> {
     fn extract_common_sums(&mut self) {
         loop {
             let mut best: Option<(isize, Sum)> = None;
-            for pattern in self.candidates() {
-                let saved: isize =
-                    self.sums.iter().map(|sum| best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
+            // Most sums lack some symbol of a candidate, which a set of the symbols tells.
+            let sets: SmallVec<[SymbolSet; 32]> = self.sums.iter().map(SymbolSet::of).collect();
+            for pattern in self.candidates(&sets) {
+                let set = SymbolSet::of(&pattern);
+                let may_use = self.sums.iter().zip(&sets).filter(|(_, symbols)| symbols.may_hold(set));
+                let saved: isize = may_use.map(|(sum, _)| best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
                 let saved = saved - pattern.cost() as isize;
                 let (most, constant) = best.as_ref().map_or((0, 0), |(saved, best)| (*saved, best.constant));
                 if saved > most || (saved == most && saved > 0 && constant != 0 && pattern.constant == 0) {
@@ -238,7 +261,7 @@ impl<'a> Emitter<'a> {
     /// Sums that might be worth a name: the remainder of each quotient, each sum as a whole, the terms of one sum that
     /// have the same coefficient up to sign (`5*i + 5*j` is `5*(i + j)`), and what two sums have in common up to a
     /// factor.
-    fn candidates(&self) -> Vec<Sum> {
+    fn candidates(&self, sets: &[SymbolSet]) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
         let mut classes: Vec<((i64, i64), Terms)> = Vec::new();
         for (atom, plan) in (0..).zip(&self.plans) {
@@ -274,7 +297,8 @@ impl<'a> Emitter<'a> {
             }
             // The terms that two sums share, in classes of one ratio of coefficients: each class is a common sum up to
             // a factor.
-            for other in &self.sums[place + 1..] {
+            let later = place + 1..self.sums.len();
+            for other in later.filter(|other| sets[*other].may_share(sets[place])).map(|other| &self.sums[other]) {
                 let ratio = |a: i64, b: i64| {
                     let common = gcd(a.into(), b.into()) as i64 * b.signum();
                     (a / common, b / common)
