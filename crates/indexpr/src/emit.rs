@@ -94,7 +94,7 @@ struct Emitter<'a> {
 type Symbol = u32;
 
 /// A sum to be computed.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Sum {
     terms: Terms,
     constant: i64,
@@ -103,6 +103,26 @@ struct Sum {
     /// If set, the sum is `m - d * q` for this quotient `q`: it is emitted as `m % d`, one operation. Its terms serve
     /// only to find its uses.
     remainder: Option<Atom>,
+}
+
+/// A superset of the symbols of a sum: their numbers modulo 64.
+#[derive(Clone, Copy)]
+struct SymbolSet(u64);
+
+impl SymbolSet {
+    fn of(sum: &Sum) -> SymbolSet {
+        SymbolSet(sum.terms.iter().fold(0, |set, (symbol, _)| set | 1 << (symbol % 64)))
+    }
+
+    /// Whether all symbols of another set may be in this one.
+    fn may_hold(self, other: SymbolSet) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// Whether some symbol may be in both.
+    fn may_share(self, other: SymbolSet) -> bool {
+        self.0 & other.0 != 0
+    }
 }
 
 /// How an atom is computed.
@@ -217,9 +237,13 @@ impl<'a> Emitter<'a> {
     fn extract_common_sums(&mut self) {
         loop {
             let mut best: Option<(isize, Sum)> = None;
-            for pattern in self.candidates() {
+            // Most sums lack some symbol of a candidate, which a set of the symbols tells.
+            let sets: SmallVec<[SymbolSet; 32]> = self.sums.iter().map(SymbolSet::of).collect();
+            for pattern in self.candidates(&sets) {
+                let set = SymbolSet::of(&pattern);
+                let may_use = self.sums.iter().zip(&sets).filter(|(_, symbols)| symbols.may_hold(set));
                 let saved: isize =
-                    self.sums.iter().map(|sum| self.best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
+                    may_use.map(|(sum, _)| self.best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
                 let saved = saved - pattern.cost() as isize;
                 let (most, constant) = best.as_ref().map_or((0, 0), |(saved, best)| (*saved, best.constant));
                 if saved > most || (saved == most && saved > 0 && constant != 0 && pattern.constant == 0) {
@@ -270,7 +294,7 @@ impl<'a> Emitter<'a> {
     /// Sums that might be worth a name: the remainder of each quotient, each sum as a whole, the terms of one sum that
     /// have the same coefficient up to sign (`5*i + 5*j` is `5*(i + j)`), and what two sums have in common up to a
     /// factor.
-    fn candidates(&self) -> Vec<Sum> {
+    fn candidates(&self, sets: &[SymbolSet]) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
         let mut classes: Vec<((i64, i64), Terms)> = Vec::new();
         for (atom, plan) in (0..).zip(&self.plans) {
@@ -293,9 +317,9 @@ impl<'a> Emitter<'a> {
         };
         for (place, sum) in self.sums.iter().enumerate() {
             // The whole of a sum is computed in any case, so that every other use of it is free.
-            propose(sum.terms.clone(), 0);
+            propose(Terms::from_slice(&sum.terms), 0);
             if !sum.shiftable && sum.constant != 0 {
-                propose(sum.terms.clone(), sum.constant);
+                propose(Terms::from_slice(&sum.terms), sum.constant);
             }
             // Terms of one coefficient.
             for (at, (_, coefficient)) in sum.terms.iter().enumerate() {
@@ -306,7 +330,8 @@ impl<'a> Emitter<'a> {
             }
             // The terms that two sums share, in classes of one ratio of coefficients: each class is a common sum up to
             // a factor.
-            for other in &self.sums[place + 1..] {
+            let later = place + 1..self.sums.len();
+            for other in later.filter(|other| sets[*other].may_share(sets[place])).map(|other| &self.sums[other]) {
                 let ratio = |a: i64, b: i64| {
                     let common = gcd(a.into(), b.into()) as i64 * b.signum();
                     (a / common, b / common)
@@ -335,7 +360,7 @@ impl<'a> Emitter<'a> {
                         }
                         _ => None,
                     };
-                    propose(terms.clone(), 0);
+                    propose(Terms::from_slice(&terms), 0);
                     if let Some(constant) = constants.filter(|constant| *constant != 0) {
                         propose(terms, constant);
                     }
@@ -491,53 +516,17 @@ impl<'a> Emitter<'a> {
 
     /// The node of a sum's terms with a constant of choice.
     fn of_terms(&mut self, graph: &mut Graph, sum: usize, constant: i64) -> Result<Expr, Error> {
-        self.of_summands(graph, self.sums[sum].terms.clone(), constant)
+        self.of_summands(graph, Terms::from_slice(&self.sums[sum].terms), constant)
     }
 
-    /// The node of terms and a constant: additions and subtractions from left to right, in the order of
-    /// [`Emitter::rank`].
-    fn of_summands(&mut self, graph: &mut Graph, mut terms: Terms, mut constant: i64) -> Result<Expr, Error> {
+    /// The node of terms and a constant, in the order of [`Emitter::rank`].
+    fn of_summands(&mut self, graph: &mut Graph, mut terms: Terms, constant: i64) -> Result<Expr, Error> {
         sort_short_by_key(&mut terms, |(symbol, _)| self.rank(*symbol));
-        let mut node = None;
-        // A sum starts with something that is added, if there is anything: `b - a` and not `0 - a + b`.
-        if let Some(first) = terms.iter().position(|(_, factor)| *factor > 0) {
-            let (symbol, factor) = terms.remove(first);
-            node = Some(self.product(graph, symbol, factor)?);
-        } else if constant > 0 {
-            node = Some(graph.int(std::mem::take(&mut constant)));
-        } else if let Some(first) = terms.iter().position(|(_, factor)| *factor != -1) {
-            let (symbol, factor) = terms.remove(first);
-            node = Some(self.product(graph, symbol, factor)?);
-        }
+        let mut nodes: SmallVec<[(Expr, i64); 8]> = SmallVec::new();
         for (symbol, factor) in terms {
-            let (op, factor) = if factor < 0 { (Binary::Sub, -factor) } else { (Binary::Add, factor) };
-            let term = self.product(graph, symbol, factor)?;
-            let sum = match node {
-                Some(node) => node,
-                None => graph.int(0),
-            };
-            node = Some(graph.binary(op, sum, term)?);
+            nodes.push((self.of_symbol(graph, symbol)?, factor));
         }
-        match (node, constant) {
-            (Some(node), 0) => Ok(node),
-            (Some(node), _) => {
-                let subtracted = constant < 0;
-                let (op, constant) = if subtracted { (Binary::Sub, -constant) } else { (Binary::Add, constant) };
-                let constant = graph.int(constant);
-                graph.binary(op, node, constant)
-            }
-            (None, _) => Ok(graph.int(constant)),
-        }
-    }
-
-    /// The node of a multiple of a symbol.
-    fn product(&mut self, graph: &mut Graph, symbol: Symbol, factor: i64) -> Result<Expr, Error> {
-        let node = self.of_symbol(graph, symbol)?;
-        if factor == 1 {
-            return Ok(node);
-        }
-        let factor = graph.int(factor);
-        graph.binary(Binary::Mul, node, factor)
+        sum(graph, nodes, constant)
     }
 
     /// The order of terms in a sum: by the first atom in them. Equal sets of terms are then equal nodes, and text reads
@@ -549,6 +538,51 @@ impl<'a> Emitter<'a> {
             first = remainder.or_else(|| terms.iter().map(|(symbol, _)| *symbol).min()).unwrap_or(0);
         }
         (first, symbol)
+    }
+}
+
+/// The node of a sum of multiples of nodes, and of a constant: additions and subtractions from left to right. No factor is
+/// 0, and no number `i64::MIN`.
+///
+/// # Errors
+/// Where a part of the sum could leave `i64`.
+pub(crate) fn sum(graph: &mut Graph, mut terms: SmallVec<[(Expr, i64); 8]>, mut constant: i64) -> Result<Expr, Error> {
+    let product = |graph: &mut Graph, node: Expr, factor: i64| {
+        if factor == 1 {
+            return Ok(node);
+        }
+        let factor = graph.int(factor);
+        graph.binary(Binary::Mul, node, factor)
+    };
+    let mut node = None;
+    // A sum starts with something that is added, if there is anything: `b - a` and not `0 - a + b`.
+    if let Some(first) = terms.iter().position(|(_, factor)| *factor > 0) {
+        let (term, factor) = terms.remove(first);
+        node = Some(product(graph, term, factor)?);
+    } else if constant > 0 {
+        node = Some(graph.int(std::mem::take(&mut constant)));
+    } else if let Some(first) = terms.iter().position(|(_, factor)| *factor != -1) {
+        let (term, factor) = terms.remove(first);
+        node = Some(product(graph, term, factor)?);
+    }
+    for (term, factor) in terms {
+        let (op, factor) = if factor < 0 { (Binary::Sub, -factor) } else { (Binary::Add, factor) };
+        let term = product(graph, term, factor)?;
+        let sum = match node {
+            Some(node) => node,
+            None => graph.int(0),
+        };
+        node = Some(graph.binary(op, sum, term)?);
+    }
+    match (node, constant) {
+        (Some(node), 0) => Ok(node),
+        (Some(node), _) => {
+            let subtracted = constant < 0;
+            let (op, constant) = if subtracted { (Binary::Sub, -constant) } else { (Binary::Add, constant) };
+            let constant = graph.int(constant);
+            graph.binary(op, node, constant)
+        }
+        (None, _) => Ok(graph.int(constant)),
     }
 }
 
@@ -573,15 +607,21 @@ fn unnested(
     unnested
 }
 
+impl Clone for Sum {
+    fn clone(&self) -> Sum {
+        Sum { terms: Terms::from_slice(&self.terms), ..*self }
+    }
+}
+
 impl Sum {
     /// A sum with the terms and the constant of a form.
     fn of(form: &Form) -> Sum {
-        Sum { terms: form.terms.clone(), constant: form.constant, shiftable: false, remainder: None }
+        Sum { terms: Terms::from_slice(&form.terms), constant: form.constant, shiftable: false, remainder: None }
     }
 
     /// The terms and the constant as a form, whose atoms are symbols.
     fn form(&self) -> Form {
-        Form { terms: self.terms.clone(), constant: self.constant }
+        Form { terms: Terms::from_slice(&self.terms), constant: self.constant }
     }
 
     /// The operations that computing it takes once its symbols are computed: one addition less than there are summands,
@@ -619,8 +659,7 @@ impl Sum {
 
     /// `self - factor * pattern + factor * symbol`; unchanged where that leaves `i64`.
     fn with(&self, pattern: &Sum, factor: i64, symbol: Option<Symbol>) -> Sum {
-        let ours = Form { terms: self.terms.clone(), constant: self.constant };
-        let theirs = Form { terms: pattern.terms.clone(), constant: pattern.constant };
+        let (ours, theirs) = (self.form(), pattern.form());
         let left = factor.checked_neg().and_then(|minus| ours.plus(minus, &theirs));
         let left = left.and_then(|left| match symbol {
             Some(symbol) => left.plus(factor, &Form::atom(symbol)),

@@ -13,6 +13,7 @@ use crate::error::layout;
 use crate::import::{Imported, module};
 
 mod answers;
+mod expression;
 mod nodes;
 mod tracker;
 mod view;
@@ -21,7 +22,9 @@ mod view;
 #[pymodule(gil_used = false)]
 pub(crate) mod tinygrad {
     #[pymodule_export]
-    use super::nodes::{written, written_pair};
+    use super::expression::{over_ranges, written};
+    #[pymodule_export]
+    use super::nodes::{index_nodes, pair_nodes};
     #[pymodule_export]
     use super::tracker::ShapeTracker;
     #[pymodule_export]

@@ -332,6 +332,13 @@ impl ShapeTracker {
     }
 
     fn code(&self, divisions: Divisions) -> Result<IndexExpr, Error> {
+        if let Some(view) = self.as_view() {
+            let forms = Access::of_view(view).forms;
+            let affine = |address| IndexExpr::affine(&self.variables(), self.shape(), address, forms.conditions());
+            if let Some(code) = forms.value().and_then(affine) {
+                return Ok(code);
+            }
+        }
         let work = &mut { u64::MAX };
         let code = match self.built(divisions, work) {
             Some(built) => built.into_code(),

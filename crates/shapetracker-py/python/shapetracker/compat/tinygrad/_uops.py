@@ -12,7 +12,7 @@ from typing import Any
 
 from shapetracker import Expr, ShapeTracker
 
-from ._classes import written, written_pair
+from ._classes import index_nodes, pair_nodes
 from ._genuine import Tinygrad
 
 __all__ = ["Writer", "indexed"]
@@ -34,10 +34,10 @@ def indexed(tg: Tinygrad, tracker: ShapeTracker, idxs: Iterable[Any] | None, vex
         read = _Reader(tg)
         values = {name: read(uop) for name, uop in leaves.items()}
         code = tracker.index_expr()
-        nodes, *places = written_pair(code.index.substitute(**values), code.valid.substitute(**values))
+        nodes, *places = pair_nodes(code.index.substitute(**values), code.valid.substitute(**values))
         leaves = read.leaves
     else:
-        nodes, *places = written(tracker)
+        nodes, *places = index_nodes(tracker)
     write = Writer(tg, leaves)
     made, holds = write(nodes, *places)
     if vexpr is not None and vexpr is not True:
