@@ -1,12 +1,12 @@
 //! The steps of the test command, one entry in one table each.
 
-use std::{collections::BTreeSet, env};
+use std::{collections::BTreeSet, env, path::PathBuf};
 
 use cargo_metadata::Target;
 
 use crate::{
-    package, readme, standing_alone, toolchains, web,
-    workspace::{Outcome, Workspace, failed, path_with, skipped},
+    package, readme, release, standing_alone, toolchains, web,
+    workspace::{Outcome, Stop, Workspace, failed, path_with, skipped},
 };
 
 /// When a step runs, unless it is named.
@@ -60,6 +60,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("examples", "Every example runs to its end", examples),
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check),
     Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python),
+    Step::new(
+        "distribution",
+        "What a release consists of can be made, and works in an empty environment (cargo xtask release does more)",
+        release::check,
+    ),
     Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser),
     Step::new("benches", "The benchmarks build", benches),
     Step::new(
@@ -252,9 +257,8 @@ fn fuzz(workspace: &Workspace) -> Outcome {
     Ok(())
 }
 
-/// Installs the Python package as a user would, with what its tests need, into an environment of its own.
-fn python(workspace: &Workspace) -> Outcome {
-    const NEEDED: &str = "maturin>=1.9,<2 numpy pytest mypy tinygrad==0.11.0";
+/// An environment of Python in the folder of build outputs, with packages from PyPI.
+pub(crate) fn python_environment(workspace: &Workspace, packages: &str) -> Result<PathBuf, Stop> {
     let new_enough = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
     if !workspace.succeeds(workspace.command("python3", "-c").arg(new_enough)) {
         return Err(skipped("it needs Python 3.10 or later with its venv module (apt-get install python3-venv)"));
@@ -264,10 +268,15 @@ fn python(workspace: &Workspace) -> Outcome {
     if !workspace.succeeds(&mut workspace.command(&python, "-m pip --version")) {
         workspace.run(workspace.command("python3", "-m venv --clear").arg(&environment))?;
     }
-    let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet {NEEDED}")));
-    if installed.is_err() {
-        return Err(skipped(format!("pip could not install what its tests need: {NEEDED}")));
-    }
+    let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet {packages}")));
+    installed.map_err(|_| skipped(format!("pip could not install what is needed: {packages}")))?;
+    Ok(environment)
+}
+
+/// Installs the Python package as a user would, with what its tests need, into an environment of its own.
+fn python(workspace: &Workspace) -> Outcome {
+    let environment = python_environment(workspace, "maturin>=1.9,<2 numpy pytest mypy tinygrad==0.11.0")?;
+    let python = environment.join("bin/python");
     // Without isolation the build is cargo's own, and nothing is compiled twice.
     let install = "-m pip install --quiet --no-build-isolation --no-deps --force-reinstall .";
     let path = path_with(&environment.join("bin"));
