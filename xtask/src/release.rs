@@ -32,8 +32,11 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "share/fish/vendor_completions.d/shapetracker.fish"),
 ];
 const MANUAL: &str = "share/man/man1";
-/// What builds with maturin, wherever it does.
 const MATURIN: &str = "maturin>=1.9,<2";
+/// Zig's linker, which has the symbols of every glibc: what it links runs on systems that are older than this one.
+const ZIG: &str = "ziglang cargo-zigbuild";
+/// The glibc that a release asks for where it is linked so: that of the tag manylinux2014, the oldest that Rust supports.
+const OLDEST_GLIBC: &str = "2.17";
 
 /// Makes all that a release consists of, and tries it. Without a folder it is made in that of build outputs, and whatever
 /// was made there before is removed.
@@ -49,9 +52,8 @@ pub(crate) fn build(workspace: &Workspace, folder: Option<&str>) -> Outcome {
     release.page()?;
     release.crates()?;
     release.command()?;
-    let python = steps::python_environment(workspace, MATURIN)?;
-    release.wheel(&python)?;
-    release.source_distribution(&python)?;
+    release.wheel()?;
+    release.source_distribution()?;
     release.checksums()?;
     let folder = match &wanted {
         None => &release.folder,
@@ -79,9 +81,8 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
         anstream::println!("skipped: the page is not built (cargo xtask web)");
     }
     release.command()?;
-    let python = steps::python_environment(workspace, MATURIN)?;
-    release.wheel(&python)?;
-    release.source_distribution(&python)
+    release.wheel()?;
+    release.source_distribution()
 }
 
 /// A release in the making.
@@ -98,6 +99,10 @@ struct Release<'a> {
     host: String,
     /// Seconds since 1970: the time of the commit.
     time: String,
+    /// The environment that has maturin.
+    python: PathBuf,
+    /// Whether Zig links, in the place of this machine's linker.
+    zig: bool,
 }
 
 /// A folder outside of the checkout that is gone when nobody needs it any longer.
@@ -138,7 +143,18 @@ impl<'a> Release<'a> {
             fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
         }
         let (version, host) = (version.unwrap_or_default(), toolchains::host(workspace)?);
-        Ok(Self { workspace, whole, folder, scratch, version, host, time })
+        let mut zig = None;
+        if whole && host.ends_with("-linux-gnu") {
+            zig = steps::python_environment(workspace, &format!("{MATURIN} {ZIG}")).ok();
+            if zig.is_none() {
+                anstream::println!("Without Zig (pip install {ZIG}) what is built asks for the glibc of this machine.");
+            }
+        }
+        let (python, zig) = match zig {
+            Some(python) => (python, true),
+            None => (steps::python_environment(workspace, MATURIN)?, false),
+        };
+        Ok(Self { workspace, whole, folder, scratch, version, host, time, python, zig })
     }
 
     /// A program in an environment without variables, in the folder outside of the checkout.
@@ -260,9 +276,14 @@ fn references(text: &str) -> impl Iterator<Item = &str> {
 /// The command.
 impl Release<'_> {
     fn command(&self) -> Outcome {
-        let mut cargo = self.workspace.cargo("build --release --locked --bins");
+        let (build, target) =
+            if self.zig { ("zigbuild", format!("{}.{OLDEST_GLIBC}", self.host)) } else { ("build", self.host.clone()) };
+        let mut cargo = self.workspace.cargo(&format!("{build} --release --locked --bins"));
+        if self.whole {
+            cargo.args(["--target", &target]).env("PATH", path_with(&self.python.join("bin")));
+        }
         self.workspace.run(self.reproducible(&mut cargo))?;
-        let built = if self.whole { "release-build/release" } else { "release" };
+        let built = if self.whole { format!("release-build/{}/release", self.host) } else { "release".to_owned() };
         let file = format!("shapetracker{}", env::consts::EXE_SUFFIX);
         let program = self.workspace.target(built).join(&file);
 
@@ -433,13 +454,11 @@ fn commands(manual: &str) -> Vec<String> {
 
 /// The newest version of glibc whose symbols a program asks for: such as `GLIBC_2.34` among the names of its symbols.
 fn newest_glibc(program: &[u8]) -> Option<(u32, u32)> {
-    const NAME: &[u8] = b"GLIBC_";
-    let places = program.windows(NAME.len()).enumerate().filter(|(_, window)| *window == NAME);
-    let versions = places.filter_map(|(at, _)| {
-        let rest = &program[at + NAME.len()..];
-        let end = rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'.')?;
-        let mut numbers = std::str::from_utf8(&rest[..end]).ok()?.split('.').map_while(|number| number.parse().ok());
-        Some((numbers.next()?, numbers.next()?))
+    let text = String::from_utf8_lossy(program);
+    let versions = text.split("GLIBC_").skip(1).filter_map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (major, minor) = rest[..end].split_once('.')?;
+        Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?))
     });
     versions.max()
 }
@@ -450,9 +469,13 @@ fn glibc_sentence(needs: Option<(u32, u32)>) -> String {
 
 /// The Python package.
 impl Release<'_> {
-    fn wheel(&self, python: &Path) -> Outcome {
-        let mut maturin = self.maturin(python, "build --release --locked --out");
-        self.workspace.run(self.reproducible(maturin.arg(&self.folder)))?;
+    fn wheel(&self) -> Outcome {
+        let mut maturin = self.maturin("build --release --locked --out");
+        maturin.arg(&self.folder);
+        if self.whole {
+            maturin.args(["--target", &self.host]).args(self.zig.then_some("--zig"));
+        }
+        self.workspace.run(self.reproducible(&mut maturin))?;
         let wheel = self.made(".whl")?;
         let mut needs = None;
         for interpreter in self.interpreters() {
@@ -474,8 +497,8 @@ impl Release<'_> {
 
     /// The source distribution. In a whole release a package is built of it and nothing else; else maturin is only asked
     /// whether it could be, which it answers without the compiler.
-    fn source_distribution(&self, python: &Path) -> Outcome {
-        self.workspace.run(self.maturin(python, "sdist --out").arg(&self.folder))?;
+    fn source_distribution(&self) -> Outcome {
+        self.workspace.run(self.maturin("sdist --out").arg(&self.folder))?;
         let archive = self.made(&format!("shapetracker-{}.tar.gz", self.version))?;
         let listed = self.workspace.read(self.workspace.command("tar", "-tzf").arg(&archive))?;
         for file in LICENCES.into_iter().chain(["Cargo.lock", "PKG-INFO", "crates/shapetracker-py/README.md"]) {
@@ -489,7 +512,7 @@ impl Release<'_> {
         } else {
             let asked =
                 "-I -m pip install --no-input --quiet --dry-run --no-deps --no-build-isolation --force-reinstall";
-            (self.bare(python.join("bin/python"), asked), None)
+            (self.bare(self.python.join("bin/python"), asked), None)
         };
         // Where pip, cargo and rustup keep what is theirs, and how they reach their registries.
         const KEPT: [&str; 5] = ["HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "TMPDIR"];
@@ -498,15 +521,15 @@ impl Release<'_> {
             let name = name.to_string_lossy().to_uppercase();
             KEPT.contains(&&name[..]) || name.ends_with("_PROXY") || KINDS.iter().any(|kind| name.starts_with(kind))
         }));
-        let folder = environment.as_deref().unwrap_or(python).join("bin");
+        let folder = environment.as_ref().unwrap_or(&self.python).join("bin");
         self.workspace.run(pip.arg(&archive).env("PATH", path_with(&folder)))?;
         environment.map_or(Ok(()), |environment| self.try_package(&environment).map(|_| ()))
     }
 
     /// `maturin`, in the environment that it is installed in.
-    fn maturin(&self, python: &Path, arguments: &str) -> Command {
-        let mut maturin = self.workspace.command(python.join("bin/python"), &format!("-m maturin {arguments}"));
-        maturin.env("PATH", path_with(&python.join("bin")));
+    fn maturin(&self, arguments: &str) -> Command {
+        let mut maturin = self.workspace.command(self.python.join("bin/python"), &format!("-m maturin {arguments}"));
+        maturin.env("PATH", path_with(&self.python.join("bin")));
         maturin
     }
 
