@@ -86,7 +86,8 @@ fn unpack(workspace: &Workspace, packages: &[&Package], folder: &Path) -> Outcom
         if bytes > MOST_BYTES {
             return Err(failed(format!("{name}.crate has {bytes} bytes, and may have {MOST_BYTES}")));
         }
-        workspace.run(workspace.command("tar", "-xzf").arg(&packed).arg("-C").arg(folder))?;
+        // Every file of every package has one time, by which cargo would take what it has built before for this.
+        workspace.run(workspace.command("tar", "-xzmf").arg(&packed).arg("-C").arg(folder))?;
         for file in IN_EVERY_PACKAGE {
             let path = folder.join(&name).join(file);
             if !path.is_file() {
