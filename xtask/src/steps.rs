@@ -9,7 +9,7 @@ use std::{
 use cargo_metadata::Target;
 
 use crate::{
-    package, readme, standing_alone, toolchains, web,
+    package, readme, release, standing_alone, toolchains, web,
     workspace::{Outcome, Stop, Workspace, failed, path_with, skipped},
 };
 
@@ -65,6 +65,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check),
     Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python),
     Step::new("client", "Programs on tinygrad come to the same with its own classes and with the package's", client),
+    Step::new(
+        "distribution",
+        "What a release consists of can be made, and works in an empty environment (cargo xtask release does more)",
+        release::check,
+    ),
     Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser),
     Step::new("benches", "The benchmarks build", benches),
     Step::new(
@@ -288,8 +293,8 @@ fn client(workspace: &Workspace) -> Outcome {
     workspace.run(&mut compare)
 }
 
-/// An environment of Python with packages from PyPI and the package of the checkout: the path of its interpreter.
-fn with_package(workspace: &Workspace, environment: &Path, needed: &str) -> Result<PathBuf, Stop> {
+/// An environment of Python with packages from PyPI: the path of its interpreter.
+pub(crate) fn python_environment(workspace: &Workspace, environment: &Path, packages: &str) -> Result<PathBuf, Stop> {
     let new_enough = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
     if !workspace.succeeds(workspace.command("python3", "-c").arg(new_enough)) {
         return Err(skipped("it needs Python 3.10 or later with its venv module (apt-get install python3-venv)"));
@@ -298,10 +303,14 @@ fn with_package(workspace: &Workspace, environment: &Path, needed: &str) -> Resu
     if !workspace.succeeds(&mut workspace.command(&python, "-m pip --version")) {
         workspace.run(workspace.command("python3", "-m venv --clear").arg(environment))?;
     }
-    let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet {needed}")));
-    if installed.is_err() {
-        return Err(skipped(format!("pip could not install what it needs: {needed}")));
-    }
+    let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet {packages}")));
+    installed.map_err(|_| skipped(format!("pip could not install what is needed: {packages}")))?;
+    Ok(python)
+}
+
+/// The same with the package of the checkout.
+fn with_package(workspace: &Workspace, environment: &Path, packages: &str) -> Result<PathBuf, Stop> {
+    let python = python_environment(workspace, environment, packages)?;
     // Without isolation the build is cargo's own, and nothing is compiled twice.
     let install = "-m pip install --quiet --no-build-isolation --no-deps --force-reinstall .";
     let path = path_with(&environment.join("bin"));

@@ -13,12 +13,18 @@ use crate::error::layout;
 use crate::import::{Imported, module};
 
 mod answers;
+mod expression;
+mod nodes;
 mod tracker;
 mod view;
 
 /// The native part of `shapetracker.compat.tinygrad`.
 #[pymodule(gil_used = false)]
 pub(crate) mod tinygrad {
+    #[pymodule_export]
+    use super::expression::{over_ranges, written};
+    #[pymodule_export]
+    use super::nodes::{index_nodes, pair_nodes};
     #[pymodule_export]
     use super::tracker::ShapeTracker;
     #[pymodule_export]

@@ -28,6 +28,32 @@ pub(crate) struct Expr {
     root: Handle,
 }
 
+/// Parts of a graph as tuples, with the places of operands among the parts, which include them.
+pub(crate) fn nodes<'py>(py: Python<'py>, graph: &Graph, parts: &[Handle]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let place = |expr: Handle| parts.binary_search(&expr).unwrap_or_default();
+    let node = |&part: &Handle| -> PyResult<Bound<'py, PyAny>> {
+        let node = match graph.node(part) {
+            Node::Int(value) => ("int", value).into_pyobject(py)?,
+            Node::Bool(value) => ("bool", value).into_pyobject(py)?,
+            Node::Variable(variable) => ("variable", &graph.variables()[variable].name).into_pyobject(py)?,
+            Node::Binary(op, a, b) => (op.name(), place(a), place(b)).into_pyobject(py)?,
+            Node::Within(a, begin, end) => ("within", place(a), begin, end).into_pyobject(py)?,
+            Node::Not(a) => ("not", place(a)).into_pyobject(py)?,
+            Node::Select(c, a, b) => ("if", place(c), place(a), place(b)).into_pyobject(py)?,
+            other => return Err(PyValueError::new_err(format!("nodes: {other:?} has no name in Python"))),
+        };
+        Ok(node.into_any())
+    };
+    parts.iter().map(node).collect()
+}
+
+impl Expr {
+    /// The expression in another graph, whose variables of the same names it shares.
+    pub(crate) fn import_into(&self, graph: &mut Graph) -> PyResult<Handle> {
+        import(graph, &self.graph, self.root, &HashMap::new()).map_err(|err| refused(&err))
+    }
+}
+
 /// What may stand beside an operator: an expression, or a number or condition of Python.
 enum Operand<'py> {
     Expr(Bound<'py, Expr>),
@@ -168,22 +194,7 @@ impl Expr {
     /// What it is made of, as tuples, operands first and the expression itself last: `("int", 3)`, `("variable", "x")`,
     /// `("//", 1, 0)` with the places of the operands.
     fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let parts = self.graph.parts(&[self.root]);
-        let place = |expr: Handle| parts.binary_search(&expr).unwrap_or_default();
-        let node = |&part: &Handle| -> PyResult<Bound<'py, PyAny>> {
-            let node = match self.graph.node(part) {
-                Node::Int(value) => ("int", value).into_pyobject(py)?,
-                Node::Bool(value) => ("bool", value).into_pyobject(py)?,
-                Node::Variable(variable) => ("variable", &self.graph.variables()[variable].name).into_pyobject(py)?,
-                Node::Binary(op, a, b) => (op.name(), place(a), place(b)).into_pyobject(py)?,
-                Node::Within(a, begin, end) => ("within", place(a), begin, end).into_pyobject(py)?,
-                Node::Not(a) => ("not", place(a)).into_pyobject(py)?,
-                Node::Select(c, a, b) => ("if", place(c), place(a), place(b)).into_pyobject(py)?,
-                other => return Err(PyValueError::new_err(format!("nodes: {other:?} has no name in Python"))),
-            };
-            Ok(node.into_any())
-        };
-        parts.iter().map(node).collect()
+        nodes(py, &self.graph, &self.graph.parts(&[self.root]))
     }
 
     /// The first where the condition holds, the second elsewhere: `(x < 3).where(x, 0)`.
@@ -352,6 +363,11 @@ impl Expr {
         Ok(Expr { graph, root })
     }
 
+    /// What is made of the graph and of what the expression is made of, operands first.
+    pub(crate) fn written(&self, write: impl FnOnce(&Graph, &[Handle]) -> String) -> PyResult<String> {
+        Ok(write(&self.graph, &self.graph.parts(&[self.root])))
+    }
+
     fn same(&self, other: &Expr) -> bool {
         let nodes = |expr: &Expr| -> Vec<Node> {
             expr.graph.parts(&[expr.root]).iter().map(|&part| expr.graph.node(part)).collect()
@@ -373,10 +389,7 @@ impl Operand<'_> {
         match self {
             Operand::Int(value) => Ok(graph.int(value)),
             Operand::Bool(value) => Ok(graph.bool(value)),
-            Operand::Expr(expr) => {
-                let expr = expr.get();
-                import(graph, &expr.graph, expr.root, &HashMap::new()).map_err(|err| refused(&err))
-            }
+            Operand::Expr(expr) => expr.get().import_into(graph),
         }
     }
 }
@@ -538,6 +551,15 @@ impl IndexExpr {
     pub(crate) fn of(tracker: &shapetracker::ShapeTracker) -> PyResult<Self> {
         let expr = tracker.index_expr().map_err(|err| layout(&err))?;
         Ok(IndexExpr { expr, tracker: tracker.clone() })
+    }
+
+    /// The address or the condition, over variables of another name.
+    pub(crate) fn over(&self, name: &str, which: impl FnOnce(&expr::IndexExpr) -> Handle) -> PyResult<Expr> {
+        let (from, mut graph) = (self.expr.graph(), Graph::new());
+        let moved = graph.import(from, &[which(&self.expr)], |graph, place| {
+            graph.variable(&format!("{name}{place}"), from.variables()[place].range.clone())
+        });
+        Ok(Expr { root: moved.map_err(|err| refused(&err))?[0], graph })
     }
 }
 

@@ -1,15 +1,17 @@
 //! tinygrad's `ShapeTracker` over an exact one.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
-use pyo3::types::{PyDict, PyList, PySet, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyDict, PyList, PySet, PyTuple};
 use shapetracker::{ErrorKind, NotInvertible};
 
 use super::answers::Answers;
-use super::view::View;
+use super::view::{Reshaped, View};
 use super::{dataclass_fields, frozen, indexed, is_masked_scalar, refused, refused_by, replaced, sizes, whole};
 use crate::arguments::{described, number, numbers_of};
 use crate::import::Imported;
@@ -19,11 +21,14 @@ use crate::import::Imported;
 /// Operations act on the last view; a reshape that no view can be puts another one on top.
 #[pyclass(frozen, weakref, module = "shapetracker.compat.tinygrad.shapetracker")]
 pub(crate) struct ShapeTracker {
-    /// At least one, all of them of the class above.
-    views: Py<PyTuple>,
+    /// The views below the last one, the first next to memory: nearly always none.
+    below: Vec<View>,
+    last: View,
+    /// The views as objects of Python, once they have been asked for.
+    objects: PyOnceLock<Py<PyTuple>>,
     /// The tracker that the views make, once it has been asked for.
-    exact: OnceLock<shapetracker::ShapeTracker>,
-    answers: OnceLock<Answers>,
+    exact: OnceLock<Box<shapetracker::ShapeTracker>>,
+    answers: OnceLock<Box<Answers>>,
 }
 
 #[pymethods]
@@ -42,20 +47,22 @@ impl ShapeTracker {
                 PyTuple::new(views.py(), items?)?
             }
         };
-        if views.is_empty() {
+        let each =
+            views.iter_borrowed().map(|view| Ok(view.cast::<View>().map_err(|_| mismatch(&view))?.get().clone()));
+        let mut below: Vec<View> = each.collect::<PyResult<_>>()?;
+        let Some(last) = below.pop() else {
             return Err(refused(views.py(), format!("{OP}: takes at least one view")));
-        }
-        for view in views.iter_borrowed() {
-            view.cast::<View>().map_err(|_| mismatch(&view))?;
-        }
-        Ok(ShapeTracker::of(views.unbind()))
+        };
+        let tracker = ShapeTracker::of(below, last);
+        let _ = tracker.objects.set(views.py(), views.unbind());
+        Ok(tracker)
     }
 
     /// The tracker of one view: row-major, or with strides.
     #[staticmethod]
     #[pyo3(signature = (shape, strides=None))]
     fn from_shape(shape: &Bound<'_, PyAny>, strides: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        ShapeTracker::one(shape.py(), Py::new(shape.py(), View::create(shape, strides, None, None)?)?)
+        Ok(ShapeTracker::of(Vec::new(), View::create(shape, strides, None, None)?))
     }
 
     #[classattr]
@@ -70,8 +77,12 @@ impl ShapeTracker {
 
     /// The views, the first next to memory.
     #[getter]
-    fn views(&self, py: Python<'_>) -> Py<PyTuple> {
-        self.views.clone_ref(py)
+    fn views<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let made = || {
+            let views: PyResult<Vec<_>> = self.each().map(|view| Bound::new(py, view.clone())).collect();
+            Ok::<_, PyErr>(PyTuple::new(py, views?)?.unbind())
+        };
+        Ok(self.objects.get_or_try_init(py, made)?.bind(py).clone())
     }
 
     /// The tracker of the package `shapetracker` that these views make, at the fewest views.
@@ -82,32 +93,32 @@ impl ShapeTracker {
 
     /// Whether the tracker is one row-major view from address 0, without a mask.
     #[getter]
-    fn contiguous(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.views.bind(py).len() == 1 && self.last(py)?.get().contiguous())
+    fn contiguous(&self) -> bool {
+        self.below.is_empty() && self.last.contiguous()
     }
 
     /// Whether the tracker is one row-major view from any address, without a mask.
     #[getter]
-    fn consecutive(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.views.bind(py).len() == 1 && self.last(py)?.get().exact.is_consecutive())
+    fn consecutive(&self) -> bool {
+        self.below.is_empty() && self.last.exact.is_consecutive()
     }
 
     /// The size of each axis.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.last(py)?.get().shape(py)
+        self.last.shape(py)
     }
 
     /// The number of elements, masked ones included.
     #[getter]
-    fn size(&self, py: Python<'_>) -> PyResult<i64> {
-        Ok(self.last(py)?.get().size())
+    fn size(&self) -> i64 {
+        self.last.size()
     }
 
     /// The shape with size 1 at the given axes.
     fn reduce<'py>(&self, py: Python<'py>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         let mut shape = Vec::new();
-        for (place, &size) in self.last(py)?.get().exact.shape().iter().enumerate() {
+        for (place, &size) in self.last.exact.shape().iter().enumerate() {
             shape.push(if axis.contains(place)? { 1 } else { size });
         }
         PyTuple::new(py, shape)
@@ -127,13 +138,11 @@ impl ShapeTracker {
     }
 
     /// A bound on the elements that the buffer must have: one more than the largest address of the first view.
-    fn real_size(&self, py: Python<'_>) -> PyResult<i128> {
-        if self.size(py)? == 0 {
-            return Ok(0);
+    fn real_size(&self) -> i128 {
+        if self.size() == 0 {
+            return 0;
         }
-        let views = self.views.bind(py);
-        let high = views.get_item(0)?.cast::<View>()?.get().exact.address_range().map_or(0, |(_, high)| high);
-        Ok(i128::from(high) + 1)
+        i128::from(self.each().next().and_then(|first| first.exact.address_range()).map_or(0, |(_, high)| high)) + 1
     }
 
     /// The variables that the tracker depends on: none, for all sizes are numbers.
@@ -153,9 +162,10 @@ impl ShapeTracker {
     }
 
     /// The tracker with values in place of variables: its views in canonical form, for there are none.
-    fn substitute(&self, py: Python<'_>, dvars: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn substitute(&self, dvars: &Bound<'_, PyAny>) -> Self {
         let _ = dvars;
-        ShapeTracker::over(py, self.exact_views(py)?)
+        let canonical = |view: &View| View::from(view.exact.clone());
+        ShapeTracker::of(self.below.iter().map(canonical).collect(), canonical(&self.last))
     }
 
     /// For each axis its stride where the address is seen to have one; None where not, and where the axis is masked
@@ -184,21 +194,25 @@ impl ShapeTracker {
     /// The fewest views that are known to do the same.
     fn simplify(slf: &Bound<'_, Self>) -> PyResult<Py<Self>> {
         let (py, st) = (slf.py(), slf.get());
-        if st.views.bind(py).len() == 1 {
+        if st.below.is_empty() {
             return Ok(slf.clone().unbind());
         }
-        let views = presented(st.exact(py)?);
-        if views.len() >= st.views.bind(py).len() {
+        let exact = st.exact(py)?;
+        let views = presented(exact);
+        if views.len() > st.below.len() {
             return Ok(slf.clone().unbind());
         }
-        Py::new(py, ShapeTracker::over(py, views)?)
+        let Some(simple) = ShapeTracker::over(views) else { return Ok(slf.clone().unbind()) };
+        let _ = simple.exact.set(Box::new(exact.clone()));
+        Py::new(py, simple)
     }
 
     /// This tracker with another one on top, at the fewest views.
     fn __add__<'py>(&self, py: Python<'py>, st: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let Ok(st) = st.cast::<ShapeTracker>() else { return Ok(py.NotImplemented().into_bound(py)) };
-        let views = self.views.bind(py).as_sequence().concat(st.get().views.bind(py).as_sequence())?.to_tuple()?;
-        let both = Bound::new(py, ShapeTracker::of(views.unbind()))?;
+        let st = st.get();
+        let below = self.each().chain(&st.below).cloned().collect();
+        let both = Bound::new(py, ShapeTracker::of(below, st.last.clone()))?;
         Ok(ShapeTracker::simplify(&both)?.into_bound(py).into_any())
     }
 
@@ -213,49 +227,46 @@ impl ShapeTracker {
         };
         let code = inverse.index_expr().map_err(|err| refused_by(py, &err))?;
         let total = inverse.numel() == 0 || code.graph().range(code.valid()) == (1, 1);
-        total.then(|| ShapeTracker::over(py, presented(&inverse))).transpose()
+        Ok(total.then(|| ShapeTracker::over(presented(&inverse))).flatten())
     }
 
     /// Masked elements `(before, after)` around each axis.
-    fn pad(&self, py: Python<'_>, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, View::pad(&self.last(py)?, arg)?)
+    fn pad(&self, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(self.with_last(self.last.padded(arg)?.unwrap_or_else(|| self.last.clone())))
     }
 
     /// The half-open range `(begin, end)` of each axis.
-    fn shrink(&self, py: Python<'_>, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, self.last(py)?.get().shrink(py, arg)?)
+    fn shrink(&self, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(self.with_last(self.last.shrunk(arg)?))
     }
 
     /// Axes of size 1 repeated to the given sizes.
-    fn expand(&self, py: Python<'_>, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, self.last(py)?.get().expand(py, new_shape)?)
+    fn expand(&self, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(self.with_last(self.last.expanded(new_shape)?))
     }
 
     /// The axes in another order.
-    fn permute(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, self.last(py)?.get().permute(py, axis)?)
+    fn permute(&self, axis: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(self.with_last(self.last.permuted(axis)?))
     }
 
     /// Each axis reversed whose entry is true.
-    fn flip(&self, py: Python<'_>, mul: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, self.last(py)?.get().flip(py, mul)?)
+    fn flip(&self, mul: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(self.with_last(self.last.flipped(mul)?))
     }
 
     /// The same elements in row-major order under another shape, with another view on top where no view can be that.
-    fn reshape(&self, py: Python<'_>, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let last = self.last(py)?;
-        if let Some(view) = View::reshape(&last, new_shape)? {
-            return self.with_last(py, view);
-        }
+    fn reshape(&self, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = new_shape.py();
         let shape = sizes(py, "reshape", new_shape)?;
-        let mut views = self.exact_views(py)?;
-        views.push(shapetracker::View::contiguous(shape).map_err(|err| refused_by(py, &err))?);
-        if views.len() == 2 {
-            return ShapeTracker::over(py, views); // They are known not to be one.
+        match self.last.reshaped(&shape, py)? {
+            Reshaped::Same => Ok(self.with_last(self.last.clone())),
+            Reshaped::View(view) => Ok(self.with_last(view)),
+            Reshaped::None => {
+                let top = shapetracker::View::contiguous(shape).map_err(|err| refused_by(py, &err))?;
+                Ok(ShapeTracker::of(self.each().cloned().collect(), top.into()))
+            }
         }
-        let given = views.len();
-        let fewest = presented(&composed(py, views.clone())?);
-        ShapeTracker::over(py, if fewest.len() < given { fewest } else { views })
     }
 
     /// The operation with a name, such as `Ops.RESHAPE` or "RESHAPE".
@@ -269,7 +280,7 @@ impl ShapeTracker {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("ShapeTracker(views={})", self.views.bind(py).repr()?))
+        Ok(format!("ShapeTracker(views={})", self.views(py)?.repr()?))
     }
 
     /// Dataclasses compare the tuples of their fields.
@@ -280,11 +291,19 @@ impl ShapeTracker {
         compare: CompareOp,
     ) -> PyResult<Bound<'py, PyAny>> {
         let Ok(other) = other.cast::<ShapeTracker>() else { return Ok(py.NotImplemented().into_bound(py)) };
-        self.views.bind(py).rich_compare(other.get().views.bind(py), compare)
+        let other_one = other.get();
+        let equal = || self.last == other_one.last && self.below == other_one.below;
+        match compare {
+            CompareOp::Eq => Ok(PyBool::new(py, equal()).to_owned().into_any()),
+            CompareOp::Ne => Ok(PyBool::new(py, !equal()).to_owned().into_any()),
+            _ => self.views(py)?.rich_compare(other.get().views(py)?, compare),
+        }
     }
 
-    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.views.bind(py).hash()
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.below, &self.last).hash(&mut hasher);
+        hasher.finish()
     }
 
     fn __setattr__(&self, py: Python<'_>, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -301,48 +320,40 @@ impl ShapeTracker {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        (slf.get_type(), (slf.get().views(slf.py()),)).into_pyobject(slf.py())
+        (slf.get_type(), (slf.get().views(slf.py())?,)).into_pyobject(slf.py())
     }
 }
 
 impl ShapeTracker {
-    fn of(views: Py<PyTuple>) -> ShapeTracker {
-        ShapeTracker { views, exact: OnceLock::new(), answers: OnceLock::new() }
+    fn of(below: Vec<View>, last: View) -> ShapeTracker {
+        ShapeTracker { below, last, objects: PyOnceLock::new(), exact: OnceLock::new(), answers: OnceLock::new() }
     }
 
-    fn one(py: Python<'_>, view: Py<View>) -> PyResult<ShapeTracker> {
-        Ok(ShapeTracker::of(PyTuple::new(py, [view])?.unbind()))
+    /// Nothing without views.
+    fn over(views: Vec<shapetracker::View>) -> Option<ShapeTracker> {
+        let mut below: Vec<View> = views.into_iter().map(View::from).collect();
+        let last = below.pop()?;
+        Some(ShapeTracker::of(below, last))
     }
 
-    fn over(py: Python<'_>, views: Vec<shapetracker::View>) -> PyResult<ShapeTracker> {
-        let views: PyResult<Vec<_>> = views.into_iter().map(|view| Bound::new(py, View::from(view))).collect();
-        Ok(ShapeTracker::of(PyTuple::new(py, views?)?.unbind()))
+    /// The views, the first next to memory.
+    fn each(&self) -> impl Iterator<Item = &View> {
+        self.below.iter().chain([&self.last])
     }
 
-    fn last<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, View>> {
-        let views = self.views.bind(py);
-        Ok(views.get_item(views.len() - 1)?.cast_into()?)
+    fn with_last(&self, view: View) -> ShapeTracker {
+        ShapeTracker::of(self.below.clone(), view)
     }
 
-    fn with_last(&self, py: Python<'_>, view: Py<View>) -> PyResult<ShapeTracker> {
-        let views = self.views.bind(py);
-        if views.len() == 1 {
-            return ShapeTracker::one(py, view);
-        }
-        let kept = views.iter().take(views.len() - 1);
-        let all: Vec<_> = kept.chain([view.into_bound(py).into_any()]).collect();
-        Ok(ShapeTracker::of(PyTuple::new(py, all)?.unbind()))
-    }
-
-    fn exact_views(&self, py: Python<'_>) -> PyResult<Vec<shapetracker::View>> {
-        self.views.bind(py).iter_borrowed().map(|view| Ok(view.cast::<View>()?.get().exact.clone())).collect()
+    fn exact_views(&self) -> Vec<shapetracker::View> {
+        self.each().map(|view| view.exact.clone()).collect()
     }
 
     fn exact(&self, py: Python<'_>) -> PyResult<&shapetracker::ShapeTracker> {
         if let Some(exact) = self.exact.get() {
             return Ok(exact);
         }
-        let exact = composed(py, self.exact_views(py)?)?;
+        let exact = Box::new(composed(py, self.exact_views())?);
         Ok(self.exact.get_or_init(|| exact))
     }
 
@@ -362,7 +373,7 @@ impl ShapeTracker {
         if let Some(answers) = self.answers.get() {
             return Ok(answers);
         }
-        let answers = Answers::of(self.exact(py)?).map_err(|err| refused_by(py, &err))?;
+        let answers = Box::new(Answers::of(self.exact(py)?).map_err(|err| refused_by(py, &err))?);
         Ok(self.answers.get_or_init(|| answers))
     }
 }

@@ -16,13 +16,14 @@ use crate::error::layout;
 /// `View.create` makes one in canonical form. The constructor takes the fields as they are; operations act on the
 /// canonical form of them.
 #[pyclass(frozen, weakref, module = "shapetracker.compat.tinygrad.view")]
+#[derive(Clone)]
 pub(crate) struct View {
     pub(super) exact: shapetracker::View,
     /// The fields, where they are not those of the canonical form.
     given: Option<Box<Given>>,
 }
 
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Given {
     strides: Dims,
     offset: i64,
@@ -205,65 +206,41 @@ impl View {
     }
 
     /// Masked elements `(before, after)` around each axis.
-    pub(super) fn pad(slf: &Bound<'_, Self>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let py = slf.py();
-        let pads: Ranges = whole(py, pairs_of("pad", |_| None, arg))?;
-        if pads.len() == slf.get().exact.rank() && pads.iter().all(|pad| *pad == (0, 0)) {
-            return Ok(slf.clone().unbind());
+    fn pad(slf: &Bound<'_, Self>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        match slf.get().padded(arg)? {
+            Some(view) => Py::new(slf.py(), view),
+            None => Ok(slf.clone().unbind()),
         }
-        made(py, slf.get().exact.pad(pads))
     }
 
     /// The half-open range `(begin, end)` of each axis.
-    pub(super) fn shrink(&self, py: Python<'_>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        made(py, self.exact.shrink(whole(py, pairs_of("shrink", |_| None, arg))?))
+    fn shrink(&self, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.shrunk(arg)
     }
 
     /// Axes of size 1 repeated to the given sizes.
-    pub(super) fn expand(&self, py: Python<'_>, new_shape: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let sizes = whole(py, numbers_of("expand", new_shape))?;
-        if let Some(axis) = sizes.iter().position(|&size| size < 0) {
-            return Err(refused(py, format!("expand: axis {axis} cannot have the size {}", sizes[axis])));
-        }
-        made(py, self.exact.expand(sizes))
+    fn expand(&self, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.expanded(new_shape)
     }
 
     /// The axes in another order.
-    pub(super) fn permute(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let axes = whole(py, numbers_of("permute", axis))?;
-        if let Some(axis) = axes.iter().find(|&&axis| axis < 0) {
-            return Err(refused(py, format!("permute: axes are counted from 0, so that {axis} is none")));
-        }
-        made(py, self.exact.permute(axes))
+    fn permute(&self, axis: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.permuted(axis)
     }
 
     /// Each axis reversed whose entry is true.
-    pub(super) fn flip(&self, py: Python<'_>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        const OP: &str = "flip";
-        let mismatch = || PyTypeError::new_err(format!("{OP}: takes one boolean per axis, not {}", described(arg)));
-        let (mut axes, mut given) = (Dims::new(), 0);
-        for reversed in arg.try_iter().map_err(|_| mismatch())? {
-            if reversed?.is_truthy()? {
-                axes.push(given);
-            }
-            given += 1;
-        }
-        let rank = self.exact.rank();
-        if given != rank as i64 {
-            let sentence = format!("{OP}: takes one boolean per axis: the view has {rank}, but {given} were given");
-            return Err(refused(py, sentence));
-        }
-        made(py, self.exact.flip(axes))
+    fn flip(&self, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.flipped(arg)
     }
 
     /// The same elements in row-major order under another shape; None when no view can be that.
-    pub(super) fn reshape(slf: &Bound<'_, Self>, new_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
+    fn reshape(slf: &Bound<'_, Self>, new_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
         let py = slf.py();
-        let shape = sizes(py, "reshape", new_shape)?;
-        if shape[..] == *slf.get().exact.shape() {
-            return Ok(Some(slf.clone().unbind()));
+        match slf.get().reshaped(&sizes(py, "reshape", new_shape)?, py)? {
+            Reshaped::Same => Ok(Some(slf.clone().unbind())),
+            Reshaped::View(view) => Py::new(py, view).map(Some),
+            Reshaped::None => Ok(None),
         }
-        single(py, slf.get().exact.reshape(shape))?.map(|view| Py::new(py, view)).transpose()
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -283,8 +260,7 @@ impl View {
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        let strides = self.given.as_ref().map_or(self.exact.strides(), |given| &given.strides);
-        (self.exact.shape(), strides, self.offset(), self.mask_fields()).hash(&mut hasher);
+        self.hash(&mut hasher);
         hasher.finish()
     }
 
@@ -308,7 +284,72 @@ impl View {
     }
 }
 
+/// What a reshape of one view comes to.
+pub(super) enum Reshaped {
+    /// The view has that shape already.
+    Same,
+    View(View),
+    /// No single view.
+    None,
+}
+
+// The operations of both classes, on their arguments as Python passes them.
 impl View {
+    /// Nothing where the view stays as it is.
+    pub(super) fn padded(&self, arg: &Bound<'_, PyAny>) -> PyResult<Option<View>> {
+        let py = arg.py();
+        let pads: Ranges = whole(py, pairs_of("pad", |_| None, arg))?;
+        if pads.len() == self.exact.rank() && pads.iter().all(|pad| *pad == (0, 0)) {
+            return Ok(None);
+        }
+        made(py, self.exact.pad(pads)).map(Some)
+    }
+
+    pub(super) fn shrunk(&self, arg: &Bound<'_, PyAny>) -> PyResult<View> {
+        let py = arg.py();
+        made(py, self.exact.shrink(whole(py, pairs_of("shrink", |_| None, arg))?))
+    }
+
+    pub(super) fn expanded(&self, new_shape: &Bound<'_, PyAny>) -> PyResult<View> {
+        let py = new_shape.py();
+        made(py, self.exact.expand(sizes(py, "expand", new_shape)?))
+    }
+
+    pub(super) fn permuted(&self, axis: &Bound<'_, PyAny>) -> PyResult<View> {
+        let py = axis.py();
+        let axes = whole(py, numbers_of("permute", axis))?;
+        if let Some(axis) = axes.iter().find(|&&axis| axis < 0) {
+            return Err(refused(py, format!("permute: axes are counted from 0, so that {axis} is none")));
+        }
+        made(py, self.exact.permute(axes))
+    }
+
+    pub(super) fn flipped(&self, arg: &Bound<'_, PyAny>) -> PyResult<View> {
+        const OP: &str = "flip";
+        let py = arg.py();
+        let mismatch = || PyTypeError::new_err(format!("{OP}: takes one boolean per axis, not {}", described(arg)));
+        let (mut axes, mut given) = (Dims::new(), 0);
+        for reversed in arg.try_iter().map_err(|_| mismatch())? {
+            if reversed?.is_truthy()? {
+                axes.push(given);
+            }
+            given += 1;
+        }
+        let rank = self.exact.rank();
+        if given != rank as i64 {
+            let sentence = format!("{OP}: takes one boolean per axis: the view has {rank}, but {given} were given");
+            return Err(refused(py, sentence));
+        }
+        made(py, self.exact.flip(axes))
+    }
+
+    pub(super) fn reshaped(&self, shape: &[i64], py: Python<'_>) -> PyResult<Reshaped> {
+        if *shape == *self.exact.shape() {
+            return Ok(Reshaped::Same);
+        }
+        Ok(single(py, self.exact.reshape(shape))?.map_or(Reshaped::None, Reshaped::View))
+    }
+
     fn mask_fields(&self) -> Option<&[(i64, i64)]> {
         match &self.given {
             Some(given) => given.mask.as_deref(),
@@ -328,6 +369,15 @@ impl PartialEq for View {
     }
 }
 
+impl Eq for View {}
+
+impl Hash for View {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let strides = self.given.as_ref().map_or(self.exact.strides(), |given| &given.strides);
+        (self.exact.shape(), strides, self.offset(), self.mask_fields()).hash(hasher);
+    }
+}
+
 impl From<shapetracker::View> for View {
     fn from(exact: shapetracker::View) -> View {
         View { exact, given: None }
@@ -342,8 +392,8 @@ fn single(py: Python<'_>, found: Result<shapetracker::View, Unmerged>) -> PyResu
         Err(_) => Ok(None),
     }
 }
-fn made(py: Python<'_>, view: Result<shapetracker::View, Error>) -> PyResult<Py<View>> {
-    Py::new(py, View::from(view.map_err(|err| refused_by(py, &err))?))
+fn made(py: Python<'_>, view: Result<shapetracker::View, Error>) -> PyResult<View> {
+    view.map(View::from).map_err(|err| refused_by(py, &err))
 }
 /// The canonical view of fields as tinygrad reads them: a mask may reach out of the shape, and one that ends before it
 /// begins leaves nothing; that of a scalar says nothing.

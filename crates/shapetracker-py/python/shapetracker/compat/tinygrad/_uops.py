@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from shapetracker import Expr, ShapeTracker, simplify_pair
+from shapetracker import Expr, ShapeTracker
 
+from ._classes import index_nodes, pair_nodes
 from ._genuine import Tinygrad
 
 __all__ = ["Writer", "indexed"]
@@ -27,17 +28,18 @@ def indexed(tg: Tinygrad, tracker: ShapeTracker, idxs: Iterable[Any] | None, vex
     given = [_node(tg, value) for value in idxs]
     if len(given) != len(shape):
         raise ValueError(f"to_indexed_uops: takes one index an axis: there are {len(shape)}, not {len(given)}")
-    code = tracker.index_expr()
-    index, valid = code.index, code.valid
     leaves = {f"idx{axis}": uop for axis, uop in enumerate(given)}
     if any(uop.op in (tg.Ops.CONST, tg.Ops.ADD, tg.Ops.MUL, tg.Ops.IDIV, tg.Ops.MOD) for uop in given):
         # What an index is made of shows more than its range.
         read = _Reader(tg)
         values = {name: read(uop) for name, uop in leaves.items()}
-        index, valid = simplify_pair(index.substitute(**values), valid.substitute(**values))
+        code = tracker.index_expr()
+        nodes, *places = pair_nodes(code.index.substitute(**values), code.valid.substitute(**values))
         leaves = read.leaves
+    else:
+        nodes, *places = index_nodes(tracker)
     write = Writer(tg, leaves)
-    made, holds = write(index), write(valid)
+    made, holds = write(nodes, *places)
     if vexpr is not None and vexpr is not True:
         holds = _node(tg, vexpr) if holds.op is tg.Ops.CONST and holds.arg else holds & vexpr
     return write.wide(made, holds)
@@ -86,12 +88,12 @@ class Writer:
         self._leaves = leaves
         self._wide = False
 
-    def __call__(self, expr: Expr) -> Any:
-        """The node with the value of an expression."""
+    def __call__(self, nodes: Iterable[tuple[Any, ...]], *places: int) -> list[Any]:
+        """The nodes with the values of some expressions, given as their nodes and the places of theirs."""
         made: list[Any] = []
-        for kind, *operands in expr.nodes():
+        for kind, *operands in nodes:
             made.append(self._node(kind, operands, made))
-        return made[-1]
+        return [made[place] for place in places]
 
     def _node(self, kind: str, operands: list[Any], made: list[Any]) -> Any:
         if kind == "int":
