@@ -10,6 +10,9 @@ from typing import Any, Callable, Iterable, Union
 
 from shapetracker import Expr, ShapeTracker, simplify_pair
 
+from . import _uops
+from ._genuine import loaded
+
 __all__ = ["UOp"]
 
 Operand = Union["UOp", int]
@@ -243,6 +246,11 @@ _variable: Callable[[str, int, int], Expr] = lru_cache(maxsize=4096)(_new_variab
 
 def indexed(tracker: ShapeTracker, idxs: Iterable[Operand] | None, vexpr: Operand | None) -> tuple[UOp, UOp]:
     """The address of an element of a tracker, and the condition that it has one and that `vexpr` holds as well."""
+    tinygrad = loaded()
+    if tinygrad is not None:
+        idxs = None if idxs is None else list(idxs)
+        if not any(isinstance(value, UOp) for value in (*(idxs or ()), vexpr)):
+            return _uops.indexed(tinygrad, tracker, idxs, vexpr)
     shape = tracker.shape
     code = tracker.index_expr()
     index, valid = code.index, code.valid
