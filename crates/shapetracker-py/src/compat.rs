@@ -13,6 +13,7 @@ use crate::error::layout;
 use crate::import::{Imported, module};
 
 mod answers;
+mod names;
 mod tracker;
 mod view;
 

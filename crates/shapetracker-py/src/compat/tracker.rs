@@ -9,8 +9,9 @@ use pyo3::types::{PyDict, PyList, PySet, PyTuple};
 use shapetracker::{ErrorKind, NotInvertible};
 
 use super::answers::Answers;
+use super::names::or_names;
 use super::view::View;
-use super::{dataclass_fields, frozen, indexed, is_masked_scalar, refused, refused_by, replaced, sizes, whole};
+use super::{dataclass_fields, frozen, indexed, is_masked_scalar, refused, refused_by, replaced, whole};
 use crate::arguments::{described, number, numbers_of};
 use crate::import::Imported;
 
@@ -55,7 +56,7 @@ impl ShapeTracker {
     #[staticmethod]
     #[pyo3(signature = (shape, strides=None))]
     fn from_shape(shape: &Bound<'_, PyAny>, strides: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        ShapeTracker::one(shape.py(), Py::new(shape.py(), View::create(shape, strides, None, None)?)?)
+        ShapeTracker::one(shape.py(), View::create(shape.py(), shape, strides, None, None)?)
     }
 
     #[classattr]
@@ -74,22 +75,31 @@ impl ShapeTracker {
         self.views.clone_ref(py)
     }
 
-    /// The tracker of the package `shapetracker` that these views make, at the fewest views.
+    /// The tracker of the package `shapetracker` that these views make, at the fewest views: a SymbolicShapeTracker where a
+    /// size is no number.
     #[getter(exact)]
-    fn exact_tracker(&self, py: Python<'_>) -> PyResult<crate::tracker::ShapeTracker> {
-        Ok(crate::tracker::ShapeTracker(self.exact(py)?.clone()))
+    fn exact_tracker<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, st) = (slf.py(), slf.get());
+        let exact =
+            st.exact(py).and_then(|exact| Ok(Bound::new(py, crate::tracker::ShapeTracker(exact.clone()))?.into_any()));
+        or_names(slf, "tracker.exact", (), exact)
     }
 
     /// Whether the tracker is one row-major view from address 0, without a mask.
     #[getter]
     fn contiguous(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.views.bind(py).len() == 1 && self.last(py)?.get().contiguous())
+        Ok(self.views.bind(py).len() == 1 && self.last(py)?.get().contiguous(py)?)
     }
 
     /// Whether the tracker is one row-major view from any address, without a mask.
     #[getter]
-    fn consecutive(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.views.bind(py).len() == 1 && self.last(py)?.get().exact.is_consecutive())
+    fn consecutive(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        let (py, st) = (slf.py(), slf.get());
+        if st.views.bind(py).len() != 1 {
+            return Ok(false);
+        }
+        let consecutive = st.last(py)?.get().exact().map(shapetracker::View::is_consecutive);
+        or_names(slf, "tracker.consecutive", (), consecutive)
     }
 
     /// The size of each axis.
@@ -98,17 +108,17 @@ impl ShapeTracker {
         self.last(py)?.get().shape(py)
     }
 
-    /// The number of elements, masked ones included.
+    /// The number of elements, masked ones included; the largest there can be where a size is no number.
     #[getter]
-    fn size(&self, py: Python<'_>) -> PyResult<i64> {
-        Ok(self.last(py)?.get().size())
+    fn size(&self, py: Python<'_>) -> PyResult<i128> {
+        View::size(&self.last(py)?)
     }
 
     /// The shape with size 1 at the given axes.
     fn reduce<'py>(&self, py: Python<'py>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         let mut shape = Vec::new();
-        for (place, &size) in self.last(py)?.get().exact.shape().iter().enumerate() {
-            shape.push(if axis.contains(place)? { 1 } else { size });
+        for (place, size) in self.shape(py)?.iter().enumerate() {
+            shape.push(if axis.contains(place)? { 1_i64.into_pyobject(py)?.into_any() } else { size });
         }
         PyTuple::new(py, shape)
     }
@@ -121,63 +131,85 @@ impl ShapeTracker {
 
     /// The address of an element and the condition that it has one, over ridx0, ridx1, .. or what is given for them.
     #[pyo3(signature = (_idxs=None))]
-    fn to_indexed_uops<'py>(&self, py: Python<'py>, _idxs: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        indexed(py)?.call1((self.exact_tracker(py)?, _idxs, py.None()))
+    fn to_indexed_uops<'py>(slf: &Bound<'py, Self>, _idxs: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.get().exact(py) {
+            Ok(exact) => {
+                let exact = crate::tracker::ShapeTracker(exact.clone());
+                indexed(py)?.call1((exact, _idxs, py.None()))
+            }
+            Err(err) => or_names(slf, "tracker.to_indexed_uops", (_idxs,), Err(err)),
+        }
     }
 
     /// A bound on the elements that the buffer must have: one more than the largest address of the first view.
-    fn real_size(&self, py: Python<'_>) -> PyResult<i128> {
-        if self.size(py)? == 0 {
-            return Ok(0);
-        }
-        let views = self.views.bind(py);
-        let high = views.get_item(0)?.cast::<View>()?.get().exact.address_range().map_or(0, |(_, high)| high);
-        Ok(i128::from(high) + 1)
+    fn real_size(slf: &Bound<'_, Self>) -> PyResult<i128> {
+        let real_size = || {
+            let (py, st) = (slf.py(), slf.get());
+            let (first, last) = (st.views.bind(py).get_item(0)?, st.last(py)?);
+            if last.get().exact()?.numel() == 0 {
+                return Ok(0);
+            }
+            let high = first.cast::<View>()?.get().exact()?.address_range().map_or(0, |(_, high)| high);
+            Ok(i128::from(high) + 1)
+        };
+        or_names(slf, "tracker.real_size", (), real_size())
     }
 
-    /// The variables that the tracker depends on: none, for all sizes are numbers.
-    fn vars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PySet>> {
-        PySet::empty(py)
+    /// The variables that the tracker depends on: none where all sizes are numbers.
+    fn vars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PySet>> {
+        let none = slf.get().only_numbers(slf.py()).and_then(|()| PySet::empty(slf.py()));
+        or_names(slf, "tracker.vars", (), none)
     }
 
-    /// The values of bound variables: there are none.
+    /// The values of bound variables: there are none where all sizes are numbers.
     #[getter]
-    fn var_vals<'py>(&self, py: Python<'py>) -> Bound<'py, PyDict> {
-        PyDict::new(py)
+    fn var_vals<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let none = slf.get().only_numbers(slf.py()).map(|()| PyDict::new(slf.py()));
+        or_names(slf, "tracker.var_vals", (), none)
     }
 
-    /// The tracker without bound variables, and their values: itself, for there are none.
-    fn unbind<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, Self>, Bound<'py, PyDict>) {
-        (slf.clone(), PyDict::new(slf.py()))
+    /// The tracker without bound variables, and their values: itself where there are none.
+    fn unbind<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, Self>, Bound<'py, PyDict>)> {
+        let same = slf.get().only_numbers(slf.py()).map(|()| (slf.clone(), PyDict::new(slf.py())));
+        or_names(slf, "tracker.unbind", (), same)
     }
 
-    /// The tracker with values in place of variables: its views in canonical form, for there are none.
-    fn substitute(&self, py: Python<'_>, dvars: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let _ = dvars;
-        ShapeTracker::over(py, self.exact_views(py)?)
+    /// The tracker with values in place of variables: its views in canonical form where there are none.
+    fn substitute(slf: &Bound<'_, Self>, dvars: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        let py = slf.py();
+        let same = slf.get().exact_views(py).and_then(|views| Py::new(py, ShapeTracker::over(py, views)?));
+        or_names(slf, "tracker.substitute", (dvars,), same)
     }
 
     /// For each axis its stride where the address is seen to have one; None where not, and where the axis is masked
     /// unless `ignore_valid`. `exact.real_strides()` decides what is left open, and can take long.
     #[pyo3(signature = (ignore_valid=false))]
-    fn real_strides<'py>(&self, py: Python<'py>, ignore_valid: bool) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.strides(py, ignore_valid)?)
+    fn real_strides<'py>(slf: &Bound<'py, Self>, ignore_valid: bool) -> PyResult<Bound<'py, PyTuple>> {
+        let strides = slf.get().strides(slf.py(), ignore_valid).and_then(|strides| PyTuple::new(slf.py(), strides));
+        or_names(slf, "tracker.real_strides", (ignore_valid,), strides)
     }
 
     /// The axes whose real stride is 1.
     #[pyo3(signature = (ignore_valid=false))]
-    fn unit_stride_axes<'py>(&self, py: Python<'py>, ignore_valid: bool) -> PyResult<Bound<'py, PyList>> {
-        let strides = self.strides(py, ignore_valid)?;
-        PyList::new(py, (0..strides.len()).filter(|&axis| strides[axis] == Some(1)).collect::<Vec<_>>())
+    fn unit_stride_axes<'py>(slf: &Bound<'py, Self>, ignore_valid: bool) -> PyResult<Bound<'py, PyList>> {
+        let unit = slf.get().strides(slf.py(), ignore_valid).and_then(|strides| {
+            PyList::new(slf.py(), (0..strides.len()).filter(|&axis| strides[axis] == Some(1)).collect::<Vec<_>>())
+        });
+        or_names(slf, "tracker.unit_stride_axes", (ignore_valid,), unit)
     }
 
     /// Whether some element at hand turns into one that is not there when its index changes along an axis.
-    fn axis_is_masked(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn axis_is_masked(slf: &Bound<'_, Self>, axis: &Bound<'_, PyAny>) -> PyResult<bool> {
         let axis = number("axis_is_masked", || "the axis".into(), axis)?;
-        match usize::try_from(axis) {
-            Ok(axis) if axis < self.exact(py)?.rank() => self.answers(py)?.is_masked(axis),
-            _ => Ok(false),
-        }
+        let masked = || {
+            let (py, st) = (slf.py(), slf.get());
+            match usize::try_from(axis) {
+                Ok(axis) if axis < st.exact(py)?.rank() => st.answers(py)?.is_masked(axis),
+                _ => Ok(false),
+            }
+        };
+        or_names(slf, "tracker.axis_is_masked", (axis,), masked())
     }
 
     /// The fewest views that are known to do the same.
@@ -186,11 +218,14 @@ impl ShapeTracker {
         if st.views.bind(py).len() == 1 {
             return Ok(slf.clone().unbind());
         }
-        let views = presented(st.exact(py)?);
-        if views.len() >= st.views.bind(py).len() {
-            return Ok(slf.clone().unbind());
-        }
-        Py::new(py, ShapeTracker::over(py, views)?)
+        let simplified = || {
+            let views = presented(st.exact(py)?);
+            if views.len() >= st.views.bind(py).len() {
+                return Ok(slf.clone().unbind());
+            }
+            Py::new(py, ShapeTracker::over(py, views)?)
+        };
+        or_names(slf, "tracker.simplify", (), simplified())
     }
 
     /// This tracker with another one on top, at the fewest views.
@@ -202,17 +237,21 @@ impl ShapeTracker {
     }
 
     /// The tracker that finds the element at each place of a buffer; None when not every place has exactly one.
-    fn invert(&self, py: Python<'_>, out_shape: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+    fn invert(slf: &Bound<'_, Self>, out_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
         const OP: &str = "invert";
-        let out = whole(py, numbers_of(OP, out_shape))?;
-        let inverse = match inverse(self.exact(py)?, &out) {
-            Ok(Some(inverse)) => inverse,
-            Err(NotInvertible::Error(err)) => return Err(refused_by(py, &err)),
-            Ok(None) | Err(_) => return Ok(None),
+        let inverted = || {
+            let (py, exact) = (slf.py(), slf.get().exact(slf.py())?);
+            let out = whole(py, numbers_of(OP, out_shape))?;
+            let inverse = match inverse(exact, &out) {
+                Ok(Some(inverse)) => inverse,
+                Err(NotInvertible::Error(err)) => return Err(refused_by(py, &err)),
+                Ok(None) | Err(_) => return Ok(None),
+            };
+            let code = inverse.index_expr().map_err(|err| refused_by(py, &err))?;
+            let total = inverse.numel() == 0 || code.graph().range(code.valid()) == (1, 1);
+            total.then(|| Py::new(py, ShapeTracker::over(py, presented(&inverse))?)).transpose()
         };
-        let code = inverse.index_expr().map_err(|err| refused_by(py, &err))?;
-        let total = inverse.numel() == 0 || code.graph().range(code.valid()) == (1, 1);
-        total.then(|| ShapeTracker::over(py, presented(&inverse))).transpose()
+        or_names(slf, "tracker.invert", (out_shape,), inverted())
     }
 
     /// Masked elements `(before, after)` around each axis.
@@ -222,22 +261,22 @@ impl ShapeTracker {
 
     /// The half-open range `(begin, end)` of each axis.
     fn shrink(&self, py: Python<'_>, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, self.last(py)?.get().shrink(py, arg)?)
+        self.with_last(py, View::shrink(&self.last(py)?, arg)?)
     }
 
     /// Axes of size 1 repeated to the given sizes.
     fn expand(&self, py: Python<'_>, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, self.last(py)?.get().expand(py, new_shape)?)
+        self.with_last(py, View::expand(&self.last(py)?, new_shape)?)
     }
 
     /// The axes in another order.
     fn permute(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, self.last(py)?.get().permute(py, axis)?)
+        self.with_last(py, View::permute(&self.last(py)?, axis)?)
     }
 
     /// Each axis reversed whose entry is true.
     fn flip(&self, py: Python<'_>, mul: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, self.last(py)?.get().flip(py, mul)?)
+        self.with_last(py, View::flip(&self.last(py)?, mul)?)
     }
 
     /// The same elements in row-major order under another shape, with another view on top where no view can be that.
@@ -246,9 +285,10 @@ impl ShapeTracker {
         if let Some(view) = View::reshape(&last, new_shape)? {
             return self.with_last(py, view);
         }
-        let shape = sizes(py, "reshape", new_shape)?;
-        let mut views = self.exact_views(py)?;
-        views.push(shapetracker::View::contiguous(shape).map_err(|err| refused_by(py, &err))?);
+        let top = View::create(py, new_shape, None, None, None)?;
+        let Ok(mut views) = self.exact_views(py) else { return self.with(py, top) };
+        let Ok(view) = top.get().exact() else { return self.with(py, top) };
+        views.push(view.clone());
         if views.len() == 2 {
             return ShapeTracker::over(py, views); // They are known not to be one.
         }
@@ -333,8 +373,19 @@ impl ShapeTracker {
         Ok(ShapeTracker::of(PyTuple::new(py, all)?.unbind()))
     }
 
+    /// The tracker with another view on top.
+    fn with(&self, py: Python<'_>, view: Py<View>) -> PyResult<ShapeTracker> {
+        let views = self.views.bind(py).iter().chain([view.into_bound(py).into_any()]);
+        Ok(ShapeTracker::of(PyTuple::new(py, views.collect::<Vec<_>>())?.unbind()))
+    }
+
+    /// Whether all sizes are numbers, as an error where one is not.
+    fn only_numbers(&self, py: Python<'_>) -> PyResult<()> {
+        self.views.bind(py).iter_borrowed().try_for_each(|view| view.cast::<View>()?.get().exact().map(drop))
+    }
+
     fn exact_views(&self, py: Python<'_>) -> PyResult<Vec<shapetracker::View>> {
-        self.views.bind(py).iter_borrowed().map(|view| Ok(view.cast::<View>()?.get().exact.clone())).collect()
+        self.views.bind(py).iter_borrowed().map(|view| Ok(view.cast::<View>()?.get().exact()?.clone())).collect()
     }
 
     fn exact(&self, py: Python<'_>) -> PyResult<&shapetracker::ShapeTracker> {
@@ -365,6 +416,7 @@ impl ShapeTracker {
         Ok(self.answers.get_or_init(|| answers))
     }
 }
+
 /// The inverse of a tracker over a buffer; None where it reads past the buffer.
 fn inverse(
     st: &shapetracker::ShapeTracker,
@@ -375,6 +427,7 @@ fn inverse(
         inverse => inverse.map(Some),
     }
 }
+
 /// The exact tracker that views make.
 fn composed(py: Python<'_>, views: Vec<shapetracker::View>) -> PyResult<shapetracker::ShapeTracker> {
     shapetracker::ShapeTracker::from_views(views).map_err(|err| refused_by(py, &err))

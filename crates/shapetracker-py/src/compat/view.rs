@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PySet, PyTuple};
 use shapetracker::{Dims, Error, ErrorKind, Ranges, Unmerged};
 
+use super::names::{no_number, or_names};
 use super::{dataclass_fields, frozen, indexed, is_masked_scalar, refused, refused_by, replaced, sizes, whole};
 use crate::arguments::{described, number, numbers_of, pairs_of, tuple};
 use crate::error::layout;
@@ -16,10 +17,13 @@ use crate::error::layout;
 /// `View.create` makes one in canonical form. The constructor takes the fields as they are; operations act on the
 /// canonical form of them.
 #[pyclass(frozen, weakref, module = "shapetracker.compat.tinygrad.view")]
-pub(crate) struct View {
-    pub(super) exact: shapetracker::View,
-    /// The fields, where they are not those of the canonical form.
-    given: Option<Box<Given>>,
+pub(crate) struct View(Fields);
+
+enum Fields {
+    /// Numbers: the view in canonical form, and the fields where they are not those of the canonical form.
+    Numbers(shapetracker::View, Option<Box<Given>>),
+    /// Shape, strides, offset, mask and whether it is contiguous, where some size is a UOp of tinygrad.
+    Names(Py<PyTuple>),
 }
 
 #[derive(PartialEq, Eq)]
@@ -30,12 +34,332 @@ struct Given {
     contiguous: bool,
 }
 
-type Pairs<'py> = Option<Bound<'py, PyTuple>>;
-
 #[pymethods]
 impl View {
     #[new]
     fn new(
+        py: Python<'_>,
+        shape: &Bound<'_, PyAny>,
+        strides: &Bound<'_, PyAny>,
+        offset: &Bound<'_, PyAny>,
+        mask: Option<&Bound<'_, PyAny>>,
+        contiguous: bool,
+    ) -> PyResult<Self> {
+        match View::given(shape, strides, offset, mask, contiguous) {
+            Ok(view) => Ok(view),
+            Err(err) => {
+                let fields = (shape, strides, offset, mask, contiguous);
+                or_names(&py.None().into_bound(py), "View", fields, Err(err)).map(|fields| View(Fields::Names(fields)))
+            }
+        }
+    }
+
+    /// A view in canonical form; without strides the row-major one.
+    #[staticmethod]
+    #[pyo3(signature = (shape, strides=None, offset=None, mask=None))]
+    pub(super) fn create(
+        py: Python<'_>,
+        shape: &Bound<'_, PyAny>,
+        strides: Option<&Bound<'_, PyAny>>,
+        offset: Option<&Bound<'_, PyAny>>,
+        mask: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<Self>> {
+        let numbers = View::created(shape, strides, offset, mask).and_then(|view| Py::new(py, view));
+        or_names(&py.None().into_bound(py), "View.create", (shape, strides, offset, mask), numbers)
+    }
+
+    #[classattr]
+    fn __dataclass_fields__(py: Python<'_>) -> PyResult<Py<PyAny>> {
+        dataclass_fields(py, "View", &["shape", "strides", "offset", "mask", "contiguous"])
+    }
+
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str, &'static str, &'static str) {
+        ("shape", "strides", "offset", "mask", "contiguous")
+    }
+
+    /// The size of each axis.
+    #[getter]
+    pub(super) fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        match &self.0 {
+            Fields::Numbers(exact, _) => tuple(py, exact.shape()),
+            Fields::Names(fields) => Ok(fields.bind(py).get_item(0)?.cast_into()?),
+        }
+    }
+
+    /// For each axis how far a step along it moves the address, in elements.
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        match &self.0 {
+            Fields::Numbers(exact, None) => tuple(py, exact.strides()),
+            Fields::Numbers(_, Some(given)) => tuple(py, &given.strides),
+            Fields::Names(fields) => Ok(fields.bind(py).get_item(1)?.cast_into()?),
+        }
+    }
+
+    /// The address of the element at index zero, be it masked or not.
+    #[getter]
+    fn offset<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let offset = match &self.0 {
+            Fields::Numbers(exact, None) => exact.offset(),
+            Fields::Numbers(_, Some(given)) => given.offset,
+            Fields::Names(fields) => return fields.bind(py).get_item(2),
+        };
+        Ok(offset.into_pyobject(py)?.into_any())
+    }
+
+    /// The half-open range of valid entries of each axis; None where nothing is masked.
+    #[getter]
+    fn mask<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let mask = match &self.0 {
+            Fields::Numbers(exact, None) => exact.mask(),
+            Fields::Numbers(_, Some(given)) => given.mask.as_deref(),
+            Fields::Names(fields) => return Ok(fields.bind(py).get_item(3)?.extract()?),
+        };
+        mask.map(|mask| PyTuple::new(py, mask)).transpose()
+    }
+
+    /// Whether the view is row-major from address 0, without a mask.
+    #[getter]
+    pub(super) fn contiguous(&self, py: Python<'_>) -> PyResult<bool> {
+        match &self.0 {
+            Fields::Numbers(exact, None) => Ok(exact.is_contiguous()),
+            Fields::Numbers(_, Some(given)) => Ok(given.contiguous),
+            Fields::Names(fields) => fields.bind(py).get_item(4)?.extract(),
+        }
+    }
+
+    /// The view of the package `shapetracker` that this one is, in canonical form: a SymbolicView where a size is no number.
+    #[getter(exact)]
+    fn exact_view<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let exact =
+            slf.get().exact().and_then(|exact| Ok(Bound::new(slf.py(), crate::view::View(exact.clone()))?.into_any()));
+        or_names(slf, "exact", (), exact)
+    }
+
+    /// The number of elements, masked ones included; the largest there can be where a size is no number.
+    pub(super) fn size(slf: &Bound<'_, Self>) -> PyResult<i128> {
+        or_names(slf, "size", (), slf.get().exact().map(|exact| exact.numel().into()))
+    }
+
+    /// The variables that the view depends on: none where all sizes are numbers.
+    fn vars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PySet>> {
+        or_names(slf, "vars", (), slf.get().exact().and_then(|_| PySet::empty(slf.py())))
+    }
+
+    /// The view without bound variables, and their values: itself in canonical form where there are none.
+    fn unbind<'py>(slf: &Bound<'py, Self>) -> PyResult<(Py<Self>, Bound<'py, PyDict>)> {
+        let (py, view) = (slf.py(), slf.get());
+        let same = view.exact().and_then(|exact| Ok((Py::new(py, View::from(exact.clone()))?, PyDict::new(py))));
+        or_names(slf, "unbind", (), same)
+    }
+
+    /// The view with values in place of variables: itself in canonical form where there are none.
+    fn substitute(slf: &Bound<'_, Self>, dvars: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        let same = slf.get().exact().and_then(|exact| Py::new(slf.py(), View::from(exact.clone())));
+        or_names(slf, "substitute", (dvars,), same)
+    }
+
+    /// The address of an element and the condition that it has one; `vexpr` is a condition that is to hold as well.
+    #[pyo3(signature = (idxs=None, vexpr=None))]
+    fn to_indexed_uops<'py>(
+        slf: &Bound<'py, Self>,
+        idxs: Option<&Bound<'py, PyAny>>,
+        vexpr: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match slf.get().exact() {
+            Ok(exact) => {
+                let exact = crate::tracker::ShapeTracker(exact.clone().into());
+                indexed(slf.py())?.call1((exact, idxs, vexpr))
+            }
+            Err(err) => or_names(slf, "to_indexed_uops", (idxs, vexpr), Err(err)),
+        }
+    }
+
+    /// The single view that does what this one and a later one do; None when there is none.
+    fn __add__<'py>(slf: &Bound<'py, Self>, later: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let Ok(above) = later.cast::<View>() else { return Ok(py.NotImplemented().into_bound(py)) };
+        let (below, above) = match (slf.get().exact(), above.get().exact()) {
+            (Ok(below), Ok(above)) => (below, above),
+            (Err(err), _) | (_, Err(err)) => return or_names(slf, "__add__", (later,), Err(err)),
+        };
+        if below.is_contiguous() || above.numel() == 0 {
+            return Ok(later.clone());
+        }
+        Ok(single(py, shapetracker::merge(below, above))?.into_pyobject(py)?.into_any())
+    }
+
+    /// The view that finds the element at each place of a buffer; None when not every place has exactly one.
+    fn invert(slf: &Bound<'_, Self>, out_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
+        let inverse = slf.get().inverse(slf.py(), out_shape);
+        or_names(slf, "invert", (out_shape,), inverse)
+    }
+
+    /// The view with as few axes as `merge_dims` leaves, where it is one.
+    fn minify(slf: &Bound<'_, Self>) -> PyResult<Py<Self>> {
+        let exact = match slf.get().exact() {
+            Ok(exact) => exact,
+            Err(err) => return or_names(slf, "minify", (), Err(err)),
+        };
+        let shape: Dims = exact.merge_dims().iter().map(|dim| dim.size).collect();
+        if shape[..] == *exact.shape() {
+            return Ok(slf.clone().unbind());
+        }
+        match single(slf.py(), exact.reshape(&shape))? {
+            Some(view) => Py::new(slf.py(), view),
+            None => Ok(slf.clone().unbind()),
+        }
+    }
+
+    /// Masked elements `(before, after)` around each axis.
+    pub(super) fn pad(slf: &Bound<'_, Self>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        let padded = || {
+            let (py, exact) = (slf.py(), slf.get().exact()?);
+            let pads: Ranges = whole(py, pairs_of("pad", |_| None, arg))?;
+            if pads.len() == exact.rank() && pads.iter().all(|pad| *pad == (0, 0)) {
+                return Ok(slf.clone().unbind());
+            }
+            made(py, exact.pad(pads))
+        };
+        or_names(slf, "pad", (arg,), padded())
+    }
+
+    /// The half-open range `(begin, end)` of each axis.
+    pub(super) fn shrink(slf: &Bound<'_, Self>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        let shrunk = || made(slf.py(), slf.get().exact()?.shrink(whole(slf.py(), pairs_of("shrink", |_| None, arg))?));
+        or_names(slf, "shrink", (arg,), shrunk())
+    }
+
+    /// Axes of size 1 repeated to the given sizes.
+    pub(super) fn expand(slf: &Bound<'_, Self>, new_shape: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        let expanded = || {
+            let (py, exact) = (slf.py(), slf.get().exact()?);
+            let sizes = whole(py, numbers_of("expand", new_shape))?;
+            if let Some(axis) = sizes.iter().position(|&size| size < 0) {
+                return Err(refused(py, format!("expand: axis {axis} cannot have the size {}", sizes[axis])));
+            }
+            made(py, exact.expand(sizes))
+        };
+        or_names(slf, "expand", (new_shape,), expanded())
+    }
+
+    /// The axes in another order.
+    pub(super) fn permute(slf: &Bound<'_, Self>, axis: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        let permuted = || {
+            let (py, exact) = (slf.py(), slf.get().exact()?);
+            let axes = whole(py, numbers_of("permute", axis))?;
+            if let Some(axis) = axes.iter().find(|&&axis| axis < 0) {
+                return Err(refused(py, format!("permute: axes are counted from 0, so that {axis} is none")));
+            }
+            made(py, exact.permute(axes))
+        };
+        or_names(slf, "permute", (axis,), permuted())
+    }
+
+    /// Each axis reversed whose entry is true.
+    pub(super) fn flip(slf: &Bound<'_, Self>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        const OP: &str = "flip";
+        let mismatch = || PyTypeError::new_err(format!("{OP}: takes one boolean per axis, not {}", described(arg)));
+        let flipped = || {
+            let (py, exact) = (slf.py(), slf.get().exact()?);
+            let (mut axes, mut given) = (Dims::new(), 0);
+            for reversed in arg.try_iter().map_err(|_| mismatch())? {
+                if reversed?.is_truthy()? {
+                    axes.push(given);
+                }
+                given += 1;
+            }
+            let rank = exact.rank();
+            if given != rank as i64 {
+                let sentence = format!("{OP}: takes one boolean per axis: the view has {rank}, but {given} were given");
+                return Err(refused(py, sentence));
+            }
+            made(py, exact.flip(axes))
+        };
+        or_names(slf, OP, (arg,), flipped())
+    }
+
+    /// The same elements in row-major order under another shape; None when no view can be that.
+    pub(super) fn reshape(slf: &Bound<'_, Self>, new_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
+        let reshaped = || {
+            let (py, exact) = (slf.py(), slf.get().exact()?);
+            let shape = sizes(py, "reshape", new_shape)?;
+            if shape[..] == *exact.shape() {
+                return Ok(Some(slf.clone().unbind()));
+            }
+            single(py, exact.reshape(shape))?.map(|view| Py::new(py, view)).transpose()
+        };
+        or_names(slf, "reshape", (new_shape,), reshaped())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (shape, strides, offset) = (self.shape(py)?, self.strides(py)?, self.offset(py)?.repr()?);
+        let mask = self.mask(py)?.map_or(Ok("None".into()), |mask| Ok::<_, PyErr>(mask.repr()?.to_string()))?;
+        let contiguous = if self.contiguous(py)? { "True" } else { "False" };
+        Ok(format!("View(shape={shape}, strides={strides}, offset={offset}, mask={mask}, contiguous={contiguous})"))
+    }
+
+    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        let Ok(other) = other.cast::<View>() else { return Ok(py.NotImplemented().into_bound(py)) };
+        let same = match (&self.0, &other.get().0) {
+            // Where only one has fields of its own they differ from those of its canonical form.
+            (Fields::Numbers(exact, None), Fields::Numbers(other, None)) => exact == other,
+            (Fields::Numbers(exact, Some(given)), Fields::Numbers(other, Some(others))) => {
+                exact.shape() == other.shape() && given == others
+            }
+            (Fields::Names(fields), Fields::Names(others)) => fields.bind(py).eq(others)?,
+            _ => false,
+        };
+        Ok(PyBool::new(py, same).to_owned().into_any())
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        let mut hasher = DefaultHasher::new();
+        match &self.0 {
+            Fields::Numbers(exact, None) => {
+                (exact.shape(), exact.strides(), exact.offset(), exact.mask()).hash(&mut hasher);
+            }
+            Fields::Numbers(exact, Some(given)) => {
+                (exact.shape(), &given.strides[..], given.offset, given.mask.as_deref()).hash(&mut hasher);
+            }
+            Fields::Names(fields) => fields.bind(py).hash()?.hash(&mut hasher),
+        }
+        Ok(hasher.finish())
+    }
+
+    fn __setattr__(&self, py: Python<'_>, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(frozen(py, "assign to", name))
+    }
+
+    fn __delattr__(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        Err(frozen(py, "delete", name))
+    }
+
+    #[pyo3(signature = (**changes))]
+    fn __replace__<'py>(slf: &Bound<'py, Self>, changes: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+        replaced(slf.as_any(), changes)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, view) = (slf.py(), slf.get());
+        let fields = (view.shape(py)?, view.strides(py)?, view.offset(py)?, view.mask(py)?, view.contiguous(py)?);
+        (slf.get_type(), fields).into_pyobject(py)
+    }
+}
+
+impl View {
+    /// The view in canonical form; the error of [`no_number`] where a size is none.
+    pub(super) fn exact(&self) -> PyResult<&shapetracker::View> {
+        match &self.0 {
+            Fields::Numbers(exact, _) => Ok(exact),
+            Fields::Names(_) => Err(no_number()),
+        }
+    }
+
+    /// A view with fields as they are given.
+    fn given(
         shape: &Bound<'_, PyAny>,
         strides: &Bound<'_, PyAny>,
         offset: &Bound<'_, PyAny>,
@@ -53,13 +377,10 @@ impl View {
             && exact.offset() == offset
             && exact.mask() == given.mask.as_deref()
             && exact.is_contiguous() == contiguous;
-        Ok(View { exact, given: (!same).then(|| Box::new(given)) })
+        Ok(View(Fields::Numbers(exact, (!same).then(|| Box::new(given)))))
     }
 
-    /// A view in canonical form; without strides the row-major one.
-    #[staticmethod]
-    #[pyo3(signature = (shape, strides=None, offset=None, mask=None))]
-    pub(super) fn create(
+    fn created(
         shape: &Bound<'_, PyAny>,
         strides: Option<&Bound<'_, PyAny>>,
         offset: Option<&Bound<'_, PyAny>>,
@@ -80,102 +401,11 @@ impl View {
         Ok(canonical(py, &shape, strides, offset, mask.as_deref())?.into())
     }
 
-    #[classattr]
-    fn __dataclass_fields__(py: Python<'_>) -> PyResult<Py<PyAny>> {
-        dataclass_fields(py, "View", &["shape", "strides", "offset", "mask", "contiguous"])
-    }
-
-    #[classattr]
-    fn __match_args__() -> (&'static str, &'static str, &'static str, &'static str, &'static str) {
-        ("shape", "strides", "offset", "mask", "contiguous")
-    }
-
-    /// The size of each axis.
-    #[getter]
-    pub(super) fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, self.exact.shape())
-    }
-
-    /// For each axis how far a step along it moves the address, in elements.
-    #[getter]
-    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        tuple(py, self.given.as_ref().map_or(self.exact.strides(), |given| &given.strides))
-    }
-
-    /// The address of the element at index zero, be it masked or not.
-    #[getter]
-    fn offset(&self) -> i64 {
-        self.given.as_ref().map_or(self.exact.offset(), |given| given.offset)
-    }
-
-    /// The half-open range of valid entries of each axis; None where nothing is masked.
-    #[getter]
-    fn mask<'py>(&self, py: Python<'py>) -> PyResult<Pairs<'py>> {
-        self.mask_fields().map(|mask| PyTuple::new(py, mask)).transpose()
-    }
-
-    /// Whether the view is row-major from address 0, without a mask.
-    #[getter]
-    pub(super) fn contiguous(&self) -> bool {
-        self.given.as_ref().map_or_else(|| self.exact.is_contiguous(), |given| given.contiguous)
-    }
-
-    /// The view of the package `shapetracker` that this one is, in canonical form.
-    #[getter]
-    fn exact(&self) -> crate::view::View {
-        crate::view::View(self.exact.clone())
-    }
-
-    /// The number of elements, masked ones included.
-    pub(super) fn size(&self) -> i64 {
-        self.exact.numel()
-    }
-
-    /// The variables that the view depends on: none, for all sizes are numbers.
-    fn vars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PySet>> {
-        PySet::empty(py)
-    }
-
-    /// The view without bound variables, and their values: itself in canonical form, for there are none.
-    fn unbind<'py>(&self, py: Python<'py>) -> (Self, Bound<'py, PyDict>) {
-        (self.exact.clone().into(), PyDict::new(py))
-    }
-
-    /// The view with values in place of variables: itself in canonical form, for there are none.
-    fn substitute(&self, dvars: &Bound<'_, PyAny>) -> Self {
-        let _ = dvars;
-        self.exact.clone().into()
-    }
-
-    /// The address of an element and the condition that it has one; `vexpr` is a condition that is to hold as well.
-    #[pyo3(signature = (idxs=None, vexpr=None))]
-    fn to_indexed_uops<'py>(
-        &self,
-        py: Python<'py>,
-        idxs: Option<&Bound<'py, PyAny>>,
-        vexpr: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let exact = crate::tracker::ShapeTracker(self.exact.clone().into());
-        indexed(py)?.call1((exact, idxs, vexpr))
-    }
-
-    /// The single view that does what this one and a later one do; None when there is none.
-    fn __add__<'py>(slf: &Bound<'py, Self>, later: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let py = slf.py();
-        let Ok(later) = later.cast::<View>() else { return Ok(py.NotImplemented().into_bound(py)) };
-        let (below, above) = (&slf.get().exact, &later.get().exact);
-        if below.is_contiguous() || above.numel() == 0 {
-            return Ok(later.clone().into_any());
-        }
-        Ok(single(py, shapetracker::merge(below, above))?.into_pyobject(py)?.into_any())
-    }
-
-    /// The view that finds the element at each place of a buffer; None when not every place has exactly one.
-    fn invert(&self, py: Python<'_>, out_shape: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+    fn inverse(&self, py: Python<'_>, out_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
         const OP: &str = "invert";
+        let view = self.exact()?;
         let out = whole(py, numbers_of(OP, out_shape))?;
         let len = shapetracker::View::contiguous(&out).map_err(|err| refused_by(py, &err))?.numel();
-        let view = &self.exact;
         let ranges: Ranges = view.mask().map_or_else(|| view.shape().iter().map(|&s| (0, s)).collect(), Into::into);
         let axes = 0..view.rank() as i64;
         let stride = |axis: &i64| view.strides()[*axis as usize];
@@ -189,150 +419,16 @@ impl View {
             return Ok(None);
         }
         let elements = shapetracker::View::contiguous(view.shape()).and_then(|view| ordered(&view));
-        elements.map(|view| Some(view.into())).map_err(|err| layout(&err))
-    }
-
-    /// The view with as few axes as `merge_dims` leaves, where it is one.
-    fn minify(slf: &Bound<'_, Self>) -> PyResult<Py<Self>> {
-        let shape: Dims = slf.get().exact.merge_dims().iter().map(|dim| dim.size).collect();
-        if shape[..] == *slf.get().exact.shape() {
-            return Ok(slf.clone().unbind());
-        }
-        match single(slf.py(), slf.get().exact.reshape(&shape))? {
-            Some(view) => Py::new(slf.py(), view),
-            None => Ok(slf.clone().unbind()),
-        }
-    }
-
-    /// Masked elements `(before, after)` around each axis.
-    pub(super) fn pad(slf: &Bound<'_, Self>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let py = slf.py();
-        let pads: Ranges = whole(py, pairs_of("pad", |_| None, arg))?;
-        if pads.len() == slf.get().exact.rank() && pads.iter().all(|pad| *pad == (0, 0)) {
-            return Ok(slf.clone().unbind());
-        }
-        made(py, slf.get().exact.pad(pads))
-    }
-
-    /// The half-open range `(begin, end)` of each axis.
-    pub(super) fn shrink(&self, py: Python<'_>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        made(py, self.exact.shrink(whole(py, pairs_of("shrink", |_| None, arg))?))
-    }
-
-    /// Axes of size 1 repeated to the given sizes.
-    pub(super) fn expand(&self, py: Python<'_>, new_shape: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let sizes = whole(py, numbers_of("expand", new_shape))?;
-        if let Some(axis) = sizes.iter().position(|&size| size < 0) {
-            return Err(refused(py, format!("expand: axis {axis} cannot have the size {}", sizes[axis])));
-        }
-        made(py, self.exact.expand(sizes))
-    }
-
-    /// The axes in another order.
-    pub(super) fn permute(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let axes = whole(py, numbers_of("permute", axis))?;
-        if let Some(axis) = axes.iter().find(|&&axis| axis < 0) {
-            return Err(refused(py, format!("permute: axes are counted from 0, so that {axis} is none")));
-        }
-        made(py, self.exact.permute(axes))
-    }
-
-    /// Each axis reversed whose entry is true.
-    pub(super) fn flip(&self, py: Python<'_>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        const OP: &str = "flip";
-        let mismatch = || PyTypeError::new_err(format!("{OP}: takes one boolean per axis, not {}", described(arg)));
-        let (mut axes, mut given) = (Dims::new(), 0);
-        for reversed in arg.try_iter().map_err(|_| mismatch())? {
-            if reversed?.is_truthy()? {
-                axes.push(given);
-            }
-            given += 1;
-        }
-        let rank = self.exact.rank();
-        if given != rank as i64 {
-            let sentence = format!("{OP}: takes one boolean per axis: the view has {rank}, but {given} were given");
-            return Err(refused(py, sentence));
-        }
-        made(py, self.exact.flip(axes))
-    }
-
-    /// The same elements in row-major order under another shape; None when no view can be that.
-    pub(super) fn reshape(slf: &Bound<'_, Self>, new_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
-        let py = slf.py();
-        let shape = sizes(py, "reshape", new_shape)?;
-        if shape[..] == *slf.get().exact.shape() {
-            return Ok(Some(slf.clone().unbind()));
-        }
-        single(py, slf.get().exact.reshape(shape))?.map(|view| Py::new(py, view)).transpose()
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (shape, strides, offset) = (self.shape(py)?, self.strides(py)?, self.offset());
-        let mask = self.mask(py)?.map_or(Ok("None".into()), |mask| Ok::<_, PyErr>(mask.repr()?.to_string()))?;
-        let contiguous = if self.contiguous() { "True" } else { "False" };
-        Ok(format!("View(shape={shape}, strides={strides}, offset={offset}, mask={mask}, contiguous={contiguous})"))
-    }
-
-    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
-        let py = other.py();
-        match other.cast::<View>() {
-            Ok(other) => PyBool::new(py, self == other.get()).to_owned().into_any(),
-            Err(_) => py.NotImplemented().into_bound(py),
-        }
-    }
-
-    fn __hash__(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        let strides = self.given.as_ref().map_or(self.exact.strides(), |given| &given.strides);
-        (self.exact.shape(), strides, self.offset(), self.mask_fields()).hash(&mut hasher);
-        hasher.finish()
-    }
-
-    fn __setattr__(&self, py: Python<'_>, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
-        Err(frozen(py, "assign to", name))
-    }
-
-    fn __delattr__(&self, py: Python<'_>, name: &str) -> PyResult<()> {
-        Err(frozen(py, "delete", name))
-    }
-
-    #[pyo3(signature = (**changes))]
-    fn __replace__<'py>(slf: &Bound<'py, Self>, changes: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
-        replaced(slf.as_any(), changes)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        let (py, view) = (slf.py(), slf.get());
-        let fields = (view.shape(py)?, view.strides(py)?, view.offset(), view.mask(py)?, view.contiguous());
-        (slf.get_type(), fields).into_pyobject(py)
-    }
-}
-
-impl View {
-    fn mask_fields(&self) -> Option<&[(i64, i64)]> {
-        match &self.given {
-            Some(given) => given.mask.as_deref(),
-            None => self.exact.mask(),
-        }
-    }
-}
-
-impl PartialEq for View {
-    fn eq(&self, other: &View) -> bool {
-        match (&self.given, &other.given) {
-            // Where only one has fields of its own they differ from those of its canonical form.
-            (None, None) => self.exact == other.exact,
-            (Some(given), Some(others)) => self.exact.shape() == other.exact.shape() && given == others,
-            _ => false,
-        }
+        Py::new(py, View::from(elements.map_err(|err| layout(&err))?)).map(Some)
     }
 }
 
 impl From<shapetracker::View> for View {
     fn from(exact: shapetracker::View) -> View {
-        View { exact, given: None }
+        View(Fields::Numbers(exact, None))
     }
 }
+
 /// The view if there is one, and one that tinygrad's fields can say.
 fn single(py: Python<'_>, found: Result<shapetracker::View, Unmerged>) -> PyResult<Option<View>> {
     match found {
@@ -342,9 +438,11 @@ fn single(py: Python<'_>, found: Result<shapetracker::View, Unmerged>) -> PyResu
         Err(_) => Ok(None),
     }
 }
+
 fn made(py: Python<'_>, view: Result<shapetracker::View, Error>) -> PyResult<Py<View>> {
     Py::new(py, View::from(view.map_err(|err| refused_by(py, &err))?))
 }
+
 /// The canonical view of fields as tinygrad reads them: a mask may reach out of the shape, and one that ends before it
 /// begins leaves nothing; that of a scalar says nothing.
 fn canonical(

@@ -12,8 +12,9 @@ those have no answer or a wrong one, this has the exact one: COMPAT.md, beside t
 """
 
 from ._install import install, installed, uninstall
+from ._names import fallbacks
 from .shapetracker import ShapeTracker
 from .uop import UOp
 from .view import View
 
-__all__ = ["ShapeTracker", "UOp", "View", "install", "installed", "uninstall"]
+__all__ = ["ShapeTracker", "UOp", "View", "fallbacks", "install", "installed", "uninstall"]

@@ -7,10 +7,10 @@ for loads takes `c == range` for a gather and drops the condition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from shapetracker import Expr, ShapeTracker, simplify_pair
+from shapetracker import Expr, simplify_pair
 
 from ._genuine import Tinygrad
 
@@ -19,16 +19,21 @@ __all__ = ["Writer", "indexed"]
 _INT32 = 2**31
 
 
-def indexed(tg: Tinygrad, tracker: ShapeTracker, idxs: Iterable[Any] | None, vexpr: Any | None) -> tuple[Any, Any]:
-    """The address of an element of a tracker over tinygrad's indices, and the condition that it has one."""
-    shape = tracker.shape
+def indexed(
+    tg: Tinygrad,
+    shape: Sequence[Any],
+    code: tuple[Expr, Expr],
+    idxs: Iterable[Any] | None,
+    vexpr: Any | None,
+    names: Mapping[str, Any] | None = None,
+) -> tuple[Any, Any]:
+    """An address and its condition over tinygrad's indices, where they are expressions over idx0, idx1, .. and names."""
+    index, valid = code
     if idxs is None:
         idxs = [tg.UOp.range(tg.dtypes.int, size, axis) for axis, size in enumerate(shape)]
     given = [_node(tg, value) for value in idxs]
     if len(given) != len(shape):
         raise ValueError(f"to_indexed_uops: takes one index an axis: there are {len(shape)}, not {len(given)}")
-    code = tracker.index_expr()
-    index, valid = code.index, code.valid
     leaves = {f"idx{axis}": uop for axis, uop in enumerate(given)}
     if any(uop.op in (tg.Ops.CONST, tg.Ops.ADD, tg.Ops.MUL, tg.Ops.IDIV, tg.Ops.MOD) for uop in given):
         # What an index is made of shows more than its range.
@@ -36,7 +41,7 @@ def indexed(tg: Tinygrad, tracker: ShapeTracker, idxs: Iterable[Any] | None, vex
         values = {name: read(uop) for name, uop in leaves.items()}
         index, valid = simplify_pair(index.substitute(**values), valid.substitute(**values))
         leaves = read.leaves
-    write = Writer(tg, leaves)
+    write = Writer(tg, {**(names or {}), **leaves})
     made, holds = write(index), write(valid)
     if vexpr is not None and vexpr is not True:
         holds = _node(tg, vexpr) if holds.op is tg.Ops.CONST and holds.arg else holds & vexpr
@@ -160,7 +165,10 @@ class Writer:
         op = ops.IDIV if kind == "//" else ops.MOD
         if a.vmin >= 0:
             return self._alu(op, a, b)
-        # The divisor is a number wherever the numerator can be negative: a variable one divides positions.
+        if b.op is not ops.CONST:
+            # The remainder from 0 up, and what is left is a multiple of the divisor, which is positive.
+            rest = self._alu(ops.MOD, self._alu(ops.ADD, self._alu(ops.MOD, a, b), b), b)
+            return rest if op is ops.MOD else self._alu(op, self._alu(ops.ADD, a, self._negative(rest)), b)
         divisor = b.arg
         shift = -(a.vmin // divisor)
         quotient = self._alu(op, self._alu(ops.ADD, a, self._const(shift * divisor)), b)
