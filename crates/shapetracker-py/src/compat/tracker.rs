@@ -123,10 +123,11 @@ impl ShapeTracker {
         PyTuple::new(py, shape)
     }
 
-    /// Views of this package are no part of a graph of tinygrad: always raises.
-    fn to_uop(&self) -> PyResult<()> {
-        let sentence = "to_uop: there is no graph of tinygrad here that a tracker could be a node of";
-        Err(PyTypeError::new_err(format!("{sentence}; to_indexed_uops() gives its address and its condition")))
+    /// The node of tinygrad's graph that is this view of nothing in particular. Raises TypeError where tinygrad is not
+    /// loaded.
+    fn to_uop<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        static NODE: Imported = Imported::new("shapetracker.compat.tinygrad.uop", "view_node");
+        NODE.get(slf.py())?.call1((slf,))
     }
 
     /// The address of an element and the condition that it has one, over ridx0, ridx1, .. or what is given for them.

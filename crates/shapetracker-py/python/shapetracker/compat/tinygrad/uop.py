@@ -267,3 +267,12 @@ def indexed(tracker: ShapeTracker, idxs: Iterable[Operand] | None, vexpr: Operan
     if vexpr is not None and vexpr is not True:
         index, valid = simplify_pair(index, valid & _operand(vexpr))
     return UOp(index, simple=True), UOp(valid, simple=True)
+
+
+def view_node(tracker: Any) -> Any:
+    """The node of tinygrad's graph that is a view of nothing in particular."""
+    tinygrad = loaded()
+    if tinygrad is None:
+        sentence = "to_uop: tinygrad is not loaded, so that there is no graph that a tracker could be a node of"
+        raise TypeError(f"{sentence}; to_indexed_uops() gives its address and its condition")
+    return tinygrad.UOp(tinygrad.Ops.VIEW, tinygrad.dtypes.void, (), tracker)
