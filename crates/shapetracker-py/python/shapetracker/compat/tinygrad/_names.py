@@ -52,13 +52,15 @@ def answer(op: str, thing: View | ShapeTracker | None, arguments: tuple[Any, ...
 
 def _named(tg: Tinygrad, thing: Any, depth: int = 4) -> bool:
     """Whether there is a UOp in an argument, or in the fields of a view."""
+    if isinstance(thing, tg.UOp):
+        return True
     if isinstance(thing, View):
         thing = (thing.shape, thing.strides, thing.offset, thing.mask)
     elif isinstance(thing, ShapeTracker):
         thing = thing.views
     if isinstance(thing, (tuple, list)):
-        return depth > 0 and any(_named(tg, item, depth - 1) for item in thing)
-    return isinstance(thing, tg.UOp)
+        return depth > 0 and any(type(item) is not int and _named(tg, item, depth - 1) for item in thing)
+    return False
 
 
 # What tinygrad's own classes answer.
@@ -337,10 +339,27 @@ def _consecutive(sizes: Sizes, st: ShapeTracker) -> bool:
 
 
 def _simplify(sizes: Sizes, st: ShapeTracker) -> ShapeTracker:
-    fewest = sizes.stack(st.views).views
+    try:
+        fewest = sizes.stack(st.views).views
+    except (ValueError, OverflowError):
+        # That the views fit on each other is not known; two of them may be one all the same.
+        return _simplified_in_pairs(sizes, st)
     if len(fewest) >= len(st.views) or (not fewest[-1].shape and fewest[-1].mask is not None):
         return st
     return ShapeTracker(tuple(sizes.made(view) for view in fewest))
+
+
+def _simplified_in_pairs(sizes: Sizes, st: ShapeTracker) -> ShapeTracker:
+    views = list(st.views)
+    while len(views) > 1:
+        try:
+            merged = _add(sizes, views[-2], views[-1])
+        except (ValueError, OverflowError):
+            merged = None
+        if merged is None:
+            break
+        views[-2:] = [merged]
+    return ShapeTracker(tuple(views)) if len(views) < len(st.views) else st
 
 
 def _tracker_invert(sizes: Sizes, st: ShapeTracker, out_shape: Any) -> ShapeTracker | None:

@@ -134,22 +134,13 @@ class Sizes:
         if isinstance(size, int):
             return size
         given = self._given.get(size)
-        return self._written(size) if given is None else given
+        if given is None:
+            return _sum(tuple((factor, *(self.leaves[name] for name in names)) for factor, names in size.terms))
+        return given
 
     def simple(self, size: Size) -> Any:
         """The same, simplified by tinygrad, which does that to shapes and offsets."""
-        uop = self.uop(size)
-        return uop.ssimplify() if isinstance(uop, self.tg.UOp) else uop
-
-    def _written(self, size: Sym) -> Any:
-        total: Any = None
-        for factor, names in size.terms:
-            term: Any = None
-            for name in names:
-                term = self.leaves[name] if term is None else term * self.leaves[name]
-            term = factor if term is None else term * factor if factor != 1 else term
-            total = term if total is None else total + term
-        return total.ssimplify()
+        return size if isinstance(size, int) else _simple(self.uop(size))
 
     def made(self, fields: Fields | SymbolicView) -> View:
         """The view with these fields, in tinygrad's canonical form."""
@@ -174,8 +165,11 @@ class Sizes:
         return View(shape, strides, offset, mask, contiguous)
 
     def stack(self, views: Iterable[View]) -> SymbolicShapeTracker:
-        """The symbolic tracker of views."""
-        return SymbolicShapeTracker([self.fields(view).view() for view in views])
+        """The symbolic tracker of views; of the last one where that has no elements, whatever it is on top of."""
+        fields = [self.fields(view) for view in views]
+        if any(size == 0 for size in fields[-1].shape):
+            fields = fields[-1:]
+        return SymbolicShapeTracker([each.view() for each in fields])
 
 
 def canonical(fields: Fields) -> Fields:
@@ -201,7 +195,29 @@ def canonical(fields: Fields) -> Fields:
     return Fields(shape, strides, at, mask)
 
 
-@lru_cache(maxsize=1 << 12)
+# UOps are what they are made of, so that what was found out about one stays true.
+_remembered = lru_cache(maxsize=1 << 12)
+
+
+@_remembered
+def _simple(uop: Any) -> Any:
+    return uop if isinstance(uop, int) else uop.ssimplify()
+
+
+@_remembered
+def _sum(terms: tuple[tuple[Any, ...], ...]) -> Any:
+    """Products of a number and UOps, added as tinygrad does it."""
+    total: Any = None
+    for factor, *uops in terms:
+        term = uops[0] if uops else factor
+        for uop in uops[1:]:
+            term = term * uop
+        term = term * factor if uops and factor != 1 else term
+        total = term if total is None else total + term
+    return _simple(total)
+
+
+@_remembered
 def _read(tg: Tinygrad, uop: Any) -> tuple[Size, dict[str, Any]]:
     """A UOp as a polynomial, and the UOps that its names are."""
     match uop.op.name:
