@@ -1,40 +1,25 @@
 """The operations of `View` and `ShapeTracker` where sizes are tinygrad's UOps, on the symbolic trackers of this package.
 
-An operation is done where what it needs of the values is proved, or may hold: tinygrad takes it for granted, too. What can
-hold for no values is refused. Where the symbolic trackers have no answer tinygrad's own classes are asked; `fallbacks` counts
-how often that was so.
+An operation is done where what it needs of the values is proved, or may hold: tinygrad takes it for granted, too. What
+can hold for no values is refused. Where the symbolic trackers have no answer tinygrad's own classes are asked.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Any, Callable, Sequence
+from operator import index
+from typing import Any, Callable
 
 from shapetracker import Expr, SymbolicShapeTracker, SymbolicView, Undecided
 
+from . import _moves
 from ._classes import ShapeTracker, View
+from ._fallbacks import fall_back
 from ._genuine import Tinygrad, loaded
-from ._sizes import Fields, Open, Size, Sizes, bounds, canonical, product, row_major, same
+from ._sizes import Fields, Open, Sizes, bounds, canonical, product, row_major
 from ._uops import Writer, indexed
 from .view import ViewError
 
-__all__ = ["answer", "fallbacks"]
-
-_counts: Counter[tuple[str, str]] = Counter()
-
-# So many different reasons are told apart; the rest counts as one.
-_MOST = 1000
-
-
-def fallbacks(*, clear: bool = False) -> list[tuple[str, str, int]]:
-    """What symbolic sizes asked tinygrad's own classes for: operations, reasons, and how often; the most frequent first.
-
-    With `clear` counting begins again.
-    """
-    counted = [(op, reason, count) for (op, reason), count in _counts.most_common()]
-    if clear:
-        _counts.clear()
-    return counted
+__all__ = ["answer"]
 
 
 def answer(op: str, thing: View | ShapeTracker | None, arguments: tuple[Any, ...]) -> Any:
@@ -47,7 +32,7 @@ def answer(op: str, thing: View | ShapeTracker | None, arguments: tuple[Any, ...
     except ViewError:
         raise
     except (Open, Undecided, ValueError, OverflowError) as why:
-        return _fall_back(tg, op, str(why), thing, arguments)
+        return fall_back(tg, op, str(why), thing, arguments)
 
 
 def _named(tg: Tinygrad, thing: Any, depth: int = 4) -> bool:
@@ -63,47 +48,19 @@ def _named(tg: Tinygrad, thing: Any, depth: int = 4) -> bool:
     return False
 
 
-# What tinygrad's own classes answer.
-
-
-def _fall_back(tg: Tinygrad, op: str, why: str, thing: Any, arguments: tuple[Any, ...]) -> Any:
-    key = (op.removeprefix("tracker."), why)
-    if key not in _counts and len(_counts) >= _MOST:
-        key = (key[0], "other reasons")
-    _counts[key] += 1
-    name = op.rpartition(".")[2]
-    asked = getattr(tg.View if thing is None else _genuine(tg, thing), name)
-    return _taken(tg, asked(*(_genuine(tg, value) for value in arguments)) if callable(asked) else asked)
-
-
-def _genuine(tg: Tinygrad, value: Any) -> Any:
-    """A view or tracker as one of tinygrad's."""
-    if isinstance(value, View):
-        return tg.View(value.shape, value.strides, value.offset, value.mask, value.contiguous)
-    if isinstance(value, ShapeTracker):
-        return tg.ShapeTracker(tuple(_genuine(tg, view) for view in value.views))
-    return value
-
-
-def _taken(tg: Tinygrad, value: Any) -> Any:
-    """A view or tracker of tinygrad as one of these."""
-    if isinstance(value, tg.View):
-        return View(value.shape, value.strides, value.offset, value.mask, value.contiguous)
-    if isinstance(value, tg.ShapeTracker):
-        return ShapeTracker(tuple(_taken(tg, view) for view in value.views))
-    return value
-
-
 # Views are made.
 
 
-def _fields(sizes: Sizes, _: None, shape: Any, strides: Any, offset: Any, mask: Any, contiguous: bool) -> tuple[Any, ...]:
+def _fields(
+    sizes: Sizes, _: None, shape: Any, strides: Any, offset: Any, mask: Any, contiguous: bool
+) -> tuple[Any, ...]:
     """The fields of `View(..)`, which are kept as they are."""
-    sizes.sizes(shape), sizes.sizes(strides), sizes.size(offset)
-    if mask is not None:
-        sizes.pairs(mask)
-        mask = tuple(map(tuple, mask))
-    return tuple(shape), tuple(strides), offset, mask, contiguous
+    shape, strides = tuple(shape), tuple(strides)
+    mask = None if mask is None else tuple(tuple(pair) for pair in mask)
+    for size in (*shape, *strides, offset, *(end for pair in mask or () for end in pair)):
+        if not isinstance(size, sizes.tg.UOp):
+            index(size)
+    return shape, strides, offset, mask, contiguous
 
 
 def _create(sizes: Sizes, _: None, shape: Any, strides: Any, offset: Any, mask: Any) -> View:
@@ -111,157 +68,6 @@ def _create(sizes: Sizes, _: None, shape: Any, strides: Any, offset: Any, mask: 
     strides = sizes.sizes(strides) if strides else row_major(shape)
     offset = 0 if offset is None else sizes.size(offset)
     return sizes.made(Fields(shape, strides, offset, None if mask is None else sizes.pairs(mask)))
-
-
-# Movement operations on a view.
-
-
-def _one(sizes: Sizes, tracker: SymbolicShapeTracker) -> View | None:
-    """The view of a tracker, if it is one that fields can say: they have no masked scalar."""
-    view = tracker.as_view()
-    return None if view is None or (not view.shape and view.mask is not None) else sizes.made(view)
-
-
-def _moved(sizes: Sizes, tracker: SymbolicShapeTracker) -> View:
-    view = _one(sizes, tracker)
-    if view is None:
-        raise Open("the result is no single view")
-    return view
-
-
-def _count(op: str, view: View, arguments: Sequence[Any]) -> None:
-    if len(arguments) != len(view.shape):
-        raise ViewError(f"{op}: takes one entry per axis: the view has {len(view.shape)}, but {len(arguments)} were given")
-
-
-def _pad(sizes: Sizes, view: View, pads: Any) -> View:
-    pads = sizes.pairs(pads)
-    _count("pad", view, pads)
-    for axis, pair in enumerate(pads):
-        if any(bounds(pad)[1] < 0 for pad in pair):
-            raise ViewError(f"pad: axis {axis} cannot be padded by a negative number of elements")
-    if all(pad == 0 for pair in pads for pad in pair):
-        return view
-    return _moved(sizes, sizes.stack([view]).pad(pads))
-
-
-def _shrink(sizes: Sizes, view: View, ranges: Any) -> View:
-    ranges = sizes.pairs(ranges)
-    _count("shrink", view, ranges)
-    fields = sizes.fields(view)
-    for axis, ((begin, end), size) in enumerate(zip(ranges, fields.shape)):
-        gaps: tuple[Any, ...] = (begin, end - begin, size - end)
-        if any(bounds(gap)[1] < 0 for gap in gaps):
-            raise ViewError(f"shrink: axis {axis} has no range from {begin} to {end}: its size is {size}")
-    after = SymbolicShapeTracker([fields.view()]).shrink(ranges)
-    if after.as_view() is not None or fields.mask is None:
-        return _moved(sizes, after)
-    # On which side of a bound the mask ends is not known: its ends are minima and maxima, names of their own from now on.
-    whole = _moved(sizes, SymbolicShapeTracker([fields._replace(mask=None).view()]).shrink(ranges))
-    smax, smin = sizes.tg.ops.smax, sizes.tg.ops.smin
-    mask = []
-    for (begin, end), pair in zip(ranges, fields.mask):
-        low, high = sizes.uop(begin), sizes.uop(end)
-        mask.append(tuple(smax(0, smin(sizes.uop(at) - low, high - low)) for at in pair))
-    cut = sizes.fields(whole)
-    return sizes.made(Fields(cut.shape, cut.strides, cut.offset, sizes.pairs(mask)))
-
-
-def _expand(sizes: Sizes, view: View, new_shape: Any) -> View:
-    to = sizes.sizes(new_shape)
-    _count("expand", view, to)
-    fields = sizes.fields(view)
-    if any(size == 0 for size in fields.shape):
-        return sizes.made(Fields(to, row_major(to), 0, None))
-    shape = list(fields.shape)
-    for axis, (size, wanted) in enumerate(zip(fields.shape, to)):
-        if bounds(wanted)[1] < 0 or (size != 1 and same(size, wanted) is False):
-            raise ViewError(f"expand: axis {axis} has the size {size}, and cannot be expanded to {wanted}")
-        if size != 1:
-            # That both are equal is taken for granted; it is the new one from now on.
-            shape[axis] = wanted
-    taken = fields._replace(shape=tuple(shape))
-    return _moved(sizes, SymbolicShapeTracker([taken.view()]).expand(to))
-
-
-def _permute(sizes: Sizes, view: View, axes: Any) -> View:
-    axes = tuple(axes)
-    if sorted(axes) != list(range(len(view.shape))):
-        raise ViewError(f"permute: {axes} is no order of {len(view.shape)} axes")
-    fields = sizes.fields(view)
-    mask = None if fields.mask is None else tuple(fields.mask[axis] for axis in axes)
-    shape, strides = (tuple(of[axis] for axis in axes) for of in (fields.shape, fields.strides))
-    return sizes.made(Fields(shape, strides, fields.offset, mask))
-
-
-def _flip(sizes: Sizes, view: View, reversed_axes: Any) -> View:
-    flags = tuple(bool(flag) for flag in reversed_axes)
-    _count("flip", view, flags)
-    axes = [axis for axis, flag in enumerate(flags) if flag]
-    return _moved(sizes, sizes.stack([view]).flip(axes)) if axes else sizes.made(sizes.fields(view))
-
-
-def _reshape(sizes: Sizes, view: View, new_shape: Any) -> View | None:
-    fields, to = sizes.fields(view), sizes.sizes(new_shape)
-    if to == fields.shape:
-        return view
-    if any(bounds(size)[1] < 0 for size in to):
-        raise ViewError(f"reshape: a size of {new_shape} is negative")
-    if same(product(fields.shape), product(to)) is False:
-        raise ViewError(f"reshape: {view.shape} and {new_shape} have different numbers of elements")
-    if fields.contiguous or any(size == 0 for size in fields.shape):
-        return sizes.made(Fields(to, row_major(to), 0, None))
-    if all(isinstance(size, int) for size in fields.shape) and not all(isinstance(size, int) for size in to):
-        return _bound(sizes, view, fields, new_shape)
-    return _one(sizes, SymbolicShapeTracker([fields.view()]).reshape(to))
-
-
-def _bound(sizes: Sizes, view: View, fields: Fields, new_shape: Any) -> View:
-    """Numbers replaced by what they are the values of: everything else stays as it is."""
-    values = [_value(sizes, name) for name in new_shape]
-    if values != list(fields.shape):
-        raise ViewError(f"reshape: {view.shape} is not row-major, and has not the values of {new_shape}")
-    return View(tuple(new_shape), view.strides, view.offset, view.mask, view.contiguous)
-
-
-def _value(sizes: Sizes, name: Any) -> int | None:
-    """The number that a size is where its bound variables have their values."""
-    if not isinstance(name, sizes.tg.UOp):
-        return int(name)
-    value = name.substitute({var: var.src[1] for var in name.vars() if var.op is sizes.tg.Ops.BIND}).ssimplify()
-    return value if isinstance(value, int) else None
-
-
-def _minify(sizes: Sizes, view: View) -> View:
-    fewest, _ = sizes.stack([view]).max_merge()
-    return view if len(fewest.shape) >= len(view.shape) else sizes.made(fewest)
-
-
-def _add(sizes: Sizes, below: View, above: View) -> View | None:
-    under, over = sizes.fields(below), sizes.fields(above)
-    if under.contiguous or bounds(product(over.shape))[1] <= 0:
-        return above
-    return _one(sizes, SymbolicShapeTracker([under.view(), over.view()]))
-
-
-def _invert(sizes: Sizes, view: View, out_shape: Any) -> View | None:
-    fields = sizes.fields(view)
-    # In which order the axes lie in memory is seen where the names are largest, and proved by what comes of it.
-    ends = [bounds(stride)[1] for stride in fields.strides]
-    flipped = [axis for axis, end in enumerate(ends) if end < 0]
-    order = sorted(range(len(ends)), key=lambda axis: -abs(ends[axis]))
-    ranges = fields.mask or tuple((0, size) for size in fields.shape)
-
-    def ordered(tracker: SymbolicShapeTracker) -> Fields:
-        view = tracker.shrink(ranges).flip(flipped).permute(order).as_view()
-        if view is None:
-            raise Open("the result is no single view")
-        return canonical(Fields(view.shape, view.strides, view.offset, view.mask))
-
-    in_memory = ordered(SymbolicShapeTracker([fields.view()]))
-    if not in_memory.contiguous or same(product(in_memory.shape), product(sizes.sizes(out_shape))) is not True:
-        return None
-    return sizes.made(ordered(SymbolicShapeTracker.contiguous(fields.shape)))
 
 
 def _size(sizes: Sizes, view: View) -> int:
@@ -308,8 +114,9 @@ def _united(values: list[dict[Any, int]]) -> dict[Any, int]:
     every: dict[Any, int] = {}
     for some in values:
         for name, value in some.items():
-            if every.setdefault(name, value) != value:
-                raise ViewError(f"unbind: {name.expr} is both {every[name]} and {value}")
+            other = every.setdefault(name, value)
+            if other != value:
+                raise ViewError(f"unbind: {name.expr} is both {min(other, value)} and {max(other, value)}")
     return every
 
 
@@ -353,7 +160,7 @@ def _simplified_in_pairs(sizes: Sizes, st: ShapeTracker) -> ShapeTracker:
     views = list(st.views)
     while len(views) > 1:
         try:
-            merged = _add(sizes, views[-2], views[-1])
+            merged = _moves.add(sizes, views[-2], views[-1])
         except (ValueError, OverflowError):
             merged = None
         if merged is None:
@@ -366,7 +173,7 @@ def _tracker_invert(sizes: Sizes, st: ShapeTracker, out_shape: Any) -> ShapeTrac
     shapes = [*(view.shape for view in st.views[-2::-1]), out_shape]
     views = []
     for view, shape in zip(reversed(st.views), shapes):
-        inverse = _invert(sizes, view, shape)
+        inverse = _moves.invert(sizes, view, shape)
         if inverse is None:
             return None
         views.append(inverse)
@@ -415,17 +222,18 @@ def _strides(sizes: Sizes, st: ShapeTracker) -> list[Any]:
     st = _simplify(sizes, st) if len(st.views) > 1 else st
     if len(st.views) == 1:
         return list(st.views[0].strides)
-    index = _code(sizes, st)[0]
+    address = _code(sizes, st)[0]
     write = Writer(sizes.tg, sizes.leaves)
     axes = {f"idx{axis}" for axis in range(len(st.shape))}
     strides: list[Any] = []
     for axis in range(len(st.shape)):
         name = f"idx{axis}"
-        if name not in index.variables:
+        if name not in address.variables:
             strides.append(0)
             continue
-        here = Expr(name, **{name: index.variables[name]})
-        step = (index.substitute(**{name: here + 1}) - index).simplify()
+        ranges: dict[str, Any] = {name: address.variables[name]}
+        here = Expr(name, **ranges)
+        step = (address.substitute(**{name: here + 1}) - address).simplify()
         found = None if axes & step.variables.keys() else write(step).ssimplify()
         strides.append(found)
     return strides
@@ -450,15 +258,15 @@ def _axis_is_masked(sizes: Sizes, st: ShapeTracker, axis: int) -> bool:
 _ANSWERS: dict[str, Callable[..., Any]] = {
     "View": _fields,
     "View.create": _create,
-    "pad": _pad,
-    "shrink": _shrink,
-    "expand": _expand,
-    "permute": _permute,
-    "flip": _flip,
-    "reshape": _reshape,
-    "minify": _minify,
-    "__add__": _add,
-    "invert": _invert,
+    "pad": _moves.pad,
+    "shrink": _moves.shrink,
+    "expand": _moves.expand,
+    "permute": _moves.permute,
+    "flip": _moves.flip,
+    "reshape": _moves.reshape,
+    "minify": _moves.minify,
+    "__add__": _moves.add,
+    "invert": _moves.invert,
     "size": _size,
     "exact": _exact,
     "vars": _vars,

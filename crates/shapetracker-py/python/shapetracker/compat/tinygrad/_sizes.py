@@ -1,8 +1,8 @@
 """Sizes as tinygrad's UOps on the one side and as polynomials of this package on the other.
 
-A variable is a name with its range, and so is a bound one: its value does not count, for it is another one at the next call.
-The two are different names. What is neither a sum nor a product (`max`, quotients, remainders) is a name with the range that
-tinygrad knows: what is proved for all values of a name holds for those that the expression has.
+A variable is a name with its range, and so is a bound one: its value does not count, for it is another one at the next
+call. The two are different names. What is neither a sum nor a product (`max`, quotients, remainders) is a name with the
+range that tinygrad knows: what is proved for all values of a name holds for those that the expression has.
 """
 
 from __future__ import annotations
@@ -195,16 +195,16 @@ def canonical(fields: Fields) -> Fields:
     return Fields(shape, strides, at, mask)
 
 
-# UOps are what they are made of, so that what was found out about one stays true.
-_remembered = lru_cache(maxsize=1 << 12)
+# Of so many UOps it is remembered what was found out about them: they never change.
+_MANY = 1 << 12
 
 
-@_remembered
+@lru_cache(maxsize=_MANY)
 def _simple(uop: Any) -> Any:
     return uop if isinstance(uop, int) else uop.ssimplify()
 
 
-@_remembered
+@lru_cache(maxsize=_MANY)
 def _sum(terms: tuple[tuple[Any, ...], ...]) -> Any:
     """Products of a number and UOps, added as tinygrad does it."""
     total: Any = None
@@ -217,7 +217,7 @@ def _sum(terms: tuple[tuple[Any, ...], ...]) -> Any:
     return _simple(total)
 
 
-@_remembered
+@lru_cache(maxsize=_MANY)
 def _read(tg: Tinygrad, uop: Any) -> tuple[Size, dict[str, Any]]:
     """A UOp as a polynomial, and the UOps that its names are."""
     match uop.op.name:

@@ -39,8 +39,11 @@ def indexed(
         # What an index is made of shows more than its range.
         read = _Reader(tg)
         values = {name: read(uop) for name, uop in leaves.items()}
-        index, valid = simplify_pair(index.substitute(**values), valid.substitute(**values))
-        leaves = read.leaves
+        try:
+            index, valid = simplify_pair(index.substitute(**values), valid.substitute(**values))
+            leaves = read.leaves
+        except ValueError:
+            pass  # By the ranges of its leaves it reaches out of the axis: it is a variable itself, which does not.
     write = Writer(tg, {**(names or {}), **leaves})
     made, holds = write(index), write(valid)
     if vexpr is not None and vexpr is not True:
@@ -78,7 +81,8 @@ class _Reader:
             else:
                 name = f"leaf{len(self.leaves)}"
                 self.leaves[name] = node
-                value = Expr(name, **{name: range(int(node.vmin), int(node.vmax) + 1)})
+                ranges: dict[str, Any] = {name: range(int(node.vmin), int(node.vmax) + 1)}
+                value = Expr(name, **ranges)
             self._read[node] = value
         return self._read[uop]
 
