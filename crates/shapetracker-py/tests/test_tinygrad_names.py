@@ -1,4 +1,4 @@
-"""Sizes that are tinygrad's variables, in the stand-ins for its classes: at every value of the variables the answers are
+"""Sizes that are tinygrad's variables, in the stand-ins for its classes: at every value of these the answers are
 those of arrays of addresses that NumPy reshapes, cuts and pads."""
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _MOST = 1000
 
 
 def fallbacks(*, clear: bool = False) -> list[tuple[str, str, int]]:
-    """What symbolic sizes asked tinygrad's own classes for: operations, reasons, and how often, the most frequent first.
+    """What symbolic sizes asked tinygrad's own classes for: operation, reason, and how often, the most frequent first.
 
     Sizes that are numbers never ask. With `clear` counting begins again.
     """

@@ -1,4 +1,4 @@
-"""The operations of `View` and `ShapeTracker` where sizes are tinygrad's UOps, on the symbolic trackers of this package.
+"""The operations of `View` and `ShapeTracker` where sizes are tinygrad's UOps, on this package's symbolic trackers.
 
 An operation is done where what it needs of the values is proved, or may hold: tinygrad takes it for granted, too. What
 can hold for no values is refused. Where the symbolic trackers have no answer tinygrad's own classes are asked.

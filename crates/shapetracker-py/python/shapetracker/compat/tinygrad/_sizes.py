@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from operator import index
-from typing import Any, Iterable, NamedTuple
+from typing import Any, Callable, Iterable, NamedTuple
 
 from shapetracker import Sym, SymbolicShapeTracker, SymbolicView
 
@@ -195,17 +195,11 @@ def canonical(fields: Fields) -> Fields:
     return Fields(shape, strides, at, mask)
 
 
-# Of so many UOps it is remembered what was found out about them: they never change.
-_MANY = 1 << 12
-
-
-@lru_cache(maxsize=_MANY)
-def _simple(uop: Any) -> Any:
+def _simplified(uop: Any) -> Any:
     return uop if isinstance(uop, int) else uop.ssimplify()
 
 
-@lru_cache(maxsize=_MANY)
-def _sum(terms: tuple[tuple[Any, ...], ...]) -> Any:
+def _added(terms: tuple[tuple[Any, ...], ...]) -> Any:
     """Products of a number and UOps, added as tinygrad does it."""
     total: Any = None
     for factor, *uops in terms:
@@ -217,8 +211,7 @@ def _sum(terms: tuple[tuple[Any, ...], ...]) -> Any:
     return _simple(total)
 
 
-@lru_cache(maxsize=_MANY)
-def _read(tg: Tinygrad, uop: Any) -> tuple[Size, dict[str, Any]]:
+def _polynomial(tg: Tinygrad, uop: Any) -> tuple[Size, dict[str, Any]]:
     """A UOp as a polynomial, and the UOps that its names are."""
     match uop.op.name:
         case "CONST" if isinstance(uop.arg, int):
@@ -242,6 +235,14 @@ def _leaf(tg: Tinygrad, uop: Any) -> tuple[Size, dict[str, Any]]:
         raise Open("a size has no range")
     name = _name(tg, uop)
     return Sym(name, low, high), {name: uop}
+
+
+# Of so many UOps it is remembered what was found out about them: they never change.
+_MANY = 1 << 12
+
+_simple: Callable[[Any], Any] = lru_cache(maxsize=_MANY)(_simplified)
+_sum: Callable[[tuple[tuple[Any, ...], ...]], Any] = lru_cache(maxsize=_MANY)(_added)
+_read: Callable[[Tinygrad, Any], tuple[Size, dict[str, Any]]] = lru_cache(maxsize=_MANY)(_polynomial)
 
 
 def _name(tg: Tinygrad, uop: Any) -> str:
