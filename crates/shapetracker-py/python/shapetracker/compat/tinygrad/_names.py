@@ -228,12 +228,13 @@ def _strides(sizes: Sizes, st: ShapeTracker) -> list[Any]:
     strides: list[Any] = []
     for axis in range(len(st.shape)):
         name = f"idx{axis}"
-        if name not in address.variables:
+        # All entries but the last, from which a step leads to the next one.
+        before: dict[str, Any] = {name: address.variables.get(name, range(0))[:-1]}
+        if not before[name]:
             strides.append(0)
             continue
-        ranges: dict[str, Any] = {name: address.variables[name]}
-        here = Expr(name, **ranges)
-        step = (address.substitute(**{name: here + 1}) - address).simplify()
+        here = Expr(name, **before)
+        step = (address.substitute(**{name: here + 1}) - address.substitute(**{name: here})).simplify()
         found = None if axes & step.variables.keys() else write(step).ssimplify()
         strides.append(found)
     return strides
