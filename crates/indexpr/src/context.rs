@@ -29,11 +29,40 @@ pub(crate) struct Context {
     /// The range of each atom, both ends included.
     ranges: Vec<Span>,
     /// Forms of at least two terms that a condition confines, in normal form, and their ranges.
-    assumed: Vec<(Form, Span)>,
+    assumed: Vec<Known>,
     /// For every quotient `q` of a numerator `m` by `d` the remainder `m - d * q`, and its range; and for two quotients
     /// of one numerator, the coarser by `r` times the divisor, the digit `finer - r * coarser`. Ordered by the last
     /// atom, which is the quotient, since atoms are learnt in order and a numerator's atoms come before its quotients.
-    remainders: Vec<(Form, Span)>,
+    remainders: Vec<Known>,
+}
+
+/// A form whose range is known.
+#[derive(Clone, Debug)]
+struct Known {
+    form: Form,
+    values: Span,
+    atoms: AtomSet,
+}
+
+/// A superset of some atoms: their numbers modulo 64. It tells most forms apart that are not contained in each other.
+#[derive(Clone, Copy, Debug)]
+struct AtomSet(u64);
+
+impl AtomSet {
+    fn of(form: &Form) -> AtomSet {
+        AtomSet(form.terms.iter().fold(0, |set, (atom, _)| set | 1 << (atom % 64)))
+    }
+
+    /// Whether all atoms of this set may be among those of another one.
+    fn may_be_within(self, other: AtomSet) -> bool {
+        self.0 & !other.0 == 0
+    }
+}
+
+impl Known {
+    fn new(form: Form, values: Span) -> Known {
+        Known { atoms: AtomSet::of(&form), form, values }
+    }
 }
 
 /// Whether a condition holds.
@@ -52,6 +81,9 @@ struct Piece<'a> {
 }
 
 type Pieces<'a> = SmallVec<[Piece<'a>; 8]>;
+
+/// Known forms that may be contained in another one.
+type Fitting<'a> = SmallVec<[&'a Known; 16]>;
 
 enum Part<'a> {
     Atom(Atom),
@@ -100,13 +132,13 @@ impl Context {
                 let constant = i128::from(rest.constant);
                 self.ranges.push((low, high));
                 make_room(&mut self.remainders);
-                self.remainders.push((rest.without_constant(), (-constant, by - 1 - constant)));
+                self.remainders.push(Known::new(rest.without_constant(), (-constant, by - 1 - constant)));
                 // If e divides d, floor(m / d) is floor(floor(m / e) / (d / e)): the two quotients differ by a digit.
                 for (other, finer) in atoms.quotients_of(form).filter(|(other, _)| *other < atom) {
                     if divisor % finer == 0 {
                         let ratio = divisor / finer;
                         let digit = Form::atom(other).plus(-ratio, &Form::atom(atom))?;
-                        self.remainders.push((digit, (0, i128::from(ratio) - 1)));
+                        self.remainders.push(Known::new(digit, (0, i128::from(ratio) - 1)));
                     }
                 }
             }
@@ -129,11 +161,14 @@ impl Context {
         let span = (low.map_or(least, |low| low.max(least)), high.map_or(most, |high| high.min(most)));
         self.remember(form, span);
         let mut differences: Vec<(Form, Span)> = Vec::new();
-        for (other, values) in &self.assumed {
-            for ([whole, part], [of_whole, of_part]) in
-                [([form, other], [span, *values]), ([other, form], [*values, span])]
-            {
-                if whole != part
+        let atoms = AtomSet::of(form);
+        for Known { form: other, values, atoms: of_other } in &self.assumed {
+            for ([whole, part], [in_whole, in_part], [of_whole, of_part]) in [
+                ([form, other], [atoms, *of_other], [span, *values]),
+                ([other, form], [*of_other, atoms], [*values, span]),
+            ] {
+                if in_part.may_be_within(in_whole)
+                    && whole != part
                     && let Some((factor, left)) = contained(whole, part, false)
                     && let Some(difference) = factor.checked_neg().and_then(|minus| add(of_whole, minus, of_part))
                 {
@@ -159,9 +194,9 @@ impl Context {
         match form.terms[..] {
             [] => {}
             [(atom, 1)] => self.ranges[atom as usize] = (low, high),
-            _ => match self.remainders.iter_mut().chain(&mut self.assumed).find(|(known, _)| known == form) {
-                Some((_, (least, most))) => (*least, *most) = (low.max(*least), high.min(*most)),
-                None => self.assumed.push((form.clone(), (low, high))),
+            _ => match self.remainders.iter_mut().chain(&mut self.assumed).find(|known| known.form == *form) {
+                Some(Known { values: (least, most), .. }) => (*least, *most) = (low.max(*least), high.min(*most)),
+                None => self.assumed.push(Known::new(form.clone(), (low, high))),
             },
         }
     }
@@ -179,21 +214,29 @@ impl Context {
     /// - way 2 and on: one assumption in front of all others, each in turn, for assumptions that overlap, so that once
     ///   the latest is subtracted the one that is needed no longer fits.
     fn decompositions<'a>(&'a self, form: &'a Form, ways: usize) -> impl Iterator<Item = (Pieces<'a>, Form)> {
-        let latest = || self.assumed.iter().rev().map(|known| (known, false));
-        let earliest = || self.assumed.iter().map(|known| (known, false));
-        // The remainders of the quotients in the form.
-        let digits = move || {
-            let of_atom = |(atom, _): &(Atom, i64)| self.digits_of(*atom).iter().map(|known| (known, true));
-            form.terms.iter().flat_map(of_atom)
-        };
-        let assumed = self.assumed.len();
-        let has_digits = digits().next().is_some();
-        (0..if form.terms.len() < 2 { 0 } else { ways.min(assumed + 2) }).filter_map(move |way| {
+        // Subtracting brings in no atoms, so that what has other atoms than the form never fits.
+        let atoms = AtomSet::of(form);
+        let fits = |known: &&Known| known.atoms.may_be_within(atoms);
+        let (mut assumed, mut digits) = (Fitting::new(), Fitting::new());
+        if form.terms.len() > 1 {
+            assumed.extend(self.assumed.iter().filter(fits));
+            // The remainders of the quotients in the form.
+            digits.extend(form.terms.iter().flat_map(|(atom, _)| self.digits_of(*atom)).filter(fits));
+        }
+        let known = if assumed.is_empty() && digits.is_empty() { 0 } else { self.assumed.len() + 2 };
+        (0..ways.min(known)).filter_map(move |way| {
+            let latest = || assumed.iter().rev().map(|known| (*known, false));
+            let digits = || digits.iter().map(|known| (*known, true));
             let found = match way {
-                0 if assumed > 0 => decompose(form, latest().chain(digits())),
-                1 if has_digits => decompose(form, digits().chain(latest())),
-                one if one > 1 && assumed > 1 => {
-                    decompose(form, earliest().skip(one - 2).take(1).chain(latest()).chain(digits()))
+                0 if !assumed.is_empty() => decompose(form, latest().chain(digits())),
+                1 if digits().next().is_some() => decompose(form, digits().chain(latest())),
+                _ if way > 1 => {
+                    // Where it does not fit, or is the first of way 0, this is way 0 once more.
+                    let first = &self.assumed[way - 2];
+                    let (&last, others) = assumed.split_last()?;
+                    let fits = !std::ptr::eq(first, last) && others.iter().any(|other| std::ptr::eq(first, *other));
+                    contained(form, &first.form, false).filter(|_| fits)?;
+                    decompose(form, std::iter::once((first, false)).chain(latest()).chain(digits()))
                 }
                 _ => return None,
             };
@@ -236,13 +279,14 @@ impl Context {
         let (low, high) = self.bounds_of_atoms(form)?;
         let narrower = || {
             let left = most.checked_sub(1)?;
-            let (atom, coefficient, (known, values)) = form.terms.iter().rev().find_map(|(atom, coefficient)| {
-                let moves_with = |(known, _): &&(Form, Span)| {
-                    known.terms.iter().any(|(other, _)| other != atom && form.coefficient(*other) != 0)
-                };
-                let known = self.digits_of(*atom).iter().find(moves_with)?;
-                Some((*atom, *coefficient, known))
-            })?;
+            let (atom, coefficient, Known { form: known, values, .. }) =
+                form.terms.iter().rev().find_map(|(atom, coefficient)| {
+                    let moves_with = |known: &&Known| {
+                        known.form.terms.iter().any(|(other, _)| other != atom && form.coefficient(*other) != 0)
+                    };
+                    let known = self.digits_of(*atom).iter().find(moves_with)?;
+                    Some((*atom, *coefficient, known))
+                })?;
             let unit = known.coefficient(atom);
             let common = gcd(coefficient.into(), unit.into()) as i64;
             let (by, factor) = (unit.abs() / common, coefficient / common * -unit.signum());
@@ -254,8 +298,13 @@ impl Context {
     }
 
     /// The remainders and digits of a quotient. They are ordered by quotient, so that each is found by bisection.
-    fn digits_of(&self, atom: Atom) -> &[(Form, Span)] {
-        let of = |atom: Atom| move |(known, _): &(Form, Span)| known.terms.last().is_none_or(|(last, _)| *last < atom);
+    fn digits_of(&self, atom: Atom) -> &[Known] {
+        // Most atoms are variables, which come before all quotients.
+        let variable = |known: &Known| known.form.terms.last().is_some_and(|(last, _)| atom < *last);
+        if self.remainders.first().is_none_or(variable) {
+            return &[];
+        }
+        let of = |atom: Atom| move |known: &Known| known.form.terms.last().is_none_or(|(last, _)| *last < atom);
         let first = self.remainders.partition_point(of(atom));
         let past = first + self.remainders[first..].partition_point(of(atom + 1));
         &self.remainders[first..past]
@@ -267,10 +316,11 @@ impl Context {
         let mut form = form.clone();
         let quotients = form.terms.clone();
         let first = quotients.first().map_or(self.remainders.len(), |(atom, _)| {
-            self.remainders.partition_point(|(known, _)| known.terms.last().is_none_or(|(last, _)| last < atom))
+            self.remainders.partition_point(|known| known.form.terms.last().is_none_or(|(last, _)| last < atom))
         });
         // Later quotients first: what is put in for one may contain earlier ones.
-        for (digit, values) in self.remainders[first..].iter().rev().filter(|(_, (low, high))| low == high) {
+        let known = self.remainders[first..].iter().rev().filter(|known| known.values.0 == known.values.1);
+        for Known { form: digit, values, .. } in known {
             // Add the multiple of `r - (m - d * q)`, which is 0, that makes the quotient go away.
             let Some((quotient, divisor)) = digit.terms.last() else { continue };
             let coefficient = form.coefficient(*quotient);
@@ -330,9 +380,9 @@ impl Context {
                 form.terms.iter().copied().partition(|(_, coefficient)| coefficient % by == 0);
             (by, Form { terms: large, constant: 0 }, self.bounds(&Form { terms: small, constant: 0 }))
         });
-        let known = self.assumed.iter().filter(|(known, _)| known != form).filter_map(|(known, values)| {
-            let (factor, large) = contained(form, known, false)?;
-            Some((large.content(), large, add((0, 0), factor, *values)))
+        let known = self.assumed.iter().filter(|known| known.form != *form).filter_map(|known| {
+            let (factor, large) = contained(form, &known.form, false)?;
+            Some((large.content(), large, add((0, 0), factor, known.values)))
         });
         for (by, large, small) in by_size.chain(known) {
             let Some((least, most)) = small.filter(|_| by != 0) else { continue };
@@ -463,9 +513,9 @@ impl Condition {
 
 /// Subtracts multiples of known forms from a form, each in turn where it fits; the flag of a known form is that of
 /// [`contained`].
-fn decompose<'a>(form: &Form, known: impl Iterator<Item = (&'a (Form, Span), bool)>) -> (Pieces<'a>, Form) {
+fn decompose<'a>(form: &Form, known: impl Iterator<Item = (&'a Known, bool)>) -> (Pieces<'a>, Form) {
     let (mut pieces, mut rest) = (SmallVec::new(), form.clone());
-    for ((known, values), digit) in known {
+    for (Known { form: known, values, .. }, digit) in known {
         if let Some((coefficient, left)) = contained(&rest, known, digit) {
             pieces.push(Piece { coefficient, part: Part::Form(known), values: *values });
             rest = left;
@@ -481,18 +531,21 @@ fn decompose<'a>(form: &Form, known: impl Iterator<Item = (&'a (Form, Span), boo
 /// the box, where `first` is the sum at the least values of all pieces. The pieces need not be independent for this to
 /// hold at the points that they do reach. If they are not, the test may fail because of a point that is never reached.
 fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Option<Form> {
-    let by = i128::from(divisor);
     let mut first = i128::from(constant);
     for piece in pieces {
-        first = first.checked_add(i128::from(piece.coefficient).checked_mul(piece.values.0)?)?;
+        first = first.checked_add(times(piece.coefficient, piece.values.0)?)?;
     }
+    let (at_corner, remainder) = match i64::try_from(first) {
+        Ok(first) => (first.div_euclid(divisor).into(), first.rem_euclid(divisor)),
+        Err(_) => (first.div_euclid(divisor.into()), first.rem_euclid(divisor.into()) as i64),
+    };
     // A longer interval counts as one of length `i64::MAX`: a remainder that moves at all leaves `0..divisor` either
     // way.
     let reach = |(low, high): Span| i64::try_from(high - low).unwrap_or(i64::MAX);
     let axes = pieces.iter().map(|piece| (piece.coefficient, reach(piece.values)));
     // The places of pieces, and by how much the quotient moves with each.
     let mut carried = Terms::new();
-    if !is_affine(first.rem_euclid(by) as i64, divisor, axes, |at, by| carried.push((at as u32, by))) {
+    if !is_affine(remainder, divisor, axes, |at, by| carried.push((at as u32, by))) {
         return None;
     }
     let mut quotient = Form::default();
@@ -500,13 +553,13 @@ fn quotient_of_pieces(pieces: &[Piece<'_>], constant: i64, divisor: i64) -> Opti
     let mut at_first = 0i128;
     for (at, carries) in carried.into_iter().filter(|(_, carries)| *carries != 0) {
         let piece = &pieces[at as usize];
-        at_first = at_first.checked_add(i128::from(carries).checked_mul(piece.values.0)?)?;
+        at_first = at_first.checked_add(times(carries, piece.values.0)?)?;
         quotient = match piece.part {
             Part::Atom(atom) => quotient.plus(carries, &Form::atom(atom))?,
             Part::Form(form) => quotient.plus(carries, form)?,
         };
     }
-    quotient.constant = i64::try_from(first.div_euclid(by).checked_sub(at_first)?).ok()?;
+    quotient.constant = i64::try_from(at_corner.checked_sub(at_first)?).ok()?;
     Some(quotient)
 }
 
@@ -544,9 +597,18 @@ fn unwrap(form: &Form, pieces: &[Piece<'_>], constant: i64, [size, begin, end]: 
 
 /// `span + factor * values`, in interval arithmetic; `None` past [`WIDE`].
 fn add(span: Span, factor: i64, values: Span) -> Option<Span> {
-    let (a, b) = (i128::from(factor).checked_mul(values.0)?, i128::from(factor).checked_mul(values.1)?);
+    let (a, b) = (times(factor, values.0)?, times(factor, values.1)?);
     let sum = (span.0.checked_add(a.min(b))?, span.1.checked_add(a.max(b))?);
     (-WIDE <= sum.0 && sum.1 <= WIDE).then_some(sum)
+}
+
+/// A product in `i128`: nearly always of two numbers of 64 bits, which needs no check and is several times faster.
+#[inline]
+fn times(factor: i64, value: i128) -> Option<i128> {
+    match i64::try_from(value) {
+        Ok(value) => Some(i128::from(factor) * i128::from(value)),
+        Err(_) => i128::from(factor).checked_mul(value),
+    }
 }
 
 /// The multiple of a known form whose subtraction leaves a form with the fewest terms, and what it leaves; `None` unless
@@ -555,26 +617,30 @@ fn add(span: Span, factor: i64, values: Span) -> Option<Span> {
 /// With `digit`, the known form is a remainder `m - d * q`, and all atoms of `m` must go: to trade a part of the
 /// numerator for a multiple of the quotient makes nothing simpler.
 fn contained(form: &Form, known: &Form, digit: bool) -> Option<(i64, Form)> {
-    if !known.terms.iter().all(|(atom, _)| form.coefficient(*atom) != 0) {
-        return None;
+    // The coefficients in the form of the atoms of the known one; both are in order.
+    let mut coefficients: SmallVec<[i64; 8]> = SmallVec::new();
+    let mut terms = form.terms.iter();
+    for (atom, _) in &known.terms {
+        coefficients.push(terms.by_ref().find(|(other, _)| other >= atom).filter(|(other, _)| other == atom)?.1);
     }
-    let (last, others) = known.terms.split_last()?;
-    let last = (!digit).then_some(last);
-    let mut best: Option<(i64, Form)> = None;
+    let others = known.terms.len().checked_sub(1)?;
+    let mut best: Option<(usize, i64, Form)> = None;
     let mut tried = None;
-    for (atom, unit) in others.iter().chain(last) {
-        let coefficient = form.coefficient(*atom);
+    for (coefficient, (_, unit)) in coefficients.iter().zip(&known.terms).take(others + usize::from(!digit)) {
         let factor = coefficient / unit;
         if coefficient % unit != 0 || tried == Some(factor) {
             continue;
         }
         tried = Some(factor);
-        let Some(left) = form.plus(-factor, known) else { continue };
-        let gone = || others.iter().all(|(atom, _)| left.coefficient(*atom) == 0);
-        let fewer = best.as_ref().is_none_or(|(_, best)| left.terms.len() < best.terms.len());
-        if fewer && (!digit || gone()) {
-            best = Some((factor, left));
+        let goes = |at: &usize| known.terms[*at].1.checked_mul(factor) == Some(coefficients[*at]);
+        let gone = (0..=others).filter(goes).count();
+        let more = best.as_ref().is_none_or(|(most, ..)| gone > *most);
+        if more
+            && (!digit || (0..others).all(|at| goes(&at)))
+            && let Some(left) = form.plus(-factor, known)
+        {
+            best = Some((gone, factor, left));
         }
     }
-    best
+    best.map(|(_, factor, left)| (factor, left))
 }

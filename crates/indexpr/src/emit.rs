@@ -82,7 +82,7 @@ struct Emitter<'a> {
 type Symbol = u32;
 
 /// A sum to be computed.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Sum {
     terms: Terms,
     constant: i64,
@@ -261,9 +261,9 @@ impl<'a> Emitter<'a> {
         };
         for (place, sum) in self.sums.iter().enumerate() {
             // The whole of a sum is computed in any case, so that every other use of it is free.
-            propose(sum.terms.clone(), 0);
+            propose(Terms::from_slice(&sum.terms), 0);
             if !sum.shiftable && sum.constant != 0 {
-                propose(sum.terms.clone(), sum.constant);
+                propose(Terms::from_slice(&sum.terms), sum.constant);
             }
             // Terms of one coefficient.
             for (at, (_, coefficient)) in sum.terms.iter().enumerate() {
@@ -303,7 +303,7 @@ impl<'a> Emitter<'a> {
                         }
                         _ => None,
                     };
-                    propose(terms.clone(), 0);
+                    propose(Terms::from_slice(&terms), 0);
                     if let Some(constant) = constants.filter(|constant| *constant != 0) {
                         propose(terms, constant);
                     }
@@ -459,7 +459,7 @@ impl<'a> Emitter<'a> {
 
     /// The node of a sum's terms with a constant of choice.
     fn of_terms(&mut self, graph: &mut Graph, sum: usize, constant: i64) -> Result<Expr, Error> {
-        self.of_summands(graph, self.sums[sum].terms.clone(), constant)
+        self.of_summands(graph, Terms::from_slice(&self.sums[sum].terms), constant)
     }
 
     /// The node of terms and a constant: additions and subtractions from left to right, in the order of
@@ -557,15 +557,21 @@ fn best_use(sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
     uses.filter(|(saved, _)| *saved > 0).max_by_key(|(saved, _)| *saved)
 }
 
+impl Clone for Sum {
+    fn clone(&self) -> Sum {
+        Sum { terms: Terms::from_slice(&self.terms), ..*self }
+    }
+}
+
 impl Sum {
     /// A sum with the terms and the constant of a form.
     fn of(form: &Form) -> Sum {
-        Sum { terms: form.terms.clone(), constant: form.constant, shiftable: false, remainder: None }
+        Sum { terms: Terms::from_slice(&form.terms), constant: form.constant, shiftable: false, remainder: None }
     }
 
     /// The terms and the constant as a form, whose atoms are symbols.
     fn form(&self) -> Form {
-        Form { terms: self.terms.clone(), constant: self.constant }
+        Form { terms: Terms::from_slice(&self.terms), constant: self.constant }
     }
 
     /// The operations that computing it takes once its symbols are computed: one addition less than there are summands,
@@ -603,8 +609,7 @@ impl Sum {
 
     /// `self - factor * pattern + factor * symbol`; unchanged where that leaves `i64`.
     fn with(&self, pattern: &Sum, factor: i64, symbol: Option<Symbol>) -> Sum {
-        let ours = Form { terms: self.terms.clone(), constant: self.constant };
-        let theirs = Form { terms: pattern.terms.clone(), constant: pattern.constant };
+        let (ours, theirs) = (self.form(), pattern.form());
         let left = factor.checked_neg().and_then(|minus| ours.plus(minus, &theirs));
         let left = left.and_then(|left| match symbol {
             Some(symbol) => left.plus(factor, &Form::atom(symbol)),

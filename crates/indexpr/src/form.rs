@@ -23,13 +23,20 @@ pub(crate) type Atom = u32;
 //
 // Terms are sorted by atom, and no coefficient is zero or `i64::MIN`, nor is the constant `i64::MIN`: every number in a
 // form has an opposite, so that a form can be negated.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct Form {
     pub(crate) terms: Terms,
     pub(crate) constant: i64,
 }
 
 pub(crate) type Terms = SmallVec<[(Atom, i64); 6]>;
+
+// Terms are copied as a slice: `SmallVec::clone` pushes one after the other.
+impl Clone for Form {
+    fn clone(&self) -> Form {
+        Form { terms: Terms::from_slice(&self.terms), constant: self.constant }
+    }
+}
 
 impl Form {
     /// A constant form; `None` for a number that is not an `i64` or whose negative is not one, which is `i64::MIN`.
@@ -78,26 +85,33 @@ impl Form {
         let with_opposite = |number: i64| (number != i64::MIN).then_some(number);
         let scaled = |number: i64| number.checked_mul(factor).and_then(with_opposite);
         let constant = with_opposite(scaled(other.constant)?.checked_add(self.constant)?)?;
-        // A merge of two sorted lists. Runs of our terms are copied at once.
-        let mut terms = Terms::with_capacity(self.terms.len() + other.terms.len());
+        // A merge of two sorted lists. They are short: copying runs of terms at once would cost more than it saves.
+        let mut terms = Terms::new();
         let (mut ours, mut theirs) = (&self.terms[..], &other.terms[..]);
-        while let [(atom, coefficient), rest @ ..] = theirs {
-            let before = ours.iter().take_while(|(ours, _)| ours < atom).count();
-            terms.extend_from_slice(&ours[..before]);
-            ours = &ours[before..];
-            let mut sum = scaled(*coefficient)?;
-            if let [(same, coefficient), rest @ ..] = ours
-                && same == atom
-            {
-                sum = with_opposite(sum.checked_add(*coefficient)?)?;
-                ours = rest;
+        loop {
+            let term = match (ours, theirs) {
+                ([(atom, coefficient), rest @ ..], [(other, by), others @ ..]) if atom == other => {
+                    (ours, theirs) = (rest, others);
+                    (*atom, with_opposite(scaled(*by)?.checked_add(*coefficient)?)?)
+                }
+                ([term, rest @ ..], [(other, _), ..]) if term.0 < *other => {
+                    ours = rest;
+                    *term
+                }
+                (_, [(atom, by), others @ ..]) => {
+                    theirs = others;
+                    (*atom, scaled(*by)?)
+                }
+                ([term, rest @ ..], []) => {
+                    ours = rest;
+                    *term
+                }
+                ([], []) => break,
+            };
+            if term.1 != 0 {
+                terms.push(term);
             }
-            if sum != 0 {
-                terms.push((*atom, sum));
-            }
-            theirs = rest;
         }
-        terms.extend_from_slice(ours);
         Some(Form { terms, constant })
     }
 
@@ -123,6 +137,6 @@ impl Form {
 
     /// The same form with 0 for its constant.
     pub(crate) fn without_constant(&self) -> Form {
-        Form { terms: self.terms.clone(), constant: 0 }
+        Form { terms: Terms::from_slice(&self.terms), constant: 0 }
     }
 }

@@ -15,9 +15,21 @@
 pub fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.abs(), b.abs());
     while b != 0 {
-        (a, b) = (b, rem(a, b));
+        // Once both fit 64 bits, they do for good.
+        if let (Ok(a), Ok(b)) = (u64::try_from(a), u64::try_from(b)) {
+            return gcd_64(a, b).into();
+        }
+        (a, b) = (b, a % b);
     }
     a
+}
+
+/// [`gcd`] of natural numbers of 64 bits. Most that are asked about are 1, or divide one another.
+fn gcd_64(mut a: u64, mut b: u64) -> u64 {
+    while b > 1 {
+        (a, b) = (b, a % b);
+    }
+    if b == 1 { 1 } else { a }
 }
 
 /// `(g, x, y)` with `a x + b y = g`, the greatest common divisor; for `a, b >= 0`, not both 0.

@@ -4,36 +4,27 @@
     python crates/shapetracker-py/benches/side_by_side.py [--quick]
 
 Cold means that tinygrad's caches of layouts were emptied before each measurement, as for one that it has not met; warm that
-the very same question was asked before. shapetracker keeps no caches of layouts: it is the same both times.
+the very same question was asked before. shapetracker keeps no caches of layouts: it is the same both times. The drop-in
+runs in a process of its own (layouts.py), since it gives tinygrad's nodes where tinygrad is loaded.
 """
 
 import argparse
 import functools
 import gc
-import gzip
-import json
 import statistics
+import subprocess
 import sys
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+import layouts as shared
 import numpy as np
+from layouts import Layouts, Tinygrads, chain, timed
 from tinygrad.shape.shapetracker import ShapeTracker as Theirs
 from tinygrad.shape.view import View as TheirView
 
 import shapetracker
 from shapetracker import ShapeTracker, View
-from shapetracker.compat.tinygrad import ShapeTracker as Dropin
-from shapetracker.compat.tinygrad import View as DropinView
-
-CORPUS = Path(__file__).parents[2] / "shapetracker" / "tests" / "corpus"
-
-
-def corpus(name: str) -> list[dict[str, Any]]:
-    with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def caches() -> list[Any]:
@@ -45,97 +36,87 @@ def caches() -> list[Any]:
 EMPTIED = caches()
 
 
-def timed(run: Callable[[], object]) -> float:
-    """How long a run takes, in seconds."""
-    begin = time.perf_counter()
-    run()
-    return time.perf_counter() - begin
-
-
 def cold(run: Callable[[], object]) -> float:
-    """The same with tinygrad's caches of layouts empty."""
+    """How long a run takes with tinygrad's caches of layouts empty, in seconds."""
     for cache in EMPTIED:
         cache.cache_clear()
     return timed(run)
 
 
-def flat(value: Any) -> Any:
-    """Lists as tuples, which tinygrad's caches need."""
-    return tuple(map(flat, value)) if isinstance(value, list) else value
+class Ours:
+    """What is measured of this package's own classes."""
+
+    def __init__(self, layouts: Layouts) -> None:
+        self.layouts = layouts
+        self.simplified = self.simplify()
+
+    def operations(self) -> list[Any]:
+        return [chain(ShapeTracker.contiguous(base), ops) for base, ops in self.layouts.chains]
+
+    def simplify(self) -> list[Any]:
+        return [ShapeTracker([View(*view) for view in stack]) for stack in self.layouts.stacks]
+
+    def text(self) -> object:
+        return self._texts(self.simplified)
+
+    def everything(self) -> object:
+        return self._texts(self.operations())
+
+    def one(self, place: int) -> object:
+        base, ops = self.layouts.chains[place]
+        return self._texts([chain(ShapeTracker.contiguous(base), ops)])
+
+    def _texts(self, trackers: list[Any]) -> object:
+        return [(str(e.index), str(e.valid)) for e in (st.index_expr() for st in trackers)]
 
 
-def chain(tracker: Any, base: tuple[int, ...], ops: list[tuple[str, Any]]) -> Any:
-    for name, argument in ops:
-        tracker = getattr(tracker, name)(argument)
-    return tracker
+class Dropin:
+    """The drop-in, in a process without tinygrad."""
+
+    def __init__(self, quick: bool) -> None:
+        command = [sys.executable, shared.__file__, *(["--quick"] if quick else [])]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def timed(self, *what: object) -> float:
+        assert self.process.stdin and self.process.stdout
+        print(*what, file=self.process.stdin, flush=True)
+        return float(self.process.stdout.readline())
+
+    def end(self) -> None:
+        self.process.communicate()
 
 
 def layouts(quick: bool) -> None:
-    cases = [case for case in corpus("chains") if case.get("numel")][:: 60 if quick else 12]
-    chains = [(flat(case["base"]), [(name, flat(argument)) for name, argument in case["ops"]]) for case in cases]
-    steps = sum(len(ops) for _, ops in chains)
-    stacks = [flat([[*view.values()] for view in case["views"]]) for case in corpus("indexed")]
-    stacks = [stack for stack in stacks if len(stack) > 1][:: 100 if quick else 25]
-
-    def ours_chains() -> list[Any]:
-        return [chain(ShapeTracker.contiguous(base), base, ops) for base, ops in chains]
-
-    def their_chains(kind: Any) -> Callable[[], list[Any]]:
-        return lambda: [chain(kind.from_shape(base), base, ops) for base, ops in chains]
-
-    def ours_stacks() -> list[Any]:
-        return [ShapeTracker([View(*view) for view in stack]) for stack in stacks]
-
-    def their_stacks(kind: Any, view: Any) -> Callable[[], list[Any]]:
-        return lambda: [kind(tuple(view.create(*v) for v in stack)).simplify() for stack in stacks]
-
-    def ours_expressions(trackers: list[Any]) -> Callable[[], object]:
-        return lambda: [(str(e.index), str(e.valid)) for e in (st.index_expr() for st in trackers)]
-
-    def their_expressions(trackers: list[Any]) -> Callable[[], object]:
-        return lambda: [tuple(part.render() for part in st.to_indexed_uops()) for st in trackers]
-
-    def ours_all() -> None:
-        ours_expressions(ours_chains())()
-
-    def theirs_all(kind: Any) -> Callable[[], object]:
-        return lambda: their_expressions([st.simplify() for st in their_chains(kind)()])()
-
-    rows: list[tuple[str, int, Callable[[], object], Callable[[], object], Callable[[], object]]] = [
-        (f"movement operations ({steps} in {len(chains)} chains), each", steps,
-         ours_chains, their_chains(Dropin), their_chains(Theirs)),
-        (f"a stack from its views, simplified ({len(stacks)} of several views), each", len(stacks),
-         ours_stacks, their_stacks(Dropin, DropinView), their_stacks(Theirs, TheirView)),
-        ("its index expression as text, each", len(stacks),
-         ours_expressions(ours_stacks()), their_expressions(their_stacks(Dropin, DropinView)()),
-         their_expressions(their_stacks(Theirs, TheirView)())),
-        (f"all of it, from {len(chains)} chains to text, each", len(chains),
-         ours_all, theirs_all(Dropin), theirs_all(Theirs)),
-    ]  # fmt: skip
+    given = Layouts(quick)
+    ours, theirs, dropin = Ours(given), Tinygrads(given, Theirs, TheirView), Dropin(quick)
+    chains, stacks = len(given.chains), len(given.stacks)
+    rows = [
+        (f"movement operations ({given.steps} in {chains} chains), each", given.steps, "operations"),
+        (f"a stack from its views, simplified ({stacks} of several views), each", stacks, "simplify"),
+        ("its index expression as text, each", stacks, "text"),
+        (f"all of it, from {chains} chains to text, each", chains, "everything"),
+    ]
     repeat = 2 if quick else 5
-    print("| | shapetracker | drop-in, cold | tinygrad, cold | tinygrad, warm | tinygrad cold / shapetracker |")
-    print("|---|---|---|---|---|---|")
-    for name, count, ours, dropin, theirs in rows:
+    print("| | shapetracker | drop-in | tinygrad, cold | tinygrad, warm | tinygrad cold / shapetracker | / drop-in |")
+    print("|---|---|---|---|---|---|---|")
+
+    def measured(times: int, what: str, *place: int) -> tuple[float, float, float, float]:
+        """The best of several runs one after the other: ours, the drop-in's, and tinygrad's cold and warm."""
+        run, their_run = (functools.partial(getattr(column, what), *place) for column in (ours, theirs))
+        best = [min(measure(run) for _ in range(times)) for measure, run in ((cold, run), (cold, their_run), (timed, their_run))]
+        return best[0], dropin.timed(times, what, *place), best[1], best[2]
+
+    for name, count, what in rows:
+        getattr(theirs, what)()
         # In turns, and the best of each: what else the machine does then troubles all of them alike.
-        rounds = [(cold(ours), cold(dropin), cold(theirs), timed(theirs)) for _ in range(repeat)]
-        a, b, c, d = map(min, zip(*rounds))
-        figures = " | ".join(f"{figure / count * 1e6:.1f} us" for figure in (a, b, c, d))
-        print(f"| {name} | {figures} | {c / a:.0f} |")
-
-    def whole(kind: Any, make: Callable[[Any], Any], base: Any, ops: Any) -> Callable[[], object]:
-        if kind is ShapeTracker:
-            return lambda: ours_expressions([chain(make(base), base, ops)])()
-        return lambda: their_expressions([chain(make(base), base, ops).simplify()])()
-
-    each = []
-    for base, ops in chains:
-        ours = whole(ShapeTracker, ShapeTracker.contiguous, base, ops)
-        dropin, theirs = (whole(kind, kind.from_shape, base, ops) for kind in (Dropin, Theirs))
-        each.append([min(cold(run) for _ in range(repeat)) for run in (ours, dropin, theirs)])
-        each[-1].append(min(timed(theirs) for _ in range(repeat)))
+        best = [min(column) for column in zip(*(measured(1, what) for _ in range(repeat)))]
+        figures = " | ".join(f"{figure / count * 1e6:.1f} us" for figure in best)
+        print(f"| {name} | {figures} | {best[2] / best[0]:.0f} | {best[2] / best[1]:.0f} |")
+    each = [measured(repeat, "one", place) for place in range(chains)]
     medians = " | ".join(f"{statistics.median(column) * 1e6:.1f} us" for column in zip(*each))
-    ratio = statistics.median(times[2] / times[0] for times in each)
-    print(f"| all of it, the median of the {len(chains)} chains | {medians} | {ratio:.0f} |")
+    ratios = " | ".join(f"{statistics.median(times[2] / times[which] for times in each):.0f}" for which in (0, 1))
+    print(f"| all of it, the median of the {chains} chains | {medians} | {ratios} |")
+    dropin.end()
 
 
 def copies(quick: bool) -> None:

@@ -13,6 +13,7 @@ use crate::error::layout;
 use crate::import::{Imported, module};
 
 mod answers;
+mod expression;
 mod names;
 mod tracker;
 mod view;
@@ -20,6 +21,8 @@ mod view;
 /// The native part of `shapetracker.compat.tinygrad`.
 #[pymodule(gil_used = false)]
 pub(crate) mod tinygrad {
+    #[pymodule_export]
+    use super::expression::{over_ranges, written};
     #[pymodule_export]
     use super::tracker::ShapeTracker;
     #[pymodule_export]

@@ -352,6 +352,11 @@ impl Expr {
         Ok(Expr { graph, root })
     }
 
+    /// What is made of the graph and of what the expression is made of, operands first.
+    pub(crate) fn written(&self, write: impl FnOnce(&Graph, &[Handle]) -> String) -> PyResult<String> {
+        Ok(write(&self.graph, &self.graph.parts(&[self.root])))
+    }
+
     fn same(&self, other: &Expr) -> bool {
         let nodes = |expr: &Expr| -> Vec<Node> {
             expr.graph.parts(&[expr.root]).iter().map(|&part| expr.graph.node(part)).collect()
@@ -538,6 +543,15 @@ impl IndexExpr {
     pub(crate) fn of(tracker: &shapetracker::ShapeTracker) -> PyResult<Self> {
         let expr = tracker.index_expr().map_err(|err| layout(&err))?;
         Ok(IndexExpr { expr, tracker: tracker.clone() })
+    }
+
+    /// The address or the condition, over variables of another name.
+    pub(crate) fn over(&self, name: &str, which: impl FnOnce(&expr::IndexExpr) -> Handle) -> PyResult<Expr> {
+        let (from, mut graph) = (self.expr.graph(), Graph::new());
+        let moved = graph.import(from, &[which(&self.expr)], |graph, place| {
+            graph.variable(&format!("{name}{place}"), from.variables()[place].range.clone())
+        });
+        Ok(Expr { root: moved.map_err(|err| refused(&err))?[0], graph })
     }
 }
 

@@ -13,8 +13,9 @@ use crate::import::Imported;
 ///
 /// Whoever has no UOps gets the error that the numbers gave.
 pub(super) fn or_names<'py, T, A>(
-    object: &Bound<'py, PyAny>,
+    py: Python<'py>,
     op: &'static str,
+    object: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
     arguments: A,
     numbers: PyResult<T>,
 ) -> PyResult<T>
@@ -23,13 +24,13 @@ where
     A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
 {
     match numbers {
-        Err(err) if err.is_instance_of::<PyTypeError>(object.py()) => by_names(object, op, arguments, err),
+        Err(err) if err.is_instance_of::<PyTypeError>(py) => by_names(op, object()?, arguments, err),
         numbers => numbers,
     }
 }
 
 #[cold]
-fn by_names<'py, T, A>(object: &Bound<'py, PyAny>, op: &'static str, arguments: A, err: PyErr) -> PyResult<T>
+fn by_names<'py, T, A>(op: &'static str, object: Bound<'py, PyAny>, arguments: A, err: PyErr) -> PyResult<T>
 where
     T: FromPyObjectOwned<'py>,
     A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
@@ -37,7 +38,7 @@ where
     static ANSWER: Imported = Imported::new("shapetracker.compat.tinygrad._names", "answer");
     let py = object.py();
     let arguments = arguments.into_pyobject(py).map_err(Into::into)?;
-    let answer = ANSWER.get(py)?.call1((op, object, arguments))?;
+    let answer = ANSWER.get(py)?.call1((op, &object, arguments))?;
     if answer.is(py.NotImplemented()) {
         return Err(err);
     }

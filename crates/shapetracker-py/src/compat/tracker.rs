@@ -1,16 +1,18 @@
 //! tinygrad's `ShapeTracker` over an exact one.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
-use pyo3::types::{PyDict, PyList, PySet, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyDict, PyList, PySet, PyTuple};
 use shapetracker::{ErrorKind, NotInvertible};
 
 use super::answers::Answers;
 use super::names::or_names;
-use super::view::View;
+use super::view::{Reshaped, View};
 use super::{dataclass_fields, frozen, indexed, is_masked_scalar, refused, refused_by, replaced, whole};
 use crate::arguments::{described, number, numbers_of};
 use crate::import::Imported;
@@ -20,11 +22,14 @@ use crate::import::Imported;
 /// Operations act on the last view; a reshape that no view can be puts another one on top.
 #[pyclass(frozen, weakref, module = "shapetracker.compat.tinygrad.shapetracker")]
 pub(crate) struct ShapeTracker {
-    /// At least one, all of them of the class above.
-    views: Py<PyTuple>,
+    /// The views below the last one, the first next to memory: nearly always none.
+    below: Vec<View>,
+    last: View,
+    /// The views as objects of Python, once they have been asked for.
+    objects: PyOnceLock<Py<PyTuple>>,
     /// The tracker that the views make, once it has been asked for.
-    exact: OnceLock<shapetracker::ShapeTracker>,
-    answers: OnceLock<Answers>,
+    exact: OnceLock<Box<shapetracker::ShapeTracker>>,
+    answers: OnceLock<Box<Answers>>,
 }
 
 #[pymethods]
@@ -43,20 +48,22 @@ impl ShapeTracker {
                 PyTuple::new(views.py(), items?)?
             }
         };
-        if views.is_empty() {
+        let each =
+            views.iter_borrowed().map(|view| Ok(view.cast::<View>().map_err(|_| mismatch(&view))?.get().clone()));
+        let mut below: Vec<View> = each.collect::<PyResult<_>>()?;
+        let Some(last) = below.pop() else {
             return Err(refused(views.py(), format!("{OP}: takes at least one view")));
-        }
-        for view in views.iter_borrowed() {
-            view.cast::<View>().map_err(|_| mismatch(&view))?;
-        }
-        Ok(ShapeTracker::of(views.unbind()))
+        };
+        let tracker = ShapeTracker::of(below, last);
+        let _ = tracker.objects.set(views.py(), views.unbind());
+        Ok(tracker)
     }
 
     /// The tracker of one view: row-major, or with strides.
     #[staticmethod]
     #[pyo3(signature = (shape, strides=None))]
     fn from_shape(shape: &Bound<'_, PyAny>, strides: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        ShapeTracker::one(shape.py(), View::create(shape.py(), shape, strides, None, None)?)
+        Ok(ShapeTracker::of(Vec::new(), View::create(shape.py(), shape, strides, None, None)?))
     }
 
     #[classattr]
@@ -71,47 +78,52 @@ impl ShapeTracker {
 
     /// The views, the first next to memory.
     #[getter]
-    fn views(&self, py: Python<'_>) -> Py<PyTuple> {
-        self.views.clone_ref(py)
+    fn views<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let made = || {
+            let views: PyResult<Vec<_>> = self.each().map(|view| Bound::new(py, view.clone())).collect();
+            Ok::<_, PyErr>(PyTuple::new(py, views?)?.unbind())
+        };
+        Ok(self.objects.get_or_try_init(py, made)?.bind(py).clone())
     }
 
     /// The tracker of the package `shapetracker` that these views make, at the fewest views: a SymbolicShapeTracker where a
     /// size is no number.
     #[getter(exact)]
     fn exact_tracker<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (py, st) = (slf.py(), slf.get());
-        let exact =
-            st.exact(py).and_then(|exact| Ok(Bound::new(py, crate::tracker::ShapeTracker(exact.clone()))?.into_any()));
-        or_names(slf, "tracker.exact", (), exact)
+        let py = slf.py();
+        let exact = slf
+            .get()
+            .exact(py)
+            .and_then(|exact| Ok(Bound::new(py, crate::tracker::ShapeTracker(exact.clone()))?.into_any()));
+        named(slf, "tracker.exact", (), exact)
     }
 
     /// Whether the tracker is one row-major view from address 0, without a mask.
     #[getter]
     fn contiguous(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.views.bind(py).len() == 1 && self.last(py)?.get().contiguous(py)?)
+        Ok(self.below.is_empty() && self.last.contiguous(py)?)
     }
 
     /// Whether the tracker is one row-major view from any address, without a mask.
     #[getter]
     fn consecutive(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        let (py, st) = (slf.py(), slf.get());
-        if st.views.bind(py).len() != 1 {
+        let st = slf.get();
+        if !st.below.is_empty() {
             return Ok(false);
         }
-        let consecutive = st.last(py)?.get().exact().map(shapetracker::View::is_consecutive);
-        or_names(slf, "tracker.consecutive", (), consecutive)
+        named(slf, "tracker.consecutive", (), st.last.exact().map(shapetracker::View::is_consecutive))
     }
 
     /// The size of each axis.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.last(py)?.get().shape(py)
+        self.last.shape(py)
     }
 
     /// The number of elements, masked ones included; the largest there can be where a size is no number.
     #[getter]
     fn size(&self, py: Python<'_>) -> PyResult<i128> {
-        View::size(&self.last(py)?)
+        self.last.size(py)
     }
 
     /// The shape with size 1 at the given axes.
@@ -139,48 +151,49 @@ impl ShapeTracker {
                 let exact = crate::tracker::ShapeTracker(exact.clone());
                 indexed(py)?.call1((exact, _idxs, py.None()))
             }
-            Err(err) => or_names(slf, "tracker.to_indexed_uops", (_idxs,), Err(err)),
+            Err(err) => named(slf, "tracker.to_indexed_uops", (_idxs,), Err(err)),
         }
     }
 
     /// A bound on the elements that the buffer must have: one more than the largest address of the first view.
     fn real_size(slf: &Bound<'_, Self>) -> PyResult<i128> {
         let real_size = || {
-            let (py, st) = (slf.py(), slf.get());
-            let (first, last) = (st.views.bind(py).get_item(0)?, st.last(py)?);
-            if last.get().exact()?.numel() == 0 {
+            let st = slf.get();
+            let first = st.each().next().unwrap_or(&st.last).exact()?;
+            if st.last.exact()?.numel() == 0 {
                 return Ok(0);
             }
-            let high = first.cast::<View>()?.get().exact()?.address_range().map_or(0, |(_, high)| high);
-            Ok(i128::from(high) + 1)
+            Ok(i128::from(first.address_range().map_or(0, |(_, high)| high)) + 1)
         };
-        or_names(slf, "tracker.real_size", (), real_size())
+        named(slf, "tracker.real_size", (), real_size())
     }
 
     /// The variables that the tracker depends on: none where all sizes are numbers.
     fn vars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PySet>> {
-        let none = slf.get().only_numbers(slf.py()).and_then(|()| PySet::empty(slf.py()));
-        or_names(slf, "tracker.vars", (), none)
+        let none = slf.get().only_numbers().and_then(|()| PySet::empty(slf.py()));
+        named(slf, "tracker.vars", (), none)
     }
 
     /// The values of bound variables: there are none where all sizes are numbers.
     #[getter]
     fn var_vals<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        let none = slf.get().only_numbers(slf.py()).map(|()| PyDict::new(slf.py()));
-        or_names(slf, "tracker.var_vals", (), none)
+        let none = slf.get().only_numbers().map(|()| PyDict::new(slf.py()));
+        named(slf, "tracker.var_vals", (), none)
     }
 
     /// The tracker without bound variables, and their values: itself where there are none.
     fn unbind<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, Self>, Bound<'py, PyDict>)> {
-        let same = slf.get().only_numbers(slf.py()).map(|()| (slf.clone(), PyDict::new(slf.py())));
-        or_names(slf, "tracker.unbind", (), same)
+        let same = slf.get().only_numbers().map(|()| (slf.clone(), PyDict::new(slf.py())));
+        named(slf, "tracker.unbind", (), same)
     }
 
     /// The tracker with values in place of variables: its views in canonical form where there are none.
     fn substitute(slf: &Bound<'_, Self>, dvars: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let py = slf.py();
-        let same = slf.get().exact_views(py).and_then(|views| Py::new(py, ShapeTracker::over(py, views)?));
-        or_names(slf, "tracker.substitute", (dvars,), same)
+        let st = slf.get();
+        let canonical = |view: &View| Ok(View::from(view.exact()?.clone()));
+        let below = st.below.iter().map(canonical).collect::<PyResult<_>>();
+        let same = below.and_then(|below| Py::new(slf.py(), ShapeTracker::of(below, canonical(&st.last)?)));
+        named(slf, "tracker.substitute", (dvars,), same)
     }
 
     /// For each axis its stride where the address is seen to have one; None where not, and where the axis is masked
@@ -188,7 +201,7 @@ impl ShapeTracker {
     #[pyo3(signature = (ignore_valid=false))]
     fn real_strides<'py>(slf: &Bound<'py, Self>, ignore_valid: bool) -> PyResult<Bound<'py, PyTuple>> {
         let strides = slf.get().strides(slf.py(), ignore_valid).and_then(|strides| PyTuple::new(slf.py(), strides));
-        or_names(slf, "tracker.real_strides", (ignore_valid,), strides)
+        named(slf, "tracker.real_strides", (ignore_valid,), strides)
     }
 
     /// The axes whose real stride is 1.
@@ -197,7 +210,7 @@ impl ShapeTracker {
         let unit = slf.get().strides(slf.py(), ignore_valid).and_then(|strides| {
             PyList::new(slf.py(), (0..strides.len()).filter(|&axis| strides[axis] == Some(1)).collect::<Vec<_>>())
         });
-        or_names(slf, "tracker.unit_stride_axes", (ignore_valid,), unit)
+        named(slf, "tracker.unit_stride_axes", (ignore_valid,), unit)
     }
 
     /// Whether some element at hand turns into one that is not there when its index changes along an axis.
@@ -210,30 +223,34 @@ impl ShapeTracker {
                 _ => Ok(false),
             }
         };
-        or_names(slf, "tracker.axis_is_masked", (axis,), masked())
+        named(slf, "tracker.axis_is_masked", (axis,), masked())
     }
 
     /// The fewest views that are known to do the same.
     fn simplify(slf: &Bound<'_, Self>) -> PyResult<Py<Self>> {
         let (py, st) = (slf.py(), slf.get());
-        if st.views.bind(py).len() == 1 {
+        if st.below.is_empty() {
             return Ok(slf.clone().unbind());
         }
-        let simplified = || {
-            let views = presented(st.exact(py)?);
-            if views.len() >= st.views.bind(py).len() {
-                return Ok(slf.clone().unbind());
-            }
-            Py::new(py, ShapeTracker::over(py, views)?)
+        let exact = match st.exact(py) {
+            Ok(exact) => exact,
+            Err(err) => return named(slf, "tracker.simplify", (), Err(err)),
         };
-        or_names(slf, "tracker.simplify", (), simplified())
+        let views = presented(exact);
+        if views.len() > st.below.len() {
+            return Ok(slf.clone().unbind());
+        }
+        let Some(simple) = ShapeTracker::over(views) else { return Ok(slf.clone().unbind()) };
+        let _ = simple.exact.set(Box::new(exact.clone()));
+        Py::new(py, simple)
     }
 
     /// This tracker with another one on top, at the fewest views.
     fn __add__<'py>(&self, py: Python<'py>, st: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let Ok(st) = st.cast::<ShapeTracker>() else { return Ok(py.NotImplemented().into_bound(py)) };
-        let views = self.views.bind(py).as_sequence().concat(st.get().views.bind(py).as_sequence())?.to_tuple()?;
-        let both = Bound::new(py, ShapeTracker::of(views.unbind()))?;
+        let st = st.get();
+        let below = self.each().chain(&st.below).cloned().collect();
+        let both = Bound::new(py, ShapeTracker::of(below, st.last.clone()))?;
         Ok(ShapeTracker::simplify(&both)?.into_bound(py).into_any())
     }
 
@@ -250,52 +267,47 @@ impl ShapeTracker {
             };
             let code = inverse.index_expr().map_err(|err| refused_by(py, &err))?;
             let total = inverse.numel() == 0 || code.graph().range(code.valid()) == (1, 1);
-            total.then(|| Py::new(py, ShapeTracker::over(py, presented(&inverse))?)).transpose()
+            let found = total.then(|| ShapeTracker::over(presented(&inverse))).flatten();
+            found.map(|found| Py::new(py, found)).transpose()
         };
-        or_names(slf, "tracker.invert", (out_shape,), inverted())
+        named(slf, "tracker.invert", (out_shape,), inverted())
     }
 
     /// Masked elements `(before, after)` around each axis.
-    fn pad(&self, py: Python<'_>, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, View::pad(&self.last(py)?, arg)?)
+    fn pad(&self, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(self.with_last(self.last.padded(arg)?.unwrap_or_else(|| self.last.clone())))
     }
 
     /// The half-open range `(begin, end)` of each axis.
-    fn shrink(&self, py: Python<'_>, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, View::shrink(&self.last(py)?, arg)?)
+    fn shrink(&self, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(self.with_last(self.last.shrunk(arg)?))
     }
 
     /// Axes of size 1 repeated to the given sizes.
-    fn expand(&self, py: Python<'_>, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, View::expand(&self.last(py)?, new_shape)?)
+    fn expand(&self, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(self.with_last(self.last.expanded(new_shape)?))
     }
 
     /// The axes in another order.
-    fn permute(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, View::permute(&self.last(py)?, axis)?)
+    fn permute(&self, axis: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(self.with_last(self.last.permuted(axis)?))
     }
 
     /// Each axis reversed whose entry is true.
-    fn flip(&self, py: Python<'_>, mul: &Bound<'_, PyAny>) -> PyResult<Self> {
-        self.with_last(py, View::flip(&self.last(py)?, mul)?)
+    fn flip(&self, mul: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(self.with_last(self.last.flipped(mul)?))
     }
 
     /// The same elements in row-major order under another shape, with another view on top where no view can be that.
-    fn reshape(&self, py: Python<'_>, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let last = self.last(py)?;
-        if let Some(view) = View::reshape(&last, new_shape)? {
-            return self.with_last(py, view);
+    fn reshape(&self, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match self.last.reshaped(new_shape)? {
+            Reshaped::Same => Ok(self.with_last(self.last.clone())),
+            Reshaped::View(view) => Ok(self.with_last(view)),
+            Reshaped::None => {
+                let top = View::create(new_shape.py(), new_shape, None, None, None)?;
+                Ok(ShapeTracker::of(self.each().cloned().collect(), top))
+            }
         }
-        let top = View::create(py, new_shape, None, None, None)?;
-        let Ok(mut views) = self.exact_views(py) else { return self.with(py, top) };
-        let Ok(view) = top.get().exact() else { return self.with(py, top) };
-        views.push(view.clone());
-        if views.len() == 2 {
-            return ShapeTracker::over(py, views); // They are known not to be one.
-        }
-        let given = views.len();
-        let fewest = presented(&composed(py, views.clone())?);
-        ShapeTracker::over(py, if fewest.len() < given { fewest } else { views })
     }
 
     /// The operation with a name, such as `Ops.RESHAPE` or "RESHAPE".
@@ -309,7 +321,7 @@ impl ShapeTracker {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("ShapeTracker(views={})", self.views.bind(py).repr()?))
+        Ok(format!("ShapeTracker(views={})", self.views(py)?.repr()?))
     }
 
     /// Dataclasses compare the tuples of their fields.
@@ -320,11 +332,19 @@ impl ShapeTracker {
         compare: CompareOp,
     ) -> PyResult<Bound<'py, PyAny>> {
         let Ok(other) = other.cast::<ShapeTracker>() else { return Ok(py.NotImplemented().into_bound(py)) };
-        self.views.bind(py).rich_compare(other.get().views.bind(py), compare)
+        let other_one = other.get();
+        let equal = || self.last == other_one.last && self.below == other_one.below;
+        match compare {
+            CompareOp::Eq => Ok(PyBool::new(py, equal()).to_owned().into_any()),
+            CompareOp::Ne => Ok(PyBool::new(py, !equal()).to_owned().into_any()),
+            _ => self.views(py)?.rich_compare(other.get().views(py)?, compare),
+        }
     }
 
-    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        self.views.bind(py).hash()
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.below, &self.last).hash(&mut hasher);
+        hasher.finish()
     }
 
     fn __setattr__(&self, py: Python<'_>, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -341,59 +361,45 @@ impl ShapeTracker {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        (slf.get_type(), (slf.get().views(slf.py()),)).into_pyobject(slf.py())
+        (slf.get_type(), (slf.get().views(slf.py())?,)).into_pyobject(slf.py())
     }
 }
 
 impl ShapeTracker {
-    fn of(views: Py<PyTuple>) -> ShapeTracker {
-        ShapeTracker { views, exact: OnceLock::new(), answers: OnceLock::new() }
+    fn of(below: Vec<View>, last: View) -> ShapeTracker {
+        ShapeTracker { below, last, objects: PyOnceLock::new(), exact: OnceLock::new(), answers: OnceLock::new() }
     }
 
-    fn one(py: Python<'_>, view: Py<View>) -> PyResult<ShapeTracker> {
-        Ok(ShapeTracker::of(PyTuple::new(py, [view])?.unbind()))
+    /// Nothing without views.
+    fn over(views: Vec<shapetracker::View>) -> Option<ShapeTracker> {
+        let mut below: Vec<View> = views.into_iter().map(View::from).collect();
+        let last = below.pop()?;
+        Some(ShapeTracker::of(below, last))
     }
 
-    fn over(py: Python<'_>, views: Vec<shapetracker::View>) -> PyResult<ShapeTracker> {
-        let views: PyResult<Vec<_>> = views.into_iter().map(|view| Bound::new(py, View::from(view))).collect();
-        Ok(ShapeTracker::of(PyTuple::new(py, views?)?.unbind()))
+    /// The views, the first next to memory.
+    fn each(&self) -> impl Iterator<Item = &View> {
+        self.below.iter().chain([&self.last])
     }
 
-    fn last<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, View>> {
-        let views = self.views.bind(py);
-        Ok(views.get_item(views.len() - 1)?.cast_into()?)
+    fn with_last(&self, view: View) -> ShapeTracker {
+        ShapeTracker::of(self.below.clone(), view)
     }
 
-    fn with_last(&self, py: Python<'_>, view: Py<View>) -> PyResult<ShapeTracker> {
-        let views = self.views.bind(py);
-        if views.len() == 1 {
-            return ShapeTracker::one(py, view);
-        }
-        let kept = views.iter().take(views.len() - 1);
-        let all: Vec<_> = kept.chain([view.into_bound(py).into_any()]).collect();
-        Ok(ShapeTracker::of(PyTuple::new(py, all)?.unbind()))
-    }
-
-    /// The tracker with another view on top.
-    fn with(&self, py: Python<'_>, view: Py<View>) -> PyResult<ShapeTracker> {
-        let views = self.views.bind(py).iter().chain([view.into_bound(py).into_any()]);
-        Ok(ShapeTracker::of(PyTuple::new(py, views.collect::<Vec<_>>())?.unbind()))
+    fn exact_views(&self) -> PyResult<Vec<shapetracker::View>> {
+        self.each().map(|view| view.exact().cloned()).collect()
     }
 
     /// Whether all sizes are numbers, as an error where one is not.
-    fn only_numbers(&self, py: Python<'_>) -> PyResult<()> {
-        self.views.bind(py).iter_borrowed().try_for_each(|view| view.cast::<View>()?.get().exact().map(drop))
-    }
-
-    fn exact_views(&self, py: Python<'_>) -> PyResult<Vec<shapetracker::View>> {
-        self.views.bind(py).iter_borrowed().map(|view| Ok(view.cast::<View>()?.get().exact()?.clone())).collect()
+    fn only_numbers(&self) -> PyResult<()> {
+        self.each().try_for_each(|view| view.exact().map(drop))
     }
 
     fn exact(&self, py: Python<'_>) -> PyResult<&shapetracker::ShapeTracker> {
         if let Some(exact) = self.exact.get() {
             return Ok(exact);
         }
-        let exact = composed(py, self.exact_views(py)?)?;
+        let exact = Box::new(composed(py, self.exact_views()?)?);
         Ok(self.exact.get_or_init(|| exact))
     }
 
@@ -413,9 +419,22 @@ impl ShapeTracker {
         if let Some(answers) = self.answers.get() {
             return Ok(answers);
         }
-        let answers = Answers::of(self.exact(py)?).map_err(|err| refused_by(py, &err))?;
+        let answers = Box::new(Answers::of(self.exact(py)?).map_err(|err| refused_by(py, &err))?);
         Ok(self.answers.get_or_init(|| answers))
     }
+}
+/// What numbers answer, or what names do, about a tracker.
+fn named<'py, T, A>(
+    tracker: &Bound<'py, ShapeTracker>,
+    op: &'static str,
+    arguments: A,
+    numbers: PyResult<T>,
+) -> PyResult<T>
+where
+    T: FromPyObjectOwned<'py>,
+    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
+{
+    or_names(tracker.py(), op, || Ok(tracker.clone().into_any()), arguments, numbers)
 }
 
 /// The inverse of a tracker over a buffer; None where it reads past the buffer.
@@ -428,7 +447,6 @@ fn inverse(
         inverse => inverse.map(Some),
     }
 }
-
 /// The exact tracker that views make.
 fn composed(py: Python<'_>, views: Vec<shapetracker::View>) -> PyResult<shapetracker::ShapeTracker> {
     shapetracker::ShapeTracker::from_views(views).map_err(|err| refused_by(py, &err))

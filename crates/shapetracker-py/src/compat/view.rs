@@ -1,6 +1,7 @@
 //! tinygrad's `View` over an exact one.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -17,16 +18,18 @@ use crate::error::layout;
 /// `View.create` makes one in canonical form. The constructor takes the fields as they are; operations act on the
 /// canonical form of them.
 #[pyclass(frozen, weakref, module = "shapetracker.compat.tinygrad.view")]
+#[derive(Clone)]
 pub(crate) struct View(Fields);
 
+#[derive(Clone)]
 enum Fields {
     /// Numbers: the view in canonical form, and the fields where they are not those of the canonical form.
     Numbers(shapetracker::View, Option<Box<Given>>),
     /// Shape, strides, offset, mask and whether it is contiguous, where some size is a UOp of tinygrad.
-    Names(Py<PyTuple>),
+    Names(Arc<Py<PyTuple>>),
 }
 
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Given {
     strides: Dims,
     offset: i64,
@@ -49,7 +52,8 @@ impl View {
             Ok(view) => Ok(view),
             Err(err) => {
                 let fields = (shape, strides, offset, mask, contiguous);
-                or_names(&py.None().into_bound(py), "View", fields, Err(err)).map(|fields| View(Fields::Names(fields)))
+                let fields = or_names(py, "View", || Ok(py.None().into_bound(py)), fields, Err(err))?;
+                Ok(View(Fields::Names(Arc::new(fields))))
             }
         }
     }
@@ -63,9 +67,15 @@ impl View {
         strides: Option<&Bound<'_, PyAny>>,
         offset: Option<&Bound<'_, PyAny>>,
         mask: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Py<Self>> {
-        let numbers = View::created(shape, strides, offset, mask).and_then(|view| Py::new(py, view));
-        or_names(&py.None().into_bound(py), "View.create", (shape, strides, offset, mask), numbers)
+    ) -> PyResult<Self> {
+        match View::created(shape, strides, offset, mask) {
+            Ok(view) => Ok(view),
+            Err(err) => {
+                let fields = (shape, strides, offset, mask);
+                let view = or_names(py, "View.create", || Ok(py.None().into_bound(py)), fields, Err(err));
+                view.map(|view: Py<View>| view.get().clone())
+            }
+        }
     }
 
     #[classattr]
@@ -134,30 +144,30 @@ impl View {
     fn exact_view<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let exact =
             slf.get().exact().and_then(|exact| Ok(Bound::new(slf.py(), crate::view::View(exact.clone()))?.into_any()));
-        or_names(slf, "exact", (), exact)
+        slf.get().or_names(slf.py(), "exact", (), exact)
     }
 
     /// The number of elements, masked ones included; the largest there can be where a size is no number.
-    pub(super) fn size(slf: &Bound<'_, Self>) -> PyResult<i128> {
-        or_names(slf, "size", (), slf.get().exact().map(|exact| exact.numel().into()))
+    pub(super) fn size(&self, py: Python<'_>) -> PyResult<i128> {
+        self.or_names(py, "size", (), self.exact().map(|exact| exact.numel().into()))
     }
 
     /// The variables that the view depends on: none where all sizes are numbers.
     fn vars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PySet>> {
-        or_names(slf, "vars", (), slf.get().exact().and_then(|_| PySet::empty(slf.py())))
+        slf.get().or_names(slf.py(), "vars", (), slf.get().exact().and_then(|_| PySet::empty(slf.py())))
     }
 
     /// The view without bound variables, and their values: itself in canonical form where there are none.
     fn unbind<'py>(slf: &Bound<'py, Self>) -> PyResult<(Py<Self>, Bound<'py, PyDict>)> {
         let (py, view) = (slf.py(), slf.get());
         let same = view.exact().and_then(|exact| Ok((Py::new(py, View::from(exact.clone()))?, PyDict::new(py))));
-        or_names(slf, "unbind", (), same)
+        slf.get().or_names(slf.py(), "unbind", (), same)
     }
 
     /// The view with values in place of variables: itself in canonical form where there are none.
     fn substitute(slf: &Bound<'_, Self>, dvars: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
         let same = slf.get().exact().and_then(|exact| Py::new(slf.py(), View::from(exact.clone())));
-        or_names(slf, "substitute", (dvars,), same)
+        slf.get().or_names(slf.py(), "substitute", (dvars,), same)
     }
 
     /// The address of an element and the condition that it has one; `vexpr` is a condition that is to hold as well.
@@ -172,7 +182,7 @@ impl View {
                 let exact = crate::tracker::ShapeTracker(exact.clone().into());
                 indexed(slf.py())?.call1((exact, idxs, vexpr))
             }
-            Err(err) => or_names(slf, "to_indexed_uops", (idxs, vexpr), Err(err)),
+            Err(err) => slf.get().or_names(slf.py(), "to_indexed_uops", (idxs, vexpr), Err(err)),
         }
     }
 
@@ -182,7 +192,7 @@ impl View {
         let Ok(above) = later.cast::<View>() else { return Ok(py.NotImplemented().into_bound(py)) };
         let (below, above) = match (slf.get().exact(), above.get().exact()) {
             (Ok(below), Ok(above)) => (below, above),
-            (Err(err), _) | (_, Err(err)) => return or_names(slf, "__add__", (later,), Err(err)),
+            (Err(err), _) | (_, Err(err)) => return slf.get().or_names(slf.py(), "__add__", (later,), Err(err)),
         };
         if below.is_contiguous() || above.numel() == 0 {
             return Ok(later.clone());
@@ -193,14 +203,14 @@ impl View {
     /// The view that finds the element at each place of a buffer; None when not every place has exactly one.
     fn invert(slf: &Bound<'_, Self>, out_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
         let inverse = slf.get().inverse(slf.py(), out_shape);
-        or_names(slf, "invert", (out_shape,), inverse)
+        slf.get().or_names(slf.py(), "invert", (out_shape,), inverse)
     }
 
     /// The view with as few axes as `merge_dims` leaves, where it is one.
     fn minify(slf: &Bound<'_, Self>) -> PyResult<Py<Self>> {
         let exact = match slf.get().exact() {
             Ok(exact) => exact,
-            Err(err) => return or_names(slf, "minify", (), Err(err)),
+            Err(err) => return slf.get().or_names(slf.py(), "minify", (), Err(err)),
         };
         let shape: Dims = exact.merge_dims().iter().map(|dim| dim.size).collect();
         if shape[..] == *exact.shape() {
@@ -213,84 +223,40 @@ impl View {
     }
 
     /// Masked elements `(before, after)` around each axis.
-    pub(super) fn pad(slf: &Bound<'_, Self>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let padded = || {
-            let (py, exact) = (slf.py(), slf.get().exact()?);
-            let pads: Ranges = whole(py, pairs_of("pad", |_| None, arg))?;
-            if pads.len() == exact.rank() && pads.iter().all(|pad| *pad == (0, 0)) {
-                return Ok(slf.clone().unbind());
-            }
-            made(py, exact.pad(pads))
-        };
-        or_names(slf, "pad", (arg,), padded())
+    fn pad(slf: &Bound<'_, Self>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        match slf.get().padded(arg)? {
+            Some(view) => Py::new(slf.py(), view),
+            None => Ok(slf.clone().unbind()),
+        }
     }
 
     /// The half-open range `(begin, end)` of each axis.
-    pub(super) fn shrink(slf: &Bound<'_, Self>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let shrunk = || made(slf.py(), slf.get().exact()?.shrink(whole(slf.py(), pairs_of("shrink", |_| None, arg))?));
-        or_names(slf, "shrink", (arg,), shrunk())
+    fn shrink(&self, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.shrunk(arg)
     }
 
     /// Axes of size 1 repeated to the given sizes.
-    pub(super) fn expand(slf: &Bound<'_, Self>, new_shape: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let expanded = || {
-            let (py, exact) = (slf.py(), slf.get().exact()?);
-            let sizes = whole(py, numbers_of("expand", new_shape))?;
-            if let Some(axis) = sizes.iter().position(|&size| size < 0) {
-                return Err(refused(py, format!("expand: axis {axis} cannot have the size {}", sizes[axis])));
-            }
-            made(py, exact.expand(sizes))
-        };
-        or_names(slf, "expand", (new_shape,), expanded())
+    fn expand(&self, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.expanded(new_shape)
     }
 
     /// The axes in another order.
-    pub(super) fn permute(slf: &Bound<'_, Self>, axis: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        let permuted = || {
-            let (py, exact) = (slf.py(), slf.get().exact()?);
-            let axes = whole(py, numbers_of("permute", axis))?;
-            if let Some(axis) = axes.iter().find(|&&axis| axis < 0) {
-                return Err(refused(py, format!("permute: axes are counted from 0, so that {axis} is none")));
-            }
-            made(py, exact.permute(axes))
-        };
-        or_names(slf, "permute", (axis,), permuted())
+    fn permute(&self, axis: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.permuted(axis)
     }
 
     /// Each axis reversed whose entry is true.
-    pub(super) fn flip(slf: &Bound<'_, Self>, arg: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
-        const OP: &str = "flip";
-        let mismatch = || PyTypeError::new_err(format!("{OP}: takes one boolean per axis, not {}", described(arg)));
-        let flipped = || {
-            let (py, exact) = (slf.py(), slf.get().exact()?);
-            let (mut axes, mut given) = (Dims::new(), 0);
-            for reversed in arg.try_iter().map_err(|_| mismatch())? {
-                if reversed?.is_truthy()? {
-                    axes.push(given);
-                }
-                given += 1;
-            }
-            let rank = exact.rank();
-            if given != rank as i64 {
-                let sentence = format!("{OP}: takes one boolean per axis: the view has {rank}, but {given} were given");
-                return Err(refused(py, sentence));
-            }
-            made(py, exact.flip(axes))
-        };
-        or_names(slf, OP, (arg,), flipped())
+    fn flip(&self, arg: &Bound<'_, PyAny>) -> PyResult<Self> {
+        self.flipped(arg)
     }
 
     /// The same elements in row-major order under another shape; None when no view can be that.
-    pub(super) fn reshape(slf: &Bound<'_, Self>, new_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
-        let reshaped = || {
-            let (py, exact) = (slf.py(), slf.get().exact()?);
-            let shape = sizes(py, "reshape", new_shape)?;
-            if shape[..] == *exact.shape() {
-                return Ok(Some(slf.clone().unbind()));
-            }
-            single(py, exact.reshape(shape))?.map(|view| Py::new(py, view)).transpose()
-        };
-        or_names(slf, "reshape", (new_shape,), reshaped())
+    fn reshape(slf: &Bound<'_, Self>, new_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
+        match slf.get().reshaped(new_shape)? {
+            Reshaped::Same => Ok(Some(slf.clone().unbind())),
+            Reshaped::View(view) => Py::new(slf.py(), view).map(Some),
+            Reshaped::None => Ok(None),
+        }
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -300,33 +266,18 @@ impl View {
         Ok(format!("View(shape={shape}, strides={strides}, offset={offset}, mask={mask}, contiguous={contiguous})"))
     }
 
-    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
         let py = other.py();
-        let Ok(other) = other.cast::<View>() else { return Ok(py.NotImplemented().into_bound(py)) };
-        let same = match (&self.0, &other.get().0) {
-            // Where only one has fields of its own they differ from those of its canonical form.
-            (Fields::Numbers(exact, None), Fields::Numbers(other, None)) => exact == other,
-            (Fields::Numbers(exact, Some(given)), Fields::Numbers(other, Some(others))) => {
-                exact.shape() == other.shape() && given == others
-            }
-            (Fields::Names(fields), Fields::Names(others)) => fields.bind(py).eq(others)?,
-            _ => false,
-        };
-        Ok(PyBool::new(py, same).to_owned().into_any())
+        match other.cast::<View>() {
+            Ok(other) => PyBool::new(py, self == other.get()).to_owned().into_any(),
+            Err(_) => py.NotImplemented().into_bound(py),
+        }
     }
 
-    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+    fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        match &self.0 {
-            Fields::Numbers(exact, None) => {
-                (exact.shape(), exact.strides(), exact.offset(), exact.mask()).hash(&mut hasher);
-            }
-            Fields::Numbers(exact, Some(given)) => {
-                (exact.shape(), &given.strides[..], given.offset, given.mask.as_deref()).hash(&mut hasher);
-            }
-            Fields::Names(fields) => fields.bind(py).hash()?.hash(&mut hasher),
-        }
-        Ok(hasher.finish())
+        self.hash(&mut hasher);
+        hasher.finish()
     }
 
     fn __setattr__(&self, py: Python<'_>, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -349,7 +300,117 @@ impl View {
     }
 }
 
+/// What a reshape of one view comes to.
+pub(super) enum Reshaped {
+    /// The view has that shape already.
+    Same,
+    View(View),
+    /// No single view.
+    None,
+}
+
+// The operations of both classes, on their arguments as Python passes them.
 impl View {
+    /// Nothing where the view stays as it is.
+    pub(super) fn padded(&self, arg: &Bound<'_, PyAny>) -> PyResult<Option<View>> {
+        let py = arg.py();
+        let padded = || {
+            let (exact, pads) = (self.exact()?, whole(py, pairs_of("pad", |_| None, arg))?);
+            if pads.len() == exact.rank() && pads.iter().all(|pad| *pad == (0, 0)) {
+                return Ok(None);
+            }
+            made(py, exact.pad(pads)).map(Some)
+        };
+        match padded() {
+            Err(err) => self.moved("pad", arg, Err(err)).map(Some),
+            padded => padded,
+        }
+    }
+
+    pub(super) fn shrunk(&self, arg: &Bound<'_, PyAny>) -> PyResult<View> {
+        let py = arg.py();
+        let shrunk = || made(py, self.exact()?.shrink(whole(py, pairs_of("shrink", |_| None, arg))?));
+        self.moved("shrink", arg, shrunk())
+    }
+
+    pub(super) fn expanded(&self, new_shape: &Bound<'_, PyAny>) -> PyResult<View> {
+        let py = new_shape.py();
+        let expanded = || made(py, self.exact()?.expand(sizes(py, "expand", new_shape)?));
+        self.moved("expand", new_shape, expanded())
+    }
+
+    pub(super) fn permuted(&self, axis: &Bound<'_, PyAny>) -> PyResult<View> {
+        let py = axis.py();
+        let permuted = || {
+            let (exact, axes) = (self.exact()?, whole(py, numbers_of("permute", axis))?);
+            if let Some(axis) = axes.iter().find(|&&axis| axis < 0) {
+                return Err(refused(py, format!("permute: axes are counted from 0, so that {axis} is none")));
+            }
+            made(py, exact.permute(axes))
+        };
+        self.moved("permute", axis, permuted())
+    }
+
+    pub(super) fn flipped(&self, arg: &Bound<'_, PyAny>) -> PyResult<View> {
+        const OP: &str = "flip";
+        let py = arg.py();
+        let mismatch = || PyTypeError::new_err(format!("{OP}: takes one boolean per axis, not {}", described(arg)));
+        let flipped = || {
+            let exact = self.exact()?;
+            let (mut axes, mut given) = (Dims::new(), 0);
+            for reversed in arg.try_iter().map_err(|_| mismatch())? {
+                if reversed?.is_truthy()? {
+                    axes.push(given);
+                }
+                given += 1;
+            }
+            let rank = exact.rank();
+            if given != rank as i64 {
+                let sentence = format!("{OP}: takes one boolean per axis: the view has {rank}, but {given} were given");
+                return Err(refused(py, sentence));
+            }
+            made(py, exact.flip(axes))
+        };
+        self.moved(OP, arg, flipped())
+    }
+
+    pub(super) fn reshaped(&self, new_shape: &Bound<'_, PyAny>) -> PyResult<Reshaped> {
+        let py = new_shape.py();
+        let reshaped = || {
+            let (exact, shape) = (self.exact()?, sizes(py, "reshape", new_shape)?);
+            if shape[..] == *exact.shape() {
+                return Ok(Reshaped::Same);
+            }
+            Ok(single(py, exact.reshape(shape))?.map_or(Reshaped::None, Reshaped::View))
+        };
+        match reshaped() {
+            Err(err) => {
+                let view: Option<Py<View>> = self.or_names(py, "reshape", (new_shape,), Err(err))?;
+                Ok(view.map_or(Reshaped::None, |view| Reshaped::View(view.get().clone())))
+            }
+            reshaped => reshaped,
+        }
+    }
+
+    /// What a movement operation makes of numbers, or of names.
+    fn moved(&self, op: &'static str, arg: &Bound<'_, PyAny>, numbers: PyResult<View>) -> PyResult<View> {
+        match numbers {
+            Err(err) => {
+                let view: Py<View> = self.or_names(arg.py(), op, (arg,), Err(err))?;
+                Ok(view.get().clone())
+            }
+            numbers => numbers,
+        }
+    }
+
+    fn or_names<'py, T, A>(&self, py: Python<'py>, op: &'static str, arguments: A, numbers: PyResult<T>) -> PyResult<T>
+    where
+        T: FromPyObjectOwned<'py>,
+        A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
+    {
+        or_names(py, op, || Ok(Bound::new(py, self.clone())?.into_any()), arguments, numbers)
+    }
+
     /// The view in canonical form; the error of [`no_number`] where a size is none.
     pub(super) fn exact(&self) -> PyResult<&shapetracker::View> {
         match &self.0 {
@@ -423,6 +484,39 @@ impl View {
     }
 }
 
+impl PartialEq for View {
+    fn eq(&self, other: &View) -> bool {
+        match (&self.0, &other.0) {
+            // Where only one has fields of its own they differ from those of its canonical form.
+            (Fields::Numbers(exact, None), Fields::Numbers(other, None)) => exact == other,
+            (Fields::Numbers(exact, Some(given)), Fields::Numbers(other, Some(others))) => {
+                exact.shape() == other.shape() && given == others
+            }
+            // UOps are equal where they are the same one.
+            (Fields::Names(fields), Fields::Names(others)) => {
+                Python::attach(|py| fields.bind(py).eq(others.bind(py)).unwrap_or(false))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Eq for View {}
+
+impl Hash for View {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        match &self.0 {
+            Fields::Numbers(exact, None) => {
+                (exact.shape(), exact.strides(), exact.offset(), exact.mask()).hash(hasher);
+            }
+            Fields::Numbers(exact, Some(given)) => {
+                (exact.shape(), &given.strides[..], given.offset, given.mask.as_deref()).hash(hasher);
+            }
+            Fields::Names(fields) => Python::attach(|py| fields.bind(py).hash().unwrap_or(0)).hash(hasher),
+        }
+    }
+}
+
 impl From<shapetracker::View> for View {
     fn from(exact: shapetracker::View) -> View {
         View(Fields::Numbers(exact, None))
@@ -439,8 +533,8 @@ fn single(py: Python<'_>, found: Result<shapetracker::View, Unmerged>) -> PyResu
     }
 }
 
-fn made(py: Python<'_>, view: Result<shapetracker::View, Error>) -> PyResult<Py<View>> {
-    Py::new(py, View::from(view.map_err(|err| refused_by(py, &err))?))
+fn made(py: Python<'_>, view: Result<shapetracker::View, Error>) -> PyResult<View> {
+    view.map(View::from).map_err(|err| refused_by(py, &err))
 }
 
 /// The canonical view of fields as tinygrad reads them: a mask may reach out of the shape, and one that ends before it

@@ -157,9 +157,15 @@ impl Level {
         address
     }
 
-    /// Whether a position is valid.
-    pub(crate) fn is_valid(&self, position: i64) -> bool {
-        !self.masked || self.each_digit(position, |digit, value| digit.begin <= value && value < digit.end)
+    /// The address at a position; `None` where it is masked.
+    pub(crate) fn valid_address(&self, position: i64) -> Option<i64> {
+        // The address of what is valid fits, though parts of the sum may not.
+        let mut address = self.offset as i64;
+        let valid = self.each_digit(position, |digit, value| {
+            address = address.wrapping_add(digit.stride.wrapping_mul(value));
+            digit.begin <= value && value < digit.end
+        });
+        valid.then_some(address)
     }
 
     /// Shows each digit with its value at a position, innermost first, for as long as the visitor returns true. Returns
@@ -168,7 +174,10 @@ impl Level {
         let mut rest = position;
         let outermost = self.digits.len().saturating_sub(1);
         self.digits.iter().enumerate().all(|(j, digit)| {
-            let value = if j == outermost { rest } else { rest % digit.size };
+            if j == outermost {
+                return visit(digit, rest);
+            }
+            let value = rest % digit.size;
             rest /= digit.size;
             visit(digit, value)
         })

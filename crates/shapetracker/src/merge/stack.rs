@@ -63,9 +63,7 @@ impl<'a> Stacked<'a> {
 
     /// The address at a position of the last view, or `None` where it is masked.
     pub(super) fn address(&self, position: i64) -> Option<i64> {
-        self.levels
-            .iter()
-            .try_fold(position, |position, level| level.is_valid(position).then(|| level.address(position) as i64))
+        self.levels.iter().try_fold(position, |position, level| level.valid_address(position))
     }
 
     /// One index variable per axis, bounded by a box.

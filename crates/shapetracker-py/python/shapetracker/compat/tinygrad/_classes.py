@@ -1,8 +1,10 @@
-"""The classes that are written in Rust."""
+"""What is written in Rust: the classes, and the expressions and their text."""
 
 from shapetracker._native import tinygrad
 
-__all__ = ["ShapeTracker", "View"]
+__all__ = ["ShapeTracker", "View", "over_ranges", "written"]
 
 View = tinygrad.View
 ShapeTracker = tinygrad.ShapeTracker
+over_ranges = tinygrad.over_ranges
+written = tinygrad.written

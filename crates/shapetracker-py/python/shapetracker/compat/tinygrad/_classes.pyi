@@ -2,9 +2,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import Field
 from typing import Any, ClassVar, Container, NoReturn, SupportsIndex, TypeAlias, final
 
+import shapetracker
+
 from .uop import UOp
 
-__all__ = ["ShapeTracker", "View"]
+__all__ = ["ShapeTracker", "View", "over_ranges", "written"]
 
 # A number, or a UOp of tinygrad.
 _Size: TypeAlias = Any
@@ -118,3 +120,6 @@ class ShapeTracker:
     def __setattr__(self, name: str, value: Any, /) -> NoReturn: ...
     def __delattr__(self, name: str, /) -> NoReturn: ...
     def __reduce__(self) -> tuple[type[ShapeTracker], tuple[tuple[View, ...]]]: ...
+
+def over_ranges(tracker: shapetracker.ShapeTracker) -> tuple[shapetracker.Expr, shapetracker.Expr]: ...
+def written(expr: shapetracker.Expr) -> str: ...

@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterable, Union
 from shapetracker import Expr, ShapeTracker, simplify_pair
 
 from . import _uops
+from ._classes import over_ranges, written
 from ._genuine import loaded
 
 __all__ = ["UOp"]
@@ -18,25 +19,6 @@ __all__ = ["UOp"]
 Operand = Union["UOp", int]
 
 _CONDITIONS = frozenset(("bool", "within", "not", "and", "or", "<", "<=", ">", ">=", "==", "!="))
-
-_TEXT = {
-    "+": "({}+{})",
-    "*": "({}*{})",
-    "//": "({}//{})",
-    "%": "({}%{})",
-    "min": "min({}, {})",
-    "max": "max({}, {})",
-    "<": "({}<{})",
-    ">": "({1}<{0})",
-    "<=": "(({1}<{0})!=True)",
-    ">=": "(({}<{})!=True)",
-    "!=": "({}!={})",
-    "==": "(({}!={})!=True)",
-    "and": "({}&{})",
-    "or": "({}|{})",
-    "not": "({}!=True)",
-    "if": "({1} if {0} else {2})",
-}
 
 
 class UOp:
@@ -89,31 +71,7 @@ class UOp:
 
     def render(self, simplify: bool = True) -> str:
         """The text in tinygrad's style, every operation in parentheses: Python evaluates it."""
-        expr = self.expr if self._simple or not simplify else self.expr.simplify()
-        texts: list[str] = []
-        constants: dict[int, int] = {}
-        negated: dict[int, str] = {}
-        for place, (kind, *operands) in enumerate(expr.nodes()):
-            if kind in ("int", "bool", "variable"):
-                text = str(operands[0])
-                if kind == "int":
-                    constants[place] = operands[0]
-            elif kind == "within":
-                value, begin, end = operands
-                text = f"((({texts[value]}<{begin})!=True)&({texts[value]}<{end}))"
-            elif kind == "-":
-                # A difference is written as the sum with the negative.
-                first, second = operands
-                negative = negated.get(second, f"({texts[second]}*-1)")
-                if second in constants:
-                    negative = str(-constants[second])
-                text = negative if constants.get(first) == 0 else f"({texts[first]}+{negative})"
-            else:
-                text = _TEXT[kind].format(*(texts[operand] for operand in operands))
-                if kind == "*" and operands[1] in constants:
-                    negated[place] = f"({texts[operands[0]]}*{-constants[operands[1]]})"
-            texts.append(text)
-        return texts[-1]
+        return written(self.expr if self._simple or not simplify else self.expr.simplify())
 
     def simplify(self) -> UOp:
         """The same value for all values of the variables, as cheap as we know to make it."""
@@ -252,13 +210,11 @@ def indexed(tracker: ShapeTracker, idxs: Iterable[Operand] | None, vexpr: Operan
         if not any(isinstance(value, UOp) for value in (*(idxs or ()), vexpr)):
             code = tracker.index_expr()
             return _uops.indexed(tinygrad, tracker.shape, (code.index, code.valid), idxs, vexpr)
-    shape = tracker.shape
-    code = tracker.index_expr()
-    index, valid = code.index, code.valid
     if idxs is None:
-        ranges = {f"idx{axis}": _variable(f"ridx{axis}", 0, size - 1) for axis, size in enumerate(shape) if size > 1}
-        index, valid = index.substitute(**ranges), valid.substitute(**ranges)
+        index, valid = over_ranges(tracker)
     else:
+        shape, code = tracker.shape, tracker.index_expr()
+        index, valid = code.index, code.valid
         given = [_operand(value.simplify() if isinstance(value, UOp) else value) for value in idxs]
         if len(given) != len(shape):
             raise ValueError(f"to_indexed_uops: takes one index an axis: there are {len(shape)}, not {len(given)}")
