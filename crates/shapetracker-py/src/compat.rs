@@ -14,6 +14,7 @@ use crate::import::{Imported, module};
 
 mod answers;
 mod expression;
+mod names;
 mod nodes;
 mod tracker;
 mod view;
