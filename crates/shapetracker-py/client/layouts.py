@@ -6,9 +6,8 @@ matrices, interleaving, and so on. It draws its sizes, takes its inputs from `so
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tinygrad import Tensor
 
@@ -337,20 +336,18 @@ STEPS = [
 def chained(draw: random.Random, source: Source) -> Tensor:
     """Several of the steps above one after the other, and what is computed of that."""
     x = source(*(draw.choice([3, 4, 5, 6, 7, 8]) for _ in range(draw.randint(2, 3))))
-    for _ in range(draw.randint(3, 6)):
+    for _ in range(draw.randint(4, 8)):
         larger = draw.choice(STEPS)(x, draw)
         if larger.numel() <= 5000 and larger.ndim <= 6 and 0 not in larger.shape:
             x = larger
     return x.sum(draw.randrange(x.ndim)) if draw.random() < 0.3 else x + 1
 
 
-def odd_layouts(rounds: int, seed: int, source: Source) -> dict[str, Tensor]:
+def odd_layouts(rounds: int, seed: int, source: Source) -> Iterator[tuple[str, Tensor]]:
     """In so many rounds, what each family makes, and then as many chains of steps."""
     draw = random.Random(seed)
-    made = {}
     for i in range(rounds):
         for make in FAMILIES:
-            made[f"{make.__name__} {i + 1}"] = make(draw, source)
+            yield f"{make.__name__} {i + 1}", make(draw, source)
         for j in range(len(FAMILIES)):
-            made[f"chain {i + 1}.{j + 1}"] = chained(draw, source)
-    return made
+            yield f"chain {i + 1}.{j + 1}", chained(draw, source)

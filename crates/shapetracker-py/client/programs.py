@@ -287,12 +287,12 @@ def wide() -> Results:
 
 def odd() -> Results:
     """Odd layouts, a round of them."""
-    yield from odd_layouts(1, 5, Inputs().whole).items()
+    yield from odd_layouts(1, 5, Inputs().whole)
 
 
 def many_odd() -> Results:
     """Four rounds of odd layouts, those of the graph."""
-    yield from odd_layouts(4, 0, Inputs().whole).items()
+    yield from odd_layouts(4, 0, Inputs().whole)
 
 
 #: What is run and compared: always, and in the long comparison.
@@ -338,7 +338,7 @@ def gpt_graph() -> None:
 
 def odd_graph() -> None:
     """Four rounds of odd layouts, each realized by itself."""
-    for tensor in odd_layouts(4, 0, lambda *shape: Tensor.empty(*shape)).values():
+    for _, tensor in odd_layouts(4, 0, lambda *shape: Tensor.empty(*shape)):
         tensor.realize()
 
 
