@@ -26,6 +26,15 @@ pub(crate) enum Root {
     Condition(Atom),
 }
 
+/// What may be multiplied by a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Products {
+    /// Sums, too: `5*(i + j)` is one product.
+    OfSums,
+    /// No sums, for whoever multiplies them out again and would have `5*i + 5*j` of it.
+    OfAtoms,
+}
+
 /// The nodes that compute some roots, in their order, made in a graph whose variables are given.
 ///
 /// # Errors
@@ -33,6 +42,7 @@ pub(crate) enum Root {
 pub(crate) fn emit(
     algebra: &Algebra,
     roots: Vec<Root>,
+    products: Products,
     graph: &mut Graph,
     variables: &[Expr],
 ) -> Result<Vec<Expr>, Error> {
@@ -41,7 +51,8 @@ pub(crate) fn emit(
         Root::Number(form) => Some(Sum::of(form)),
         Root::Condition(_) => None,
     });
-    let mut emitter = Emitter { algebra, sums: numbers.collect(), plans: vec![None; algebra.len()], nodes: Vec::new() };
+    let (sums, plans) = (numbers.collect(), vec![None; algebra.len()]);
+    let mut emitter = Emitter { algebra, products, sums, plans, nodes: Vec::new() };
     emitter.collect_atoms(conditions);
     if emitter.sums.len() <= MAX_SUMS {
         emitter.use_remainders();
@@ -69,6 +80,7 @@ impl Root {
 /// The forms that are to be computed, together with all that they are made of.
 struct Emitter<'a> {
     algebra: &'a Algebra,
+    products: Products,
     /// Roots first, then what atoms are made of, then shared sums.
     sums: Vec<Sum>,
     /// How each atom is computed; `None` for one that is not needed.
@@ -230,7 +242,8 @@ impl<'a> Emitter<'a> {
             for pattern in self.candidates(&sets) {
                 let set = SymbolSet::of(&pattern);
                 let may_use = self.sums.iter().zip(&sets).filter(|(_, symbols)| symbols.may_hold(set));
-                let saved: isize = may_use.map(|(sum, _)| best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
+                let saved: isize =
+                    may_use.map(|(sum, _)| self.best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
                 let saved = saved - pattern.cost() as isize;
                 let (most, constant) = best.as_ref().map_or((0, 0), |(saved, best)| (*saved, best.constant));
                 if saved > most || (saved == most && saved > 0 && constant != 0 && pattern.constant == 0) {
@@ -240,10 +253,11 @@ impl<'a> Emitter<'a> {
             let Some((_, pattern)) = best else { return };
             let symbol = self.symbol(self.sums.len());
             let mut used = false;
-            for sum in &mut self.sums {
-                if let Some((_, factor)) = best_use(sum, &pattern) {
-                    *sum = sum.with(&pattern, factor, Some(symbol));
+            for place in 0..self.sums.len() {
+                if let Some((_, factor)) = self.best_use(&self.sums[place], &pattern) {
+                    let sum = self.sums[place].with(&pattern, factor, Some(symbol));
                     used |= sum.terms.last().is_some_and(|(last, _)| *last == symbol);
+                    self.sums[place] = sum;
                 }
             }
             // Where replacing it would leave `i64`, the candidate was not used, and would be found again for ever.
@@ -256,6 +270,25 @@ impl<'a> Emitter<'a> {
                 None => pattern,
             });
         }
+    }
+
+    /// The multiple of a pattern whose replacement by a symbol saves the most operations in a sum: the operations saved,
+    /// and the factor. `None` if no multiple saves any.
+    fn best_use(&self, sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
+        let mut factors = SmallVec::<[i64; 8]>::new();
+        for &(symbol, unit) in &pattern.terms {
+            // All symbols of the pattern must be in the sum: one that is not would be added with the opposite sign, and
+            // might itself be made of this very sum, in a circle.
+            let (_, coefficient) = sum.terms.iter().find(|(theirs, _)| *theirs == symbol)?;
+            if coefficient % unit == 0 && !factors.contains(&(coefficient / unit)) {
+                factors.push(coefficient / unit);
+            }
+        }
+        if self.products == Products::OfAtoms && pattern.remainder.is_none() {
+            factors.retain(|factor| *factor == 1);
+        }
+        let uses = factors.into_iter().filter_map(|factor| Some((sum.saved_by(pattern, factor)?, factor)));
+        uses.filter(|(saved, _)| *saved > 0).max_by_key(|(saved, _)| *saved)
     }
 
     /// Sums that might be worth a name: the remainder of each quotient, each sum as a whole, the terms of one sum that
@@ -572,22 +605,6 @@ fn unnested(
         }
     }
     unnested
-}
-
-/// The multiple of a pattern whose replacement by a symbol saves the most operations in a sum: the operations saved,
-/// and the factor. `None` if no multiple saves any.
-fn best_use(sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
-    let mut factors = SmallVec::<[i64; 8]>::new();
-    for &(symbol, unit) in &pattern.terms {
-        // All symbols of the pattern must be in the sum: one that is not would be added with the opposite sign, and
-        // might itself be made of this very sum, in a circle.
-        let (_, coefficient) = sum.terms.iter().find(|(theirs, _)| *theirs == symbol)?;
-        if coefficient % unit == 0 && !factors.contains(&(coefficient / unit)) {
-            factors.push(coefficient / unit);
-        }
-    }
-    let uses = factors.into_iter().filter_map(|factor| Some((sum.saved_by(pattern, factor)?, factor)));
-    uses.filter(|(saved, _)| *saved > 0).max_by_key(|(saved, _)| *saved)
 }
 
 impl Clone for Sum {

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::cost::Cost;
-use crate::emit::sum;
+use crate::emit::{Products, sum};
 use crate::error::{Error, Reason};
 use crate::graph::{Binary, Expr, Graph, Node, Variable};
 use crate::quasi::{Condition, Linear, Term};
@@ -330,22 +330,12 @@ impl IndexExpr {
     /// # Ok::<(), indexpr::Error>(())
     /// ```
     pub fn index_divides(&self) -> bool {
-        self.graph.parts(&[self.index]).into_iter().any(|expr| self.dividend(expr).is_some())
+        self.graph.parts(&[self.index]).into_iter().any(|expr| self.graph.dividend(expr).is_some())
     }
 
-    fn dividend(&self, expr: Expr) -> Option<Expr> {
-        match self.graph.node(expr) {
-            Node::Binary(Binary::Div | Binary::Mod, dividend, _) => Some(dividend),
-            _ => None,
-        }
-    }
-
-    /// What is smaller is cheaper. Of equal costs that with fewer negative dividends is: many languages round those
-    /// the other way, and correcting that costs.
-    pub(crate) fn rank(&self) -> (usize, usize, usize) {
-        let parts = self.graph.parts(&[self.index, self.valid]).into_iter();
-        let negative = parts.filter_map(|expr| self.dividend(expr)).filter(|expr| self.graph.range(*expr).0 < 0);
-        (self.cost().weight, self.cost().ops, negative.count())
+    /// What is smaller is cheaper.
+    pub(crate) fn rank(&self, products: Products) -> (usize, usize, usize) {
+        self.graph.rank(&[self.index, self.valid], products)
     }
 }
 

@@ -89,7 +89,7 @@ CALLS = {
     UOP: """X.vmin; X.vmax; X.render(); X.simplify(); X.ssimplify(); X.substitute({X: 3}); X.evaluate(x=3); int(X); X.eq(3);
         X.ne(3); X.eq(3).logical_not(); X + 1; 1 + X; X - 1; 2 - X; X * 3; 3 * X; X // 2; 9 // (X + 1); X % 3; -X; X < 3;
         X.eq(3) & X.ne(2); X.eq(3) | X.ne(2); hash(X); repr(X); UOp.const(None, 3); UOp.range(None, 4, 0)""",
-    SYM: """X.names; X.at(n=3); X.at(n=0); X.eq(3); X.ne(X + 1); X.divisible(4); X.divisible('no'); Sym.parse('2*n + 1');
+    SYM: """X.names; X.terms; X.at(n=3); X.at(n=0); X.eq(3); X.ne(X + 1); X.divisible(4); X.divisible('no'); Sym.parse('2*n + 1');
         Sym.parse('n', 'n=4..4'); X + 1; 1 - X; 2 * X; X**2; X**-1; 2**X; 4 * X // 2; X // 2; -X; X < 3; X <= 3; X > 3; X >= X;
         X == X; X != 3; hash(X); bool(X); repr(X); str(X); X.__reduce__(); copy(X); Sym('lambda'); Sym('n', 2, 1)""",
     CONDITION: "X.poly; X.op; X.mod; X.holds(n=3); X.holds(n=0); X == X; hash(X); bool(X); repr(X); str(X)",

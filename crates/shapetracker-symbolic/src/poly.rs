@@ -435,6 +435,20 @@ impl Poly {
         Some(sum)
     }
 
+    /// What it is the sum of, the products of most factors first: each a coefficient and the variables that it is multiplied
+    /// by, one for each factor.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::{Poly, Var};
+    /// let n = Poly::from(Var(0));
+    /// let sum = n.mul(&n)?.mul(&Poly::from(3))?.add(&Poly::from(5))?;
+    /// assert_eq!(sum.summands().collect::<Vec<_>>(), [(3, vec![Var(0), Var(0)]), (5, vec![])]);
+    /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
+    /// ```
+    pub fn summands(&self) -> impl Iterator<Item = (i128, Vec<Var>)> {
+        self.terms.iter().map(|&(monomial, factor)| (factor, monomial.factors().collect()))
+    }
+
     /// The variables that occur in it, in ascending order.
     ///
     /// ```

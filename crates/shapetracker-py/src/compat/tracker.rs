@@ -11,8 +11,9 @@ use pyo3::types::{PyBool, PyDict, PyList, PySet, PyTuple};
 use shapetracker::{ErrorKind, NotInvertible};
 
 use super::answers::Answers;
+use super::names::or_names;
 use super::view::{Reshaped, View};
-use super::{dataclass_fields, frozen, indexed, is_masked_scalar, refused, refused_by, replaced, sizes, whole};
+use super::{dataclass_fields, frozen, indexed, is_masked_scalar, refused, refused_by, replaced, whole};
 use crate::arguments::{described, number, numbers_of};
 use crate::import::Imported;
 
@@ -62,7 +63,7 @@ impl ShapeTracker {
     #[staticmethod]
     #[pyo3(signature = (shape, strides=None))]
     fn from_shape(shape: &Bound<'_, PyAny>, strides: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        Ok(ShapeTracker::of(Vec::new(), View::create(shape, strides, None, None)?))
+        Ok(ShapeTracker::of(Vec::new(), View::create(shape.py(), shape, strides, None, None)?))
     }
 
     #[classattr]
@@ -85,22 +86,32 @@ impl ShapeTracker {
         Ok(self.objects.get_or_try_init(py, made)?.bind(py).clone())
     }
 
-    /// The tracker of the package `shapetracker` that these views make, at the fewest views.
+    /// The tracker of the package `shapetracker` that these views make, at the fewest views: a SymbolicShapeTracker where a
+    /// size is no number.
     #[getter(exact)]
-    fn exact_tracker(&self, py: Python<'_>) -> PyResult<crate::tracker::ShapeTracker> {
-        Ok(crate::tracker::ShapeTracker(self.exact(py)?.clone()))
+    fn exact_tracker<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let exact = slf
+            .get()
+            .exact(py)
+            .and_then(|exact| Ok(Bound::new(py, crate::tracker::ShapeTracker(exact.clone()))?.into_any()));
+        named(slf, "tracker.exact", (), exact)
     }
 
     /// Whether the tracker is one row-major view from address 0, without a mask.
     #[getter]
-    fn contiguous(&self) -> bool {
-        self.below.is_empty() && self.last.contiguous()
+    fn contiguous(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.below.is_empty() && self.last.contiguous(py)?)
     }
 
     /// Whether the tracker is one row-major view from any address, without a mask.
     #[getter]
-    fn consecutive(&self) -> bool {
-        self.below.is_empty() && self.last.exact.is_consecutive()
+    fn consecutive(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        let st = slf.get();
+        if !st.below.is_empty() {
+            return Ok(false);
+        }
+        named(slf, "tracker.consecutive", (), st.last.exact().map(shapetracker::View::is_consecutive))
     }
 
     /// The size of each axis.
@@ -109,17 +120,17 @@ impl ShapeTracker {
         self.last.shape(py)
     }
 
-    /// The number of elements, masked ones included.
+    /// The number of elements, masked ones included; the largest there can be where a size is no number.
     #[getter]
-    fn size(&self) -> i64 {
-        self.last.size()
+    fn size(&self, py: Python<'_>) -> PyResult<i128> {
+        self.last.size(py)
     }
 
     /// The shape with size 1 at the given axes.
     fn reduce<'py>(&self, py: Python<'py>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         let mut shape = Vec::new();
-        for (place, &size) in self.last.exact.shape().iter().enumerate() {
-            shape.push(if axis.contains(place)? { 1 } else { size });
+        for (place, size) in self.shape(py)?.iter().enumerate() {
+            shape.push(if axis.contains(place)? { 1_i64.into_pyobject(py)?.into_any() } else { size });
         }
         PyTuple::new(py, shape)
     }
@@ -133,62 +144,86 @@ impl ShapeTracker {
 
     /// The address of an element and the condition that it has one, over ridx0, ridx1, .. or what is given for them.
     #[pyo3(signature = (_idxs=None))]
-    fn to_indexed_uops<'py>(&self, py: Python<'py>, _idxs: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-        indexed(py)?.call1((self.exact_tracker(py)?, _idxs, py.None()))
+    fn to_indexed_uops<'py>(slf: &Bound<'py, Self>, _idxs: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.get().exact(py) {
+            Ok(exact) => {
+                let exact = crate::tracker::ShapeTracker(exact.clone());
+                indexed(py)?.call1((exact, _idxs, py.None()))
+            }
+            Err(err) => named(slf, "tracker.to_indexed_uops", (_idxs,), Err(err)),
+        }
     }
 
     /// A bound on the elements that the buffer must have: one more than the largest address of the first view.
-    fn real_size(&self) -> i128 {
-        if self.size() == 0 {
-            return 0;
-        }
-        i128::from(self.each().next().and_then(|first| first.exact.address_range()).map_or(0, |(_, high)| high)) + 1
+    fn real_size(slf: &Bound<'_, Self>) -> PyResult<i128> {
+        let real_size = || {
+            let st = slf.get();
+            let first = st.each().next().unwrap_or(&st.last).exact()?;
+            if st.last.exact()?.numel() == 0 {
+                return Ok(0);
+            }
+            Ok(i128::from(first.address_range().map_or(0, |(_, high)| high)) + 1)
+        };
+        named(slf, "tracker.real_size", (), real_size())
     }
 
-    /// The variables that the tracker depends on: none, for all sizes are numbers.
-    fn vars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PySet>> {
-        PySet::empty(py)
+    /// The variables that the tracker depends on: none where all sizes are numbers.
+    fn vars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PySet>> {
+        let none = slf.get().only_numbers().and_then(|()| PySet::empty(slf.py()));
+        named(slf, "tracker.vars", (), none)
     }
 
-    /// The values of bound variables: there are none.
+    /// The values of bound variables: there are none where all sizes are numbers.
     #[getter]
-    fn var_vals<'py>(&self, py: Python<'py>) -> Bound<'py, PyDict> {
-        PyDict::new(py)
+    fn var_vals<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let none = slf.get().only_numbers().map(|()| PyDict::new(slf.py()));
+        named(slf, "tracker.var_vals", (), none)
     }
 
-    /// The tracker without bound variables, and their values: itself, for there are none.
-    fn unbind<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, Self>, Bound<'py, PyDict>) {
-        (slf.clone(), PyDict::new(slf.py()))
+    /// The tracker without bound variables, and their values: itself where there are none.
+    fn unbind<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, Self>, Bound<'py, PyDict>)> {
+        let same = slf.get().only_numbers().map(|()| (slf.clone(), PyDict::new(slf.py())));
+        named(slf, "tracker.unbind", (), same)
     }
 
-    /// The tracker with values in place of variables: its views in canonical form, for there are none.
-    fn substitute(&self, dvars: &Bound<'_, PyAny>) -> Self {
-        let _ = dvars;
-        let canonical = |view: &View| View::from(view.exact.clone());
-        ShapeTracker::of(self.below.iter().map(canonical).collect(), canonical(&self.last))
+    /// The tracker with values in place of variables: its views in canonical form where there are none.
+    fn substitute(slf: &Bound<'_, Self>, dvars: &Bound<'_, PyAny>) -> PyResult<Py<Self>> {
+        let st = slf.get();
+        let canonical = |view: &View| Ok(View::from(view.exact()?.clone()));
+        let below = st.below.iter().map(canonical).collect::<PyResult<_>>();
+        let same = below.and_then(|below| Py::new(slf.py(), ShapeTracker::of(below, canonical(&st.last)?)));
+        named(slf, "tracker.substitute", (dvars,), same)
     }
 
     /// For each axis its stride where the address is seen to have one; None where not, and where the axis is masked
     /// unless `ignore_valid`. `exact.real_strides()` decides what is left open, and can take long.
     #[pyo3(signature = (ignore_valid=false))]
-    fn real_strides<'py>(&self, py: Python<'py>, ignore_valid: bool) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.strides(py, ignore_valid)?)
+    fn real_strides<'py>(slf: &Bound<'py, Self>, ignore_valid: bool) -> PyResult<Bound<'py, PyTuple>> {
+        let strides = slf.get().strides(slf.py(), ignore_valid).and_then(|strides| PyTuple::new(slf.py(), strides));
+        named(slf, "tracker.real_strides", (ignore_valid,), strides)
     }
 
     /// The axes whose real stride is 1.
     #[pyo3(signature = (ignore_valid=false))]
-    fn unit_stride_axes<'py>(&self, py: Python<'py>, ignore_valid: bool) -> PyResult<Bound<'py, PyList>> {
-        let strides = self.strides(py, ignore_valid)?;
-        PyList::new(py, (0..strides.len()).filter(|&axis| strides[axis] == Some(1)).collect::<Vec<_>>())
+    fn unit_stride_axes<'py>(slf: &Bound<'py, Self>, ignore_valid: bool) -> PyResult<Bound<'py, PyList>> {
+        let unit = slf.get().strides(slf.py(), ignore_valid).and_then(|strides| {
+            PyList::new(slf.py(), (0..strides.len()).filter(|&axis| strides[axis] == Some(1)).collect::<Vec<_>>())
+        });
+        named(slf, "tracker.unit_stride_axes", (ignore_valid,), unit)
     }
 
     /// Whether some element at hand turns into one that is not there when its index changes along an axis.
-    fn axis_is_masked(&self, py: Python<'_>, axis: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn axis_is_masked(slf: &Bound<'_, Self>, axis: &Bound<'_, PyAny>) -> PyResult<bool> {
         let axis = number("axis_is_masked", || "the axis".into(), axis)?;
-        match usize::try_from(axis) {
-            Ok(axis) if axis < self.exact(py)?.rank() => self.answers(py)?.is_masked(axis),
-            _ => Ok(false),
-        }
+        let masked = || {
+            let (py, st) = (slf.py(), slf.get());
+            match usize::try_from(axis) {
+                Ok(axis) if axis < st.exact(py)?.rank() => st.answers(py)?.is_masked(axis),
+                _ => Ok(false),
+            }
+        };
+        named(slf, "tracker.axis_is_masked", (axis,), masked())
     }
 
     /// The fewest views that are known to do the same.
@@ -197,7 +232,10 @@ impl ShapeTracker {
         if st.below.is_empty() {
             return Ok(slf.clone().unbind());
         }
-        let exact = st.exact(py)?;
+        let exact = match st.exact(py) {
+            Ok(exact) => exact,
+            Err(err) => return named(slf, "tracker.simplify", (), Err(err)),
+        };
         let views = presented(exact);
         if views.len() > st.below.len() {
             return Ok(slf.clone().unbind());
@@ -217,17 +255,22 @@ impl ShapeTracker {
     }
 
     /// The tracker that finds the element at each place of a buffer; None when not every place has exactly one.
-    fn invert(&self, py: Python<'_>, out_shape: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+    fn invert(slf: &Bound<'_, Self>, out_shape: &Bound<'_, PyAny>) -> PyResult<Option<Py<Self>>> {
         const OP: &str = "invert";
-        let out = whole(py, numbers_of(OP, out_shape))?;
-        let inverse = match inverse(self.exact(py)?, &out) {
-            Ok(Some(inverse)) => inverse,
-            Err(NotInvertible::Error(err)) => return Err(refused_by(py, &err)),
-            Ok(None) | Err(_) => return Ok(None),
+        let inverted = || {
+            let (py, exact) = (slf.py(), slf.get().exact(slf.py())?);
+            let out = whole(py, numbers_of(OP, out_shape))?;
+            let inverse = match inverse(exact, &out) {
+                Ok(Some(inverse)) => inverse,
+                Err(NotInvertible::Error(err)) => return Err(refused_by(py, &err)),
+                Ok(None) | Err(_) => return Ok(None),
+            };
+            let code = inverse.index_expr().map_err(|err| refused_by(py, &err))?;
+            let total = inverse.numel() == 0 || code.graph().range(code.valid()) == (1, 1);
+            let found = total.then(|| ShapeTracker::over(presented(&inverse))).flatten();
+            found.map(|found| Py::new(py, found)).transpose()
         };
-        let code = inverse.index_expr().map_err(|err| refused_by(py, &err))?;
-        let total = inverse.numel() == 0 || code.graph().range(code.valid()) == (1, 1);
-        Ok(total.then(|| ShapeTracker::over(presented(&inverse))).flatten())
+        named(slf, "tracker.invert", (out_shape,), inverted())
     }
 
     /// Masked elements `(before, after)` around each axis.
@@ -257,14 +300,12 @@ impl ShapeTracker {
 
     /// The same elements in row-major order under another shape, with another view on top where no view can be that.
     fn reshape(&self, new_shape: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let py = new_shape.py();
-        let shape = sizes(py, "reshape", new_shape)?;
-        match self.last.reshaped(&shape, py)? {
+        match self.last.reshaped(new_shape)? {
             Reshaped::Same => Ok(self.with_last(self.last.clone())),
             Reshaped::View(view) => Ok(self.with_last(view)),
             Reshaped::None => {
-                let top = shapetracker::View::contiguous(shape).map_err(|err| refused_by(py, &err))?;
-                Ok(ShapeTracker::of(self.each().cloned().collect(), top.into()))
+                let top = View::create(new_shape.py(), new_shape, None, None, None)?;
+                Ok(ShapeTracker::of(self.each().cloned().collect(), top))
             }
         }
     }
@@ -345,15 +386,20 @@ impl ShapeTracker {
         ShapeTracker::of(self.below.clone(), view)
     }
 
-    fn exact_views(&self) -> Vec<shapetracker::View> {
-        self.each().map(|view| view.exact.clone()).collect()
+    fn exact_views(&self) -> PyResult<Vec<shapetracker::View>> {
+        self.each().map(|view| view.exact().cloned()).collect()
+    }
+
+    /// Whether all sizes are numbers, as an error where one is not.
+    fn only_numbers(&self) -> PyResult<()> {
+        self.each().try_for_each(|view| view.exact().map(drop))
     }
 
     fn exact(&self, py: Python<'_>) -> PyResult<&shapetracker::ShapeTracker> {
         if let Some(exact) = self.exact.get() {
             return Ok(exact);
         }
-        let exact = Box::new(composed(py, self.exact_views())?);
+        let exact = Box::new(composed(py, self.exact_views()?)?);
         Ok(self.exact.get_or_init(|| exact))
     }
 
@@ -377,6 +423,20 @@ impl ShapeTracker {
         Ok(self.answers.get_or_init(|| answers))
     }
 }
+/// What numbers answer, or what names do, about a tracker.
+fn named<'py, T, A>(
+    tracker: &Bound<'py, ShapeTracker>,
+    op: &'static str,
+    arguments: A,
+    numbers: PyResult<T>,
+) -> PyResult<T>
+where
+    T: FromPyObjectOwned<'py>,
+    A: IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
+{
+    or_names(tracker.py(), op, || Ok(tracker.clone().into_any()), arguments, numbers)
+}
+
 /// The inverse of a tracker over a buffer; None where it reads past the buffer.
 fn inverse(
     st: &shapetracker::ShapeTracker,

@@ -84,6 +84,19 @@ impl Sym {
         names(py, own.parts().map_err(|err| refused(&err))?.0)
     }
 
+    /// What it is the sum of, the products of most names first: each a number and the names that it is multiplied by, one
+    /// for each factor. `n*n*3 + 5` is `((3, ("n", "n")), (5, ()))`.
+    #[getter]
+    fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let own = self.0.canonical();
+        let (scope, poly) = own.parts().map_err(|err| refused(&err))?;
+        let term = |(factor, vars): (i128, Vec<shapetracker_symbolic::Var>)| {
+            let names = vars.iter().map(|var| &*scope.names()[usize::from(var.0)].name);
+            (factor, PyTuple::new(py, names.collect::<Vec<_>>())?).into_pyobject(py)
+        };
+        PyTuple::new(py, poly.summands().map(term).collect::<PyResult<Vec<_>>>()?)
+    }
+
     /// The number that it is where its names have values: `at(n=8)`.
     #[pyo3(signature = (**values))]
     fn at(&self, values: Option<&Bound<'_, PyDict>>) -> PyResult<i128> {

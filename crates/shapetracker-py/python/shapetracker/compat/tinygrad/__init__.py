@@ -11,9 +11,10 @@ those have no answer or a wrong one, this has the exact one: COMPAT.md, beside t
 `exact` of a view or tracker is the same in this package's own classes, which say why something is not a view.
 """
 
+from ._fallbacks import fallbacks
 from ._install import install, installed, uninstall
 from .shapetracker import ShapeTracker
 from .uop import UOp
 from .view import View
 
-__all__ = ["ShapeTracker", "UOp", "View", "install", "installed", "uninstall"]
+__all__ = ["ShapeTracker", "UOp", "View", "fallbacks", "install", "installed", "uninstall"]

@@ -7,11 +7,12 @@ for loads takes `c == range` for a gather and drops the condition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from shapetracker import Expr, ShapeTracker, simplify_pair
+from shapetracker import Expr, ShapeTracker
 
+from ._classes import index_nodes, pair_nodes
 from ._genuine import Tinygrad
 
 __all__ = ["Writer", "indexed"]
@@ -19,28 +20,47 @@ __all__ = ["Writer", "indexed"]
 _INT32 = 2**31
 
 
-def indexed(tg: Tinygrad, tracker: ShapeTracker, idxs: Iterable[Any] | None, vexpr: Any | None) -> tuple[Any, Any]:
-    """The address of an element of a tracker over tinygrad's indices, and the condition that it has one."""
-    shape = tracker.shape
+def indexed(
+    tg: Tinygrad,
+    shape: Sequence[Any],
+    code: ShapeTracker | tuple[Expr, Expr],
+    idxs: Iterable[Any] | None,
+    vexpr: Any | None,
+    names: Mapping[str, Any] | None = None,
+) -> tuple[Any, Any]:
+    """The address and the condition of a tracker's element over tinygrad's indices. Where a size is no number, the tracker is
+    given by the two as expressions over idx0, idx1, .. and names, and the nodes of the names."""
     if idxs is None:
         idxs = [tg.UOp.range(tg.dtypes.int, size, axis) for axis, size in enumerate(shape)]
     given = [_node(tg, value) for value in idxs]
     if len(given) != len(shape):
         raise ValueError(f"to_indexed_uops: takes one index an axis: there are {len(shape)}, not {len(given)}")
-    code = tracker.index_expr()
-    index, valid = code.index, code.valid
     leaves = {f"idx{axis}": uop for axis, uop in enumerate(given)}
+    nodes = None
     if any(uop.op in (tg.Ops.CONST, tg.Ops.ADD, tg.Ops.MUL, tg.Ops.IDIV, tg.Ops.MOD) for uop in given):
         # What an index is made of shows more than its range.
         read = _Reader(tg)
         values = {name: read(uop) for name, uop in leaves.items()}
-        index, valid = simplify_pair(index.substitute(**values), valid.substitute(**values))
-        leaves = read.leaves
-    write = Writer(tg, leaves)
-    made, holds = write(index), write(valid)
+        index, valid = _expressions(code)
+        try:
+            nodes = pair_nodes(index.substitute(**values), valid.substitute(**values))
+            leaves = read.leaves
+        except ValueError:
+            pass  # By the ranges of its leaves it reaches out of the axis: it is a variable itself, which does not.
+    if nodes is None:
+        nodes = index_nodes(code) if isinstance(code, ShapeTracker) else pair_nodes(*code)
+    write = Writer(tg, {**(names or {}), **leaves})
+    made, holds = write(*nodes)
     if vexpr is not None and vexpr is not True:
         holds = _node(tg, vexpr) if holds.op is tg.Ops.CONST and holds.arg else holds & vexpr
     return write.wide(made, holds)
+
+
+def _expressions(code: ShapeTracker | tuple[Expr, Expr]) -> tuple[Expr, Expr]:
+    if isinstance(code, tuple):
+        return code
+    both = code.index_expr()
+    return both.index, both.valid
 
 
 def _node(tg: Tinygrad, value: Any) -> Any:
@@ -73,7 +93,8 @@ class _Reader:
             else:
                 name = f"leaf{len(self.leaves)}"
                 self.leaves[name] = node
-                value = Expr(name, **{name: range(int(node.vmin), int(node.vmax) + 1)})
+                ranges: dict[str, Any] = {name: range(int(node.vmin), int(node.vmax) + 1)}
+                value = Expr(name, **ranges)
             self._read[node] = value
         return self._read[uop]
 
@@ -86,12 +107,12 @@ class Writer:
         self._leaves = leaves
         self._wide = False
 
-    def __call__(self, expr: Expr) -> Any:
-        """The node with the value of an expression."""
+    def __call__(self, nodes: Iterable[tuple[Any, ...]], *places: int) -> list[Any]:
+        """The nodes with the values of some expressions, given as their nodes and the places of theirs."""
         made: list[Any] = []
-        for kind, *operands in expr.nodes():
+        for kind, *operands in nodes:
             made.append(self._node(kind, operands, made))
-        return made[-1]
+        return [made[place] for place in places]
 
     def _node(self, kind: str, operands: list[Any], made: list[Any]) -> Any:
         if kind == "int":
@@ -160,7 +181,10 @@ class Writer:
         op = ops.IDIV if kind == "//" else ops.MOD
         if a.vmin >= 0:
             return self._alu(op, a, b)
-        # The divisor is a number wherever the numerator can be negative: a variable one divides positions.
+        if b.op is not ops.CONST:
+            # The remainder from 0 up, and what is left is a multiple of the divisor, which is positive.
+            rest = self._alu(ops.MOD, self._alu(ops.ADD, self._alu(ops.MOD, a, b), b), b)
+            return rest if op is ops.MOD else self._alu(op, self._alu(ops.ADD, a, self._negative(rest)), b)
         divisor = b.arg
         shift = -(a.vmin // divisor)
         quotient = self._alu(op, self._alu(ops.ADD, a, self._const(shift * divisor)), b)
