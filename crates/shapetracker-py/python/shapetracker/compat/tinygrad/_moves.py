@@ -7,7 +7,7 @@ from typing import Any, Sequence
 from shapetracker import SymbolicShapeTracker
 
 from ._classes import View
-from ._sizes import Fields, Open, Sizes, bounds, canonical, product, row_major, same
+from ._sizes import Fields, Open, Sizes, bounds, canonical, checked, product, row_major, same, stacked
 from .view import ViewError
 
 __all__ = ["add", "expand", "flip", "invert", "minify", "pad", "permute", "reshape", "shrink"]
@@ -111,7 +111,10 @@ def reshape(sizes: Sizes, view: View, new_shape: Any) -> View | None:
         return sizes.made(Fields(to, row_major(to), 0, None))
     if all(isinstance(size, int) for size in fields.shape) and not all(isinstance(size, int) for size in to):
         return _bound(sizes, view, fields, new_shape)
-    return one(sizes, SymbolicShapeTracker([fields.view()]).reshape(to))
+    try:
+        return one(sizes, checked(SymbolicShapeTracker([fields.view()]).reshape(to)))
+    except Open:
+        return None
 
 
 def _bound(sizes: Sizes, view: View, fields: Fields, new_shape: Any) -> View:
@@ -139,7 +142,10 @@ def add(sizes: Sizes, below: View, above: View) -> View | None:
     under, over = sizes.fields(below), sizes.fields(above)
     if under.contiguous or bounds(product(over.shape))[1] <= 0:
         return above
-    return one(sizes, SymbolicShapeTracker([under.view(), over.view()]))
+    try:
+        return one(sizes, stacked([under, over]))
+    except Open:
+        return None
 
 
 def invert(sizes: Sizes, view: View, out_shape: Any) -> View | None:

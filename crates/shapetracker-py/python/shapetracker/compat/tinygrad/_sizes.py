@@ -17,7 +17,7 @@ from ._classes import View
 from ._genuine import Tinygrad
 from .view import ViewError
 
-__all__ = ["Fields", "Open", "Size", "Sizes", "bounds", "row_major", "same"]
+__all__ = ["Fields", "Open", "Size", "Sizes", "bounds", "canonical", "checked", "product", "row_major", "same", "stacked"]
 
 Size = Sym | int
 Pairs = tuple[tuple[Size, Size], ...]
@@ -165,11 +165,33 @@ class Sizes:
         return View(shape, strides, offset, mask, contiguous)
 
     def stack(self, views: Iterable[View]) -> SymbolicShapeTracker:
-        """The symbolic tracker of views; of the last one where that has no elements, whatever it is on top of."""
-        fields = [self.fields(view) for view in views]
-        if any(size == 0 for size in fields[-1].shape):
-            fields = fields[-1:]
-        return SymbolicShapeTracker([each.view() for each in fields])
+        """The symbolic tracker of views.
+
+        What is under a view without elements does not matter; nor does a view that reads position i of what is under it
+        at its own position i, however long it is.
+        """
+        *below, last = [self.fields(view) for view in views]
+        if any(size == 0 for size in last.shape):
+            below = []
+        return stacked([*(each for each in below if not each.contiguous), last])
+
+
+def stacked(fields: Iterable[Fields]) -> SymbolicShapeTracker:
+    """The symbolic tracker of views, unless it would be right for one value of a name alone.
+
+    A compiled function is called again with other values: what fixes one, such as `n == 3` or `n <= 1`, says that a view
+    was made for this call, and is no fact to simplify with.
+    """
+    return checked(SymbolicShapeTracker([each.view() for each in fields]))
+
+
+def checked(tracker: SymbolicShapeTracker) -> SymbolicShapeTracker:
+    """The tracker, if none of its needs fixes a name."""
+    for need in tracker.needs:
+        poly = need.poly
+        if need.op == "==" and len(getattr(poly, "names", ())) < 2 or need.op == ">=" and bounds(poly)[1] == 0:
+            raise Open("a name has one value only")
+    return tracker
 
 
 def canonical(fields: Fields) -> Fields:
