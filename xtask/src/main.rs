@@ -2,6 +2,7 @@
 
 mod package;
 mod readme;
+mod release;
 mod report;
 mod standing_alone;
 mod steps;
@@ -28,6 +29,8 @@ Commands:
   list                 List the steps with a sentence each
   readme [--bless]     Run the commands of the READMEs; with --bless rewrite the outputs they show
   web                  Build the explorer's page, so that the next build of the command has it
+  release [FOLDER]     Make the files of a release, and try each in an empty environment (in target/distribution unless
+                       said otherwise)
   stress [MINUTES]     Run the random comparisons with the oracles on fresh seeds, and print a table (1 minute
                        unless said otherwise; not part of `test`)
   judge                Compare the merger with an outside solver (installs it from PyPI; not part of `test`)
@@ -40,6 +43,7 @@ Environment:
   CI=true              Show the output of passing steps
   NO_COLOR=1           No colours
   FUZZ_SECONDS=20      How long each fuzz target runs
+  CLIENT_LONG=1        The step `client` runs larger programs too, and measures times
   CARGO_BUILD_JOBS=2   How many compilers run at a time
   COMMAND_MINUTES=60   How long one command of a step may take before it is ended and has failed
 ";
@@ -60,6 +64,7 @@ enum Task {
     List,
     Test { steps: Vec<&'static Step>, verbose: bool },
     Bless,
+    Release(Option<String>),
     Stress(f64),
     Web,
 }
@@ -85,6 +90,8 @@ fn command_line() -> Result<Task, String> {
         ["list"] => Ok(Task::List),
         ["readme"] if bless => Ok(Task::Bless),
         ["web"] => Ok(Task::Web),
+        ["release"] => Ok(Task::Release(None)),
+        ["release", folder] => Ok(Task::Release(Some((*folder).to_owned()))),
         ["stress"] => Ok(Task::Stress(1.0)),
         ["stress", minutes] => match minutes.parse() {
             Ok(minutes) if minutes > 0.0 => Ok(Task::Stress(minutes)),
@@ -106,6 +113,7 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
             return Ok(report::run_all(&workspace, &steps));
         }
         Task::Stress(minutes) => return stress::run(&Workspace::find(true)?, minutes),
+        Task::Release(folder) => return done(release::build(&Workspace::find(false)?, folder.as_deref())),
         Task::Bless => return done(readme::bless(&Workspace::find(true)?)),
         Task::Web => return done(web::build(&Workspace::find(true)?)),
     }

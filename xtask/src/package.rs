@@ -1,6 +1,9 @@
 //! What a registry would be given: the packages that are to be published, made, unpacked and built as their users would.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use cargo_metadata::Package;
 
@@ -49,6 +52,11 @@ pub(crate) fn published(workspace: &Workspace) -> Vec<&Package> {
     workspace.packages().into_iter().filter(is_published).collect()
 }
 
+/// Where cargo puts a package that it has made.
+pub(crate) fn archive(workspace: &Workspace, package: &Package) -> PathBuf {
+    workspace.target("package").join(format!("{}-{}.crate", package.name, package.version))
+}
+
 /// What a manifest does not say and a registry, or whoever finds the package there, wants to know.
 fn missing(package: &Package) -> Vec<String> {
     let fields = [
@@ -73,12 +81,13 @@ fn unpack(workspace: &Workspace, packages: &[&Package], folder: &Path) -> Outcom
     let (mut members, mut patches) = (String::new(), String::new());
     for package in packages {
         let name = format!("{}-{}", package.name, package.version);
-        let packed = workspace.target("package").join(format!("{name}.crate"));
+        let packed = archive(workspace, package);
         let bytes = fs::metadata(&packed).map_err(|error| at(&packed, error))?.len();
         if bytes > MOST_BYTES {
             return Err(failed(format!("{name}.crate has {bytes} bytes, and may have {MOST_BYTES}")));
         }
-        workspace.run(workspace.command("tar", "-xzf").arg(&packed).arg("-C").arg(folder))?;
+        // Every file of every package has one time, by which cargo would take what it has built before for this.
+        workspace.run(workspace.command("tar", "-xzmf").arg(&packed).arg("-C").arg(folder))?;
         for file in IN_EVERY_PACKAGE {
             let path = folder.join(&name).join(file);
             if !path.is_file() {

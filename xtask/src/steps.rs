@@ -1,12 +1,16 @@
 //! The steps of the test command, one entry in one table each.
 
-use std::{collections::BTreeSet, env};
+use std::{
+    collections::BTreeSet,
+    env,
+    path::{Path, PathBuf},
+};
 
 use cargo_metadata::Target;
 
 use crate::{
-    package, readme, standing_alone, toolchains, web,
-    workspace::{Outcome, Workspace, failed, path_with, skipped},
+    package, readme, release, standing_alone, toolchains, web,
+    workspace::{Outcome, Stop, Workspace, failed, path_with, skipped},
 };
 
 /// When a step runs, unless it is named.
@@ -60,6 +64,12 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("examples", "Every example runs to its end", examples),
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check),
     Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python),
+    Step::new("client", "Programs on tinygrad come to the same with its own classes and with the package's", client),
+    Step::new(
+        "distribution",
+        "What a release consists of can be made, and works in an empty environment (cargo xtask release does more)",
+        release::check,
+    ),
     Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser),
     Step::new("benches", "The benchmarks build", benches),
     Step::new(
@@ -254,27 +264,58 @@ fn fuzz(workspace: &Workspace) -> Outcome {
 
 /// Installs the Python package as a user would, with what its tests need, into an environment of its own.
 fn python(workspace: &Workspace) -> Outcome {
-    const NEEDED: &str = "maturin>=1.9,<2 numpy pytest mypy tinygrad==0.11.0";
+    let environment = workspace.target("python");
+    let python = with_package(workspace, &environment, "maturin>=1.9,<2 numpy pytest mypy tinygrad==0.11.0")?;
+    workspace.run(&mut workspace.command(&python, "-m mypy.stubtest shapetracker"))?;
+    workspace.run(&mut workspace.command(&python, "-m mypy --strict -p shapetracker"))?;
+    workspace.run(&mut workspace.command(&python, "-m pytest -q -rs crates/shapetracker-py/tests"))
+}
+
+/// Runs programs on tinygrad with its own classes and with the package's, in an environment made for it. The long comparison,
+/// with larger programs and times, is that with CLIENT_LONG=1.
+fn client(workspace: &Workspace) -> Outcome {
+    let has_clang = || workspace.succeeds(&mut workspace.command("clang", "--version"));
+    if !has_clang() {
+        install(workspace, "clang");
+    }
+    if !has_clang() {
+        return Err(skipped("tinygrad compiles its kernels with clang (apt-get install clang)"));
+    }
+    let environment = workspace.target("client");
+    if environment.exists() {
+        std::fs::remove_dir_all(&environment).map_err(|e| failed(format!("{}: {e}", environment.display())))?;
+    }
+    let python = with_package(workspace, &environment, "maturin>=1.9,<2 numpy tinygrad==0.11.0")?;
+    let mut compare = workspace.command(&python, "crates/shapetracker-py/client/compare.py");
+    if env::var("CLIENT_LONG").is_ok_and(|value| !value.is_empty() && value != "0") {
+        compare.arg("--long");
+    }
+    workspace.run(&mut compare)
+}
+
+/// An environment of Python with packages from PyPI: the path of its interpreter.
+pub(crate) fn python_environment(workspace: &Workspace, environment: &Path, packages: &str) -> Result<PathBuf, Stop> {
     let new_enough = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
     if !workspace.succeeds(workspace.command("python3", "-c").arg(new_enough)) {
         return Err(skipped("it needs Python 3.10 or later with its venv module (apt-get install python3-venv)"));
     }
-    let environment = workspace.target("python");
     let python = environment.join("bin/python");
     if !workspace.succeeds(&mut workspace.command(&python, "-m pip --version")) {
-        workspace.run(workspace.command("python3", "-m venv --clear").arg(&environment))?;
+        workspace.run(workspace.command("python3", "-m venv --clear").arg(environment))?;
     }
-    let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet {NEEDED}")));
-    if installed.is_err() {
-        return Err(skipped(format!("pip could not install what its tests need: {NEEDED}")));
-    }
+    let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet {packages}")));
+    installed.map_err(|_| skipped(format!("pip could not install what is needed: {packages}")))?;
+    Ok(python)
+}
+
+/// The same with the package of the checkout.
+fn with_package(workspace: &Workspace, environment: &Path, packages: &str) -> Result<PathBuf, Stop> {
+    let python = python_environment(workspace, environment, packages)?;
     // Without isolation the build is cargo's own, and nothing is compiled twice.
     let install = "-m pip install --quiet --no-build-isolation --no-deps --force-reinstall .";
     let path = path_with(&environment.join("bin"));
     workspace.run(workspace.command(&python, install).env("PATH", path))?;
-    workspace.run(&mut workspace.command(&python, "-m mypy.stubtest shapetracker"))?;
-    workspace.run(&mut workspace.command(&python, "-m mypy --strict -p shapetracker"))?;
-    workspace.run(&mut workspace.command(&python, "-m pytest -q -rs crates/shapetracker-py/tests"))
+    Ok(python)
 }
 
 /// Checks the proofs, and puts random and recorded pairs to the program that is extracted from them and to the command.

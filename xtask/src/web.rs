@@ -217,7 +217,7 @@ fn copy(from: &Path, folder: &Path, name: &str) -> Outcome {
 }
 
 /// The files of a folder with their names.
-fn files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Stop> {
+pub(crate) fn files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Stop> {
     let entries = fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = entries.map_err(|e| failed(format!("{}: {e}", folder.display())))?;
     let files = entries.into_iter().map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()));

@@ -94,6 +94,19 @@ impl Style {
     }
 }
 
+impl Style {
+    /// The same for whoever multiplies sums out, and has more use for remainders: in the end all of them are tried.
+    pub(crate) fn next_multiplied_out(self, tried: &Algebra) -> Option<Style> {
+        let keeping = |taken| Some(Style { taken, remainders: Remainders::Always });
+        match (self.remainders, self.taken) {
+            (Remainders::Always, Taken::Most) => keeping(Taken::Multiples),
+            (Remainders::Always, Taken::Multiples) => keeping(Taken::Nothing),
+            (Remainders::Always, Taken::Nothing) => None,
+            _ => self.next(tried).or_else(|| keeping(Taken::Most).filter(|_| tried.has_quotients())),
+        }
+    }
+}
+
 impl Deref for Algebra {
     type Target = Atoms;
 

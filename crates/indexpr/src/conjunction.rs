@@ -33,7 +33,7 @@ pub(crate) fn minimize(
         if is_independent(algebra, &conditions, at) {
             continue;
         }
-        let others = Context::of(algebra, except(&conditions, at));
+        let others = Context::of(algebra, except(&conditions, at), [&conditions[at].form]);
         let mut condition = conditions[at].clone();
         if let Some(form) = others.with_known_values(&condition.form) {
             condition = Condition { form, ..condition }.normal();
@@ -55,7 +55,7 @@ pub(crate) fn minimize(
             conditions[at] = shifted;
         }
         if conditions[at].can_be_saturated() && !is_shared(&conditions, at, index) {
-            let others = Context::of(algebra, except(&conditions, at));
+            let others = Context::of(algebra, except(&conditions, at), [&conditions[at].form]);
             conditions[at] = others.saturated(conditions[at].clone());
         }
     }
@@ -98,7 +98,7 @@ fn join_extremes(algebra: &Algebra, conditions: &mut Vec<Condition>) {
         return;
     }
     // Only what holds without any condition.
-    let anywhere = Context::of(algebra, std::iter::empty());
+    let anywhere = Context::of(algebra, std::iter::empty(), conditions.iter().map(|condition| &condition.form));
     // The sum so far, and the least that it can be.
     let mut joined: Option<(Form, i128)> = None;
     conditions.retain(|Condition { form, low, high }| {
@@ -141,7 +141,7 @@ pub(crate) fn widened(algebra: &Algebra, condition: &Condition, index: &Form) ->
     if sum.terms.iter().any(|(atom, coefficient)| index.coefficient(*atom) != *coefficient) {
         return None;
     }
-    let anywhere = Context::of(algebra, std::iter::empty());
+    let anywhere = Context::of(algebra, std::iter::empty(), [index]);
     let (mut tail, mut span) = (Form::default(), (0, 0));
     for term in index.terms.iter().filter(|(atom, _)| form.coefficient(*atom) == 0) {
         let longer = tail.plus(1, &Form { terms: Terms::from_slice(&[*term]), constant: 0 })?;

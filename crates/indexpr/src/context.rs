@@ -94,13 +94,20 @@ enum Part<'a> {
 pub(crate) type Span = (i128, i128);
 
 impl Context {
-    /// A context of all atoms in which some conditions hold.
+    /// A context in which some conditions hold, of their atoms and those of some forms.
     ///
     /// The atoms are learnt anew, in order, and each condition is assumed as soon as its last atom is known. So a
-    /// quotient of what a condition confines gets the narrower range that the condition gives it.
-    pub(crate) fn of<'a>(atoms: &Atoms, conditions: impl Iterator<Item = &'a Condition> + Clone) -> Context {
+    /// quotient of what a condition confines gets the narrower range that the condition gives it. Later atoms have no say in
+    /// what holds of earlier ones.
+    pub(crate) fn of<'a>(
+        atoms: &Atoms,
+        conditions: impl Iterator<Item = &'a Condition> + Clone,
+        forms: impl IntoIterator<Item = &'a Form>,
+    ) -> Context {
+        let forms = conditions.clone().map(|condition| &condition.form).chain(forms);
+        let count = forms.filter_map(|form| form.terms.last()).map(|(last, _)| *last as usize + 1).max().unwrap_or(0);
         let mut context = Context::default();
-        for (atom, kind) in atoms.atoms() {
+        for (atom, kind) in atoms.atoms().take(count) {
             // The atom fitted `i64` in the context in which it was made. If fewer conditions hold in this one, its range
             // may seem to leave `i64`; where the atom matters it does not.
             if context.learn(atoms, atom, kind).is_none() {

@@ -1,5 +1,6 @@
 //! What expressions cost.
 
+use crate::emit::Products;
 use crate::graph::{Binary, Expr, Graph, Node};
 
 /// What computing some expressions costs, with what they have in common computed once.
@@ -83,6 +84,26 @@ impl Graph {
             cost.weight += weight;
         }
         cost
+    }
+
+    /// What of several ways to write the same is smaller is cheaper. Of equal costs that with fewer negative dividends is:
+    /// many languages round those the other way, and correcting that costs. Whoever multiplies sums out is taken to
+    /// correct it with a sum before the division and one after it.
+    pub(crate) fn rank(&self, of: &[Expr], products: Products) -> (usize, usize, usize) {
+        let (cost, parts) = (self.cost(of), self.parts(of).into_iter());
+        let negative = parts.filter_map(|expr| self.dividend(expr)).filter(|expr| self.range(*expr).0 < 0).count();
+        match products {
+            Products::OfSums => (cost.weight, cost.ops, negative),
+            Products::OfAtoms => (cost.weight + 2 * negative, cost.ops, negative),
+        }
+    }
+
+    /// What is divided, if anything is.
+    pub(crate) fn dividend(&self, expr: Expr) -> Option<Expr> {
+        match self.node(expr) {
+            Node::Binary(Binary::Div | Binary::Mod, dividend, _) => Some(dividend),
+            _ => None,
+        }
     }
 
     pub(crate) fn is_power_of_two(&self, expr: Expr) -> bool {

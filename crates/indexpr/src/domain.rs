@@ -6,7 +6,7 @@ use crate::algebra::{Algebra, Remainders, Style};
 use crate::atoms::{Condition, Kind};
 use crate::conjunction::{minimize, widened};
 use crate::context::{Context, Truth};
-use crate::emit::{Root, emit};
+use crate::emit::{Products, Root, emit};
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, Graph, Variable};
 use crate::index::IndexExpr;
@@ -24,6 +24,7 @@ use crate::quasi::{self, Linear, QuasiAffine, Term};
 #[derive(Clone, Debug)]
 pub struct Domain {
     algebra: Algebra,
+    products: Products,
     context: Context,
     conditions: Vec<Condition>,
     ranges: Vec<Range<i64>>,
@@ -38,6 +39,10 @@ pub enum Divisions {
     Cheapest,
     /// In one way, with every remainder a term of its own: coefficients stay small however many divisions are nested.
     EveryRemainder,
+    /// In every way that can make a difference to a compiler that multiplies sums out, `5*(i + j)` into `5*i + 5*j`, and
+    /// whose division rounds towards zero: without such products, and with two sums more for each numerator that may be
+    /// negative. tinygrad is one.
+    MultipliedOut,
 }
 
 /// What a function that builds an index found.
@@ -97,17 +102,21 @@ pub fn cheapest(
     mut build: impl FnMut(&mut Domain) -> Option<Index>,
 ) -> Option<Built> {
     let mut best: Option<Built> = None;
+    let products = if divisions == Divisions::MultipliedOut { Products::OfAtoms } else { Products::OfSums };
     let mut next = Some(match divisions {
-        Divisions::Cheapest => Style::FIRST,
+        Divisions::Cheapest | Divisions::MultipliedOut => Style::FIRST,
         Divisions::EveryRemainder => Style::EVERY_REMAINDER,
     });
     while let Some(style) = next {
-        let mut domain = Domain::new(variables, style);
+        let mut domain = Domain::new(variables, style, products);
         let index = build(&mut domain);
-        next = style.next(&domain.algebra);
+        next = match divisions {
+            Divisions::MultipliedOut => style.next_multiplied_out(&domain.algebra),
+            _ => style.next(&domain.algebra),
+        };
         // Some ways of writing it leave `i64` where others do not.
         let Some(built) = index.and_then(|index| domain.finish(index, variables, extents)) else { continue };
-        if best.as_ref().is_none_or(|best| built.code.rank() < best.code.rank()) {
+        if best.as_ref().is_none_or(|best| built.code.rank(products) < best.code.rank(products)) {
             best = Some(built);
         }
     }
@@ -115,9 +124,10 @@ pub fn cheapest(
 }
 
 impl Domain {
-    fn new(variables: &[Variable], style: Style) -> Domain {
+    fn new(variables: &[Variable], style: Style, products: Products) -> Domain {
         Domain {
             algebra: Algebra::new(style),
+            products,
             context: Context::default(),
             conditions: Vec::new(),
             ranges: variables.iter().map(|variable| variable.range.clone()).collect(),
@@ -269,7 +279,7 @@ impl Domain {
             let shorter = std::mem::replace(&mut conditions[at], wider);
             let (_, all) = self.conjunction(&conditions);
             match self.write(index.clone(), all, variables, extents) {
-                Some(cheaper) if cheaper.rank() < code.rank() => code = cheaper,
+                Some(cheaper) if cheaper.rank(self.products) < code.rank(self.products) => code = cheaper,
                 _ => conditions[at] = shorter,
             }
         }
@@ -296,7 +306,8 @@ impl Domain {
         let mut graph = Graph::new();
         let known = variables.iter().map(|variable| graph.variable(&variable.name, variable.range.clone()).ok());
         let known = known.collect::<Option<Vec<_>>>()?;
-        let nodes = emit(&self.algebra, vec![Root::Number(index), Root::Condition(valid)], &mut graph, &known).ok()?;
+        let roots = vec![Root::Number(index), Root::Condition(valid)];
+        let nodes = emit(&self.algebra, roots, self.products, &mut graph, &known).ok()?;
         Some(IndexExpr::plain(graph, nodes[0], nodes[1], extents))
     }
 }

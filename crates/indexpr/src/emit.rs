@@ -26,6 +26,15 @@ pub(crate) enum Root {
     Condition(Atom),
 }
 
+/// What may be multiplied by a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Products {
+    /// Sums, too: `5*(i + j)` is one product.
+    OfSums,
+    /// No sums, for whoever multiplies them out again and would have `5*i + 5*j` of it.
+    OfAtoms,
+}
+
 /// The nodes that compute some roots, in their order, made in a graph whose variables are given.
 ///
 /// # Errors
@@ -33,6 +42,7 @@ pub(crate) enum Root {
 pub(crate) fn emit(
     algebra: &Algebra,
     roots: Vec<Root>,
+    products: Products,
     graph: &mut Graph,
     variables: &[Expr],
 ) -> Result<Vec<Expr>, Error> {
@@ -41,7 +51,8 @@ pub(crate) fn emit(
         Root::Number(form) => Some(Sum::of(form)),
         Root::Condition(_) => None,
     });
-    let mut emitter = Emitter { algebra, sums: numbers.collect(), plans: vec![None; algebra.len()], nodes: Vec::new() };
+    let (sums, plans) = (numbers.collect(), vec![None; algebra.len()]);
+    let mut emitter = Emitter { algebra, products, sums, plans, nodes: Vec::new() };
     emitter.collect_atoms(conditions);
     if emitter.sums.len() <= MAX_SUMS {
         emitter.use_remainders();
@@ -69,6 +80,7 @@ impl Root {
 /// The forms that are to be computed, together with all that they are made of.
 struct Emitter<'a> {
     algebra: &'a Algebra,
+    products: Products,
     /// Roots first, then what atoms are made of, then shared sums.
     sums: Vec<Sum>,
     /// How each atom is computed; `None` for one that is not needed.
@@ -91,6 +103,26 @@ struct Sum {
     /// If set, the sum is `m - d * q` for this quotient `q`: it is emitted as `m % d`, one operation. Its terms serve
     /// only to find its uses.
     remainder: Option<Atom>,
+}
+
+/// A superset of the symbols of a sum: their numbers modulo 64.
+#[derive(Clone, Copy)]
+struct SymbolSet(u64);
+
+impl SymbolSet {
+    fn of(sum: &Sum) -> SymbolSet {
+        SymbolSet(sum.terms.iter().fold(0, |set, (symbol, _)| set | 1 << (symbol % 64)))
+    }
+
+    /// Whether all symbols of another set may be in this one.
+    fn may_hold(self, other: SymbolSet) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// Whether some symbol may be in both.
+    fn may_share(self, other: SymbolSet) -> bool {
+        self.0 & other.0 != 0
+    }
 }
 
 /// How an atom is computed.
@@ -205,9 +237,13 @@ impl<'a> Emitter<'a> {
     fn extract_common_sums(&mut self) {
         loop {
             let mut best: Option<(isize, Sum)> = None;
-            for pattern in self.candidates() {
+            // Most sums lack some symbol of a candidate, which a set of the symbols tells.
+            let sets: SmallVec<[SymbolSet; 32]> = self.sums.iter().map(SymbolSet::of).collect();
+            for pattern in self.candidates(&sets) {
+                let set = SymbolSet::of(&pattern);
+                let may_use = self.sums.iter().zip(&sets).filter(|(_, symbols)| symbols.may_hold(set));
                 let saved: isize =
-                    self.sums.iter().map(|sum| best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
+                    may_use.map(|(sum, _)| self.best_use(sum, &pattern).map_or(0, |(saved, _)| saved)).sum();
                 let saved = saved - pattern.cost() as isize;
                 let (most, constant) = best.as_ref().map_or((0, 0), |(saved, best)| (*saved, best.constant));
                 if saved > most || (saved == most && saved > 0 && constant != 0 && pattern.constant == 0) {
@@ -217,10 +253,11 @@ impl<'a> Emitter<'a> {
             let Some((_, pattern)) = best else { return };
             let symbol = self.symbol(self.sums.len());
             let mut used = false;
-            for sum in &mut self.sums {
-                if let Some((_, factor)) = best_use(sum, &pattern) {
-                    *sum = sum.with(&pattern, factor, Some(symbol));
+            for place in 0..self.sums.len() {
+                if let Some((_, factor)) = self.best_use(&self.sums[place], &pattern) {
+                    let sum = self.sums[place].with(&pattern, factor, Some(symbol));
                     used |= sum.terms.last().is_some_and(|(last, _)| *last == symbol);
+                    self.sums[place] = sum;
                 }
             }
             // Where replacing it would leave `i64`, the candidate was not used, and would be found again for ever.
@@ -235,10 +272,29 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// The multiple of a pattern whose replacement by a symbol saves the most operations in a sum: the operations saved,
+    /// and the factor. `None` if no multiple saves any.
+    fn best_use(&self, sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
+        let mut factors = SmallVec::<[i64; 8]>::new();
+        for &(symbol, unit) in &pattern.terms {
+            // All symbols of the pattern must be in the sum: one that is not would be added with the opposite sign, and
+            // might itself be made of this very sum, in a circle.
+            let (_, coefficient) = sum.terms.iter().find(|(theirs, _)| *theirs == symbol)?;
+            if coefficient % unit == 0 && !factors.contains(&(coefficient / unit)) {
+                factors.push(coefficient / unit);
+            }
+        }
+        if self.products == Products::OfAtoms && pattern.remainder.is_none() {
+            factors.retain(|factor| *factor == 1);
+        }
+        let uses = factors.into_iter().filter_map(|factor| Some((sum.saved_by(pattern, factor)?, factor)));
+        uses.filter(|(saved, _)| *saved > 0).max_by_key(|(saved, _)| *saved)
+    }
+
     /// Sums that might be worth a name: the remainder of each quotient, each sum as a whole, the terms of one sum that
     /// have the same coefficient up to sign (`5*i + 5*j` is `5*(i + j)`), and what two sums have in common up to a
     /// factor.
-    fn candidates(&self) -> Vec<Sum> {
+    fn candidates(&self, sets: &[SymbolSet]) -> Vec<Sum> {
         let mut patterns: Vec<Sum> = Vec::new();
         let mut classes: Vec<((i64, i64), Terms)> = Vec::new();
         for (atom, plan) in (0..).zip(&self.plans) {
@@ -274,7 +330,8 @@ impl<'a> Emitter<'a> {
             }
             // The terms that two sums share, in classes of one ratio of coefficients: each class is a common sum up to
             // a factor.
-            for other in &self.sums[place + 1..] {
+            let later = place + 1..self.sums.len();
+            for other in later.filter(|other| sets[*other].may_share(sets[place])).map(|other| &self.sums[other]) {
                 let ratio = |a: i64, b: i64| {
                     let common = gcd(a.into(), b.into()) as i64 * b.signum();
                     (a / common, b / common)
@@ -462,50 +519,14 @@ impl<'a> Emitter<'a> {
         self.of_summands(graph, Terms::from_slice(&self.sums[sum].terms), constant)
     }
 
-    /// The node of terms and a constant: additions and subtractions from left to right, in the order of
-    /// [`Emitter::rank`].
-    fn of_summands(&mut self, graph: &mut Graph, mut terms: Terms, mut constant: i64) -> Result<Expr, Error> {
+    /// The node of terms and a constant, in the order of [`Emitter::rank`].
+    fn of_summands(&mut self, graph: &mut Graph, mut terms: Terms, constant: i64) -> Result<Expr, Error> {
         sort_short_by_key(&mut terms, |(symbol, _)| self.rank(*symbol));
-        let mut node = None;
-        // A sum starts with something that is added, if there is anything: `b - a` and not `0 - a + b`.
-        if let Some(first) = terms.iter().position(|(_, factor)| *factor > 0) {
-            let (symbol, factor) = terms.remove(first);
-            node = Some(self.product(graph, symbol, factor)?);
-        } else if constant > 0 {
-            node = Some(graph.int(std::mem::take(&mut constant)));
-        } else if let Some(first) = terms.iter().position(|(_, factor)| *factor != -1) {
-            let (symbol, factor) = terms.remove(first);
-            node = Some(self.product(graph, symbol, factor)?);
-        }
+        let mut nodes: SmallVec<[(Expr, i64); 8]> = SmallVec::new();
         for (symbol, factor) in terms {
-            let (op, factor) = if factor < 0 { (Binary::Sub, -factor) } else { (Binary::Add, factor) };
-            let term = self.product(graph, symbol, factor)?;
-            let sum = match node {
-                Some(node) => node,
-                None => graph.int(0),
-            };
-            node = Some(graph.binary(op, sum, term)?);
+            nodes.push((self.of_symbol(graph, symbol)?, factor));
         }
-        match (node, constant) {
-            (Some(node), 0) => Ok(node),
-            (Some(node), _) => {
-                let subtracted = constant < 0;
-                let (op, constant) = if subtracted { (Binary::Sub, -constant) } else { (Binary::Add, constant) };
-                let constant = graph.int(constant);
-                graph.binary(op, node, constant)
-            }
-            (None, _) => Ok(graph.int(constant)),
-        }
-    }
-
-    /// The node of a multiple of a symbol.
-    fn product(&mut self, graph: &mut Graph, symbol: Symbol, factor: i64) -> Result<Expr, Error> {
-        let node = self.of_symbol(graph, symbol)?;
-        if factor == 1 {
-            return Ok(node);
-        }
-        let factor = graph.int(factor);
-        graph.binary(Binary::Mul, node, factor)
+        sum(graph, nodes, constant)
     }
 
     /// The order of terms in a sum: by the first atom in them. Equal sets of terms are then equal nodes, and text reads
@@ -517,6 +538,51 @@ impl<'a> Emitter<'a> {
             first = remainder.or_else(|| terms.iter().map(|(symbol, _)| *symbol).min()).unwrap_or(0);
         }
         (first, symbol)
+    }
+}
+
+/// The node of a sum of multiples of nodes, and of a constant: additions and subtractions from left to right. No factor is
+/// 0, and no number `i64::MIN`.
+///
+/// # Errors
+/// Where a part of the sum could leave `i64`.
+pub(crate) fn sum(graph: &mut Graph, mut terms: SmallVec<[(Expr, i64); 8]>, mut constant: i64) -> Result<Expr, Error> {
+    let product = |graph: &mut Graph, node: Expr, factor: i64| {
+        if factor == 1 {
+            return Ok(node);
+        }
+        let factor = graph.int(factor);
+        graph.binary(Binary::Mul, node, factor)
+    };
+    let mut node = None;
+    // A sum starts with something that is added, if there is anything: `b - a` and not `0 - a + b`.
+    if let Some(first) = terms.iter().position(|(_, factor)| *factor > 0) {
+        let (term, factor) = terms.remove(first);
+        node = Some(product(graph, term, factor)?);
+    } else if constant > 0 {
+        node = Some(graph.int(std::mem::take(&mut constant)));
+    } else if let Some(first) = terms.iter().position(|(_, factor)| *factor != -1) {
+        let (term, factor) = terms.remove(first);
+        node = Some(product(graph, term, factor)?);
+    }
+    for (term, factor) in terms {
+        let (op, factor) = if factor < 0 { (Binary::Sub, -factor) } else { (Binary::Add, factor) };
+        let term = product(graph, term, factor)?;
+        let sum = match node {
+            Some(node) => node,
+            None => graph.int(0),
+        };
+        node = Some(graph.binary(op, sum, term)?);
+    }
+    match (node, constant) {
+        (Some(node), 0) => Ok(node),
+        (Some(node), _) => {
+            let subtracted = constant < 0;
+            let (op, constant) = if subtracted { (Binary::Sub, -constant) } else { (Binary::Add, constant) };
+            let constant = graph.int(constant);
+            graph.binary(op, node, constant)
+        }
+        (None, _) => Ok(graph.int(constant)),
     }
 }
 
@@ -539,22 +605,6 @@ fn unnested(
         }
     }
     unnested
-}
-
-/// The multiple of a pattern whose replacement by a symbol saves the most operations in a sum: the operations saved,
-/// and the factor. `None` if no multiple saves any.
-fn best_use(sum: &Sum, pattern: &Sum) -> Option<(isize, i64)> {
-    let mut factors = SmallVec::<[i64; 8]>::new();
-    for &(symbol, unit) in &pattern.terms {
-        // All symbols of the pattern must be in the sum: one that is not would be added with the opposite sign, and
-        // might itself be made of this very sum, in a circle.
-        let (_, coefficient) = sum.terms.iter().find(|(theirs, _)| *theirs == symbol)?;
-        if coefficient % unit == 0 && !factors.contains(&(coefficient / unit)) {
-            factors.push(coefficient / unit);
-        }
-    }
-    let uses = factors.into_iter().filter_map(|factor| Some((sum.saved_by(pattern, factor)?, factor)));
-    uses.filter(|(saved, _)| *saved > 0).max_by_key(|(saved, _)| *saved)
 }
 
 impl Clone for Sum {

@@ -1,7 +1,7 @@
 //! Expressions moved from graph to graph.
 
 use crate::error::{Error, Reason};
-use crate::graph::{Expr, Graph, Map, Node};
+use crate::graph::{Expr, Graph, Node};
 
 impl Graph {
     /// Expressions of another graph, as expressions of this one: the same structure, with what `variable` gives in place
@@ -39,9 +39,12 @@ impl Graph {
         for expr in exprs {
             from.check(OP, *expr)?;
         }
-        let mut made: Map<Expr, Expr> = Map::default();
         // Operands are visited before what is made of them, in an order that the structure alone determines.
-        for expr in from.postorder(exprs) {
+        let order = from.postorder(exprs);
+        let Some(&last) = exprs.iter().max() else { return Ok(Vec::new()) };
+        // What each became, once it was visited.
+        let mut made = vec![last; last.place() + 1];
+        for expr in order {
             let new = match from.node(expr) {
                 Node::Variable(place) => {
                     let new = variable(self, place)?;
@@ -51,11 +54,11 @@ impl Graph {
                     }
                     new
                 }
-                node => self.remade(node, |operand| made[&operand])?,
+                node => self.remade(node, |operand| made[operand.place()])?,
             };
-            made.insert(expr, new);
+            made[expr.place()] = new;
         }
-        Ok(exprs.iter().map(|expr| made[expr]).collect())
+        Ok(exprs.iter().map(|expr| made[expr.place()]).collect())
     }
 
     /// The expressions of another graph over the same variables: each keeps its name and its range.

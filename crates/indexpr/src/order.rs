@@ -33,8 +33,8 @@ impl Graph {
             Placed,
         }
         let mut states = vec![State::New; self.len()];
-        let (mut order, mut open) = (Vec::new(), roots.to_vec());
-        open.reverse();
+        let (mut order, mut open) = (Vec::with_capacity(self.len().min(64)), Vec::<Expr>::with_capacity(32));
+        open.extend(roots.iter().rev());
         while let Some(&expr) = open.last() {
             let state = &mut states[expr.place()];
             if *state == State::New {

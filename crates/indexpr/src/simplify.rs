@@ -11,7 +11,7 @@ use crate::atoms::{Condition, Kind};
 use crate::conjunction::minimize;
 use crate::context::{Context, Truth};
 use crate::domain::export;
-use crate::emit::{Root, emit};
+use crate::emit::{Products, Root, emit};
 use crate::error::{Error, Reason};
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
@@ -76,6 +76,43 @@ impl Graph {
     pub fn simplify_pair(&mut self, index: Expr, valid: Expr) -> (Expr, Expr) {
         let [index, valid] = self.cheaper([index, valid]);
         (index, valid)
+    }
+
+    /// An index and its guard for a compiler that multiplies sums out, `5*(i + j)` into `5*i + 5*j`: a pair without such
+    /// products, the cheapest of those that were tried. The values are those of [`Graph::simplify_pair`].
+    ///
+    /// Cheap expressions share sums: `7*(i*4 + j)` beside `(i*4 + j)//3` is one product more. A compiler that distributes
+    /// such products makes as many of it as the sum has terms. What counts as cheap is said at
+    /// [`Divisions::MultipliedOut`](crate::Divisions::MultipliedOut). Cost: that of [`Graph::simplify`].
+    ///
+    /// ```
+    /// use indexpr::{Graph, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..8)?;
+    /// graph.variable("j", 0..4)?;
+    /// let (sum, always) = (graph.parse("5*(i + j) + (i + j)//3", Syntax::Python)?, graph.bool(true));
+    /// let (index, _) = graph.multiplied_out(sum, always);
+    /// assert_eq!(graph.text(index, Syntax::Python)?, "i * 5 + j * 5 + (i + j) // 3");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// A handle that is past the expressions of this graph.
+    pub fn multiplied_out(&mut self, index: Expr, valid: Expr) -> (Expr, Expr) {
+        let from = [self.reading_order(index), self.reading_order(valid)];
+        let (mut best, mut next) = (None, Some(Style::FIRST));
+        while let Some(style) = next {
+            let mut reader = Reader::new(style);
+            let found = self.rewritten(&from, Products::OfAtoms, &mut reader);
+            next = style.next_multiplied_out(&reader.algebra);
+            let Some(found) = found else { continue };
+            let rank = self.rank(&found, Products::OfAtoms);
+            if best.is_none_or(|(_, least)| rank < least) {
+                best = Some((found, rank));
+            }
+        }
+        best.map_or((index, valid), |([index, valid], _)| (index, valid))
     }
 
     /// An index and the condition under which it matters, as linear forms over the variables and floors; `None` where
@@ -149,7 +186,7 @@ impl Graph {
             let mut next = Some(Style::FIRST);
             while let Some(style) = next {
                 let mut reader = Reader::new(style);
-                let found = self.rewritten(&from, &mut reader);
+                let found = self.rewritten(&from, Products::OfSums, &mut reader);
                 next = style.next(&reader.algebra);
                 let Some(found) = found else { continue };
                 let new = self.cost(&found);
@@ -177,7 +214,12 @@ impl Graph {
 
     /// Expressions, given as what they are made of in reading order, emitted again in the style of the reader; `None` where
     /// a number leaves `i64`, which another style may avoid.
-    fn rewritten<const N: usize>(&mut self, orders: &[Vec<Expr>; N], reader: &mut Reader) -> Option<[Expr; N]> {
+    fn rewritten<const N: usize>(
+        &mut self,
+        orders: &[Vec<Expr>; N],
+        products: Products,
+        reader: &mut Reader,
+    ) -> Option<[Expr; N]> {
         let mut found = Vec::new();
         // The guard is read first and then assumed, so that what it says can be used in the index.
         if let [_, order] = &orders[..] {
@@ -201,7 +243,7 @@ impl Graph {
             ranges.iter().map(|variable| self.variable(&variable.name, variable.range.clone()).ok()).collect();
         // Of a long expression these take as much memory as what writing it needs.
         (reader.forms, reader.conditions, reader.context) = Default::default();
-        let nodes = emit(&reader.algebra, found, self, &variables?).ok()?;
+        let nodes = emit(&reader.algebra, found, products, self, &variables?).ok()?;
         nodes[..].try_into().ok()
     }
 }

@@ -13,6 +13,7 @@ mod files;
 mod grid;
 mod index;
 mod input;
+mod man;
 mod merge;
 mod plan;
 mod simplify;
@@ -65,6 +66,8 @@ enum Command {
     Batch(batch::Args),
     /// Print a completion script for a shell.
     Completions(CompletionsArgs),
+    /// Print a manual page, for man to show.
+    Man(man::Args),
 }
 
 #[derive(clap::Args)]
@@ -130,6 +133,7 @@ fn main() -> ExitCode {
                 .map_or_else(|failure| report(&failure, cli.json), |()| ExitCode::SUCCESS);
         }
         Command::Completions(args) => Ok(completions(&args)),
+        Command::Man(args) => man::man(&args, Cli::command()),
     };
     match answer {
         Ok(answer) => give(&answer, cli.json),

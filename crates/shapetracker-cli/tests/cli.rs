@@ -278,6 +278,61 @@ fn completions_know_the_commands() {
     }
 }
 
+/// Completions and manual pages are made of the same table as the help, and must not lose any of it.
+#[test]
+fn every_option_of_the_help_is_completed_and_in_the_manual() {
+    let bash = run(&["completions", "bash"]);
+    let help = run(&["--help"]);
+    let names = commands(stdout(&help));
+    assert!(names.len() > 10, "{names:?}");
+    let manual = run(&["man"]);
+    for name in &names {
+        assert!(stdout(&manual).contains(&format!("shapetracker\\-{name}(1)")), "{name}");
+    }
+    for name in std::iter::once(None).chain(names.iter().map(|name| Some(*name))) {
+        let help = run(&name.into_iter().chain(["--help"]).collect::<Vec<_>>());
+        let page = run(&["man"].into_iter().chain(name).collect::<Vec<_>>());
+        let page = stdout(&page).replace('\\', "");
+        let case =
+            format!("        shapetracker{})\n", name.map(|name| format!("__subcmd__{name}")).unwrap_or_default());
+        let (_, script) = stdout(&bash).split_once(&case).unwrap_or_else(|| panic!("no {case}"));
+        let completed = script.lines().find_map(|line| line.trim().strip_prefix("opts=\"")).unwrap();
+        let completed: Vec<&str> = completed.trim_end_matches('"').split(' ').collect();
+        let options = options(stdout(&help));
+        assert!(options.contains(&"--help") && options.contains(&"--json"), "{name:?}: {options:?}");
+        for option in options {
+            assert!(completed.contains(&option), "{name:?}: {option} is not among {completed:?}");
+            assert!(page.contains(&format!("fB{option}fR")), "{name:?}: {option} is not in the manual");
+        }
+    }
+}
+
+/// The commands that a help text lists, but for `help`.
+fn commands(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect()
+}
+
+/// The long options that a help text lists.
+fn options(help: &str) -> Vec<&str> {
+    let lines = help.lines().skip_while(|line| *line != "Options:").skip(1).take_while(|line| !line.is_empty());
+    let first_words = lines.filter(|line| line.trim_start().starts_with('-') && !line.starts_with("         "));
+    first_words.filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--"))).collect()
+}
+
+#[test]
+fn manual_pages_are_of_commands_that_exist() {
+    let output = run(&["man", "explian"]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(2), ""));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("error: there is no command `explian`; the commands are explain, merge, "), "{said}");
+    let output = run(&["man", "explain"]);
+    // Examples are to be copied: hyphens and apostrophes are those of the shell.
+    assert!(stdout(&output).contains("| shapetracker explain \\-\n"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("explain \\*(Aq(3, 2)"), "{}", stdout(&output));
+}
+
 #[test]
 fn every_json_answer_is_one_line() {
     for (args, status) in [
@@ -293,6 +348,7 @@ fn every_json_answer_is_one_line() {
         (&["simplify", "x * x", "--where", "x=0..9", "--lang", "mlir"], 1),
         (&["plan", "(2, 3)"], 0),
         (&["completions", "bash"], 0),
+        (&["man", "explain"], 0),
         (&["explain", "(2, 3"], 2),
         (&["merge", "(2, 3)", "(7)"], 2),
         (&["check", "--shape", "2,3"], 2),
@@ -301,6 +357,7 @@ fn every_json_answer_is_one_line() {
         (&["simplify", "x", "--where", "x=3..3"], 2),
         (&["plan", "flip(0)"], 2),
         (&["apply", "flip(0)", "no.npy", "out.npy"], 2),
+        (&["man", "frobnicate"], 2),
         (&["frobnicate"], 2),
     ] {
         let output = common::output(shapetracker(args).arg("--json"));

@@ -15,6 +15,7 @@ use crate::import::{Imported, module};
 mod answers;
 mod expression;
 mod names;
+mod nodes;
 mod tracker;
 mod view;
 
@@ -23,6 +24,8 @@ mod view;
 pub(crate) mod tinygrad {
     #[pymodule_export]
     use super::expression::{over_ranges, written};
+    #[pymodule_export]
+    use super::nodes::{index_nodes, pair_nodes};
     #[pymodule_export]
     use super::tracker::ShapeTracker;
     #[pymodule_export]

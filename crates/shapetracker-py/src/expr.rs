@@ -28,6 +28,32 @@ pub(crate) struct Expr {
     root: Handle,
 }
 
+/// Parts of a graph as tuples, with the places of operands among the parts, which include them.
+pub(crate) fn nodes<'py>(py: Python<'py>, graph: &Graph, parts: &[Handle]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let place = |expr: Handle| parts.binary_search(&expr).unwrap_or_default();
+    let node = |&part: &Handle| -> PyResult<Bound<'py, PyAny>> {
+        let node = match graph.node(part) {
+            Node::Int(value) => ("int", value).into_pyobject(py)?,
+            Node::Bool(value) => ("bool", value).into_pyobject(py)?,
+            Node::Variable(variable) => ("variable", &graph.variables()[variable].name).into_pyobject(py)?,
+            Node::Binary(op, a, b) => (op.name(), place(a), place(b)).into_pyobject(py)?,
+            Node::Within(a, begin, end) => ("within", place(a), begin, end).into_pyobject(py)?,
+            Node::Not(a) => ("not", place(a)).into_pyobject(py)?,
+            Node::Select(c, a, b) => ("if", place(c), place(a), place(b)).into_pyobject(py)?,
+            other => return Err(PyValueError::new_err(format!("nodes: {other:?} has no name in Python"))),
+        };
+        Ok(node.into_any())
+    };
+    parts.iter().map(node).collect()
+}
+
+impl Expr {
+    /// The expression in another graph, whose variables of the same names it shares.
+    pub(crate) fn import_into(&self, graph: &mut Graph) -> PyResult<Handle> {
+        import(graph, &self.graph, self.root, &HashMap::new()).map_err(|err| refused(&err))
+    }
+}
+
 /// What may stand beside an operator: an expression, or a number or condition of Python.
 enum Operand<'py> {
     Expr(Bound<'py, Expr>),
@@ -168,22 +194,7 @@ impl Expr {
     /// What it is made of, as tuples, operands first and the expression itself last: `("int", 3)`, `("variable", "x")`,
     /// `("//", 1, 0)` with the places of the operands.
     fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let parts = self.graph.parts(&[self.root]);
-        let place = |expr: Handle| parts.binary_search(&expr).unwrap_or_default();
-        let node = |&part: &Handle| -> PyResult<Bound<'py, PyAny>> {
-            let node = match self.graph.node(part) {
-                Node::Int(value) => ("int", value).into_pyobject(py)?,
-                Node::Bool(value) => ("bool", value).into_pyobject(py)?,
-                Node::Variable(variable) => ("variable", &self.graph.variables()[variable].name).into_pyobject(py)?,
-                Node::Binary(op, a, b) => (op.name(), place(a), place(b)).into_pyobject(py)?,
-                Node::Within(a, begin, end) => ("within", place(a), begin, end).into_pyobject(py)?,
-                Node::Not(a) => ("not", place(a)).into_pyobject(py)?,
-                Node::Select(c, a, b) => ("if", place(c), place(a), place(b)).into_pyobject(py)?,
-                other => return Err(PyValueError::new_err(format!("nodes: {other:?} has no name in Python"))),
-            };
-            Ok(node.into_any())
-        };
-        parts.iter().map(node).collect()
+        nodes(py, &self.graph, &self.graph.parts(&[self.root]))
     }
 
     /// The first where the condition holds, the second elsewhere: `(x < 3).where(x, 0)`.
@@ -378,10 +389,7 @@ impl Operand<'_> {
         match self {
             Operand::Int(value) => Ok(graph.int(value)),
             Operand::Bool(value) => Ok(graph.bool(value)),
-            Operand::Expr(expr) => {
-                let expr = expr.get();
-                import(graph, &expr.graph, expr.root, &HashMap::new()).map_err(|err| refused(&err))
-            }
+            Operand::Expr(expr) => expr.get().import_into(graph),
         }
     }
 }

@@ -65,7 +65,8 @@ print(whose(result))
 
 def test_tensors_and_compiled_functions_that_are_alive_change_over_and_back() -> None:
     printed = run("""
-from tinygrad import Tensor, TinyJit
+from tinygrad import Device, Tensor, TinyJit
+device = Device[Device.DEFAULT]
 rows = Tensor(np.arange(9, dtype=np.float32).reshape(3, 3)).realize()
 lazy = rows.permute(1, 0).pad(((1, 0), (0, 0)))
 @TinyJit
@@ -76,6 +77,7 @@ print(whose(rows), whose(lazy))
 compat.install()
 compat.install()  # Once more changes nothing.
 print(whose(rows), whose(lazy), (product(rows).numpy() == wanted).all(), (lazy + 1).sum().item())
+assert Device[Device.DEFAULT] is device
 compat.uninstall()
 compat.uninstall()
 print(whose(rows), whose(lazy), (product(rows).numpy() == wanted).all(), (lazy + 2).sum().item())

@@ -269,7 +269,7 @@ impl ShapeTracker {
         if let Some(view) = self.as_view() {
             return Ok(Access::of_view(view));
         }
-        let Some(built) = self.built(work) else {
+        let Some(built) = self.built(Divisions::Cheapest, work) else {
             if *work == 0 {
                 return Err(Undecided.into());
             }
@@ -307,8 +307,40 @@ impl ShapeTracker {
     /// # Errors
     /// An intermediate value that can leave `i64`.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
+        self.code(Divisions::Cheapest)
+    }
+
+    /// The same for a compiler that multiplies sums out, `5*(i + j)` into `5*i + 5*j`, as tinygrad does: no product of a sum
+    /// in it, and the cheapest of those ([`Divisions::MultipliedOut`]).
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker::expr::Syntax;
+    ///
+    /// let st = ShapeTracker::contiguous([2, 5])?.permute([1, 0])?.reshape([2, 5])?.permute([1, 0])?.reshape([2, 5])?;
+    /// let text = |code: &shapetracker::expr::IndexExpr| code.graph().text(code.index(), Syntax::Python);
+    /// let both = "(idx0 + idx1 + (idx0 + idx1) // 2) // 2 * 9";
+    /// assert_eq!(text(&st.index_expr()?)?, format!("idx0 + (idx0 + idx1) * 7 - {both}"));
+    /// assert_eq!(text(&st.multiplied_out_expr()?)?, format!("idx0 * 8 + idx1 * 7 - {both}"));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An intermediate value that can leave `i64`.
+    pub fn multiplied_out_expr(&self) -> Result<IndexExpr, Error> {
+        self.code(Divisions::MultipliedOut)
+    }
+
+    fn code(&self, divisions: Divisions) -> Result<IndexExpr, Error> {
+        if let Some(view) = self.as_view() {
+            let forms = Access::of_view(view).forms;
+            let affine = |address| IndexExpr::affine(&self.variables(), self.shape(), address, forms.conditions());
+            if let Some(code) = forms.value().and_then(affine) {
+                return Ok(code);
+            }
+        }
         let work = &mut { u64::MAX };
-        let code = match self.built(work) {
+        let code = match self.built(divisions, work) {
             Some(built) => built.into_code(),
             None => {
                 let what = "a value on the way to the address, however it is computed,";
@@ -329,10 +361,10 @@ impl ShapeTracker {
 
     /// The address and the conditions, written as cheaply as can be; `None` where that leaves `i64` in every way tried.
     /// Within some work, which is then less; 0 where it was too little for any way.
-    fn built(&self, work: &mut u64) -> Option<Built> {
+    fn built(&self, divisions: Divisions, work: &mut u64) -> Option<Built> {
         let views = self.views();
         let variables = self.variables();
-        let divisions = if views.len() > HIGH { Divisions::EveryRemainder } else { Divisions::Cheapest };
+        let divisions = if views.len() > HIGH { Divisions::EveryRemainder } else { divisions };
         let written = |divisions, affine: Option<&Affine>, work: &mut u64| {
             cheapest(&variables, self.shape(), divisions, |domain| through(domain, views, affine, work))
         };

@@ -26,6 +26,9 @@ __all__ = ["install", "installed", "uninstall"]
 
 _VIEW, _TRACKER = "tinygrad.shape.view", "tinygrad.shape.shapetracker"
 
+# The modules whose caches may hold trackers, or nodes of the graph that have one.
+_MAY_HOLD = ("tinygrad.shape.", "tinygrad.uop.", "tinygrad.ops", "tinygrad.codegen.", "tinygrad.schedule.", "tinygrad.engine.")
+
 _installed = False
 # Where `install` put a class: the names of a module or a function, and the name.
 _placed: list[tuple[dict[str, Any], str]] = []
@@ -133,10 +136,14 @@ def _exchange(genuine: Tinygrad, classes: dict[type, type]) -> None:
 
 
 def _forget(genuine: Tinygrad) -> None:
-    """Empties the caches that may hold trackers: answers about layouts, compiled programs, trackers of nodes."""
-    for thing in gc.get_objects():
-        if type(thing) is functools._lru_cache_wrapper and str(getattr(thing, "__module__", "")).startswith("tinygrad."):
-            thing.cache_clear()
+    """Empties the caches that may hold trackers: answers about layouts, compiled programs, trackers of nodes.
+
+    No others: that of devices, for one, is what makes a device the same device.
+    """
+    caches = (thing for thing in gc.get_objects() if type(thing) is functools._lru_cache_wrapper)
+    for cache in caches:
+        if str(getattr(cache, "__module__", "")).startswith(_MAY_HOLD):
+            cache.cache_clear()
     realize = sys.modules.get("tinygrad.engine.realize")
     if realize is not None:
         realize.method_cache.clear()
@@ -171,7 +178,8 @@ def _check_free(genuine: Tinygrad, classes: dict[type, type], known: list[Any]) 
     shown = shown if len(shown) <= 100 else shown[:97] + "..."
     sentence = (
         f"tinygrad's own classes are in use: a variable, a list or an attribute holds {len(held)} of its trackers and"
-        f" views, such as {shown}. Let go of them (del), or install before they are made; nothing was changed"
+        f" views, such as {shown}. Let go of them (del; `_` or Out[..] of an interactive session, a traceback), or"
+        " install before they are made; nothing was changed"
     )
     raise RuntimeError(sentence)
 

@@ -208,8 +208,7 @@ def indexed(tracker: ShapeTracker, idxs: Iterable[Operand] | None, vexpr: Operan
     if tinygrad is not None:
         idxs = None if idxs is None else list(idxs)
         if not any(isinstance(value, UOp) for value in (*(idxs or ()), vexpr)):
-            code = tracker.index_expr()
-            return _uops.indexed(tinygrad, tracker.shape, (code.index, code.valid), idxs, vexpr)
+            return _uops.indexed(tinygrad, tracker, idxs, vexpr)
     if idxs is None:
         index, valid = over_ranges(tracker)
     else:
