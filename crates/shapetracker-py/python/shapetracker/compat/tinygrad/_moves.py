@@ -7,7 +7,7 @@ from typing import Any, Sequence
 from shapetracker import SymbolicShapeTracker
 
 from ._classes import View
-from ._sizes import Fields, Open, Sizes, bounds, canonical, checked, product, row_major, same, stacked
+from ._sizes import Fields, Open, Sizes, bounds, canonical, checked, product, row_major, same
 from .view import ViewError
 
 __all__ = ["add", "expand", "flip", "invert", "minify", "pad", "permute", "reshape", "shrink"]
@@ -22,6 +22,14 @@ def one(sizes: Sizes, tracker: SymbolicShapeTracker) -> View | None:
     """The view of a tracker, if it is one that fields can say: they have no masked scalar."""
     view = tracker.as_view()
     return None if view is None or (not view.shape and view.mask is not None) else sizes.made(view)
+
+
+def merged(sizes: Sizes, tracker: SymbolicShapeTracker) -> View | None:
+    """The one view of a tracker whose views may have been merged, unless a need fixes a name."""
+    try:
+        return one(sizes, checked(tracker))
+    except Open:
+        return None
 
 
 def moved(sizes: Sizes, tracker: SymbolicShapeTracker) -> View:
@@ -57,13 +65,14 @@ def shrink(sizes: Sizes, view: View, ranges: Any) -> View:
         if any(bounds(gap)[1] < 0 for gap in gaps):
             raise ViewError(f"shrink: axis {axis} has no range from {begin} to {end}: its size is {size}")
     after = alone(fields).shrink(ranges)
-    if after.as_view() is not None or fields.mask is None:
-        return moved(sizes, after)
+    cut_within = moved(sizes, after) if fields.mask is None else merged(sizes, after)
+    if cut_within is not None:
+        return cut_within
     # On which side of a bound the mask ends is not known: its ends are minima and maxima, names of their own.
     whole = moved(sizes, alone(fields._replace(mask=None)).shrink(ranges))
     smax, smin = sizes.tg.ops.smax, sizes.tg.ops.smin
     mask = []
-    for (begin, end), pair in zip(ranges, fields.mask):
+    for (begin, end), pair in zip(ranges, fields.mask or ()):
         low, high = sizes.uop(begin), sizes.uop(end)
         mask.append(tuple(smax(0, smin(sizes.uop(at) - low, high - low)) for at in pair))
     cut = sizes.fields(whole)
@@ -117,10 +126,7 @@ def reshape(sizes: Sizes, view: View, new_shape: Any) -> View | None:
         return sizes.made(Fields(to, row_major(to), 0, None))
     if all(isinstance(size, int) for size in fields.shape) and not all(isinstance(size, int) for size in to):
         return _bound(sizes, view, fields, new_shape)
-    try:
-        return one(sizes, checked(alone(fields).reshape(to)))
-    except Open:
-        return None
+    return merged(sizes, alone(fields).reshape(to))
 
 
 def _bound(sizes: Sizes, view: View, fields: Fields, new_shape: Any) -> View:
@@ -148,10 +154,7 @@ def add(sizes: Sizes, below: View, above: View) -> View | None:
     under, over = sizes.fields(below), sizes.fields(above)
     if under.contiguous or bounds(product(over.shape))[1] <= 0:
         return above
-    try:
-        return one(sizes, stacked([under, over]))
-    except Open:
-        return None
+    return merged(sizes, SymbolicShapeTracker([under.view(), over.view()]))
 
 
 def invert(sizes: Sizes, view: View, out_shape: Any) -> View | None:

@@ -17,7 +17,7 @@ from ._classes import View
 from ._genuine import Tinygrad
 from .view import ViewError
 
-__all__ = ["Fields", "Open", "Size", "Sizes", "bounds", "canonical", "checked", "product", "row_major", "same", "stacked"]
+__all__ = ["Fields", "Open", "Size", "Sizes", "bounds", "canonical", "checked", "product", "row_major", "same"]
 
 Size = Sym | int
 Pairs = tuple[tuple[Size, Size], ...]
@@ -167,26 +167,22 @@ class Sizes:
     def stack(self, views: Iterable[View]) -> SymbolicShapeTracker:
         """The symbolic tracker of views.
 
-        What is under a view without elements does not matter; nor does a view that reads position i of what is under it
-        at its own position i, however long it is.
+        What is under a view without elements does not matter, and under another view none that is row-major, from the
+        begin of memory or of what is under it: each of its positions is the same one there.
         """
         *below, last = [self.fields(view) for view in views]
         if any(size == 0 for size in last.shape):
             below = []
-        return stacked([*(each for each in below if not each.contiguous), last])
-
-
-def stacked(fields: Iterable[Fields]) -> SymbolicShapeTracker:
-    """The symbolic tracker of views, unless it would be right for one value of a name alone.
-
-    A compiled function is called again with other values: what fixes one, such as `n == 3` or `n <= 1`, says that a view
-    was made for this call, and is no fact to simplify with.
-    """
-    return checked(SymbolicShapeTracker([each.view() for each in fields]))
+        kept = [each.view() for each in (*(each for each in below if not each.contiguous), last)]
+        return checked(SymbolicShapeTracker(kept))
 
 
 def checked(tracker: SymbolicShapeTracker) -> SymbolicShapeTracker:
-    """The tracker, if none of its needs fixes a name."""
+    """The tracker, unless it is right for one value of a name alone.
+
+    A compiled function is called again with other values. A need that fixes a name, such as `n == 3` or, of what is at
+    least 1, `n <= 1`, says that the views are those of this call; it is no fact to simplify with.
+    """
     for need in tracker.needs:
         poly = need.poly
         if need.op == "==" and len(getattr(poly, "names", ())) < 2 or need.op == ">=" and bounds(poly)[1] == 0:
