@@ -44,14 +44,14 @@ fn sizes(py: Python<'_>, op: &str, shape: &Bound<'_, PyAny>) -> PyResult<Dims> {
     }
 }
 
-/// Says of what is no number that symbols are none, either.
+/// Says of what is no number which symbols there are.
 fn whole<T>(py: Python<'_>, numbers: PyResult<T>) -> PyResult<T> {
     numbers.map_err(|err| {
         if !err.is_instance_of::<PyTypeError>(py) {
             return err;
         }
         let sentence = err.value(py).to_string();
-        PyTypeError::new_err(format!("{sentence}; symbolic sizes (Variable, UOp) are not taken here"))
+        PyTypeError::new_err(format!("{sentence}; symbolic sizes are UOps of a tinygrad that is loaded"))
     })
 }
 

@@ -459,15 +459,46 @@ def test_exact_is_a_symbolic_view_or_tracker() -> None:
 
 
 def test_what_is_left_to_tinygrads_classes_is_counted() -> None:
-    s = Variable("s", -2, 3)
+    n = Variable("n", 1, 2)
     fallbacks(clear=True)
-    # Which end of the axis has the lowest address depends on the sign of the stride.
-    st = ShapeTracker((View.create((8,)), View.create((2,), (s,), 2)))
-    index, _ = st.to_indexed_uops()
-    assert [(op, count) for op, _, count in fallbacks()] == [("to_indexed_uops", 1)]
-    assert "sign" in fallbacks()[0][1]
-    assert all(value(index, {"s": at}, (i,)) == 2 + i * at for at in range(-2, 4) for i in range(2))
+    # Polynomials have 16 factors at most.
+    shape = (n,) * 20
+    view, st = View.create(shape), ShapeTracker.from_shape(shape)
+    assert view.shape == shape and view.contiguous and st.shape == shape and st.views == (view,)
+    [(op, reason, count)] = fallbacks()
+    assert (op, count) == ("View.create", 2) and "16 factors" in reason
     assert len(fallbacks(clear=True)) == 1 and fallbacks() == []
+
+
+def test_stacks_whose_views_are_not_known_to_fit() -> None:
+    s, p = Variable("s", -2, 3), Variable("p", 0, 3)
+    # Which end of the axis has the lowest address depends on the sign of the stride.
+    top = View.create((2, 3)).pad(((p, 0), (0, 0)))
+    st = ShapeTracker((View.create((4, 2), (1, 4)), View.create((2, 3), (s, 0), 2), top))
+    assert st.simplify().real_strides() == (None, None) and st.axis_is_masked(0)
+    with pytest.raises(ValueError, match="sign"):
+        st.exact
+    for idxs in (None, [TG.UOp.range(TG.dtypes.int, size, axis) for axis, size in enumerate(st.shape)]):
+        index, valid = st.to_indexed_uops(idxs)
+        for step, before in itertools.product(range(-2, 4), range(4)):
+            array = addresses(st.views, {"s": step, "p": before})
+            for at in np.ndindex(*array.shape):
+                values = {"s": step, "p": before}
+                assert array[at] == (value(index, values, at) if value(valid, values, at) else -1)
+
+
+def test_what_fixes_a_name_is_no_fact_to_simplify_with() -> None:
+    n = Variable("n", 1, 5)
+    # A compiled function is called again with other values, whatever this call's arrays looked like.
+    for size in (1, 3):
+        st = ShapeTracker.from_shape((size, 4)).reshape((n.bind(size), 4))
+        assert st.unbind()[0] == ShapeTracker.from_shape((n, 4))
+        both = ShapeTracker((View.create((size, 4)), View.create((n, 4)))).simplify()
+        assert both == ShapeTracker.from_shape((n, 4))
+    on_top = ShapeTracker((View.create((3, 4), (1, 3)), View.create((n + 2, 4))))
+    assert on_top.simplify() == on_top
+    named = ShapeTracker.from_shape((n, 4)).permute((1, 0))
+    assert len(named.reshape((4, 3)).views) == 2 and named.reshape((4, 3)).vars() == {n}
 
 
 def test_without_tinygrad_what_is_no_number_is_refused() -> None:

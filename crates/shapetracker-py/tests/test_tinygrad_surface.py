@@ -84,7 +84,7 @@ def test_there_are_no_variables() -> None:
         lambda: ShapeTracker.from_shape((3, symbol)),
         lambda: STACK.expand((3, symbol)),
     ):
-        with pytest.raises(TypeError, match=r"symbolic sizes \(Variable, UOp\) are not taken here"):
+        with pytest.raises(TypeError, match="symbolic sizes are UOps of a tinygrad that is loaded"):
             call()
     with pytest.raises(TypeError, match="tinygrad is not loaded"):
         STACK.to_uop()

@@ -1,4 +1,4 @@
-"""A stand-in for `tinygrad.shape` of tinygrad 0.10.3 and 0.11.0, for sizes that are numbers.
+"""A stand-in for `tinygrad.shape` of tinygrad 0.10.3 and 0.11.0.
 
     >>> from shapetracker.compat.tinygrad.shapetracker import ShapeTracker
     >>> st = ShapeTracker.from_shape((3, 2)).permute((1, 0)).reshape((3, 2))

@@ -7,16 +7,29 @@ from typing import Any, Sequence
 from shapetracker import SymbolicShapeTracker
 
 from ._classes import View
-from ._sizes import Fields, Open, Sizes, bounds, canonical, product, row_major, same
+from ._sizes import Fields, Open, Sizes, bounds, canonical, checked, product, row_major, same
 from .view import ViewError
 
 __all__ = ["add", "expand", "flip", "invert", "minify", "pad", "permute", "reshape", "shrink"]
+
+
+def alone(fields: Fields) -> SymbolicShapeTracker:
+    """The symbolic tracker of one view. What a movement operation needs never changes its formula."""
+    return SymbolicShapeTracker([fields.view()])
 
 
 def one(sizes: Sizes, tracker: SymbolicShapeTracker) -> View | None:
     """The view of a tracker, if it is one that fields can say: they have no masked scalar."""
     view = tracker.as_view()
     return None if view is None or (not view.shape and view.mask is not None) else sizes.made(view)
+
+
+def merged(sizes: Sizes, tracker: SymbolicShapeTracker) -> View | None:
+    """The one view of a tracker whose views may have been merged, unless a need fixes a name."""
+    try:
+        return one(sizes, checked(tracker))
+    except Open:
+        return None
 
 
 def moved(sizes: Sizes, tracker: SymbolicShapeTracker) -> View:
@@ -40,7 +53,7 @@ def pad(sizes: Sizes, view: View, pads: Any) -> View:
             raise ViewError(f"pad: axis {axis} cannot be padded by a negative number of elements")
     if all(pad == 0 for pair in pads for pad in pair):
         return view
-    return moved(sizes, sizes.stack([view]).pad(pads))
+    return moved(sizes, alone(sizes.fields(view)).pad(pads))
 
 
 def shrink(sizes: Sizes, view: View, ranges: Any) -> View:
@@ -51,14 +64,15 @@ def shrink(sizes: Sizes, view: View, ranges: Any) -> View:
         gaps: tuple[Any, ...] = (begin, end - begin, size - end)
         if any(bounds(gap)[1] < 0 for gap in gaps):
             raise ViewError(f"shrink: axis {axis} has no range from {begin} to {end}: its size is {size}")
-    after = SymbolicShapeTracker([fields.view()]).shrink(ranges)
-    if after.as_view() is not None or fields.mask is None:
-        return moved(sizes, after)
+    after = alone(fields).shrink(ranges)
+    cut_within = moved(sizes, after) if fields.mask is None else merged(sizes, after)
+    if cut_within is not None:
+        return cut_within
     # On which side of a bound the mask ends is not known: its ends are minima and maxima, names of their own.
-    whole = moved(sizes, SymbolicShapeTracker([fields._replace(mask=None).view()]).shrink(ranges))
+    whole = moved(sizes, alone(fields._replace(mask=None)).shrink(ranges))
     smax, smin = sizes.tg.ops.smax, sizes.tg.ops.smin
     mask = []
-    for (begin, end), pair in zip(ranges, fields.mask):
+    for (begin, end), pair in zip(ranges, fields.mask or ()):
         low, high = sizes.uop(begin), sizes.uop(end)
         mask.append(tuple(smax(0, smin(sizes.uop(at) - low, high - low)) for at in pair))
     cut = sizes.fields(whole)
@@ -79,7 +93,7 @@ def expand(sizes: Sizes, view: View, new_shape: Any) -> View:
             # That both are equal is taken for granted; it is the new one from now on.
             shape[axis] = wanted
     taken = fields._replace(shape=tuple(shape))
-    return moved(sizes, SymbolicShapeTracker([taken.view()]).expand(to))
+    return moved(sizes, alone(taken).expand(to))
 
 
 def permute(sizes: Sizes, view: View, axes: Any) -> View:
@@ -96,7 +110,8 @@ def flip(sizes: Sizes, view: View, reversed_axes: Any) -> View:
     flags = tuple(bool(flag) for flag in reversed_axes)
     check_count("flip", view, flags)
     axes = [axis for axis, flag in enumerate(flags) if flag]
-    return moved(sizes, sizes.stack([view]).flip(axes)) if axes else sizes.made(sizes.fields(view))
+    fields = sizes.fields(view)
+    return moved(sizes, alone(fields).flip(axes)) if axes else sizes.made(fields)
 
 
 def reshape(sizes: Sizes, view: View, new_shape: Any) -> View | None:
@@ -111,7 +126,7 @@ def reshape(sizes: Sizes, view: View, new_shape: Any) -> View | None:
         return sizes.made(Fields(to, row_major(to), 0, None))
     if all(isinstance(size, int) for size in fields.shape) and not all(isinstance(size, int) for size in to):
         return _bound(sizes, view, fields, new_shape)
-    return one(sizes, SymbolicShapeTracker([fields.view()]).reshape(to))
+    return merged(sizes, alone(fields).reshape(to))
 
 
 def _bound(sizes: Sizes, view: View, fields: Fields, new_shape: Any) -> View:
@@ -139,7 +154,7 @@ def add(sizes: Sizes, below: View, above: View) -> View | None:
     under, over = sizes.fields(below), sizes.fields(above)
     if under.contiguous or bounds(product(over.shape))[1] <= 0:
         return above
-    return one(sizes, SymbolicShapeTracker([under.view(), over.view()]))
+    return merged(sizes, SymbolicShapeTracker([under.view(), over.view()]))
 
 
 def invert(sizes: Sizes, view: View, out_shape: Any) -> View | None:
@@ -156,7 +171,7 @@ def invert(sizes: Sizes, view: View, out_shape: Any) -> View | None:
             raise Open("the result is no single view")
         return canonical(Fields(view.shape, view.strides, view.offset, view.mask))
 
-    in_memory = ordered(SymbolicShapeTracker([fields.view()]))
+    in_memory = ordered(alone(fields))
     if not in_memory.contiguous or same(product(in_memory.shape), product(sizes.sizes(out_shape))) is not True:
         return None
     return sizes.made(ordered(SymbolicShapeTracker.contiguous(fields.shape)))

@@ -16,8 +16,8 @@ from ._classes import ShapeTracker, View
 from ._fallbacks import fall_back
 from ._genuine import Tinygrad, loaded
 from ._sizes import Fields, Open, Sizes, bounds, canonical, product, row_major
-from ._uops import Writer, indexed
-from .view import ViewError
+from ._uops import Writer, indexed_by_names
+from .view import ViewError, unravel
 
 __all__ = ["answer"]
 
@@ -136,6 +136,9 @@ def _tracker_substitute(sizes: Sizes, st: ShapeTracker, values: dict[Any, Any]) 
 
 # What is asked of a tracker.
 
+# What makes a stack of views none that the symbolic trackers have: it is asked about view by view.
+_REFUSED = (Open, ValueError, OverflowError)
+
 
 def _tracker_exact(sizes: Sizes, st: ShapeTracker) -> SymbolicShapeTracker:
     return sizes.stack(st.views)
@@ -148,7 +151,7 @@ def _consecutive(sizes: Sizes, st: ShapeTracker) -> bool:
 def _simplify(sizes: Sizes, st: ShapeTracker) -> ShapeTracker:
     try:
         fewest = sizes.stack(st.views).views
-    except (ValueError, OverflowError):
+    except _REFUSED:
         # That the views fit on each other is not known; two of them may be one all the same.
         return _simplified_in_pairs(sizes, st)
     if len(fewest) >= len(st.views) or (not fewest[-1].shape and fewest[-1].mask is not None):
@@ -161,7 +164,7 @@ def _simplified_in_pairs(sizes: Sizes, st: ShapeTracker) -> ShapeTracker:
     while len(views) > 1:
         try:
             merged = _moves.add(sizes, views[-2], views[-1])
-        except (ValueError, OverflowError):
+        except _REFUSED:
             merged = None
         if merged is None:
             break
@@ -201,19 +204,49 @@ def _code(sizes: Sizes, st: ShapeTracker) -> tuple[Expr, Expr]:
     return code.index, code.valid
 
 
-def _to_indexed_uops(sizes: Sizes, st: ShapeTracker, idxs: Any) -> tuple[Any, Any]:
-    return indexed(sizes.tg, st.shape, _code(sizes, st), idxs, None, sizes.leaves)
+def _to_indexed_uops(sizes: Sizes, st: ShapeTracker, idxs: Any, vexpr: Any = None) -> tuple[Any, Any]:
+    idxs = None if idxs is None else tuple(idxs)
+    try:
+        return indexed_by_names(sizes.tg, st.shape, _code(sizes, st), idxs, vexpr, sizes.leaves)
+    except _REFUSED:
+        return _view_by_view(sizes, st, idxs, vexpr)
+
+
+def _view_by_view(sizes: Sizes, st: ShapeTracker, idxs: Any, vexpr: Any) -> tuple[Any, Any]:
+    """Address and condition of each view over those of the one on top of it, simplified by tinygrad's own rules."""
+    tg = sizes.tg
+    at = [tg.UOp.range(tg.dtypes.int, size, axis) for axis, size in enumerate(st.shape)] if idxs is None else list(idxs)
+    valid = tg.UOp.const(tg.dtypes.bool, True) if vexpr is None or vexpr is True else vexpr
+    address = tg.UOp.const(tg.dtypes.int, 0)
+    for place, view in enumerate(reversed(st.views)):
+        if place:
+            at = unravel(view.shape, address)
+        address = tg.ops.sint_to_uop(view.offset)
+        for index, stride in zip(at, view.strides):
+            address = address + index * stride
+        for index, (begin, end) in zip(map(tg.ops.sint_to_uop, at), view.mask or ()):
+            valid = valid & (index < begin).logical_not() & (index < end)
+    pair = tg.UOp.sink(address, valid)
+    try:
+        pair = tg.ops.graph_rewrite(pair, tg.shapetracker.symbolic_flat)
+    except RuntimeError:
+        pass  # On some quotients of quotients its rules never come to an end, which it notices.
+    address, valid = tg.ops.graph_rewrite(pair, tg.shapetracker.pm_upcast).src
+    return address, valid
 
 
 def _view_to_indexed_uops(sizes: Sizes, view: View, idxs: Any, vexpr: Any) -> tuple[Any, Any]:
-    return indexed(sizes.tg, view.shape, _code(sizes, ShapeTracker((view,))), idxs, vexpr, sizes.leaves)
+    return _to_indexed_uops(sizes, ShapeTracker((view,)), idxs, vexpr)
 
 
 def _masked_axes(sizes: Sizes, st: ShapeTracker) -> list[bool]:
     if len(st.views) == 1:
         mask = sizes.fields(st.views[0]).mask
         return [mask is not None and mask[axis] != (0, size) for axis, size in enumerate(sizes.sizes(st.shape))]
-    occurring = _code(sizes, st)[1].variables
+    try:
+        occurring = _code(sizes, st)[1].variables
+    except _REFUSED:
+        return [True] * len(st.shape)  # None is known not to be.
     return [f"idx{axis}" in occurring for axis in range(len(st.shape))]
 
 
@@ -222,7 +255,10 @@ def _strides(sizes: Sizes, st: ShapeTracker) -> list[Any]:
     st = _simplify(sizes, st) if len(st.views) > 1 else st
     if len(st.views) == 1:
         return list(st.views[0].strides)
-    address = _code(sizes, st)[0]
+    try:
+        address = _code(sizes, st)[0]
+    except _REFUSED:
+        return [None] * len(st.shape)
     write = Writer(sizes.tg, sizes.leaves)
     axes = {f"idx{axis}" for axis in range(len(st.shape))}
     strides: list[Any] = []
@@ -235,8 +271,7 @@ def _strides(sizes: Sizes, st: ShapeTracker) -> list[Any]:
             continue
         here = Expr(name, **before)
         step = (address.substitute(**{name: here + 1}) - address.substitute(**{name: here})).simplify()
-        found = None if axes & step.variables.keys() else write(step.nodes(), -1)[0].ssimplify()
-        strides.append(found)
+        strides.append(None if axes & step.variables.keys() else write(step.nodes(), -1)[0].ssimplify())
     return strides
 
 

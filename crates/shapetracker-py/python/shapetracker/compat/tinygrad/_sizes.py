@@ -17,7 +17,7 @@ from ._classes import View
 from ._genuine import Tinygrad
 from .view import ViewError
 
-__all__ = ["Fields", "Open", "Size", "Sizes", "bounds", "row_major", "same"]
+__all__ = ["Fields", "Open", "Size", "Sizes", "bounds", "canonical", "checked", "product", "row_major", "same"]
 
 Size = Sym | int
 Pairs = tuple[tuple[Size, Size], ...]
@@ -165,11 +165,29 @@ class Sizes:
         return View(shape, strides, offset, mask, contiguous)
 
     def stack(self, views: Iterable[View]) -> SymbolicShapeTracker:
-        """The symbolic tracker of views; of the last one where that has no elements, whatever it is on top of."""
-        fields = [self.fields(view) for view in views]
-        if any(size == 0 for size in fields[-1].shape):
-            fields = fields[-1:]
-        return SymbolicShapeTracker([each.view() for each in fields])
+        """The symbolic tracker of views.
+
+        What is under a view without elements does not matter, and under another view none that is row-major, from the
+        begin of memory or of what is under it: each of its positions is the same one there.
+        """
+        *below, last = [self.fields(view) for view in views]
+        if any(size == 0 for size in last.shape):
+            below = []
+        kept = [each.view() for each in (*(each for each in below if not each.contiguous), last)]
+        return checked(SymbolicShapeTracker(kept))
+
+
+def checked(tracker: SymbolicShapeTracker) -> SymbolicShapeTracker:
+    """The tracker, unless it is right for one value of a name alone.
+
+    A compiled function is called again with other values. A need that fixes a name, such as `n == 3` or, of what is at
+    least 1, `n <= 1`, says that the views are those of this call; it is no fact to simplify with.
+    """
+    for need in tracker.needs:
+        poly = need.poly
+        if need.op == "==" and len(getattr(poly, "names", ())) < 2 or need.op == ">=" and bounds(poly)[1] == 0:
+            raise Open("a name has one value only")
+    return tracker
 
 
 def canonical(fields: Fields) -> Fields:

@@ -1,6 +1,6 @@
 """A stand-in for `tinygrad.shape.shapetracker`: the class ShapeTracker, and what it is asked most.
 
-Everything is a number here: symbolic sizes (Variable, UOp) raise TypeError.
+Sizes are numbers or, where tinygrad is loaded, its UOps.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A stand-in for `tinygrad.shape.view`: the class View, and functions of shapes, strides and masks.
 
-Everything is a number here: symbolic sizes (Variable, UOp) raise TypeError.
+Sizes are numbers or, where tinygrad is loaded, its UOps.
 """
 
 from __future__ import annotations
