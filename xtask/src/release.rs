@@ -189,7 +189,6 @@ impl<'a> Release<'a> {
             .env("CARGO_TARGET_DIR", self.workspace.target("release-build"))
             .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
             .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
-            .env("SOURCE_DATE_EPOCH", &self.time)
     }
 
     /// Packs a folder below the scratch folder into an archive of its name.
@@ -529,7 +528,7 @@ impl Release<'_> {
     /// `maturin`, in the environment that it is installed in.
     fn maturin(&self, arguments: &str) -> Command {
         let mut maturin = self.workspace.command(self.python.join("bin/python"), &format!("-m maturin {arguments}"));
-        maturin.env("PATH", path_with(&self.python.join("bin")));
+        maturin.env("PATH", path_with(&self.python.join("bin"))).env("SOURCE_DATE_EPOCH", &self.time);
         maturin
     }
 

@@ -240,9 +240,11 @@ impl Context {
                 _ if way > 1 => {
                     // Where it does not fit, or is the first of way 0, this is way 0 once more.
                     let first = &self.assumed[way - 2];
-                    let (&last, others) = assumed.split_last()?;
-                    let fits = !std::ptr::eq(first, last) && others.iter().any(|other| std::ptr::eq(first, *other));
-                    contained(form, &first.form, false).filter(|_| fits)?;
+                    let (_, others) = assumed.split_last()?;
+                    if !others.iter().any(|other| std::ptr::eq(first, *other)) {
+                        return None;
+                    }
+                    contained(form, &first.form, false)?;
                     decompose(form, std::iter::once((first, false)).chain(latest()).chain(digits()))
                 }
                 _ => return None,

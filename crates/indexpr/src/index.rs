@@ -338,3 +338,61 @@ impl IndexExpr {
         self.graph.rank(&[self.index, self.valid], products)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::Rng;
+    use crate::{Divisions, Form, Index, Syntax, cheapest};
+
+    /// What is written term by term is what is found among all ways, for affine indices under conditions on variables.
+    #[test]
+    fn term_by_term_is_as_cheap_as_can_be() {
+        let mut rng = Rng(0x51);
+        let mut written = 0;
+        for _ in 0..4_000 {
+            let mut number = |below: u64, from: i64| rng.below(below) as i64 + from;
+            let extents: Vec<i64> = (0..number(5, 0)).map(|_| number(7, 2)).collect();
+            let named = |(at, extent): (usize, &i64)| Variable::new(format!("i{at}"), 0..*extent);
+            let variables: Vec<Variable> = extents.iter().enumerate().map(named).collect();
+            let strides: Vec<i64> =
+                extents.iter().map(|_| [0, 1, -1, number(9, -4), 6 * number(9, -4)][number(5, 0) as usize]).collect();
+            let offset = [0, number(41, -20)][number(2, 0) as usize];
+            let ranges: Vec<Option<(i64, i64)>> = extents
+                .iter()
+                .map(|&extent| {
+                    let begin = number(extent as u64, 0);
+                    let end = begin + 1 + number((extent - begin) as u64, 0);
+                    (number(3, 0) == 0 && (begin, end) != (0, extent) && end - begin > 1).then_some((begin, end))
+                })
+                .collect();
+            let terms = strides.iter().enumerate().map(|(at, by)| (Term::Variable(at), *by));
+            let index = Linear::new(offset, terms).unwrap();
+            let conditions: Vec<Condition> = (extents.iter().zip(&ranges).enumerate())
+                .filter_map(|(at, (extent, range))| {
+                    let (begin, end) = (*range)?;
+                    let (least, most) = ((begin > 0).then_some(begin), (end < *extent).then_some(end - 1));
+                    Some(Condition::new(Term::Variable(at).into(), least, most))
+                })
+                .collect();
+            let Some(affine) = IndexExpr::affine(&variables, &extents, &index, &conditions) else { continue };
+            written += 1;
+            let built = cheapest(&variables, &extents, Divisions::Cheapest, |domain| {
+                let mut sum = Form::constant(offset)?;
+                for (at, range) in ranges.iter().enumerate() {
+                    let variable = domain.variable(at)?;
+                    sum = sum.plus(strides[at], &variable)?;
+                    if let Some((begin, end)) = *range {
+                        domain.require(variable, begin..end);
+                    }
+                }
+                Some(Index::At(sum))
+            });
+            let built = built.unwrap().into_code();
+            let text = |code: &IndexExpr, expr| code.graph().text(expr, Syntax::Python).unwrap();
+            assert_eq!(text(&affine, affine.index()), text(&built, built.index()), "{index} {conditions:?}");
+            assert_eq!(text(&affine, affine.valid()), text(&built, built.valid()), "{index} {conditions:?}");
+        }
+        assert!(written > 1_500, "{written}");
+    }
+}

@@ -6,9 +6,8 @@ matrices, interleaving, and so on. It draws its sizes, takes its inputs from `so
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tinygrad import Tensor
 
@@ -254,25 +253,101 @@ FAMILIES = [
 ]
 
 
-def behind_others(draw: random.Random, source: Source) -> Source:
-    """Inputs that are seen through movement operations already: transposed, with a margin, backwards."""
-
-    def behind(*shape: int) -> Tensor:
-        n = math.prod(shape)
-        x = shuffled(source(*factors(n, draw)), draw)
-        if draw.random() < 0.5:
-            x = x.reshape(factors(n, draw)).flip(0)
-        else:
-            # Some elements at the end make room for as many zeros before the others.
-            zeros = draw.randint(1, max(1, n // 3))
-            x = x.reshape(n).pad((zeros, 0))[:n]
-        return shuffled(x.reshape(factors(n, draw)), draw).reshape(shape)
-
-    return behind
+def margin(x: Tensor, draw: random.Random) -> Tensor:
+    return x.pad(tuple((draw.randint(0, 2), draw.randint(0, 2)) for _ in range(x.ndim)))
 
 
-def odd_layouts(rounds: int, seed: int, source: Source) -> dict[str, Tensor]:
-    """What each family makes, in so many rounds; every second round from inputs that are odd themselves."""
+def backwards(x: Tensor, draw: random.Random) -> Tensor:
+    return x.flip(draw.randrange(x.ndim))
+
+
+def every_other(x: Tensor, draw: random.Random) -> Tensor:
+    axis, step = draw.randrange(x.ndim), draw.randint(2, 3)
+    return x[tuple(slice(draw.randint(0, 1), None, step) if a == axis else slice(None) for a in range(x.ndim))]
+
+
+def transposed_axes(x: Tensor, draw: random.Random) -> Tensor:
+    return x.transpose(draw.randrange(x.ndim), -1)
+
+
+def flattened(x: Tensor, draw: random.Random) -> Tensor:
+    """Two neighbouring axes as one."""
+    axis = draw.randrange(x.ndim - 1) if x.ndim > 1 else 0
+    return x.flatten(axis, axis + 1) if x.ndim > 1 else x
+
+
+def divided(x: Tensor, draw: random.Random) -> Tensor:
+    """An axis in pieces of two or three, after zeros at its end where it does not divide."""
+    axis, size = draw.randrange(x.ndim), draw.randint(2, 3)
+    x = x.pad(tuple((0, -x.shape[a] % size) if a == axis else (0, 0) for a in range(x.ndim)))
+    return x.reshape(*x.shape[:axis], x.shape[axis] // size, size, *x.shape[axis + 1 :])
+
+
+def windows_of_three(x: Tensor, draw: random.Random) -> Tensor:
+    axis = draw.randrange(x.ndim)
+    return unfold(x, axis, 3, draw.randint(1, 2)) if x.shape[axis] >= 3 else x
+
+
+def with_zeros_between(x: Tensor, draw: random.Random) -> Tensor:
+    axis, gap = draw.randrange(x.ndim), draw.randint(2, 3)
+    shape = x.shape
+    x = x.reshape(*shape[: axis + 1], 1, *shape[axis + 1 :])
+    x = x.pad(tuple((0, gap - 1) if a == axis + 1 else (0, 0) for a in range(x.ndim)))
+    return x.reshape(*shape[:axis], shape[axis] * gap, *shape[axis + 1 :])
+
+
+def repeated(x: Tensor, draw: random.Random) -> Tensor:
+    return x.repeat_interleave(2, draw.randrange(x.ndim))
+
+
+def skewed_rows(x: Tensor, draw: random.Random) -> Tensor:
+    """Each row one further right than the one above it."""
+    if x.ndim < 2:
+        return x
+    *others, n, m = x.shape
+    x = x.pad((0, n)).reshape(*others, n * (m + n))[..., : n * (m + n - 1)]
+    return x.reshape(*others, n, m + n - 1)
+
+
+def cut(x: Tensor, draw: random.Random) -> Tensor:
+    """Without its first or its last elements along an axis."""
+    axis = draw.randrange(x.ndim)
+    if x.shape[axis] < 3:
+        return x
+    begin, end = draw.choice([(1, x.shape[axis]), (0, x.shape[axis] - 1), (1, x.shape[axis] - 1)])
+    return x.shrink(tuple((begin, end) if a == axis else None for a in range(x.ndim)))
+
+
+STEPS = [
+    margin,
+    backwards,
+    every_other,
+    transposed_axes,
+    flattened,
+    divided,
+    windows_of_three,
+    with_zeros_between,
+    repeated,
+    skewed_rows,
+    cut,
+]
+
+
+def chained(draw: random.Random, source: Source) -> Tensor:
+    """Several of the steps above one after the other, and what is computed of that."""
+    x = source(*(draw.choice([3, 4, 5, 6, 7, 8]) for _ in range(draw.randint(2, 3))))
+    for _ in range(draw.randint(4, 8)):
+        larger = draw.choice(STEPS)(x, draw)
+        if larger.numel() <= 5000 and larger.ndim <= 6 and 0 not in larger.shape:
+            x = larger
+    return x.sum(draw.randrange(x.ndim)) if draw.random() < 0.3 else x + 1
+
+
+def odd_layouts(rounds: int, seed: int, source: Source) -> Iterator[tuple[str, Tensor]]:
+    """In so many rounds, what each family makes, and then as many chains of steps."""
     draw = random.Random(seed)
-    sources = source, behind_others(draw, source)
-    return {f"{make.__name__} {i + 1}": make(draw, sources[i % 2]) for i in range(rounds) for make in FAMILIES}
+    for i in range(rounds):
+        for make in FAMILIES:
+            yield f"{make.__name__} {i + 1}", make(draw, source)
+        for j in range(len(FAMILIES)):
+            yield f"chain {i + 1}.{j + 1}", chained(draw, source)

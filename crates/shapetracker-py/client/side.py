@@ -47,10 +47,10 @@ def used_classes() -> str:
 
 
 def fallbacks() -> dict[str, int]:
-    """What the installed classes left to tinygrad's own, by name."""
+    """What the installed classes left to tinygrad's own: the operation and the reason, and how often."""
     from shapetracker.compat import tinygrad
 
-    return {str(key): int(value) for key, value in dict(getattr(tinygrad, "fallbacks", dict)()).items()}
+    return {f"{operation}: {reason}": times for operation, reason, times in tinygrad.fallbacks()}
 
 
 def run(program: Any, to: Path) -> dict[str, Any]:

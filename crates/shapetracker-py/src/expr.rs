@@ -363,6 +363,15 @@ impl Expr {
         Ok(Expr { graph, root })
     }
 
+    /// The same by itself, over variables of other names: one name, and their places.
+    pub(crate) fn renamed(from: &Graph, root: Handle, name: &str) -> PyResult<Expr> {
+        let mut graph = Graph::new();
+        let moved = graph.import(from, &[root], |graph, place| {
+            graph.variable(&format!("{name}{place}"), from.variables()[place].range.clone())
+        });
+        Ok(Expr { root: moved.map_err(|err| refused(&err))?[0], graph })
+    }
+
     /// What is made of the graph and of what the expression is made of, operands first.
     pub(crate) fn written(&self, write: impl FnOnce(&Graph, &[Handle]) -> String) -> PyResult<String> {
         Ok(write(&self.graph, &self.graph.parts(&[self.root])))
@@ -551,15 +560,6 @@ impl IndexExpr {
     pub(crate) fn of(tracker: &shapetracker::ShapeTracker) -> PyResult<Self> {
         let expr = tracker.index_expr().map_err(|err| layout(&err))?;
         Ok(IndexExpr { expr, tracker: tracker.clone() })
-    }
-
-    /// The address or the condition, over variables of another name.
-    pub(crate) fn over(&self, name: &str, which: impl FnOnce(&expr::IndexExpr) -> Handle) -> PyResult<Expr> {
-        let (from, mut graph) = (self.expr.graph(), Graph::new());
-        let moved = graph.import(from, &[which(&self.expr)], |graph, place| {
-            graph.variable(&format!("{name}{place}"), from.variables()[place].range.clone())
-        });
-        Ok(Expr { root: moved.map_err(|err| refused(&err))?[0], graph })
     }
 }
 

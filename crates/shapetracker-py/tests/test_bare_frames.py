@@ -80,7 +80,7 @@ CALLS = {
         X + X; X + 3; sum([X]); replace(X, offset=3); X.__replace__(offset=3); X == X; hash(X); repr(X); copy(X); X.__reduce__(); setattr(X, 'offset', 3); delattr(X, 'offset'); X.__radd__(0)""",
     COMPAT: """tinygrad.ShapeTracker((tinygrad.View.create((2,)),)); X.__dataclass_fields__; X.__match_args__; X.views;
         X.exact; X.contiguous; X.consecutive; X.shape; X.size; X.var_vals; X.reduce((0,)); X.to_uop();
-        X.to_indexed_uops(); X.to_indexed_uops((0, 1)); over_ranges(X.exact); written(X.exact.index_expr().valid); X.real_size(); X.vars(); X.unbind(); X.substitute({});
+        X.to_indexed_uops(); X.to_indexed_uops((0, 1)); over_ranges(X.exact); written(X.exact.index_expr().valid); index_nodes(X.exact); pair_nodes(X.exact.index_expr().index, X.exact.index_expr().valid); X.real_size(); X.vars(); X.unbind(); X.substitute({});
         X.real_strides(); X.unit_stride_axes(); X.axis_is_masked(0); X.simplify(); X.invert((6,)); X.invert((5,));
         X.pad(((1, 1), (0, 0))); X.shrink(((0, 1), (0, 2))); X.expand((3, 2)); X.permute((1, 0)); X.flip((True, False));
         X.reshape((6,)); X.reshape((7,)); X.mop('PERMUTE', (1, 0)); X.mop('NO', 0); X + X; sum([X]); X.__radd__(0);
@@ -139,7 +139,7 @@ def main() -> None:
     names: dict[str, Any] = {name: getattr(shapetracker, name) for name in shapetracker.__all__}
     names |= {"tinygrad": tinygrad, "UOp": tinygrad.UOp, "copy": copy.copy}
     names |= {"replace": dataclasses.replace}
-    names |= {name: getattr(_native.tinygrad, name) for name in ("over_ranges", "written")}
+    names |= {name: getattr(_native.tinygrad, name) for name in ("index_nodes", "over_ranges", "pair_nodes", "written")}
     calls = dict(CALLS)
     if importlib.util.find_spec("numpy") is not None:
         import numpy

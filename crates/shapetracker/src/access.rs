@@ -289,8 +289,8 @@ impl ShapeTracker {
     ///
     /// Both are expressions over the variables `idx0`, `idx1`, .., one per axis, outermost first: variable `l` of the
     /// graph is axis `l`. Exact at every index: the condition everywhere, the address wherever it holds. A floor goes
-    /// where the boundary test (of merging) or an equation proves it affine on the valid indices. One view takes a few
-    /// microseconds, two some tens; no cost depends on a size.
+    /// where the boundary test (of merging) or an equation proves it affine on the valid indices. One view takes a
+    /// microsecond or two, a stack of two some tens; no cost depends on a size.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;

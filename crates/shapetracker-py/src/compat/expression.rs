@@ -3,14 +3,16 @@
 use pyo3::prelude::*;
 use shapetracker::expr::{Binary, Expr as Handle, Graph, Node};
 
+use crate::error::layout;
 use crate::expr::Expr;
 use crate::tracker::ShapeTracker;
 
 /// The address of an element of a tracker over ridx0, ridx1, .., and the condition that it has one.
 #[pyfunction]
 pub(super) fn over_ranges(tracker: &Bound<'_, ShapeTracker>) -> PyResult<(Expr, Expr)> {
-    let code = crate::expr::IndexExpr::of(&tracker.get().0)?;
-    Ok((code.over("ridx", |code| code.index())?, code.over("ridx", |code| code.valid())?))
+    let code = tracker.get().0.index_expr().map_err(|err| layout(&err))?;
+    let over = |root| Expr::renamed(code.graph(), root, "ridx");
+    Ok((over(code.index())?, over(code.valid())?))
 }
 
 /// The text of an expression in tinygrad's style: every operation in parentheses, bounds as comparisons with `<`.

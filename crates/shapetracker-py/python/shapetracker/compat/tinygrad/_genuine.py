@@ -38,7 +38,8 @@ def loaded() -> Tinygrad | None:
     """tinygrad, if the program has imported it; None otherwise."""
     if _known is not None:
         return _known
-    return load() if any(name in sys.modules for name in _GRAPHS) else None
+    new, old = _GRAPHS
+    return load() if new in sys.modules or old in sys.modules else None
 
 
 def load() -> Tinygrad:

@@ -16,7 +16,7 @@ from ._classes import ShapeTracker, View
 from ._fallbacks import fall_back
 from ._genuine import Tinygrad, loaded
 from ._sizes import Fields, Open, Sizes, bounds, canonical, product, row_major
-from ._uops import Writer, indexed
+from ._uops import Writer, indexed_by_names
 from .view import ViewError, unravel
 
 __all__ = ["answer"]
@@ -207,7 +207,7 @@ def _code(sizes: Sizes, st: ShapeTracker) -> tuple[Expr, Expr]:
 def _to_indexed_uops(sizes: Sizes, st: ShapeTracker, idxs: Any, vexpr: Any = None) -> tuple[Any, Any]:
     idxs = None if idxs is None else tuple(idxs)
     try:
-        return indexed(sizes.tg, st.shape, _code(sizes, st), idxs, vexpr, sizes.leaves)
+        return indexed_by_names(sizes.tg, st.shape, _code(sizes, st), idxs, vexpr, sizes.leaves)
     except _REFUSED:
         return _view_by_view(sizes, st, idxs, vexpr)
 

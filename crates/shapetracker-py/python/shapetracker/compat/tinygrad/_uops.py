@@ -15,52 +15,75 @@ from shapetracker import Expr, ShapeTracker
 from ._classes import index_nodes, pair_nodes
 from ._genuine import Tinygrad
 
-__all__ = ["Writer", "indexed"]
+__all__ = ["Writer", "indexed", "indexed_by_names"]
+
+# Nodes, and the places of an address and its condition among them.
+_Pair = tuple[list[tuple[Any, ...]], int, int]
 
 _INT32 = 2**31
 
 
-def indexed(
+def indexed(tg: Tinygrad, tracker: ShapeTracker, idxs: Iterable[Any] | None, vexpr: Any | None) -> tuple[Any, Any]:
+    """The address of an element of a tracker over tinygrad's indices, and the condition that it has one."""
+    leaves = _indices(tg, tracker.shape, idxs)
+    if _composed(tg, leaves):
+        code = tracker.index_expr()
+        found = _substituted(tg, (code.index, code.valid), leaves)
+        if found is not None:
+            return _written(tg, *found, vexpr)
+    return _written(tg, index_nodes(tracker), leaves, vexpr)
+
+
+def indexed_by_names(
     tg: Tinygrad,
     shape: Sequence[Any],
-    code: ShapeTracker | tuple[Expr, Expr],
+    code: tuple[Expr, Expr],
     idxs: Iterable[Any] | None,
     vexpr: Any | None,
-    names: Mapping[str, Any] | None = None,
+    names: Mapping[str, Any],
 ) -> tuple[Any, Any]:
-    """The address and the condition of a tracker's element over tinygrad's indices. Where a size is no number, the tracker is
-    given by the two as expressions over idx0, idx1, .. and names, and the nodes of the names."""
+    """The same for an address and a condition over idx0, idx1, .. and names of sizes, each of which is a node."""
+    leaves = _indices(tg, shape, idxs)
+    found = _substituted(tg, code, leaves) if _composed(tg, leaves) else None
+    nodes, leaves = (pair_nodes(*code), leaves) if found is None else found
+    return _written(tg, nodes, {**names, **leaves}, vexpr)
+
+
+def _indices(tg: Tinygrad, shape: Sequence[Any], idxs: Iterable[Any] | None) -> dict[str, Any]:
     if idxs is None:
         idxs = [tg.UOp.range(tg.dtypes.int, size, axis) for axis, size in enumerate(shape)]
     given = [_node(tg, value) for value in idxs]
     if len(given) != len(shape):
         raise ValueError(f"to_indexed_uops: takes one index an axis: there are {len(shape)}, not {len(given)}")
-    leaves = {f"idx{axis}": uop for axis, uop in enumerate(given)}
-    nodes = None
-    if any(uop.op in (tg.Ops.CONST, tg.Ops.ADD, tg.Ops.MUL, tg.Ops.IDIV, tg.Ops.MOD) for uop in given):
-        # What an index is made of shows more than its range.
-        read = _Reader(tg)
-        values = {name: read(uop) for name, uop in leaves.items()}
-        index, valid = _expressions(code)
-        try:
-            nodes = pair_nodes(index.substitute(**values), valid.substitute(**values))
-            leaves = read.leaves
-        except ValueError:
-            pass  # By the ranges of its leaves it reaches out of the axis: it is a variable itself, which does not.
-    if nodes is None:
-        nodes = index_nodes(code) if isinstance(code, ShapeTracker) else pair_nodes(*code)
-    write = Writer(tg, {**(names or {}), **leaves})
-    made, holds = write(*nodes)
+    return {f"idx{axis}": uop for axis, uop in enumerate(given)}
+
+
+def _composed(tg: Tinygrad, leaves: Mapping[str, Any]) -> bool:
+    ops = tg.Ops
+    return any(uop.op in (ops.CONST, ops.ADD, ops.MUL, ops.IDIV, ops.MOD) for uop in leaves.values())
+
+
+def _substituted(
+    tg: Tinygrad, code: tuple[Expr, Expr], leaves: Mapping[str, Any]
+) -> tuple[_Pair, dict[str, Any]] | None:
+    """The nodes over what the indices are made of, which shows more than their ranges; None where it shows less."""
+    read = _Reader(tg)
+    values = {name: read(uop) for name, uop in leaves.items()}
+    try:
+        index, valid = (expr.substitute(**values) for expr in code)
+    except ValueError:
+        # By the ranges of its leaves an index reaches out of its axis, which it does not.
+        return None
+    return pair_nodes(index, valid), read.leaves
+
+
+def _written(tg: Tinygrad, pair: _Pair, leaves: Mapping[str, Any], vexpr: Any | None) -> tuple[Any, Any]:
+    nodes, *places = pair
+    write = Writer(tg, leaves)
+    made, holds = write(nodes, *places)
     if vexpr is not None and vexpr is not True:
         holds = _node(tg, vexpr) if holds.op is tg.Ops.CONST and holds.arg else holds & vexpr
     return write.wide(made, holds)
-
-
-def _expressions(code: ShapeTracker | tuple[Expr, Expr]) -> tuple[Expr, Expr]:
-    if isinstance(code, tuple):
-        return code
-    both = code.index_expr()
-    return both.index, both.valid
 
 
 def _node(tg: Tinygrad, value: Any) -> Any:

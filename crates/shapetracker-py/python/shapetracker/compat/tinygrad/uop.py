@@ -208,7 +208,7 @@ def indexed(tracker: ShapeTracker, idxs: Iterable[Operand] | None, vexpr: Operan
     if tinygrad is not None:
         idxs = None if idxs is None else list(idxs)
         if not any(isinstance(value, UOp) for value in (*(idxs or ()), vexpr)):
-            return _uops.indexed(tinygrad, tracker.shape, tracker, idxs, vexpr)
+            return _uops.indexed(tinygrad, tracker, idxs, vexpr)
     if idxs is None:
         index, valid = over_ranges(tracker)
     else:
