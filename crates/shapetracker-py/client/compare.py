@@ -29,7 +29,7 @@ LONG = ["resnet18", "many_odd"]
 GRAPHS = {"resnet_graph": "ResNet", "gpt_graph": "GPT", "odd_graph": "odd layouts"}
 OPERATIONS = ["divisions", "modulos", "products", "sums"]
 #: tinygrad must neither reuse what it compiled before, nor search for faster kernels.
-ENVIRONMENT = {"CPU": "1", "CACHELEVEL": "0", "BEAM": "0", "JITBEAM": "0", "PYTHONHASHSEED": "0", "NO_COLOR": "1", "DEBUG": "0"}
+ENVIRONMENT = {"CPU": "1", "CACHELEVEL": "0", "BEAM": "0", "JITBEAM": "0", "DEBUG": "0", "PYTHONHASHSEED": "0"}
 #: How far results may be apart, as a part of the largest, where the kernels add in another order.
 TOLERANCE = 1e-5
 
@@ -42,7 +42,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="tinygrad on shapetracker's classes beside tinygrad on its own")
     parser.add_argument("--long", action="store_true", help="larger programs too, and times: about ten minutes")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these programs and graphs alone", default=[])
-    parser.add_argument("--dearer", type=int, default=0, metavar="N", help="show N kernels whose index code is dearest beside tinygrad's")
+    dearest = "show the N kernels whose index code is dearest beside tinygrad's"
+    parser.add_argument("--dearer", type=int, default=0, metavar="N", help=dearest)
     parser.add_argument("--rounds", type=int, default=3, help="how often the long comparison measures each graph")
     parser.add_argument("--at-once", type=int, default=2, metavar="N", help="how many processes run at a time")
     arguments = parser.parse_args()
@@ -63,6 +64,7 @@ def main() -> int:
             for side in SIDES
         }
         report = Report()
+        report.header(bool(programs))
         for name in programs:
             report.program(name, *(started[name, side] for side in SIDES))
         report.index_code({name: [started[name, side] for side in SIDES] for name in graphs})
@@ -110,7 +112,11 @@ class Report:
         self.equal, self.kernels, self.wrong = 0, 0, list[str]()
         self.fallbacks: dict[str, int] = {}
         self.totals = ""
-        print(f"{'':<14}{'kernels':>18}  results (tinygrad's own classes, then ours)")
+
+    def header(self, programs: bool) -> None:
+        print("tinygrad on its own classes -> on shapetracker's", end="\n\n" if programs else "\n")
+        if programs:
+            print(f"{'program':<14}{'kernels':>18}  results", flush=True)
 
     def answers(self, *asked: Future[dict[str, Any]]) -> list[dict[str, Any]] | None:
         """What both sides wrote, or None with the failure noted."""
@@ -169,11 +175,13 @@ class Report:
         for name, both in self.graphs.items():
             if both[0]["distinct"] == both[1]["distinct"]:
                 for i, (genuine, ours) in enumerate(zip(*(side["each"] for side in both))):
-                    more = {kind: total(ours["plain loops"], kind) - total(genuine["plain loops"], kind) for kind in OPERATIONS}
+                    counts = [side["plain loops"] for side in (genuine, ours)]
+                    more = {kind: total(counts[1], kind) - total(counts[0], kind) for kind in OPERATIONS}
                     pairs.append((sum(max(0, n) for n in more.values()), name, i, more, genuine["code"], ours["code"]))
         pairs.sort(key=lambda pair: -pair[0])
         for _, name, i, more, genuine, ours in pairs[:count]:
-            print(f"\n{GRAPHS[name]}, kernel {i} of {len(pairs)}: " + ", ".join(f"{kind} {n:+}" for kind, n in more.items()))
+            excess = ", ".join(f"{kind} {n:+}" for kind, n in more.items())
+            print(f"\n{GRAPHS[name]}, kernel {i}: {excess}")
             for side, code in zip(SIDES, (genuine, ours)):
                 print("".join(f"  {side:<13} {text}\n" for text in code), end="")
 
