@@ -43,6 +43,8 @@ impl ShapeTracker {
         };
         let views = match views.cast::<PyTuple>() {
             Ok(views) => views.clone(),
+            // A tuple of one without its comma, which tinygrad takes as well.
+            Err(_) if views.is_instance_of::<View>() => PyTuple::new(views.py(), [views])?,
             Err(_) => {
                 let items: PyResult<Vec<_>> = views.try_iter().map_err(|_| mismatch(views))?.collect();
                 PyTuple::new(views.py(), items?)?

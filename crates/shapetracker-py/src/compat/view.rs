@@ -365,7 +365,8 @@ impl View {
                 given += 1;
             }
             let rank = exact.rank();
-            if given != rank as i64 {
+            // As in tinygrad, what is left over does not matter where it reverses nothing.
+            if given < rank as i64 || axes.last().is_some_and(|&axis| axis >= rank as i64) {
                 let sentence = format!("{OP}: takes one boolean per axis: the view has {rank}, but {given} were given");
                 return Err(refused(py, sentence));
             }

@@ -108,7 +108,9 @@ def permute(sizes: Sizes, view: View, axes: Any) -> View:
 
 def flip(sizes: Sizes, view: View, reversed_axes: Any) -> View:
     flags = tuple(bool(flag) for flag in reversed_axes)
-    check_count("flip", view, flags)
+    rank = len(view.shape)
+    if any(flags[rank:]) or len(flags) < rank:
+        check_count("flip", view, flags)
     axes = [axis for axis, flag in enumerate(flags) if flag]
     fields = sizes.fields(view)
     return moved(sizes, alone(fields).flip(axes)) if axes else sizes.made(fields)

@@ -16,7 +16,7 @@ from ._classes import ShapeTracker, View
 from ._fallbacks import fall_back
 from ._genuine import Tinygrad, loaded
 from ._sizes import Fields, Open, Sizes, bounds, canonical, product, row_major
-from ._uops import Writer, indexed_by_names
+from ._uops import Writer, indexed_by_names, indices
 from .view import ViewError, unravel
 
 __all__ = ["answer"]
@@ -206,6 +206,9 @@ def _code(sizes: Sizes, st: ShapeTracker) -> tuple[Expr, Expr]:
 
 def _to_indexed_uops(sizes: Sizes, st: ShapeTracker, idxs: Any, vexpr: Any = None) -> tuple[Any, Any]:
     idxs = None if idxs is None else tuple(idxs)
+    if len(st.views) == 1:
+        # No division is in it, and a stride such as n + 1 stays one factor, which the loops need anyway.
+        return _view_by_view(sizes, st, idxs, vexpr)
     try:
         return indexed_by_names(sizes.tg, st.shape, _code(sizes, st), idxs, vexpr, sizes.leaves)
     except _REFUSED:
@@ -215,7 +218,7 @@ def _to_indexed_uops(sizes: Sizes, st: ShapeTracker, idxs: Any, vexpr: Any = Non
 def _view_by_view(sizes: Sizes, st: ShapeTracker, idxs: Any, vexpr: Any) -> tuple[Any, Any]:
     """Address and condition of each view over those of the one on top of it, simplified by tinygrad's own rules."""
     tg = sizes.tg
-    at = [tg.UOp.range(tg.dtypes.int, size, axis) for axis, size in enumerate(st.shape)] if idxs is None else list(idxs)
+    at = indices(tg, st.shape, idxs)
     valid = tg.UOp.const(tg.dtypes.bool, True) if vexpr is None or vexpr is True else vexpr
     address = tg.UOp.const(tg.dtypes.int, 0)
     for place, view in enumerate(reversed(st.views)):

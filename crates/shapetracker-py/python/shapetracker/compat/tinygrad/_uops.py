@@ -15,7 +15,7 @@ from shapetracker import Expr, ShapeTracker
 from ._classes import index_nodes, pair_nodes
 from ._genuine import Tinygrad
 
-__all__ = ["Writer", "indexed", "indexed_by_names"]
+__all__ = ["Writer", "indexed", "indexed_by_names", "indices"]
 
 # Nodes, and the places of an address and its condition among them.
 _Pair = tuple[list[tuple[Any, ...]], int, int]
@@ -49,13 +49,18 @@ def indexed_by_names(
     return _written(tg, nodes, {**names, **leaves}, vexpr)
 
 
-def _indices(tg: Tinygrad, shape: Sequence[Any], idxs: Iterable[Any] | None) -> dict[str, Any]:
+def indices(tg: Tinygrad, shape: Sequence[Any], idxs: Iterable[Any] | None) -> list[Any]:
+    """The nodes of an element's index: those that are given, or one range an axis."""
     if idxs is None:
         idxs = [tg.UOp.range(tg.dtypes.int, size, axis) for axis, size in enumerate(shape)]
     given = [_node(tg, value) for value in idxs]
     if len(given) != len(shape):
         raise ValueError(f"to_indexed_uops: takes one index an axis: there are {len(shape)}, not {len(given)}")
-    return {f"idx{axis}": uop for axis, uop in enumerate(given)}
+    return given
+
+
+def _indices(tg: Tinygrad, shape: Sequence[Any], idxs: Iterable[Any] | None) -> dict[str, Any]:
+    return {f"idx{axis}": uop for axis, uop in enumerate(indices(tg, shape, idxs))}
 
 
 def _composed(tg: Tinygrad, leaves: Mapping[str, Any]) -> bool:
