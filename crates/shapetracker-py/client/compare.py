@@ -167,7 +167,8 @@ class Report:
                     if dearer:
                         self.wrong.append(f"{GRAPHS[name]}, {way}: {operation} {before} -> {after}, which is more")
                 print(row)
-        self.totals = ", ".join(f"{operation} {before} -> {after}" for operation, (before, after) in sums.items())
+        if self.graphs:
+            self.totals = ", ".join(f"{operation} {before} -> {after}" for operation, (before, after) in sums.items())
 
     def dearest(self, count: int) -> None:
         """The kernels, as plain loops, that have the most operations more than tinygrad's, with their index code."""
