@@ -1,8 +1,10 @@
-"""tinygrad's classes and their stand-ins, one as good as the other in a test, and what NumPy makes of the same operations."""
+"""tinygrad's classes and their stand-ins, either of which a test can run on, and what NumPy makes of the same steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,19 @@ from shapetracker.compat.tinygrad import shapetracker as our_tracker  # noqa: E4
 from shapetracker.compat.tinygrad import view as our_view  # noqa: E402
 from shapetracker.compat.tinygrad._genuine import load  # noqa: E402
 
-__all__ = ["Classes", "DROP_IN", "GENUINE", "TG", "Walk", "both", "drop_in", "elements", "evaluated", "is_masked", "stride"]
+__all__ = [
+    "DROP_IN",
+    "GENUINE",
+    "TG",
+    "Classes",
+    "Walk",
+    "both",
+    "drop_in",
+    "elements",
+    "evaluated",
+    "is_masked",
+    "stride",
+]
 
 TG = load()
 
@@ -37,10 +51,17 @@ DROP_IN = Classes(our_view.View, our_tracker.ShapeTracker, our_view.merge_dims)
 both = pytest.mark.parametrize("classes", [pytest.param(GENUINE, id="genuine"), pytest.param(DROP_IN, id="drop-in")])
 
 
-def drop_in(heading: str) -> pytest.MarkDecorator:
-    """A test that tinygrad's own classes fail: COMPAT.md says under the heading why the answer is better here."""
-    with open(f"{__file__.rpartition('tests')[0]}COMPAT.md") as compat:
-        assert f"\n### {heading}\n" in compat.read(), heading
+COMPAT = (Path(__file__).parents[1] / "COMPAT.md").read_text()
+
+
+def drop_in(heading: str, *releases: str) -> pytest.MarkDecorator:
+    """A test that tinygrad's own classes fail, in all releases or in those given.
+
+    COMPAT.md says under the heading why the answer is better here.
+    """
+    assert f"\n### {heading}\n" in COMPAT, heading
+    if releases and version("tinygrad") not in releases:
+        return both
     fails = pytest.mark.xfail(reason=heading, strict=True)
     return pytest.mark.parametrize(
         "classes", [pytest.param(GENUINE, id="genuine", marks=fails), pytest.param(DROP_IN, id="drop-in")]
@@ -48,7 +69,7 @@ def drop_in(heading: str) -> pytest.MarkDecorator:
 
 
 def evaluated(uop: Any, index: Sequence[Any] = (), names: Mapping[str, int] | None = None) -> Any:
-    """The values of a node of tinygrad's graph: ranges have the given entries, variables, bound or not, their values."""
+    """The values of a node of tinygrad's graph, given those of its ranges and of its variables, bound or not."""
     if not isinstance(uop, TG.UOp):
         return uop
     known: dict[Any, Any] = {}
@@ -127,7 +148,7 @@ class Walk:
 
 
 def stride(array: np.ndarray, axis: int) -> int | None:
-    """The step that all neighbours along an axis have between their addresses; None where steps differ, 0 without any."""
+    """The step between the addresses of neighbours along an axis; None where steps differ, 0 where there are none."""
     below, above = np.take(array, range(array.shape[axis] - 1), axis), np.take(array, range(1, array.shape[axis]), axis)
     steps = set((above - below)[(above != MASKED) & (below != MASKED)].tolist())
     return steps.pop() if len(steps) == 1 else None if steps else 0

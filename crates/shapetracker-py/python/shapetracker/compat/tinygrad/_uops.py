@@ -225,6 +225,14 @@ class Writer:
         quotient = self._alu(op, self._alu(ops.ADD, a, self._const(shift * divisor)), b)
         return quotient if op is ops.MOD else self._alu(ops.ADD, quotient, self._const(-shift))
 
+    def _less(self, a: Any, b: Any) -> Any:
+        """`a < b` with a number on the right, where unrolled loops add numbers: tinygrad moves those over, and unrolled
+        copies share the rest."""
+        ops = self._tg.Ops
+        if ops.CONST not in (a.op, b.op):
+            a, b = self._alu(ops.ADD, a, self._negative(b)), self._const(0)
+        return self._alu(ops.CMPLT, a, b)
+
     def _below(self, a: Any, end: int) -> Any:
         return None if a.vmax < end else self._alu(self._tg.Ops.CMPLT, a, self._const(end))
 
@@ -232,7 +240,7 @@ class Writer:
         return None if begin <= a.vmin else self._alu(self._tg.Ops.CMPLT, a, self._const(begin)).logical_not()
 
     def _at_most(self, a: Any, b: Any) -> Any:
-        return None if a.vmax <= b.vmin else self._alu(self._tg.Ops.CMPLT, b, a).logical_not()
+        return None if a.vmax <= b.vmin else self._less(b, a).logical_not()
 
     def _both(self, a: Any, b: Any) -> Any:
         """Both conditions; one that is None holds anyway."""
