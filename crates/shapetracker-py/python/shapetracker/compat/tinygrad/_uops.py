@@ -187,13 +187,6 @@ class Writer:
                 return args[0].where(args[1], args[2])
         raise ValueError(f"to_indexed_uops: tinygrad has nothing for {kind!r}")
 
-    def _less(self, a: Any, b: Any) -> Any:
-        """a < b, as a difference below 0 where neither is a number: unrolled loops then share it."""
-        ops = self._tg.Ops
-        if a.op is not ops.CONST and b.op is not ops.CONST:
-            a, b = self._alu(ops.ADD, a, self._negative(b)), self._const(0)
-        return self._alu(ops.CMPLT, a, b)
-
     def _const(self, value: int) -> Any:
         return self._tg.UOp.const(self._tg.dtypes.int, value)
 
