@@ -166,9 +166,9 @@ class Writer:
             case "//" | "%":
                 return self._divided(kind, a, b)
             case "<" | ">":
-                return self._alu(ops.CMPLT, *(args if kind == "<" else args[::-1]))
+                return self._less(*(args if kind == "<" else args[::-1]))
             case "<=" | ">=":
-                return self._alu(ops.CMPLT, *(args if kind == ">=" else args[::-1])).logical_not()
+                return self._less(*(args if kind == ">=" else args[::-1])).logical_not()
             case "==":
                 return self._both(self._at_most(a, b), self._at_most(b, a))
             case "!=":
@@ -218,6 +218,14 @@ class Writer:
         quotient = self._alu(op, self._alu(ops.ADD, a, self._const(shift * divisor)), b)
         return quotient if op is ops.MOD else self._alu(ops.ADD, quotient, self._const(-shift))
 
+    def _less(self, a: Any, b: Any) -> Any:
+        """`a < b` with a number on the right, where unrolled loops add numbers: tinygrad moves those over, and unrolled
+        copies share the rest."""
+        ops = self._tg.Ops
+        if ops.CONST not in (a.op, b.op):
+            a, b = self._alu(ops.ADD, a, self._negative(b)), self._const(0)
+        return self._alu(ops.CMPLT, a, b)
+
     def _below(self, a: Any, end: int) -> Any:
         return None if a.vmax < end else self._alu(self._tg.Ops.CMPLT, a, self._const(end))
 
@@ -225,7 +233,7 @@ class Writer:
         return None if begin <= a.vmin else self._alu(self._tg.Ops.CMPLT, a, self._const(begin)).logical_not()
 
     def _at_most(self, a: Any, b: Any) -> Any:
-        return None if a.vmax <= b.vmin else self._alu(self._tg.Ops.CMPLT, b, a).logical_not()
+        return None if a.vmax <= b.vmin else self._less(b, a).logical_not()
 
     def _both(self, a: Any, b: Any) -> Any:
         """Both conditions; one that is None holds anyway."""
