@@ -213,6 +213,20 @@ def test_a_mask_that_masks_nothing_is_no_obstacle(classes: Classes) -> None:
     assert (elements(classes.ShapeTracker((added,)), {"count": 3}) == 0).all()
 
 
+@drop_in("Merges that tinygrad misses")
+def test_rows_are_repeated_twice(classes: Classes) -> None:
+    n = Variable("n", 2, 6)
+    below = classes.View.create((3, 1, n, n), (n, 0, 0, 1))
+    above = classes.View.create((3, 1, n, n, n), (n * n, 0, 0, n, 1))
+    added = below + above
+    assert added is not None
+    for value in (2, 3, 5):
+        together, apart = (
+            elements(classes.ShapeTracker(views), {"n": value}) for views in ((added,), (below, above))
+        )
+        assert (together == apart).all()
+
+
 @drop_in("Reshapes that tinygrad misses")
 def test_one_row_that_is_there_is_reshaped(classes: Classes) -> None:
     # The row of a cache that is written, among rows that are not.
