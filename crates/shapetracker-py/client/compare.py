@@ -164,7 +164,7 @@ class Report:
                     row += f"{f'{before} -> {after}':>19}" + ("!" if dearer else " ")
                     if way == "optimized":
                         sums[operation] = [sums[operation][0] + before, sums[operation][1] + after]
-                    if dearer:
+                    if dearer and way == "optimized":
                         self.wrong.append(f"{GRAPHS[name]}, {way}: {operation} {before} -> {after}, which is more")
                 print(row)
         if self.graphs:
