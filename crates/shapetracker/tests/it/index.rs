@@ -59,6 +59,14 @@ fn same_addresses(code: &IndexExpr, array: &Array) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a number multiplies a sum.
+fn multiplies_sums(code: &IndexExpr) -> bool {
+    let graph = code.graph();
+    let is_sum = |expr| matches!(graph.node(expr), Node::Binary(Binary::Add | Binary::Sub, ..));
+    let parts = graph.parts(&[code.index(), code.valid()]);
+    parts.iter().any(|part| matches!(graph.node(*part), Node::Binary(Binary::Mul, a, b) if is_sum(a) || is_sum(b)))
+}
+
 /// Says where the access gives another address than the array has, misjudges whether it has one, or calls an affine map
 /// or a stride what is none. The forms are evaluated here, from their terms.
 fn same_access(st: &ShapeTracker, array: &Array) -> Result<(), String> {
@@ -164,6 +172,11 @@ impl Tally {
         let code = st.index_expr().map_err(|error| format!("{st:?}: {error}"))?;
         same_addresses(&code, array)?;
         same_access(st, array)?;
+        let alone = st.multiplied_out_expr().map_err(|error| format!("{st:?}: {error}"))?;
+        same_addresses(&alone, array)?;
+        if multiplies_sums(&alone) {
+            return Err(format!("a sum is multiplied as a whole:\n{}", show(&alone)));
+        }
         let add = |cell: &Cell<usize>, more: usize| cell.set(cell.get() + more);
         add(&self.trackers, 1);
         add(&self.weight, code.cost().weight);
