@@ -332,7 +332,9 @@ impl ShapeTracker {
     }
 
     fn code(&self, divisions: Divisions) -> Result<IndexExpr, Error> {
-        if let Some(view) = self.as_view() {
+        // One view is written term by term, in half the time and with the same result. In a browser, which has to download
+        // it, there is only what takes any tracker.
+        if let Some(view) = self.as_view().filter(|_| cfg!(not(target_family = "wasm"))) {
             let forms = Access::of_view(view).forms;
             let affine = |address| IndexExpr::affine(&self.variables(), self.shape(), address, forms.conditions());
             if let Some(code) = forms.value().and_then(affine) {
