@@ -120,7 +120,7 @@ impl IndexExpr {
             let Term::Variable(place) = term else { return None };
             terms.push((*made.get(*place)?, *factor));
         }
-        let index = sum(&mut graph, terms, index.constant()).ok()?;
+        // Conditions come first, as they do where a tracker of any kind is written: parts are named in the order of nodes.
         let mut valid = None;
         for Condition { form, least, most } in conditions {
             let ([(Term::Variable(place), 1)], 0) = (form.terms(), form.constant()) else { return None };
@@ -130,6 +130,7 @@ impl IndexExpr {
                 None => test,
             });
         }
+        let index = sum(&mut graph, terms, index.constant()).ok()?;
         let valid = valid.unwrap_or_else(|| graph.bool(true));
         Some(IndexExpr::plain(graph, index, valid, extents))
     }
