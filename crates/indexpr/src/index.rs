@@ -130,8 +130,8 @@ impl IndexExpr {
                 None => test,
             });
         }
-        let index = sum(&mut graph, terms, index.constant()).ok()?;
         let valid = valid.unwrap_or_else(|| graph.bool(true));
+        let index = sum(&mut graph, terms, index.constant()).ok()?;
         Some(IndexExpr::plain(graph, index, valid, extents))
     }
 
