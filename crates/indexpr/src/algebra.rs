@@ -92,9 +92,7 @@ impl Style {
             _ => None,
         }
     }
-}
 
-impl Style {
     /// The same for whoever multiplies sums out, and has more use for remainders: in the end all of them are tried.
     pub(crate) fn next_multiplied_out(self, tried: &Algebra) -> Option<Style> {
         let keeping = |taken| Some(Style { taken, remainders: Remainders::Always });

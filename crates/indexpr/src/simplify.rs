@@ -83,7 +83,8 @@ impl Graph {
     ///
     /// Cheap expressions share sums: `7*(i*4 + j)` beside `(i*4 + j)//3` is one product more. A compiler that distributes
     /// such products makes as many of it as the sum has terms. What counts as cheap is said at
-    /// [`Divisions::MultipliedOut`](crate::Divisions::MultipliedOut). Cost: that of [`Graph::simplify`].
+    /// [`Divisions::MultipliedOut`](crate::Divisions::MultipliedOut). Cost: linear in the number of expressions, times the
+    /// ways to write divisions (at most nine).
     ///
     /// ```
     /// use indexpr::{Graph, Syntax};
