@@ -210,7 +210,7 @@ def unknown() -> Any:
         (ValueError, "reads element -1", lambda x: std.apply(View((2,), (1,), -1), x)),
         (ValueError, "reshape", lambda x: std.reshape(x, 5, 5)),
         (ValueError, "fill: 300 .int. is no value", lambda x: std.apply(".flip(0)", x.astype("u1"), fill=300)),
-        (ParseError, "", lambda x: std.apply(".turn(0)", x)),
+        (ParseError, "turn", lambda x: std.apply(".turn(0)", x)),
         (ValueError, "'64 MiB'", lambda x: std.apply(".flip(0)", x, chunks="much")),
         (TypeError, "not a value of type SymbolicShapeTracker", lambda x: std.apply(ShapeTracker.contiguous(Sym("n")), x)),
         (TypeError, "from_array makes one", lambda x: std.apply(".flip(0)", x.compute())),
