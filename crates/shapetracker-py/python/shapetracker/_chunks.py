@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate, product
 from typing import Any, TypeAlias
 
@@ -60,7 +59,7 @@ def layout_over(op: str, layout: Layout, shape: tuple[int, ...]) -> ShapeTracker
 
 def element_type(op: str, dtype: Any) -> np.dtype[Any]:
     """The type of an array's elements, which must be moveable as bytes."""
-    made = np.dtype(dtype)
+    made: np.dtype[Any] = np.dtype(dtype)
     if made.hasobject:
         raise TypeError(f"{op}: the array has Python objects (type {made}), which cannot be moved as bytes")
     if made.itemsize == 0:
@@ -211,11 +210,6 @@ class Plan:
         return "\n".join(lines)
 
 
-@lru_cache(maxsize=64)
-def _tracker(text: str) -> ShapeTracker:
-    return ShapeTracker.parse(text)
-
-
 def fill_bytes(fill: Any, dtype: np.dtype[Any]) -> bytes:
     """The bytes of a fill value as an element of a type; complains about one that is none of its values."""
     if isinstance(fill, int) and fill == 0:
@@ -240,7 +234,7 @@ the fill value, and for each chunk of the array that is taken its box."""
 def assembled(what: What, *chunks: Any) -> np.ndarray[Any, Any]:
     """One chunk of a tracker's tensor, put together from chunks of an array: what a task does, and all that it knows."""
     text, shape, box, dtype, fill, boxes = what
-    new = _native.Assembly(_tracker(text), shape, box, fill)
+    new = _native.Assembly(ShapeTracker.parse(text), shape, box, fill)
     for place, chunk in zip(boxes, chunks, strict=True):
         new.take(place, as_bytes(chunk, dtype))
     made: np.ndarray[Any, Any] = new.finish().view(dtype)

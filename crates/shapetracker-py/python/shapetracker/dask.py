@@ -17,11 +17,10 @@ import math
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 try:
-    import dask.array as _da
-    from dask.base import tokenize as _tokenize
-    from dask.highlevelgraph import HighLevelGraph as _HighLevelGraph
-    from dask.task_spec import Task as _Task
-    from dask.task_spec import TaskRef as _TaskRef
+    import dask.array
+    from dask.base import tokenize
+    from dask.highlevelgraph import HighLevelGraph
+    from dask.task_spec import Task, TaskRef
 except ImportError as _missing:
     raise ImportError(
         f"shapetracker.dask needs dask 2025.1 or later with its arrays ({_missing}): pip install 'dask[array]'"
@@ -49,6 +48,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "apply", "plan", "reshape"]
 
+# Only some of dask has types.
+_da: Any = dask.array
+_graph_of: Any = HighLevelGraph.from_collections
+
 
 def apply(tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0) -> Array:
     """The tracker's tensor as a dask array, whose chunks are put together from those of the array that they touch.
@@ -67,8 +70,8 @@ def apply(tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0) ->
     filler = fill_bytes(fill, dtype)
     source, target = touches.source, touches.target
     text = str(touches.tracker)
-    name = f"shapetracker-{_tokenize(array, text, target.chunks, dtype, filler)}"
-    graph: dict[tuple[str | int, ...], Any] = {}
+    name = f"shapetracker-{tokenize(array, text, target.chunks, dtype, filler)}"
+    graph: dict[tuple[object, ...], Any] = {}
     takes_any = False
     for chunk in target.all():
         touched = touches.of(chunk)
@@ -76,8 +79,8 @@ def apply(tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0) ->
         boxes = tuple(map(source.box, touched))
         what = (text, source.shape, target.box(chunk), dtype, filler, boxes)
         key = (name, *chunk)
-        graph[key] = _Task(key, assembled, what, *(_TaskRef((array.name, *place)) for place in touched))
-    graph_of_both = _HighLevelGraph.from_collections(name, graph, dependencies=[array] if takes_any else [])
+        graph[key] = Task(key, assembled, what, *(TaskRef((array.name, *place)) for place in touched))
+    graph_of_both = _graph_of(name, graph, dependencies=[array] if takes_any else [])
     meta = np.empty((0,) * len(target.chunks), dtype)
     made: Array = _da.Array(graph_of_both, name, chunks=target.chunks, meta=meta)
     return made

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 try:
     import zarr as _zarr
+    from zarr.abc.store import Store as _Store
     from zarr.core.buffer import default_buffer_prototype as _prototype
     from zarr.core.sync import sync as _sync
     from zarr.storage import LocalStore as _LocalStore
@@ -318,7 +319,7 @@ class _Place:
         self.began = False
         if isinstance(out, _StorePath):
             store, self.path = out.store, out.path
-        elif isinstance(out, _zarr.abc.store.Store):
+        elif isinstance(out, _Store):
             store, self.path = out, ""
         elif isinstance(out, (str, os.PathLike)):
             if "://" in os.fspath(out):
@@ -378,7 +379,7 @@ class _Place:
 
     def opened(self) -> Array[Any]:
         """The result, under its name."""
-        return _zarr.open_array(self.store, path=self.path or None, mode="r+")
+        return _zarr.open_array(_StorePath(self.store, self.path), mode="r+")
 
     def _beside(self) -> Path:
         assert isinstance(self.now.store, _LocalStore)
