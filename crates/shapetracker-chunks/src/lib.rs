@@ -24,11 +24,13 @@
 //! memory counts bytes. The tracker's addresses are the row-major positions of the input array.
 
 mod choose;
+mod descent;
 mod error;
 mod graph;
 mod grid;
 mod plan;
 mod schedule;
+mod touch;
 
 pub use choose::choose_output;
 pub use error::Error;
