@@ -128,7 +128,7 @@ def on_cluster(y: Any) -> tuple[float, int]:
     ):
         pids = list(client.run(os.getpid).values())
         # What is imported first would be counted.
-        da.ones((64, 64), chunks=8).T.reshape(16, -1).map_blocks(used, chunks=1, dtype="f8").compute()
+        da.ones((64, 64), chunks=8).reshape(-1).map_blocks(used, chunks=1, dtype="f8").compute()
         shapetracker.dask.reshape(da.ones((64, 64), chunks=8), 16, -1).compute()
         with Watch(pids) as watch:
             begun = time.perf_counter()
@@ -151,13 +151,14 @@ def dask_table(rounds: int) -> None:
     for name, shape, chunks, theirs, chain in CASES:
         x = source(shape, chunks)
         begun = time.perf_counter()
-        sides = {"dask": theirs(x)}
+        try:
+            sides = {"dask": theirs(x)}
+        except NotImplementedError:
+            sides = {}
         planned = {"dask": time.perf_counter() - begun}
         begun = time.perf_counter()
         sides["shapetracker"] = ours(chain, x)
         planned["shapetracker"] = time.perf_counter() - begun
-        small = da.from_array(np.arange(math.prod(shape) // 4**len(shape)).reshape([n // 4 for n in shape]))
-        del small
         measured: dict[str, list[tuple[float, int]]] = {side: [] for side in sides}
         for _ in range(rounds):
             for side, y in sides.items():
@@ -168,6 +169,9 @@ def dask_table(rounds: int) -> None:
             size = shown_mib(4 * max(map(math.prod, [[max(sizes) for sizes in y.chunks]])))
             row = [name, side, f"{seconds + planned[side]:.1f}", shown_mib(memory), f"{tasks(y):,}", f"{y.npartitions:,}, up to {size}"]
             print("| " + " | ".join(row) + " |")
+        if "dask" not in best:
+            print("| | dask refuses | | | | |", flush=True)
+            continue
         ratio = (best["dask"][0] + planned["dask"]) / (best["shapetracker"][0] + planned["shapetracker"])
         print(f"| | dask / shapetracker | {ratio:.1f} | {best['dask'][1] / best['shapetracker'][1]:.1f} | | |", flush=True)
 
