@@ -90,8 +90,9 @@ fn choose(tracker: &ShapeTracker, input: &Grid, target: i64, regular: bool) -> R
             let mut changed = sizes.clone();
             changed[axis] = if larger { joined(&sizes[axis], shape[axis])? } else { divided(&sizes[axis])? };
             let volume = volume(shape, &changed);
-            // Chunks that are small already are joined only as far as they stay below the size that is asked for.
-            (if larger { volume <= target } else { now > target }).then_some((axis, changed))
+            // Chunks are joined as long as they stay below the size that is asked for, and divided if they are far above it:
+            // a little more than it is no reason to leave the ends of input chunks.
+            (if larger { volume <= target } else { 4 * now > 5 * target }).then_some((axis, changed))
         });
         let inside = |axis: usize| if larger { shape.len() - axis } else { axis };
         let scored = changed.map(|(axis, changed)| (score(&changed).unwrap_or(usize::MAX), inside(axis), changed));
