@@ -1,0 +1,1 @@
+//! Arrays that no brute force reaches.
