@@ -4,7 +4,7 @@
 //! indices; the words of a placement cut that list, in the order of the mesh axes; what a device holds is the product
 //! of its lists, read in row-major order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What one mesh axis does to a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,4 +113,25 @@ pub(crate) fn by_contents(shape: &[i64], mesh: &[i64]) -> HashMap<Vec<Vec<i64>>,
         found.entry(held(shape, mesh, &words)).or_default().push(words);
     }
     found
+}
+
+/// The index of a position along each axis.
+pub(crate) fn index(shape: &[i64], mut position: i64) -> Vec<i64> {
+    let mut index = vec![0; shape.len()];
+    for (at, &size) in index.iter_mut().zip(shape).rev() {
+        *at = position % size;
+        position /= size;
+    }
+    index
+}
+
+/// Whether a set of positions is the product of a set of indices along each axis.
+pub(crate) fn is_product(shape: &[i64], held: &[i64]) -> bool {
+    let mut axes: Vec<BTreeSet<i64>> = vec![BTreeSet::new(); shape.len()];
+    for &position in held {
+        for (axis, at) in axes.iter_mut().zip(index(shape, position)) {
+            axis.insert(at);
+        }
+    }
+    axes.iter().map(BTreeSet::len).product::<usize>() == held.len() || held.is_empty()
 }
