@@ -1,6 +1,8 @@
 //! Every answer of the crate, compared with lists: `oracle` writes out what each device holds, from the definitions, and
 //! tries all placements that there are.
 
+mod moved;
+mod movements;
 mod oracle;
 mod placements;
 mod views;
