@@ -5,6 +5,7 @@ mod moved;
 mod movements;
 mod oracle;
 mod placements;
+mod specs;
 mod views;
 
 use shapetracker_shard::{Mesh, Placement, Sharded};
