@@ -28,6 +28,7 @@ mod cut;
 mod error;
 mod mesh;
 mod movement;
+mod notation;
 mod outcome;
 mod parts;
 mod placement;

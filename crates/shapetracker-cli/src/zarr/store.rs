@@ -1,0 +1,296 @@
+//! Arrays of Zarr in folders: opened, read and written by whole chunks.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+use shapetracker::{Ranges, ShapeTracker};
+use shapetracker_chunks::Grid;
+use shapetracker_copy::{Plan, Threads};
+use zarrs::array::codec::CodecOptions;
+use zarrs::array::{Array, ArrayBytes, ArrayMetadataOptions};
+use zarrs::filesystem::FilesystemStore;
+use zarrs::metadata::ArrayMetadata;
+use zarrs::metadata::v3::ArrayMetadataV3;
+use zarrs::storage::store::MemoryStore;
+
+use crate::answer::{Failure, tuple};
+use crate::files::{Dtype, Kind, Order, shown, shown_path};
+
+/// An array that is read.
+pub(super) struct Source {
+    path: PathBuf,
+    array: Array<FilesystemStore>,
+    pub(super) grid: Grid,
+    pub(super) dtype: Dtype,
+    /// How many bytes an element has.
+    pub(super) width: usize,
+    /// What elements of missing chunks are.
+    fill: Vec<u8>,
+    /// Its metadata as a document of Zarr 3, in whichever version they are stored.
+    pub(super) metadata: Value,
+}
+
+/// An array that is written.
+pub(super) struct Sink {
+    array: Array<FilesystemStore>,
+    grid: Grid,
+    width: usize,
+    fill: Vec<u8>,
+}
+
+/// Whether a folder holds an array of Zarr.
+pub(super) fn is_array(folder: &Path) -> bool {
+    match node_type(folder).as_deref() {
+        Some(node_type) => node_type == "array",
+        None => folder.join(".zarray").is_file(),
+    }
+}
+
+/// What a folder is according to its metadata of Zarr 3.
+fn node_type(folder: &Path) -> Option<String> {
+    let text = std::fs::read(folder.join("zarr.json")).ok()?;
+    let metadata: Value = serde_json::from_slice(&text).ok()?;
+    metadata["node_type"].as_str().map(str::to_owned)
+}
+
+/// Why a folder cannot be opened as an array.
+fn no_array(folder: &Path) -> Failure {
+    let is_group = node_type(folder).as_deref() == Some("group") || folder.join(".zgroup").is_file();
+    if !is_group {
+        let message = "the folder is no array of Zarr: it has neither a zarr.json nor a .zarray";
+        return Failure::new("zarr", message).about(shown_path(folder));
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut arrays: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_array(path)).collect();
+    arrays.sort();
+    let advice = match arrays.first() {
+        Some(array) => format!("name one of its arrays, such as {}", shown_path(array)),
+        None => "name one of the arrays in it".into(),
+    };
+    Failure::new("zarr", format!("this is a group of arrays, and not an array: {advice}")).about(shown_path(folder))
+}
+
+impl Source {
+    /// Opens an array and reads its metadata.
+    pub(super) fn open(path: &Path) -> Result<Source, Failure> {
+        let about = |message: String| Failure::new("zarr", message).about(shown_path(path));
+        if let Err(err) = std::fs::read_dir(path) {
+            return Err(Failure::new("io", format!("cannot read {}: {err}", shown_path(path))));
+        }
+        if !is_array(path) {
+            return Err(no_array(path));
+        }
+        let store = FilesystemStore::new(path).map_err(|err| about(said(&err)))?;
+        let array = guarded(|| Array::open(Arc::new(store), "/").map_err(|err| said(&err))).map_err(about)?;
+        let metadata = metadata(&array).map_err(about)?;
+        if metadata["storage_transformers"].as_array().is_some_and(|list| !list.is_empty()) {
+            return Err(about("its storage transformers are not supported".into()));
+        }
+        let name = array.data_type().name().to_owned();
+        let Some(width) = array.data_type().fixed_size() else {
+            return Err(about(format!("elements of type {} differ in length, and cannot be moved", shown(&name))));
+        };
+        let fill = array.fill_value().as_ne_bytes().to_vec();
+        if fill.len() != width {
+            return Err(about(format!("the fill value is none of type {}", shown(&name))));
+        }
+        let grid = grid(&array, &metadata).map_err(|failure| failure.about(shown_path(path)))?;
+        Ok(Source { path: path.to_owned(), grid, dtype: dtype(&name, width), width, fill, metadata, array })
+    }
+
+    /// The elements of a chunk that belong to the array, in row-major order.
+    pub(super) fn read(&self, chunk: &[i64]) -> Result<Vec<u8>, Failure> {
+        self.try_read(chunk).map_err(|why| {
+            let message = format!("{}: chunk {} cannot be read: {why}", shown_path(&self.path), tuple(chunk));
+            Failure::new("zarr", message)
+        })
+    }
+
+    fn try_read(&self, chunk: &[i64]) -> Result<Vec<u8>, String> {
+        let shape = sizes(&self.grid.chunk_box(chunk));
+        let place = indices(chunk);
+        let found = guarded(|| {
+            self.array.retrieve_chunk_if_exists_opt(&place, &one_thread()).map_err(|err| said(&err))
+        })?;
+        let Some(found) = found else {
+            return Ok(self.fill.repeat(elements(&shape)));
+        };
+        let bytes = found.into_fixed().map_err(|err| said(&err))?.into_owned();
+        let stored: Vec<i64> = self.array.chunk_shape(&place).map_err(|err| said(&err))?.iter().map(|size| size.get() as i64).collect();
+        if bytes.len() != elements(&stored) * self.width {
+            return Err(format!("it has {} bytes instead of {}", bytes.len(), elements(&stored) * self.width));
+        }
+        if stored == shape {
+            return Ok(bytes);
+        }
+        // A chunk at the edge is stored whole; what is beyond the edge is nothing.
+        let within: Ranges = shape.iter().map(|&size| (0, size)).collect();
+        let tracker = ShapeTracker::contiguous(&stored).and_then(|tracker| tracker.shrink(&within)).map_err(|err| err.to_string())?;
+        moved(&tracker, self.width, &bytes, &self.fill)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many bytes the largest chunk has, as it is stored.
+    pub(super) fn chunk_bytes(&self) -> u128 {
+        let largest = |axis: usize| self.grid.sizes(axis).iter().copied().max().unwrap_or(1) as u128;
+        (0..self.grid.shape().len()).map(largest).product::<u128>() * self.width as u128
+    }
+}
+
+impl Sink {
+    /// Checks that an array with such metadata could be written.
+    pub(super) fn check(metadata: &Value) -> Result<(), Failure> {
+        Sink::array(metadata, MemoryStore::new()).map(drop)
+    }
+
+    /// An array with such metadata in an empty folder. Nothing is written yet.
+    pub(super) fn new(folder: &Path, metadata: &Value, grid: &Grid, width: usize) -> Result<Sink, Failure> {
+        let store = FilesystemStore::new(folder).map_err(|err| Failure::new("zarr", said(&err)))?;
+        let array = Sink::array(metadata, store)?;
+        let fill = array.fill_value().as_ne_bytes().to_vec();
+        Ok(Sink { array, grid: grid.clone(), width, fill })
+    }
+
+    fn array<S>(metadata: &Value, store: S) -> Result<Array<S>, Failure> {
+        let failure = |why: String| Failure::new("zarr", format!("the output cannot be such an array: {why}"));
+        let metadata: ArrayMetadataV3 =
+            serde_json::from_value(metadata.clone()).map_err(|err| failure(err.to_string()))?;
+        let create = || {
+            let metadata = ArrayMetadata::V3(metadata);
+            Array::new_with_metadata(Arc::new(store), "/", metadata).map_err(|err| said(&err))
+        };
+        guarded(create).map_err(failure)
+    }
+
+    /// Writes the elements of a chunk that belong to the array. A chunk of fill values alone is not stored.
+    pub(super) fn write(&self, chunk: &[i64], mut bytes: Vec<u8>) -> Result<(), String> {
+        let shape = sizes(&self.grid.chunk_box(chunk));
+        let place = indices(chunk);
+        let stored: Vec<i64> = self.array.chunk_shape(&place).map_err(|err| said(&err))?.iter().map(|size| size.get() as i64).collect();
+        if stored != shape {
+            let beyond: Vec<(i64, i64)> = stored.iter().zip(&shape).map(|(stored, size)| (0, stored - size)).collect();
+            let tracker = ShapeTracker::contiguous(&shape).and_then(|tracker| tracker.pad(&beyond)).map_err(|err| err.to_string())?;
+            bytes = moved(&tracker, self.width, &bytes, &self.fill)?;
+        }
+        let bytes = ArrayBytes::new_flen(Cow::Owned(bytes));
+        guarded(|| self.array.store_chunk_opt(&place, bytes, &one_thread()).map_err(|err| said(&err)))
+    }
+
+    /// Writes the metadata: with them, the folder is an array.
+    pub(super) fn finish(&self) -> Result<(), String> {
+        let options = ArrayMetadataOptions::default().with_include_zarrs_metadata(false);
+        guarded(|| self.array.store_metadata_opt(&options).map_err(|err| said(&err)))
+    }
+}
+
+/// The metadata of an array as a document of Zarr 3.
+fn metadata(array: &Array<FilesystemStore>) -> Result<Value, String> {
+    let array = array.with_storage(array.storage()).to_v3().map_err(|err| said(&err))?;
+    match array.metadata() {
+        ArrayMetadata::V3(metadata) => serde_json::to_value(metadata).map_err(|err| err.to_string()),
+        ArrayMetadata::V2(_) => Err("its metadata are none of Zarr 3".into()),
+    }
+}
+
+/// The chunks of an array.
+fn grid(array: &Array<FilesystemStore>, metadata: &Value) -> Result<Grid, Failure> {
+    // So many chunks along one axis are refused, and not listed.
+    const MOST: u64 = 1 << 24;
+    let wrong = |message: String| Failure::new("zarr", message);
+    let signed = |size: u64| i64::try_from(size).map_err(|_| wrong(format!("a size of {size} is more than can be counted")));
+    let shape = array.shape().iter().copied().map(signed).collect::<Result<Vec<i64>, _>>()?;
+    // Also the number of elements must be countable.
+    ShapeTracker::contiguous(&shape)?;
+    if metadata["chunk_grid"]["name"] == "regular" || shape.is_empty() {
+        let chunk = array.chunk_shape(&vec![0; shape.len()]).map_err(|err| wrong(said(&err)))?;
+        let chunk = chunk.iter().map(|size| signed(size.get())).collect::<Result<Vec<i64>, _>>()?;
+        if let Some(axis) = (0..shape.len()).find(|&axis| shape[axis] as u64 / chunk[axis] as u64 > MOST) {
+            return Err(wrong(format!("axis {axis} has more than {MOST} chunks")));
+        }
+        return Ok(Grid::regular(&shape, &chunk)?);
+    }
+    let counts = array.chunk_grid_shape();
+    let mut lists = Vec::new();
+    for axis in 0..shape.len() {
+        if counts[axis] > MOST {
+            return Err(wrong(format!("axis {axis} has more than {MOST} chunks")));
+        }
+        let mut left = shape[axis];
+        let mut list = Vec::new();
+        for number in 0..counts[axis] {
+            let mut place = vec![0; shape.len()];
+            place[axis] = number;
+            let chunk = array.chunk_shape(&place).map_err(|err| wrong(said(&err)))?;
+            let size = signed(chunk[axis].get())?.min(left);
+            left -= size;
+            if size > 0 {
+                list.push(size);
+            }
+        }
+        lists.push(list);
+    }
+    Ok(Grid::new(&lists)?)
+}
+
+/// The type of elements by its name in Zarr.
+fn dtype(name: &str, width: usize) -> Dtype {
+    let kind = match name.trim_end_matches(|c: char| c.is_ascii_digit()) {
+        "bool" => Kind::Bool,
+        "int" => Kind::Int,
+        "uint" => Kind::Uint,
+        "float" => Kind::Float,
+        "bfloat" => Kind::BrainFloat,
+        "complex" => Kind::Complex,
+        "numpy.datetime" | "numpy.timedelta" => Kind::Time,
+        _ => Kind::Bytes,
+    };
+    Dtype::new(name, width * 8, kind, Order::NATIVE)
+}
+
+/// The elements of a tracker over some bytes, in row-major order.
+fn moved(tracker: &ShapeTracker, width: usize, bytes: &[u8], fill: &[u8]) -> Result<Vec<u8>, String> {
+    let mut to = vec![0; elements(tracker.shape()) * width];
+    let threads = Threads::new(1).map_err(|err| err.to_string())?;
+    let plan = Plan::new(tracker, width).map_err(|err| err.to_string())?;
+    plan.read_bytes(bytes, &mut to, fill, &threads).map_err(|err| err.to_string())?;
+    Ok(to)
+}
+
+/// The sizes of a box.
+pub(super) fn sizes(ranges: &Ranges) -> Vec<i64> {
+    ranges.iter().map(|&(begin, end)| end - begin).collect()
+}
+
+/// How many elements a shape has that fits into memory.
+pub(super) fn elements(shape: &[i64]) -> usize {
+    shape.iter().map(|&size| size as usize).product()
+}
+
+fn indices(chunk: &[i64]) -> Vec<u64> {
+    chunk.iter().map(|&number| number as u64).collect()
+}
+
+/// Chunks are read and written side by side, each by one thread.
+fn one_thread() -> CodecOptions {
+    let mut options = CodecOptions::default();
+    options.set_concurrent_target(1);
+    options
+}
+
+/// An error of the store as a part of a sentence.
+fn said(err: &impl Display) -> String {
+    let text = shown(&err.to_string());
+    text.trim_end_matches('.').to_owned()
+}
+
+/// What a call answers. The codecs of a damaged chunk may panic, which is a failure as well as any other.
+fn guarded<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Err("its codecs failed".into()))
+}
