@@ -260,7 +260,11 @@ impl<'a> Parser<'a> {
                 self.strided()?
             }
             _ => {
-                let meant = nearest(word, WORDS).map(|word| format!(": did you mean `{word}`?")).unwrap_or_default();
+                // Letters are compared as small ones, and the words have capitals.
+                let small = WORDS.map(str::to_ascii_lowercase);
+                let meant = nearest(word, small.iter().map(String::as_str));
+                let meant = meant.and_then(|meant| WORDS.into_iter().find(|word| word.eq_ignore_ascii_case(meant)));
+                let meant = meant.map(|word| format!(": did you mean `{word}`?")).unwrap_or_default();
                 let message =
                     format!("expected a placement such as R, S(0), SS(0, 4) or P, found {}{meant}", quoted(word));
                 return Err(ParseError::new(message, self.text, span));

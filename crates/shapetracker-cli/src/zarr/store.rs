@@ -103,24 +103,24 @@ impl Source {
     }
 
     /// The elements of a chunk that belong to the array, in row-major order.
-    pub(super) fn read(&self, chunk: &[i64]) -> Result<Vec<u8>, Failure> {
-        self.try_read(chunk).map_err(|why| {
-            let message = format!("{}: chunk {} cannot be read: {why}", shown_path(&self.path), tuple(chunk));
+    pub(super) fn read(&self, chunk: usize) -> Result<Vec<u8>, Failure> {
+        let place = self.grid.coordinates(chunk)?;
+        self.try_read(chunk, &indices(&place)).map_err(|why| {
+            let message = format!("{}: chunk {} cannot be read: {why}", shown_path(&self.path), tuple(&place));
             Failure::new("zarr", message)
         })
     }
 
-    fn try_read(&self, chunk: &[i64]) -> Result<Vec<u8>, String> {
-        let shape = sizes(&self.grid.chunk_box(chunk));
-        let place = indices(chunk);
+    fn try_read(&self, chunk: usize, place: &[u64]) -> Result<Vec<u8>, String> {
+        let shape = sizes(&self.grid, chunk)?;
         let found = guarded(|| {
-            self.array.retrieve_chunk_if_exists_opt(&place, &one_thread()).map_err(|err| said(&err))
+            self.array.retrieve_chunk_if_exists_opt(place, &one_thread()).map_err(|err| said(&err))
         })?;
         let Some(found) = found else {
             return Ok(self.fill.repeat(elements(&shape)));
         };
         let bytes = found.into_fixed().map_err(|err| said(&err))?.into_owned();
-        let stored: Vec<i64> = self.array.chunk_shape(&place).map_err(|err| said(&err))?.iter().map(|size| size.get() as i64).collect();
+        let stored = stored(&self.array, place)?;
         if bytes.len() != elements(&stored) * self.width {
             return Err(format!("it has {} bytes instead of {}", bytes.len(), elements(&stored) * self.width));
         }
@@ -137,11 +137,16 @@ impl Source {
         &self.path
     }
 
-    /// How many bytes the largest chunk has, as it is stored.
-    pub(super) fn chunk_bytes(&self) -> u128 {
-        let largest = |axis: usize| self.grid.sizes(axis).iter().copied().max().unwrap_or(1) as u128;
-        (0..self.grid.shape().len()).map(largest).product::<u128>() * self.width as u128
+    /// How many bytes the largest chunk has.
+    pub(super) fn chunk_bytes(&self) -> u64 {
+        chunk_bytes(&self.grid, self.width)
     }
+}
+
+/// How many bytes the largest chunk of a grid has.
+pub(super) fn chunk_bytes(grid: &Grid, width: usize) -> u64 {
+    let largest = |axis| grid.sizes(axis).max().unwrap_or(0) as u64;
+    (0..grid.rank()).map(largest).product::<u64>() * width as u64
 }
 
 impl Sink {
@@ -170,10 +175,10 @@ impl Sink {
     }
 
     /// Writes the elements of a chunk that belong to the array. A chunk of fill values alone is not stored.
-    pub(super) fn write(&self, chunk: &[i64], mut bytes: Vec<u8>) -> Result<(), String> {
-        let shape = sizes(&self.grid.chunk_box(chunk));
-        let place = indices(chunk);
-        let stored: Vec<i64> = self.array.chunk_shape(&place).map_err(|err| said(&err))?.iter().map(|size| size.get() as i64).collect();
+    pub(super) fn write(&self, chunk: usize, mut bytes: Vec<u8>) -> Result<(), String> {
+        let shape = sizes(&self.grid, chunk)?;
+        let place = indices(&self.grid.coordinates(chunk).map_err(|err| err.to_string())?);
+        let stored = stored(&self.array, &place)?;
         if stored != shape {
             let beyond: Vec<(i64, i64)> = stored.iter().zip(&shape).map(|(stored, size)| (0, stored - size)).collect();
             let tracker = ShapeTracker::contiguous(&shape).and_then(|tracker| tracker.pad(&beyond)).map_err(|err| err.to_string())?;
@@ -236,7 +241,7 @@ fn grid(array: &Array<FilesystemStore>, metadata: &Value) -> Result<Grid, Failur
         }
         lists.push(list);
     }
-    Ok(Grid::new(&lists)?)
+    Ok(Grid::of(&shape, &lists)?)
 }
 
 /// The type of elements by its name in Zarr.
@@ -263,13 +268,20 @@ fn moved(tracker: &ShapeTracker, width: usize, bytes: &[u8], fill: &[u8]) -> Res
     Ok(to)
 }
 
-/// The sizes of a box.
-pub(super) fn sizes(ranges: &Ranges) -> Vec<i64> {
-    ranges.iter().map(|&(begin, end)| end - begin).collect()
+/// The shape of a chunk, as far as it belongs to the array.
+fn sizes(grid: &Grid, chunk: usize) -> Result<Vec<i64>, String> {
+    let ranges = grid.chunk(chunk).map_err(|err| err.to_string())?;
+    Ok(ranges.iter().map(|&(begin, end)| end - begin).collect())
+}
+
+/// The shape of a chunk as it is stored.
+fn stored<S>(array: &Array<S>, place: &[u64]) -> Result<Vec<i64>, String> {
+    let shape = array.chunk_shape(place).map_err(|err| said(&err))?;
+    Ok(shape.iter().map(|size| size.get() as i64).collect())
 }
 
 /// How many elements a shape has that fits into memory.
-pub(super) fn elements(shape: &[i64]) -> usize {
+fn elements(shape: &[i64]) -> usize {
     shape.iter().map(|&size| size as usize).product()
 }
 

@@ -1,0 +1,2 @@
+//! What planning costs.
+fn main() {}
