@@ -19,6 +19,8 @@ mod plan;
 mod simplify;
 mod symbolic;
 mod table;
+#[cfg(feature = "zarr")]
+mod zarr;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;

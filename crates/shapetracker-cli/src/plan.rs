@@ -72,7 +72,7 @@ pub(crate) fn traffic_text(done: bool, read: u128, written: u128) -> String {
 }
 
 /// `1 byte`, `2 bytes`; from a million on also in larger units.
-fn bytes(number: u128) -> String {
+pub(crate) fn bytes(number: u128) -> String {
     match number {
         1 => "1 byte".into(),
         0..1_000_000 => format!("{number} bytes"),

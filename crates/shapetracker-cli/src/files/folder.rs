@@ -44,7 +44,9 @@ impl FolderTarget {
     ) -> Result<FolderTarget, Failure> {
         let refused = |why: &str| Failure::new("output", format!("{} {why}", shown_path(path)));
         if path.as_os_str() == "-" {
-            return Err(refused("is no name of a folder: standard output cannot hold one; ./- is a folder of that name"));
+            return Err(refused(
+                "is no name of a folder: standard output cannot hold one; ./- is a folder of that name",
+            ));
         }
         let Some(name) = path.file_name() else {
             return Err(refused("is no name of a folder"));

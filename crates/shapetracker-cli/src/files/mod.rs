@@ -19,7 +19,9 @@ use memmap2::Mmap;
 use shapetracker::ShapeTracker;
 
 use crate::answer::{Failure, tuple};
-pub(crate) use dtype::{Dtype, Kind, Order};
+pub(crate) use dtype::Dtype;
+#[cfg(feature = "zarr")]
+pub(crate) use dtype::{Kind, Order};
 #[cfg(feature = "zarr")]
 pub(crate) use folder::{FolderTarget, OutputFolder};
 pub(crate) use output::{Output, Target};

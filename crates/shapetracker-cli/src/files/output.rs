@@ -86,8 +86,7 @@ impl Output {
     /// Creates a file of a known length. From here on a signal removes the file before it ends the process.
     pub(crate) fn create(target: Target, length: u64, json: bool) -> Result<Output, Failure> {
         let progress = Progress::new(length);
-        let unfinished =
-            Unfinished::new(&progress, &target.path, json).map_err(|err| target.failure(&err))?;
+        let unfinished = Unfinished::new(&progress, &target.path, json).map_err(|err| target.failure(&err))?;
         let file = unfinished.begin(|| {
             let (file, path) = begin(&target)?.into_parts();
             #[cfg(unix)]

@@ -43,11 +43,16 @@ impl Cut {
             let Some(sizes) = sizes else { continue };
             let given = || tuple(sizes);
             if sizes.len() != shape.len() {
-                let message = format!("{option} takes one size per axis: the output has shape {}, not {}", tuple(shape), given());
+                let message =
+                    format!("{option} takes one size per axis: the output has shape {}, not {}", tuple(shape), given());
                 return Err(Failure::new("chunks", message));
             }
             if let Some(axis) = sizes.iter().position(|&size| size < 1) {
-                let message = format!("{option} {}: the size along axis {axis} is {}, and must be 1 or more", given(), sizes[axis]);
+                let message = format!(
+                    "{option} {}: the size along axis {axis} is {}, and must be 1 or more",
+                    given(),
+                    sizes[axis]
+                );
                 return Err(Failure::new("chunks", message));
             }
         }
@@ -180,7 +185,8 @@ fn list(
                 codec["configuration"]["codecs"] = json!(list(codecs, rank, chunk.clone(), None, remarks)?);
             }
             name @ ("reshape" | "squeeze") => {
-                let message = format!("the codec `{name}` is made for the shape of the input, and has no meaning for another");
+                let message =
+                    format!("the codec `{name}` is made for the shape of the input, and has no meaning for another");
                 return Err(Failure::new("zarr", message));
             }
             _ => {}

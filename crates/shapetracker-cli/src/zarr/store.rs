@@ -1,6 +1,7 @@
 //! Arrays of Zarr in folders: opened, read and written by whole chunks.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -113,9 +114,8 @@ impl Source {
 
     fn try_read(&self, chunk: usize, place: &[u64]) -> Result<Vec<u8>, String> {
         let shape = sizes(&self.grid, chunk)?;
-        let found = guarded(|| {
-            self.array.retrieve_chunk_if_exists_opt(place, &one_thread()).map_err(|err| said(&err))
-        })?;
+        let found =
+            guarded(|| self.array.retrieve_chunk_if_exists_opt(place, &one_thread()).map_err(|err| said(&err)))?;
         let Some(found) = found else {
             return Ok(self.fill.repeat(elements(&shape)));
         };
@@ -129,17 +129,14 @@ impl Source {
         }
         // A chunk at the edge is stored whole; what is beyond the edge is nothing.
         let within: Ranges = shape.iter().map(|&size| (0, size)).collect();
-        let tracker = ShapeTracker::contiguous(&stored).and_then(|tracker| tracker.shrink(&within)).map_err(|err| err.to_string())?;
+        let tracker = ShapeTracker::contiguous(&stored)
+            .and_then(|tracker| tracker.shrink(&within))
+            .map_err(|err| err.to_string())?;
         moved(&tracker, self.width, &bytes, &self.fill)
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// How many bytes the largest chunk has.
-    pub(super) fn chunk_bytes(&self) -> u64 {
-        chunk_bytes(&self.grid, self.width)
     }
 }
 
@@ -181,7 +178,9 @@ impl Sink {
         let stored = stored(&self.array, &place)?;
         if stored != shape {
             let beyond: Vec<(i64, i64)> = stored.iter().zip(&shape).map(|(stored, size)| (0, stored - size)).collect();
-            let tracker = ShapeTracker::contiguous(&shape).and_then(|tracker| tracker.pad(&beyond)).map_err(|err| err.to_string())?;
+            let tracker = ShapeTracker::contiguous(&shape)
+                .and_then(|tracker| tracker.pad(&beyond))
+                .map_err(|err| err.to_string())?;
             bytes = moved(&tracker, self.width, &bytes, &self.fill)?;
         }
         let bytes = ArrayBytes::new_flen(Cow::Owned(bytes));
@@ -209,7 +208,8 @@ fn grid(array: &Array<FilesystemStore>, metadata: &Value) -> Result<Grid, Failur
     // So many chunks along one axis are refused, and not listed.
     const MOST: u64 = 1 << 24;
     let wrong = |message: String| Failure::new("zarr", message);
-    let signed = |size: u64| i64::try_from(size).map_err(|_| wrong(format!("a size of {size} is more than can be counted")));
+    let signed =
+        |size: u64| i64::try_from(size).map_err(|_| wrong(format!("a size of {size} is more than can be counted")));
     let shape = array.shape().iter().copied().map(signed).collect::<Result<Vec<i64>, _>>()?;
     // Also the number of elements must be countable.
     ShapeTracker::contiguous(&shape)?;
@@ -302,7 +302,25 @@ fn said(err: &impl Display) -> String {
     text.trim_end_matches('.').to_owned()
 }
 
+thread_local! {
+    /// Whether this thread is in a call whose panics are failures.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
 /// What a call answers. The codecs of a damaged chunk may panic, which is a failure as well as any other.
 fn guarded<T>(call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Err("its codecs failed".into()))
+    let before = GUARDED.replace(true);
+    let answer = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Err("its codecs failed".into()));
+    GUARDED.set(before);
+    answer
+}
+
+/// From here on a panic that is caught as the failure of a codec says nothing by itself.
+pub(super) fn without_panics_of_codecs() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !GUARDED.get() {
+            before(info);
+        }
+    }));
 }
