@@ -356,6 +356,6 @@ impl ChunkPlan {
 
     /// The tracker of a box of the output, masked to one input chunk.
     fn masked(&self, output_box: &[(i64, i64)], input: usize) -> Result<ShapeTracker, Error> {
-        Ok(self.tracker.shrink(output_box)?.compose(&self.chunk_view(input)?.into())?)
+        Ok(ShapeTracker::from(self.chunk_view(input)?).compose(&self.tracker.shrink(output_box)?)?)
     }
 }
