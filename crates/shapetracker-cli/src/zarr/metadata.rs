@@ -163,6 +163,8 @@ fn list(
     let mut kept = Vec::new();
     for mut codec in codecs {
         match codec["name"].as_str().unwrap_or_default() {
+            // Of no axes there is no other order.
+            "transpose" if shape.is_empty() => continue,
             "transpose" => {
                 let Some(order) = order(&codec["configuration"]["order"], rank, shape.len()) else {
                     remarks.push(format!(

@@ -7,15 +7,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use shapetracker::{Ranges, ShapeTracker};
 use shapetracker_chunks::Grid;
 use shapetracker_copy::{Plan, Threads};
 use zarrs::array::codec::CodecOptions;
 use zarrs::array::{Array, ArrayBytes, ArrayMetadataOptions};
+use zarrs::config::global_config;
 use zarrs::filesystem::FilesystemStore;
 use zarrs::metadata::ArrayMetadata;
+use zarrs::metadata::v2::ArrayMetadataV2;
 use zarrs::metadata::v3::ArrayMetadataV3;
+use zarrs::metadata_ext::v2_to_v3::array_metadata_v2_to_v3;
 use zarrs::storage::store::MemoryStore;
 
 use crate::answer::{Failure, tuple};
@@ -86,8 +89,14 @@ impl Source {
             return Err(no_array(path));
         }
         let store = FilesystemStore::new(path).map_err(|err| about(said(&err)))?;
-        let array = guarded(|| Array::open(Arc::new(store), "/").map_err(|err| said(&err))).map_err(about)?;
-        let metadata = metadata(&array).map_err(about)?;
+        let create = || {
+            let metadata = read_metadata(path)?;
+            let document = serde_json::to_value(&metadata).map_err(|err| err.to_string())?;
+            let metadata = ArrayMetadata::V3(metadata);
+            let array = Array::new_with_metadata(Arc::new(store), "/", metadata).map_err(|err| said(&err))?;
+            Ok((array, document))
+        };
+        let (array, metadata) = guarded(create).map_err(about)?;
         if metadata["storage_transformers"].as_array().is_some_and(|list| !list.is_empty()) {
             return Err(about("its storage transformers are not supported".into()));
         }
@@ -194,13 +203,46 @@ impl Sink {
     }
 }
 
-/// The metadata of an array as a document of Zarr 3.
-fn metadata(array: &Array<FilesystemStore>) -> Result<Value, String> {
-    let array = array.with_storage(array.storage()).to_v3().map_err(|err| said(&err))?;
-    match array.metadata() {
-        ArrayMetadata::V3(metadata) => serde_json::to_value(metadata).map_err(|err| err.to_string()),
-        ArrayMetadata::V2(_) => Err("its metadata are none of Zarr 3".into()),
+/// The metadata of an array in a folder, as those of Zarr 3 in whichever version they are stored.
+fn read_metadata(folder: &Path) -> Result<ArrayMetadataV3, String> {
+    let read = |name: &str| -> Result<Value, String> {
+        let text = std::fs::read(folder.join(name)).map_err(|err| format!("{name} cannot be read: {err}"))?;
+        serde_json::from_slice(&text).map_err(|err| format!("{name} is no JSON: {err}"))
+    };
+    let wrong = |name: &str, err: serde_json::Error| format!("{name} does not describe an array: {}", said(&err));
+    if folder.join("zarr.json").is_file() {
+        return serde_json::from_value(read("zarr.json")?).map_err(|err| wrong("zarr.json", err));
     }
+    let mut document = read(".zarray")?;
+    // Without axes all orders are the same, and `zarrs` makes of column-major order a transposition, of which there is none
+    // then: to make one is undefined behaviour there.
+    if document["shape"].as_array().is_some_and(Vec::is_empty) {
+        document["order"] = "C".into();
+    }
+    let fill = document["fill_value"].take();
+    let mut metadata: ArrayMetadataV2 = serde_json::from_value(document).map_err(|err| wrong(".zarray", err))?;
+    if folder.join(".zattrs").is_file() {
+        metadata.attributes = serde_json::from_value(read(".zattrs")?).map_err(|err| wrong(".zattrs", err))?;
+    }
+    let config = global_config();
+    let metadata = array_metadata_v2_to_v3(
+        &metadata,
+        config.codec_aliases_v2(),
+        config.codec_aliases_v3(),
+        config.data_type_aliases_v2(),
+        config.data_type_aliases_v3(),
+    );
+    let mut metadata = serde_json::to_value(metadata.map_err(|err| said(&err))?).map_err(|err| err.to_string())?;
+    // What `zarrs` makes of fill values knows neither booleans nor complex numbers.
+    let is_complex = metadata["data_type"].as_str().is_some_and(|name| name.starts_with("complex"));
+    match (&fill, metadata["data_type"].as_str()) {
+        (Value::Null, _) if is_complex => metadata["fill_value"] = json!([0, 0]),
+        (Value::Null, _) => {}
+        (Value::Number(number), Some("bool")) => metadata["fill_value"] = json!(number.as_f64() != Some(0.0)),
+        (Value::Number(_), _) if is_complex => metadata["fill_value"] = json!([fill, 0]),
+        _ => metadata["fill_value"] = fill,
+    }
+    serde_json::from_value(metadata).map_err(|err| wrong(".zarray", err))
 }
 
 /// The chunks of an array.
