@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 /// A type by its name here or in NumPy.
-fn dtype(name: &str) -> Result<Dtype, String> {
+pub(crate) fn dtype(name: &str) -> Result<Dtype, String> {
     let names = || Dtype::names().collect::<Vec<_>>().join(", ");
     let dtype = Dtype::named(name).or_else(|| Dtype::of_numpy(name).ok());
     let dtype = dtype.filter(|dtype| dtype.width().is_ok_and(|width| width > 0));

@@ -26,6 +26,7 @@
 
 mod cut;
 mod error;
+pub mod json;
 mod mesh;
 mod movement;
 mod notation;
