@@ -392,7 +392,7 @@ impl ChunkPlan {
     /// let layout = ShapeTracker::contiguous([4, 4])?.permute([1, 0])?;
     /// let rows = Grid::regular([4, 4], [1, 4])?;
     /// let plan = ChunkPlan::new(&layout, rows.clone(), rows)?;
-    /// assert_eq!(plan.rounds(8 * 16, 8, 1)?.reads(), 4 * 2); // two columns are in memory at a time
+    /// assert_eq!(plan.rounds(8 * 16, 8, 1)?.reads(), 4 + 2); // two columns at a time, and two rows are kept
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -429,6 +429,33 @@ impl ChunkPlan {
             Ok(())
         });
         outcome.is_ok().then_some(views)
+    }
+
+    /// How many chunks a box touches, if that takes little work.
+    pub(crate) fn count_quickly(&self, region: &[(i64, i64)]) -> Option<usize> {
+        if self.nothing {
+            return Some(0);
+        }
+        let mut found = Found::new(&self.input, &self.places, 1 << 16);
+        let outcome = found.search(self.top(), region, &self.levels, &mut { 1 << 12 });
+        outcome.is_ok().then_some(found.numbers.len())
+    }
+
+    /// The index of some valid element, if one is found.
+    pub(crate) fn some_element(&self) -> Option<Dims> {
+        if self.nothing {
+            return None;
+        }
+        let whole: Ranges = self.output.shape().iter().map(|size| (0, *size)).collect();
+        let (levels, work) = (&self.levels[1..], &mut { WORK_PER_BOX });
+        let mut descent = Descent { levels, keep: Keep::Indices, work, masked: false, until_masked: false };
+        let mut element = None;
+        // The first part that arrives is enough.
+        let _ = descent.start(self.top(), &whole, &mut |_, part| {
+            element = Some(part.lows.iter().copied().collect());
+            Err(Stopped)
+        });
+        element
     }
 
     /// The view whose indices are the output's.
