@@ -128,7 +128,7 @@ const WORK_PER_GRAPH: u64 = 1 << 25;
 const WORK_AT_LEAST: u64 = 1 << 10;
 
 /// Chunks of which each is asked by itself where that work is too little.
-const MOST_ASKED: usize = 256;
+const MOST_ASKED: usize = 64;
 
 /// The most boxes of a piece, and the work to find them: where more are needed, one stack of views is moved faster.
 const MOST_BOXES: usize = 64;
@@ -230,11 +230,12 @@ impl ChunkPlan {
     /// A box that does not lie inside the output; more than 2^24 chunks.
     pub fn touched(&self, output_box: &[(i64, i64)]) -> Result<Touches, Error> {
         self.check_box(output_box)?;
-        self.touched_within(output_box, &mut { WORK_PER_BOX })
+        self.touched_within(output_box, &mut { WORK_PER_BOX }, true)
     }
 
-    /// [`ChunkPlan::touched`] with a limit to the work, from which what is done is taken away.
-    fn touched_within(&self, output_box: &[(i64, i64)], work: &mut u64) -> Result<Touches, Error> {
+    /// [`ChunkPlan::touched`] with a limit to the work, from which what is done is taken away; and whether to ask of single
+    /// chunks where that is too little, which may take milliseconds for each.
+    fn touched_within(&self, output_box: &[(i64, i64)], work: &mut u64, ask: bool) -> Result<Touches, Error> {
         let too_many = |count: u64| Fault::TooMany { what: "input", count, most: MOST_CHUNKS };
         if self.nothing || output_box.iter().any(|(begin, end)| begin == end) {
             return Ok(Touches { numbers: Vec::new(), exact: true });
@@ -253,7 +254,7 @@ impl ChunkPlan {
             return Err(too_many(count).into());
         }
         let known = found.numbers;
-        let ask = self.input.len() - known.len() <= MOST_ASKED;
+        let ask = ask && self.input.len() - known.len() <= MOST_ASKED;
         let (mut numbers, mut exact) = (Vec::new(), true);
         for number in 0..self.input.len() {
             if known.binary_search(&number).is_err() {
@@ -371,7 +372,8 @@ impl ChunkPlan {
             for number in 0..self.output.len() {
                 let mut work = WORK_PER_BOX.min(left.max(WORK_AT_LEAST));
                 let given = work;
-                let touches = self.touched_within(&self.output.chunk(number)?, &mut work)?;
+                let ask = given == WORK_PER_BOX;
+                let touches = self.touched_within(&self.output.chunk(number)?, &mut work, ask)?;
                 left = left.saturating_sub(given - work);
                 graph.push(touches.numbers(), touches.is_exact());
             }
@@ -496,5 +498,42 @@ impl ChunkPlan {
     /// The tracker of a box of the output, masked to one input chunk.
     fn masked(&self, output_box: &[(i64, i64)], input: usize) -> Result<ShapeTracker, Error> {
         Ok(ShapeTracker::from(self.chunk_view(input)?).compose(&self.tracker.shrink(output_box)?)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shapetracker::Chain;
+
+    use super::*;
+
+    /// However little work there is, no chunk that is touched is missing.
+    #[test]
+    fn too_little_work_leaves_a_superset() {
+        let (mut some_inexact, mut some_asked) = (false, false);
+        for (text, chunk) in [
+            ("(30, 42).permute(1, 0).reshape(28, 45).permute(1, 0)", &[5, 5][..]),
+            ("(35, 36).permute(1, 0).reshape(1260).pad((3, 4)).reshape(7, 181).flip(0)", &[10, 11]),
+            ("(24, 50).permute(1, 0).reshape(40, 30).permute(1, 0).reshape(1200).step(7)", &[1, 3]),
+        ] {
+            let tracker = text.parse::<Chain>().unwrap().tracker().unwrap();
+            let shape: Vec<i64> =
+                text[1..text.find(')').unwrap()].split(", ").map(|size| size.parse().unwrap()).collect();
+            let output = Grid::whole(tracker.shape()).unwrap();
+            let plan = ChunkPlan::new(&tracker, Grid::regular(shape, chunk).unwrap(), output).unwrap();
+            for part in 1..5 {
+                let region: Ranges = tracker.shape().iter().map(|size| (size / 6, size * part / 4)).collect();
+                let all = plan.touched(&region).unwrap();
+                assert!(all.is_exact());
+                for work in (0..61).chain([100, 200, 400]) {
+                    let some = plan.touched_within(&region, &mut { work }, work % 2 == 0).unwrap();
+                    assert!(all.numbers().iter().all(|number| some.numbers().contains(number)), "{text} {region:?}");
+                    assert!(!some.is_exact() || some == all, "{text} {region:?}");
+                    some_inexact |= !some.is_exact();
+                    some_asked |= work == 0 && some.is_exact();
+                }
+            }
+        }
+        assert!(some_inexact && some_asked, "{some_inexact} {some_asked}");
     }
 }
