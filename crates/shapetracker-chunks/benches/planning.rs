@@ -7,7 +7,9 @@ use shapetracker_chunks::{ChunkPlan, Grid, choose_output};
 use shapetracker_copy::{Plan, Threads};
 
 /// A layout, the input's chunks, and those of the output, if they are not chosen.
-const CASES: [(&str, &[i64], Option<&[i64]>); 12] = [
+type Case = (&'static str, &'static [i64], Option<&'static [i64]>);
+
+const CASES: [Case; 12] = [
     ("(16384, 16384).reshape(16384, 128, 128).permute(1, 0, 2)", &[1024, 512], None),
     ("(16384, 16384).reshape(128, 128, 16384).permute(2, 0, 1)", &[1024, 512], None),
     ("(16384, 16384).permute(1, 0)", &[1024, 512], Some(&[1024, 512])),

@@ -17,6 +17,7 @@ mod merge;
 mod numpy;
 mod picture;
 mod route;
+mod sharding;
 mod symbolic;
 mod tracker;
 mod view;
@@ -48,6 +49,8 @@ mod _native {
     use crate::fit::{Explanation, Obstacle, explain_view};
     #[pymodule_export]
     use crate::merge::{Conditions, conditions, merge};
+    #[pymodule_export]
+    use crate::sharding::{Check, Evidence, Moved, Outcome, Placement, Sharded};
     #[pymodule_export]
     use crate::symbolic::{Answer, Condition, Leaf, Sym, SymbolicIndexExpr, SymbolicShapeTracker, SymbolicView};
     #[pymodule_export]
