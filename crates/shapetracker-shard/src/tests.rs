@@ -273,7 +273,7 @@ fn large_tensors() {
         (state >> 33) as usize % bound
     };
     let mut counts = [0; 4];
-    for case in 0..20_000 {
+    for case in 0..6000 {
         // The factors of the elements, drawn into axes twice.
         let factors: Vec<i64> = (0..2 + below(12)).map(|_| [2, 2, 2, 3, 4, 5, 6, 7, 10, 16, 97][below(11)]).collect();
         let mut shape = || -> Vec<i64> {
@@ -337,5 +337,5 @@ fn large_tensors() {
         }
     }
     println!("{counts:?}");
-    assert!(counts[..3].iter().all(|&count| count > 1000) && counts[3] < 100, "{counts:?}");
+    assert!(counts[..3].iter().all(|&count| count > 300) && counts[3] < 30, "{counts:?}");
 }
