@@ -7,10 +7,12 @@
 //! affine forms whose values stay inside their digits' ranges, and whose weighted sum is the position, are the digits: a
 //! position has only one way to be written with digits. So nothing here rests on which cuts are made, only how many there are.
 //!
+//! A step that goes through all values of a digit many times is not cut at each carry, but becomes two: one that goes through
+//! them, and one that counts how often. A run of any length is then a few parts.
+//!
 //! There are two ways to go. *Indices* keep their axes: a part is a box of the tensor's indices, and what arrives are
-//! strided views. *Positions* forget which index they come from: only the set counts, so steps that continue each other are joined
-//! on the way, and a step that goes through all of a digit many times is taken apart into two. A run of any length is then a few
-//! parts.
+//! strided views; a step may become two only where its axis can be split evenly. *Positions* forget which index they come from:
+//! only the set counts, so that steps that continue each other are joined on the way.
 
 use shapetracker::View;
 use smallvec::SmallVec;
@@ -53,7 +55,9 @@ impl Form {
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) counts: List,
-    /// For indices: the index at which each number is 0.
+    /// For indices: the axes of the box as they are split, outermost first, one for each number; and the index along it at which
+    /// the number is 0.
+    pub(crate) shape: List,
     pub(crate) lows: List,
     /// The digits that are known, innermost first, and last what is left to be taken apart.
     pub(crate) forms: SmallVec<[Form; 4]>,
@@ -81,14 +85,25 @@ impl Part {
         rest
     }
 
-    /// Writes a number as two, so that the one has so many values and the other counts how often it went through them.
+    /// Writes a number as two, so that the second one has so many values and the first counts how often they are gone through;
+    /// and the axis of indices likewise. Both its length and the index at 0 are multiples of the period.
     fn nest(&mut self, at: usize, period: i64) {
         for form in &mut self.forms {
-            let step = form.steps[at].wrapping_mul(period);
-            form.steps.push(step);
+            form.steps.insert(at, form.steps[at].wrapping_mul(period));
         }
-        self.counts.push(self.counts[at] / period);
-        self.counts[at] = period;
+        self.counts.insert(at, self.counts[at] / period);
+        self.counts[at + 1] = period;
+        if !self.lows.is_empty() {
+            self.shape.insert(at, self.shape[at] / period);
+            self.shape[at + 1] = period;
+            self.lows.insert(at, self.lows[at] / period);
+            self.lows[at + 1] = 0;
+        }
+    }
+
+    /// Whether an axis can be split into periods that begin so many elements after number `at` is 0.
+    fn nests(&self, at: usize, period: i64, first: i64) -> bool {
+        self.lows.is_empty() || (self.shape[at] % period == 0 && (self.lows[at] + first) % period == 0)
     }
 }
 
@@ -193,7 +208,7 @@ impl Descent<'_> {
         if view.is_empty() {
             return self.meet_masked();
         }
-        let (mut lows, mut counts) = (List::new(), List::new());
+        let (mut shape, mut lows, mut counts) = (List::new(), List::new(), List::new());
         let mut address = Form { base: view.offset(), steps: view.strides().into() };
         for (axis, &(begin, end)) in region.iter().enumerate() {
             let (first, past) =
@@ -205,10 +220,15 @@ impl Descent<'_> {
                 return Ok(());
             }
             address.base = address.base.wrapping_add(first.wrapping_mul(address.steps[axis]));
+            shape.push(end - begin);
             lows.push(first - begin);
             counts.push(past - first);
         }
-        self.enter(self.levels.len(), Part { counts, lows, forms: SmallVec::from_iter([address]), clipped: 0 }, arrived)
+        self.enter(
+            self.levels.len(),
+            Part { counts, shape, lows, forms: SmallVec::from_iter([address]), clipped: 0 },
+            arrived,
+        )
     }
 
     fn meet_masked(&mut self) -> Result<(), Stopped> {
@@ -230,6 +250,7 @@ impl Descent<'_> {
     ) -> Result<(), Stopped> {
         if self.keep == Keep::Positions {
             part.lows.clear();
+            part.shape.clear();
             part = joined(part);
         }
         let Some(number) = depth.checked_sub(1) else { return arrived(self, part) };
@@ -245,7 +266,7 @@ impl Descent<'_> {
                         self.meet_masked()?;
                         continue 'parts;
                     }
-                    if !self.divide(&mut part, level.digits[at].size, &mut waiting) {
+                    if !Self::divide(&mut part, level.digits[at].size, &mut waiting) {
                         continue;
                     }
                 }
@@ -268,7 +289,7 @@ impl Descent<'_> {
 
     /// Takes a digit of a size from the last form, if it is affine: the form becomes the digit, and what is left the last
     /// one. Otherwise a part is cut off, or a number becomes two, and the answer is no.
-    fn divide(&self, part: &mut Part, size: i64, waiting: &mut SmallVec<[Part; 8]>) -> bool {
+    fn divide(part: &mut Part, size: i64, waiting: &mut SmallVec<[Part; 8]>) -> bool {
         let Some(form) = part.forms.last() else { return false };
         let (base, mut steps) = (form.base.rem_euclid(size), List::from_elem(0, part.counts.len()));
         for at in 0..part.counts.len() {
@@ -283,12 +304,19 @@ impl Descent<'_> {
                 steps[at] = if count <= above { up } else { -down };
                 continue;
             }
+            // From a carry on, the digit goes through the same values again and again.
             let period = size / gcd(up, size);
-            if self.keep == Keep::Indices || count <= period {
+            let (carried, first) = if period.checked_mul(up) == Some(size) {
+                (base < up, above)
+            } else if period.checked_mul(down) == Some(size) {
+                (base >= size - down, below)
+            } else {
+                (true, 0)
+            };
+            if count <= period || !part.nests(at, period, if carried { 0 } else { first }) {
                 waiting.push(part.split_off(at, above.max(below)));
-            } else if period.checked_mul(up) == Some(size) && base >= up {
-                // From the next carry on, the digit goes through the same values again and again.
-                waiting.push(part.split_off(at, above));
+            } else if !carried {
+                waiting.push(part.split_off(at, first));
             } else if count % period == 0 {
                 part.nest(at, period);
             } else {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use shapetracker::{Dims, Ranges, ShapeTracker, Undecided, View};
+use shapetracker::{Dims, Ranges, ShapeTracker, Undecided, View, ravel_index, unravel_index};
 
 use crate::descent::{Descent, Keep, Level, Stopped};
 use crate::error::Fault;
@@ -81,8 +81,9 @@ impl Touches {
     }
 }
 
-/// The elements that a box of the output takes from one input chunk: trackers from the box's indices to the memory of
-/// the chunk, in row-major order, masked where another chunk has the element or none. No two have an element in common.
+/// The elements that a box of the output takes from one input chunk: trackers from the box's elements, in row-major order, to
+/// the memory of the chunk, in row-major order, too, masked where another chunk has the element or none. No two have an
+/// element in common.
 ///
 /// ```
 /// use shapetracker::ShapeTracker;
@@ -101,8 +102,8 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The trackers, each of the whole box's shape; none where the box takes nothing from the chunk. Move them one after
-    /// the other with `shapetracker_copy::Plan::read_over`.
+    /// The trackers, each of as many elements as the box has, in whose shape an axis of the box may be split into several; none
+    /// where the box takes nothing from the chunk. Move them one after the other with `shapetracker_copy::Plan::read_over`.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
@@ -130,8 +131,8 @@ const WORK_AT_LEAST: u64 = 1 << 10;
 const MOST_ASKED: usize = 256;
 
 /// The most boxes of a piece, and the work to find them: where more are needed, one stack of views is moved faster.
-const MOST_BOXES: usize = 32;
-const WORK_PER_PIECE: u64 = 1 << 10;
+const MOST_BOXES: usize = 64;
+const WORK_PER_PIECE: u64 = 1 << 11;
 
 impl ChunkPlan {
     /// A plan for an input and an output in chunks. The tracker's addresses are row-major positions of the input, and its
@@ -409,7 +410,6 @@ impl ChunkPlan {
         levels.extend_from_slice(&self.levels[1..]);
         let work = &mut { WORK_PER_PIECE };
         let mut descent = Descent { levels: &levels, keep: Keep::Indices, work, masked: false, until_masked: false };
-        let shape: Dims = output_box.iter().map(|(begin, end)| end - begin).collect();
         let mut views = Vec::new();
         let outcome = descent.start(self.top(), output_box, &mut |_, part| {
             if views.len() == MOST_BOXES {
@@ -425,7 +425,7 @@ impl ChunkPlan {
                 .zip(&strides)
                 .fold(address.base, |offset, ((low, _), stride)| offset.wrapping_sub(low.wrapping_mul(*stride)));
             let mask = (!mask.is_empty()).then_some(&mask[..]);
-            views.push(View::new(&shape, &strides, offset, mask).map_err(|_| Stopped)?);
+            views.push(View::new(&part.shape, &strides, offset, mask).map_err(|_| Stopped)?);
             Ok(())
         });
         outcome.is_ok().then_some(views)
@@ -452,7 +452,9 @@ impl ChunkPlan {
         let mut element = None;
         // The first part that arrives is enough.
         let _ = descent.start(self.top(), &whole, &mut |_, part| {
-            element = Some(part.lows.iter().copied().collect());
+            // Axes may be split, which leaves the position of an element as it was.
+            let position = ravel_index(&part.lows, &part.shape);
+            element = position.and_then(|position| unravel_index(position, self.output.shape()));
             Err(Stopped)
         });
         element

@@ -303,10 +303,9 @@ impl Problem<'_> {
         let least: u64 = self.inputs.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes));
         let mut best: Option<(u64, Vec<Vec<usize>>)> = None;
         let mut tried = 0usize;
-        let all: u64 = made.iter().fold(0, |sum, output| sum.saturating_add(self.outputs[*output]));
-        for held in [0, 8, 4, 2, 1] {
+        for twelfths in [0, 3, 6, 12, 9, 8, 4, 2, 1] {
             // How many bytes of output chunks are held at once: one chunk, or a part of the memory.
-            let held = self.memory.checked_div(held).unwrap_or(0);
+            let held = (u128::from(self.memory) * twelfths / 12) as u64;
             for order in orders(plan, made) {
                 let most = best.as_ref().map_or(u64::MAX, |(bytes, _)| *bytes);
                 if most <= least || (best.is_some() && tried > MOST_TRIED) {
@@ -317,9 +316,6 @@ impl Problem<'_> {
                 if let Some(cost) = self.run(&rounds, most, None) {
                     best = Some((cost.bytes, rounds));
                 }
-            }
-            if held >= all {
-                break;
             }
         }
         best.map_or_else(Vec::new, |(_, rounds)| rounds)
