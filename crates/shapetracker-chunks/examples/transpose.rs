@@ -12,8 +12,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plan = ChunkPlan::new(&layout, input.clone(), Grid::regular([48], [12])?)?;
     assert_eq!(plan.touched(&[(12, 24)])?.numbers(), [0, 2]);
 
-    // With room for half of the array every chunk is read once.
-    let schedule = plan.rounds(24 * 4, 4, 1)?;
+    // With room for three chunks of 12 elements every chunk is read once.
+    let schedule = plan.rounds(3 * 12 * 4, 4, 1)?;
     assert_eq!((schedule.reads(), plan.needed()?.numbers().len()), (4, 4));
 
     // Where the output's chunks are free they are made of whole input chunks.

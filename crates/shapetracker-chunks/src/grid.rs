@@ -38,6 +38,14 @@ enum Cuts {
     Listed(Vec<i64>),
 }
 
+/// The sizes of the chunks along one axis, whose length is known.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Sizes {
+    /// All of one size, but for a shorter last one.
+    Even(i64),
+    Listed(Vec<i64>),
+}
+
 impl Grid {
     /// Chunks of one shape; those at the ends of axes may be shorter.
     ///
@@ -111,6 +119,22 @@ impl Grid {
             Some(axis) => Err(Fault::Sum { axis, sum: grid.shape[axis].into(), size: shape[axis] }.into()),
             None => Ok(grid),
         }
+    }
+
+    /// Chunks of sizes for each axis, which fit its length.
+    pub(crate) fn of_sizes(shape: &[i64], sizes: Vec<Sizes>) -> Result<Grid, Error> {
+        let cuts = |(sizes, length): (Sizes, &i64)| match sizes {
+            Sizes::Even(size) => Cuts::Even(size.min(*length).max(1)),
+            Sizes::Listed(list) => {
+                let ends = list.iter().scan(0, |end, size| {
+                    *end += size;
+                    Some(*end)
+                });
+                Cuts::of([0].into_iter().chain(ends).collect())
+            }
+        };
+        let axes = sizes.into_iter().zip(shape).map(cuts).collect();
+        Grid::with(shape.into(), axes)
     }
 
     /// The whole array as one chunk.

@@ -2,9 +2,11 @@
 
 use std::sync::OnceLock;
 
-use shapetracker::{Dims, Ranges, ShapeTracker, View};
+use shapetracker::{Dims, Ranges, ShapeTracker, Undecided, View, ravel_index, unravel_index};
 
+use crate::descent::{Descent, Keep, Level, Stopped};
 use crate::error::Fault;
+use crate::touch::{Found, Places};
 use crate::{Error, Graph, Grid, Schedule};
 
 /// A tracker between an array in chunks and the array that is made of it, in chunks of its own.
@@ -23,6 +25,11 @@ pub struct ChunkPlan {
     tracker: ShapeTracker,
     input: Grid,
     output: Grid,
+    places: Places,
+    /// The input's grid, and then the views from the lowest on but for the last one.
+    levels: Vec<Level>,
+    /// Whether nothing is valid, or the input has no chunks.
+    nothing: bool,
     graph: OnceLock<Result<Graph, Error>>,
 }
 
@@ -74,8 +81,9 @@ impl Touches {
     }
 }
 
-/// The elements that a box of the output takes from one input chunk: trackers from the box's indices to the memory of
-/// the chunk, in row-major order, masked where another chunk has the element or none. No two have an element in common.
+/// The elements that a box of the output takes from one input chunk: trackers from the box's elements, in row-major order, to
+/// the memory of the chunk, in row-major order, too, masked where another chunk has the element or none. No two have an
+/// element in common.
 ///
 /// ```
 /// use shapetracker::ShapeTracker;
@@ -94,8 +102,8 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The trackers, each of the whole box's shape; none where the box takes nothing from the chunk. Move them one after
-    /// the other with `shapetracker_copy::Plan::read_over`.
+    /// The trackers, each of as many elements as the box has, in whose shape an axis of the box may be split into several; none
+    /// where the box takes nothing from the chunk. Move them one after the other with `shapetracker_copy::Plan::read_over`.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
@@ -112,6 +120,19 @@ impl Piece {
 
 /// The most chunks of a grid that are planned at once: their numbers take some hundred megabytes.
 const MOST_CHUNKS: u64 = 1 << 24;
+
+/// Work that may be spent on the touches of one box, of a graph as a whole, and of each box where that is spent; a unit
+/// takes some tenths of a microsecond.
+const WORK_PER_BOX: u64 = 1 << 20;
+const WORK_PER_GRAPH: u64 = 1 << 25;
+const WORK_AT_LEAST: u64 = 1 << 10;
+
+/// Chunks of which each is asked by itself where that work is too little.
+const MOST_ASKED: usize = 256;
+
+/// The most boxes of a piece, and the work to find them: where more are needed, one stack of views is moved faster.
+const MOST_BOXES: usize = 64;
+const WORK_PER_PIECE: u64 = 1 << 11;
 
 impl ChunkPlan {
     /// A plan for an input and an output in chunks. The tracker's addresses are row-major positions of the input, and its
@@ -133,12 +154,22 @@ impl ChunkPlan {
             return Err(Fault::Output { grid: output.shape().into(), tracker: tracker.shape().into() }.into());
         }
         let numel: i64 = View::contiguous(input.shape())?.numel();
-        if let Some((low, high)) = tracker.views().first().and_then(View::address_range)
-            && (low < 0 || high >= numel)
+        let outside = |(low, high): &(i64, i64)| *low < 0 || *high >= numel;
+        // What the view next to memory reads, and no element of the tracker does, is of no consequence.
+        if let Some(reach) = tracker.views().first().and_then(View::address_range).filter(outside)
+            && let Some((low, high)) = tracker.address_range().unwrap_or(Some(reach)).filter(outside)
         {
             return Err(Fault::Input { low, high, numel }.into());
         }
-        Ok(ChunkPlan { tracker: tracker.clone(), input, output, graph: OnceLock::new() })
+        let places = Places::of(&input);
+        let views = tracker.views();
+        let nothing = input.is_empty() || views.iter().any(View::is_empty);
+        let mut levels = vec![places.level.clone()];
+        if !nothing {
+            levels.extend(views[..views.len() - 1].iter().map(Level::of));
+        }
+        let tracker = tracker.clone();
+        Ok(ChunkPlan { tracker, input, output, places, levels, nothing, graph: OnceLock::new() })
     }
 
     /// The tracker.
@@ -199,12 +230,38 @@ impl ChunkPlan {
     /// A box that does not lie inside the output; more than 2^24 chunks.
     pub fn touched(&self, output_box: &[(i64, i64)]) -> Result<Touches, Error> {
         self.check_box(output_box)?;
+        self.touched_within(output_box, &mut { WORK_PER_BOX })
+    }
+
+    /// [`ChunkPlan::touched`] with a limit to the work, from which what is done is taken away.
+    fn touched_within(&self, output_box: &[(i64, i64)], work: &mut u64) -> Result<Touches, Error> {
+        let too_many = |count: u64| Fault::TooMany { what: "input", count, most: MOST_CHUNKS };
+        if self.nothing || output_box.iter().any(|(begin, end)| begin == end) {
+            return Ok(Touches { numbers: Vec::new(), exact: true });
+        }
+        let mut found = Found::new(&self.input, &self.places, MOST_CHUNKS);
+        let outcome = found.search(self.top(), output_box, &self.levels, work);
+        if outcome.is_ok() {
+            return Ok(Touches { numbers: found.numbers, exact: true });
+        }
+        if found.too_many {
+            return Err(too_many(self.input.len() as u64).into());
+        }
+        // What was found is touched, and each of the others may be: it is asked of the whole stack, if there are few.
+        let count = self.input.len() as u64;
+        if count > MOST_CHUNKS {
+            return Err(too_many(count).into());
+        }
+        let known = found.numbers;
+        let ask = self.input.len() - known.len() <= MOST_ASKED;
         let (mut numbers, mut exact) = (Vec::new(), true);
         for number in 0..self.input.len() {
-            match self.masked(output_box, number)?.address_range() {
-                Ok(None) => continue,
-                Ok(Some(_)) => {}
-                Err(_) => exact = false,
+            if known.binary_search(&number).is_err() {
+                match if ask { self.masked(output_box, number)?.address_range() } else { Err(Undecided) } {
+                    Ok(None) => continue,
+                    Ok(Some(_)) => {}
+                    Err(Undecided) => exact = false,
+                }
             }
             numbers.push(number);
         }
@@ -247,7 +304,16 @@ impl ChunkPlan {
     /// A box that does not lie inside the output.
     pub fn filled(&self, output_box: &[(i64, i64)]) -> Result<bool, Error> {
         self.check_box(output_box)?;
-        Ok(!self.tracker.shrink(output_box)?.access()?.conditions().is_empty())
+        if output_box.iter().any(|(begin, end)| begin == end) {
+            return Ok(false);
+        }
+        if self.nothing {
+            return Ok(true);
+        }
+        // The last level, that of the places, masks nothing.
+        let (levels, work) = (&self.levels[1..], &mut { WORK_PER_BOX });
+        let mut descent = Descent { levels, keep: Keep::Positions, work, masked: false, until_masked: true };
+        Ok(descent.start(self.top(), output_box, &mut |_, _| Ok(())).is_err())
     }
 
     /// The elements that a box of the output takes from an input chunk.
@@ -268,6 +334,13 @@ impl ChunkPlan {
     /// A box that does not lie inside the output; a chunk that does not exist.
     pub fn piece(&self, output_box: &[(i64, i64)], input: usize) -> Result<Piece, Error> {
         self.check_box(output_box)?;
+        let chunk = self.chunk_view(input)?;
+        if self.nothing || chunk.is_empty() || output_box.iter().any(|(begin, end)| begin == end) {
+            return Ok(Piece { parts: Vec::new() });
+        }
+        if let Some(boxes) = self.boxes(output_box, &chunk) {
+            return Ok(Piece { parts: boxes.into_iter().map(ShapeTracker::from).collect() });
+        }
         let part = self.masked(output_box, input)?;
         let nothing = part.views().iter().any(View::is_empty);
         Ok(Piece { parts: if nothing { Vec::new() } else { vec![part] } })
@@ -294,8 +367,12 @@ impl ChunkPlan {
                 return Err(Fault::TooMany { what: "output", count, most: MOST_CHUNKS }.into());
             }
             let mut graph = Graph::new();
+            let mut left = WORK_PER_GRAPH;
             for number in 0..self.output.len() {
-                let touches = self.touched(&self.output.chunk(number)?)?;
+                let mut work = WORK_PER_BOX.min(left.max(WORK_AT_LEAST));
+                let given = work;
+                let touches = self.touched_within(&self.output.chunk(number)?, &mut work)?;
+                left = left.saturating_sub(given - work);
                 graph.push(touches.numbers(), touches.is_exact());
             }
             Ok(graph)
@@ -316,7 +393,7 @@ impl ChunkPlan {
     /// let layout = ShapeTracker::contiguous([4, 4])?.permute([1, 0])?;
     /// let rows = Grid::regular([4, 4], [1, 4])?;
     /// let plan = ChunkPlan::new(&layout, rows.clone(), rows)?;
-    /// assert_eq!(plan.rounds(8 * 16, 8, 1)?.reads(), 4 * 2); // two columns are in memory at a time
+    /// assert_eq!(plan.rounds(8 * 16, 8, 1)?.reads(), 4 + 2); // two columns at a time, and two rows are kept
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -325,6 +402,68 @@ impl ChunkPlan {
     /// [`ChunkPlan::graph`].
     pub fn rounds(&self, memory_bytes: u64, width: u64, at_once: usize) -> Result<Schedule, Error> {
         Schedule::new(self, memory_bytes, width, at_once)
+    }
+
+    /// A piece as boxes of the output's box, if few are enough: on each the address in the chunk is one view.
+    fn boxes(&self, output_box: &[(i64, i64)], chunk: &View) -> Option<Vec<View>> {
+        let mut levels: Vec<Level> = vec![Level::of(chunk)];
+        levels.extend_from_slice(&self.levels[1..]);
+        let work = &mut { WORK_PER_PIECE };
+        let mut descent = Descent { levels: &levels, keep: Keep::Indices, work, masked: false, until_masked: false };
+        let mut views = Vec::new();
+        let outcome = descent.start(self.top(), output_box, &mut |_, part| {
+            if views.len() == MOST_BOXES {
+                return Err(Stopped);
+            }
+            let address = levels[0].address(&part);
+            let mask: Ranges = part.lows.iter().zip(&part.counts).map(|(low, count)| (*low, low + count)).collect();
+            // An index at which there is one value takes no step.
+            let step = |axis: usize| if part.counts[axis] > 1 { address.steps[axis] } else { 0 };
+            let strides: Dims = (0..mask.len()).map(step).collect();
+            let offset = mask
+                .iter()
+                .zip(&strides)
+                .fold(address.base, |offset, ((low, _), stride)| offset.wrapping_sub(low.wrapping_mul(*stride)));
+            let mask = (!mask.is_empty()).then_some(&mask[..]);
+            views.push(View::new(&part.shape, &strides, offset, mask).map_err(|_| Stopped)?);
+            Ok(())
+        });
+        outcome.is_ok().then_some(views)
+    }
+
+    /// How many chunks a box touches, if that takes little work.
+    pub(crate) fn count_quickly(&self, region: &[(i64, i64)]) -> Option<usize> {
+        if self.nothing {
+            return Some(0);
+        }
+        let mut found = Found::new(&self.input, &self.places, 1 << 16);
+        let outcome = found.search(self.top(), region, &self.levels, &mut { 1 << 12 });
+        outcome.is_ok().then_some(found.numbers.len())
+    }
+
+    /// The index of some valid element, if one is found.
+    pub(crate) fn some_element(&self) -> Option<Dims> {
+        if self.nothing {
+            return None;
+        }
+        let whole: Ranges = self.output.shape().iter().map(|size| (0, *size)).collect();
+        let (levels, work) = (&self.levels[1..], &mut { WORK_PER_BOX });
+        let mut descent = Descent { levels, keep: Keep::Indices, work, masked: false, until_masked: false };
+        let mut element = None;
+        // The first part that arrives is enough.
+        let _ = descent.start(self.top(), &whole, &mut |_, part| {
+            // Axes may be split, which leaves the position of an element as it was.
+            let position = ravel_index(&part.lows, &part.shape);
+            element = position.and_then(|position| unravel_index(position, self.output.shape()));
+            Err(Stopped)
+        });
+        element
+    }
+
+    /// The view whose indices are the output's.
+    fn top(&self) -> &View {
+        let views = self.tracker.views();
+        &views[views.len() - 1]
     }
 
     fn check_box(&self, output_box: &[(i64, i64)]) -> Result<(), Error> {

@@ -308,8 +308,8 @@ fn written_elsewhere(after: &Sharded) -> String {
         .collect();
     let mut text = format!("\n  PyTorch  [{}]\n", placements.join(", "));
     if let Some(spec) = after.spec() {
-        let quoted = |names: &Vec<String>| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>();
-        let entry = |names: &Vec<String>| match &quoted(names)[..] {
+        let quoted = |names: &Vec<&str>| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>();
+        let entry = |names: &Vec<&str>| match &quoted(names)[..] {
             [] => "None".to_owned(),
             [name] => name.clone(),
             names => format!("({})", names.join(", ")),

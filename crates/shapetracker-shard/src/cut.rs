@@ -34,6 +34,17 @@ impl Cut {
         n / piece * self.part(piece, j).1 + self.part(n % piece, j).1
     }
 
+    /// Devices of which each other one has as many places as one of these.
+    ///
+    /// Along a piece the parts are full up to some device, then there may be a shorter one, and then nothing; that of the
+    /// last piece happens at another device.
+    pub(crate) fn kinds(self, n: i64) -> impl Iterator<Item = i64> {
+        let piece = self.piece(n);
+        let ends = [piece, n % piece].map(|length| if length == 0 { 0 } else { length / ceil(length, self.parts) });
+        let kinds = [0, ends[0], ends[0] + 1, ends[1], ends[1] + 1];
+        (0..5).filter(move |&i| kinds[i] < self.parts && !kinds[..i].contains(&kinds[i])).map(move |i| kinds[i])
+    }
+
     /// The place with this rank among those of device `j`; the rank must be below [`Cut::len`].
     pub(crate) fn place(self, n: i64, j: i64, rank: i64) -> i64 {
         let piece = self.piece(n);
@@ -50,6 +61,15 @@ impl Cut {
         let piece = self.piece(n);
         let length = piece.min(n - place / piece * piece);
         place % piece / ceil(length, self.parts)
+    }
+
+    /// How many places, from this one on, lie next to each other in one part.
+    pub(crate) fn run(self, n: i64, place: i64) -> i64 {
+        let piece = self.piece(n);
+        let length = piece.min(n - place / piece * piece);
+        let width = ceil(length, self.parts);
+        let inside = place % piece;
+        (width - inside % width).min(length - inside)
     }
 
     /// How many of the places of device `j` are below this one, which may be `n`.
@@ -84,11 +104,17 @@ mod tests {
             for (pieces, parts) in (1..=n + 2).flat_map(|f| (1..6).map(move |m| (f, m))) {
                 let cut = Cut { pieces, parts };
                 let all: Vec<i64> = (0..n).collect();
+                let kinds: Vec<i64> = cut.kinds(n).map(|j| cut.len(n, j)).collect();
                 for (j, list) in (0..).zip(lists(&all, cut)) {
+                    assert!(kinds.contains(&(list.len() as i64)));
                     assert_eq!(cut.len(n, j), list.len() as i64);
                     let placed: Vec<i64> = (0..cut.len(n, j)).map(|rank| cut.place(n, j, rank)).collect();
                     assert_eq!(placed, list, "{n} {cut:?} {j}");
                     assert!(list.iter().all(|&place| cut.owner(n, place) == j));
+                    for &place in &list {
+                        // Parts of different pieces may lie next to each other, which a run need not know.
+                        assert!((place..place + cut.run(n, place)).all(|next| list.contains(&next)));
+                    }
                     for place in 0..=n {
                         let below = list.iter().filter(|&&held| held < place).count();
                         assert_eq!(cut.below(n, j, place), below as i64, "{n} {cut:?} {j} {place}");

@@ -33,7 +33,7 @@ impl From<&Sharded> for Value {
         let axes: Value = axes.map(|(name, &size)| Value::Null.with("name", &name[..]).with("size", size)).collect();
         let placements: Value =
             sharded.placements().iter().map(|placement| Value::Text(placement.to_string())).collect();
-        let names = |names: Vec<String>| names.into_iter().map(Value::Text).collect::<Value>();
+        let names = |names: Vec<&str>| names.into_iter().map(Value::from).collect::<Value>();
         let spec = sharded.spec().map_or(Value::Null, |spec| spec.into_iter().map(names).collect());
         Value::Null
             .with("text", &sharded.to_string()[..])

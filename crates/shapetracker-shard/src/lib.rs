@@ -24,24 +24,37 @@
 //! Elements are named by their position in the row-major order of the global tensor, devices by their coordinates in the
 //! mesh. Nothing panics on any input, and an answer is the same on every machine: work is counted, never timed.
 
+mod along;
+mod check;
 mod cut;
+mod digits;
 mod error;
 pub mod json;
 mod mesh;
+mod moved;
 mod movement;
 mod notation;
 mod outcome;
 mod parts;
 mod placement;
+mod reshape;
+mod rows;
 mod sharded;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod through;
+mod word;
+mod work;
 
 pub use error::Error;
 pub use mesh::Mesh;
-pub use movement::{Moved, Passage};
+pub use moved::Moved;
 pub use outcome::{Check, Outcome, Undecided, Witness};
 pub use parts::Parts;
 pub use placement::Placement;
 pub use sharded::Sharded;
+pub use through::Passage;
 
 /// Runs the example of the README.
 #[cfg(doctest)]

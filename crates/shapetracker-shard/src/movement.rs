@@ -2,121 +2,215 @@
 
 use shapetracker::{Movement, ShapeTracker};
 
-use crate::{Check, Error, Outcome, Sharded, Undecided};
+use crate::along::{self, Along};
+use crate::error::Fault;
+use crate::{Error, Outcome, Parts, Sharded, reshape, rows};
 
 impl Sharded {
-    /// Does one movement operation.
+    /// Does one movement operation: is it free of communication, and how is the result placed then?
+    ///
+    /// A device does the same operation on its local tensor. An element that a pad makes is made where it is needed, so that
+    /// it never moves. [`Placement::Partial`](crate::Placement::Partial) stays as it is.
+    ///
+    /// ```
+    /// use shapetracker::Movement;
+    /// use shapetracker_shard::{Mesh, Placement, Sharded};
+    ///
+    /// let tensor = Sharded::new([8, 4], Mesh::of_sizes([2])?, [Placement::Shard(0)])?;
+    /// let op = Movement::Transpose(0, 1);
+    /// assert_eq!(tensor.apply(&op)?.free().unwrap().placements(), [Placement::Shard(1)]);
+    /// # Ok::<(), shapetracker_shard::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Whatever [`ShapeTracker::apply`] refuses of the global tensor; [`Movement::AsStrided`], which is about one memory.
     pub fn apply(&self, op: &Movement) -> Result<Outcome, Error> {
-        let _after = ShapeTracker::contiguous(self.shape())?.apply(op)?;
-        Ok(Outcome::Undecided { why: Undecided { what: "not decided yet", limit: 0 } })
+        let shape = shape_after(self.shape(), op)?;
+        Ok(match along::of(op, self.shape(), &shape)? {
+            Some(alongs) => self.along(&alongs, &shape),
+            None => self.viewed(&shape),
+        })
     }
 
-    /// The same elements in row-major order under a new shape.
+    /// The same elements in row-major order under a new shape; one size may be -1 and is inferred.
+    ///
+    /// The answer is complete: where some placements by [`Placement`](crate::Placement) say what the devices hold, they are
+    /// found. Even shards take less than a microsecond, and nothing depends on the sizes or the number of devices, except
+    /// under a [`Placement::StridedShard`](crate::Placement::StridedShard) that is cut again and does not fit.
+    ///
+    /// ```
+    /// use shapetracker_shard::{Mesh, Outcome, Placement, Sharded};
+    ///
+    /// let tensor = Sharded::new([4, 6], Mesh::new([("tp", 2)])?, [Placement::Shard(1)])?;
+    /// // A piece for each row, whose first half is on device 0.
+    /// let flat = tensor.reshape([24])?.free().unwrap();
+    /// assert_eq!(flat.placements(), [Placement::StridedShard { axis: 0, pieces: 4 }]);
+    ///
+    /// let Outcome::Moves { why } = tensor.reshape([6, 4])? else { panic!("3 places of a row, and 2 of the next") };
+    /// assert_eq!(
+    ///     why.to_string(),
+    ///     "device (tp=1) holds the elements (0, 3) and (5, 1) of shape (6, 4), but not (0, 1), which any part of that shape \
+    ///      with both has too: device (tp=0) holds it",
+    /// );
+    /// # Ok::<(), shapetracker_shard::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A shape with another number of elements, and whatever else [`ShapeTracker::reshape`] refuses.
     pub fn reshape(&self, shape: impl AsRef<[i64]>) -> Result<Outcome, Error> {
         self.apply(&Movement::Reshape(shape.as_ref().into()))
     }
 
-    /// The axes in a new order.
+    /// The axes in a new order, which is always free.
+    ///
+    /// ```
+    /// use shapetracker_shard::{Mesh, Placement, Sharded};
+    ///
+    /// let tensor = Sharded::new([8, 4], Mesh::of_sizes([3])?, [Placement::Shard(0)])?;
+    /// assert_eq!(tensor.permute([1, 0])?.free().unwrap().to_string(), "(4, 8) @ 3 : S(1)");
+    /// # Ok::<(), shapetracker_shard::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`ShapeTracker::permute`].
     pub fn permute(&self, axes: impl AsRef<[i64]>) -> Result<Outcome, Error> {
         self.apply(&Movement::Permute(axes.as_ref().into()))
     }
 
-    /// Axes of size 1 repeated.
+    /// Axes of size 1 repeated to the given sizes, which is always free.
+    ///
+    /// ```
+    /// use shapetracker_shard::{Mesh, Placement, Sharded};
+    ///
+    /// let tensor = Sharded::new([8, 1], Mesh::of_sizes([2])?, [Placement::Shard(0)])?;
+    /// assert_eq!(tensor.expand([8, 4])?.free().unwrap().to_string(), "(8, 4) @ 2 : S(0)");
+    /// # Ok::<(), shapetracker_shard::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`ShapeTracker::expand`].
     pub fn expand(&self, sizes: impl AsRef<[i64]>) -> Result<Outcome, Error> {
         self.apply(&Movement::Expand(sizes.as_ref().into()))
     }
 
-    /// Axes of size 1 taken away.
+    /// The named axes of size 1 taken away: a reshape.
+    ///
+    /// ```
+    /// use shapetracker_shard::{Mesh, Placement, Sharded};
+    ///
+    /// let tensor = Sharded::new([1, 8], Mesh::of_sizes([2])?, [Placement::Shard(1)])?;
+    /// assert_eq!(tensor.squeeze([0])?.free().unwrap().to_string(), "(8,) @ 2 : S(0)");
+    /// # Ok::<(), shapetracker_shard::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`ShapeTracker::squeeze`].
     pub fn squeeze(&self, axes: impl AsRef<[i64]>) -> Result<Outcome, Error> {
         self.apply(&Movement::Squeeze(axes.as_ref().into()))
     }
 
-    /// A new axis of size 1.
+    /// A new axis of size 1 before the given one: a reshape.
+    ///
+    /// ```
+    /// use shapetracker_shard::{Mesh, Placement, Sharded};
+    ///
+    /// let tensor = Sharded::new([8], Mesh::of_sizes([2])?, [Placement::Shard(0)])?;
+    /// assert_eq!(tensor.unsqueeze(0)?.free().unwrap().to_string(), "(1, 8) @ 2 : S(1)");
+    /// # Ok::<(), shapetracker_shard::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`ShapeTracker::unsqueeze`].
     pub fn unsqueeze(&self, axis: i64) -> Result<Outcome, Error> {
         self.apply(&Movement::Unsqueeze(axis))
     }
 
-    /// A half-open range of each axis.
+    /// The half-open range `(begin, end)` of each axis. It never moves anything, but placements may not say what is left.
+    ///
+    /// ```
+    /// use shapetracker_shard::{Mesh, Outcome, Placement, Sharded};
+    ///
+    /// let tensor = Sharded::new([8], Mesh::of_sizes([4])?, [Placement::Shard(0)])?;
+    /// // Parts of 2, 2 and 1.
+    /// assert_eq!(tensor.shrink([(0, 5)])?.free().unwrap().to_string(), "(5,) @ 4 : S(0)");
+    /// // Parts of 1 and 2.
+    /// assert!(matches!(tensor.shrink([(1, 4)])?, Outcome::Unsayable { .. }));
+    /// # Ok::<(), shapetracker_shard::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`ShapeTracker::shrink`].
     pub fn shrink(&self, ranges: impl AsRef<[(i64, i64)]>) -> Result<Outcome, Error> {
         self.apply(&Movement::Shrink(ranges.as_ref().into()))
     }
 
-    /// The named axes reversed.
+    /// The named axes reversed. It never moves anything, but of a sharded axis the devices then have the parts in the other
+    /// order, which placements can hardly ever say.
+    ///
+    /// ```
+    /// use shapetracker_shard::{Mesh, Outcome, Placement, Sharded};
+    ///
+    /// let tensor = Sharded::new([8, 4], Mesh::of_sizes([2])?, [Placement::Shard(0)])?;
+    /// assert_eq!(tensor.flip([1])?.free().unwrap(), tensor);
+    /// assert!(matches!(tensor.flip([0])?, Outcome::Unsayable { .. }));
+    /// # Ok::<(), shapetracker_shard::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`ShapeTracker::flip`].
     pub fn flip(&self, axes: impl AsRef<[i64]>) -> Result<Outcome, Error> {
         self.apply(&Movement::Flip(axes.as_ref().into()))
     }
 
-    /// Masked elements around the tensor.
+    /// New elements around the tensor, `(before, after)` per axis, each of which is made on whichever device is to hold it.
+    ///
+    /// ```
+    /// use shapetracker_shard::{Mesh, Outcome, Placement, Sharded};
+    ///
+    /// // Parts of 4 and 3.
+    /// let tensor = Sharded::new([7], Mesh::of_sizes([2])?, [Placement::Shard(0)])?;
+    /// assert_eq!(tensor.pad([(0, 1)])?.free().unwrap().to_string(), "(8,) @ 2 : S(0)");
+    /// // Halves of 10 elements are cut elsewhere, whatever is new at the end.
+    /// assert!(matches!(tensor.pad([(0, 3)])?, Outcome::Unsayable { .. }));
+    /// # Ok::<(), shapetracker_shard::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`ShapeTracker::pad`].
     pub fn pad(&self, pads: impl AsRef<[(i64, i64)]>) -> Result<Outcome, Error> {
         self.apply(&Movement::Pad(pads.as_ref().into()))
     }
 
-    /// Is this how the devices hold the elements under the claimed shape?
-    pub fn check(&self, claimed: &Sharded) -> Result<Check, Error> {
-        let _ = claimed;
-        Ok(Check::Undecided(Undecided { what: "not decided yet", limit: 0 }))
+    /// The answer for a new shape of the same elements.
+    pub(crate) fn viewed(&self, shape: &[i64]) -> Outcome {
+        match reshape::placements(self, shape) {
+            Err(why) => return Outcome::Undecided { why },
+            Ok(Some(placements)) => {
+                return Outcome::Free { after: Sharded::from_parts(shape, self.mesh(), placements) };
+            }
+            Ok(None) => {}
+        }
+        match rows::crossing(self, shape) {
+            Err(why) => Outcome::Undecided { why },
+            Ok(Some(why)) => Outcome::Moves { why },
+            Ok(None) => Outcome::Unsayable { parts: Parts::of_view(self, shape) },
+        }
     }
 
-    /// A chain of operations.
-    pub fn through(&self, ops: &[Movement]) -> Result<Passage, Error> {
-        let _ = ops;
-        Ok(Passage {
-            before: self.clone(),
-            asked: 0..0,
-            outcome: Outcome::Undecided { why: Undecided { what: "not decided yet", limit: 0 } },
-        })
-    }
-
-    /// How many elements must move.
-    pub fn moved(&self, target: &Sharded) -> Result<Moved, Error> {
-        let _ = target;
-        Ok(Moved { elements: 0, most: 0, device: vec![0; self.mesh().rank()] })
-    }
-
-    /// The cheapest placement of the tensor under another shape that shards along the same mesh axes.
-    pub fn cheapest(&self, shape: impl AsRef<[i64]>) -> Result<Option<(Sharded, Moved)>, Error> {
-        let _ = shape;
-        Ok(None)
-    }
-
-    /// A tensor with JAX's `PartitionSpec`: for each tensor axis the mesh axes that cut it, the major one first.
-    pub fn from_spec(shape: impl AsRef<[i64]>, mesh: crate::Mesh, spec: &[&[&str]]) -> Result<Sharded, Error> {
-        let _ = spec;
-        let placements = vec![crate::Placement::Replicate; mesh.rank()];
-        Sharded::new(shape, mesh, placements)
-    }
-
-    /// The `PartitionSpec`, where these placements are one.
-    pub fn spec(&self) -> Option<Vec<Vec<String>>> {
-        None
+    /// The answer for axes that are cut, reversed, repeated or lengthened, each by itself.
+    fn along(&self, alongs: &[Along], shape: &[i64]) -> Outcome {
+        match along::placements(self, alongs, shape) {
+            Err(why) => Outcome::Undecided { why },
+            Ok(Some(placements)) => Outcome::Free { after: Sharded::from_parts(shape, self.mesh(), placements) },
+            Ok(None) => Outcome::Unsayable { parts: Parts::of_axes(self, alongs, shape) },
+        }
     }
 }
 
-/// How far a chain got.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
-    /// The tensor before the operations of `asked`.
-    pub before: Sharded,
-    /// The operations that the last question was about, as a range of places in the chain: one, or consecutive reshapes.
-    pub asked: std::ops::Range<usize>,
-    /// The answer to the last question: the result of the whole chain where it is free.
-    pub outcome: Outcome,
-}
-
-/// How many elements must move.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
-    /// In all.
-    pub elements: i128,
-    /// The most that one device receives.
-    pub most: i128,
-    /// A device that receives the most.
-    pub device: Vec<i64>,
-}
-
-impl Moved {
-    /// The same in bytes of elements this wide.
-    pub fn bytes(&self, width: u32) -> i128 {
-        self.elements.saturating_mul(width.into())
+/// The global shape after an operation.
+pub(crate) fn shape_after(shape: &[i64], op: &Movement) -> Result<Vec<i64>, Error> {
+    if let Movement::AsStrided(..) = op {
+        return Err(Error::new("as_strided", Fault::Strided));
     }
+    Ok(ShapeTracker::contiguous(shape)?.apply(op)?.shape().to_vec())
 }

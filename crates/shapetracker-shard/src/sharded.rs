@@ -1,6 +1,7 @@
 //! A tensor spread over a mesh.
 
 use std::fmt;
+use std::ops::Range;
 
 use indexpr::text::tuple;
 use shapetracker::{Dims, View};
@@ -226,9 +227,45 @@ impl Sharded {
         Some(self.placements.iter().enumerate().map(owner).collect())
     }
 
+    /// How many elements at positions below this one a device holds.
+    ///
+    /// They are those with a smaller index along the first axis, then those with the same one and a smaller index along the
+    /// second, and so on.
+    pub(crate) fn below(&self, device: &[i64], position: i64) -> i64 {
+        if position >= self.numel() {
+            return self.held(device);
+        }
+        let index = unravel(position, &self.shape);
+        let mut inner = self.held(device);
+        let mut below = 0;
+        for (axis, &i) in index.iter().enumerate() {
+            let length = self.length(axis, device);
+            if length == 0 {
+                return 0;
+            }
+            inner /= length;
+            let (rank, held) = self.rank_from(axis, device, i);
+            below += rank * inner;
+            if !held {
+                break;
+            }
+        }
+        below
+    }
+
     /// How many elements a device holds.
     pub(crate) fn held(&self, device: &[i64]) -> i64 {
         (0..self.shape.len()).map(|axis| self.length(axis, device)).fold(1, |held, length| held * length)
+    }
+
+    /// The same devices, with some neighbouring axes alone.
+    pub(crate) fn block(&self, axes: Range<usize>) -> Sharded {
+        let inside = |placement: &Placement| match placement.axis() {
+            Some(axis) if axes.contains(&axis) => placement.on(axis - axes.start),
+            _ => Placement::Replicate,
+        };
+        let placements = self.placements.iter().map(inside).collect();
+        Sharded::from_parts(&self.shape[axes.clone()], &self.mesh, placements)
     }
 
     /// The placements that cut an axis, with their mesh axes.
@@ -259,14 +296,57 @@ impl Sharded {
         lists.into_iter().rev().fold(rank, |place, (n, j, cut)| cut.place(n, j, place))
     }
 
+    /// How many smaller indices along an axis a device has, and whether it has this one.
+    pub(crate) fn rank_from(&self, axis: usize, device: &[i64], index: i64) -> (i64, bool) {
+        let (mut n, mut place, mut held) = (self.shape[axis], index, true);
+        for (mesh_axis, cut) in self.cuts(axis) {
+            let j = device[mesh_axis];
+            held = held && cut.owner(n, place) == j;
+            (n, place) = (cut.len(n, j), cut.below(n, j, place));
+        }
+        (place, held)
+    }
+
     /// The rank that an index along an axis has among those of a device, if the device has it.
     fn rank_of(&self, axis: usize, device: &[i64], index: i64) -> Option<i64> {
-        let found = self.cuts(axis).try_fold((self.shape[axis], index), |(n, place), (mesh_axis, cut)| {
-            let j = device[mesh_axis];
-            (cut.owner(n, place) == j).then(|| (cut.len(n, j), cut.below(n, j, place)))
-        });
-        Some(found?.1)
+        let (rank, held) = self.rank_from(axis, device, index);
+        held.then_some(rank)
     }
+}
+
+/// The index of a position.
+pub(crate) fn unravel(position: i64, shape: &[i64]) -> Dims {
+    let mut index: Dims = shape.into();
+    let mut rest = position;
+    for i in index.iter_mut().rev() {
+        (rest, *i) = (rest / *i, rest % *i);
+    }
+    index
+}
+
+/// Axes of two shapes with as many elements, one at least, between two weights that both shapes have; innermost first, and
+/// with the smaller of the weights. All axes are in one of these blocks.
+pub(crate) fn blocks(old: &[i64], new: &[i64]) -> Vec<(Range<usize>, Range<usize>, i64)> {
+    let (mut blocks, mut weight) = (Vec::new(), 1);
+    let (mut i, mut j) = (old.len(), new.len());
+    while i > 0 || j > 0 {
+        let (ends, mut sizes) = ((i, j), (1, 1));
+        // The shorter of both goes on until they meet. Axes of size 1 belong to what is inside of them.
+        while sizes.0 != sizes.1 || sizes == (1, 1) || (i > 0 && old[i - 1] == 1) || (j > 0 && new[j - 1] == 1) {
+            if i > 0 && (sizes.0 < sizes.1 || j == 0 || old[i - 1] == 1 || (sizes.0 == sizes.1 && new[j - 1] != 1)) {
+                i -= 1;
+                sizes.0 *= old[i];
+            } else if j > 0 {
+                j -= 1;
+                sizes.1 *= new[j];
+            } else {
+                break;
+            }
+        }
+        blocks.push((i..ends.0, j..ends.1, weight));
+        weight *= sizes.0;
+    }
+    blocks
 }
 
 /// `(8, 512) @ dp=2, tp=4 : S(0), S(1)`.
@@ -277,5 +357,20 @@ impl fmt::Display for Sharded {
             write!(f, "{}{placement}", if i > 0 { ", " } else { "" })?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_between_common_weights() {
+        let blocks = |old: &[i64], new: &[i64]| blocks(old, new);
+        assert_eq!(blocks(&[4, 6, 5], &[24, 5]), [(2..3, 1..2, 1), (0..2, 0..1, 5)]);
+        assert_eq!(blocks(&[1, 4, 1], &[2, 2, 1]), [(0..3, 0..3, 1)]);
+        assert_eq!(blocks(&[1, 1], &[]), [(0..2, 0..0, 1)]);
+        assert_eq!(blocks(&[6], &[1, 2, 3, 1]), [(0..1, 0..4, 1)]);
+        assert_eq!(blocks(&[2, 1, 3], &[2, 3, 1, 1]), [(1..3, 1..4, 1), (0..1, 0..1, 3)]);
     }
 }

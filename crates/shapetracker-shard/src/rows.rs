@@ -1,0 +1,308 @@
+//! Has what a device holds an index set along each axis of a shape?
+
+use std::ops::Range;
+
+use crate::cut::{Cut, ceil};
+use crate::digits;
+use crate::sharded::{blocks, unravel};
+use crate::word::run;
+use crate::work::Work;
+use crate::{Sharded, Undecided, Witness};
+
+/// A device that holds two elements and not a third, which has the indices of one of them along the first axes of a shape and
+/// of the other one along the rest. `None` where what every device holds is the product of one index set for each axis.
+///
+/// A set of indices is a product if and only if for each place between two axes it is one of what stands before and what
+/// stands after. Positions are cut there by a weight of the shape into rows, `position / weight`, and places in a row,
+/// `position % weight`: so all rows that a device has elements of must have the same places.
+///
+/// Where both shapes have a common weight, what devices hold is a product of what they hold of each block between two of
+/// these, and each block is asked by itself. First a few rows are compared that are likely to differ, then all of them, under
+/// the work limit.
+pub(crate) fn crossing(before: &Sharded, shape: &[i64]) -> Result<Option<Witness>, Undecided> {
+    if before.numel() == 0 {
+        return Ok(None);
+    }
+    if let Some(digits) = digits::digits(before)
+        && digits::parts(&digits, before, shape).is_some()
+    {
+        return Ok(None);
+    }
+    let mut work = Work::new("comparing what devices hold");
+    let blocks = sharded_blocks(before, shape);
+    for probe in [true, false] {
+        for block in &blocks {
+            let crossing = if probe { block.probe() } else { block.all(&mut work)? };
+            if let Some(crossing) = crossing {
+                return Ok(Some(crossing.witness(before, shape, block.weight)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Axes between two weights that both shapes have.
+struct Block {
+    /// The axes of the old shape, with the placements that are about them.
+    old: Sharded,
+    /// The weights of the new shape inside the block.
+    weights: Vec<i64>,
+    /// The weight of the block's last axis.
+    weight: i64,
+}
+
+/// Two positions that a device holds, and one that it does not.
+struct Crossing {
+    device: Vec<i64>,
+    held: [i64; 2],
+    missing: i64,
+}
+
+impl Crossing {
+    /// The elements of the whole tensor whose index is 0 along the axes of other blocks: whoever has the coordinate 0 along
+    /// each mesh axis has that index.
+    fn witness(self, before: &Sharded, shape: &[i64], weight: i64) -> Witness {
+        let device = self.device;
+        let [a, b] = self.held.map(|position| position * weight);
+        let global = [a.min(b), a.max(b)];
+        let missing = self.missing * weight;
+        let [first, second, third] =
+            [global[0], global[1], missing].map(|position| indexpr::text::tuple(&unravel(position, shape)).to_string());
+        let other = holder(before, missing, &device);
+        let mesh = before.mesh();
+        let sentence = format!(
+            "device {} holds the elements {first} and {second} of shape {}, but not {third}, which any part of that shape with \
+             both has too: device {} holds it",
+            mesh.device(&device),
+            indexpr::text::tuple(shape),
+            mesh.device(&other),
+        );
+        let local = global.map(|position| before.local(&device, position).unwrap_or_default());
+        Witness { device, local, global: global.map(Some), missing: Some(missing), sentence }
+    }
+}
+
+/// A device that holds an element, near to another device where there are several.
+pub(crate) fn holder(tensor: &Sharded, position: i64, near: &[i64]) -> Vec<i64> {
+    let holders = tensor.holders(position).unwrap_or_default();
+    holders.iter().zip(near).map(|(holder, &near)| holder.unwrap_or(near)).collect()
+}
+
+/// The blocks in which something is sharded.
+fn sharded_blocks(before: &Sharded, shape: &[i64]) -> Vec<Block> {
+    let block = |(old, new, weight): (Range<usize>, Range<usize>, i64)| {
+        let old = before.block(old);
+        let sizes = &shape[new];
+        let mut weights: Vec<i64> = (1..sizes.len()).rev().map(|axis| sizes[axis..].iter().product()).collect();
+        weights.retain(|&weight| 1 < weight && weight < old.numel());
+        weights.dedup();
+        weights.retain(|&weight| !is_aligned(&old, weight));
+        let asks = !weights.is_empty() && old.placements().iter().any(|placement| placement.axis().is_some());
+        asks.then_some(Block { old, weights, weight })
+    };
+    blocks(before.shape(), shape).into_iter().filter_map(block).collect()
+}
+
+/// Whether rows of this weight have the same places on every device, because of how the axes that are cut lie to the rows;
+/// where it is false, nothing is known.
+///
+/// An axis whose weight is a multiple of the row's says only which rows a device has, and one that repeats within a row only
+/// which places. An axis between them can be split into one of each kind if each device's list of it is the product of both.
+fn is_aligned(tensor: &Sharded, weight: i64) -> bool {
+    let mut inner = 1;
+    tensor.shape().iter().enumerate().rev().all(|(axis, &size)| {
+        let (this, end) = (inner, inner * size);
+        inner = end;
+        let cuts: Vec<Cut> = tensor.cuts(axis).map(|(_, cut)| cut).filter(|cut| cut.parts > 1).collect();
+        cuts.is_empty()
+            || this % weight == 0
+            || weight % end == 0
+            || (weight % this == 0 && end % weight == 0 && are_products(&cuts, size, weight / this))
+    })
+}
+
+/// Whether each list that cuts leave of `n` places is a product of rows of `row` places and places in a row, as far as widths
+/// say; `row` divides `n`.
+fn are_products(cuts: &[Cut], n: i64, row: i64) -> bool {
+    let Some((cut, inner)) = cuts.split_first() else { return true };
+    let piece = cut.piece(n);
+    let part = ceil(piece, cut.parts);
+    if piece >= n {
+        // Parts are made of whole rows, and so is the last one; or each is inside a row, whatever is cut out of it.
+        return row % part == 0
+            || (part % row == 0 && are_products(inner, part, row) && are_products(inner, n % part, row));
+    }
+    let last = ceil(n % piece, cut.parts);
+    // A row has whole pieces, and all of them; or parts are made of whole rows.
+    inner.is_empty() && (row % piece == 0 || (piece % row == 0 && part % row == 0 && last % row == 0))
+}
+
+impl Block {
+    /// Compares rows that are likely to differ: those next to each other at a few places, with the first that the device has.
+    fn probe(&self) -> Option<Crossing> {
+        let near = vec![0; self.old.mesh().rank()];
+        let numel = self.old.numel();
+        for &weight in &self.weights {
+            let rows = (numel + weight - 1) / weight;
+            for row in [1, 2, rows / 2, rows - 1] {
+                for position in [row * weight, row * weight - 1] {
+                    if !(0..numel).contains(&position) {
+                        continue;
+                    }
+                    let device = holder(&self.old, position, &near);
+                    let Some(first) = self.old.holds(&device, 0) else { continue };
+                    let last = self.old.holds(&device, self.old.held(&device) - 1).unwrap_or(first);
+                    for other in [last / weight, row - 1, row, row + 1] {
+                        if let Some(crossing) = self.compare(&device, weight, first / weight, other) {
+                            return Some(crossing);
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// A place that one of two rows has on a device and the other has not, if both have any: where the counts of what lies
+    /// before it begin to differ.
+    fn compare(&self, device: &[i64], weight: i64, first: i64, second: i64) -> Option<Crossing> {
+        let numel = self.old.numel();
+        if first == second || second < 0 || second * weight >= numel {
+            return None;
+        }
+        let before = |row: i64, place: i64| {
+            let position = row.saturating_mul(weight).saturating_add(place).min(numel);
+            self.old.below(device, position) - self.old.below(device, row * weight)
+        };
+        if before(first, weight) == 0 || before(second, weight) == 0 {
+            return None;
+        }
+        // The first places differ, or the numbers of places do, or the last places, or what is in between.
+        let head =
+            |row: i64| self.old.holds(device, self.old.below(device, row * weight)).map(|position| position % weight);
+        let heads = [head(first)?, head(second)?];
+        let samples = [heads[0].min(heads[1]) + 1, weight / 4, weight / 2, weight / 4 * 3, weight - 1, weight];
+        let mut low = 0;
+        let mut high = samples.into_iter().find(|&place| before(first, place) != before(second, place))?;
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if before(first, middle) == before(second, middle) { low = middle } else { high = middle }
+        }
+        let has = |row: i64| self.old.local(device, row * weight + low).is_some();
+        let (with, without) = if has(first) { (first, second) } else { (second, first) };
+        let in_other = self.old.holds(device, self.old.below(device, without * weight))?;
+        Some(Crossing {
+            device: device.to_vec(),
+            held: [with * weight + low, in_other],
+            missing: without * weight + low,
+        })
+    }
+
+    /// Compares all rows of all devices.
+    fn all(&self, work: &mut Work) -> Result<Option<Crossing>, Undecided> {
+        let mut device = vec![0; self.old.mesh().rank()];
+        loop {
+            work.step()?;
+            if self.old.held(&device) > 0 {
+                let runs = runs(&self.old, &device, work)?;
+                for &weight in &self.weights {
+                    if let Some(crossing) = rows_differ(&runs, weight, &device, work)? {
+                        return Ok(Some(crossing));
+                    }
+                }
+            }
+            // The next device that differs along a mesh axis that shards.
+            let next = self
+                .old
+                .placements()
+                .iter()
+                .zip(self.old.mesh().sizes())
+                .enumerate()
+                .rev()
+                .find(|(k, (placement, size))| placement.axis().is_some() && device[*k] + 1 < **size);
+            let Some((k, _)) = next else { return Ok(None) };
+            device[k] += 1;
+            device[k + 1..].fill(0);
+        }
+    }
+}
+
+/// What a device holds as runs of neighbouring positions `(begin, end)`, none of which ends where the next one begins.
+pub(crate) fn runs(tensor: &Sharded, device: &[i64], work: &mut Work) -> Result<Vec<(i64, i64)>, Undecided> {
+    let shape = tensor.shape();
+    // Along the axes within the innermost one of which the device has not everything, runs are whole.
+    let cut = (0..shape.len()).rev().find(|&axis| tensor.length(axis, device) < shape[axis]);
+    let inner: i64 = cut.map_or(tensor.numel(), |axis| shape[axis + 1..].iter().product());
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    let mut local = 0;
+    let held = tensor.held(device);
+    while local < held {
+        work.step()?;
+        let Some(begin) = tensor.holds(device, local) else { break };
+        let length = match cut {
+            None => held,
+            Some(axis) => {
+                let cuts: Vec<_> = tensor.cuts(axis).map(|(_, cut)| cut).collect();
+                run(&cuts, shape[axis], begin / inner % shape[axis]).1 * inner
+            }
+        };
+        match runs.last_mut() {
+            Some((_, end)) if *end == begin => *end += length,
+            _ => runs.push((begin, begin + length)),
+        }
+        local += length;
+    }
+    Ok(runs)
+}
+
+/// Compares the rows of a weight, each with the first one.
+fn rows_differ(
+    runs: &[(i64, i64)],
+    weight: i64,
+    device: &[i64],
+    work: &mut Work,
+) -> Result<Option<Crossing>, Undecided> {
+    let mut first: Option<(i64, Vec<(i64, i64)>)> = None;
+    let mut row: Option<(i64, Vec<(i64, i64)>)> = None;
+    let mut differs = |row: &mut Option<(i64, Vec<(i64, i64)>)>| {
+        let (number, places) = row.take()?;
+        let Some((first, known)) = &first else {
+            first = Some((number, places));
+            return None;
+        };
+        let at = (0..).find(|&i| known.get(i) != places.get(i) || i >= known.len())?;
+        let (a, b) = (known.get(at), places.get(at));
+        let (place, in_first) = match (a, b) {
+            (None, None) => return None,
+            (Some(a), None) => (a.0, true),
+            (None, Some(b)) => (b.0, false),
+            (Some(a), Some(b)) if a.0 != b.0 => (a.0.min(b.0), a.0 < b.0),
+            (Some(a), Some(b)) => (a.1.min(b.1), a.1 > b.1),
+        };
+        let ((with, _), (without, other)) =
+            if in_first { ((*first, known), (number, &places)) } else { ((number, &places), (*first, known)) };
+        Some(Crossing {
+            device: device.to_vec(),
+            held: [with * weight + place, without * weight + other[0].0],
+            missing: without * weight + place,
+        })
+    };
+    for &(begin, end) in runs {
+        let mut begin = begin;
+        while begin < end {
+            work.step()?;
+            let number = begin / weight;
+            if row.as_ref().is_some_and(|(known, _)| *known != number)
+                && let Some(crossing) = differs(&mut row)
+            {
+                return Ok(Some(crossing));
+            }
+            let place = begin % weight;
+            let until = end.min(number * weight + weight);
+            row.get_or_insert_with(|| (number, Vec::new())).1.push((place, place + until - begin));
+            // Of whole rows one stands for all.
+            begin = if place == 0 && end / weight > number + 1 { end / weight * weight } else { until };
+        }
+    }
+    Ok(differs(&mut row))
+}
