@@ -495,7 +495,6 @@ impl ChunkPlan {
 
     /// The tracker of a box of the output, masked to one input chunk.
     fn masked(&self, output_box: &[(i64, i64)], input: usize) -> Result<ShapeTracker, Error> {
-        let chunk = ShapeTracker::from(self.chunk_view(input)?);
-        Ok(chunk.compose(&self.tracker.shrink(output_box)?)?)
+        Ok(ShapeTracker::from(self.chunk_view(input)?).compose(&self.tracker.shrink(output_box)?)?)
     }
 }

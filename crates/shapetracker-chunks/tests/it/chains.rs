@@ -66,3 +66,44 @@ fn property(case: &Case) -> Result<(), String> {
 fn chains_over_grids_are_what_brute_force_says() {
     random::check(4_000, case, property);
 }
+
+/// Chains over arrays that are large enough for digits that are gone through many times, in few chunks.
+fn long_case(tape: &mut Tape) -> Case {
+    let numel = tape.pick(&[5040, 4096, 6930, 7560, 6460, 10080, 9999]);
+    let base = tape.sizes_of(numel);
+    let mut array = Array::contiguous(&base);
+    let mut ops = Vec::new();
+    for _ in 0..tape.within(1, 8) {
+        let op = tape.operation(&array.shape);
+        let next = op.on_array(&array);
+        if next.cells.len() <= 12_000 {
+            array = next;
+            ops.push(op);
+        }
+    }
+    // Of a few chunks along each axis, and few in all.
+    let mut grid = |shape: &[i64]| {
+        let mut most = 24;
+        let axis = |size: &i64| {
+            let parts = tape.within(1, most.min(6).min((*size).max(1)));
+            most = (most / parts).max(1);
+            if tape.chance(50) {
+                let chunk = (size + parts - 1) / parts;
+                let whole = if chunk > 0 { size / chunk } else { 0 };
+                return (0..whole).map(|_| chunk).chain([size - whole * chunk]).filter(|size| *size > 0).collect();
+            }
+            let mut ends: Vec<i64> = (1..parts).map(|_| tape.below(size + 1)).chain([0, *size]).collect();
+            ends.sort_unstable();
+            ends.windows(2).map(|ends| ends[1] - ends[0]).filter(|size| *size > 0).collect()
+        };
+        shape.iter().map(axis).collect::<Sizes>()
+    };
+    let (input, output) = (grid(&base), grid(&array.shape));
+    let boxes = (0..2).map(|_| array.shape.iter().map(|size| tape.range(*size)).collect()).collect();
+    Case { base, ops, input, output, boxes, memory: tape.below(100_000) as u64, at_once: 2 }
+}
+
+#[test]
+fn long_runs_are_what_brute_force_says() {
+    random::check(300, long_case, property);
+}
