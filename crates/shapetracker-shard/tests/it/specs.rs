@@ -88,7 +88,7 @@ fn placements_are_a_specification_where_one_says_the_same() {
                 let expected = held(shape, mesh, &words);
                 match tensor.spec() {
                     Some(spec) => {
-                        let numbers = |names: &Vec<String>| {
+                        let numbers = |names: &Vec<&str>| {
                             names.iter().map(|name| NAMES.iter().position(|known| known == name).unwrap()).collect()
                         };
                         let spec: Vec<Vec<usize>> = spec.iter().map(numbers).collect();
