@@ -6,6 +6,7 @@
 
 mod arguments;
 mod array;
+mod chunks;
 mod compat;
 mod error;
 mod expr;
@@ -16,6 +17,7 @@ mod merge;
 mod numpy;
 mod picture;
 mod route;
+mod sharding;
 mod symbolic;
 mod tracker;
 mod view;
@@ -36,6 +38,8 @@ mod _native {
     #[pymodule_export]
     use crate::array::{apply, memory, of};
     #[pymodule_export]
+    use crate::chunks::{Assembly, ChunkPlan, Schedule, choose_chunks};
+    #[pymodule_export]
     use crate::compat::tinygrad;
     #[pymodule_export]
     use crate::error::{NotInvertible, ParseError, Undecided, Unmerged};
@@ -45,6 +49,8 @@ mod _native {
     use crate::fit::{Explanation, Obstacle, explain_view};
     #[pymodule_export]
     use crate::merge::{Conditions, conditions, merge};
+    #[pymodule_export]
+    use crate::sharding::{Check, Evidence, Moved, Outcome, Placement, Sharded};
     #[pymodule_export]
     use crate::symbolic::{Answer, Condition, Leaf, Sym, SymbolicIndexExpr, SymbolicShapeTracker, SymbolicView};
     #[pymodule_export]
