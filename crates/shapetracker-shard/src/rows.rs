@@ -45,7 +45,7 @@ pub(crate) fn crossing(before: &Sharded, shape: &[i64]) -> Result<Option<Witness
 struct Block {
     /// The axes of the old shape, with the placements that are about them.
     old: Sharded,
-    /// The weights of the new shape inside the block.
+    /// The weights of the new shape inside the block, which divide its elements.
     weights: Vec<i64>,
     /// The weight of the block's last axis.
     weight: i64,
@@ -143,10 +143,10 @@ impl Block {
         let near = vec![0; self.old.mesh().rank()];
         let numel = self.old.numel();
         for &weight in &self.weights {
-            let rows = (numel + weight - 1) / weight;
+            let rows = numel / weight;
             for row in [1, 2, rows / 2, rows - 1] {
                 for position in [row * weight, row * weight - 1] {
-                    if !(0..numel).contains(&position) {
+                    if position >= numel {
                         continue;
                     }
                     let device = holder(&self.old, position, &near);
@@ -167,13 +167,11 @@ impl Block {
     /// before it begin to differ.
     fn compare(&self, device: &[i64], weight: i64, first: i64, second: i64) -> Option<Crossing> {
         let numel = self.old.numel();
-        if first == second || second < 0 || second * weight >= numel {
+        if first == second || !(0..numel / weight).contains(&second) {
             return None;
         }
-        let before = |row: i64, place: i64| {
-            let position = row.saturating_mul(weight).saturating_add(place).min(numel);
-            self.old.below(device, position) - self.old.below(device, row * weight)
-        };
+        let before =
+            |row: i64, place: i64| self.old.below(device, row * weight + place) - self.old.below(device, row * weight);
         if before(first, weight) == 0 || before(second, weight) == 0 {
             return None;
         }

@@ -149,6 +149,12 @@ impl Word {
         if let Some(word) = Word::of_intervals(cuts, n, weight, work)? {
             return Ok(word);
         }
+        // A cut whose pieces have one place each, on every device, leaves everything to the first.
+        if let Some((last, earlier)) = cuts.split_last()
+            && lists(earlier, n, work)?.iter().all(|list| last.piece(list.len) == 1)
+        {
+            return Ok(Word::of_runs([(0, n * weight)]));
+        }
         let mut runs = Vec::new();
         let mut place = 0;
         while place < n {
