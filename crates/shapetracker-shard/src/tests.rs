@@ -332,12 +332,10 @@ fn large_tensors() {
             Outcome::Undecided { .. } => {
                 counts[3] += 1;
                 assert!(crate::digits::digits(&before).is_none(), "{text}");
-                println!("{text}");
             }
         }
     }
-    println!("{counts:?}");
-    assert!(counts[..3].iter().all(|&count| count > 300) && counts[3] < 30, "{counts:?}");
+    assert!(counts[..3].iter().all(|&count| count > 300) && counts[3] < 10, "{counts:?}");
 }
 
 #[test]

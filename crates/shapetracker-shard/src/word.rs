@@ -213,10 +213,9 @@ impl Word {
                 let widths = |n: i64, by: i64| ceil(n * by, cut.parts) == ceil(n, cut.parts) * by;
                 long == short * places && widths(short, places) && widths(rows % short, places)
             };
-            let pieces = places.iter().max().map_or(1, |&longest| {
-                let rows = lists.iter().map(|list| list.0).max().unwrap_or(1);
-                longest / cut.piece(rows * longest).min(longest)
-            });
+            // The fewest pieces of a row that are as long as those of the list, or else of the longest.
+            let piece_of = |&(rows, places): &(i64, i64)| cut.piece(rows * places).min(places);
+            let pieces = lists.iter().map(|list| ceil(list.1, piece_of(list))).max().unwrap_or(1);
             let of_row = Cut { pieces, ..cut };
             let cuts_places = |&(rows, places): &(i64, i64)| {
                 let piece = cut.piece(rows * places);
