@@ -1,7 +1,5 @@
 //! Has what a device holds an index set along each axis of a shape?
 
-use std::ops::Range;
-
 use crate::cut::{Cut, ceil};
 use crate::digits;
 use crate::sharded::{blocks, unravel};
