@@ -74,9 +74,9 @@ impl Sharded {
     /// move, with that number; `None` where the shape has no axes, or looking takes more work than is done.
     ///
     /// Each mesh axis that shards is tried with a [`Placement::Shard`] of each axis, and with the placement that says what it
-    /// did, where there is one. Of several with the same number one that gives the first device no more than it has
-    /// now comes before one that gives it more, and then the first in the order of the axes. The parts of the cheapest target may
-    /// be less even than they are now.
+    /// did, where there is one. A target that gives the first device no more than it has now comes before one that
+    /// gives it more: what leaves devices idle may be cheap, and is hardly wanted. Of several with the same number the first is
+    /// taken, in the order of the axes.
     ///
     /// ```
     /// use shapetracker_shard::{Mesh, Placement, Sharded};
@@ -117,14 +117,14 @@ impl Sharded {
         }
         let first = vec![0; mesh.len()];
         let now = self.held(&first);
-        let mut best: Option<((i128, bool), (Sharded, Moved))> = None;
+        let mut best: Option<((bool, i128), (Sharded, Moved))> = None;
         let mut at = vec![0; choices.len()];
         loop {
             work.step()?;
             let placements = at.iter().zip(&choices).map(|(&i, choice)| choice[i]).collect();
             let target = Sharded::from_parts(shape, self.mesh(), placements);
             let moved = self.count(&target, work)?;
-            let order = (moved.elements, target.held(&first) > now);
+            let order = (target.held(&first) > now, moved.elements);
             if best.as_ref().is_none_or(|(known, _)| order < *known) {
                 best = Some((order, (target, moved)));
             }
