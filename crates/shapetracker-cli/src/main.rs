@@ -16,9 +16,12 @@ mod input;
 mod man;
 mod merge;
 mod plan;
+mod shard;
 mod simplify;
 mod symbolic;
 mod table;
+#[cfg(feature = "zarr")]
+mod zarr;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -60,6 +63,8 @@ enum Command {
     Apply(apply::Args),
     /// How the data of a chain would be moved: the loops, and how many bytes are read and written.
     Plan(plan::Args),
+    /// A tensor spread over devices: which views of it need no communication, and what must move for the others.
+    Shard(shard::Args),
     /// See any layout in the browser: serves the explorer's page, to this machine only.
     Explore(explore::Args),
     /// Reduce the chain or the views on each line of a JSON Lines file to the fewest views.
@@ -90,6 +95,7 @@ const EXAMPLES: &str = "Examples:
   shapetracker simplify '(x*4 + y) // 4' --where 'x=0..10, y=0..4'
   shapetracker apply 'permute(1, 0)' weights.npy transposed.npy
   shapetracker plan '(4096, 4096).permute(1, 0)' --dtype f32
+  shapetracker shard '(8, 512, 1024) @ dp=2, tp=4 : S(0), S(1)' --view 4096,1024
   shapetracker explore '(3, 2).permute(1, 0).reshape(3, 2)' --open
   shapetracker batch --crc32 --expr chains.jsonl
 
@@ -121,6 +127,7 @@ fn main() -> ExitCode {
         Command::Simplify(args) => simplify::simplify(&args),
         Command::Apply(args) => apply::apply(&args, cli.json),
         Command::Plan(args) => plan::plan(&args),
+        Command::Shard(args) => shard::shard(&args),
         Command::Batch(args) => {
             return match batch::batch(&args) {
                 Ok(true) => ExitCode::SUCCESS,

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 /// A type by its name here or in NumPy.
-fn dtype(name: &str) -> Result<Dtype, String> {
+pub(crate) fn dtype(name: &str) -> Result<Dtype, String> {
     let names = || Dtype::names().collect::<Vec<_>>().join(", ");
     let dtype = Dtype::named(name).or_else(|| Dtype::of_numpy(name).ok());
     let dtype = dtype.filter(|dtype| dtype.width().is_ok_and(|width| width > 0));
@@ -72,7 +72,7 @@ pub(crate) fn traffic_text(done: bool, read: u128, written: u128) -> String {
 }
 
 /// `1 byte`, `2 bytes`; from a million on also in larger units.
-fn bytes(number: u128) -> String {
+pub(crate) fn bytes(number: u128) -> String {
     match number {
         1 => "1 byte".into(),
         0..1_000_000 => format!("{number} bytes"),

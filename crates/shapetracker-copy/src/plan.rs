@@ -257,6 +257,58 @@ impl Plan {
         Ok(self.reading.run(buffer, tensor, fill, fresh, threads))
     }
 
+    /// [`Plan::read_into`] over a tensor that has values: where the tracker is masked they stay.
+    ///
+    /// So a tensor whose elements come from several buffers is put together by as many plans, and each element is moved
+    /// once: a chunk of one array from the chunks of another, a mosaic from its tiles.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::{Plan, Threads};
+    ///
+    /// // The first two of five elements from one buffer, the others from another.
+    /// let (left, right) = (ShapeTracker::contiguous([2])?.pad([(0, 3)])?, ShapeTracker::contiguous([3])?.pad([(2, 0)])?);
+    /// let mut tensor = [0u8; 5];
+    /// Plan::new(&left, 1)?.read_over(b"ab", &mut tensor, &Threads::one())?;
+    /// Plan::new(&right, 1)?.read_over(b"xyz", &mut tensor, &Threads::one())?;
+    /// assert_eq!(&tensor, b"abxyz");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Plan::read_into`].
+    pub fn read_over<T: NoUninit + AnyBitPattern>(
+        &self,
+        buffer: &[T],
+        tensor: &mut [T],
+        threads: &Threads,
+    ) -> Result<(), Error> {
+        self.check_type::<T>()?;
+        self.read_over_bytes(bytemuck::cast_slice(buffer), bytemuck::cast_slice_mut(tensor), threads)
+    }
+
+    /// [`Plan::read_over`] on bytes. Nothing need be aligned.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::{Plan, Threads};
+    ///
+    /// let mut tensor = *b"..--..";
+    /// let last = ShapeTracker::contiguous([1])?.pad([(2, 0)])?;
+    /// Plan::new(&last, 2)?.read_over_bytes(b"ab", &mut tensor, &Threads::one())?;
+    /// assert_eq!(&tensor, b"..--ab");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A buffer or a tensor whose length does not fit, or is no whole number of elements.
+    pub fn read_over_bytes(&self, buffer: &[u8], tensor: &mut [u8], threads: &Threads) -> Result<(), Error> {
+        self.check_buffer(buffer.len())?;
+        self.check_tensor(tensor.len())?;
+        self.reading.run_over(buffer, tensor, threads);
+        Ok(())
+    }
+
     /// Writes a contiguous, row-major tensor through the tracker into a buffer. What the tracker does not reach stays,
     /// and what stands where it is masked goes nowhere.
     ///

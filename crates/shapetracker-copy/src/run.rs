@@ -294,7 +294,8 @@ impl<'a> Inside<'a> {
         }
         let empty = self.spans.iter().any(|span| span.data.is_empty());
         let fills = |mover: &Checked| matches!(mover.inner, Inner::Rows(..)) && run.fill.is_some();
-        for mover in nest.margins.iter().chain([&nest.mover]).filter(|mover| !empty || fills(mover)) {
+        let margins = nest.margins.iter().filter(|_| run.fill.is_some());
+        for mover in margins.chain([&nest.mover]).filter(|mover| !empty || fills(mover)) {
             let parts = moved.parts(mover);
             match threads {
                 Some(threads) if parts > 1 => {

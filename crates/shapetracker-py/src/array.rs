@@ -133,7 +133,7 @@ pub(crate) fn view_of(op: &str, array: &Bound<'_, PyAny>) -> PyResult<shapetrack
     }
 }
 
-fn view_in_elements(op: &str, memory: &Layout) -> PyResult<shapetracker::View> {
+pub(crate) fn view_in_elements(op: &str, memory: &Layout) -> PyResult<shapetracker::View> {
     let width = memory.width;
     if width == 0 {
         return Err(PyValueError::new_err(format!("{op}: elements of no bytes have no addresses")));

@@ -35,6 +35,7 @@ pub(crate) mod tinygrad {
 fn is_masked_scalar(view: &shapetracker::View) -> bool {
     view.rank() == 0 && view.is_empty()
 }
+
 /// Sizes of a reshape: none of them is inferred.
 fn sizes(py: Python<'_>, op: &str, shape: &Bound<'_, PyAny>) -> PyResult<Dims> {
     let shape = whole(py, numbers_of(op, shape))?;

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod array;
+mod chunks;
 mod compat;
 mod error;
 mod expr;
@@ -36,6 +37,8 @@ mod _native {
 
     #[pymodule_export]
     use crate::array::{apply, memory, of};
+    #[pymodule_export]
+    use crate::chunks::{Assembly, ChunkPlan, Schedule, choose_chunks};
     #[pymodule_export]
     use crate::compat::tinygrad;
     #[pymodule_export]

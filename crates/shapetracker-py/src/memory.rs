@@ -173,6 +173,12 @@ pub(crate) fn write_new<R>(
     unsafe { write_to(buffer.0.buf as usize, usize::try_from(buffer.0.len).unwrap_or(0), write) }
 }
 
+/// [`write_new`] for an array whose bytes have values, which may be written once more.
+pub(crate) fn write_again<R>(array: &Bound<'_, PyAny>, write: impl FnOnce(&mut [u8]) -> PyResult<R>) -> PyResult<R> {
+    // SAFETY: bytes with values are a room for bytes, and the same room has values as long as only those are written.
+    write_new(array, |room| write(unsafe { &mut *(std::ptr::from_mut(room) as *mut [u8]) }))
+}
+
 /// [`write_new`] for a tensor of PyTorch.
 pub(crate) fn write_new_tensor<R>(
     tensor: &Bound<'_, PyAny>,

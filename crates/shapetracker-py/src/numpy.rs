@@ -61,6 +61,11 @@ impl NumPy {
         self.empty.bind(dtype.py()).call1((shape, dtype))
     }
 
+    /// A new array of zero bytes.
+    pub(crate) fn zeros<'py>(&self, shape: Bound<'py, PyTuple>, dtype: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.module.bind(shape.py()).call_method1("zeros", (shape, dtype))
+    }
+
     /// An array on the memory of another one, of the same type.
     pub(crate) fn view<'py>(
         &self,

@@ -206,7 +206,7 @@ impl Units {
 }
 
 /// The exception that fits an error of the library that moves.
-fn copying(err: &shapetracker_copy::Error) -> PyErr {
+pub(crate) fn copying(err: &shapetracker_copy::Error) -> PyErr {
     use shapetracker_copy::Error;
     match err {
         Error::Layout(err) => layout(err),

@@ -11,16 +11,20 @@ fn main() -> Result<(), shapetracker_shard::Error> {
 
     // A claim is proved, or refuted with a device and an element that anyone can check.
     let claimed = Sharded::new([4096, 1024], mesh, [Placement::Shard(0), Placement::Shard(0)])?;
-    let Check::Refuted(why) = hidden.check(&claimed)? else { panic!("a quarter of each batch is not a quarter of all") };
+    let Check::Refuted(why) = hidden.check(&claimed)? else {
+        panic!("a quarter of each batch is not a quarter of all")
+    };
     assert_eq!(
         why.to_string(),
-        "device (dp=0, tp=0): local element 131072 is element (1, 0, 0) of shape (8, 512, 1024), which is (512, 0) of shape \
-         (4096, 1024), where (128, 0) is claimed",
+        "device (dp=0, tp=1): local element 0 is element (0, 128, 0) of shape (8, 512, 1024), which is (128, 0) of shape \
+         (4096, 1024), where (512, 0) is claimed",
     );
 
-    // Where elements must move, an answer says why, and how many move at least.
-    let Outcome::Moves { why } = hidden.reshape([32, 131072])? else { panic!("a device has a quarter of each batch") };
-    let (target, moved) = hidden.cheapest([32, 131072])?.expect("a tensor with axes");
-    println!("{why}\n{} bytes of bfloat16 to {target}", moved.bytes(2));
+    // Queries, keys and values as one axis of 3 * 8 * 128, in quarters: heads are no quarters of it.
+    let fused = Sharded::new([16, 3072], Mesh::new([("tp", 4)])?, [Placement::Shard(1)])?;
+    let Outcome::Moves { why } = fused.reshape([16, 3, 8, 128])? else { panic!("device 0 has 6 heads of 8 queries") };
+    println!("{why}");
+    let (target, moved) = fused.cheapest([16, 3, 8, 128])?.expect("a tensor with axes");
+    println!("{} bytes of bfloat16, to {target}", moved.bytes(2));
     Ok(())
 }

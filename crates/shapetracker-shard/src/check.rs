@@ -23,10 +23,10 @@ impl Sharded {
     /// let mesh = Mesh::new([("tp", 2)])?;
     /// let before = Sharded::new([4, 4], mesh.clone(), [Placement::Shard(1)])?;
     /// let claimed = Sharded::new([2, 8], mesh, [Placement::Shard(1)])?;
-    /// let Check::Refuted(why) = before.check(&claimed)? else { panic!("device 0 has places 4 and 5 of each row") };
+    /// let Check::Refuted(why) = before.check(&claimed)? else { panic!("device 1 has the places 2, 3, 6 and 7") };
     /// assert_eq!(
     ///     why.to_string(),
-    ///     "device (tp=0): local element 2 is element (1, 0) of shape (4, 4), which is (0, 4) of shape (2, 8), where (0, 2) \
+    ///     "device (tp=1): local element 0 is element (0, 2) of shape (4, 4), which is (0, 2) of shape (2, 8), where (0, 4) \
     ///      is claimed",
     /// );
     /// # Ok::<(), shapetracker_shard::Error>(())

@@ -74,15 +74,16 @@ impl Sharded {
     /// move, with that number; `None` where the shape has no axes, or looking takes more work than is done.
     ///
     /// Each mesh axis that shards is tried with a [`Placement::Shard`] of each axis, and with the placement that says what it
-    /// did, where there is one. Of several with the same number the first is taken, in the order of the axes.
+    /// did, where there is one. A target that gives the first device no more than it has now comes before one that
+    /// gives it more, and of several with the same number the first is taken, in the order of the axes.
     ///
     /// ```
     /// use shapetracker_shard::{Mesh, Placement, Sharded};
     ///
-    /// let tensor = Sharded::new([4, 4], Mesh::of_sizes([2])?, [Placement::Shard(1)])?;
-    /// let (target, moved) = tensor.cheapest([2, 8])?.unwrap();
-    /// assert_eq!(target.to_string(), "(2, 8) @ 2 : S(0)");
-    /// assert_eq!(moved.elements, 8);
+    /// let tensor = Sharded::new([4, 6], Mesh::of_sizes([2])?, [Placement::Shard(1)])?;
+    /// let (target, moved) = tensor.cheapest([6, 4])?.unwrap();
+    /// assert_eq!(target.to_string(), "(6, 4) @ 2 : S(0)");
+    /// assert_eq!(moved.elements, 12);
     /// # Ok::<(), shapetracker_shard::Error>(())
     /// ```
     ///
@@ -113,17 +114,22 @@ impl Sharded {
         if choices.iter().any(Vec::is_empty) {
             return Ok(None);
         }
-        let mut best: Option<(Sharded, Moved)> = None;
+        let first = vec![0; mesh.len()];
+        let now = self.held(&first);
+        let mut best: Option<((bool, i128), (Sharded, Moved))> = None;
         let mut at = vec![0; choices.len()];
         loop {
             work.step()?;
             let placements = at.iter().zip(&choices).map(|(&i, choice)| choice[i]).collect();
             let target = Sharded::from_parts(shape, self.mesh(), placements);
             let moved = self.count(&target, work)?;
-            if best.as_ref().is_none_or(|(_, known)| moved.elements < known.elements) {
-                best = Some((target, moved));
+            let order = (target.held(&first) > now, moved.elements);
+            if best.as_ref().is_none_or(|(known, _)| order < *known) {
+                best = Some((order, (target, moved)));
             }
-            let Some(k) = (0..at.len()).rev().find(|&k| at[k] + 1 < choices[k].len()) else { return Ok(best) };
+            let Some(k) = (0..at.len()).rev().find(|&k| at[k] + 1 < choices[k].len()) else {
+                return Ok(best.map(|(_, best)| best));
+            };
             at[k] += 1;
             at[k + 1..].fill(0);
         }

@@ -41,12 +41,17 @@ impl Sharded {
     /// ```
     /// use shapetracker_shard::{Mesh, Outcome, Placement, Sharded};
     ///
-    /// let tensor = Sharded::new([4, 4], Mesh::new([("tp", 2)])?, [Placement::Shard(1)])?;
-    /// // In two pieces for each row: the first half is on device 0.
-    /// let flat = tensor.reshape([16])?.free().unwrap();
+    /// let tensor = Sharded::new([4, 6], Mesh::new([("tp", 2)])?, [Placement::Shard(1)])?;
+    /// // A piece for each row, whose first half is on device 0.
+    /// let flat = tensor.reshape([24])?.free().unwrap();
     /// assert_eq!(flat.placements(), [Placement::StridedShard { axis: 0, pieces: 4 }]);
     ///
-    /// let Outcome::Moves { why } = tensor.reshape([2, 8])? else { panic!("device 0 holds places 0, 1, 4 and 5 of a row") };
+    /// let Outcome::Moves { why } = tensor.reshape([6, 4])? else { panic!("3 places of a row, and 2 of the next") };
+    /// assert_eq!(
+    ///     why.to_string(),
+    ///     "device (tp=1) holds the elements (0, 3) and (5, 1) of shape (6, 4), but not (0, 1), which any part of that shape \
+    ///      with both has too: device (tp=0) holds it",
+    /// );
     /// # Ok::<(), shapetracker_shard::Error>(())
     /// ```
     ///
@@ -94,7 +99,7 @@ impl Sharded {
     /// use shapetracker_shard::{Mesh, Placement, Sharded};
     ///
     /// let tensor = Sharded::new([1, 8], Mesh::of_sizes([2])?, [Placement::Shard(1)])?;
-    /// assert_eq!(tensor.squeeze([0])?.free().unwrap().to_string(), "(8) @ 2 : S(0)");
+    /// assert_eq!(tensor.squeeze([0])?.free().unwrap().to_string(), "(8,) @ 2 : S(0)");
     /// # Ok::<(), shapetracker_shard::Error>(())
     /// ```
     ///
@@ -127,7 +132,7 @@ impl Sharded {
     ///
     /// let tensor = Sharded::new([8], Mesh::of_sizes([4])?, [Placement::Shard(0)])?;
     /// // Parts of 2, 2 and 1.
-    /// assert_eq!(tensor.shrink([(0, 5)])?.free().unwrap().to_string(), "(5) @ 4 : S(0)");
+    /// assert_eq!(tensor.shrink([(0, 5)])?.free().unwrap().to_string(), "(5,) @ 4 : S(0)");
     /// // Parts of 1 and 2.
     /// assert!(matches!(tensor.shrink([(1, 4)])?, Outcome::Unsayable { .. }));
     /// # Ok::<(), shapetracker_shard::Error>(())
@@ -164,7 +169,7 @@ impl Sharded {
     ///
     /// // Parts of 4 and 3.
     /// let tensor = Sharded::new([7], Mesh::of_sizes([2])?, [Placement::Shard(0)])?;
-    /// assert_eq!(tensor.pad([(0, 1)])?.free().unwrap().to_string(), "(8) @ 2 : S(0)");
+    /// assert_eq!(tensor.pad([(0, 1)])?.free().unwrap().to_string(), "(8,) @ 2 : S(0)");
     /// // Halves of 10 elements are cut elsewhere, whatever is new at the end.
     /// assert!(matches!(tensor.pad([(0, 3)])?, Outcome::Unsayable { .. }));
     /// # Ok::<(), shapetracker_shard::Error>(())

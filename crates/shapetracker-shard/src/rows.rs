@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::cut::{Cut, ceil};
 use crate::digits;
 use crate::sharded::{blocks, unravel};
 use crate::word::run;
@@ -62,7 +63,8 @@ impl Crossing {
     /// each mesh axis has that index.
     fn witness(self, before: &Sharded, shape: &[i64], weight: i64) -> Witness {
         let device = self.device;
-        let global = self.held.map(|position| position * weight);
+        let [a, b] = self.held.map(|position| position * weight);
+        let global = [a.min(b), a.max(b)];
         let missing = self.missing * weight;
         let [first, second, third] =
             [global[0], global[1], missing].map(|position| indexpr::text::tuple(&unravel(position, shape)).to_string());
@@ -94,10 +96,45 @@ fn sharded_blocks(before: &Sharded, shape: &[i64]) -> Vec<Block> {
         let mut weights: Vec<i64> = (1..sizes.len()).rev().map(|axis| sizes[axis..].iter().product()).collect();
         weights.retain(|&weight| 1 < weight && weight < old.numel());
         weights.dedup();
+        weights.retain(|&weight| !is_aligned(&old, weight));
         let asks = !weights.is_empty() && old.placements().iter().any(|placement| placement.axis().is_some());
         asks.then_some(Block { old, weights, weight })
     };
     blocks(before.shape(), shape).into_iter().filter_map(block).collect()
+}
+
+/// Whether rows of this weight have the same places on every device, because of how the axes that are cut lie to the rows;
+/// where it is false, nothing is known.
+///
+/// An axis whose weight is a multiple of the row's says only which rows a device has, and one that repeats within a row only
+/// which places. An axis between them can be split into one of each kind if each device's list of it is the product of both.
+fn is_aligned(tensor: &Sharded, weight: i64) -> bool {
+    let mut inner = 1;
+    tensor.shape().iter().enumerate().rev().all(|(axis, &size)| {
+        let (this, end) = (inner, inner * size);
+        inner = end;
+        let cuts: Vec<Cut> = tensor.cuts(axis).map(|(_, cut)| cut).filter(|cut| cut.parts > 1).collect();
+        cuts.is_empty()
+            || this % weight == 0
+            || weight % end == 0
+            || (weight % this == 0 && end % weight == 0 && are_products(&cuts, size, weight / this))
+    })
+}
+
+/// Whether each list that cuts leave of `n` places is a product of rows of `row` places and places in a row, as far as widths
+/// say; `row` divides `n`.
+fn are_products(cuts: &[Cut], n: i64, row: i64) -> bool {
+    let Some((cut, inner)) = cuts.split_first() else { return true };
+    let piece = cut.piece(n);
+    let part = ceil(piece, cut.parts);
+    if piece >= n {
+        // Parts are made of whole rows, and so is the last one; or each is inside a row, whatever is cut out of it.
+        return row % part == 0
+            || (part % row == 0 && are_products(inner, part, row) && are_products(inner, n % part, row));
+    }
+    let last = ceil(n % piece, cut.parts);
+    // A row has whole pieces, and all of them; or parts are made of whole rows.
+    inner.is_empty() && (row % piece == 0 || (piece % row == 0 && part % row == 0 && last % row == 0))
 }
 
 impl Block {

@@ -255,7 +255,7 @@ impl Sharded {
 
     /// How many elements a device holds.
     pub(crate) fn held(&self, device: &[i64]) -> i64 {
-        (0..self.shape.len()).map(|axis| self.length(axis, device)).fold(1, |held, length| held * length)
+        (0..self.shape.len()).map(|axis| self.length(axis, device)).product()
     }
 
     /// The same devices, with some neighbouring axes alone.

@@ -263,3 +263,79 @@ fn operations_along_axes() {
     }
     assert!(free > 1000 && other > 1000, "{free} {other}");
 }
+
+/// Sizes at which nothing can be walked over: answers are checked by their evidence, and even shards are never undecided.
+#[test]
+fn large_tensors() {
+    let mut state = 1_u64;
+    let mut below = move |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound
+    };
+    let mut counts = [0; 4];
+    for case in 0..6000 {
+        // The factors of the elements, drawn into axes twice.
+        let factors: Vec<i64> = (0..2 + below(12)).map(|_| [2, 2, 2, 3, 4, 5, 6, 7, 10, 16, 97][below(11)]).collect();
+        let mut shape = || -> Vec<i64> {
+            let mut shape = vec![1; 1 + below(5)];
+            let mut factors = factors.clone();
+            while !factors.is_empty() {
+                let axis = below(shape.len());
+                shape[axis] *= factors.swap_remove(below(factors.len()));
+            }
+            shape
+        };
+        let (old, new) = (shape(), shape());
+        let mesh: Vec<i64> = (0..1 + below(3)).map(|_| [1, 2, 3, 4, 8, 10, 100][below(7)]).collect();
+        let placements: Vec<Placement> = mesh
+            .iter()
+            .map(|_| match below(5) {
+                0 => Placement::Replicate,
+                1 => Placement::of_pieces(below(old.len()), [1, 2, 3, 4, 16][below(5)]),
+                _ => Placement::Shard(below(old.len())),
+            })
+            .collect();
+        let before = tensor(&old, &mesh, &placements);
+        let answer = before.reshape(&new).unwrap();
+        let text = format!("{case}: {before} as {new:?}: {answer}");
+        match answer {
+            Outcome::Free { after } => {
+                counts[0] += 1;
+                assert_eq!(before.check(&after).unwrap(), Check::Proved, "{text}");
+                for device in [
+                    vec![0; mesh.len()],
+                    mesh.iter().map(|size| size - 1).collect(),
+                    mesh.iter().map(|size| size / 2).collect(),
+                ] {
+                    for local in [0, 1, 5, 1000, before.held(&device) - 1, before.held(&device)] {
+                        assert_eq!(before.holds(&device, local), after.holds(&device, local), "{text}");
+                    }
+                }
+            }
+            Outcome::Unsayable { .. } => counts[1] += 1,
+            Outcome::Moves { why } => {
+                counts[2] += 1;
+                for (local, position) in why.local.into_iter().zip(why.global) {
+                    assert_eq!(before.holds(&why.device, local), position, "{text}");
+                }
+                assert_eq!(before.local(&why.device, why.missing.unwrap()), None, "{text}");
+                let mut weight = 1;
+                for &size in new.iter().rev() {
+                    let index = |position: i64| position / weight % size;
+                    assert!(
+                        why.global.iter().any(|held| index(held.unwrap()) == index(why.missing.unwrap())),
+                        "{text}"
+                    );
+                    weight *= size;
+                }
+            }
+            Outcome::Undecided { .. } => {
+                counts[3] += 1;
+                assert!(crate::digits::digits(&before).is_none(), "{text}");
+                println!("{text}");
+            }
+        }
+    }
+    println!("{counts:?}");
+    assert!(counts[..3].iter().all(|&count| count > 300) && counts[3] < 30, "{counts:?}");
+}

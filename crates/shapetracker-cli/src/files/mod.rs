@@ -1,12 +1,15 @@
 //! Files of tensors: reading their headers, and writing headers of the same format for other shapes.
 
 mod dtype;
+#[cfg(feature = "zarr")]
+mod folder;
 #[cfg(unix)]
 mod guard;
 mod literal;
 mod npy;
 mod output;
 mod safetensors;
+mod unfinished;
 
 use std::fs::{self, File, Metadata};
 use std::ops::Range;
@@ -17,6 +20,10 @@ use shapetracker::ShapeTracker;
 
 use crate::answer::{Failure, tuple};
 pub(crate) use dtype::Dtype;
+#[cfg(feature = "zarr")]
+pub(crate) use dtype::{Kind, Order};
+#[cfg(feature = "zarr")]
+pub(crate) use folder::{FolderTarget, OutputFolder};
 pub(crate) use output::{Output, Target};
 
 /// A file of tensors, mapped into memory.

@@ -3,14 +3,12 @@
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::NamedTempFile;
 
 #[cfg(unix)]
 use super::guard;
+use super::unfinished::{Place, Progress, Unfinished};
 use super::{Input, shown_path, special};
 use crate::answer::Failure;
 
@@ -29,21 +27,9 @@ pub(crate) struct Target {
 pub(crate) struct Output {
     target: Target,
     file: File,
-    unfinished: Arc<Mutex<Unfinished>>,
-    bar: ProgressBar,
-    started: Instant,
+    unfinished: Unfinished,
+    progress: Progress,
 }
-
-/// What must be cleaned up when the run is interrupted; shared with the thread that waits for signals.
-struct Unfinished {
-    file: Option<TempPath>,
-    bar: ProgressBar,
-    /// Whether the file already has its name: a signal is then ignored, because the work is done.
-    done: bool,
-}
-
-/// The progress bar appears when a run takes longer than this.
-const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Target {
     /// Checks that a file can be written to a path: it is not the input, and another file there may be replaced.
@@ -99,23 +85,16 @@ impl Target {
 impl Output {
     /// Creates a file of a known length. From here on a signal removes the file before it ends the process.
     pub(crate) fn create(target: Target, length: u64, json: bool) -> Result<Output, Failure> {
-        let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
-        if let Ok(style) =
-            ProgressStyle::with_template("{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left")
-        {
-            bar.set_style(style);
-        }
-        let unfinished = Arc::new(Mutex::new(Unfinished { file: None, bar: bar.clone(), done: false }));
-        remove_when_interrupted(&unfinished, &target.path, json).map_err(|err| target.failure(&err))?;
-        let file = {
-            let mut unfinished = locked(&unfinished);
-            let (file, path) = begin(&target).map_err(|err| target.failure(&err))?.into_parts();
+        let progress = Progress::new(length);
+        let unfinished = Unfinished::new(&progress, &target.path, json).map_err(|err| target.failure(&err))?;
+        let file = unfinished.begin(|| {
+            let (file, path) = begin(&target)?.into_parts();
             #[cfg(unix)]
             guard::set_unfinished(Some(&path));
-            unfinished.file = Some(path);
-            file
-        };
-        let output = Output { target, file, unfinished, bar, started: Instant::now() };
+            Ok((file, Place::File(path)))
+        });
+        let file = file.map_err(|err| target.failure(&err))?;
+        let output = Output { target, file, unfinished, progress };
         // A length that the file system or a limit does not allow fails now, and not after the data was moved.
         output.file.set_len(length).map_err(|err| output.target.failure(&err))?;
         Ok(output)
@@ -126,10 +105,7 @@ impl Output {
         // In pieces, so that the progress bar advances within a block.
         for piece in bytes.chunks(1 << 24) {
             self.file.write_all(piece).map_err(|err| self.target.failure(&err))?;
-            self.bar.inc(piece.len() as u64);
-            if self.bar.is_hidden() && self.started.elapsed() > PATIENCE {
-                self.bar.set_draw_target(ProgressDrawTarget::stderr());
-            }
+            self.progress.advance(piece.len() as u64);
         }
         Ok(())
     }
@@ -137,26 +113,17 @@ impl Output {
     /// Gives the file its name, now that all of it is on the disk.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         self.file.sync_all().map_err(|err| self.target.failure(&err))?;
-        let mut unfinished = locked(&self.unfinished);
-        unfinished.bar.finish_and_clear();
-        let Some(file) = unfinished.file.take() else { return Ok(()) };
-        #[cfg(unix)]
-        guard::set_unfinished(None);
-        let named = match self.target.replaced {
-            Some(_) => file.persist(&self.target.place),
-            None => file.persist_noclobber(&self.target.place),
-        };
-        named.map_err(|err| self.target.failure(&err.error))?;
-        unfinished.done = true;
-        Ok(())
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        let mut unfinished = locked(&self.unfinished);
-        unfinished.bar.finish_and_clear();
-        unfinished.file = None;
+        let named = self.unfinished.finish(|place| {
+            #[cfg(unix)]
+            guard::set_unfinished(None);
+            match (place, &self.target.replaced) {
+                (Place::File(file), Some(_)) => file.persist(&self.target.place).map_err(|err| err.error),
+                (Place::File(file), None) => file.persist_noclobber(&self.target.place).map_err(|err| err.error),
+                #[cfg(feature = "zarr")]
+                (Place::Folder(_), _) => Ok(()),
+            }
+        });
+        named.map_err(|err| self.target.failure(&err))
     }
 }
 
@@ -204,47 +171,4 @@ fn begin_with_permissions(
     _: Option<&Metadata>,
 ) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
-}
-
-/// Removes the unfinished file on a signal that ends the process, reports that, and ends the process by the signal, as a
-/// shell that waits for it must know. What is ignored, as SIGHUP is under `nohup`, stays ignored.
-#[cfg(unix)]
-fn remove_when_interrupted(unfinished: &Arc<Mutex<Unfinished>>, path: &Path, json: bool) -> io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
-
-    // With a handler for SIGXFSZ, writing past the limit for the size of a file is an error and not the end of the process.
-    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
-    let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().filter(|signal| !guard::is_ignored(*signal));
-    let mut signals = signal_hook::iterator::Signals::new(ending)?;
-    let failure = Failure::new("interrupted", format!("interrupted: {} was not written", shown_path(path)));
-    let unfinished = Arc::clone(unfinished);
-    std::thread::Builder::new().name("signals".into()).spawn(move || {
-        for signal in signals.forever() {
-            // The lock is also held while the file is created and renamed, so that neither is interrupted halfway.
-            let mut unfinished = locked(&unfinished);
-            if unfinished.done {
-                continue;
-            }
-            unfinished.file = None;
-            unfinished.bar.finish_and_clear();
-            // A failure to report has nowhere to be reported.
-            let _ = if json {
-                writeln!(io::stdout(), "{}", failure.json())
-            } else {
-                anstream::stderr().write_all(failure.text().as_bytes())
-            };
-            let _ = signal_hook::low_level::emulate_default_handler(signal);
-            std::process::exit(128 + signal);
-        }
-    })?;
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn remove_when_interrupted(_: &Arc<Mutex<Unfinished>>, _: &Path, _: bool) -> io::Result<()> {
-    Ok(())
-}
-
-fn locked(unfinished: &Mutex<Unfinished>) -> MutexGuard<'_, Unfinished> {
-    unfinished.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -93,22 +93,41 @@ impl Reading {
         let bytes = tensor.len();
         let planned = i128::from(self.numel) * self.width as i128;
         assert!(bytes as i128 == planned && fill.len() == self.width, "slices of other lengths than planned");
-        let run = Run::new(source, tensor, Some(fill), fresh);
-        match &self.loops {
-            Planned::Parts(nests) => {
-                for nest in nests {
-                    // SAFETY: the indices of its loops are those of a region, in which each is another element
-                    // (`check_region`).
-                    unsafe { nest.run(&run, threads, bytes) };
-                }
-            }
-            // SAFETY: the output is borrowed for as long as this runs.
-            Planned::Walk(walk) => unsafe { walk.run(&run, bytes / self.width, threads) },
-        }
+        self.move_all(&Run::new(source, tensor, Some(fill), fresh), bytes, threads);
         // SAFETY: with a fill value a nest writes at each of its indices, with data or without; the nests' indices are those
         // of their regions, and the regions are all of the tensor (`Reading::new`). A walk writes so many elements, one after
         // the other, or panics.
         unsafe { &mut *(std::ptr::from_mut(tensor) as *mut [u8]) }
+    }
+
+    /// Reads a tensor over one that has values, which stay where there is no data.
+    ///
+    /// # Panics
+    /// If the tensor has another length than planned, and if an address lies outside the source.
+    #[allow(unsafe_code)]
+    pub(crate) fn run_over(&self, source: &[u8], tensor: &mut [u8], threads: &Threads) {
+        let bytes = tensor.len();
+        let planned = i128::from(self.numel) * self.width as i128;
+        assert!(bytes as i128 == planned, "a slice of another length than planned");
+        // SAFETY: all that is written comes from `source`, and has values.
+        let room = unsafe { memory::room_of_bytes(tensor) };
+        self.move_all(&Run::new(source, room, None, false), bytes, threads);
+    }
+
+    /// Moves into an output of so many bytes, which are the tensor's.
+    #[allow(unsafe_code)]
+    fn move_all(&self, run: &Run, bytes: usize, threads: &Threads) {
+        match &self.loops {
+            Planned::Parts(nests) => {
+                for nest in nests {
+                    // SAFETY: the indices of its loops are those of a region, in which each is another element
+                    // (`check_region`), and the output is borrowed for as long as this runs.
+                    unsafe { nest.run(run, threads, bytes) };
+                }
+            }
+            // SAFETY: the output is borrowed for as long as this runs.
+            Planned::Walk(walk) => unsafe { walk.run(run, bytes / self.width, threads) },
+        }
     }
 }
 

@@ -40,6 +40,7 @@ fn types_of_another_size() {
     // As many bytes as there must be, in elements of another size.
     assert!(matches!(error(plan.read(&[0u8; 24], 0, &ONE)), Error::Type { name: "u8", size: 1, plan: 4 }));
     assert!(matches!(error(plan.read_into(&[0u64; 3], &mut [0u64; 3], 0, &ONE)), Error::Type { .. }));
+    assert!(matches!(error(plan.read_over(&[0u64; 3], &mut [0u64; 3], &ONE)), Error::Type { .. }));
 }
 
 #[test]
@@ -63,6 +64,9 @@ fn buffers_that_are_too_short() {
                 let read = plan.read_bytes(&vec![1; short * width], &mut out, &vec![0; width], &ONE);
                 assert_eq!(error(read), expected, "{text}");
                 assert!(out.iter().all(|byte| *byte == 9), "{text}: read in part");
+                let read = plan.read_over_bytes(&vec![1; short * width], &mut out, &ONE);
+                assert_eq!(error(read), expected, "{text}");
+                assert!(out.iter().all(|byte| *byte == 9), "{text}: read over in part");
                 let mut out = vec![MaybeUninit::new(9); numel * width];
                 let read = plan.read_uninit(&vec![1; short * width], &mut out, &vec![0; width], &ONE);
                 assert_eq!(error(read), expected, "{text}");
@@ -92,6 +96,7 @@ fn contiguous_sides_of_another_length() {
         assert!(out.iter().all(|element| *element == 9), "read in part");
         let mut out = vec![9; len * 4];
         assert_eq!(error(plan.read_bytes(&[1; 252], &mut out, &[0; 4], &ONE)), expected);
+        assert_eq!(error(plan.read_over_bytes(&[1; 252], &mut out, &ONE)), expected);
         let mut out = vec![MaybeUninit::new(9); len * 4];
         assert_eq!(error(plan.read_uninit(&[1; 252], &mut out, &[0; 4], &ONE)), expected);
         let mut buffer = [9; 252];
@@ -114,6 +119,7 @@ fn bytes_that_are_no_elements() {
         let ragged = Error::Ragged { bytes: 252 + extra, width: 4 };
         assert_eq!(error(plan.read_bytes(&buffer, &mut out[..252], &[0; 4], &ONE)), ragged);
         assert_eq!(error(plan.read_bytes(&buffer[..252], &mut out, &[0; 4], &ONE)), ragged);
+        assert_eq!(error(plan.read_over_bytes(&buffer[..252], &mut out, &ONE)), ragged);
         let mut uninit = vec![MaybeUninit::new(9); 252 + extra];
         assert_eq!(error(plan.read_uninit(&buffer[..252], &mut uninit, &[0; 4], &ONE)), ragged);
         assert_eq!(error(plan.write_bytes(&buffer, &mut out[..252], &ONE)), ragged);

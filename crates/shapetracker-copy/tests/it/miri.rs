@@ -34,7 +34,18 @@ fn check_read(tensor: &Tensor, plan: &Plan, threads: &Threads, before: usize) ->
     let memory = &mut memory[before..][..expected.len()];
     let read = plan.read_uninit(&source, memory, &fill, threads).unwrap();
     assert!(read == expected, "{} of {width} bytes is read wrong", tensor.tracker);
+    check_read_over(tensor, plan, &source, threads, before);
     expected
+}
+
+/// Reads over values, of which those stay that are masked.
+fn check_read_over(tensor: &Tensor, plan: &Plan, source: &[u8], threads: &Threads, before: usize) {
+    let numel = tensor.array.cells.len();
+    let mut read = noise(before + numel * plan.width(), 3);
+    let mut expected = read.clone();
+    plan.read_over_bytes(source, &mut read[before..], threads).unwrap();
+    tensor.read_over(source, &mut expected[before..], plan.width());
+    assert!(read == expected, "{} of {} bytes is read over wrong", tensor.tracker, plan.width());
 }
 
 fn check_write(tensor: &Tensor, plan: &Plan, source: &[u8], threads: &Threads, before: usize) {

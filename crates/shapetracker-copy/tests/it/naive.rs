@@ -91,6 +91,15 @@ impl Tensor {
         out
     }
 
+    /// What reading over a tensor must do.
+    pub(crate) fn read_over(&self, buffer: &[u8], tensor: &mut [u8], width: usize) {
+        for (element, cell) in tensor.chunks_exact_mut(width).zip(&self.array.cells) {
+            if let Some(at) = cell {
+                element.copy_from_slice(&buffer[*at as usize * width..][..width]);
+            }
+        }
+    }
+
     /// What writing must do.
     pub(crate) fn write(&self, tensor: &[u8], buffer: &mut [u8], width: usize) {
         for (element, cell) in tensor.chunks_exact(width).zip(&self.array.cells) {
@@ -209,6 +218,13 @@ fn check_read_by(plan: &Plan, tensor: &Tensor, how: How) -> Result<(), String> {
         if read.as_ptr() != start {
             return Err("read_uninit hands back another slice than the one it was given".to_owned());
         }
+        // Over values that differ from element to element, of which those stay that are masked.
+        let mut expected = noise(expected.len(), how.seed + 2);
+        let mut out = Guarded::copied(&expected, how.contiguous);
+        tensor.read_over(&bytes, &mut expected, how.width);
+        let read = plan.read_over_bytes(buffer.slice(), out.slice_mut(), how.threads());
+        read.map_err(|error| format!("read_over_bytes: {error}"))?;
+        out.check("read_over_bytes", &expected, how.width)?;
         buffer.check("the buffer", &bytes, how.width)
     };
     outcome().map_err(|why| format!("{why}\n{}\n{how:?}\n{plan}", tensor.tracker))

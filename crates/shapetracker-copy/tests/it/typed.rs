@@ -30,6 +30,14 @@ fn check<T: Pod + PartialEq + std::fmt::Debug>(text: &str) {
         plan.read_bytes(cast_slice(&buffer), &mut bytes, bytemuck::bytes_of(&fill), threads).unwrap();
         assert_eq!(bytes, cast_slice::<T, u8>(&expected), "{text}");
 
+        let mut over: Vec<T> = elements(expected.len(), 6);
+        let mut expected = over.clone();
+        for (element, cell) in expected.iter_mut().zip(&tensor.array.cells) {
+            cell.iter().for_each(|at| *element = buffer[*at as usize]);
+        }
+        plan.read_over(&buffer, &mut over, threads).unwrap();
+        assert_eq!(over, expected, "{text}");
+
         if !tensor.is_injective() {
             continue;
         }

@@ -5,7 +5,9 @@ from typing import Any, NoReturn, SupportsIndex, TypeAlias, final, overload
 
 __all__ = [
     "Answer",
+    "Assembly",
     "Check",
+    "ChunkPlan",
     "Condition",
     "Conditions",
     "Cost",
@@ -21,6 +23,7 @@ __all__ = [
     "Outcome",
     "ParseError",
     "Placement",
+    "Schedule",
     "ShapeTracker",
     "Sharded",
     "Step",
@@ -33,6 +36,7 @@ __all__ = [
     "Unmerged",
     "View",
     "apply",
+    "choose_chunks",
     "conditions",
     "explain_view",
     "memory",
@@ -686,3 +690,34 @@ class Moved:
     def device(self) -> tuple[int, ...]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
+
+class Assembly:
+    def __new__(cls, tracker: ShapeTracker, shape: _Numbers, box: Iterable[_Pair], fill: bytes) -> Assembly: ...
+    def take(self, box: Iterable[_Pair], chunk: Any) -> None: ...
+    def finish(self) -> Any: ...
+
+@final
+class ChunkPlan:
+    def __new__(cls, tracker: ShapeTracker, input: Iterable[_Numbers], output: Iterable[_Numbers]) -> ChunkPlan: ...
+    def inputs_of(self, output: SupportsIndex) -> list[int]: ...
+    def needed(self) -> int: ...
+    def schedule(self, memory: SupportsIndex, width: SupportsIndex, at_once: SupportsIndex) -> Schedule: ...
+
+@final
+class Schedule:
+    @property
+    def steps(self) -> list[tuple[str, list[Any]]]: ...
+    @property
+    def untouched(self) -> list[int]: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def reads(self) -> int: ...
+    @property
+    def read_bytes(self) -> int: ...
+    @property
+    def peak_bytes(self) -> int: ...
+
+def choose_chunks(
+    tracker: ShapeTracker, input: Iterable[_Numbers], target: SupportsIndex
+) -> tuple[tuple[int, ...], ...]: ...

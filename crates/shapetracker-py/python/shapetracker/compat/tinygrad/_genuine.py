@@ -43,7 +43,7 @@ def loaded() -> Tinygrad | None:
 
 
 def load() -> Tinygrad:
-    """tinygrad, imported now if it was not yet; raises ImportError where there is none, or one that is not known."""
+    """tinygrad, imported now if it was not yet; raises ImportError where there is none, or one without these modules."""
     global _known
     if _known is None:
         view = importlib.import_module("tinygrad.shape.view")

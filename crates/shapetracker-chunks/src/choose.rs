@@ -1,0 +1,176 @@
+//! An output grid, where it is free.
+//!
+//! Along each axis of the output there are places at which it leaves one input chunk and comes to the next. Chunks that
+//! end there are made of whole input chunks, where those are boxes of the output at all. They are the first choice, and are
+//! joined or divided along one axis after the other until they have about the size that is asked for: each time along the axis
+//! for which a few output chunks, taken from all over the array, touch the fewest input chunks.
+
+use shapetracker::{Dims, Ranges, ShapeTracker, scattered};
+
+use crate::grid::Sizes;
+use crate::{ChunkPlan, Error, Grid};
+
+/// An output grid of chunks of at most so many elements, or about as many, with few touches: where whole input chunks become
+/// boxes of the output, the chunks are made of those boxes. It may be uneven; Zarr takes that of [`choose_regular_output`].
+///
+/// The choice is a heuristic, and what is planned with it is exact. It takes some milliseconds.
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+/// use shapetracker_chunks::{Grid, choose_output};
+///
+/// let layout = ShapeTracker::contiguous([8, 6])?.permute([1, 0])?;
+/// let output = choose_output(&layout, &Grid::regular([8, 6], [2, 3])?, 6)?;
+/// assert_eq!(output, Grid::regular([6, 8], [3, 2])?);
+///
+/// let uneven = Grid::new([vec![5, 1, 2], vec![6]])?;
+/// assert_eq!(choose_output(&layout, &uneven, 30)?, Grid::new([vec![6], vec![5, 1, 2]])?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A tracker that reads past the input.
+pub fn choose_output(tracker: &ShapeTracker, input: &Grid, target_elements: i64) -> Result<Grid, Error> {
+    choose(tracker, input, target_elements, false)
+}
+
+/// [`choose_output`] with chunks of one shape, but for shorter ones at the ends of axes.
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+/// use shapetracker_chunks::{Grid, choose_regular_output};
+///
+/// let turned = ShapeTracker::contiguous([10])?.flip([0])?;
+/// let output = choose_regular_output(&turned, &Grid::regular([10], [4])?, 4)?;
+/// assert_eq!(output.regular_chunk().as_deref(), Some(&[4][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A tracker that reads past the input.
+pub fn choose_regular_output(tracker: &ShapeTracker, input: &Grid, target_elements: i64) -> Result<Grid, Error> {
+    choose(tracker, input, target_elements, true)
+}
+
+/// The most chunks along an axis that are found one by one.
+const MOST_LISTED: usize = 256;
+
+/// How many output chunks are looked at to compare two grids, and the most steps from the first grid to the last.
+const SAMPLES: usize = 6;
+const MOST_STEPS: usize = 128;
+
+fn choose(tracker: &ShapeTracker, input: &Grid, target: i64, regular: bool) -> Result<Grid, Error> {
+    let shape = tracker.shape();
+    let plan = ChunkPlan::new(tracker, input.clone(), Grid::whole(shape)?)?;
+    let target = i128::from(target.max(1));
+    let Some(element) = plan.some_element() else {
+        // Nothing is read: any grid will do.
+        let mut rest = target;
+        let chunk: Vec<i64> = shape
+            .iter()
+            .rev()
+            .map(|size| {
+                let chunk = i128::from(*size).clamp(1, rest);
+                rest /= chunk;
+                chunk as i64
+            })
+            .collect();
+        return Grid::regular(shape, chunk.into_iter().rev().collect::<Dims>());
+    };
+    let mut sizes: Vec<Sizes> = (0..shape.len()).map(|axis| natural(&plan, &element, axis, regular)).collect();
+    let score = |sizes: &[Sizes]| -> Option<usize> {
+        let grid = Grid::of_sizes(shape, sizes.to_vec()).ok()?;
+        let samples = scattered(grid.len() as i64).take(SAMPLES);
+        samples.map(|number| plan.count_quickly(&grid.chunk(number as usize).ok()?)).sum()
+    };
+    for _ in 0..MOST_STEPS {
+        let now = volume(shape, &sizes);
+        let larger = now < target;
+        let changed = (0..shape.len()).filter_map(|axis| {
+            let mut changed = sizes.clone();
+            changed[axis] = if larger { joined(&sizes[axis], shape[axis])? } else { divided(&sizes[axis])? };
+            let volume = volume(shape, &changed);
+            // Chunks are joined as long as they stay below the size that is asked for, and divided if they are far above it:
+            // a little more than it is no reason to leave the ends of input chunks.
+            (if larger { volume <= target } else { 4 * now > 5 * target }).then_some((axis, changed))
+        });
+        let inside = |axis: usize| if larger { shape.len() - axis } else { axis };
+        let scored = changed.map(|(axis, changed)| (score(&changed).unwrap_or(usize::MAX), inside(axis), changed));
+        let Some((_, _, best)) = scored.min_by_key(|(score, inside, _)| (*score, *inside)) else { break };
+        sizes = best;
+    }
+    Grid::of_sizes(shape, sizes)
+}
+
+/// The elements of the largest chunk.
+fn volume(shape: &[i64], sizes: &[Sizes]) -> i128 {
+    let largest = |(sizes, length): (&Sizes, &i64)| match sizes {
+        Sizes::Even(size) => i128::from(*size.min(length)),
+        Sizes::Listed(list) => list.iter().copied().max().unwrap_or(1).into(),
+    };
+    // Each is at most the length of its axis, whose product is an `i64`.
+    sizes.iter().zip(shape).map(largest).product()
+}
+
+/// Chunks of twice the size: each two neighbours are one.
+fn joined(sizes: &Sizes, length: i64) -> Option<Sizes> {
+    match sizes {
+        Sizes::Even(size) if *size < length => Some(Sizes::Even(size.saturating_mul(2).min(length))),
+        Sizes::Listed(list) if list.len() > 1 => {
+            Some(Sizes::Listed(list.chunks(2).map(|two| two.iter().sum()).collect()))
+        }
+        _ => None,
+    }
+}
+
+/// Smaller chunks: each one is divided, evenly where that is possible.
+fn divided(sizes: &Sizes) -> Option<Sizes> {
+    let parts = |size: i64| [2, 3, 5, 7].into_iter().find(|parts| size % parts == 0).unwrap_or(2);
+    match sizes {
+        Sizes::Even(1) => None,
+        Sizes::Even(size) => Some(Sizes::Even((size + parts(*size) - 1) / parts(*size))),
+        Sizes::Listed(list) if list.iter().all(|size| *size == 1) || list.len() > 1 << 20 => None,
+        Sizes::Listed(list) => {
+            let halves = list.iter().flat_map(|size| [size / 2, size - size / 2]);
+            Some(Sizes::Listed(halves.filter(|size| *size > 0).collect()))
+        }
+    }
+}
+
+/// The sizes along an axis between places at which an input chunk ends, on the line through an element: each as long as no second
+/// chunk is touched.
+fn natural(plan: &ChunkPlan, element: &Dims, axis: usize, regular: bool) -> Sizes {
+    let length = plan.tracker().shape()[axis];
+    let one = |begin: i64, end: i64| {
+        let mut line: Ranges = element.iter().map(|at| (*at, at + 1)).collect();
+        line[axis] = (begin, end);
+        plan.count_quickly(&line).is_some_and(|count| count <= 1)
+    };
+    let mut list: Vec<i64> = Vec::new();
+    let mut begin = 0;
+    while begin < length && list.len() < MOST_LISTED {
+        // The end is past `known`, and not past `limit`: first by doubling, then by halving.
+        let (mut known, mut reach) = (begin + 1, 1i64);
+        let mut limit = loop {
+            let end = begin.saturating_add(reach.saturating_mul(2)).min(length);
+            if !one(begin, end) {
+                break end;
+            }
+            known = end;
+            if end == length {
+                break end;
+            }
+            reach = reach.saturating_mul(2);
+        };
+        while known + 1 < limit {
+            let middle = known + (limit - known) / 2;
+            if one(begin, middle) { known = middle } else { limit = middle }
+        }
+        list.push(known - begin);
+        begin = known;
+    }
+    let largest = list.iter().copied().max().unwrap_or(1);
+    let alike =
+        list.split_last().is_none_or(|(last, others)| others.iter().all(|size| *size == largest) && *last <= largest);
+    if alike || regular || begin < length { Sizes::Even(largest) } else { Sizes::Listed(list) }
+}

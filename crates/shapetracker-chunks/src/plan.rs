@@ -1,0 +1,500 @@
+//! A tracker between two grids of chunks.
+
+use std::sync::OnceLock;
+
+use shapetracker::{Dims, Ranges, ShapeTracker, Undecided, View, ravel_index, unravel_index};
+
+use crate::descent::{Descent, Keep, Level, Stopped};
+use crate::error::Fault;
+use crate::touch::{Found, Places};
+use crate::{Error, Graph, Grid, Schedule};
+
+/// A tracker between an array in chunks and the array that is made of it, in chunks of its own.
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+/// use shapetracker_chunks::{ChunkPlan, Grid};
+///
+/// let layout = ShapeTracker::contiguous([4, 6])?.permute([1, 0])?;
+/// let plan = ChunkPlan::new(&layout, Grid::regular([4, 6], [2, 6])?, Grid::regular([6, 4], [3, 4])?)?;
+/// assert_eq!(plan.touched(&[(0, 3), (0, 2)])?.numbers(), [0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ChunkPlan {
+    tracker: ShapeTracker,
+    input: Grid,
+    output: Grid,
+    places: Places,
+    /// The input's grid, and then the views from the lowest on but for the last one.
+    levels: Vec<Level>,
+    /// Whether nothing is valid, or the input has no chunks.
+    nothing: bool,
+    graph: OnceLock<Result<Graph, Error>>,
+}
+
+/// The input chunks that a box of the output touches, by their numbers in ascending order.
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+/// use shapetracker_chunks::{ChunkPlan, Grid};
+///
+/// let plan = ChunkPlan::new(&ShapeTracker::contiguous([6])?, Grid::regular([6], [2])?, Grid::whole([6])?)?;
+/// let touches = plan.touched(&[(1, 3)])?;
+/// assert_eq!((touches.numbers(), touches.is_exact()), (&[0, 1][..], true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touches {
+    pub(crate) numbers: Vec<usize>,
+    pub(crate) exact: bool,
+}
+
+impl Touches {
+    /// The numbers of the chunks, in ascending order.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let plan = ChunkPlan::new(&ShapeTracker::contiguous([6])?, Grid::regular([6], [2])?, Grid::whole([6])?)?;
+    /// assert_eq!(plan.needed()?.numbers(), [0, 1, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn numbers(&self) -> &[usize] {
+        &self.numbers
+    }
+
+    /// Whether each of them has an element of the box. Where this was not decided within a limit of work there may be chunks
+    /// among them that have none; none that has one is ever missing.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let plan = ChunkPlan::new(&ShapeTracker::contiguous([6])?, Grid::regular([6], [2])?, Grid::whole([6])?)?;
+    /// assert!(plan.needed()?.is_exact());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+}
+
+/// The elements that a box of the output takes from one input chunk: trackers from the box's elements, in row-major order, to
+/// the memory of the chunk, in row-major order, too, masked where another chunk has the element or none. No two have an
+/// element in common.
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+/// use shapetracker_chunks::{ChunkPlan, Grid};
+///
+/// let layout = ShapeTracker::contiguous([4])?.flip([0])?;
+/// let plan = ChunkPlan::new(&layout, Grid::regular([4], [2])?, Grid::regular([4], [3])?)?;
+/// let piece = plan.piece(&[(0, 3)], 0)?;
+/// let [part] = piece.parts() else { panic!() };
+/// assert!(part.addresses().eq([None, None, Some(1)]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    parts: Vec<ShapeTracker>,
+}
+
+impl Piece {
+    /// The trackers, each of as many elements as the box has, in whose shape an axis of the box may be split into several; none
+    /// where the box takes nothing from the chunk. Move them one after the other with `shapetracker_copy::Plan::read_over`.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let plan = ChunkPlan::new(&ShapeTracker::contiguous([4])?, Grid::regular([4], [2])?, Grid::whole([4])?)?;
+    /// assert!(plan.piece(&[(0, 2)], 1)?.parts().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn parts(&self) -> &[ShapeTracker] {
+        &self.parts
+    }
+}
+
+/// The most chunks of a grid that are planned at once: their numbers take some hundred megabytes.
+const MOST_CHUNKS: u64 = 1 << 24;
+
+/// Work that may be spent on the touches of one box, of a graph as a whole, and of each box where that is spent; a unit
+/// takes some tenths of a microsecond.
+const WORK_PER_BOX: u64 = 1 << 20;
+const WORK_PER_GRAPH: u64 = 1 << 25;
+const WORK_AT_LEAST: u64 = 1 << 10;
+
+/// Chunks of which each is asked by itself where that work is too little.
+const MOST_ASKED: usize = 256;
+
+/// The most boxes of a piece, and the work to find them: where more are needed, one stack of views is moved faster.
+const MOST_BOXES: usize = 64;
+const WORK_PER_PIECE: u64 = 1 << 11;
+
+impl ChunkPlan {
+    /// A plan for an input and an output in chunks. The tracker's addresses are row-major positions of the input, and its
+    /// shape is the output's.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let error = ChunkPlan::new(&ShapeTracker::contiguous([4])?, Grid::whole([4])?, Grid::whole([5])?).unwrap_err();
+    /// assert_eq!(error.to_string(), "the chunks tile an array of shape (5,), but the layout's shape is (4,)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// An output grid of another shape than the tracker's; a tracker that reads past the input.
+    pub fn new(tracker: &ShapeTracker, input: Grid, output: Grid) -> Result<ChunkPlan, Error> {
+        if tracker.shape() != output.shape() {
+            return Err(Fault::Output { grid: output.shape().into(), tracker: tracker.shape().into() }.into());
+        }
+        let numel: i64 = View::contiguous(input.shape())?.numel();
+        let outside = |(low, high): &(i64, i64)| *low < 0 || *high >= numel;
+        // What the view next to memory reads, and no element of the tracker does, is of no consequence.
+        if let Some(reach) = tracker.views().first().and_then(View::address_range).filter(outside)
+            && let Some((low, high)) = tracker.address_range().unwrap_or(Some(reach)).filter(outside)
+        {
+            return Err(Fault::Input { low, high, numel }.into());
+        }
+        let places = Places::of(&input);
+        let views = tracker.views();
+        let nothing = input.is_empty() || views.iter().any(View::is_empty);
+        let mut levels = vec![places.level.clone()];
+        if !nothing {
+            levels.extend(views[..views.len() - 1].iter().map(Level::of));
+        }
+        let tracker = tracker.clone();
+        Ok(ChunkPlan { tracker, input, output, places, levels, nothing, graph: OnceLock::new() })
+    }
+
+    /// The tracker.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let st = ShapeTracker::contiguous([4])?;
+    /// assert_eq!(ChunkPlan::new(&st, Grid::whole([4])?, Grid::whole([4])?)?.tracker(), &st);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tracker(&self) -> &ShapeTracker {
+        &self.tracker
+    }
+
+    /// The input's chunks.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let plan = ChunkPlan::new(&ShapeTracker::contiguous([4])?, Grid::regular([4], [2])?, Grid::whole([4])?)?;
+    /// assert_eq!((plan.input().len(), plan.output().len()), (2, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn input(&self) -> &Grid {
+        &self.input
+    }
+
+    /// The output's chunks.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let plan = ChunkPlan::new(&ShapeTracker::contiguous([4])?, Grid::regular([4], [2])?, Grid::whole([4])?)?;
+    /// assert_eq!(plan.output().shape(), [4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn output(&self) -> &Grid {
+        &self.output
+    }
+
+    /// The input chunks that a box of the output touches: each has an element of the box, and every other has none.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let layout = ShapeTracker::contiguous([4, 6])?.reshape([24])?;
+    /// let plan = ChunkPlan::new(&layout, Grid::regular([4, 6], [2, 3])?, Grid::regular([24], [3])?)?;
+    /// assert_eq!(plan.touched(&[(3, 9)])?.numbers(), [0, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A box that does not lie inside the output; more than 2^24 chunks.
+    pub fn touched(&self, output_box: &[(i64, i64)]) -> Result<Touches, Error> {
+        self.check_box(output_box)?;
+        self.touched_within(output_box, &mut { WORK_PER_BOX })
+    }
+
+    /// [`ChunkPlan::touched`] with a limit to the work, from which what is done is taken away.
+    fn touched_within(&self, output_box: &[(i64, i64)], work: &mut u64) -> Result<Touches, Error> {
+        let too_many = |count: u64| Fault::TooMany { what: "input", count, most: MOST_CHUNKS };
+        if self.nothing || output_box.iter().any(|(begin, end)| begin == end) {
+            return Ok(Touches { numbers: Vec::new(), exact: true });
+        }
+        let mut found = Found::new(&self.input, &self.places, MOST_CHUNKS);
+        let outcome = found.search(self.top(), output_box, &self.levels, work);
+        if outcome.is_ok() {
+            return Ok(Touches { numbers: found.numbers, exact: true });
+        }
+        if found.too_many {
+            return Err(too_many(self.input.len() as u64).into());
+        }
+        // What was found is touched, and each of the others may be: it is asked of the whole stack, if there are few.
+        let count = self.input.len() as u64;
+        if count > MOST_CHUNKS {
+            return Err(too_many(count).into());
+        }
+        let known = found.numbers;
+        let ask = self.input.len() - known.len() <= MOST_ASKED;
+        let (mut numbers, mut exact) = (Vec::new(), true);
+        for number in 0..self.input.len() {
+            if known.binary_search(&number).is_err() {
+                match if ask { self.masked(output_box, number)?.address_range() } else { Err(Undecided) } {
+                    Ok(None) => continue,
+                    Ok(Some(_)) => {}
+                    Err(Undecided) => exact = false,
+                }
+            }
+            numbers.push(number);
+        }
+        Ok(Touches { numbers, exact })
+    }
+
+    /// The input chunks that some element of the output needs: each must be read at least once.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let rows = ShapeTracker::contiguous([4, 6])?.shrink([(1, 2), (0, 6)])?;
+    /// let plan = ChunkPlan::new(&rows, Grid::regular([4, 6], [2, 3])?, Grid::whole([1, 6])?)?;
+    /// assert_eq!(plan.needed()?.numbers(), [0, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`ChunkPlan::touched`].
+    pub fn needed(&self) -> Result<Touches, Error> {
+        let whole: Ranges = self.output.shape().iter().map(|size| (0, *size)).collect();
+        self.touched(&whole)
+    }
+
+    /// Whether a box of the output has elements that come from no chunk: they take a fill value. Where this was not decided
+    /// within a limit of work the answer is yes.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let padded = ShapeTracker::contiguous([4])?.pad([(0, 2)])?;
+    /// let plan = ChunkPlan::new(&padded, Grid::regular([4], [2])?, Grid::regular([6], [4])?)?;
+    /// assert!(!plan.filled(&[(0, 4)])? && plan.filled(&[(4, 6)])?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A box that does not lie inside the output.
+    pub fn filled(&self, output_box: &[(i64, i64)]) -> Result<bool, Error> {
+        self.check_box(output_box)?;
+        if output_box.iter().any(|(begin, end)| begin == end) {
+            return Ok(false);
+        }
+        if self.nothing {
+            return Ok(true);
+        }
+        // The last level, that of the places, masks nothing.
+        let (levels, work) = (&self.levels[1..], &mut { WORK_PER_BOX });
+        let mut descent = Descent { levels, keep: Keep::Positions, work, masked: false, until_masked: true };
+        Ok(descent.start(self.top(), output_box, &mut |_, _| Ok(())).is_err())
+    }
+
+    /// The elements that a box of the output takes from an input chunk.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let layout = ShapeTracker::contiguous([2, 4])?.permute([1, 0])?;
+    /// let plan = ChunkPlan::new(&layout, Grid::regular([2, 4], [2, 2])?, Grid::whole([4, 2])?)?;
+    /// let piece = plan.piece(&[(0, 4), (0, 2)], 1)?;
+    /// let addresses: Vec<_> = piece.parts()[0].addresses().collect();
+    /// assert_eq!(addresses[4..], [Some(0), Some(2), Some(1), Some(3)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A box that does not lie inside the output; a chunk that does not exist.
+    pub fn piece(&self, output_box: &[(i64, i64)], input: usize) -> Result<Piece, Error> {
+        self.check_box(output_box)?;
+        let chunk = self.chunk_view(input)?;
+        if self.nothing || chunk.is_empty() || output_box.iter().any(|(begin, end)| begin == end) {
+            return Ok(Piece { parts: Vec::new() });
+        }
+        if let Some(boxes) = self.boxes(output_box, &chunk) {
+            return Ok(Piece { parts: boxes.into_iter().map(ShapeTracker::from).collect() });
+        }
+        let part = self.masked(output_box, input)?;
+        let nothing = part.views().iter().any(View::is_empty);
+        Ok(Piece { parts: if nothing { Vec::new() } else { vec![part] } })
+    }
+
+    /// Which input chunks each output chunk touches. Made when it is needed first.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let layout = ShapeTracker::contiguous([4])?.reshape([2, 2])?;
+    /// let plan = ChunkPlan::new(&layout, Grid::regular([4], [3])?, Grid::regular([2, 2], [1, 2])?)?;
+    /// assert_eq!(plan.graph()?.inputs_of(1), [0, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// More than 2^24 output chunks, or input chunks that one of them touches.
+    pub fn graph(&self) -> Result<&Graph, Error> {
+        let made = self.graph.get_or_init(|| {
+            let count = self.output.len() as u64;
+            if count > MOST_CHUNKS {
+                return Err(Fault::TooMany { what: "output", count, most: MOST_CHUNKS }.into());
+            }
+            let mut graph = Graph::new();
+            let mut left = WORK_PER_GRAPH;
+            for number in 0..self.output.len() {
+                let mut work = WORK_PER_BOX.min(left.max(WORK_AT_LEAST));
+                let given = work;
+                let touches = self.touched_within(&self.output.chunk(number)?, &mut work)?;
+                left = left.saturating_sub(given - work);
+                graph.push(touches.numbers(), touches.is_exact());
+            }
+            Ok(graph)
+        });
+        made.as_ref().map_err(Error::clone)
+    }
+
+    /// An order of reading, moving and writing in which no more than so many bytes are in memory, for elements of a width in
+    /// bytes: the one with the fewest reads that was found.
+    ///
+    /// `at_once` is how many input chunks may be read at the same time; each of them takes memory. Only decoded chunks
+    /// are counted, and what a codec takes meanwhile comes on top.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let layout = ShapeTracker::contiguous([4, 4])?.permute([1, 0])?;
+    /// let rows = Grid::regular([4, 4], [1, 4])?;
+    /// let plan = ChunkPlan::new(&layout, rows.clone(), rows)?;
+    /// assert_eq!(plan.rounds(8 * 16, 8, 1)?.reads(), 4 + 2); // two columns at a time, and two rows are kept
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Less memory than one output chunk and one input chunk that it touches; elements of no bytes; as for
+    /// [`ChunkPlan::graph`].
+    pub fn rounds(&self, memory_bytes: u64, width: u64, at_once: usize) -> Result<Schedule, Error> {
+        Schedule::new(self, memory_bytes, width, at_once)
+    }
+
+    /// A piece as boxes of the output's box, if few are enough: on each the address in the chunk is one view.
+    fn boxes(&self, output_box: &[(i64, i64)], chunk: &View) -> Option<Vec<View>> {
+        let mut levels: Vec<Level> = vec![Level::of(chunk)];
+        levels.extend_from_slice(&self.levels[1..]);
+        let work = &mut { WORK_PER_PIECE };
+        let mut descent = Descent { levels: &levels, keep: Keep::Indices, work, masked: false, until_masked: false };
+        let mut views = Vec::new();
+        let outcome = descent.start(self.top(), output_box, &mut |_, part| {
+            if views.len() == MOST_BOXES {
+                return Err(Stopped);
+            }
+            let address = levels[0].address(&part);
+            let mask: Ranges = part.lows.iter().zip(&part.counts).map(|(low, count)| (*low, low + count)).collect();
+            // An index at which there is one value takes no step.
+            let step = |axis: usize| if part.counts[axis] > 1 { address.steps[axis] } else { 0 };
+            let strides: Dims = (0..mask.len()).map(step).collect();
+            let offset = mask
+                .iter()
+                .zip(&strides)
+                .fold(address.base, |offset, ((low, _), stride)| offset.wrapping_sub(low.wrapping_mul(*stride)));
+            let mask = (!mask.is_empty()).then_some(&mask[..]);
+            views.push(View::new(&part.shape, &strides, offset, mask).map_err(|_| Stopped)?);
+            Ok(())
+        });
+        outcome.is_ok().then_some(views)
+    }
+
+    /// How many chunks a box touches, if that takes little work.
+    pub(crate) fn count_quickly(&self, region: &[(i64, i64)]) -> Option<usize> {
+        if self.nothing {
+            return Some(0);
+        }
+        let mut found = Found::new(&self.input, &self.places, 1 << 16);
+        let outcome = found.search(self.top(), region, &self.levels, &mut { 1 << 12 });
+        outcome.is_ok().then_some(found.numbers.len())
+    }
+
+    /// The index of some valid element, if one is found.
+    pub(crate) fn some_element(&self) -> Option<Dims> {
+        if self.nothing {
+            return None;
+        }
+        let whole: Ranges = self.output.shape().iter().map(|size| (0, *size)).collect();
+        let (levels, work) = (&self.levels[1..], &mut { WORK_PER_BOX });
+        let mut descent = Descent { levels, keep: Keep::Indices, work, masked: false, until_masked: false };
+        let mut element = None;
+        // The first part that arrives is enough.
+        let _ = descent.start(self.top(), &whole, &mut |_, part| {
+            // Axes may be split, which leaves the position of an element as it was.
+            let position = ravel_index(&part.lows, &part.shape);
+            element = position.and_then(|position| unravel_index(position, self.output.shape()));
+            Err(Stopped)
+        });
+        element
+    }
+
+    /// The view whose indices are the output's.
+    fn top(&self) -> &View {
+        let views = self.tracker.views();
+        &views[views.len() - 1]
+    }
+
+    fn check_box(&self, output_box: &[(i64, i64)]) -> Result<(), Error> {
+        let shape = self.output.shape();
+        if output_box.len() != shape.len() {
+            return Err(Fault::Ranges { rank: shape.len(), given: output_box.len() }.into());
+        }
+        for (axis, (&(begin, end), &size)) in output_box.iter().zip(shape).enumerate() {
+            if begin < 0 || begin > end || end > size {
+                return Err(Fault::Range { axis, begin, end, size }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The view of the input's shape that reads one chunk's memory, and is masked outside of the chunk.
+    fn chunk_view(&self, input: usize) -> Result<View, Error> {
+        let ranges = self.input.chunk(input)?;
+        let (mut strides, mut stride) = (Dims::from_elem(0, ranges.len()), 1i64);
+        for (axis, (begin, end)) in ranges.iter().enumerate().rev() {
+            strides[axis] = stride;
+            stride *= end - begin;
+        }
+        let offset: i64 = -ranges.iter().zip(&strides).map(|((begin, _), stride)| begin * stride).sum::<i64>();
+        // A scalar has no axis to be masked along.
+        let mask = (!ranges.is_empty()).then_some(&ranges[..]);
+        Ok(View::new(self.input.shape(), &strides, offset, mask)?)
+    }
+
+    /// The tracker of a box of the output, masked to one input chunk.
+    fn masked(&self, output_box: &[(i64, i64)], input: usize) -> Result<ShapeTracker, Error> {
+        Ok(ShapeTracker::from(self.chunk_view(input)?).compose(&self.tracker.shrink(output_box)?)?)
+    }
+}

@@ -1,0 +1,241 @@
+"""Arrays in chunks: what `shapetracker.dask` and `shapetracker.zarr` have in common.
+
+An array is cut along each axis into a list of sizes, and a tracker over it into such lists again. Which chunks of the array
+an output chunk takes elements from is decided in Rust (`_native.ChunkPlan`), exactly and from the layout alone; a chunk is
+then put together from them in one pass (`_native.Assembly`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, product
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from . import _native
+from ._native import ShapeTracker, View
+
+Chunks: TypeAlias = tuple[tuple[int, ...], ...]
+"""For each axis the sizes of its chunks, in order."""
+
+Box: TypeAlias = tuple[tuple[int, int], ...]
+"""For each axis a half-open range of indices."""
+
+Layout: TypeAlias = ShapeTracker | View | str | Callable[[ShapeTracker], Any]
+"""What `layout_over` takes for a tracker."""
+
+
+def layout_over(op: str, layout: Layout, shape: tuple[int, ...]) -> ShapeTracker:
+    """The tracker over the elements of an array of a shape that is meant.
+
+    A tracker or a view, whose addresses are row-major positions in the array; the text of a chain that begins with the
+    array's shape, or of its operations alone; or a function that is given the array's own tracker.
+    """
+    given: object = layout
+    if isinstance(layout, str):
+        text = layout.strip()
+        if text.startswith("."):
+            text = f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''}){text}"
+        given = ShapeTracker.parse(text)
+    elif callable(layout):
+        given = layout(ShapeTracker.contiguous(shape))
+    if isinstance(given, View):
+        given = ShapeTracker([given])
+    if not isinstance(given, ShapeTracker):
+        raise TypeError(
+            f"{op}: takes a ShapeTracker, the text of a chain such as '.permute(1, 0).reshape(-1)', or a function from tracker"
+            f" to tracker, not a value of type {type(given).__name__}"
+        )
+    numel, reached = math.prod(shape), given.address_range()
+    if reached is not None and not 0 <= reached[0] <= reached[1] < numel:
+        outside = reached[0] if reached[0] < 0 else reached[1]
+        raise ValueError(f"{op}: the tracker reads element {outside}, but the array of shape {shape} has only {numel}")
+    return given
+
+
+def element_type(op: str, dtype: Any) -> np.dtype[Any]:
+    """The type of an array's elements, which must be moveable as bytes."""
+    made: np.dtype[Any] = np.dtype(dtype)
+    if made.hasobject:
+        raise TypeError(f"{op}: the array has Python objects (type {made}), which cannot be moved as bytes")
+    if made.itemsize == 0:
+        raise TypeError(f"{op}: elements of no bytes (type {made}) cannot be moved")
+    return made
+
+
+_UNITS = {"": 1, "b": 1} | {
+    f"{letter}{ending}": base**power
+    for power, letter in enumerate("kmgtp", 1)
+    for base, ending in [(1000, ""), (1000, "b"), (1024, "ib")]
+}
+
+
+def byte_count(op: str, name: str, value: int | str) -> int:
+    """A number of bytes: 67108864, "64 MiB", "1.5 GB"."""
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", value)
+        if found and found[2].lower() in _UNITS:
+            value = int(float(found[1]) * _UNITS[found[2].lower()])
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 < value < 1 << 62:
+        raise ValueError(f"{op}: `{name}` is to be a number of bytes such as 67108864 or '64 MiB', not {value!r}")
+    return int(value)
+
+
+def shown_bytes(count: int) -> str:
+    """A number of bytes for people."""
+    size, unit = float(count), "bytes"
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if size < 1024 or unit == "PiB":
+            break
+        size /= 1024
+    return f"{count} bytes" if unit == "bytes" else f"{size:.1f} {unit}"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, in words: `1 chunk`, `2 chunks`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+class Cut:
+    """How a shape is cut: chunks without elements, which dask has, are left out of what is asked about it."""
+
+    def __init__(self, chunks: Sequence[Sequence[int]]) -> None:
+        self.chunks: Chunks = tuple(tuple(int(size) for size in sizes) for sizes in chunks)
+        self.shape = tuple(map(sum, self.chunks))
+        self._starts = [list(accumulate(sizes, initial=0)) for sizes in self.chunks]
+        self._kept = [[place for place, size in enumerate(sizes) if size] for sizes in self.chunks]
+        self._places = [{place: at for at, place in enumerate(kept)} for kept in self._kept]
+
+    @property
+    def filled(self) -> Chunks:
+        """The sizes of the chunks with elements."""
+        return tuple(tuple(size for size in sizes if size) for sizes in self.chunks)
+
+    def all(self) -> Iterator[tuple[int, ...]]:
+        """The places of all chunks in row-major order."""
+        return product(*(range(len(sizes)) for sizes in self.chunks))
+
+    def box(self, chunk: tuple[int, ...]) -> Box:
+        """The indices of a chunk."""
+        return tuple((starts[place], starts[place + 1]) for starts, place in zip(self._starts, chunk))
+
+    def numel(self, chunk: tuple[int, ...]) -> int:
+        """How many elements a chunk has."""
+        return math.prod(sizes[place] for sizes, place in zip(self.chunks, chunk))
+
+    def number(self, chunk: tuple[int, ...]) -> int | None:
+        """The number of a chunk among those with elements, in row-major order; None where it has none."""
+        number = 0
+        for places, place in zip(self._places, chunk):
+            if place not in places:
+                return None
+            number = number * len(places) + places[place]
+        return number
+
+    def chunk(self, number: int) -> tuple[int, ...]:
+        """The place of the chunk of a number."""
+        places = []
+        for kept in reversed(self._kept):
+            number, at = divmod(number, len(kept))
+            places.append(kept[at])
+        return tuple(reversed(places))
+
+
+class Touches:
+    """Which chunks of an array each chunk of a tracker's tensor takes elements from."""
+
+    def __init__(self, tracker: ShapeTracker, source: Cut, target: Cut) -> None:
+        self.tracker, self.source, self.target = tracker, source, target
+        self.plan: _native.ChunkPlan | None = None
+        if math.prod(source.shape) and math.prod(target.shape):
+            self.plan = _native.ChunkPlan(tracker, source.filled, target.filled)
+
+    def of(self, chunk: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """The chunks that an output chunk takes elements from, in order."""
+        number = self.target.number(chunk)
+        if self.plan is None or number is None:
+            return []
+        return [self.source.chunk(touched) for touched in self.plan.inputs_of(number)]
+
+    def needed(self) -> int:
+        """How many chunks have an element that the tensor has: no fewer can be read."""
+        return 0 if self.plan is None else self.plan.needed()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What moving an array in chunks through a tracker takes, known before anything moves."""
+
+    shape: tuple[int, ...]
+    """The shape of the result."""
+    chunks: Chunks
+    """For each axis of the result the sizes of its chunks."""
+    dtype: np.dtype[Any]
+    """The type of the elements."""
+    tasks: int
+    """How many chunks the result has: each is put together by one task and written once."""
+    constant: int
+    """How many of them take no element of the array."""
+    reads: int
+    """How often a chunk of the array is taken, over all tasks or rounds."""
+    lower_bound: int
+    """How many chunks of the array have an element that the result has: each must be read at least once."""
+    bytes_read: int
+    """The bytes of all reads."""
+    bytes_written: int
+    """The bytes of the result."""
+    largest_task: int
+    """The most chunks of the array that one task takes."""
+    largest_bytes: int
+    """The most bytes that one task, or one round, has in memory: the chunks that it takes and the one that it makes."""
+    rounds: int | None = None
+    """In how many rounds chunks are held in memory together; None where a scheduler decides that."""
+
+    def __str__(self) -> str:
+        constant = f", {self.constant:,} of them constant" if self.constant else ""
+        largest = f"{counted(self.largest_task, 'input chunk')}, {shown_bytes(self.largest_bytes)} with its output"
+        lines = [
+            f"result: {self.dtype} of shape {self.shape}, {shown_bytes(self.bytes_written)}",
+            f"reads: {counted(self.reads, 'input chunk')}, {shown_bytes(self.bytes_read)}; lower bound {self.lower_bound:,}",
+            f"tasks: {self.tasks:,}, one an output chunk{constant}",
+        ]
+        if self.rounds is None:
+            lines.append(f"largest task: {largest}")
+        else:
+            lines.append(f"rounds: {self.rounds:,}, at most {shown_bytes(self.largest_bytes)} in memory")
+        return "\n".join(lines)
+
+
+def fill_bytes(fill: Any, dtype: np.dtype[Any]) -> bytes:
+    """The bytes of a fill value as an element of a type; complains about one that is none of its values."""
+    if isinstance(fill, int) and fill == 0:
+        return bytes(dtype.itemsize)
+    cell = _native.apply(ShapeTracker.contiguous(1).pad((0, 1)), np.zeros(1, dtype), fill)
+    return np.asarray(cell)[1:].tobytes()
+
+
+def as_bytes(array: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The same array with elements that are only bytes, which is all that moving asks of them."""
+    made = np.asarray(array)
+    if made.dtype != dtype:
+        raise ValueError(f"apply: a chunk has elements of type {made.dtype}, but the array says that they are {dtype}")
+    return made.view(f"V{dtype.itemsize}")
+
+
+What: TypeAlias = tuple[str, tuple[int, ...], Box, np.dtype[Any], bytes, tuple[Box, ...]]
+"""The tracker as text, the shape of the array, the box of the tensor that a chunk is, the type of the elements, the bytes of
+the fill value, and for each chunk of the array that is taken its box."""
+
+
+def assembled(what: What, *chunks: Any) -> np.ndarray[Any, Any]:
+    """One chunk of a tracker's tensor, put together from chunks of an array: what a task does, and all that it knows."""
+    text, shape, box, dtype, fill, boxes = what
+    new = _native.Assembly(ShapeTracker.parse(text), shape, box, fill)
+    for place, chunk in zip(boxes, chunks, strict=True):
+        new.take(place, as_bytes(chunk, dtype))
+    made: np.ndarray[Any, Any] = new.finish().view(dtype)
+    return made

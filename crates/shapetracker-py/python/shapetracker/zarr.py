@@ -1,0 +1,386 @@
+"""Zarr arrays through any tracker, in bounded memory: each output chunk is written once, by one writer.
+
+    >>> import tempfile, zarr
+    >>> import shapetracker.zarr
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> x = zarr.create_array(f"{folder.name}/x.zarr", shape=(6, 4), chunks=(3, 2), dtype="i4")
+    >>> x[:] = [[10 * row + column for column in range(4)] for row in range(6)]
+    >>> y = shapetracker.zarr.apply(".permute(1, 0).reshape(8, 3)", x, f"{folder.name}/y.zarr", memory="1 MiB")
+    >>> y[1].tolist()
+    [30, 40, 50]
+
+Chunks are read and written whole (shards, where an array has them), in the order that reads the fewest within the memory. The
+result has no metadata under its final name until all of it is written: what is interrupted leaves no array that looks whole.
+zarr-python 3 does the reading and writing; it is not a dependency of this package. For a cluster, go through dask:
+`shapetracker.dask.apply` on `dask.array.from_zarr(x)`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+try:
+    import zarr as _zarr
+    from zarr.abc.store import Store as _Store
+    from zarr.core.buffer import default_buffer_prototype as _prototype
+    from zarr.core.sync import sync as _sync
+    from zarr.storage import LocalStore as _LocalStore
+    from zarr.storage import MemoryStore as _MemoryStore
+    from zarr.storage import StorePath as _StorePath
+except ImportError as _missing:
+    raise ImportError(f"shapetracker.zarr needs zarr-python 3.1 or later ({_missing}): pip install 'zarr>=3.1'") from _missing
+
+import numpy as np
+
+from . import _native
+from ._chunks import (
+    Box,
+    Chunks,
+    Cut,
+    Layout,
+    Plan,
+    Touches,
+    as_bytes,
+    byte_count,
+    element_type,
+    fill_bytes,
+    layout_over,
+)
+from ._native import ShapeTracker
+
+if TYPE_CHECKING:
+    from zarr import Array
+    from zarr.abc.store import Store
+    from zarr.storage import StorePath
+
+__all__ = ["Plan", "apply", "plan"]
+
+MEMORY = "1 GiB"
+"""What chunks may take where nothing is said."""
+
+
+def apply(
+    tracker: Layout,
+    array: Array[Any],
+    out: str | os.PathLike[str] | Store | StorePath,
+    *,
+    chunks: int | tuple[int, ...] | str = "auto",
+    shards: tuple[int, ...] | None = None,
+    memory: int | str = MEMORY,
+    fill: Any = None,
+    workers: int | None = None,
+) -> Array[Any]:
+    """Writes the tracker's tensor as a new Zarr array, and returns it.
+
+    `tracker` is over the elements of the array in row-major order: a ShapeTracker or View, the text of a chain
+    (`".permute(1, 0).reshape(-1)"`), or a function that makes one of the array's own tracker. Where it is masked the result
+    has `fill`, and this is its fill value: None stands for the array's own.
+
+    `out` is a path, or a store of Zarr's, or a place in one (`zarr.storage.StorePath`); nothing may be there yet. Format,
+    type, attributes and codecs are those of the array. A path is written to a folder beside it, which then gets its
+    name; in any other store the metadata come last.
+
+    `chunks` are the sizes of the result's chunks; "auto" chooses some that come from few chunks of the array, as large
+    as those, and a size such as "64 MiB" does the same for this size. With `shards` the result has the sharding codec, and the
+    shards are what is written at once.
+
+    `memory` bounds the chunks that are held in memory, decoded: to what codecs need comes on top. `workers` threads read,
+    move and write, as many as the machine has where nothing is said.
+
+    Raises ValueError where something is wrong: what cannot be done is said before anything is written, and after a
+    chunk that cannot be read nothing is left.
+    """
+    job = _Job("apply", tracker, array, chunks, shards, memory, fill, workers)
+    place = _Place(out)
+    template = job.template()
+    schedule = job.schedule()
+    try:
+        target = place.begin(template)
+        if schedule is not None:
+            _carry_out(job, schedule, target)
+        place.finish(template)
+    except BaseException:
+        place.clear()
+        raise
+    return place.opened()
+
+
+def plan(
+    tracker: Layout,
+    array: Array[Any],
+    *,
+    chunks: int | tuple[int, ...] | str = "auto",
+    shards: tuple[int, ...] | None = None,
+    memory: int | str = MEMORY,
+    fill: Any = None,
+    workers: int | None = None,
+) -> Plan:
+    """What `apply` with the same arguments takes: reads and the fewest that there can be, bytes, rounds, memory."""
+    job = _Job("plan", tracker, array, chunks, shards, memory, fill, workers)
+    touches, target, schedule = job.touches, job.target, job.schedule()
+    counts = [len(touches.of(chunk)) for chunk in target.all()]
+    return Plan(
+        shape=target.shape,
+        chunks=target.chunks,
+        dtype=job.dtype,
+        tasks=len(counts),
+        constant=counts.count(0),
+        reads=0 if schedule is None else schedule.reads,
+        lower_bound=touches.needed(),
+        bytes_read=0 if schedule is None else schedule.read_bytes,
+        bytes_written=math.prod(target.shape) * job.dtype.itemsize,
+        largest_task=max(counts, default=0),
+        largest_bytes=0 if schedule is None else schedule.peak_bytes,
+        rounds=0 if schedule is None else schedule.rounds,
+    )
+
+
+class _Job:
+    """What is asked for, checked."""
+
+    def __init__(
+        self,
+        op: str,
+        layout: Layout,
+        array: Any,
+        chunks: int | tuple[int, ...] | str,
+        shards: tuple[int, ...] | None,
+        memory: int | str,
+        fill: Any,
+        workers: int | None,
+    ) -> None:
+        if not isinstance(array, _zarr.Array):
+            raise TypeError(
+                f"{op}: takes a zarr.Array, not a value of type {type(array).__name__}; zarr.open_array opens one"
+            )
+        self.op, self.array = op, array
+        self.dtype = element_type(op, array.dtype)
+        own = array.fill_value
+        self.fill = (0 if own is None else own) if fill is None else fill
+        self.fill_bytes = fill_bytes(self.fill, self.dtype)
+        self.memory = byte_count(op, "memory", memory)
+        self.workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        if workers is not None:
+            if not isinstance(workers, int) or workers < 1:
+                raise ValueError(f"{op}: `workers` is to be a number of threads from 1 on, not {workers!r}")
+            self.workers = workers
+        self.source = Cut(_cut(array.shape, array.shards or array.chunks))
+        self.tracker = layout_over(op, layout, self.source.shape)
+        self.chunks = self._chunk_sizes(chunks)
+        self.shards = None
+        if shards is not None:
+            self.shards = self._sizes("shards", shards)
+            if chunks == "auto":
+                fitting = zip(self.shards, self.chunks)
+                self.chunks = tuple(max(n for n in range(1, size + 1) if shard % n == 0) for shard, size in fitting)
+            if any(shard % size for shard, size in zip(self.shards, self.chunks)):
+                raise ValueError(f"{op}: shards of {self.shards} are no whole numbers of chunks of {self.chunks}")
+        self.target = Cut(_cut(self.tracker.shape, self.shards or self.chunks))
+        self.touches = Touches(self.tracker, self.source, self.target)
+
+    def schedule(self) -> _native.Schedule | None:
+        """In which order chunks are read and written; None where there is nothing to move."""
+        if self.touches.plan is None:
+            return None
+        # What is read ahead takes memory, too: where there is little, one after the other.
+        at_once = self.workers
+        while True:
+            try:
+                return self.touches.plan.schedule(self.memory, self.dtype.itemsize, at_once)
+            except ValueError as err:
+                if at_once == 1:
+                    raise ValueError(f"{self.op}: {err}") from None
+                at_once = 1
+
+    def template(self) -> Array[Any]:
+        """An array as the result is to be, without chunks, in memory."""
+        array = self.array
+        form = array.metadata.zarr_format
+        # Such a codec has one entry per axis; the result may have other axes.
+        filters = [codec for codec in array.filters if type(codec).__name__ != "TransposeCodec"]
+        options: dict[str, Any] = {} if form == 2 else {"serializer": array.serializer}
+        try:
+            return _zarr.create_array(
+                _MemoryStore(),
+                shape=self.tracker.shape,
+                dtype=array.dtype,
+                chunks=self.chunks,
+                shards=self.shards,
+                filters=filters or None,
+                compressors=array.compressors or None,
+                fill_value=np.frombuffer(self.fill_bytes, self.dtype)[0],
+                zarr_format=form,
+                attributes=array.attrs.asdict(),
+                **options,
+            )
+        except (ValueError, TypeError) as err:
+            raise ValueError(f"{self.op}: there is no such Zarr array: {err}") from err
+
+    def _chunk_sizes(self, chunks: int | tuple[int, ...] | str) -> tuple[int, ...]:
+        shape = self.tracker.shape
+        if not isinstance(chunks, str):
+            return self._sizes("chunks", (chunks,) * len(shape) if isinstance(chunks, int) else chunks)
+        if not math.prod(self.source.shape) or not math.prod(shape):
+            return tuple(max(1, size) for size in shape)
+        target = math.prod(self.array.chunks)
+        if chunks != "auto":
+            target = max(1, byte_count(self.op, "chunks", chunks) // self.dtype.itemsize)
+        chosen = _native.choose_chunks(self.tracker, self.source.filled, target)
+        # All chunks of an axis have one size here.
+        return tuple(max(sizes) for sizes in chosen)
+
+    def _sizes(self, name: str, given: Any) -> tuple[int, ...]:
+        shape = self.tracker.shape
+        whole = isinstance(given, (tuple, list)) and all(isinstance(size, (int, np.integer)) and size > 0 for size in given)
+        if not whole or len(given) != len(shape):
+            raise ValueError(
+                f"{self.op}: `{name}` are to be one size from 1 on for each axis of shape {shape}, not {given!r}"
+            )
+        return tuple(int(size) for size in given)
+
+
+def _cut(shape: tuple[int, ...], sizes: tuple[int, ...]) -> Chunks:
+    """A shape in chunks of one size for each axis, of which the last is shorter where it must be."""
+    return tuple(
+        (part,) * (size // part) + ((size % part,) if size % part else ()) for size, part in zip(shape, sizes, strict=True)
+    )
+
+
+def _region(box: Box) -> Any:
+    return tuple(slice(begin, end) for begin, end in box) if box else ...
+
+
+def _carry_out(job: _Job, schedule: _native.Schedule, target: Array[Any]) -> None:
+    """Does what a schedule says, step by step."""
+    source_cut, target_cut, dtype, array = job.source, job.target, job.dtype, job.array
+    read: dict[int, np.ndarray[Any, Any]] = {}
+    made: dict[int, _native.Assembly] = {}
+
+    def open_chunk(output: int) -> None:
+        box = target_cut.box(target_cut.chunk(output))
+        made[output] = _native.Assembly(job.tracker, source_cut.shape, box, job.fill_bytes)
+
+    def read_chunk(number: int) -> None:
+        place = source_cut.chunk(number)
+        try:
+            chunk = np.asarray(array.get_basic_selection(_region(source_cut.box(place))))
+        except Exception as err:
+            raise ValueError(f"{job.op}: chunk {place} of the array cannot be read: {err or type(err).__name__}") from err
+        read[number] = as_bytes(chunk, dtype)
+
+    def move_into(moves: tuple[int, list[int]]) -> None:
+        output, numbers = moves
+        for number in numbers:
+            made[output].take(source_cut.box(source_cut.chunk(number)), read[number])
+
+    def write_chunk(output: int) -> None:
+        place = target_cut.chunk(output)
+        try:
+            target[_region(target_cut.box(place))] = made.pop(output).finish().view(dtype)
+        except Exception as err:
+            raise ValueError(f"{job.op}: chunk {place} of the result cannot be written: {err or type(err).__name__}") from err
+
+    with ThreadPoolExecutor(job.workers) as pool:
+
+        def all_of(function: Callable[[Any], None], items: Iterable[Any]) -> None:
+            for _ in pool.map(function, items):
+                pass
+
+        for what, items in schedule.steps:
+            if what == "open":
+                all_of(open_chunk, items)
+            elif what == "read":
+                all_of(read_chunk, items)
+            elif what == "move":
+                # One worker for each output chunk: two would take turns.
+                by_output = groupby(items, itemgetter(0))
+                all_of(move_into, [(output, [number for _, number in pairs]) for output, pairs in by_output])
+            elif what == "forget":
+                for number in items:
+                    del read[number]
+            else:
+                all_of(write_chunk, items)
+
+
+class _Place:
+    """Where the result is to be, and where it is until it is whole."""
+
+    def __init__(self, out: Any) -> None:
+        self.final: Path | None = None
+        self.began = False
+        if isinstance(out, _StorePath):
+            store, self.path = out.store, out.path
+        elif isinstance(out, _Store):
+            store, self.path = out, ""
+        elif isinstance(out, (str, os.PathLike)):
+            if "://" in os.fspath(out):
+                store, self.path = _zarr.storage.FsspecStore.from_url(os.fspath(out)), ""
+            else:
+                store, self.path = _LocalStore(Path(out).absolute()), ""
+        else:
+            raise TypeError(f"apply: `out` is to be a path or a store of Zarr's, not a value of type {type(out).__name__}")
+        if store.read_only:
+            raise ValueError(f"apply: the store of the result, {store}, is read-only")
+        self.store: Store = store
+        self.now: StorePath = _StorePath(store, self.path)
+        if isinstance(store, _LocalStore):
+            self.final = Path(store.root, self.path)
+            if self.final.exists() and not (self.final.is_dir() and not any(self.final.iterdir())):
+                raise ValueError(f"apply: {self.final} is there already, and nothing is written over it")
+            beside = self.final.with_name(f".{self.final.name}.{uuid.uuid4().hex}.partial")
+            self.now = _StorePath(_LocalStore(beside), "")
+        elif not _sync(store.is_empty(self.path)):
+            # Chunks that nobody knows of would be taken for the result's.
+            raise ValueError(f"apply: there is something at {self.now} already, and nothing is written over it")
+
+    def _key(self, name: str) -> str:
+        return f"{self.now.path}/{name}" if self.now.path else name
+
+    def begin(self, template: Array[Any]) -> Array[Any]:
+        """The result, to write chunks to: nobody else sees an array there."""
+        self.began = True
+        if self.final is not None:
+            try:
+                self._beside().mkdir(parents=True)
+            except OSError as err:
+                raise ValueError(f"apply: the result cannot be written to {self.final}: {err}") from err
+        made = _zarr.AsyncArray(metadata=template.metadata, store_path=self.now, config=template.config)
+        return _zarr.Array(made)
+
+    def finish(self, template: Array[Any]) -> None:
+        """Writes the metadata, and gives the result its name."""
+        try:
+            documents = template.metadata.to_buffer_dict(_prototype())
+            # The one that makes it an array comes last.
+            for name, document in sorted(documents.items(), key=lambda item: item[0] == ".zarray"):
+                _sync(self.now.store.set(self._key(name), document))
+            if self.final is not None:
+                self._beside().rename(self.final)
+        except OSError as err:
+            raise ValueError(f"apply: the result cannot be written to {self.final or self.now}: {err}") from err
+
+    def clear(self) -> None:
+        """Leaves nothing behind."""
+        if self.began and self.final is not None:
+            shutil.rmtree(self._beside(), ignore_errors=True)
+        elif self.began and self.path:
+            _sync(self.store.delete_dir(self.path))
+        elif self.began:
+            _sync(self.store.clear())
+
+    def opened(self) -> Array[Any]:
+        """The result, under its name."""
+        return _zarr.open_array(_StorePath(self.store, self.path), mode="r+")
+
+    def _beside(self) -> Path:
+        assert isinstance(self.now.store, _LocalStore)
+        return Path(self.now.store.root)
