@@ -16,8 +16,11 @@ fn needed(before: &[Vec<i64>], after: &[Vec<i64>]) -> Vec<i128> {
     before.iter().zip(after).map(missing).collect()
 }
 
-/// All tensors of a number of elements on a mesh, with what the devices hold.
-fn tensors(number: i64, mesh: &[i64], strided: bool) -> Vec<(Vec<i64>, Vec<Word>, Vec<Vec<i64>>)> {
+/// A shape, placements, and what the devices hold.
+type Tensor = (Vec<i64>, Vec<Word>, Vec<Vec<i64>>);
+
+/// All tensors of a number of elements on a mesh.
+fn tensors(number: i64, mesh: &[i64], strided: bool) -> Vec<Tensor> {
     (factorings(number, 3).into_iter())
         .flat_map(|shape| sentences(&shape, mesh, strided).into_iter().map(move |words| (shape.clone(), words)))
         .map(|(shape, words)| {
