@@ -191,6 +191,9 @@ impl Section {
 /// The most chunks of a grid that are planned at once: their numbers take some hundred megabytes.
 const MOST_CHUNKS: u64 = 1 << 24;
 
+/// The most touches of a graph, which take a gigabyte.
+const MOST_TOUCHES: usize = 1 << 27;
+
 /// Work that may be spent on the touches of one box, of a graph as a whole, and of each box where that is spent; a unit
 /// takes some tenths of a microsecond.
 const WORK_PER_BOX: u64 = 1 << 20;
@@ -430,7 +433,7 @@ impl ChunkPlan {
     /// ```
     ///
     /// # Errors
-    /// More than 2^24 output chunks, or input chunks that one of them touches.
+    /// More than 2^24 output chunks, or input chunks that one of them touches; more than 2^27 touches in all.
     pub fn graph(&self) -> Result<&Graph, Error> {
         let made = self.graph.get_or_init(|| {
             let count = self.output.len() as u64;
@@ -446,6 +449,9 @@ impl ChunkPlan {
                 let touches = self.touched_within(&self.output.chunk(number)?, &mut work, ask)?;
                 left = left.saturating_sub(given - work);
                 graph.push(touches.numbers(), touches.is_exact());
+                if graph.touches() > MOST_TOUCHES {
+                    return Err(Fault::TooManyTouches { most: MOST_TOUCHES }.into());
+                }
             }
             Ok(graph)
         });
