@@ -239,7 +239,7 @@ fn check_extension(input: &Input, args: &Args) -> Result<(), Failure> {
     let is = input.extension();
     let extension = args.output.extension().map(|extension| extension.to_ascii_lowercase());
     match extension.as_ref().and_then(|extension| extension.to_str()) {
-        Some(other @ ("npy" | "npz" | "safetensors" | "pt")) if other != is => {
+        Some(other @ ("npy" | "npz" | "safetensors" | "pt" | "zarr")) if other != is => {
             let output = shown_path(&args.output);
             let message = format!("{output} would be in the format of the input, .{is}: give it a name that ends so");
             Err(Failure::new("output", message))
