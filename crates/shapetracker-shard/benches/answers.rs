@@ -80,6 +80,15 @@ fn main() {
                 black_box(tensor.check(black_box(&after)).expect("the same elements"));
             });
             println!("{:<24} {time:>10.2?}", "    the claim of it");
+        } else {
+            let time = shortest(|| {
+                black_box(tensor.cheapest(black_box(&view)).expect("as many elements"));
+            });
+            let target = match tensor.cheapest(&view).expect("as many elements") {
+                Some((target, moved)) => format!("{} elements to {target}", moved.elements),
+                None => "more work than is done".into(),
+            };
+            println!("{:<24} {time:>10.2?}  {target}", "    the cheapest target");
         }
     }
 }

@@ -149,6 +149,12 @@ impl Word {
         if let Some(word) = Word::of_intervals(cuts, n, weight, work)? {
             return Ok(word);
         }
+        // A cut whose pieces have one place each, on every device, leaves everything to the first.
+        if let Some((last, earlier)) = cuts.split_last()
+            && lists(earlier, n, work)?.iter().all(|list| last.piece(list.len) == 1)
+        {
+            return Ok(Word::of_runs([(0, n * weight)]));
+        }
         let mut runs = Vec::new();
         let mut place = 0;
         while place < n {
@@ -207,10 +213,9 @@ impl Word {
                 let widths = |n: i64, by: i64| ceil(n * by, cut.parts) == ceil(n, cut.parts) * by;
                 long == short * places && widths(short, places) && widths(rows % short, places)
             };
-            let pieces = places.iter().max().map_or(1, |&longest| {
-                let rows = lists.iter().map(|list| list.0).max().unwrap_or(1);
-                longest / cut.piece(rows * longest).min(longest)
-            });
+            // The fewest pieces of a row that are as long as those of the list, or else of the longest.
+            let piece_of = |&(rows, places): &(i64, i64)| cut.piece(rows * places).min(places);
+            let pieces = lists.iter().map(|list| ceil(list.1, piece_of(list))).max().unwrap_or(1);
             let of_row = Cut { pieces, ..cut };
             let cuts_places = |&(rows, places): &(i64, i64)| {
                 let piece = cut.piece(rows * places);

@@ -90,9 +90,10 @@ impl Run {
                     open.extend(self.each(moves, |(chunk, mut bytes, inputs)| {
                         let within = plan.output().chunk(chunk)?;
                         for input in inputs {
-                            for part in plan.piece(&within, input)?.parts() {
+                            for section in plan.piece(&within, input)?.sections() {
                                 let from = read.get(&input).map_or(&[][..], Vec::as_slice);
-                                Plan::new(part, width)?.read_over_bytes(from, &mut bytes, &Threads::one())?;
+                                let to = &mut bytes[section.bytes(width)];
+                                Plan::new(section.tracker(), width)?.read_over_bytes(from, to, &Threads::one())?;
                             }
                         }
                         Ok((chunk, bytes))
