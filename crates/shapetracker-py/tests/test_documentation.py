@@ -9,7 +9,8 @@ import shapetracker
 from shapetracker.compat.tinygrad import uop
 
 HERE = Path(__file__).resolve().parents[1]
-TEXTS = [HERE.parents[1] / "README.md", *sorted(HERE.glob("*.md")), *sorted(HERE.glob("*/README.md"))]
+ROOT = HERE.parents[1]
+TEXTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(HERE.glob("*.md")), *sorted(HERE.glob("*/README.md"))]
 
 
 def sessions(text: str) -> list[tuple[int, str]]:
@@ -32,7 +33,7 @@ def test_sessions_print_what_they_show(path: Path, line: int, text: str, monkeyp
     if "import tinygrad" not in text:
         # As in a program that has not imported it: another test may have.
         monkeypatch.setattr(uop, "loaded", lambda: None)
-    for library in ["numpy", "torch", "tinygrad"]:
+    for library in ["numpy", "torch", "tinygrad", "jax", "dask", "zarr", "xarray"]:
         if f"import {library}" in text:
             pytest.importorskip(library)
     test = doctest.DocTestParser().get_doctest(text, {}, path.name, str(path), line)
