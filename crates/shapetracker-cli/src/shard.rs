@@ -210,7 +210,7 @@ impl Answered {
             text += &format!("\n{BOLD}What moves at least{BOLD:#}\n");
             let most = match moved.elements {
                 0 => String::new(),
-                _ => format!(", {} to device {}", self.amount(moved.most), self.device(&moved.device)),
+                _ => format!("; device {} gets the most, {}", self.device(&moved.device), self.amount(moved.most)),
             };
             text += &format!("  {after}\n");
             text += &paragraph(&format!("{}{most}", self.amount(moved.elements)), 4);
@@ -251,7 +251,7 @@ impl Answered {
         match self.width {
             Some(width) => {
                 let number = u128::try_from(elements).unwrap_or(0).saturating_mul(width.into());
-                format!("{elements} {noun} of {}", bytes(number))
+                format!("{elements} {noun} ({})", bytes(number))
             }
             None => format!("{elements} {noun}"),
         }
