@@ -59,6 +59,8 @@ pub(crate) struct Part {
     /// the number is 0.
     pub(crate) shape: List,
     pub(crate) lows: List,
+    /// Where the elements of the axes begin among those of the box: a part may be a slice of it.
+    pub(crate) start: i64,
     /// The digits that are known, innermost first, and last what is left to be taken apart.
     pub(crate) forms: SmallVec<[Form; 4]>,
     /// How many digits have only valid values.
@@ -86,8 +88,11 @@ impl Part {
     }
 
     /// Writes a number as two, so that the second one has so many values and the first counts how often they are gone through;
-    /// and the axis of indices likewise. Both its length and the index at 0 are multiples of the period.
+    /// and the axis of indices likewise, as [`Part::nests`] says that it can be.
     fn nest(&mut self, at: usize, period: i64) {
+        if !self.divides(at, period, 0) {
+            self.slice(at);
+        }
         for form in &mut self.forms {
             form.steps.insert(at, form.steps[at].wrapping_mul(period));
         }
@@ -101,9 +106,32 @@ impl Part {
         }
     }
 
-    /// Whether an axis can be split into periods that begin so many elements after number `at` is 0.
+    /// Whether an axis can be split into periods that begin so many elements after number `at` is 0: evenly, or after it was cut
+    /// to the part's own range, which in the order of the elements is a slice if all axes around it have one value.
     fn nests(&self, at: usize, period: i64, first: i64) -> bool {
+        self.divides(at, period, first) || self.counts[..at].iter().all(|count| *count == 1)
+    }
+
+    fn divides(&self, at: usize, period: i64, first: i64) -> bool {
         self.lows.is_empty() || (self.shape[at] % period == 0 && (self.lows[at] + first) % period == 0)
+    }
+
+    /// Leaves out the elements of the box before and after those of number `at`; all numbers before it have one value.
+    fn slice(&mut self, at: usize) {
+        let inside: i64 = self.shape[at + 1..].iter().product();
+        let before = self.lows[..=at].iter().zip(&self.shape).fold(0, |sum, (low, size)| sum * size + low);
+        self.start += before * inside;
+        self.shape[..at].fill(1);
+        self.lows[..=at].fill(0);
+        self.shape[at] = self.counts[at];
+    }
+
+    /// Leaves out what comes before and after all elements of the part, as far as that is a slice of the box.
+    pub(crate) fn sliced(mut self) -> Part {
+        if let Some(at) = self.counts.iter().position(|count| *count > 1).or(self.counts.len().checked_sub(1)) {
+            self.slice(at);
+        }
+        self
     }
 }
 
@@ -226,7 +254,7 @@ impl Descent<'_> {
         }
         self.enter(
             self.levels.len(),
-            Part { counts, shape, lows, forms: SmallVec::from_iter([address]), clipped: 0 },
+            Part { counts, shape, lows, start: 0, forms: SmallVec::from_iter([address]), clipped: 0 },
             arrived,
         )
     }

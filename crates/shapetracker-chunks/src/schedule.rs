@@ -302,17 +302,22 @@ impl Problem<'_> {
     fn best(&self, plan: &ChunkPlan, made: &[usize]) -> Vec<Vec<usize>> {
         let least: u64 = self.inputs.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes));
         let mut best: Option<(u64, Vec<Vec<usize>>)> = None;
+        let (mut orders, mut known): (_, Vec<Vec<usize>>) = (orders(plan, made), Vec::new());
         let mut tried = 0usize;
         for twelfths in [0, 3, 6, 12, 9, 8, 4, 2, 1] {
             // How many bytes of output chunks are held at once: one chunk, or a part of the memory.
             let held = (u128::from(self.memory) * twelfths / 12) as u64;
-            for order in orders(plan, made) {
+            for at in 0.. {
                 let most = best.as_ref().map_or(u64::MAX, |(bytes, _)| *bytes);
                 if most <= least || (best.is_some() && tried > MOST_TRIED) {
                     break;
                 }
+                if at == known.len() {
+                    let Some(order) = orders.find(|order| !known.contains(order)) else { break };
+                    known.push(order);
+                }
                 tried += self.graph.touches();
-                let rounds = self.cut(order, held);
+                let rounds = self.cut(&known[at], held);
                 if let Some(cost) = self.run(&rounds, most, None) {
                     best = Some((cost.bytes, rounds));
                 }
@@ -322,10 +327,10 @@ impl Problem<'_> {
     }
 
     /// Cuts an order into rounds that hold no more than so many bytes, and leave room for each input chunk that they touch.
-    fn cut(&self, order: Vec<usize>, held: u64) -> Vec<Vec<usize>> {
+    fn cut(&self, order: &[usize], held: u64) -> Vec<Vec<usize>> {
         let mut rounds: Vec<Vec<usize>> = Vec::new();
         let (mut bytes, mut largest) = (u64::MAX, 0);
-        for output in order {
+        for &output in order {
             let input = self.inputs_of(output).map(|input| self.inputs[input]).max().unwrap_or(0);
             let more = bytes.saturating_add(self.outputs[output]);
             match rounds.last_mut() {
@@ -520,9 +525,8 @@ fn orders<'a>(plan: &'a ChunkPlan, made: &'a [usize]) -> impl Iterator<Item = Ve
             places.min().unwrap_or_default()
         })
     });
-    let blocks = [2, 3, 4, 6, 8, 12, 16]
-        .into_iter()
-        .filter(move |block| output.rank() > 1 && output.counts().iter().any(|count| count > block));
+    let blocks =
+        [2, 3, 4, 6, 8, 12, 16].into_iter().filter(move |block| output.counts().iter().any(|count| count > block));
     let blocks = blocks.map(move |block| {
         sorted(&|number| {
             let at = coordinates(output, number);

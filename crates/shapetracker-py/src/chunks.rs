@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyTuple};
 use shapetracker::{Dims, Ranges};
-use shapetracker_chunks::{ChunkPlan as ChunkedPlan, Grid, Piece, Step, choose_output};
+use shapetracker_chunks::{ChunkPlan as ChunkedPlan, Grid, Piece, Step, choose_output, choose_regular_output};
 use shapetracker_copy::{Plan, Threads};
 
 use crate::arguments::{described, items, number, numbers_of, pairs_of, tuple};
@@ -79,8 +79,8 @@ impl Assembly {
         }
         let strided = shapetracker::ShapeTracker::from(view_in_elements(OP, &memory.layout)?);
         let mut parts = Vec::new();
-        for part in self.piece(&place).map_err(|err| fault(&err))?.parts() {
-            parts.push(strided.compose(part).map_err(|err| layout(&err))?);
+        for section in self.piece(&place).map_err(|err| fault(&err))?.sections() {
+            parts.push((section.bytes(self.width), strided.compose(section.tracker()).map_err(|err| layout(&err))?));
         }
         let array = self.array.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
         let Some(array) = array.as_ref() else {
@@ -88,9 +88,9 @@ impl Assembly {
         };
         let source = memory.bytes();
         let move_all = |room: &mut [u8]| {
-            parts
-                .iter()
-                .try_for_each(|part| Plan::new(part, self.width)?.read_over_bytes(source, room, &Threads::one()))
+            parts.iter().try_for_each(|(bytes, part)| {
+                Plan::new(part, self.width)?.read_over_bytes(source, &mut room[bytes.clone()], &Threads::one())
+            })
         };
         write_again(array.bind(py), |room| {
             let moved = py.detach(|| catch_unwind(AssertUnwindSafe(|| move_all(room))));
@@ -222,16 +222,19 @@ impl Schedule {
 }
 
 /// For each axis of a tracker's tensor the sizes of its chunks, chosen so that chunks have about `target` elements and come
-/// from few chunks of the array, which is cut as `input`.
+/// from few chunks of the array, which is cut as `input`. All along an axis have one size, but for the last, if they are to be
+/// `regular`.
 #[pyfunction]
 pub(crate) fn choose_chunks<'py>(
     tracker: &Bound<'py, ShapeTracker>,
     input: &Bound<'py, PyAny>,
     target: i64,
+    regular: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = tracker.py();
     let (layout, input) = (&tracker.get().0, grid(input)?);
-    let chosen = py.detach(|| choose_output(layout, &input, target)).map_err(|err| fault(&err))?;
+    let choose = if regular { choose_regular_output } else { choose_output };
+    let chosen = py.detach(|| choose(layout, &input, target)).map_err(|err| fault(&err))?;
     let axes = (0..layout.rank()).map(|axis| tuple(py, &chosen.sizes(axis).collect::<Dims>()));
     PyTuple::new(py, axes.collect::<PyResult<Vec<_>>>()?)
 }

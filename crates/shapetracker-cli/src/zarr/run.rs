@@ -209,8 +209,9 @@ impl Pieces<'_> {
         let within = self.plan.output().chunk(pieces[0].0)?;
         for (_, input) in pieces {
             let from = inputs.get(input).map_or(&[][..], Vec::as_slice);
-            for part in self.plan.piece(&within, *input)?.parts() {
-                Plan::new(part, self.width)?.read_over_bytes(from, bytes, &Threads::one())?;
+            for section in self.plan.piece(&within, *input)?.sections() {
+                let to = &mut bytes[section.bytes(self.width)];
+                Plan::new(section.tracker(), self.width)?.read_over_bytes(from, to, &Threads::one())?;
             }
         }
         Ok(())

@@ -159,7 +159,7 @@ def _output_chunks(op: str, tracker: ShapeTracker, source: Cut, dtype: np.dtype[
         target = max(map(source.numel, source.all()))
         if isinstance(chunks, str) and chunks != "auto":
             target = max(1, byte_count(op, "chunks", chunks) // dtype.itemsize)
-        return _native.choose_chunks(tracker, source.filled, target)
+        return _native.choose_chunks(tracker, source.filled, target, False)
     try:
         made = _da.core.normalize_chunks(chunks, shape, dtype=dtype)
     except (ValueError, TypeError, NotImplementedError) as err:
