@@ -20,8 +20,8 @@ except ImportError as error:
     sys.exit(print(f"skipped: {error}"))
 
 COMMAND = sys.argv[1]
-ROUNDS, SEED = map(int, (*sys.argv[2:], "40", "18")[:2]) if len(sys.argv) != 3 else (int(sys.argv[2]), 18)
-RANDOM = random.Random(SEED)
+ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 40
+RANDOM = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 18)
 DTYPES = ["bool", "i1", "u1", "<i2", ">u2", "<i4", ">i4", "<u8", "<f2", "<f4", ">f4", "<f8", "<c8", "<c16"]
 FILLS = {"b": "True", "i": "-2", "u": "3", "f": "-1.5", "c": "1.5-2j"}
 warnings.simplefilter("ignore")
