@@ -174,6 +174,16 @@ fuzz_target!(|input: Input| {
             let expected = address.map_or(&fill[..], |at| &bytes[at as usize * width..][..width]);
             assert_eq!(found, expected, "{tracker}: element {place} of {width} bytes\n{plan}");
         }
+        // Read over what stands there, of which the masked elements stay.
+        let mut over = behind(before_out, &vec![sentinel; reads.len() * width]);
+        let outcome = plan.read_over_bytes(&buffer[before_buffer..], &mut over[before_out..], threads);
+        assert_eq!(outcome, Ok(()), "{tracker}");
+        assert!(over[..before_out].iter().all(|byte| *byte == 0xC3), "{tracker}: bytes before the output are written");
+        let stays = vec![sentinel; width];
+        for (place, (found, address)) in over[before_out..].chunks_exact(width).zip(&reads).enumerate() {
+            let expected = address.map_or(&stays[..], |at| &bytes[at as usize * width..][..width]);
+            assert_eq!(found, expected, "{tracker}: element {place} of {width} bytes, read over\n{plan}");
+        }
     }
 
     let tensor = noise((reads.len() + 5) * width).split_off(5 * width);

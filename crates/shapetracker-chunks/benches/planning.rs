@@ -58,10 +58,10 @@ fn main() {
                 let piece = plan.piece(&region, *at).expect("a piece");
                 found += start.elapsed().as_secs_f64();
                 pieces += 1;
-                for part in piece.parts() {
+                for part in piece.sections() {
                     parts += 1;
                     let start = Instant::now();
-                    let copy = Plan::new(part, 4).expect("a copy");
+                    let copy = Plan::new(part.tracker(), 4).expect("a copy");
                     copies += start.elapsed().as_secs_f64();
                     std::hint::black_box(&copy);
                 }
@@ -109,9 +109,9 @@ fn moved() {
         for (number, output) in outputs.iter_mut().enumerate() {
             let region = plan.output().chunk(number).expect("a chunk");
             for at in plan.graph().expect("a graph").inputs_of(number) {
-                for part in plan.piece(&region, *at).expect("a piece").parts() {
-                    let copy = Plan::new(part, 4).expect("a copy");
-                    copy.read_over(&chunks[*at], output, &Threads::one()).expect("a move");
+                for part in plan.piece(&region, *at).expect("a piece").sections() {
+                    let copy = Plan::new(part.tracker(), 4).expect("a copy");
+                    copy.read_over(&chunks[*at], &mut output[part.elements()], &Threads::one()).expect("a move");
                 }
             }
         }

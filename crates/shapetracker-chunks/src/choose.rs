@@ -120,7 +120,7 @@ fn joined_further(
     // What a grid costs: an estimate, of which only the order counts.
     let cost = |sizes: &[Sizes]| -> f64 {
         let grid_len = sizes.iter().zip(shape).map(|(sizes, length)| count(sizes, *length) as f64).product::<f64>();
-        let touches = score(sizes).map_or(f64::INFINITY, |touches| touches as f64 / grid_len.min(SAMPLES as f64));
+        let touches = score(sizes).map_or(f64::INFINITY, |touches| touches as f64 / SAMPLES as f64);
         touches * grid_len * (volume(shape, sizes) as f64 / target as f64).max(1.0).sqrt()
     };
     let mut best = (cost(&sizes), sizes.clone());

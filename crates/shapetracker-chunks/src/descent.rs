@@ -59,9 +59,12 @@ pub(crate) struct Part {
     /// the number is 0.
     pub(crate) shape: List,
     pub(crate) lows: List,
+    /// Where the elements of the axes begin among those of the box: a part may be a slice of it.
+    pub(crate) start: i64,
     /// The digits that are known, innermost first, and last what is left to be taken apart.
     pub(crate) forms: SmallVec<[Form; 4]>,
-    /// How many digits have only valid values.
+    /// How many levels it has yet to go through, and of how many digits of the next one all values are valid.
+    depth: usize,
     clipped: usize,
 }
 
@@ -86,8 +89,11 @@ impl Part {
     }
 
     /// Writes a number as two, so that the second one has so many values and the first counts how often they are gone through;
-    /// and the axis of indices likewise. Both its length and the index at 0 are multiples of the period.
+    /// and the axis of indices likewise, as [`Part::nests`] says that it can be.
     fn nest(&mut self, at: usize, period: i64) {
+        if !self.divides(at, period, 0) {
+            self.slice(at);
+        }
         for form in &mut self.forms {
             form.steps.insert(at, form.steps[at].wrapping_mul(period));
         }
@@ -101,9 +107,32 @@ impl Part {
         }
     }
 
-    /// Whether an axis can be split into periods that begin so many elements after number `at` is 0.
+    /// Whether an axis can be split into periods that begin so many elements after number `at` is 0: evenly, or after it was cut
+    /// to the part's own range, which in the order of the elements is a slice if all axes around it have one value.
     fn nests(&self, at: usize, period: i64, first: i64) -> bool {
+        self.divides(at, period, first) || self.counts[..at].iter().all(|count| *count == 1)
+    }
+
+    fn divides(&self, at: usize, period: i64, first: i64) -> bool {
         self.lows.is_empty() || (self.shape[at] % period == 0 && (self.lows[at] + first) % period == 0)
+    }
+
+    /// Leaves out the elements of the box before and after those of number `at`; all numbers before it have one value.
+    fn slice(&mut self, at: usize) {
+        let inside: i64 = self.shape[at + 1..].iter().product();
+        let before = self.lows[..=at].iter().zip(&self.shape).fold(0, |sum, (low, size)| sum * size + low);
+        self.start += before * inside;
+        self.shape[..at].fill(1);
+        self.lows[..=at].fill(0);
+        self.shape[at] = self.counts[at];
+    }
+
+    /// Leaves out what comes before and after all elements of the part, as far as that is a slice of the box.
+    pub(crate) fn sliced(mut self) -> Part {
+        if let Some(at) = self.counts.iter().position(|count| *count > 1).or(self.counts.len().checked_sub(1)) {
+            self.slice(at);
+        }
+        self
     }
 }
 
@@ -224,11 +253,8 @@ impl Descent<'_> {
             lows.push(first - begin);
             counts.push(past - first);
         }
-        self.enter(
-            self.levels.len(),
-            Part { counts, shape, lows, forms: SmallVec::from_iter([address]), clipped: 0 },
-            arrived,
-        )
+        let (forms, depth) = (SmallVec::from_iter([address]), self.levels.len());
+        self.go(Part { counts, shape, lows, start: 0, forms, depth, clipped: 0 }, arrived)
     }
 
     fn meet_masked(&mut self) -> Result<(), Stopped> {
@@ -241,23 +267,21 @@ impl Descent<'_> {
         Ok(())
     }
 
-    /// A part whose only form is a position among the elements of level number `depth - 1`.
-    fn enter(
+    /// Takes a part down, whose only form is a position among the elements of the next level.
+    ///
+    /// The parts that are cut off wait in one list, because a stack may have hundreds of views.
+    fn go(
         &mut self,
-        depth: usize,
-        mut part: Part,
+        part: Part,
         arrived: &mut dyn FnMut(&mut Self, Part) -> Result<(), Stopped>,
     ) -> Result<(), Stopped> {
-        if self.keep == Keep::Positions {
-            part.lows.clear();
-            part.shape.clear();
-            part = joined(part);
-        }
-        let Some(number) = depth.checked_sub(1) else { return arrived(self, part) };
         let levels = self.levels;
-        let level = &levels[number];
-        let mut waiting: SmallVec<[Part; 8]> = SmallVec::from_iter([part]);
+        let mut waiting = vec![self.entering(part)];
         'parts: while let Some(mut part) = waiting.pop() {
+            let Some(level) = part.depth.checked_sub(1).map(|number| &levels[number]) else {
+                arrived(self, part)?;
+                continue;
+            };
             while part.clipped < level.digits.len() {
                 self.spend()?;
                 let at = part.clipped;
@@ -276,20 +300,30 @@ impl Descent<'_> {
                 }
                 part.clipped += 1;
             }
-            if number == 0 {
+            if part.depth == 1 {
                 arrived(self, part)?;
             } else {
                 part.forms = SmallVec::from_iter([level.address(&part)]);
-                part.clipped = 0;
-                self.enter(number, part, arrived)?;
+                (part.depth, part.clipped) = (part.depth - 1, 0);
+                waiting.push(self.entering(part));
             }
         }
         Ok(())
     }
 
+    /// A part before the next level.
+    fn entering(&self, mut part: Part) -> Part {
+        if self.keep == Keep::Indices {
+            return part;
+        }
+        part.lows.clear();
+        part.shape.clear();
+        joined(part)
+    }
+
     /// Takes a digit of a size from the last form, if it is affine: the form becomes the digit, and what is left the last
     /// one. Otherwise a part is cut off, or a number becomes two, and the answer is no.
-    fn divide(part: &mut Part, size: i64, waiting: &mut SmallVec<[Part; 8]>) -> bool {
+    fn divide(part: &mut Part, size: i64, waiting: &mut Vec<Part>) -> bool {
         let Some(form) = part.forms.last() else { return false };
         let (base, mut steps) = (form.base.rem_euclid(size), List::from_elem(0, part.counts.len()));
         for at in 0..part.counts.len() {
@@ -363,7 +397,7 @@ impl Descent<'_> {
         part: &mut Part,
         digit: usize,
         (begin, end): (i64, i64),
-        waiting: &mut SmallVec<[Part; 8]>,
+        waiting: &mut Vec<Part>,
     ) -> Result<bool, Stopped> {
         loop {
             let form = &part.forms[digit];

@@ -62,8 +62,9 @@ pub(crate) enum Fault {
     #[error(transparent)]
     Layout(shapetracker::Error),
     #[error(
-        "the chunks have {given} sizes, one per axis, but the array has {rank}: its shape is {}",
-        tuple(.shape)
+        "chunk sizes are needed for each axis of the shape {}, which are {rank}, and {given} {} given",
+        tuple(.shape),
+        if *.given == 1 { "was" } else { "were" }
     )]
     Rank { shape: Dims, rank: usize, given: usize },
     #[error("the chunks of axis {axis} have size {chunk}; a chunk has at least one element")]
@@ -86,11 +87,15 @@ pub(crate) enum Fault {
     Output { grid: Dims, tracker: Dims },
     #[error("the layout reads elements {low} to {high} of its array, but the chunked array has {numel} elements")]
     Input { low: i64, high: i64, numel: i64 },
+    #[error(
+        "the output chunks touch more than {most} input chunks, each counted as often as it is touched: larger chunks, or one part of the array after the other, are the way"
+    )]
+    TooManyTouches { most: usize },
     #[error("chunk {number} does not exist: there are {count}")]
     NoChunk { number: usize, count: usize },
     #[error("axis {axis} has size {size}, so that the range ({begin}, {end}) does not lie inside 0..{size}")]
     Range { axis: usize, begin: i64, end: i64, size: i64 },
-    #[error("the box has {given} ranges, but the array has {rank} axes")]
+    #[error("a box of the output has {rank} ranges, one per axis, and {given} {} given", if *.given == 1 { "was" } else { "were" })]
     Ranges { rank: usize, given: usize },
     #[error("an element has no bytes; it needs at least 1")]
     Width,

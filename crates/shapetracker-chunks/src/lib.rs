@@ -13,7 +13,7 @@
 //!
 //! - [`Grid`]: how an array is cut, evenly or not.
 //! - [`ChunkPlan`]: a tracker between two grids; [`ChunkPlan::touched`], [`ChunkPlan::needed`], [`ChunkPlan::filled`].
-//! - [`ChunkPlan::piece`]: the elements that one output chunk takes from one input chunk, as trackers to move them with.
+//! - [`ChunkPlan::piece`]: the elements that one output chunk takes from one input chunk, as [`Section`]s to move.
 //! - [`Graph`]: which input chunks each output chunk touches, for all of them.
 //! - [`Schedule`]: an order of reading, moving and writing under a limit of memory, as [`Step`]s.
 //! - [`choose_output`], [`choose_regular_output`]: an output grid, where it is free.
@@ -36,7 +36,7 @@ pub use choose::{choose_output, choose_regular_output};
 pub use error::Error;
 pub use graph::Graph;
 pub use grid::Grid;
-pub use plan::{ChunkPlan, Piece, Touches};
+pub use plan::{ChunkPlan, Piece, Section, Touches};
 pub use schedule::{Schedule, Step};
 
 /// Runs the example of the README.

@@ -1,5 +1,6 @@
 //! A tracker between two grids of chunks.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use shapetracker::{Dims, Ranges, ShapeTracker, Undecided, View, ravel_index, unravel_index};
@@ -81,9 +82,47 @@ impl Touches {
     }
 }
 
-/// The elements that a box of the output takes from one input chunk: trackers from the box's elements, in row-major order, to
-/// the memory of the chunk, in row-major order, too, masked where another chunk has the element or none. No two have an
-/// element in common.
+/// The elements that a box of the output takes from one input chunk, as sections of the box. No two sections have an element
+/// in common.
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+/// use shapetracker_chunks::{ChunkPlan, Grid};
+/// use shapetracker_copy::{Plan, Threads};
+///
+/// let layout = ShapeTracker::contiguous([4])?.flip([0])?;
+/// let plan = ChunkPlan::new(&layout, Grid::regular([4], [2])?, Grid::regular([4], [3])?)?;
+/// let mut output = *b"...";
+/// for section in plan.piece(&[(0, 3)], 0)?.sections() {
+///     let copy = Plan::new(section.tracker(), 1)?;
+///     copy.read_over_bytes(b"ab", &mut output[section.bytes(1)], &Threads::one())?;
+/// }
+/// assert_eq!(&output, b"..b");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    sections: Vec<Section>,
+}
+
+impl Piece {
+    /// The sections; none where the box takes nothing from the chunk. Move them one after the other.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let plan = ChunkPlan::new(&ShapeTracker::contiguous([4])?, Grid::regular([4], [2])?, Grid::whole([4])?)?;
+    /// assert!(plan.piece(&[(0, 2)], 1)?.sections().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+}
+
+/// Some elements of a box that follow each other in row-major order, and the tracker from them to the memory of an input
+/// chunk, in row-major order, too; masked where another section has the element, or another chunk, or none.
 ///
 /// ```
 /// use shapetracker::ShapeTracker;
@@ -91,35 +130,69 @@ impl Touches {
 ///
 /// let layout = ShapeTracker::contiguous([4])?.flip([0])?;
 /// let plan = ChunkPlan::new(&layout, Grid::regular([4], [2])?, Grid::regular([4], [3])?)?;
-/// let piece = plan.piece(&[(0, 3)], 0)?;
-/// let [part] = piece.parts() else { panic!() };
-/// assert!(part.addresses().eq([None, None, Some(1)]));
+/// let piece = plan.piece(&[(0, 3)], 1)?;
+/// let [section] = piece.sections() else { panic!() };
+/// assert_eq!((section.elements(), section.bytes(4)), (0..2, 0..8));
+/// assert!(section.tracker().addresses().eq([Some(1), Some(0)]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    parts: Vec<ShapeTracker>,
+pub struct Section {
+    start: usize,
+    tracker: ShapeTracker,
 }
 
-impl Piece {
-    /// The trackers, each of as many elements as the box has, in whose shape an axis of the box may be split into several; none
-    /// where the box takes nothing from the chunk. Move them one after the other with `shapetracker_copy::Plan::read_over`.
+impl Section {
+    /// The tracker, of as many elements as the section has; in its shape an axis of the box may be split into several.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let columns = ShapeTracker::contiguous([3, 4])?.reshape([12])?;
+    /// let plan = ChunkPlan::new(&columns, Grid::regular([3, 4], [3, 2])?, Grid::whole([12])?)?;
+    /// assert_eq!(plan.piece(&[(0, 12)], 1)?.sections()[0].tracker().shape(), [3, 4]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tracker(&self) -> &ShapeTracker {
+        &self.tracker
+    }
+
+    /// Which elements of the box these are, in row-major order.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
     /// use shapetracker_chunks::{ChunkPlan, Grid};
     ///
     /// let plan = ChunkPlan::new(&ShapeTracker::contiguous([4])?, Grid::regular([4], [2])?, Grid::whole([4])?)?;
-    /// assert!(plan.piece(&[(0, 2)], 1)?.parts().is_empty());
+    /// assert_eq!(plan.piece(&[(0, 4)], 1)?.sections()[0].elements(), 2..4);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn parts(&self) -> &[ShapeTracker] {
-        &self.parts
+    pub fn elements(&self) -> Range<usize> {
+        self.bytes(1)
+    }
+
+    /// The same in bytes, for elements of a width; what is past the range of `usize` ends there.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_chunks::{ChunkPlan, Grid};
+    ///
+    /// let plan = ChunkPlan::new(&ShapeTracker::contiguous([4])?, Grid::regular([4], [2])?, Grid::whole([4])?)?;
+    /// assert_eq!(plan.piece(&[(0, 4)], 1)?.sections()[0].bytes(8), 16..32);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn bytes(&self, width: usize) -> Range<usize> {
+        let end = self.start.saturating_add(self.tracker.numel() as usize);
+        self.start.saturating_mul(width)..end.saturating_mul(width)
     }
 }
 
 /// The most chunks of a grid that are planned at once: their numbers take some hundred megabytes.
 const MOST_CHUNKS: u64 = 1 << 24;
+
+/// The most touches of a graph, which take a gigabyte.
+const MOST_TOUCHES: usize = 1 << 27;
 
 /// Work that may be spent on the touches of one box, of a graph as a whole, and of each box where that is spent; a unit
 /// takes some tenths of a microsecond.
@@ -131,8 +204,8 @@ const WORK_AT_LEAST: u64 = 1 << 10;
 const MOST_ASKED: usize = 64;
 
 /// The most boxes of a piece, and the work to find them: where more are needed, one stack of views is moved faster.
-const MOST_BOXES: usize = 64;
-const WORK_PER_PIECE: u64 = 1 << 11;
+const MOST_BOXES: usize = 128;
+const WORK_PER_PIECE: u64 = 1 << 12;
 
 impl ChunkPlan {
     /// A plan for an input and an output in chunks. The tracker's addresses are row-major positions of the input, and its
@@ -326,8 +399,8 @@ impl ChunkPlan {
     /// let layout = ShapeTracker::contiguous([2, 4])?.permute([1, 0])?;
     /// let plan = ChunkPlan::new(&layout, Grid::regular([2, 4], [2, 2])?, Grid::whole([4, 2])?)?;
     /// let piece = plan.piece(&[(0, 4), (0, 2)], 1)?;
-    /// let addresses: Vec<_> = piece.parts()[0].addresses().collect();
-    /// assert_eq!(addresses[4..], [Some(0), Some(2), Some(1), Some(3)]);
+    /// assert_eq!(piece.sections()[0].elements(), 4..8);
+    /// assert!(piece.sections()[0].tracker().addresses().eq([Some(0), Some(2), Some(1), Some(3)]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -337,14 +410,14 @@ impl ChunkPlan {
         self.check_box(output_box)?;
         let chunk = self.chunk_view(input)?;
         if self.nothing || chunk.is_empty() || output_box.iter().any(|(begin, end)| begin == end) {
-            return Ok(Piece { parts: Vec::new() });
+            return Ok(Piece { sections: Vec::new() });
         }
-        if let Some(boxes) = self.boxes(output_box, &chunk) {
-            return Ok(Piece { parts: boxes.into_iter().map(ShapeTracker::from).collect() });
+        if let Some(sections) = self.boxes(output_box, &chunk) {
+            return Ok(Piece { sections });
         }
-        let part = self.masked(output_box, input)?;
-        let nothing = part.views().iter().any(View::is_empty);
-        Ok(Piece { parts: if nothing { Vec::new() } else { vec![part] } })
+        let tracker = self.masked(output_box, input)?;
+        let nothing = tracker.views().iter().any(View::is_empty);
+        Ok(Piece { sections: if nothing { Vec::new() } else { vec![Section { start: 0, tracker }] } })
     }
 
     /// Which input chunks each output chunk touches. Made when it is needed first.
@@ -360,7 +433,7 @@ impl ChunkPlan {
     /// ```
     ///
     /// # Errors
-    /// More than 2^24 output chunks, or input chunks that one of them touches.
+    /// More than 2^24 output chunks, or input chunks that one of them touches; more than 2^27 touches in all.
     pub fn graph(&self) -> Result<&Graph, Error> {
         let made = self.graph.get_or_init(|| {
             let count = self.output.len() as u64;
@@ -376,6 +449,9 @@ impl ChunkPlan {
                 let touches = self.touched_within(&self.output.chunk(number)?, &mut work, ask)?;
                 left = left.saturating_sub(given - work);
                 graph.push(touches.numbers(), touches.is_exact());
+                if graph.touches() > MOST_TOUCHES {
+                    return Err(Fault::TooManyTouches { most: MOST_TOUCHES }.into());
+                }
             }
             Ok(graph)
         });
@@ -407,16 +483,17 @@ impl ChunkPlan {
     }
 
     /// A piece as boxes of the output's box, if few are enough: on each the address in the chunk is one view.
-    fn boxes(&self, output_box: &[(i64, i64)], chunk: &View) -> Option<Vec<View>> {
+    fn boxes(&self, output_box: &[(i64, i64)], chunk: &View) -> Option<Vec<Section>> {
         let mut levels: Vec<Level> = vec![Level::of(chunk)];
         levels.extend_from_slice(&self.levels[1..]);
         let work = &mut { WORK_PER_PIECE };
         let mut descent = Descent { levels: &levels, keep: Keep::Indices, work, masked: false, until_masked: false };
-        let mut views = Vec::new();
+        let mut sections = Vec::new();
         let outcome = descent.start(self.top(), output_box, &mut |_, part| {
-            if views.len() == MOST_BOXES {
+            if sections.len() == MOST_BOXES {
                 return Err(Stopped);
             }
+            let part = part.sliced();
             let address = levels[0].address(&part);
             let mask: Ranges = part.lows.iter().zip(&part.counts).map(|(low, count)| (*low, low + count)).collect();
             // An index at which there is one value takes no step.
@@ -427,10 +504,11 @@ impl ChunkPlan {
                 .zip(&strides)
                 .fold(address.base, |offset, ((low, _), stride)| offset.wrapping_sub(low.wrapping_mul(*stride)));
             let mask = (!mask.is_empty()).then_some(&mask[..]);
-            views.push(View::new(&part.shape, &strides, offset, mask).map_err(|_| Stopped)?);
+            let view = View::new(&part.shape, &strides, offset, mask).map_err(|_| Stopped)?;
+            sections.push(Section { start: part.start as usize, tracker: view.into() });
             Ok(())
         });
-        outcome.is_ok().then_some(views)
+        outcome.is_ok().then_some(sections)
     }
 
     /// How many chunks a box touches, if that takes little work.
@@ -456,7 +534,7 @@ impl ChunkPlan {
         let _ = descent.start(self.top(), &whole, &mut |_, part| {
             // Axes may be split, which leaves the position of an element as it was.
             let position = ravel_index(&part.lows, &part.shape);
-            element = position.and_then(|position| unravel_index(position, self.output.shape()));
+            element = position.and_then(|position| unravel_index(part.start + position, self.output.shape()));
             Err(Stopped)
         });
         element

@@ -1,7 +1,7 @@
 //! `shapetracker apply`: moves the data of files through a chain of operations.
 
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     /// Replace the output if it is there already; the new file has the permissions of the old one.
     #[arg(long)]
     pub(crate) force: bool,
-    /// The shape of the chunks of a Zarr output, such as 512,512; of those in each shard where it has shards. Without it, \
+    /// The shape of the chunks of a Zarr output, such as 512,512; of those in each shard where it has shards. Without it,
     /// they have about the size of the input's and cross as few of them as they can.
     #[arg(long, value_name = "SIZES", value_parser = crate::check::numbers)]
     pub(crate) chunks: Option<Numbers>,
@@ -131,7 +131,7 @@ struct Move<'a> {
 
 pub(crate) fn apply(args: &Args, json: bool) -> Result<Answer, Failure> {
     let chain: Chain = text_of(&args.chain)?.parse()?;
-    if args.input.is_dir() {
+    if is_zarr(&args.input) {
         return zarr(&chain, args, json);
     }
     let options =
@@ -158,7 +158,7 @@ pub(crate) fn apply(args: &Args, json: bool) -> Result<Answer, Failure> {
     Ok(answer(&chain, &input, &moves, &plans, args))
 }
 
-/// An input that is a folder.
+/// An input that is an array of Zarr.
 #[cfg(feature = "zarr")]
 fn zarr(chain: &Chain, args: &Args, json: bool) -> Result<Answer, Failure> {
     crate::zarr::apply(chain, args, json)
@@ -166,16 +166,16 @@ fn zarr(chain: &Chain, args: &Args, json: bool) -> Result<Answer, Failure> {
 
 #[cfg(not(feature = "zarr"))]
 fn zarr(_: &Chain, args: &Args, _: bool) -> Result<Answer, Failure> {
-    let has = |name: &str| args.input.join(name).is_file();
-    let is_array = has("zarr.json") || has(".zarray") || has(".zgroup");
-    let is_called_so = args.input.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zarr"));
-    let message = if is_array || is_called_so {
-        "arrays of Zarr take a command that was built with the feature zarr: from a checkout, cargo install --path \
-         crates/shapetracker-cli --features zarr"
-    } else {
-        "it is a directory, and not a regular file"
-    };
+    let message = "arrays of Zarr take a command that was built with the feature zarr: from a checkout, cargo install \
+                   --path crates/shapetracker-cli --features zarr";
     Err(Failure::new("io", format!("cannot read {}: {message}", shown_path(&args.input))))
+}
+
+/// Whether a folder is meant as an array of Zarr.
+fn is_zarr(path: &Path) -> bool {
+    let is_called_so = || path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zarr"));
+    let has_metadata = || ["zarr.json", ".zarray", ".zgroup"].iter().any(|name| path.join(name).is_file());
+    path.is_dir() && (is_called_so() || has_metadata())
 }
 
 /// What becomes of the tensors of a file, in their order.
@@ -239,7 +239,7 @@ fn check_extension(input: &Input, args: &Args) -> Result<(), Failure> {
     let is = input.extension();
     let extension = args.output.extension().map(|extension| extension.to_ascii_lowercase());
     match extension.as_ref().and_then(|extension| extension.to_str()) {
-        Some(other @ ("npy" | "npz" | "safetensors" | "pt")) if other != is => {
+        Some(other @ ("npy" | "npz" | "safetensors" | "pt" | "zarr")) if other != is => {
             let output = shown_path(&args.output);
             let message = format!("{output} would be in the format of the input, .{is}: give it a name that ends so");
             Err(Failure::new("output", message))

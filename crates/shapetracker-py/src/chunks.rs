@@ -79,8 +79,8 @@ impl Assembly {
         }
         let strided = shapetracker::ShapeTracker::from(view_in_elements(OP, &memory.layout)?);
         let mut parts = Vec::new();
-        for part in self.piece(&place).map_err(|err| fault(&err))?.parts() {
-            parts.push(strided.compose(part).map_err(|err| layout(&err))?);
+        for section in self.piece(&place).map_err(|err| fault(&err))?.sections() {
+            parts.push((section.bytes(self.width), strided.compose(section.tracker()).map_err(|err| layout(&err))?));
         }
         let array = self.array.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
         let Some(array) = array.as_ref() else {
@@ -88,9 +88,9 @@ impl Assembly {
         };
         let source = memory.bytes();
         let move_all = |room: &mut [u8]| {
-            parts
-                .iter()
-                .try_for_each(|part| Plan::new(part, self.width)?.read_over_bytes(source, room, &Threads::one()))
+            parts.iter().try_for_each(|(bytes, part)| {
+                Plan::new(part, self.width)?.read_over_bytes(source, &mut room[bytes.clone()], &Threads::one())
+            })
         };
         write_again(array.bind(py), |room| {
             let moved = py.detach(|| catch_unwind(AssertUnwindSafe(|| move_all(room))));

@@ -374,8 +374,8 @@ impl Outcome {
         }
     }
 
-    /// Where a reshape is not free, the placements of the new shape that the fewest elements must move for, among those that
-    /// cut along the same mesh axes, and how many that are; None where nothing need move, or where it is not known.
+    /// Where a reshape is not free, the plain shards of the new shape, along the same mesh axes, for which the fewest elements
+    /// must move, and how many that are exactly; None where it is free, or where counting takes too much work.
     #[getter]
     fn cheapest(&self) -> PyResult<Option<(Sharded, Moved)>> {
         let Movement::Reshape(_) = &self.op else { return Ok(None) };
@@ -395,7 +395,7 @@ impl Outcome {
     fn __str__(&self) -> PyResult<String> {
         let mut text = self.answer.to_string();
         if let Some((after, moved)) = self.cheapest()? {
-            text += &format!("\nat least {} for {}", moved.sentence(), after.0);
+            text += &format!("\nfor {}, the cheapest with plain shards, {}", after.0, moved.sentence());
         }
         Ok(text)
     }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +227,15 @@ SCENES = [
 @pytest.mark.parametrize("processes, scene", SCENES, ids=[scene.__name__ for _, scene in SCENES])
 def test_on_processes(processes: int, scene: Any, tmp_path: Path) -> None:
     on_processes(processes, scene, tmp_path)
+
+
+def test_the_program_of_the_documentation_runs(tmp_path: Path) -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs/your-dtensor-view.md").read_text()
+    program = tmp_path / "wrong.py"
+    program.write_text(page.split("```python\n")[1].split("```")[0])
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=0", str(program)]
+    run = subprocess.run(launch, capture_output=True, text=True, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert run.returncode == 0 and "_StridedShard(dim=1, sf=2)" in run.stdout, run.stdout + run.stderr
 
 
 def test_single_axis_placements_are_read_as_torch_makes_them() -> None:

@@ -3,7 +3,7 @@
 use shapetracker::{Movement, PerAxis, ShapeTracker};
 
 use crate::cut::{Cut, ceil};
-use crate::reshape::{lists, pieces};
+use crate::reshape::{List, lists, pieces};
 use crate::word::{Cursor, Word, run};
 use crate::work::Work;
 use crate::{Error, Placement, Sharded, Undecided};
@@ -179,8 +179,8 @@ impl Question<'_> {
                 Pieces::Zero => None,
             })
             .collect();
-        let lengths: Vec<i64> = lists(&earlier, self.size, work)?.into_iter().map(|(n, _)| n).collect();
-        let mut next = if is_total { pieces(&word, &earlier, self.size, 1, work)? } else { Some(1) };
+        let lists = lists(&earlier, self.size, work)?;
+        let mut next = if is_total { pieces(&word, &lists, 1, work)? } else { Some(1) };
         while let Some(pieces) = next {
             work.step()?;
             let cuts: Vec<Cut> = earlier.iter().copied().chain([Cut { pieces, ..*cut }]).collect();
@@ -191,8 +191,9 @@ impl Question<'_> {
                 }
             }
             // The next number of pieces that cuts some list otherwise.
-            let changes = |&n: &i64| (ceil(n, pieces) > 1).then(|| ceil(n, ceil(n, pieces) - 1));
-            next = if is_total { None } else { lengths.iter().filter_map(changes).min() };
+            let changes =
+                |list: &List| (ceil(list.len, pieces) > 1).then(|| ceil(list.len, ceil(list.len, pieces) - 1));
+            next = if is_total { None } else { lists.iter().filter_map(changes).min() };
         }
         Ok(false)
     }
@@ -209,7 +210,7 @@ impl Question<'_> {
     /// Whether cuts of the result give the valid places these coordinates.
     fn says(&self, cuts: &[Cut], word: &Word, work: &mut Work) -> Result<bool, Undecided> {
         let new = Word::of_axis(cuts, self.size, 1, work)?;
-        let mut cursor: Cursor = new.from(self.along.valid.0);
+        let mut cursor: Cursor<'_> = new.from(self.along.valid.0);
         Ok(cursor.difference(&mut word.from(0), word.len(), work)?.is_none())
     }
 

@@ -20,12 +20,12 @@ pub(crate) struct Digit {
 /// digit lies inside one segment, takes it out and leaves a segment on each side. So the digits are disjoint: of any two, the
 /// end `step * size` of one divides the step of the other.
 pub(crate) fn digits(tensor: &Sharded) -> Option<Vec<Option<Digit>>> {
+    if tensor.numel() == 0 {
+        return None;
+    }
     let mut digits = vec![None; tensor.mesh().rank()];
     let mut weight = 1;
     for (axis, &size) in tensor.shape().iter().enumerate().rev() {
-        if size == 0 {
-            return None;
-        }
         // The segments of what is left, innermost first: the step and the number of values of each.
         let mut segments = vec![(weight, size)];
         let mut left = size;

@@ -75,7 +75,8 @@ impl Sharded {
     ///
     /// Each mesh axis that shards is tried with a [`Placement::Shard`] of each axis, and with the placement that says what it
     /// did, where there is one. A target that gives the first device no more than it has now comes before one that
-    /// gives it more, and of several with the same number the first is taken, in the order of the axes.
+    /// gives it more: what leaves devices idle may be cheap, and is hardly wanted. Of several with the same number the first is
+    /// taken, in the order of the axes.
     ///
     /// ```
     /// use shapetracker_shard::{Mesh, Placement, Sharded};

@@ -28,7 +28,8 @@ pub enum Outcome {
         after: Sharded,
     },
     /// No element would have to move, but no placements say what the devices hold: each holds a part of the result that has
-    /// an index set along each axis, and the parts do not follow from each other as those of placements do.
+    /// an index set along each axis, and the parts do not follow from each other as those of placements do. A tensor of one
+    /// axis always has such parts.
     Unsayable {
         /// What the devices hold.
         parts: Parts,
@@ -126,11 +127,20 @@ impl fmt::Display for Witness {
 
 /// What took more steps than are done; the same question is undecided on every machine.
 ///
-/// Even shards are always decided, and so are uneven ones whose axis is cut by [`Placement::Shard`] any number of times and by
-/// at most one [`Placement::StridedShard`] after that.
+/// Placements are always found, or proved not to exist, where shards are even, and where no [`StridedShard`] is cut again, neither
+/// before the operation nor after it; most others are decided, too. The steps are about half a million, of ten nanoseconds.
 ///
-/// [`Placement::Shard`]: crate::Placement::Shard
-/// [`Placement::StridedShard`]: crate::Placement::StridedShard
+/// ```
+/// use shapetracker_shard::{Mesh, Outcome, Placement, Sharded};
+///
+/// let strided = Placement::StridedShard { axis: 1, pieces: 2 };
+/// let tensor = Sharded::new([7680, 2400], Mesh::of_sizes([100, 8])?, [strided, Placement::Shard(1)])?;
+/// let Outcome::Undecided { why } = tensor.reshape([18_432_000])? else { panic!("6 million runs, and no rule") };
+/// assert_eq!(why.to_string(), "looking for placements takes more than the 524288 steps that are done");
+/// # Ok::<(), shapetracker_shard::Error>(())
+/// ```
+///
+/// [`StridedShard`]: crate::Placement::StridedShard
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
     pub(crate) what: &'static str,

@@ -2,7 +2,7 @@
 
 use crate::cut::{Cut, ceil};
 use crate::digits;
-use crate::word::{First, Word, run};
+use crate::word::Word;
 use crate::work::Work;
 use crate::{Placement, Sharded, Undecided};
 
@@ -68,20 +68,29 @@ pub(crate) fn find(
     work: &mut Work,
 ) -> Result<Option<Placement>, Undecided> {
     let mut candidates: Vec<(i64, usize)> = Vec::new();
-    let mut start = First::default();
-    word.from(0).look(word.len(), &mut start, work)?;
+    let parts = mesh[found.len()];
+    let start = word.first_change();
     let mut weight = 1;
     for (axis, &size) in shape.iter().enumerate().rev() {
         // The first change is between two places of the axis, in its first repetition.
-        let fits = start.other.is_none_or(|place| place % weight == 0 && place / weight < size);
-        if fits && let Some(pieces) = pieces(word, &cuts(axis, mesh, found), size, weight, work)? {
-            candidates.push((pieces, axis));
+        let fits = start.is_none_or(|position| position % weight == 0 && position / weight < size);
+        if fits {
+            let lists = lists(&cuts(axis, mesh, found), size, work)?;
+            if let Some(pieces) = pieces(word, &lists, weight, work)?
+                && !lists.iter().any(|list| list.differs(Cut { pieces, parts }, word, weight))
+            {
+                candidates.push((pieces, axis));
+            }
         }
         weight *= size;
     }
     candidates.sort();
     for (pieces, axis) in candidates {
         let placement = Placement::of_pieces(axis, pieces);
+        // Pieces of one place each, or lists of one place, leave everything to the first device.
+        if word.is_zero() {
+            return Ok(Some(placement));
+        }
         let placements: Vec<Placement> = found.iter().copied().chain([placement]).collect();
         let says = coordinates(shape, mesh, &placements, work)?;
         if says.difference(word, work)?.is_none() {
@@ -97,25 +106,19 @@ pub(crate) fn find(
 /// turn again: `p` can be read off the coordinates, unless they are all the same. Then `n` is 1, or `p` is. The numbers of
 /// pieces that give `p` are an interval, and they all cut the list alike; there is one list for each length of those that the
 /// earlier cuts leave to devices, and each yields an interval.
-pub(crate) fn pieces(
-    word: &Word,
-    cuts: &[Cut],
-    size: i64,
-    weight: i64,
-    work: &mut Work,
-) -> Result<Option<i64>, Undecided> {
+pub(crate) fn pieces(word: &Word, lists: &[List], weight: i64, work: &mut Work) -> Result<Option<i64>, Undecided> {
     let (mut fewest, mut most) = (1, i64::MAX);
-    for (n, device) in lists(cuts, size, work)? {
+    for list in lists {
+        let n = list.len;
         if n <= 1 {
             continue;
         }
-        let seen = first_piece(word, cuts, size, weight, &device, n, work)?;
+        let seen = first_piece(word, list, weight, work)?;
         let piece = match (seen.other, seen.again) {
             (None, _) => 1,
             (Some(0), _) => return Ok(None),
             (Some(_), None) => n,
-            (Some(_), Some(place)) if place % weight == 0 => place / weight,
-            (Some(_), Some(_)) => return Ok(None),
+            (Some(_), Some(rank)) => rank,
         };
         // `ceil(n / pieces) == piece`, which no number of pieces may give.
         fewest = fewest.max(ceil(n, piece));
@@ -126,17 +129,17 @@ pub(crate) fn pieces(
     Ok((fewest <= most).then_some(fewest))
 }
 
-/// The lengths of the lists that cuts of an axis leave to devices, each with the coordinates of a device that has one.
-pub(crate) fn lists(cuts: &[Cut], size: i64, work: &mut Work) -> Result<Vec<(i64, Vec<i64>)>, Undecided> {
-    let mut lists = vec![(size, Vec::new())];
-    for cut in cuts {
-        let mut next: Vec<(i64, Vec<i64>)> = Vec::new();
-        for (n, device) in &lists {
-            for j in cut.kinds(*n) {
+/// The lists that cuts of an axis leave to devices, one for each length.
+pub(crate) fn lists(cuts: &[Cut], size: i64, work: &mut Work) -> Result<Vec<List>, Undecided> {
+    let mut lists = vec![List::whole(size)];
+    for &cut in cuts {
+        let mut next: Vec<List> = Vec::new();
+        for list in &lists {
+            for j in cut.kinds(list.len) {
                 work.step()?;
-                let length = cut.len(*n, j);
-                if !next.iter().any(|(known, _)| *known == length) {
-                    next.push((length, device.iter().copied().chain([j]).collect()));
+                let length = cut.len(list.len, j);
+                if !next.iter().any(|known| known.len == length) {
+                    next.push(list.cut(cut, j));
                 }
             }
         }
@@ -146,34 +149,76 @@ pub(crate) fn lists(cuts: &[Cut], size: i64, work: &mut Work) -> Result<Vec<(i64
 }
 
 /// Looks at the coordinates of a device's list, in its order, until the first device has its turn again.
-fn first_piece(
-    word: &Word,
-    cuts: &[Cut],
-    size: i64,
-    weight: i64,
-    device: &[i64],
-    n: i64,
-    work: &mut Work,
-) -> Result<First, Undecided> {
-    // What each cut is of, outermost first.
-    let mut left = size;
-    let nested: Vec<(Cut, i64, i64)> = cuts
-        .iter()
-        .zip(device)
-        .map(|(&cut, &j)| {
-            let list = (cut, left, j);
-            left = cut.len(left, j);
-            list
-        })
-        .collect();
+///
+/// The steps are those of the coordinates and not of the list: from one place to the first one of the list behind the ramp.
+fn first_piece(word: &Word, list: &List, weight: i64, work: &mut Work) -> Result<First, Undecided> {
     let mut seen = First::default();
     let mut rank = 0;
-    while rank < n && seen.again.is_none() {
+    while rank < list.len && seen.again.is_none() {
         work.step()?;
-        let place = nested.iter().rev().fold(rank, |place, &(cut, n, j)| cut.place(n, j, place));
-        let (_, length) = run(cuts, size, place);
-        word.from(place * weight).look(length * weight, &mut seen, work)?;
-        rank += length;
+        let position = list.place(rank) * weight;
+        let Some((owner, alike)) = word.from(position).alike() else { break };
+        match (owner, seen.other) {
+            (0, None) => {}
+            (0, Some(_)) => seen.again = Some(rank),
+            (_, None) => seen.other = Some(rank),
+            (_, Some(_)) => {}
+        }
+        rank = list.below(ceil(position + alike, weight));
     }
     Ok(seen)
+}
+
+/// The places of an axis that cuts leave to a device, in their order.
+pub(crate) struct List {
+    /// What each cut is of, and the coordinate of the device, outermost first.
+    cuts: Vec<(Cut, i64, i64)>,
+    size: i64,
+    pub(crate) len: i64,
+}
+
+impl List {
+    fn whole(size: i64) -> Self {
+        List { cuts: Vec::new(), size, len: size }
+    }
+
+    fn cut(&self, cut: Cut, j: i64) -> Self {
+        let cuts = self.cuts.iter().copied().chain([(cut, self.len, j)]).collect();
+        List { cuts, len: cut.len(self.len, j), ..*self }
+    }
+
+    /// The place with this rank, which is below the length.
+    fn place(&self, rank: i64) -> i64 {
+        self.cuts.iter().rev().fold(rank, |place, &(cut, n, j)| cut.place(n, j, place))
+    }
+
+    /// How many places of the list are below this one.
+    fn below(&self, place: i64) -> i64 {
+        if place >= self.size {
+            return self.len;
+        }
+        self.cuts.iter().fold(place, |place, &(cut, n, j)| cut.below(n, j, place))
+    }
+
+    /// Whether a cut of the list gives a few places other coordinates than these: those where its parts begin, and the ones
+    /// before. What is found out here need not be found out place by place.
+    fn differs(&self, cut: Cut, word: &Word, weight: i64) -> bool {
+        let piece = cut.piece(self.len);
+        let pieces = self.len / piece;
+        let part = ceil(piece.min(self.len), cut.parts);
+        let ranks = [0, 1, pieces / 2, pieces - 1, pieces].into_iter().flat_map(|t| {
+            let parts = [0, 1, 2, cut.parts / 2, cut.parts - 1].into_iter();
+            parts.map(move |j| (t * piece).saturating_add(part.saturating_mul(j)))
+        });
+        ranks.flat_map(|rank| [rank, rank - 1]).filter(|rank| (0..self.len).contains(rank)).any(|rank| {
+            word.from(self.place(rank) * weight).alike().is_none_or(|(owner, _)| owner != cut.owner(self.len, rank))
+        })
+    }
+}
+
+/// What has been seen of a list: the first rank that is not on the first device, and the next that is.
+#[derive(Clone, Copy, Debug, Default)]
+struct First {
+    other: Option<i64>,
+    again: Option<i64>,
 }

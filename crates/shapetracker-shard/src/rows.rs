@@ -1,7 +1,5 @@
 //! Has what a device holds an index set along each axis of a shape?
 
-use std::ops::Range;
-
 use crate::cut::{Cut, ceil};
 use crate::digits;
 use crate::sharded::{blocks, unravel};
@@ -45,7 +43,7 @@ pub(crate) fn crossing(before: &Sharded, shape: &[i64]) -> Result<Option<Witness
 struct Block {
     /// The axes of the old shape, with the placements that are about them.
     old: Sharded,
-    /// The weights of the new shape inside the block.
+    /// The weights of the new shape inside the block, which divide its elements.
     weights: Vec<i64>,
     /// The weight of the block's last axis.
     weight: i64,
@@ -71,8 +69,8 @@ impl Crossing {
         let other = holder(before, missing, &device);
         let mesh = before.mesh();
         let sentence = format!(
-            "device {} holds the elements {first} and {second} of shape {}, but not {third}, which any part of that shape with \
-             both has too: device {} holds it",
+            "device {} holds the elements {first} and {second} of shape {}, but not {third}, which device {} holds: whatever part \
+             of that shape has the first two has the third as well",
             mesh.device(&device),
             indexpr::text::tuple(shape),
             mesh.device(&other),
@@ -88,53 +86,88 @@ pub(crate) fn holder(tensor: &Sharded, position: i64, near: &[i64]) -> Vec<i64> 
     holders.iter().zip(near).map(|(holder, &near)| holder.unwrap_or(near)).collect()
 }
 
-/// The blocks in which something is sharded.
+/// The blocks in which something is to be asked.
 fn sharded_blocks(before: &Sharded, shape: &[i64]) -> Vec<Block> {
-    let block = |(old, new, weight): (Range<usize>, Range<usize>, i64)| {
+    let mut asked = Vec::new();
+    for (old, new, weight) in blocks(before.shape(), shape) {
         let old = before.block(old);
         let sizes = &shape[new];
         let mut weights: Vec<i64> = (1..sizes.len()).rev().map(|axis| sizes[axis..].iter().product()).collect();
         weights.retain(|&weight| 1 < weight && weight < old.numel());
         weights.dedup();
-        weights.retain(|&weight| !is_aligned(&old, weight));
-        let asks = !weights.is_empty() && old.placements().iter().any(|placement| placement.axis().is_some());
-        asks.then_some(Block { old, weights, weight })
-    };
-    blocks(before.shape(), shape).into_iter().filter_map(block).collect()
+        let mut any = Vec::new();
+        for row in weights {
+            match Rows::of(&old, row) {
+                Rows::Same => {}
+                Rows::Axis(axis, length) => {
+                    let weight = weight * (row / length);
+                    asked.push(Block { old: old.block(axis..axis + 1), weights: vec![length], weight });
+                }
+                Rows::Any => any.push(row),
+            }
+        }
+        if !any.is_empty() {
+            asked.push(Block { old, weights: any, weight });
+        }
+    }
+    asked
 }
 
-/// Whether rows of this weight have the same places on every device, because of how the axes that are cut lie to the rows;
-/// where it is false, nothing is known.
-///
-/// An axis whose weight is a multiple of the row's says only which rows a device has, and one that repeats within a row only
-/// which places. An axis between them can be split into one of each kind if each device's list of it is the product of both.
-fn is_aligned(tensor: &Sharded, weight: i64) -> bool {
-    let mut inner = 1;
-    tensor.shape().iter().enumerate().rev().all(|(axis, &size)| {
-        let (this, end) = (inner, inner * size);
-        inner = end;
-        let cuts: Vec<Cut> = tensor.cuts(axis).map(|(_, cut)| cut).filter(|cut| cut.parts > 1).collect();
-        cuts.is_empty()
-            || this % weight == 0
-            || weight % end == 0
-            || (weight % this == 0 && end % weight == 0 && are_products(&cuts, size, weight / this))
-    })
+/// What is to be asked about rows of one weight.
+enum Rows {
+    /// Nothing: they have the same places on every device.
+    Same,
+    /// Whether each device's list of one axis is the product of rows and places in a row: the axis, and the length of a row.
+    Axis(usize, i64),
+    /// All of it.
+    Any,
 }
 
-/// Whether each list that cuts leave of `n` places is a product of rows of `row` places and places in a row, as far as widths
-/// say; `row` divides `n`.
-fn are_products(cuts: &[Cut], n: i64, row: i64) -> bool {
-    let Some((cut, inner)) = cuts.split_first() else { return true };
+impl Rows {
+    /// An axis whose weight is a multiple of the row's says only which rows a device has, and one that repeats within a row
+    /// only which places. An axis between them that is cut by whole rows can be asked by itself.
+    fn of(tensor: &Sharded, weight: i64) -> Rows {
+        let (mut rows, mut inner) = (Rows::Same, 1);
+        for (axis, &size) in tensor.shape().iter().enumerate().rev() {
+            let (this, end) = (inner, inner * size);
+            inner = end;
+            let cuts: Vec<Cut> = tensor.cuts(axis).map(|(_, cut)| cut).filter(|cut| cut.parts > 1).collect();
+            // What pieces of one length hold repeats with each, if nothing cuts it again.
+            let repeats = match &cuts[..] {
+                [cut] if size % cut.piece(size) == 0 => cut.piece(size) * this,
+                _ => end,
+            };
+            if cuts.is_empty() || this % weight == 0 || weight % repeats == 0 {
+                continue;
+            }
+            if end % weight == 0 && are_products(&cuts, size, this, weight) {
+                continue;
+            }
+            if weight % this != 0 || end % weight != 0 {
+                return Rows::Any;
+            }
+            rows = Rows::Axis(axis, weight / this);
+        }
+        rows
+    }
+}
+
+/// Whether the rows of a weight, which divides `n * step`, have the same positions on every device, where cuts of `n` places of
+/// `step` positions each say which it has: as far as widths tell.
+fn are_products(cuts: &[Cut], n: i64, step: i64, weight: i64) -> bool {
+    let Some((cut, inner)) = cuts.split_first().filter(|_| n > 1) else { return true };
     let piece = cut.piece(n);
     let part = ceil(piece, cut.parts);
+    let are_rows = |places: i64| places * step % weight == 0;
+    let are_in_row = |places: i64| weight % (places * step) == 0;
     if piece >= n {
         // Parts are made of whole rows, and so is the last one; or each is inside a row, whatever is cut out of it.
-        return row % part == 0
-            || (part % row == 0 && are_products(inner, part, row) && are_products(inner, n % part, row));
+        let of_parts = |n: i64| are_products(inner, n, step, weight);
+        return are_in_row(part) || (are_rows(part) && of_parts(part) && of_parts(n % part));
     }
     let last = ceil(n % piece, cut.parts);
     // A row has whole pieces, and all of them; or parts are made of whole rows.
-    inner.is_empty() && (row % piece == 0 || (piece % row == 0 && part % row == 0 && last % row == 0))
+    inner.is_empty() && (are_in_row(piece) || (are_rows(piece) && are_rows(part) && are_rows(last)))
 }
 
 impl Block {
@@ -143,10 +176,10 @@ impl Block {
         let near = vec![0; self.old.mesh().rank()];
         let numel = self.old.numel();
         for &weight in &self.weights {
-            let rows = (numel + weight - 1) / weight;
+            let rows = numel / weight;
             for row in [1, 2, rows / 2, rows - 1] {
                 for position in [row * weight, row * weight - 1] {
-                    if !(0..numel).contains(&position) {
+                    if position >= numel {
                         continue;
                     }
                     let device = holder(&self.old, position, &near);
@@ -167,13 +200,11 @@ impl Block {
     /// before it begin to differ.
     fn compare(&self, device: &[i64], weight: i64, first: i64, second: i64) -> Option<Crossing> {
         let numel = self.old.numel();
-        if first == second || second < 0 || second * weight >= numel {
+        if first == second || !(0..numel / weight).contains(&second) {
             return None;
         }
-        let before = |row: i64, place: i64| {
-            let position = row.saturating_mul(weight).saturating_add(place).min(numel);
-            self.old.below(device, position) - self.old.below(device, row * weight)
-        };
+        let before =
+            |row: i64, place: i64| self.old.below(device, row * weight + place) - self.old.below(device, row * weight);
         if before(first, weight) == 0 || before(second, weight) == 0 {
             return None;
         }

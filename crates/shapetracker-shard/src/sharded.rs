@@ -154,7 +154,7 @@ impl Sharded {
     /// # Ok::<(), shapetracker_shard::Error>(())
     /// ```
     pub fn holds(&self, device: &[i64], local: i64) -> Option<i64> {
-        if !self.mesh.has(device) || local < 0 {
+        if !self.mesh.has(device) || local < 0 || self.numel() == 0 {
             return None;
         }
         let (mut rest, mut weight, mut position) = (local, 1, 0);
@@ -255,7 +255,7 @@ impl Sharded {
 
     /// How many elements a device holds.
     pub(crate) fn held(&self, device: &[i64]) -> i64 {
-        (0..self.shape.len()).map(|axis| self.length(axis, device)).fold(1, |held, length| held * length)
+        if self.numel() == 0 { 0 } else { (0..self.shape.len()).map(|axis| self.length(axis, device)).product() }
     }
 
     /// The same devices, with some neighbouring axes alone.

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::Undecided;
 use crate::cut::{Cut, ceil};
+use crate::reshape::{List, lists};
 use crate::work::Work;
 
 /// A sequence of coordinates, made of ramps and of repetitions.
@@ -14,6 +15,8 @@ use crate::work::Work;
 pub(crate) struct Word {
     len: i64,
     segments: Vec<Segment>,
+    /// Where each segment begins.
+    starts: Vec<i64>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,6 +96,7 @@ impl Word {
         if len == 0 {
             return;
         }
+        let start = self.len;
         self.len += len;
         if let (Some(Segment::Ramp(last)), Segment::Ramp(next)) = (self.segments.last_mut(), &segment)
             && last.is_constant()
@@ -104,6 +108,7 @@ impl Word {
             return;
         }
         self.segments.push(segment);
+        self.starts.push(start);
     }
 
     fn append(&mut self, other: Word) {
@@ -138,11 +143,17 @@ impl Word {
     /// applies to what the earlier ones left.
     ///
     /// As long as a cut makes no more than one piece, what it leaves to a device is an interval, and the intervals have two
-    /// lengths: the word repeats that of the longer one, and ends with that of the shorter one. A cut into several pieces
-    /// can be the last. Any other word is made run by run, under the work limit.
+    /// lengths: the word repeats that of the longer one, and ends with that of the shorter one. A cut into several pieces can
+    /// be the last, or be followed by those of [`Word::of_rows`]. Any other word is made run by run, under the work limit.
     pub(crate) fn of_axis(cuts: &[Cut], n: i64, weight: i64, work: &mut Work) -> Result<Word, Undecided> {
         if let Some(word) = Word::of_intervals(cuts, n, weight, work)? {
             return Ok(word);
+        }
+        // A cut whose pieces have one place each, on every device, leaves everything to the first.
+        if let Some((last, earlier)) = cuts.split_last()
+            && lists(earlier, n, work)?.iter().all(|list| last.piece(list.len) == 1)
+        {
+            return Ok(Word::of_runs([(0, n * weight)]));
         }
         let mut runs = Vec::new();
         let mut place = 0;
@@ -170,7 +181,7 @@ impl Word {
             return Word::of_intervals(inner, n, weight, work);
         }
         if piece < n {
-            return Ok(None);
+            return if n % piece == 0 { Word::of_rows(cuts, n, weight, work) } else { Ok(None) };
         }
         let part = ceil(n, cut.parts);
         let full = Word::of_intervals(inner, part, weight, work)?;
@@ -181,16 +192,78 @@ impl Word {
         Ok(Some(word))
     }
 
+    /// [`Word::of_intervals`] where the first cut makes several pieces of one length, and is not the last.
+    ///
+    /// The pieces are rows, and the cut is one of the places in a row, which leaves each device a list of rows times a list of
+    /// places. A further cut of such a list is one of the rows if it has the widths of that, as often as a row is long; and one
+    /// of the places if its pieces divide a row. Either must be so whatever device the list is of.
+    fn of_rows(cuts: &[Cut], n: i64, weight: i64, work: &mut Work) -> Result<Option<Word>, Undecided> {
+        let row = cuts[0].piece(n);
+        let rows = n / row;
+        let (mut of_rows, mut of_places) = (Vec::new(), vec![Cut { pieces: 1, ..cuts[0] }]);
+        for (i, &cut) in cuts.iter().enumerate().skip(1) {
+            let is_last = i + 1 == cuts.len();
+            let lengths = |lists: Vec<List>| lists.into_iter().map(|list| list.len).filter(|&len| len > 0);
+            let places: Vec<i64> = lengths(lists(&of_places, row, work)?).collect();
+            let lists: Vec<(i64, i64)> = lengths(lists(&of_rows, rows, work)?)
+                .flat_map(|rows| places.iter().map(move |&places| (rows, places)))
+                .collect();
+            let cuts_rows = |&(rows, places): &(i64, i64)| {
+                let (long, short) = (cut.piece(rows * places), cut.piece(rows));
+                let widths = |n: i64, by: i64| ceil(n * by, cut.parts) == ceil(n, cut.parts) * by;
+                long == short * places && widths(short, places) && widths(rows % short, places)
+            };
+            // The fewest pieces of a row that are as long as those of the list, or else of the longest.
+            let piece_of = |&(rows, places): &(i64, i64)| cut.piece(rows * places).min(places);
+            let pieces = lists.iter().map(|list| ceil(list.1, piece_of(list))).max().unwrap_or(1);
+            let of_row = Cut { pieces, ..cut };
+            let cuts_places = |&(rows, places): &(i64, i64)| {
+                let piece = cut.piece(rows * places);
+                places % piece == 0 && of_row.piece(places) == piece
+            };
+            if lists.iter().all(|&(rows, places)| cut.parts == 1 || cut.piece(rows * places) == 1) {
+                if is_last {
+                    return Ok(Some(Word::of_runs([(0, n * weight)])));
+                }
+            } else if lists.iter().all(cuts_rows) {
+                of_rows.push(cut);
+                if is_last {
+                    return Word::of_intervals(&of_rows, rows, weight * row, work);
+                }
+            } else if lists.iter().all(cuts_places) {
+                of_places.push(of_row);
+                if is_last {
+                    return Ok(Word::of_intervals(&of_places, row, weight, work)?.map(|word| word.repeated(rows)));
+                }
+            } else {
+                return Ok(None);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first place that is not on the first device, if the word begins with one that is.
+    pub(crate) fn first_change(&self) -> Option<i64> {
+        let mut cursor = self.from(0);
+        let mut place = 0;
+        while let Some((0, alike)) = cursor.alike() {
+            cursor.skip(alike);
+            place += alike;
+        }
+        (place < self.len).then_some(place)
+    }
+
     /// The first place at which two words of one length differ; `None` where they are the same.
     pub(crate) fn difference(&self, other: &Word, work: &mut Work) -> Result<Option<i64>, Undecided> {
         debug_assert_eq!(self.len, other.len);
-        Cursor::new(self).difference(&mut Cursor::new(other), self.len, work)
+        self.from(0).difference(&mut other.from(0), self.len, work)
     }
 
     /// The rest of the word from a place on.
-    pub(crate) fn from(&self, place: i64) -> Cursor {
-        let mut cursor = Cursor::new(self);
-        cursor.skip(place);
+    pub(crate) fn from(&self, place: i64) -> Cursor<'_> {
+        let at = self.starts.partition_point(|&start| start <= place).saturating_sub(1);
+        let mut cursor = Cursor { open: Vec::new(), rest: &self.segments[at..] };
+        cursor.skip(place - self.starts.get(at).unwrap_or(&0));
         cursor
     }
 }
@@ -209,19 +282,32 @@ pub(crate) fn run(cuts: &[Cut], n: i64, place: i64) -> (i64, i64) {
     (owner, run)
 }
 
-/// What is still to be read of a word: its next segment last.
+/// What is still to be read of a word.
 #[derive(Clone)]
-pub(crate) struct Cursor(Vec<Segment>);
+pub(crate) struct Cursor<'a> {
+    /// What was taken out of `rest`: the next segment last.
+    open: Vec<Segment>,
+    rest: &'a [Segment],
+}
 
-impl Cursor {
-    fn new(word: &Word) -> Self {
-        Cursor(word.segments.iter().rev().cloned().collect())
+impl Cursor<'_> {
+    fn of(segment: Segment) -> Self {
+        Cursor { open: vec![segment], rest: &[] }
+    }
+
+    /// The next segment, which nothing has been read of, or only its beginning.
+    fn next(&mut self) -> Option<&mut Segment> {
+        if let (true, [first, rest @ ..]) = (self.open.is_empty(), self.rest) {
+            self.open.push(first.clone());
+            self.rest = rest;
+        }
+        self.open.last_mut()
     }
 
     /// The next places, as a word.
     pub(crate) fn take(mut self, len: i64) -> Word {
         let mut word = Word::default();
-        while let (Some(segment), left @ 1..) = (self.0.last(), len - word.len) {
+        while let (Some(segment), left @ 1..) = (self.next(), len - word.len) {
             match segment {
                 Segment::Ramp(ramp) => {
                     let ramp = Ramp { len: ramp.len.min(left), ..*ramp };
@@ -242,18 +328,18 @@ impl Cursor {
 
     /// Goes into the repetition that comes next.
     fn open(&mut self) {
-        if let Some(Segment::Repeat(count, word)) = self.0.pop() {
+        if let Some(Segment::Repeat(count, word)) = self.open.pop() {
             if count > 1 {
-                self.0.push(Segment::Repeat(count - 1, word.clone()));
+                self.open.push(Segment::Repeat(count - 1, word.clone()));
             }
-            self.0.extend(word.segments.iter().rev().cloned());
+            self.open.extend(word.segments.iter().rev().cloned());
         }
     }
 
     /// Goes on by so many places, or to the end.
     pub(crate) fn skip(&mut self, mut places: i64) {
         while places > 0 {
-            match self.0.last_mut() {
+            match self.next() {
                 None => return,
                 Some(Segment::Ramp(ramp)) if places < ramp.len => {
                     *ramp = ramp.after(places);
@@ -261,14 +347,14 @@ impl Cursor {
                 }
                 Some(Segment::Ramp(ramp)) => {
                     places -= ramp.len;
-                    self.0.pop();
+                    self.open.pop();
                 }
                 Some(Segment::Repeat(count, word)) => {
                     let whole = (places / word.len).min(*count);
                     *count -= whole;
                     places -= whole * word.len;
                     if *count == 0 {
-                        self.0.pop();
+                        self.open.pop();
                     } else if places > 0 {
                         self.open();
                     }
@@ -279,39 +365,20 @@ impl Cursor {
 
     /// The ramp that comes next.
     fn ramp(&mut self) -> Option<Ramp> {
-        while let Some(Segment::Repeat(..)) = self.0.last() {
+        while let Some(Segment::Repeat(..)) = self.next() {
             self.open();
         }
-        match self.0.last() {
+        match self.next() {
             Some(Segment::Ramp(ramp)) => Some(*ramp),
             _ => None,
         }
     }
 
-    /// Looks at the next `len` places: the first of them that is not 0, and after it the first that is 0 again, from which on
-    /// nothing is looked at. `state` has been told what came before.
-    pub(crate) fn look(&mut self, len: i64, state: &mut First, work: &mut Work) -> Result<(), Undecided> {
-        let mut place = 0;
-        while place < len && state.again.is_none() {
-            work.step()?;
-            let Some(ramp) = self.ramp() else { break };
-            let until = ramp.len.min(len - place);
-            if ramp.first == 0 {
-                if state.other.is_some() {
-                    state.again = Some(state.seen + place);
-                    break;
-                }
-                if ramp.until < until {
-                    state.other = Some(state.seen + place + ramp.until);
-                }
-            } else if state.other.is_none() {
-                state.other = Some(state.seen + place);
-            }
-            self.skip(until);
-            place += until;
-        }
-        state.seen += len;
-        Ok(())
+    /// The next coordinate, and how many places from here on are on the first device if this one is, and are not if it is not:
+    /// not all of them, but those that one ramp says it of.
+    pub(crate) fn alike(&mut self) -> Option<(i64, i64)> {
+        let ramp = self.ramp()?;
+        Some((ramp.first, if ramp.first == 0 { ramp.until.min(ramp.len) } else { ramp.len }))
     }
 
     /// The first of the next `len` places at which two words differ; where there is none, both have gone on by `len`.
@@ -322,14 +389,14 @@ impl Cursor {
     /// lies deeper, and words are as deep as cuts are under each other.
     pub(crate) fn difference(
         &mut self,
-        other: &mut Cursor,
+        other: &mut Cursor<'_>,
         len: i64,
         work: &mut Work,
     ) -> Result<Option<i64>, Undecided> {
         let mut place = 0;
         while place < len {
             work.step()?;
-            match (self.0.last(), other.0.last()) {
+            match (self.next(), other.next()) {
                 (Some(Segment::Ramp(a)), Some(Segment::Ramp(b))) => {
                     let both = a.len.min(b.len).min(len - place);
                     if let Some(offset) = a.difference(*b, both) {
@@ -340,11 +407,11 @@ impl Cursor {
                     place += both;
                 }
                 (Some(Segment::Repeat(m, a)), Some(Segment::Repeat(n, b))) => {
-                    let both = (m * a.len).min(n * b.len).min(len - place);
+                    let both = (*m * a.len).min(*n * b.len).min(len - place);
                     let enough = if a.len == b.len { a.len } else { a.len.saturating_add(b.len) };
                     if both > enough {
                         let [mut first, mut second] =
-                            [(m, a), (n, b)].map(|(&count, word)| Cursor(vec![Segment::Repeat(count, word.clone())]));
+                            [(m, a), (n, b)].map(|(&mut count, word)| Cursor::of(Segment::Repeat(count, word.clone())));
                         if let Some(offset) = first.difference(&mut second, enough, work)? {
                             return Ok(Some(place + offset));
                         }
@@ -368,12 +435,4 @@ impl Cursor {
         }
         Ok(None)
     }
-}
-
-/// What has been seen of a list of places: how many, the first that is not on the first device, and the next that is.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct First {
-    pub(crate) seen: i64,
-    pub(crate) other: Option<i64>,
-    pub(crate) again: Option<i64>,
 }

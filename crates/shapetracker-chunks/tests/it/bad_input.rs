@@ -11,7 +11,7 @@ fn sentence<T: std::fmt::Debug>(outcome: Result<T, shapetracker_chunks::Error>) 
 fn chunks_that_do_not_fit() {
     assert_eq!(
         sentence(Grid::regular([4, 4], [2])),
-        "the chunks have 1 sizes, one per axis, but the array has 2: its shape is (4, 4)"
+        "chunk sizes are needed for each axis of the shape (4, 4), which are 2, and 1 was given"
     );
     assert_eq!(sentence(Grid::regular([4], [0])), "the chunks of axis 0 have size 0; a chunk has at least one element");
     assert_eq!(
@@ -41,7 +41,7 @@ fn plans_that_do_not_fit() {
     assert_eq!(sentence(ChunkPlan::new(&st, grid(&[5]), grid(&[2, 3]))), past);
     assert_eq!(sentence(choose_output(&st, &grid(&[5]), 2)), past);
     let plan = ChunkPlan::new(&st, grid(&[6]), grid(&[2, 3])).unwrap();
-    assert_eq!(sentence(plan.touched(&[(0, 1)])), "the box has 1 ranges, but the array has 2 axes");
+    assert_eq!(sentence(plan.touched(&[(0, 1)])), "a box of the output has 2 ranges, one per axis, and 1 was given");
     assert_eq!(
         sentence(plan.filled(&[(0, 1), (2, 4)])),
         "axis 1 has size 3, so that the range (2, 4) does not lie inside 0..3"

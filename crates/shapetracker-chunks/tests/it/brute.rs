@@ -134,11 +134,14 @@ pub(crate) fn check_box(
     let mut taken = vec![None; sources.len()];
     for chunk in 0..plan.input().len() {
         let piece = plan.piece(region, chunk).map_err(|error| error.to_string())?;
-        if piece.parts().is_empty() != expected.binary_search(&chunk).is_err() {
-            return Err(format!("{region:?} takes {} parts of chunk {chunk}", piece.parts().len()));
+        if piece.sections().is_empty() != expected.binary_search(&chunk).is_err() {
+            return Err(format!("{region:?} takes {} sections of chunk {chunk}", piece.sections().len()));
         }
-        for part in piece.parts() {
-            for (taken, address) in taken.iter_mut().zip(part.addresses()) {
+        for section in piece.sections() {
+            if section.elements().len() as i64 != section.tracker().numel() {
+                return Err(format!("{section:?} has {:?}", section.elements()));
+            }
+            for (taken, address) in taken[section.elements()].iter_mut().zip(section.tracker().addresses()) {
                 if let Some(address) = address
                     && taken.replace((chunk, address as usize)).is_some()
                 {
@@ -217,9 +220,10 @@ pub(crate) fn follow(
                     let region = plan.output().chunk(*output).unwrap();
                     let from = memory[*input].ok_or(format!("input chunk {input} is not in memory"))?;
                     let to = open[*output].as_mut().ok_or(format!("output chunk {output} is not open"))?;
-                    for part in plan.piece(&region, *input).unwrap().parts() {
-                        let copy = Plan::new(part, width).map_err(|error| error.to_string())?;
-                        copy.read_over_bytes(from, to, &Threads::one()).map_err(|error| error.to_string())?;
+                    for section in plan.piece(&region, *input).unwrap().sections() {
+                        let copy = Plan::new(section.tracker(), width).map_err(|error| error.to_string())?;
+                        copy.read_over_bytes(from, &mut to[section.bytes(width)], &Threads::one())
+                            .map_err(|error| error.to_string())?;
                     }
                 }
             }

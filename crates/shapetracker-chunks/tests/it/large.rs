@@ -29,3 +29,87 @@ fn chosen_chunks_are_images_of_chunks() {
         assert_eq!((schedule.reads(), schedule.lower_bound()), (input.len(), input.len()));
     }
 }
+
+/// 1 GiB of four-byte elements in 2 MiB chunks, reshaped and transposed, with an eighth of it in memory.
+#[test]
+fn reads_stay_near_the_lower_bound() {
+    let mut planned = 0;
+    for (text, chunk) in [
+        ("(16384, 16384).reshape(16384, 128, 128).permute(1, 0, 2)", &[1024, 512][..]),
+        ("(16384, 16384).reshape(16384, 128, 128).permute(2, 1, 0)", &[1024, 512]),
+        ("(16384, 16384).reshape(128, 128, 16384).permute(1, 2, 0)", &[512, 1024]),
+        ("(16384, 16384).reshape(64, 256, 64, 256).permute(0, 2, 1, 3)", &[724, 724]),
+        ("(16384, 16384).reshape(64, 256, 64, 256).permute(3, 1, 2, 0)", &[512, 1024]),
+        ("(512, 512, 1024).permute(2, 1, 0).reshape(1024, 262144)", &[64, 128, 64]),
+        ("(512, 512, 1024).reshape(262144, 1024).permute(1, 0)", &[64, 64, 128]),
+        ("(512, 512, 1024).permute(1, 0, 2).reshape(512, 524288)", &[64, 64, 128]),
+        ("(16777, 16000).reshape(16777, 125, 128).permute(1, 0, 2)", &[1000, 524]),
+        ("(268435456).reshape(16384, 16384).permute(1, 0)", &[524288]),
+        ("(8192, 32768).permute(1, 0).reshape(512, 64, 8192)", &[2048, 256]),
+        ("(128, 1024, 2048).permute(0, 2, 1).reshape(2048, 128, 1024)", &[8, 256, 256]),
+    ] {
+        let st = layout(text);
+        let ChainStart::Shape(base) = text.parse::<Chain>().unwrap().start().clone() else { panic!() };
+        let input = Grid::regular(&base, chunk).unwrap();
+        for output in
+            [choose_output(&st, &input, 1 << 19).unwrap(), choose_regular_output(&st, &input, 1 << 19).unwrap()]
+        {
+            let plan = ChunkPlan::new(&st, input.clone(), output).unwrap();
+            let schedule = plan.rounds(128 << 20, 4, 2).unwrap();
+            let (reads, bound) = (schedule.reads(), schedule.lower_bound());
+            assert!(plan.graph().unwrap().is_exact() && bound == input.len());
+            assert!(10 * reads <= 11 * bound, "{text}: {reads} reads of {bound}, into {}", plan.output());
+            assert!(schedule.peak_bytes() <= 128 << 20);
+            planned += 1;
+        }
+    }
+    assert_eq!(planned, 24);
+}
+
+/// Positions near 2^62, chunks without number, and steps that jump over most of them.
+#[test]
+fn sizes_without_end() {
+    let size = 1i64 << 31;
+    let st = ShapeTracker::contiguous([size, size]).unwrap().permute([1, 0]).unwrap().reshape([size * size]).unwrap();
+    let input = Grid::regular([size, size], [1 << 10, 1 << 12]).unwrap();
+    let plan = ChunkPlan::new(&st, input, Grid::regular([size * size], [1 << 40]).unwrap()).unwrap();
+    // 512 columns, which all lie in the first chunks of columns.
+    let touches = plan.touched(&[(0, 1 << 40)]).unwrap();
+    assert_eq!((touches.numbers().len(), touches.is_exact()), (1 << 21, true));
+    let last = plan.touched(&[(size * size - 1, size * size)]).unwrap();
+    assert_eq!(last.numbers(), [plan.input().len() - 1]);
+    let step = st.step([size * 1024 * 512 + 3]).unwrap();
+    let plan = ChunkPlan::new(&step, plan.input().clone(), Grid::whole(step.shape()).unwrap()).unwrap();
+    assert_eq!(plan.needed().unwrap().numbers().len() as i64, step.numel());
+    assert!(!plan.filled(&[(0, step.numel())]).unwrap());
+}
+
+/// As many views as a tracker may have, on a thread with little memory.
+#[test]
+fn stacks_of_many_views() {
+    let mut st = ShapeTracker::contiguous([12, 10]).unwrap();
+    while st.views().len() < 200 {
+        let turned = st.permute([1, 0]).unwrap().pad([(0, 1), (1, 0)]).unwrap();
+        st = turned
+            .shrink([(0, turned.shape()[0] - 1), (1, turned.shape()[1])])
+            .unwrap()
+            .reshape([12, 10])
+            .unwrap()
+            .flip([0])
+            .unwrap();
+    }
+    let grid = Grid::regular([12, 10], [5, 4]).unwrap();
+    let plan = ChunkPlan::new(&st, grid.clone(), grid.clone()).unwrap();
+    let touched =
+        move || plan.graph().map(|graph| (0..9).map(|chunk| graph.inputs_of(chunk).to_vec()).collect::<Vec<_>>());
+    let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(touched).unwrap();
+    let found = thread.join().unwrap().unwrap();
+    for (chunk, found) in found.into_iter().enumerate() {
+        let part = st.shrink(grid.chunk(chunk).unwrap()).unwrap();
+        let mut expected: Vec<usize> =
+            part.addresses().flatten().map(|address| grid.locate(&[address / 10, address % 10]).unwrap()).collect();
+        expected.sort_unstable();
+        expected.dedup();
+        assert_eq!(found, expected, "{chunk}");
+    }
+}

@@ -64,9 +64,8 @@ def Partial() -> Placement:
 class NotFree(ValueError):
     """A view that communicates, or that no placements describe. `outcome` says which and why.
 
-    `elements` and `bytes` are how much must move at least, for placements that cut along the same mesh axes; None where that is
-    not known. Where no element would have to move, but no placements say who holds what, they are what the cheapest placements
-    that do say it cost.
+    `elements` and `bytes` are how much must move for the cheapest plain shards of the new shape along the same mesh axes, which
+    `outcome.cheapest` names; None where that is not known, or where the library alone has no placements for the result.
     """
 
     outcome: Outcome
@@ -128,7 +127,7 @@ def view(tensor: Any, *shape: SupportsIndex | _Numbers) -> Any:
     """The same elements under a new shape, for a DTensor or an array of JAX, without any communication.
 
     Each device's part is viewed under its new shape, and the result has the placements that say what the devices hold. Raises
-    `NotFree`, with the reason and how much must move at least, where elements must move or where the library has no placements
+    `NotFree`, with the reason and how much must move, where elements must move or where the library has no placements
     for the result; the tensor is as it was. For a DTensor gradients flow back, and the parts share memory.
     """
     if _is_dtensor(tensor):

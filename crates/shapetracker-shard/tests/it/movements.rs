@@ -127,7 +127,7 @@ fn compare_all(shape: &[i64], ops: &[Movement]) -> [u64; 2] {
 /// Every choice of one thing for each axis.
 fn choices<T: Clone>(each: &[Vec<T>]) -> Vec<Vec<T>> {
     each.iter().fold(vec![vec![]], |all, next| {
-        all.iter().flat_map(|begun| next.iter().map(|one| [&begun[..], &[one.clone()]].concat())).collect()
+        all.iter().flat_map(|begun| next.iter().map(|one| [begun, std::slice::from_ref(one)].concat())).collect()
     })
 }
 
