@@ -1,5 +1,6 @@
 """`shapetracker.dask` beside NumPy on whole arrays."""
 
+import importlib
 import math
 import pickle
 import random
@@ -209,6 +210,17 @@ y = shapetracker.dask.apply(".permute(1, 0).reshape(8, 3)", x) * 2
 assert (y.compute() == (np.arange(24).reshape(4, 6) + 1).T.reshape(8, 3) * 2).all()
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("name, install", [("dask", "dask[array]"), ("zarr", "zarr>=3.1")])
+def test_without_the_library_what_to_install_is_said(name: str, install: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, f"shapetracker.{name}", raising=False)
+    for module in [module for module in sys.modules if module.split(".")[0] == name]:
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError) as raised:
+        importlib.import_module(f"shapetracker.{name}")
+    assert install in str(raised.value)
 
 
 def unknown() -> Any:

@@ -7,8 +7,8 @@
     >>> y.shape, y[1].compute().tolist()
     ((8, 3), [18, 1, 7])
 
-dask itself says for every index in which chunk its element lies, and a task's elements are moved in one pass. Nothing is
-computed until dask computes, on whatever scheduler it uses. dask is not a dependency of this package.
+Which chunks those are is decided exactly and from the layout alone, and each element is moved once. Nothing is computed until
+dask computes, on whatever scheduler it uses. dask is not a dependency of this package.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def apply(tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0) ->
     has `fill`, a value of the array's type.
 
     `chunks` says how the result is cut, in any of dask's ways. "auto" chooses chunks that are images of whole input chunks
-    where there are such, about as large as the array's largest one; a size such as "64 MiB" does the same for this size.
+    where there are such, about as large as the array's largest one, or up to four times as large where they then come from far
+    fewer; a size such as "64 MiB" does the same for this size.
 
     Raises ValueError for a tracker that reaches past the array, for chunks that do not add up, and for an array whose chunks
     have unknown sizes.

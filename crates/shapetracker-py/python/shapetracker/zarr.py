@@ -90,7 +90,7 @@ def apply(
     name; in any other store the metadata come last.
 
     `chunks` are the sizes of the result's chunks; "auto" chooses some that come from few chunks of the array, as large
-    as those, and a size such as "64 MiB" does the same for this size. With `shards` the result has the sharding codec, and the
+    as those or up to four times as large, and a size such as "64 MiB" does the same for this size. With `shards` the result has the sharding codec, and the
     shards are what is written at once.
 
     `memory` bounds the chunks that are held in memory, decoded: to what codecs need comes on top. `workers` threads read,
