@@ -70,7 +70,7 @@ pub(crate) struct Args {
     /// Replace the output if it is there already; the new file has the permissions of the old one.
     #[arg(long)]
     pub(crate) force: bool,
-    /// The shape of the chunks of a Zarr output, such as 512,512; of those in each shard where it has shards. Without it, \
+    /// The shape of the chunks of a Zarr output, such as 512,512; of those in each shard where it has shards. Without it,
     /// they have about the size of the input's and cross as few of them as they can.
     #[arg(long, value_name = "SIZES", value_parser = crate::check::numbers)]
     pub(crate) chunks: Option<Numbers>,
