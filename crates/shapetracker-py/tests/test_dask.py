@@ -80,7 +80,9 @@ def test_no_reshape_is_refused() -> None:
     for before, after in chunked.reshapes():
         values = values_of(before)
         x = da.from_array(values, chunks=chunked.irregular(before))
-        assert np.array_equal(std.reshape(x, *after).compute(), values.reshape(after)), (before, after)
+        for chunks in ("auto", chunked.irregular(after)):
+            made = std.reshape(x, *after, chunks=chunks)
+            assert np.array_equal(made.compute(), values.reshape(after)), (before, after, chunks)
         count += 1
     assert count == 1322
 

@@ -70,8 +70,7 @@ def apply(tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0) ->
     touches, dtype = _asked("apply", tracker, array, chunks)
     filler = fill_bytes(fill, dtype)
     source, target = touches.source, touches.target
-    if _are_expressions():
-        array = array.optimize()
+    source_array: Any = _da.Array.optimize(array) if _are_expressions() else array
     text = str(touches.tracker)
     name = f"shapetracker-{tokenize(array, text, target.chunks, dtype, filler)}"
     graph: dict[tuple[object, ...], Any] = {}
@@ -82,15 +81,16 @@ def apply(tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0) ->
         boxes = tuple(map(source.box, touched))
         what = (text, source.shape, target.box(chunk), dtype, filler, boxes)
         key = (name, *chunk)
-        graph[key] = Task(key, assembled, what, *(TaskRef((array.name, *place)) for place in touched))
+        graph[key] = Task(key, assembled, what, *(TaskRef((source_array.name, *place)) for place in touched))
     meta = np.empty((0,) * len(target.chunks), dtype)
     made: Array
     if _are_expressions():
         # Arrays are expressions there, and a graph is a leaf.
-        whole = {**(dict(array.__dask_graph__()) if takes_any else {}), **graph}
-        made = _da._array_expr._collection.from_graph(whole, meta, target.chunks, list(graph), "shapetracker")
+        all_of_it: dict[Any, Any] = dict(source_array.__dask_graph__()) if takes_any else {}
+        all_of_it.update(graph)
+        made = _da._array_expr._collection.from_graph(all_of_it, meta, target.chunks, list(graph), "shapetracker")
     else:
-        whole = _graph_of(name, graph, dependencies=[array] if takes_any else [])
+        whole = _graph_of(name, graph, dependencies=[source_array] if takes_any else [])
         made = _da.Array(whole, name, chunks=target.chunks, meta=meta)
     return made
 
