@@ -280,6 +280,8 @@ impl Release<'_> {
         let mut cargo = self.workspace.cargo(&format!("{build} --release --locked --bins"));
         if self.whole {
             cargo.args(["--target", &target]).env("PATH", path_with(&self.python.join("bin")));
+            // Who unpacks the command cannot choose what it was built with. It takes minutes, which the step has not.
+            cargo.args(["--features", "shapetracker-cli/zarr"]);
         }
         self.workspace.run(self.reproducible(&mut cargo))?;
         let built = if self.whole { format!("release-build/{}/release", self.host) } else { "release".to_owned() };

@@ -265,11 +265,8 @@ fn fuzz(workspace: &Workspace) -> Outcome {
 /// Installs the Python package as a user would, with what its tests need, into an environment of its own.
 fn python(workspace: &Workspace) -> Outcome {
     let environment = workspace.target("python");
-    let python = with_package(
-        workspace,
-        &environment,
-        "maturin>=1.9,<2 numpy pytest mypy jax dask[array,distributed] zarr xarray tinygrad==0.11.0",
-    )?;
+    const NEEDS: &str = "maturin>=1.9,<2 numpy pytest mypy jax dask[array,distributed] zarr xarray tinygrad==0.11.0";
+    let python = with_package(workspace, &environment, NEEDS)?;
     workspace.run(&mut workspace.command(&python, "-m mypy.stubtest shapetracker"))?;
     workspace.run(&mut workspace.command(&python, "-m mypy --strict -p shapetracker"))?;
     workspace.run(&mut workspace.command(&python, "-m pytest -q -rs crates/shapetracker-py/tests"))

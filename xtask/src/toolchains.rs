@@ -3,8 +3,10 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use cargo_metadata::Package;
 use cargo_metadata::semver::Version;
 
+use crate::package;
 use crate::workspace::{Outcome, Stop, Workspace, failed, skipped};
 
 const WINDOWS: &str = "x86_64-pc-windows-gnu";
@@ -27,9 +29,20 @@ pub(crate) fn windows(workspace: &Workspace) -> Outcome {
     if !cfg!(windows) && !has_target(workspace, WINDOWS) {
         return Err(skipped(format!("the standard library for it could not be fetched (rustup target add {WINDOWS})")));
     }
-    // The default members are what is published.
+    // The default members are what is published. The codecs of Zarr, a feature of the command, are written in C, which is
+    // compiled even to check what stands on it.
+    let has_c = cfg!(windows) || workspace.succeeds(&mut workspace.command("x86_64-w64-mingw32-gcc", "--version"));
     let target = if cfg!(windows) { String::new() } else { format!(" --target {WINDOWS}") };
-    workspace.run(&mut workspace.cargo(&format!("check --all-features{target}")))
+    if has_c {
+        return workspace.run(&mut workspace.cargo(&format!("check --all-features{target}")));
+    }
+    let (commands, libraries): (Vec<&Package>, Vec<&Package>) =
+        package::published(workspace).into_iter().partition(|package| package.name == "shapetracker-cli");
+    for (packages, features) in [(libraries, " --all-features"), (commands, "")] {
+        let names: String = packages.iter().map(|package| format!(" --package {}", package.name)).collect();
+        workspace.run(&mut workspace.cargo(&format!("check{features}{target}{names}")))?;
+    }
+    Ok(())
 }
 
 /// Checks each package with the compiler of its `rust-version`. Packages without one promise nothing.

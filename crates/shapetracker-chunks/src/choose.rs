@@ -83,23 +83,89 @@ fn choose(tracker: &ShapeTracker, input: &Grid, target: i64, regular: bool) -> R
         let samples = scattered(grid.len() as i64).take(SAMPLES);
         samples.map(|number| plan.count_quickly(&grid.chunk(number as usize).ok()?)).sum()
     };
+    // Chunks are divided where they are far above the size that is asked for: a little more than it is no reason to leave the
+    // ends of input chunks.
     for _ in 0..MOST_STEPS {
-        let now = volume(shape, &sizes);
-        let larger = now < target;
+        if 4 * volume(shape, &sizes) <= 5 * target {
+            break;
+        }
         let changed = (0..shape.len()).filter_map(|axis| {
             let mut changed = sizes.clone();
-            changed[axis] = if larger { joined(&sizes[axis], shape[axis])? } else { divided(&sizes[axis])? };
-            let volume = volume(shape, &changed);
-            // Chunks are joined as long as they stay below the size that is asked for, and divided if they are far above it:
-            // a little more than it is no reason to leave the ends of input chunks.
-            (if larger { volume <= target } else { 4 * now > 5 * target }).then_some((axis, changed))
+            changed[axis] = divided(&sizes[axis])?;
+            Some((axis, changed))
         });
-        let inside = |axis: usize| if larger { shape.len() - axis } else { axis };
-        let scored = changed.map(|(axis, changed)| (score(&changed).unwrap_or(usize::MAX), inside(axis), changed));
-        let Some((_, _, best)) = scored.min_by_key(|(score, inside, _)| (*score, *inside)) else { break };
+        let scored = changed.map(|(axis, changed)| (score(&changed).unwrap_or(usize::MAX), axis, changed));
+        let Some((_, _, best)) = scored.min_by_key(|(score, axis, _)| (*score, *axis)) else { break };
         sizes = best;
     }
+    let sizes = joined_further(shape, sizes, target, score);
     Grid::of_sizes(shape, sizes)
+}
+
+/// The most grids that are looked at for each number of times that chunks were joined.
+const BEAM: usize = 24;
+
+/// Chunks that are too small, joined along one axis after the other.
+///
+/// The axis along which joining costs least at first may lead nowhere: to take a whole input chunk, whose elements lie in many
+/// runs, chunks must grow along an axis that brings nothing until it has grown far. So the best grids of each size are all
+/// followed. Of those seen, the one is taken that has the fewest touches in all, where chunks of n times the size that is
+/// asked for must have touches fewer by the square root of n, and n is at most 4.
+fn joined_further(
+    shape: &[i64],
+    sizes: Vec<Sizes>,
+    target: i128,
+    score: impl Fn(&[Sizes]) -> Option<usize>,
+) -> Vec<Sizes> {
+    // What a grid costs: an estimate, of which only the order counts.
+    let cost = |sizes: &[Sizes]| -> f64 {
+        let grid_len = sizes.iter().zip(shape).map(|(sizes, length)| count(sizes, *length) as f64).product::<f64>();
+        let touches = score(sizes).map_or(f64::INFINITY, |touches| touches as f64 / SAMPLES as f64);
+        touches * grid_len * (volume(shape, sizes) as f64 / target as f64).max(1.0).sqrt()
+    };
+    let mut best = (cost(&sizes), sizes.clone());
+    // Each with how often its chunks were joined along each axis, which says what it is.
+    let mut grids = vec![(best.0, vec![0u32; shape.len()], sizes)];
+    for _ in 0..MOST_STEPS {
+        let mut next: Vec<(f64, Vec<u32>, Vec<Sizes>)> = Vec::new();
+        for (_, times, sizes) in &grids {
+            // Inner axes first: of grids that cost the same, the one with longer rows is found first.
+            for axis in (0..shape.len()).rev() {
+                let mut times = times.clone();
+                times[axis] += 1;
+                if next.iter().any(|(_, other, _)| *other == times) {
+                    continue;
+                }
+                let Some(longer) = joined(&sizes[axis], shape[axis]) else { continue };
+                let mut sizes = sizes.clone();
+                sizes[axis] = longer;
+                if volume(shape, &sizes) <= 4 * target {
+                    next.push((cost(&sizes), times, sizes));
+                }
+            }
+        }
+        next.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
+        next.truncate(BEAM);
+        // By a margin, for costs are estimates: chunks as they were are better than ones that are as good.
+        if let Some((cost, _, sizes)) = next.first()
+            && *cost < best.0 * 0.99
+        {
+            best = (*cost, sizes.clone());
+        }
+        if next.is_empty() {
+            break;
+        }
+        grids = next;
+    }
+    best.1
+}
+
+/// How many chunks there are along an axis.
+fn count(sizes: &Sizes, length: i64) -> usize {
+    match sizes {
+        Sizes::Even(size) => (length / size + i64::from(length % size > 0)) as usize,
+        Sizes::Listed(list) => list.len(),
+    }
 }
 
 /// The elements of the largest chunk.

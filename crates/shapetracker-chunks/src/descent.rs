@@ -63,7 +63,8 @@ pub(crate) struct Part {
     pub(crate) start: i64,
     /// The digits that are known, innermost first, and last what is left to be taken apart.
     pub(crate) forms: SmallVec<[Form; 4]>,
-    /// How many digits have only valid values.
+    /// How many levels it has yet to go through, and of how many digits of the next one all values are valid.
+    depth: usize,
     clipped: usize,
 }
 
@@ -252,11 +253,8 @@ impl Descent<'_> {
             lows.push(first - begin);
             counts.push(past - first);
         }
-        self.enter(
-            self.levels.len(),
-            Part { counts, shape, lows, start: 0, forms: SmallVec::from_iter([address]), clipped: 0 },
-            arrived,
-        )
+        let (forms, depth) = (SmallVec::from_iter([address]), self.levels.len());
+        self.go(Part { counts, shape, lows, start: 0, forms, depth, clipped: 0 }, arrived)
     }
 
     fn meet_masked(&mut self) -> Result<(), Stopped> {
@@ -269,23 +267,21 @@ impl Descent<'_> {
         Ok(())
     }
 
-    /// A part whose only form is a position among the elements of level number `depth - 1`.
-    fn enter(
+    /// Takes a part down, whose only form is a position among the elements of the next level.
+    ///
+    /// The parts that are cut off wait in one list, because a stack may have hundreds of views.
+    fn go(
         &mut self,
-        depth: usize,
-        mut part: Part,
+        part: Part,
         arrived: &mut dyn FnMut(&mut Self, Part) -> Result<(), Stopped>,
     ) -> Result<(), Stopped> {
-        if self.keep == Keep::Positions {
-            part.lows.clear();
-            part.shape.clear();
-            part = joined(part);
-        }
-        let Some(number) = depth.checked_sub(1) else { return arrived(self, part) };
         let levels = self.levels;
-        let level = &levels[number];
-        let mut waiting: SmallVec<[Part; 8]> = SmallVec::from_iter([part]);
+        let mut waiting = vec![self.entering(part)];
         'parts: while let Some(mut part) = waiting.pop() {
+            let Some(level) = part.depth.checked_sub(1).map(|number| &levels[number]) else {
+                arrived(self, part)?;
+                continue;
+            };
             while part.clipped < level.digits.len() {
                 self.spend()?;
                 let at = part.clipped;
@@ -304,20 +300,30 @@ impl Descent<'_> {
                 }
                 part.clipped += 1;
             }
-            if number == 0 {
+            if part.depth == 1 {
                 arrived(self, part)?;
             } else {
                 part.forms = SmallVec::from_iter([level.address(&part)]);
-                part.clipped = 0;
-                self.enter(number, part, arrived)?;
+                (part.depth, part.clipped) = (part.depth - 1, 0);
+                waiting.push(self.entering(part));
             }
         }
         Ok(())
     }
 
+    /// A part before the next level.
+    fn entering(&self, mut part: Part) -> Part {
+        if self.keep == Keep::Indices {
+            return part;
+        }
+        part.lows.clear();
+        part.shape.clear();
+        joined(part)
+    }
+
     /// Takes a digit of a size from the last form, if it is affine: the form becomes the digit, and what is left the last
     /// one. Otherwise a part is cut off, or a number becomes two, and the answer is no.
-    fn divide(part: &mut Part, size: i64, waiting: &mut SmallVec<[Part; 8]>) -> bool {
+    fn divide(part: &mut Part, size: i64, waiting: &mut Vec<Part>) -> bool {
         let Some(form) = part.forms.last() else { return false };
         let (base, mut steps) = (form.base.rem_euclid(size), List::from_elem(0, part.counts.len()));
         for at in 0..part.counts.len() {
@@ -391,7 +397,7 @@ impl Descent<'_> {
         part: &mut Part,
         digit: usize,
         (begin, end): (i64, i64),
-        waiting: &mut SmallVec<[Part; 8]>,
+        waiting: &mut Vec<Part>,
     ) -> Result<bool, Stopped> {
         loop {
             let form = &part.forms[digit];

@@ -204,8 +204,8 @@ const WORK_AT_LEAST: u64 = 1 << 10;
 const MOST_ASKED: usize = 64;
 
 /// The most boxes of a piece, and the work to find them: where more are needed, one stack of views is moved faster.
-const MOST_BOXES: usize = 64;
-const WORK_PER_PIECE: u64 = 1 << 11;
+const MOST_BOXES: usize = 128;
+const WORK_PER_PIECE: u64 = 1 << 12;
 
 impl ChunkPlan {
     /// A plan for an input and an output in chunks. The tracker's addresses are row-major positions of the input, and its

@@ -70,7 +70,7 @@ pub(crate) struct Args {
     /// Replace the output if it is there already; the new file has the permissions of the old one.
     #[arg(long)]
     pub(crate) force: bool,
-    /// The shape of the chunks of a Zarr output, such as 512,512; of those in each shard where it has shards. Without it, \
+    /// The shape of the chunks of a Zarr output, such as 512,512; of those in each shard where it has shards. Without it,
     /// they have about the size of the input's and cross as few of them as they can.
     #[arg(long, value_name = "SIZES", value_parser = crate::check::numbers)]
     pub(crate) chunks: Option<Numbers>,
@@ -239,7 +239,7 @@ fn check_extension(input: &Input, args: &Args) -> Result<(), Failure> {
     let is = input.extension();
     let extension = args.output.extension().map(|extension| extension.to_ascii_lowercase());
     match extension.as_ref().and_then(|extension| extension.to_str()) {
-        Some(other @ ("npy" | "npz" | "safetensors" | "pt")) if other != is => {
+        Some(other @ ("npy" | "npz" | "safetensors" | "pt" | "zarr")) if other != is => {
             let output = shown_path(&args.output);
             let message = format!("{output} would be in the format of the input, .{is}: give it a name that ends so");
             Err(Failure::new("output", message))

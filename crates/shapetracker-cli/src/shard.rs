@@ -5,7 +5,7 @@ use shapetracker::json::Value as Document;
 use shapetracker::{Chain, Movement};
 use shapetracker_shard::{Check, Error, Moved, Outcome, Passage, Placement, Sharded};
 
-use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph, tuple};
+use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph};
 use crate::check::{Numbers, numbers};
 use crate::files::Dtype;
 use crate::input::text_of;
@@ -208,13 +208,12 @@ impl Answered {
         }
         if let Some((after, moved)) = &self.moved {
             text += &format!("\n{BOLD}What moves at least{BOLD:#}\n");
-            let amount = self.amount(moved.elements);
             let most = match moved.elements {
                 0 => String::new(),
-                _ => format!(", of them {} to device {}", self.amount(moved.most), tuple(&moved.device)),
+                _ => format!("; device {} gets the most, {}", self.device(&moved.device), self.amount(moved.most)),
             };
-            text += &paragraph(&format!("{amount}{most}, so that it is"), 2);
             text += &format!("  {after}\n");
+            text += &paragraph(&format!("{}{most}", self.amount(moved.elements)), 4);
         }
         text
     }
@@ -248,14 +247,21 @@ impl Answered {
 
     /// Elements, and bytes where their width is known.
     fn amount(&self, elements: i128) -> String {
-        let text = format!("{elements} element{}", if elements == 1 { "" } else { "s" });
+        let noun = if elements == 1 { "element" } else { "elements" };
         match self.width {
             Some(width) => {
                 let number = u128::try_from(elements).unwrap_or(0).saturating_mul(width.into());
-                format!("{text}, {}", bytes(number))
+                format!("{elements} {noun} ({})", bytes(number))
             }
-            None => text,
+            None => format!("{elements} {noun}"),
         }
+    }
+
+    /// A device as its coordinates, with the names of the mesh axes.
+    fn device(&self, device: &[i64]) -> String {
+        let coordinates = self.tensor.mesh().names().iter().zip(device);
+        let coordinates: Vec<String> = coordinates.map(|(name, coordinate)| format!("{name}={coordinate}")).collect();
+        format!("({})", coordinates.join(", "))
     }
 }
 

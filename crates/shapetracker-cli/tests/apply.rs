@@ -515,3 +515,13 @@ fn found_by_an_audit_offsets_of_any_size_are_called_numbers() {
         assert_eq!(refused(&folder, &["flip(0)", "in.safetensors", "out.safetensors"]), expected);
     }
 }
+
+#[cfg(not(feature = "zarr"))]
+#[test]
+fn what_takes_another_build_says_so() {
+    let folder = folder_with(&[]);
+    fs::create_dir(folder.path().join("in.zarr")).unwrap();
+    let said = refused(&folder, &["flip(0)", "in.zarr", "out.zarr"]);
+    let sentence = "error: cannot read in.zarr: arrays of Zarr take a command that was built with the feature zarr: ";
+    assert!(said.starts_with(sentence), "{said}");
+}

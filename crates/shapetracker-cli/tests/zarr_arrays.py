@@ -1,6 +1,6 @@
 """Whether arrays that `shapetracker apply` writes are what zarr-python reads, and the other way round.
 
-The argument is the command. Prints how many arrays were compared, or what is wrong with the first that is; or why nothing
+The arguments are the command, and perhaps how many arrays and the seed of the random ones. Prints how many arrays were compared, or what is wrong with the first that is; or why nothing
 can be compared.
 """
 
@@ -21,7 +21,7 @@ except ImportError as error:
 
 COMMAND = sys.argv[1]
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 40
-RANDOM = random.Random(18)
+RANDOM = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 18)
 DTYPES = ["bool", "i1", "u1", "<i2", ">u2", "<i4", ">i4", "<u8", "<f2", "<f4", ">f4", "<f8", "<c8", "<c16"]
 FILLS = {"b": "True", "i": "-2", "u": "3", "f": "-1.5", "c": "1.5-2j"}
 warnings.simplefilter("ignore")

@@ -10,7 +10,7 @@
 //!
 //! # Where to look
 //!
-//! - [`Plan`]: made from a tracker and the width of an element; reads, writes, and prints its loops.
+//! - [`Plan`]: made from a tracker and the width of an element; reads, reads over values, writes, and prints its loops.
 //! - [`Threads`]: how many threads a copy may use; one, unless more are asked for.
 //! - [`Error`]: why data cannot be moved.
 //!

@@ -9,12 +9,14 @@ Every measurement has a cluster of its own, of two worker processes with one thr
 from __future__ import annotations
 
 import math
+import os
 import random
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import dask
 import dask.array as da
 import numpy as np
 import psutil
+from distributed import Client, LocalCluster
 
 import shapetracker.dask
 import shapetracker.zarr
@@ -52,6 +55,13 @@ CASES: list[tuple[str, tuple[int, ...], tuple[int, ...], Callable[[Any], Any], C
         (4, 4, 128, 256),
         lambda x: x.transpose(2, 0, 1, 3).reshape(16384, 16384),
         lambda x: x.permute(2, 0, 1, 3).reshape(16384, 16384),
+    ),
+    (
+        "(16384, 16384).T -> (268435456,)",
+        (16384, 16384),
+        (512, 1024),
+        lambda x: x.T.reshape(16384 * 16384),
+        lambda x: x.permute(1, 0).reshape(16384 * 16384),
     ),
     (
         "(512, 512, 1024) -> (512, 1024, 512) -> 1, 0, 2",
@@ -86,19 +96,23 @@ def ours(chain: Callable[[Any], Any], x: Any) -> Any:
 
 
 class Watch:
-    """The most memory that processes have together while something runs, in bytes above what they had before."""
+    """What processes take while something runs: seconds of processors, and the most memory above what they had before."""
 
     def __init__(self, pids: list[int]) -> None:
         self.processes = [psutil.Process(pid) for pid in pids]
         self.before = self.most = self._now()
+        self.busy_before = self._busy()
         self.ends = threading.Event()
         self.thread = threading.Thread(target=self._watch)
 
     def _now(self) -> int:
         return sum(process.memory_info().rss for process in self.processes)
 
+    def _busy(self) -> float:
+        return sum(sum(process.cpu_times()[:2]) for process in self.processes)
+
     def _watch(self) -> None:
-        while not self.ends.wait(0.01):
+        while not self.ends.wait(0.02):
             self.most = max(self.most, self._now())
 
     def __enter__(self) -> Watch:
@@ -108,33 +122,32 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         self.ends.set()
         self.thread.join()
+        self.busy = self._busy() - self.busy_before
 
     @property
     def grown(self) -> int:
         return self.most - self.before
 
 
-def on_cluster(y: Any) -> tuple[float, int]:
-    """Seconds, and bytes of memory, to make all chunks of an array on a fresh cluster."""
-    import os
-
-    from distributed import Client, LocalCluster
-
+def on_cluster(make: Callable[[], Any]) -> tuple[float, float, int]:
+    """Seconds, seconds of processors (client, scheduler and workers), and bytes of the workers' memory, from making a graph until
+    all chunks of its array were there on a fresh cluster."""
     with (
         LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0, silence_logs=50
         ) as cluster,
         Client(cluster) as client,
     ):
-        pids = list(client.run(os.getpid).values())
+        workers = list(client.run(os.getpid).values())
         # What is imported first would be counted.
-        da.ones((64, 64), chunks=8).T.reshape(16, -1).map_blocks(used, chunks=1, dtype="f8").compute()
+        da.ones((64, 64), chunks=8).reshape(-1).map_blocks(used, chunks=(1,), dtype="f8").compute()
         shapetracker.dask.reshape(da.ones((64, 64), chunks=8), 16, -1).compute()
-        with Watch(pids) as watch:
+        with Watch(workers) as watch, Watch([os.getpid(), *workers]) as all_of_them:
             begun = time.perf_counter()
+            y = make()
             y.map_blocks(used, chunks=(1,) * y.ndim, dtype="f8").compute()
             seconds = time.perf_counter() - begun
-        return seconds, watch.grown
+        return seconds, all_of_them.busy, watch.grown
 
 
 def tasks(y: Any) -> int:
@@ -146,30 +159,31 @@ def shown_mib(count: float) -> str:
 
 
 def dask_table(rounds: int) -> None:
-    print("| 1 GiB in 512 chunks | | seconds | peak of memory | tasks | chunks of the result |")
-    print("|---|---|---|---|---|---|")
+    print("| | | seconds | of processors | peak of memory | tasks | chunks of the result |")
+    print("|---|---|---|---|---|---|---|")
     for name, shape, chunks, theirs, chain in CASES:
         x = source(shape, chunks)
-        begun = time.perf_counter()
-        sides = {"dask": theirs(x)}
-        planned = {"dask": time.perf_counter() - begun}
-        begun = time.perf_counter()
-        sides["shapetracker"] = ours(chain, x)
-        planned["shapetracker"] = time.perf_counter() - begun
-        small = da.from_array(np.arange(math.prod(shape) // 4**len(shape)).reshape([n // 4 for n in shape]))
-        del small
-        measured: dict[str, list[tuple[float, int]]] = {side: [] for side in sides}
+        sides: dict[str, Callable[[], Any]] = {"dask": partial(theirs, x), "shapetracker": partial(ours, chain, x)}
+        try:
+            theirs(x)
+        except NotImplementedError:
+            del sides["dask"]
+        measured: dict[str, list[tuple[float, float, int]]] = {side: [] for side in sides}
         for _ in range(rounds):
-            for side, y in sides.items():
-                measured[side].append(on_cluster(y))
-        best = {side: (min(s for s, _ in runs), min(m for _, m in runs)) for side, runs in measured.items()}
-        for side, y in sides.items():
-            seconds, memory = best[side]
-            size = shown_mib(4 * max(map(math.prod, [[max(sizes) for sizes in y.chunks]])))
-            row = [name, side, f"{seconds + planned[side]:.1f}", shown_mib(memory), f"{tasks(y):,}", f"{y.npartitions:,}, up to {size}"]
-            print("| " + " | ".join(row) + " |")
-        ratio = (best["dask"][0] + planned["dask"]) / (best["shapetracker"][0] + planned["shapetracker"])
-        print(f"| | dask / shapetracker | {ratio:.1f} | {best['dask'][1] / best['shapetracker'][1]:.1f} | | |", flush=True)
+            for side, make in sides.items():
+                measured[side].append(on_cluster(make))
+        best = {side: [min(numbers) for numbers in zip(*runs)] for side, runs in measured.items()}
+        for side, make in sides.items():
+            y = make()
+            seconds, busy, memory = best[side]
+            largest = shown_mib(4 * math.prod(max(sizes) for sizes in y.chunks))
+            row = [name if side == "dask" or len(sides) == 1 else "", side, f"{seconds:.1f}", f"{busy:.1f}", shown_mib(memory)]
+            print("| " + " | ".join([*row, f"{tasks(y):,}", f"{y.npartitions:,}, up to {largest}"]) + " |")
+        if len(sides) == 2:
+            ratios = [f"**{one / other:.1f}**" for one, other in zip(best["dask"], best["shapetracker"])]
+            print("| | dask / shapetracker | " + " | ".join(ratios) + " | | |", flush=True)
+        else:
+            print("| | dask refuses it | | | | | |", flush=True)
 
 
 def refused_table() -> None:
@@ -192,8 +206,8 @@ def refused_table() -> None:
 def zarr_table() -> None:
     import zarr
 
-    print("\n| 1 GiB in 512 chunks, an eighth of it in memory | reads | lower bound | ratio | rounds | seconds | peak of memory |")
-    print("|---|---|---|---|---|---|---|")
+    print("\n| 1 GiB in 512 chunks, an eighth of it in memory | reads | lower bound | ratio | rounds | seconds | of processors | peak of memory |")
+    print("|---|---|---|---|---|---|---|---|")
     for name, shape, chunks, _, chain in CASES:
         with tempfile.TemporaryDirectory() as folder:
             x = zarr.create_array(f"{folder}/x.zarr", shape=shape, chunks=chunks, dtype="f4", compressors=None)
@@ -212,7 +226,7 @@ def zarr_table() -> None:
                 assert y[index] == x[np.unravel_index(tracker.address(*index), shape)]
         ratio = plan.reads / plan.lower_bound
         row = [name, f"{plan.reads:,}", f"{plan.lower_bound:,}", f"{ratio:.2f}", f"{plan.rounds:,}", f"{seconds:.1f}"]
-        print("| " + " | ".join([*row, shown_mib(watch.grown)]) + " |", flush=True)
+        print("| " + " | ".join([*row, f"{watch.busy:.1f}", shown_mib(watch.grown)]) + " |", flush=True)
 
 
 if __name__ == "__main__":

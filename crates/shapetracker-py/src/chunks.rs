@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyTuple};
 use shapetracker::{Dims, Ranges};
-use shapetracker_chunks::{ChunkPlan as ChunkedPlan, Grid, Piece, Step, choose_output};
+use shapetracker_chunks::{ChunkPlan as ChunkedPlan, Grid, Piece, Step, choose_output, choose_regular_output};
 use shapetracker_copy::{Plan, Threads};
 
 use crate::arguments::{described, items, number, numbers_of, pairs_of, tuple};
@@ -222,16 +222,19 @@ impl Schedule {
 }
 
 /// For each axis of a tracker's tensor the sizes of its chunks, chosen so that chunks have about `target` elements and come
-/// from few chunks of the array, which is cut as `input`.
+/// from few chunks of the array, which is cut as `input`. All along an axis have one size, but for the last, if they are to be
+/// `regular`.
 #[pyfunction]
 pub(crate) fn choose_chunks<'py>(
     tracker: &Bound<'py, ShapeTracker>,
     input: &Bound<'py, PyAny>,
     target: i64,
+    regular: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = tracker.py();
     let (layout, input) = (&tracker.get().0, grid(input)?);
-    let chosen = py.detach(|| choose_output(layout, &input, target)).map_err(|err| fault(&err))?;
+    let choose = if regular { choose_regular_output } else { choose_output };
+    let chosen = py.detach(|| choose(layout, &input, target)).map_err(|err| fault(&err))?;
     let axes = (0..layout.rank()).map(|axis| tuple(py, &chosen.sizes(axis).collect::<Dims>()));
     PyTuple::new(py, axes.collect::<PyResult<Vec<_>>>()?)
 }

@@ -3,6 +3,8 @@
 import math
 import pickle
 import random
+import subprocess
+import sys
 from functools import reduce
 from typing import Any
 
@@ -193,6 +195,18 @@ def test_other_schedulers() -> None:
     y = std.apply(lambda x: x.permute(1, 0).reshape(25, 24), da.from_array(values, chunks=(6, 7)))
     for scheduler in ("threads", "processes"):
         assert np.array_equal(y.compute(scheduler=scheduler), values.T.reshape(25, 24))
+
+
+def test_where_arrays_are_expressions() -> None:
+    program = """
+import dask
+dask.config.set({"array.query-planning": True, "scheduler": "synchronous"})
+import dask.array as da, numpy as np, shapetracker.dask
+x = da.from_array(np.arange(24).reshape(4, 6), chunks=3) + 1
+y = shapetracker.dask.apply(".permute(1, 0).reshape(8, 3)", x) * 2
+assert (y.compute() == (np.arange(24).reshape(4, 6) + 1).T.reshape(8, 3) * 2).all()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def unknown() -> Any:

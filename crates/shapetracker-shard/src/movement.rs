@@ -49,8 +49,8 @@ impl Sharded {
     /// let Outcome::Moves { why } = tensor.reshape([6, 4])? else { panic!("3 places of a row, and 2 of the next") };
     /// assert_eq!(
     ///     why.to_string(),
-    ///     "device (tp=1) holds the elements (0, 3) and (5, 1) of shape (6, 4), but not (0, 1), which any part of that shape \
-    ///      with both has too: device (tp=0) holds it",
+    ///     "device (tp=1) holds the elements (0, 3) and (5, 1) of shape (6, 4), but not (0, 1), which device (tp=0) holds: \
+    ///      whatever part of that shape has the first two has the third as well",
     /// );
     /// # Ok::<(), shapetracker_shard::Error>(())
     /// ```

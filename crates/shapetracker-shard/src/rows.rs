@@ -69,8 +69,8 @@ impl Crossing {
         let other = holder(before, missing, &device);
         let mesh = before.mesh();
         let sentence = format!(
-            "device {} holds the elements {first} and {second} of shape {}, but not {third}, which any part of that shape with \
-             both has too: device {} holds it",
+            "device {} holds the elements {first} and {second} of shape {}, but not {third}, which device {} holds: whatever part \
+             of that shape has the first two has the third as well",
             mesh.device(&device),
             indexpr::text::tuple(shape),
             mesh.device(&other),

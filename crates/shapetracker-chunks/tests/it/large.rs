@@ -83,3 +83,33 @@ fn sizes_without_end() {
     assert_eq!(plan.needed().unwrap().numbers().len() as i64, step.numel());
     assert!(!plan.filled(&[(0, step.numel())]).unwrap());
 }
+
+/// As many views as a tracker may have, on a thread with little memory.
+#[test]
+fn stacks_of_many_views() {
+    let mut st = ShapeTracker::contiguous([12, 10]).unwrap();
+    while st.views().len() < 200 {
+        let turned = st.permute([1, 0]).unwrap().pad([(0, 1), (1, 0)]).unwrap();
+        st = turned
+            .shrink([(0, turned.shape()[0] - 1), (1, turned.shape()[1])])
+            .unwrap()
+            .reshape([12, 10])
+            .unwrap()
+            .flip([0])
+            .unwrap();
+    }
+    let grid = Grid::regular([12, 10], [5, 4]).unwrap();
+    let plan = ChunkPlan::new(&st, grid.clone(), grid.clone()).unwrap();
+    let touched =
+        move || plan.graph().map(|graph| (0..9).map(|chunk| graph.inputs_of(chunk).to_vec()).collect::<Vec<_>>());
+    let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(touched).unwrap();
+    let found = thread.join().unwrap().unwrap();
+    for (chunk, found) in found.into_iter().enumerate() {
+        let part = st.shrink(grid.chunk(chunk).unwrap()).unwrap();
+        let mut expected: Vec<usize> =
+            part.addresses().flatten().map(|address| grid.locate(&[address / 10, address % 10]).unwrap()).collect();
+        expected.sort_unstable();
+        expected.dedup();
+        assert_eq!(found, expected, "{chunk}");
+    }
+}

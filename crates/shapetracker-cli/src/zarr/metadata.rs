@@ -173,9 +173,8 @@ fn list(
                     ));
                     continue;
                 };
-                let placed = |sizes: &[i64]| order.iter().map(|&axis| sizes[axis]).collect::<Vec<_>>();
-                shape = placed(&shape);
-                inner = inner.as_deref().map(placed);
+                shape = permuted(&shape, &order);
+                inner = inner.map(|chunk| permuted(&chunk, &order));
                 codec["configuration"]["order"] = json!(order);
             }
             "sharding_indexed" => {
@@ -196,6 +195,10 @@ fn list(
         kept.push(codec);
     }
     Ok(kept)
+}
+
+fn permuted(sizes: &[i64], order: &[usize]) -> Vec<i64> {
+    order.iter().map(|&axis| sizes[axis]).collect()
 }
 
 /// The order of a transposition of other axes: the same, or all axes reversed, as in column-major order.

@@ -720,5 +720,5 @@ class Schedule:
     def peak_bytes(self) -> int: ...
 
 def choose_chunks(
-    tracker: ShapeTracker, input: Iterable[_Numbers], target: SupportsIndex
+    tracker: ShapeTracker, input: Iterable[_Numbers], target: SupportsIndex, regular: bool
 ) -> tuple[tuple[int, ...], ...]: ...

@@ -51,6 +51,7 @@ __all__ = ["Plan", "apply", "plan", "reshape"]
 # Only some of dask has types.
 _da: Any = dask.array
 _graph_of: Any = HighLevelGraph.from_collections
+_are_expressions: Any = getattr(_da, "array_expr_enabled", bool)
 
 
 def apply(tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0) -> Array:
@@ -69,6 +70,8 @@ def apply(tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0) ->
     touches, dtype = _asked("apply", tracker, array, chunks)
     filler = fill_bytes(fill, dtype)
     source, target = touches.source, touches.target
+    if _are_expressions():
+        array = array.optimize()
     text = str(touches.tracker)
     name = f"shapetracker-{tokenize(array, text, target.chunks, dtype, filler)}"
     graph: dict[tuple[object, ...], Any] = {}
@@ -80,9 +83,15 @@ def apply(tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0) ->
         what = (text, source.shape, target.box(chunk), dtype, filler, boxes)
         key = (name, *chunk)
         graph[key] = Task(key, assembled, what, *(TaskRef((array.name, *place)) for place in touched))
-    graph_of_both = _graph_of(name, graph, dependencies=[array] if takes_any else [])
     meta = np.empty((0,) * len(target.chunks), dtype)
-    made: Array = _da.Array(graph_of_both, name, chunks=target.chunks, meta=meta)
+    made: Array
+    if _are_expressions():
+        # Arrays are expressions there, and a graph is a leaf.
+        whole = {**(dict(array.__dask_graph__()) if takes_any else {}), **graph}
+        made = _da._array_expr._collection.from_graph(whole, meta, target.chunks, list(graph), "shapetracker")
+    else:
+        whole = _graph_of(name, graph, dependencies=[array] if takes_any else [])
+        made = _da.Array(whole, name, chunks=target.chunks, meta=meta)
     return made
 
 
@@ -159,7 +168,7 @@ def _output_chunks(op: str, tracker: ShapeTracker, source: Cut, dtype: np.dtype[
         target = max(map(source.numel, source.all()))
         if isinstance(chunks, str) and chunks != "auto":
             target = max(1, byte_count(op, "chunks", chunks) // dtype.itemsize)
-        return _native.choose_chunks(tracker, source.filled, target)
+        return _native.choose_chunks(tracker, source.filled, target, False)
     try:
         made = _da.core.normalize_chunks(chunks, shape, dtype=dtype)
     except (ValueError, TypeError, NotImplementedError) as err:

@@ -234,9 +234,8 @@ class _Job:
         target = math.prod(self.array.chunks)
         if chunks != "auto":
             target = max(1, byte_count(self.op, "chunks", chunks) // self.dtype.itemsize)
-        chosen = _native.choose_chunks(self.tracker, self.source.filled, target)
-        # All chunks of an axis have one size here.
-        return tuple(max(sizes) for sizes in chosen)
+        chosen = _native.choose_chunks(self.tracker, self.source.filled, target, True)
+        return tuple(sizes[0] for sizes in chosen)
 
     def _sizes(self, name: str, given: Any) -> tuple[int, ...]:
         shape = self.tracker.shape
