@@ -11,7 +11,7 @@ use crate::workspace::{Outcome, Workspace, failed, skipped};
 
 /// The most bytes that a package may have, compressed. Recorded layouts and golden files would take several times that. The
 /// command is the largest by far: the explorer's page takes three quarters of it, whose own limit is in `web.rs`.
-const MOST_BYTES: u64 = 420_000;
+const MOST_BYTES: u64 = 450_000;
 /// What must be in every package, whatever else is.
 const IN_EVERY_PACKAGE: [&str; 4] = ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 

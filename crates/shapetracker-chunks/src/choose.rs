@@ -146,9 +146,10 @@ fn joined_further(
         }
         next.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
         next.truncate(BEAM);
-        // By a margin, for costs are estimates: chunks as they were are better than ones that are as good.
+        // Up to the size that is asked for, larger chunks are better if they cost no more. Above it they must cost less by a
+        // margin, for costs are estimates.
         if let Some((cost, _, sizes)) = next.first()
-            && *cost < best.0 * 0.99
+            && *cost <= best.0 * if volume(shape, sizes) <= target { 1.001 } else { 0.99 }
         {
             best = (*cost, sizes.clone());
         }

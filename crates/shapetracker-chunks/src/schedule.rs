@@ -289,9 +289,15 @@ struct Cost {
 /// No later round.
 const NEVER: u32 = u32::MAX;
 
-/// Touches that are gone through in search of an order: some seconds for the largest graphs, and mostly far less, because
-/// the search ends where nothing is read twice.
-const MOST_TRIED: usize = 1 << 26;
+/// Touches that are gone through in search of an order, which takes some seconds, and mostly far less, because the search ends
+/// where nothing is read twice.
+const MOST_TRIED: usize = 1 << 25;
+
+/// How many orders are tried with rounds of the first size; with each other size it is one fewer.
+const MOST_ORDERS: usize = 48;
+
+/// Twelfths of the memory that rounds may hold.
+const HELD: [u128; 9] = [0, 12, 6, 3, 9, 8, 4, 2, 1];
 
 impl Problem<'_> {
     fn inputs_of(&self, output: usize) -> impl Iterator<Item = usize> + '_ {
@@ -304,23 +310,23 @@ impl Problem<'_> {
         let mut best: Option<(u64, Vec<Vec<usize>>)> = None;
         let (mut orders, mut known): (_, Vec<Vec<usize>>) = (orders(plan, made), Vec::new());
         let mut tried = 0usize;
-        for twelfths in [0, 3, 6, 12, 9, 8, 4, 2, 1] {
+        // The first orders with each size of rounds come before others with any.
+        let candidates =
+            (0..MOST_ORDERS).flat_map(|sum| (0..HELD.len().min(sum + 1)).map(move |size| (size, sum - size)));
+        for (size, at) in candidates {
+            let most = best.as_ref().map_or(u64::MAX, |(bytes, _)| *bytes);
+            if most <= least || (best.is_some() && tried > MOST_TRIED) {
+                break;
+            }
+            if at == known.len() {
+                known.extend(orders.find(|order| !known.contains(order)));
+            }
+            let Some(order) = known.get(at) else { continue };
+            tried += self.graph.touches();
             // How many bytes of output chunks are held at once: one chunk, or a part of the memory.
-            let held = (u128::from(self.memory) * twelfths / 12) as u64;
-            for at in 0.. {
-                let most = best.as_ref().map_or(u64::MAX, |(bytes, _)| *bytes);
-                if most <= least || (best.is_some() && tried > MOST_TRIED) {
-                    break;
-                }
-                if at == known.len() {
-                    let Some(order) = orders.find(|order| !known.contains(order)) else { break };
-                    known.push(order);
-                }
-                tried += self.graph.touches();
-                let rounds = self.cut(&known[at], held);
-                if let Some(cost) = self.run(&rounds, most, None) {
-                    best = Some((cost.bytes, rounds));
-                }
+            let rounds = self.cut(order, (u128::from(self.memory) * HELD[size] / 12) as u64);
+            if let Some(cost) = self.run(&rounds, most, None) {
+                best = Some((cost.bytes, rounds));
             }
         }
         best.map_or_else(Vec::new, |(_, rounds)| rounds)
@@ -533,7 +539,16 @@ fn orders<'a>(plan: &'a ChunkPlan, made: &'a [usize]) -> impl Iterator<Item = Ve
             at.iter().map(|at| at / block).chain(at.iter().copied()).collect()
         })
     });
-    axes.chain(inputs).chain(blocks)
+    // In turns, because of many orders only the first are tried.
+    let mut sources: [Box<dyn Iterator<Item = Vec<usize>> + 'a>; 3] =
+        [Box::new(axes), Box::new(inputs), Box::new(blocks)];
+    let mut turn = 0;
+    std::iter::from_fn(move || {
+        (0..sources.len()).find_map(|_| {
+            turn = (turn + 1) % 3;
+            sources[(turn + 2) % 3].next()
+        })
+    })
 }
 
 /// All orders of the axes that are cut, of up to three; of more, each of them first, and each last.

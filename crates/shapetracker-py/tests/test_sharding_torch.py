@@ -233,7 +233,7 @@ def test_the_program_of_the_documentation_runs(tmp_path: Path) -> None:
     page = (Path(__file__).resolve().parents[3] / "docs/your-dtensor-view.md").read_text()
     program = tmp_path / "wrong.py"
     program.write_text(page.split("```python\n")[1].split("```")[0])
-    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--master-port=0", str(program)]
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(program)]
     run = subprocess.run(launch, capture_output=True, text=True, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "1"})
     assert run.returncode == 0 and "_StridedShard(dim=1, sf=2)" in run.stdout, run.stdout + run.stderr
 

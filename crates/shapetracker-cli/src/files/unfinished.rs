@@ -1,6 +1,6 @@
 //! What must not stay where a run ends before its output is whole, and how far the run is.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
@@ -114,6 +114,8 @@ impl Drop for Unfinished {
 /// shell that waits for it must know. What is ignored, as SIGHUP is under `nohup`, stays ignored.
 #[cfg(unix)]
 fn remove_when_interrupted(unfinished: &Unfinished, path: &Path, json: bool) -> io::Result<()> {
+    use std::io::Write;
+
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 
     // With a handler for SIGXFSZ, writing past the limit for the size of a file is an error and not the end of the process.
