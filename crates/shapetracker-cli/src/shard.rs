@@ -26,7 +26,8 @@ partition of JAX may stand in place of all placements: P('dp', None, ('x', 'y'))
 each to what the earlier ones left.
 
 An operation is free where every device already holds its part of the result: no communication, only another shape of the \
-local tensor. Where elements must move, the answer names a device and elements that show it, and how many must move at least.
+local tensor. Where elements must move, the answer names a device and elements that show it, and how many move to the \
+cheapest plain shards of the result; with --target, how many must move to that.
 
 Exit status 1 where an operation is not free, a claim is refuted, or elements must move to a target.
 
@@ -207,7 +208,11 @@ impl Answered {
             text += &format!("\n{BOLD}Why{BOLD:#}\n{}", paragraph(&sentence(&why), 2));
         }
         if let Some((after, moved)) = &self.moved {
-            text += &format!("\n{BOLD}What moves at least{BOLD:#}\n");
+            let what = match self.target {
+                Some(_) => "What must move",
+                None => "What moves to the cheapest plain shards",
+            };
+            text += &format!("\n{BOLD}{what}{BOLD:#}\n");
             let most = match moved.elements {
                 0 => String::new(),
                 _ => format!("; device {} gets the most, {}", self.device(&moved.device), self.amount(moved.most)),

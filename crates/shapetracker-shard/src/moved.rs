@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Fault;
-use crate::reshape::{coordinates, find};
+use crate::reshape::{coordinates, find, placements};
 use crate::rows::runs;
 use crate::sharded::blocks;
 use crate::work::Work;
@@ -73,7 +73,7 @@ impl Sharded {
     /// A placement of the elements under another shape that shards along the same mesh axes, and to which the fewest of them
     /// move, with that number; `None` where the shape has no axes, or looking takes more work than is done.
     ///
-    /// Each mesh axis that shards is tried with a [`Placement::Shard`] of each axis, and with the placement that says what it
+    /// Where the reshape is free ([`Sharded::reshape`]) that is what it makes, and nothing moves. Else each mesh axis that shards is tried with a [`Placement::Shard`] of each axis, and with the placement that says what it
     /// did, where there is one. A target that gives the first device no more than it has now comes before one that
     /// gives it more: what leaves devices idle may be cheap, and is hardly wanted. Of several with the same number the first is
     /// taken, in the order of the axes.
@@ -99,6 +99,10 @@ impl Sharded {
 
     fn cheapest_of(&self, shape: &[i64], work: &mut Work) -> Result<Option<(Sharded, Moved)>, Undecided> {
         let mesh = self.mesh().sizes();
+        if let Some(placements) = placements(self, shape)? {
+            let nothing = Moved { elements: 0, most: 0, device: vec![0; mesh.len()] };
+            return Ok(Some((Sharded::from_parts(shape, self.mesh(), placements), nothing)));
+        }
         let mut choices: Vec<Vec<Placement>> = Vec::new();
         for (k, &placement) in self.placements().iter().enumerate() {
             let mut choice = vec![placement];
