@@ -40,6 +40,14 @@ NAMED = f"ShapeTracker.contiguous({SYM}, 4).permute(1, 0).reshape(2, -1)"
 NAMED_INDEX = f"{NAMED}.index_expr()"
 ANSWER = f"{NAMED}.single_view()"
 LEAF = f"{ANSWER}.leaves[0]"
+PLACEMENT = "Placement('shard', 0)"
+SHARDED = f"Sharded((6, 4), (('tp', 4),), ({PLACEMENT},))"
+FREE = f"{SHARDED}.reshape(24)"
+MOVES = f"{SHARDED}.reshape(4, 6)"
+REFUTED = f"{SHARDED}.check(Sharded((4, 6), (('tp', 4),), ({PLACEMENT},)))"
+MOVED = f"{SHARDED}.moved(Sharded((6, 4), (('tp', 4),), (Placement('shard', 1),)))"
+CHUNKS = "ChunkPlan(ShapeTracker.contiguous(4, 6).permute(1, 0), ((2, 2), (3, 3)), ((6,), (4,)))"
+ASSEMBLY = "Assembly(ShapeTracker.contiguous(4).flip(0), (4,), ((0, 4),), bytes(1))"
 
 # What each object is asked, by a name for it. `X` stands for the object.
 CALLS = {
@@ -109,6 +117,23 @@ CALLS = {
     ANSWER: """X.kind; X.formula; X.guard; X.holds(n=3); X.holds(m=3); X.at(n=1); X.view; X.leaves; X.needs; X.values; X.witness;
         X.reason; X.names; X == X; hash(X); bool(X); repr(X); str(X)""",
     LEAF: "X.conditions; X.verdict; X.view; repr(X)",
+    PLACEMENT: """X.kind; X.axis; X.pieces; X == X; X != 3; hash(X); repr(X); X.__reduce__(); copy(X); Placement('no');
+        Placement('shard')""",
+    SHARDED: """X.shape; X.mesh; X.placements; X.spec; Sharded.from_spec((8, 4), (('x', 2),), (None, 'x'));
+        Sharded.from_spec((8, 4), (('x', 3),), ('x',)); X.local_shape(3); X.local_shape(4); X.holds((1,), 0); X.local((1,), 8);
+        X.reshape(2, 12); X.reshape(7); X.permute(1, 0); X.expand(6, 4); X.squeeze(); X.unsqueeze(0); X.shrink((0, 2), None);
+        X.flip(0); X.pad((0, 2), None); X.check(X); X.check(3); X.moved(X); X == X; X != 3; hash(X); repr(X); str(X);
+        X.__reduce__(); copy(X); Sharded((6, 4), (('tp', 0),), ())""",
+    FREE: "X.kind; X.before; X.after; X.witness; X.view; X.cheapest; bool(X); repr(X); str(X)",
+    MOVES: "X.kind; X.after; X.witness; X.cheapest; bool(X); repr(X); str(X)",
+    REFUTED: "X.kind; X.witness; bool(X); repr(X); str(X)",
+    f"{REFUTED}.witness": "X.device; X.local; X.positions; X.missing; X == X; X != 3; repr(X); str(X)",
+    MOVED: "X.elements; X.most; X.device; X == X; X != 3; repr(X)",
+    CHUNKS: """X.inputs_of(0); X.inputs_of(9); X.needed(); X.schedule(100, 1, 1); X.schedule(1, 1, 1);
+        choose_chunks(ShapeTracker.contiguous(4, 6), ((2, 2), (3, 3)), 6, False); ChunkPlan(ShapeTracker.contiguous(3), (), ());
+        choose_chunks(ShapeTracker.contiguous(4), ((2, 3),), 6, True)""",
+    f"{CHUNKS}.schedule(100, 1, 1)": "X.steps; X.untouched; X.rounds; X.reads; X.read_bytes; X.peak_bytes",
+    ASSEMBLY: "X.take(((0, 4),), bytes(range(4))); X.take(((0, 9),), b''); X.finish(); Assembly(3, (4,), (), b'')",
     ARRAY: f"""of(X); of(3); bytes(memory(X)); memory(3); apply({STACK}, X).tolist(); apply({PADDED}, X, 7).tolist();
         apply({PADDED}, X, 700); apply({STACK}, X, copy=True).tolist(); apply({STACK}, 3); explain_view(X, 3, 2)""",
 }
@@ -140,6 +165,7 @@ def main() -> None:
     names |= {"tinygrad": tinygrad, "UOp": tinygrad.UOp, "copy": copy.copy}
     names |= {"replace": dataclasses.replace}
     names |= {name: getattr(_native.tinygrad, name) for name in ("index_nodes", "over_ranges", "pair_nodes", "written")}
+    names |= {name: getattr(_native, name) for name in ("Assembly", "ChunkPlan", "Placement", "Sharded", "choose_chunks")}
     calls = dict(CALLS)
     if importlib.util.find_spec("numpy") is not None:
         import numpy
