@@ -11,53 +11,21 @@ of the new shape say. The rules are asked without processes. A library that is n
 from __future__ import annotations
 
 import itertools
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from shapetracker.sharding import Placement, Replicate, Shard, Sharded, StridedShard
 
-Shape = tuple[int, ...]
-Words = tuple[Placement, ...]
-Contents = tuple[Shape, ...]
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from oracle import factorings  # noqa: E402
+from placed import Contents, Shape, Words, held  # noqa: E402
+
 REPLICATE = Replicate()
-
-
-def factorings(number: int, most: int) -> list[Shape]:
-    """Every ordered factoring into up to so many factors, none of which is 1."""
-    if most == 0:
-        return []
-    found = [(number,)]
-    for first in range(2, number):
-        if number % first == 0:
-            found += [(first, *rest) for rest in factorings(number // first, most - 1)]
-    return found
-
-
-def part(indices: list[int], parts: int, at: int) -> list[int]:
-    each = -(-len(indices) // parts)
-    return indices[at * each : (at + 1) * each]
-
-
-def held(shape: Shape, mesh: Shape, words: Words, order: Iterable[int] | None = None) -> Contents:
-    """The positions that each device holds; the placements apply in the order of the mesh, or in another."""
-    contents = []
-    steps = list(range(len(mesh)) if order is None else order)
-    for device in itertools.product(*map(range, mesh)):
-        axes = [list(range(size)) for size in shape]
-        for at in steps:
-            word = words[at]
-            if word.axis is not None:
-                mine = axes[word.axis]
-                pieces = [part(part(mine, word.pieces, p), mesh[at], device[at]) for p in range(word.pieces)]
-                axes[word.axis] = [index for piece in pieces for index in piece]
-        positions = [0]
-        for size, axis in zip(shape, axes):
-            positions = [outer * size + index for outer in positions for index in axis]
-        contents.append(tuple(positions))
-    return tuple(contents)
 
 
 def words(shape: Shape, strided: bool) -> list[Placement]:
@@ -193,7 +161,7 @@ def table(
     times = dict.fromkeys(rules, 0.0)
     asked = free_in_all = 0
     for mesh, number in itertools.product(meshes, range(8, 49)):
-        shapes = factorings(number, 3)
+        shapes = factorings(number)
         for shape in shapes:
             for sentence in itertools.product(words(shape, strided), repeat=len(mesh)):
                 if all(word.axis is None for word in sentence) or not wanted(shape, mesh, sentence):

@@ -41,16 +41,6 @@ def gathered(values: np.ndarray, addresses: np.ndarray, fill: object) -> np.ndar
     return flat[np.where(addresses == oracle.MASKED, values.size, addresses)]
 
 
-def factorings(number: int, axes: int = 3) -> list[Shape]:
-    """All ways to write a number as a product of up to so many factors from 2 on, in each order."""
-    found: list[Shape] = [(number,)]
-    if axes > 1:
-        for factor in range(2, number):
-            if number % factor == 0:
-                found += [(factor, *rest) for rest in factorings(number // factor, axes - 1)]
-    return found
-
-
 def irregular(shape: Shape) -> Chunks:
     """Uneven chunks: of 1, 2, 3 .. elements as far as an axis goes, the last one with what is left."""
 
@@ -67,6 +57,6 @@ def irregular(shape: Shape) -> Chunks:
 def reshapes() -> Iterator[tuple[Shape, Shape]]:
     """All reshapes between different factorings of 24, of 36, and of 48: 1,322 of them."""
     for number in (24, 36, 48):
-        shapes = factorings(number)
+        shapes = oracle.factorings(number)
         assert all(math.prod(shape) == number for shape in shapes)
         yield from ((before, after) for before in shapes for after in shapes if before != after)

@@ -28,6 +28,16 @@ def cases(usual: int) -> int:
     return max(1, round(usual * float(os.environ.get("SHAPETRACKER_CASES", "1"))))
 
 
+def factorings(number: int, axes: int = 3) -> list[tuple[int, ...]]:
+    """All ways to write a number as a product of up to so many factors from 2 on, in each order."""
+    found: list[tuple[int, ...]] = [(number,)]
+    if axes > 1:
+        for factor in range(2, number):
+            if number % factor == 0:
+                found += [(factor, *rest) for rest in factorings(number // factor, axes - 1)]
+    return found
+
+
 def addresses(shape: tuple[int, ...]) -> np.ndarray:
     """The addresses of a contiguous tensor."""
     return np.arange(int(np.prod(shape, dtype=np.int64)), dtype=np.int64).reshape(shape)

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import oracle
+import placed
 import shapetracker
 from shapetracker import sharding
 from shapetracker.sharding import (
@@ -25,38 +27,6 @@ from shapetracker.sharding import (
     sharded,
     view,
 )
-
-
-def part(indices: list[int], parts: int, at: int) -> list[int]:
-    each = -(-len(indices) // parts)
-    return indices[at * each : (at + 1) * each]
-
-
-def contents(shape: tuple[int, ...], mesh: tuple[int, ...], placements: tuple[Placement, ...]) -> list[list[int]]:
-    """What every device holds, written out from the definitions."""
-    found = []
-    for device in itertools.product(*map(range, mesh)):
-        axes = [list(range(size)) for size in shape]
-        for word, devices, at in zip(placements, mesh, device):
-            if word.axis is not None:
-                mine = axes[word.axis]
-                pieces = [part(part(mine, word.pieces, p), devices, at) for p in range(word.pieces)]
-                axes[word.axis] = [index for piece in pieces for index in piece]
-        positions = [0]
-        for size, axis in zip(shape, axes):
-            positions = [outer * size + index for outer in positions for index in axis]
-        found.append(positions)
-    return found
-
-
-def factorings(number: int, most: int) -> list[tuple[int, ...]]:
-    if most == 0:
-        return []
-    found = [(number,)]
-    for first in range(2, number):
-        if number % first == 0:
-            found += [(first, *rest) for rest in factorings(number // first, most - 1)]
-    return found
 
 
 def test_the_silent_case_of_torch() -> None:
@@ -78,25 +48,25 @@ def test_random_views_are_what_the_lists_say() -> None:
     seen = {"free": 0, "unsayable": 0, "moves": 0}
     for _ in range(3000):
         mesh = rng.choice([(2,), (3,), (4,), (2, 2), (2, 3)])
-        shapes = factorings(rng.choice([8, 12, 18, 20, 24, 30]), 3)
+        shapes = oracle.factorings(rng.choice([8, 12, 18, 20, 24, 30]))
         shape, to = rng.choice(shapes), rng.choice(shapes)
         axes = range(len(shape))
         words = [Replicate(), *map(Shard, axes), *(StridedShard(axis, rng.randint(2, shape[axis])) for axis in axes)]
         placements = tuple(rng.choice(words) for _ in mesh)
         before = Sharded(shape, mesh, placements)
-        held = contents(shape, mesh, placements)
+        held = placed.held(shape, mesh, placements)
         outcome = before.reshape(to)
         seen[outcome.kind] += 1
         assert outcome.before == before
         if outcome.after is not None:
-            assert outcome and contents(to, mesh, outcome.after.placements) == held
+            assert outcome and placed.held(to, mesh, outcome.after.placements) == held
             assert before.check(outcome.after) and before.moved(outcome.after).elements == 0
             assert outcome.cheapest is None and outcome.witness is None
             continue
         cheapest = outcome.cheapest
         assert not outcome and cheapest is not None
         target, moved = cheapest
-        needed = [len(set(b) - set(a)) for a, b in zip(held, contents(to, mesh, target.placements))]
+        needed = [len(set(b) - set(a)) for a, b in zip(held, placed.held(to, mesh, target.placements))]
         assert moved.elements == sum(needed) and moved.most == max(needed) and moved == before.moved(target)
         if outcome.kind == "moves":
             why = outcome.witness

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from oracle import factorings
+
 
 def test_jax_on_four_devices() -> None:
     pytest.importorskip("jax", reason="JAX is not installed")
@@ -17,16 +19,6 @@ def test_jax_on_four_devices() -> None:
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"}
     run = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stdout + run.stderr
-
-
-def factorings(number: int, most: int) -> list[tuple[int, ...]]:
-    if most == 0:
-        return []
-    found = [(number,)]
-    for first in range(2, number):
-        if number % first == 0:
-            found += [(first, *rest) for rest in factorings(number // first, most - 1)]
-    return found
 
 
 def main() -> None:
@@ -61,7 +53,7 @@ def main() -> None:
     asked = 0
     count = {"free": 0, "no spec": 0, "moves": 0}
     for mesh, number in itertools.product(meshes, (8, 24)):
-        shapes = factorings(number, 3)
+        shapes = factorings(number)
         said = {shape: {contents(shape, mesh, spec): spec for spec in specs(shape, mesh)} for shape in shapes}
         for shape in shapes:
             for held, spec in said[shape].items():

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from oracle import factorings
+from placed import part
 from shapetracker.sharding import NotFree, Replicate, Shard, Sharded, StridedShard, check, explain_view, sharded, view
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -45,11 +47,6 @@ def process(rank: int, processes: int, scene: Any, meeting: str) -> None:
 
 def strided(axis: int, pieces: int) -> Any:
     return _StridedShard(axis, split_factor=pieces)
-
-
-def part(indices: list[int], parts: int, at: int) -> list[int]:
-    each = -(-len(indices) // parts)
-    return indices[at * each : (at + 1) * each]
 
 
 def spread(whole: Any, mesh: Any, placements: list[Any], requires_grad: bool = False) -> Any:
@@ -99,23 +96,13 @@ def the_silent_case() -> None:
     assert tuple(mesh.shape) == (2,) and Sharded((2, 8), [2], [StridedShard(1, 4)]) == sharded(claimed)
 
 
-def factorings(number: int, most: int) -> list[tuple[int, ...]]:
-    if most == 0:
-        return []
-    found = [(number,)]
-    for first in range(2, number):
-        if number % first == 0:
-            found += [(first, *rest) for rest in factorings(number // first, most - 1)]
-    return found
-
-
 def every_free_view_is_done() -> None:
     rng = random.Random(1)
     seen = dict.fromkeys(["free", "moves", "unsayable", "two readings", "gradients"], 0)
     meshes = [init_device_mesh("cpu", (4,)), init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))]
     for turn in range(500):
         mesh = meshes[turn % 2]
-        shapes = factorings(rng.choice([8, 10, 12, 16, 18, 24]), 3)
+        shapes = factorings(rng.choice([8, 10, 12, 16, 18, 24]))
         shape, to = rng.choice(shapes), rng.choice(shapes)
         axes = range(len(shape))
         words = [R(), *map(S, axes), *(strided(axis, rng.randint(2, shape[axis])) for axis in axes)]
