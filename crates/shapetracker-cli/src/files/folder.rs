@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use super::output::new_place;
 use super::shown_path;
 use super::unfinished::{Place, Progress, Unfinished};
 use crate::answer::Failure;
@@ -75,18 +76,12 @@ impl FolderTarget {
                 Ok(FolderTarget { path: path.into(), place, replaces: true })
             }
             Err(err) if err.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
-                let folder = match path.parent() {
-                    Some(folder) if folder != Path::new("") => folder,
-                    _ => Path::new("."),
-                };
-                if !folder.is_dir() {
-                    let why = format!("cannot be written: there is no folder {}", shown_path(folder));
-                    return Err(refused(&why));
-                }
+                let place = new_place(path, name).map_err(|why| refused(&why))?;
+                let folder = place.parent().unwrap_or(Path::new("."));
                 if folder.canonicalize().map_err(cannot)?.starts_with(&input) {
                     return Err(refused("lies in the input, which is never written to"));
                 }
-                Ok(FolderTarget { path: path.into(), place: folder.join(name), replaces: false })
+                Ok(FolderTarget { path: path.into(), place, replaces: false })
             }
             Err(err) if err.kind() == io::ErrorKind::NotFound => {
                 Err(refused("cannot be written: it is a link that leads nowhere"))

@@ -1,5 +1,6 @@
 //! A file that is written whole or not at all.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -46,15 +47,8 @@ impl Target {
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(err) if err.kind() == io::ErrorKind::NotFound && !path.is_symlink() => {
-                let folder = match path.parent() {
-                    Some(folder) if folder != Path::new("") => folder,
-                    _ => Path::new("."),
-                };
-                if !folder.is_dir() {
-                    let why = format!("cannot be written: there is no folder {}", shown_path(folder));
-                    return Err(refused(&why));
-                }
-                return Ok(Target { path: path.into(), place: folder.join(name), replaced: None });
+                let place = new_place(path, name).map_err(|why| refused(&why))?;
+                return Ok(Target { path: path.into(), place, replaced: None });
             }
             Err(err) if err.kind() == io::ErrorKind::NotFound => {
                 return Err(refused("cannot be written: it is a link that leads nowhere"));
@@ -125,6 +119,18 @@ impl Output {
         });
         named.map_err(|err| self.target.failure(&err))
     }
+}
+
+/// Where what is not there yet will be: its name in a folder that exists; else why it cannot be written.
+pub(super) fn new_place(path: &Path, name: &OsStr) -> Result<PathBuf, String> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(format!("cannot be written: there is no folder {}", shown_path(folder)));
+    }
+    Ok(folder.join(name))
 }
 
 /// An empty file in the folder of a target, `.NAME.*.unfinished`.
