@@ -42,6 +42,10 @@ export interface Fault {
   step: number | null;
   /** The row of the variables that is at fault. */
   variable?: number;
+  /** The text ends before what it begins is complete: whoever types it has made no mistake yet. */
+  unfinished?: boolean;
+  /** What the text could be with in place of `span`, where one small change makes it readable. */
+  suggestion?: { span: Span; text: string } | null;
 }
 
 export interface View {
@@ -80,7 +84,8 @@ export interface Reason {
   witness: Witness | null;
 }
 
-export type Verdict = "no_new_view" | "merged" | "new_view";
+/** `copied`: a boundary such as `.contiguous()`, after which the addresses are those of a new buffer. */
+export type Verdict = "no_new_view" | "merged" | "new_view" | "copied";
 
 /** An operation of a chain. */
 export interface Operation {
@@ -99,6 +104,8 @@ export interface Step extends Operation {
   views: number;
   verdict: Verdict;
   reason: Reason | null;
+  /** With `copied`: how many elements are moved into the new buffer. */
+  copies?: Integer | null;
 }
 
 export interface Start {
@@ -107,6 +114,10 @@ export interface Start {
   /** Null where there is no base shape, or one that cannot be. */
   shape: Integer[] | null;
   text: string;
+  /** The name of an array of which no shape is known, such as `x` in `x.transpose(1, 2)`: `base` of a request says it. */
+  name?: string | null;
+  /** Of a layout of CuTe: the sizes of the modes inside each axis, the first one fastest. */
+  modes?: Integer[][] | null;
 }
 
 export type BinaryOperator =
@@ -218,6 +229,90 @@ export interface TileAnswer {
   counts_note: string | null;
 }
 
+/** What blocks of elements read: a number for each block, row by row. NaN where all of its elements are masked. */
+export interface SummaryAnswer {
+  rows: number;
+  columns: number;
+  /** The share of the elements that are not masked, from 0 to 1. */
+  valid: Float64Array;
+  low: Float64Array;
+  high: Float64Array;
+  mean: Float64Array;
+  /** Whether all of it is exact; else each block is a sample of so many of its elements. */
+  exact: boolean;
+  sampled: number | null;
+}
+
+/** What an array library does with the operations of a chain. */
+export interface LibraryAdvice {
+  library: "pytorch" | "numpy";
+  name: string;
+  /** `view`: no copy; `raises`: the call that asks for a view fails; `copies`: it copies unasked; `cannot`: it has no such layout. */
+  does: "view" | "raises" | "copies" | "cannot";
+  /** A whole sentence, in which code stands between backticks. */
+  sentence: string;
+  /** What to write instead, or null where nothing need be changed. */
+  code: string | null;
+}
+
+/** The question that people come with: is this still one view, and if not, what is the least to copy? */
+export interface AdviceAnswer {
+  one_view: boolean | null;
+  /** One sentence: "One view: shape (3, 2), strides (1, 3)", or why there is none. */
+  sentence: string;
+  view: View | null;
+  reason: Reason | null;
+  /** The first operation that needs another view, counted from 0. */
+  step: number | null;
+  copy: { elements: Integer; of: Integer; smallest: boolean; sentence: string } | null;
+  libraries: LibraryAdvice[];
+  note: string | null;
+}
+
+/** An element through a chain: its index in the tensor before any operation, and after each; null where it is not there. */
+export interface ThreadAnswer {
+  indices: (Integer[] | null)[];
+  address: Integer | null;
+}
+
+/** An operation that can be written after a dot, for completion. */
+export interface OperationHelp {
+  name: string;
+  /** As `reshape(size, ..)`. */
+  signature: string;
+  says: string;
+  /** Whose it is, where it is not one of ours. */
+  library: string | null;
+}
+
+/** Sizes that are names. */
+export interface NamesAnswer {
+  names: { name: string; begin: Integer | null; end: Integer | null; value: Integer }[];
+  kind: "all" | "formula" | "never" | "undecided";
+  /** "one view if and only if T == 1 or H == 1" */
+  sentence: string;
+  /** Shape and views, as texts. */
+  shape: string;
+  views: string[];
+  witness: { values: Record<string, Integer>; sentence: string } | null;
+  /** The chain with the values in place of the names; null where they do not meet what is said of them, with a reason. */
+  instance: string | null;
+  instance_note: string | null;
+}
+
+/** A tensor that is spread over devices. */
+export interface DevicesAnswer {
+  mesh: { name: string; size: Integer }[];
+  devices: Integer;
+  /** What becomes of each operation: `free`, `moves`, `unsayable`, `undecided`, or `unasked` after the first that is not free. */
+  steps: ("free" | "moves" | "unsayable" | "undecided" | "unasked")[];
+  sentence: string;
+  after: string | null;
+  moved: { elements: Integer; sentence: string } | null;
+  /** The lowest device that holds what each address of the request reads; NaN for what is masked. */
+  holders: Float64Array | null;
+}
+
 export interface CoverageAnswer {
   begin: Integer;
   width: Integer;
@@ -286,6 +381,30 @@ export interface Requests {
       counts?: boolean;
     };
     answer: TileAnswer;
+  };
+  summary: {
+    request: {
+      source: Source;
+      rows: number[];
+      columns: number[];
+      fixed: Integer[];
+      /** Block k of the rows is the cells from `row[k]` up to `row[k + 1]` of the joined axes. */
+      row: Integer[];
+      column: Integer[];
+      view?: number;
+    };
+    answer: SummaryAnswer;
+  };
+  advice: { request: { source: Source }; answer: AdviceAnswer };
+  thread: { request: { source: ChainSource; step: number; index: Integer[] }; answer: ThreadAnswer };
+  operations: { request: object; answer: { operations: OperationHelp[] } };
+  names: {
+    request: { text: string; where: string; values?: Record<string, Integer> };
+    answer: NamesAnswer;
+  };
+  devices: {
+    request: { text: string; chain: string; addresses?: Integer[] };
+    answer: DevicesAnswer;
   };
   coverage: {
     request: { source: Source; begin: Integer; end: Integer; buckets: number };

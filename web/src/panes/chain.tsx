@@ -80,7 +80,7 @@ function replace(at: number, text: string): void {
   rewrite(start.value?.text ?? "", list, `number in block ${at}`);
 }
 
-const VERDICTS = { no_new_view: "no new view", merged: "merged", new_view: "new view" } as const;
+const VERDICTS = { no_new_view: "no new view", merged: "merged", new_view: "new view", copied: "copied" } as const;
 
 function verdictOf(block: Block, failed: boolean): { name: string; kind: string } {
   if (block.muted) return { name: "muted", kind: "muted" };
