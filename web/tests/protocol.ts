@@ -1161,6 +1161,70 @@ export const samples = [
     },
   } satisfies Answered<"tile">,
   {
+    op: "summary",
+    request: {
+      source: { chain: "(2, 4).pad((0, 1), (0, 2))" },
+      rows: [0],
+      columns: [1],
+      fixed: [0, 0],
+      row: [0, 2, 3],
+      column: [0, 3, "6"],
+    },
+    answer: {
+      rows: 2,
+      columns: 2,
+      valid: new Float64Array([1, 0.3333333333333333, 0, 0]),
+      low: new Float64Array([0, 3, NaN, NaN]),
+      high: new Float64Array([6, 7, NaN, NaN]),
+      mean: new Float64Array([3, 5, NaN, NaN]),
+      exact: true,
+      sampled: null,
+    },
+  } satisfies Answered<"summary">,
+  {
+    op: "summary",
+    request: {
+      source: { chain: "(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)" },
+      rows: [],
+      columns: [0],
+      fixed: [0],
+      row: [0, 1],
+      column: [0, 25000000, 50000000],
+      view: 0,
+    },
+    answer: {
+      rows: 1,
+      columns: 2,
+      valid: new Float64Array([1, 1]),
+      low: new Float64Array([0, 1]),
+      high: new Float64Array([124999995000, 124999995001]),
+      mean: new Float64Array([62499997500, 62499997501]),
+      exact: true,
+      sampled: null,
+    },
+  } satisfies Answered<"summary">,
+  {
+    op: "summary",
+    request: {
+      source: { index: "x % 3", variables: [{ name: "x", begin: 0, end: 1000000000000 }] },
+      rows: [],
+      columns: [0],
+      fixed: [0],
+      row: [0, 1],
+      column: [0, 1000000000000],
+    },
+    answer: {
+      rows: 1,
+      columns: 1,
+      valid: new Float64Array([1]),
+      low: new Float64Array([0]),
+      high: new Float64Array([2]),
+      mean: new Float64Array([0.98828125]),
+      exact: false,
+      sampled: 1024,
+    },
+  } satisfies Answered<"summary">,
+  {
     op: "coverage",
     request: { source: { chain: "(2).expand(2)" }, begin: 0, end: 4, buckets: 4 },
     answer: {
@@ -2288,6 +2352,6 @@ true satisfies Same<NonNullable<Fault["field"]>, "a" | "b" | "chain" | "index" |
 
 true satisfies Same<Expression["bits"], 32 | 64>;
 
-true satisfies Same<Name, "chain" | "code" | "compare" | "coverage" | "evaluate" | "free" | "json" | "readers" | "tile" | "trace">;
+true satisfies Same<Name, "chain" | "code" | "compare" | "coverage" | "evaluate" | "free" | "json" | "readers" | "summary" | "tile" | "trace">;
 
 true satisfies Same<Language, "c" | "chain" | "cuda" | "latex" | "metal" | "mlir" | "numpy" | "opencl" | "python" | "pytorch" | "rust" | "wgsl">;

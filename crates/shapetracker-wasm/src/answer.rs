@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::json::{self, Answer, object};
 use crate::request::Fields as _;
-use crate::{chain, code, compare, coverage, evaluate, layout, readers, tile, trace};
+use crate::{chain, code, compare, coverage, evaluate, layout, readers, summary, tile, trace};
 
 /// The most bytes of a request: more than two texts of the longest kind take with every character escaped.
 const LONGEST: usize = 1 << 20;
@@ -22,6 +22,7 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
     let request = text.and_then(json::parse).ok_or_else(|| Fault::request("a request is JSON"))?;
     let document = match request.text("op")? {
         "tile" => return tile::tile(&request),
+        "summary" => return summary::summary(&request),
         "coverage" => return coverage::coverage(&request),
         "chain" => chain::chain(&request),
         "evaluate" => evaluate::evaluate(&request),

@@ -14,6 +14,7 @@ mod json;
 mod layout;
 mod readers;
 mod request;
+mod summary;
 mod tile;
 mod trace;
 

@@ -14,7 +14,7 @@ use crate::answer::answered;
 use crate::json::{Answer, Value, parse};
 
 /// Requests that together have every kind of answer, every kind of part, and every kind of number.
-const REQUESTS: [&str; 44] = [
+const REQUESTS: [&str; 47] = [
     r#"{"op":"chain","text":"(3, 2).permute(1, 0).reshape(3, 2)"}"#,
     r#"{"op":"chain","text":"(4).pad((1, 1)).reshape(2, 3)","base":null}"#,
     r#"{"op":"chain","text":"(3, 2).permute(1, 0).reshape(6).reshape(2, 3).permute(1, 0)"}"#,
@@ -32,6 +32,9 @@ const REQUESTS: [&str; 44] = [
     r#"{"op":"tile","source":{"chain":"(2).pad((1, 0)).unsqueeze(0)"},"rows":[0],"columns":[1],"fixed":[0,0],"row":{"begin":0,"end":1},"column":{"begin":0,"end":3},"view":0}"#,
     r#"{"op":"tile","source":{"chain":"(2):(9007199254740993)"},"rows":[0],"columns":[],"fixed":["0"],"row":{"begin":"0","end":2},"column":{"begin":0,"end":1}}"#,
     r#"{"op":"tile","source":{"chain":"(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)"},"rows":[],"columns":[0],"fixed":[0],"row":{"begin":0,"end":1},"column":{"begin":0,"end":3},"counts":true}"#,
+    r#"{"op":"summary","source":{"chain":"(2, 4).pad((0, 1), (0, 2))"},"rows":[0],"columns":[1],"fixed":[0,0],"row":[0,2,3],"column":[0,3,"6"]}"#,
+    r#"{"op":"summary","source":{"chain":"(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)"},"rows":[],"columns":[0],"fixed":[0],"row":[0,1],"column":[0,25000000,50000000],"view":0}"#,
+    r#"{"op":"summary","source":{"index":"x % 3","variables":[{"name":"x","begin":0,"end":1000000000000}]},"rows":[],"columns":[0],"fixed":[0],"row":[0,1],"column":[0,1000000000000]}"#,
     r#"{"op":"coverage","source":{"chain":"(2).expand(2)"},"begin":0,"end":4,"buckets":4}"#,
     r#"{"op":"coverage","source":{"chain":"(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)"},"begin":0,"end":4,"buckets":2}"#,
     r#"{"op":"readers","source":{"chain":"(3, 2).permute(1, 0)"},"address":"3","limit":10}"#,
