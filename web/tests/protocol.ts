@@ -1247,10 +1247,27 @@ export const samples = [
     answer: {
       begin: 0,
       width: 2,
-      reads: new Float64Array([1907348.6328125, 0]),
+      reads: new Float64Array([2, 2]),
+      distinct: new Float64Array([2, 2]),
+      exact: true,
+      note: null,
+    },
+  } satisfies Answered<"coverage">,
+  {
+    op: "coverage",
+    request: {
+      source: { index: "x % 3", variables: [{ name: "x", begin: 0, end: 1000000000000 }] },
+      begin: 0,
+      end: 4,
+      buckets: 2,
+    },
+    answer: {
+      begin: 0,
+      width: 2,
+      reads: new Float64Array([667297363281.25, 332702636718.75]),
       distinct: null,
       exact: false,
-      note: "estimated from 65536 of the 125000000000 elements",
+      note: "estimated from 65536 of the 1000000000000 elements",
     },
   } satisfies Answered<"coverage">,
   {
