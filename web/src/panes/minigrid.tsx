@@ -29,6 +29,8 @@ interface Props {
   headers?: boolean;
   /** What it shows, for those who do not see it; without it, it is an ornament of what stands beside it. */
   name?: string;
+  /** Where the marked element is drawn: its middle and its half width, in pixels; null where there is none. */
+  placed?(place: { x: number; y: number; half: number } | null): void;
   onPick?(index: number[]): void;
   onPoint?(index: number[] | null): void;
 }
@@ -87,7 +89,23 @@ export class MiniGrid extends Component<Props> {
     if (!grid.prepare(view, width, height)) return;
     grid.resize(width, height);
     grid.draw(view);
+    this.tell(view, grid);
   };
+
+  /** Says where the marked element is. */
+  private tell(view: GridView, grid: GridCanvas): void {
+    const { placed } = this.props;
+    if (placed === undefined) return;
+    if (view.focus === null) {
+      placed(null);
+      return;
+    }
+    const { camera, left, top } = grid.frame(view);
+    const { row, column } = view.scene.plan;
+    const middle = (lane: typeof row, from: number): number =>
+      (lane.place(lane.ofIndex(view.focus!)) + 0.5 - from) * camera.scale;
+    placed({ x: left + middle(column, camera.x), y: top + middle(row, camera.y), half: camera.scale / 2 });
+  }
 
   private readonly redraw = (): void => {
     if (this.frame === 0) this.frame = requestAnimationFrame(this.draw);
