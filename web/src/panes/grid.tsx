@@ -118,16 +118,18 @@ function put(grid: GridCanvas, view: GridView, camera: Camera): void {
 }
 
 function zoomAt(grid: GridCanvas, view: GridView, factor: number, x: number, y: number): void {
-  const { camera: from, left, top } = grid.frame(view);
+  const { camera: from, left, top, wide, tall } = grid.frame(view);
   const whole = grid.frame({ ...view, camera: null }).camera.scale;
   // The picture itself says how near and how far it can be.
-  const { scale } = grid.frame({ ...view, camera: { ...from, scale: from.scale * factor } }).camera;
+  const next = grid.frame({ ...view, camera: { ...from, scale: from.scale * factor } });
+  const { scale } = next.camera;
   if (scale <= whole && factor < 1) {
     change({ camera: null });
     return;
   }
-  const shift = 1 / from.scale - 1 / scale;
-  put(grid, view, { scale, x: from.x + (x - left) * shift, y: from.y + (y - top) * shift });
+  // What is under the pointer stays there.
+  const [dx, dy] = [(x - left) * (1 / wide - 1 / next.wide), (y - top) * (1 / tall - 1 / next.tall)];
+  put(grid, view, { scale, x: from.x + dx, y: from.y + dy });
 }
 
 /** Zooms around the middle. */
@@ -137,18 +139,18 @@ function zoomBy(factor: number): void {
 }
 
 function panBy(grid: GridCanvas, view: GridView, dx: number, dy: number): void {
-  const { scale, x, y } = grid.frame(view).camera;
-  put(grid, view, { scale, x: x - dx / scale, y: y - dy / scale });
+  const { camera: from, wide, tall } = grid.frame(view);
+  put(grid, view, { ...from, x: from.x - dx / wide, y: from.y - dy / tall });
 }
 
 /** Brings an element into sight. */
 function show(grid: GridCanvas, view: GridView, index: readonly number[]): void {
   if (view.camera === null) return;
-  const { camera: from, left, top } = grid.frame(view);
+  const { camera: from, left, top, wide, tall } = grid.frame(view);
   const { row, column } = view.scene.plan;
   const [x, y] = [column.place(column.ofIndex(index)), row.place(row.ofIndex(index))];
-  const [wide, tall] = [(grid.width - left) / from.scale, (grid.height - top) / from.scale];
-  const next = { ...from, x: clamp(from.x, x + 1 - wide, x), y: clamp(from.y, y + 1 - tall, y) };
+  const [across, down] = [(grid.width - left) / wide, (grid.height - top) / tall];
+  const next = { ...from, x: clamp(from.x, x + 1 - across, x), y: clamp(from.y, y + 1 - down, y) };
   if (next.x !== from.x || next.y !== from.y) change({ camera: next });
 }
 
