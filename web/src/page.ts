@@ -39,6 +39,17 @@ export interface Page {
   mode: Mode;
   chain: string;
   muted: number[];
+  /** How many blocks of the chain are done in the tensor that is shown; null for all of them. */
+  step: number | null;
+  /** The shape of the array of which the chain knows only the name. */
+  base: string;
+  /** Sizes that are names: what is said of them, and the values that the pictures are drawn with. */
+  where: string;
+  values: Record<string, number>;
+  /** The devices over which the base is spread, and how; empty for none. */
+  mesh: string;
+  /** Whether the flow shows the tensor after each operation, or the views between the result and memory. */
+  flow: "steps" | "views";
   axes: HandAxis[];
   offset: string;
   index: string;
@@ -65,6 +76,12 @@ export const DEFAULT: Page = {
   mode: "chain",
   chain: FIRST,
   muted: [],
+  step: null,
+  base: "",
+  where: "",
+  values: {},
+  mesh: "",
+  flow: "steps",
   axes: [
     { size: "2", stride: "6", begin: "0", end: "2" },
     { size: "3", stride: "2", begin: "1", end: "3" },
@@ -128,6 +145,7 @@ function part<Key extends keyof Page>(key: Key) {
 export const mode = part("mode");
 export const chain = part("chain");
 export const muted = part("muted");
+export const step = part("step");
 export const at = part("at");
 export const camera = part("camera");
 
@@ -144,6 +162,12 @@ function oneOf<T extends string>(text: string | undefined, allowed: readonly T[]
 function count(text: string | undefined, otherwise: number, most: number): number {
   const value = Number(text);
   return text !== undefined && Number.isInteger(value) && value >= 1 && value <= most ? value : otherwise;
+}
+
+/** Values of names. */
+function valuesOf(rows: readonly string[][]): Record<string, number> {
+  const pairs = rows.filter(([name = "", value = ""]) => /^[A-Za-z_]\w{0,63}$/.test(name) && /^\d{1,15}$/.test(value));
+  return Object.fromEntries(pairs.map(([name, value]) => [name, Number(value)]));
 }
 
 function cameraOf(text: string | undefined): Camera | null {
@@ -182,6 +206,12 @@ export function fieldsOf(page: Page): Fields {
   } else {
     fields.set("c", page.chain);
     put("mute", page.muted.join(","));
+    if (page.step !== null) put("step", String(page.step));
+    put("base", page.base);
+    put("where", page.where);
+    put("values", listed(Object.entries(page.values).map(([name, value]) => [name, String(value)])));
+    put("mesh", page.mesh);
+    put("flow", page.flow, DEFAULT.flow);
   }
   put("at", page.at.join(","));
   put("vs", page.other);
@@ -258,6 +288,12 @@ export function pageOf(given: Fields): Page {
     mode: modeOf(fields),
     chain: text("c", DEFAULT.chain),
     muted: numbers(get("mute")),
+    step: numbers(get("step"))[0] ?? null,
+    base: text("base", ""),
+    where: text("where", ""),
+    values: valuesOf(rows("values") ?? []),
+    mesh: text("mesh", ""),
+    flow: oneOf(get("flow"), ["steps", "views"], DEFAULT.flow),
     axes: axes ?? DEFAULT.axes,
     offset: text("offset", "0"),
     index: text("f", DEFAULT.index),
@@ -267,7 +303,7 @@ export function pageOf(given: Fields): Page {
     other: text("vs", ""),
     at: numbers(get("at")),
     label: oneOf(get("label"), LABELS, DEFAULT.label),
-    color: /^(address|reads|axis\d{1,2}|view\d{1,3})$/.test(get("color") ?? "") ? text("color", "") : DEFAULT.color,
+    color: /^(address|reads|mod\d{0,4}|device|operation|axis\d{1,2}|view\d{1,3})$/.test(get("color") ?? "") ? text("color", "") : DEFAULT.color,
     places: places ?? null,
     camera: cameraOf(get("zoom")),
     strip: oneOf(get("strip"), ["linear", "wrapped"], DEFAULT.strip),
@@ -335,6 +371,15 @@ export function change(patch: Partial<Page>, edit: string | true | null = null):
     clearTimeout(seriesEnd);
     seriesEnd = window.setTimeout(settle, 1500);
   }
+}
+
+/** Goes back or forward in the browser's history. */
+export function travel(by: -1 | 1): void {
+  const { now, last } = steps.value;
+  if (by < 0 ? now <= 0 : now >= last) return;
+  flush();
+  settle();
+  history.go(by);
 }
 
 function open(): void {

@@ -18,6 +18,8 @@ export interface GridView {
   readers: readonly number[][];
   /** The picture moves: labels are few. */
   moving: boolean;
+  /** Without the numbers of rows and columns. */
+  bare?: boolean;
 }
 
 /** Cells are no larger than this unless their labels need it. */
@@ -31,7 +33,7 @@ const FEW_LABELS = 260;
 const MOST_LABELS = 4000;
 
 /** What labels and their sizes depend on. */
-type GridScene = Pick<GridView, "scene" | "label">;
+type GridScene = Pick<GridView, "scene" | "label" | "bare">;
 
 /** A tile by its place. */
 interface Place {
@@ -77,7 +79,8 @@ export class GridCanvas extends Sheet {
   }
 
   /** Room for the numbers of rows and columns. */
-  private gutters(scene: Scene): { left: number; top: number } {
+  private gutters({ scene, bare = false }: GridScene): { left: number; top: number } {
+    if (bare) return { left: 3, top: 3 };
     const { row, column } = scene.plan;
     const letters = (axes: readonly number[]): number => Math.min(lettersOf(axes, scene), 20);
     const left = 14 + 7 * letters(row.within) + (row.gap > 0 ? 10 + 7 * letters(row.facets) : 0);
@@ -85,14 +88,16 @@ export class GridCanvas extends Sheet {
   }
 
   /** The camera that shows everything. */
-  private fit({ scene, label }: GridScene): Camera {
-    const { left, top } = this.gutters(scene);
+  private fit(of: GridScene): Camera {
+    const { scene } = of;
+    const { left, top } = this.gutters(of);
     const { row, column } = scene.plan;
-    const [width, height] = [this.width - left - 8, this.height - top - 8];
+    const end = of.bare === true ? 3 : 8;
+    const [width, height] = [this.width - left - end, this.height - top - end];
     const scale = Math.min(
       width / Math.max(column.extent, 1),
       height / Math.max(row.extent, 1),
-      largest({ scene, label }),
+      largest(of),
     );
     return { scale: Math.max(scale, 1e-9), x: 0, y: 0 };
   }
@@ -104,7 +109,7 @@ export class GridCanvas extends Sheet {
     const { scale } = camera;
     const size = ({ extent }: Lane): number =>
       scale < SMALLEST_LINED ? Math.max(scale, THINNEST / Math.max(extent, 1)) : scale;
-    return { camera, ...this.gutters(view.scene), wide: size(column), tall: size(row) };
+    return { camera, ...this.gutters(view), wide: size(column), tall: size(row) };
   }
 
   /** The camera nearest to another that leaves some of the tensor in sight. */
@@ -117,9 +122,10 @@ export class GridCanvas extends Sheet {
   }
 
   /** The height that shows everything at the scale that the width allows. */
-  wantedHeight({ scene, label }: GridScene, width: number, most: number): number {
-    const { left, top } = this.gutters(scene);
-    const scale = Math.min((width - left - 8) / Math.max(scene.plan.column.extent, 1), largest({ scene, label }));
+  wantedHeight(of: GridScene, width: number, most: number): number {
+    const { scene } = of;
+    const { left, top } = this.gutters(of);
+    const scale = Math.min((width - left - 8) / Math.max(scene.plan.column.extent, 1), largest(of));
     return Math.round(Math.min(Math.max(scene.plan.row.extent * scale + top + 12, 80), most));
   }
 
@@ -200,7 +206,7 @@ export class GridCanvas extends Sheet {
     }
     this.marks(view, frame);
     pen.restore();
-    this.headers(view, frame, r0, r1, c0, c1);
+    if (view.bare !== true) this.headers(view, frame, r0, r1, c0, c1);
     this.times.push(performance.now() - began);
     if (this.times.length > 2000) this.times.splice(0, 1000);
   }

@@ -32,9 +32,17 @@ export interface Tile {
   theme: Theme | null;
 }
 
+/** What a picture needs to know of a layout. */
+export type Drawn = Pick<Layout, "source" | "shape" | "numel" | "names" | "begins" | "addresses"> & {
+  /** The shapes of the views, for colours. */
+  chain?: { views: readonly { shape: Integer[] }[] } | null;
+  /** The sizes of the modes inside each axis, the fastest first. */
+  modes?: Integer[][] | null;
+};
+
 /** What tiles are of: a change of it makes all of them useless. */
 export interface Scene {
-  layout: Layout;
+  layout: Drawn;
   plan: Plan;
   fixed: number[];
   color: string;
@@ -104,7 +112,7 @@ export class Tiles {
   }
 
   /** Whether everything that is seen of a layout is there. */
-  complete(layout: Layout | null): boolean {
+  complete(layout: Drawn | null): boolean {
     return this.scene?.layout === layout && this.wanted.length === 0 && this.asked === 0;
   }
 

@@ -6,7 +6,7 @@ import { theme } from "../draw/theme";
 import type { Integer } from "../engine";
 import { detail, isIndex, pointed, select, selected, sharing } from "../focus";
 import { plan, usualPlaces, type Plan } from "../lane";
-import { layout } from "../layout";
+import { layout, type Layout } from "../layout";
 import { clamp, counted, plain, pretty } from "../numbers";
 import { camera, change, LABELS, page, PLACES, type Camera, type Label, type Place } from "../page";
 import { Choice, Zoom } from "./controls";
@@ -285,9 +285,8 @@ function shadesOf({ layout: now, color: by }: Pick<GridView["scene"], "layout" |
   return now.addresses === null ? null : between("address", ...now.addresses);
 }
 
-function Key({ of: { scene, readers } }: { of: GridView }) {
+function Key({ of: { scene, readers }, now: { chain, expression } }: { of: GridView; now: Layout }) {
   const shades = shadesOf(scene);
-  const { chain, expression } = scene.layout;
   const masked = chain?.views.some(({ mask }) => mask !== null) ?? expression?.valid_text !== "True";
   return (
     <p class="key">
@@ -354,7 +353,7 @@ export const GridPane = live(() => {
       ) : (
         <Picture of={TENSOR} />
       )}
-      {gridView.value !== null && <Key of={gridView.value} />}
+      {gridView.value !== null && now !== null && <Key of={gridView.value} now={now} />}
       {note !== null && <p class="soft">{sentence(note)}</p>}
       {elsewhere > 0 && (
         <p class="soft">
