@@ -66,8 +66,7 @@ pub(crate) fn explore(args: &Args, as_json: bool) -> Result<(), Failure> {
         chain.parse::<Chain>()?;
     }
     check_built(PAGE)?;
-    let fragment = chain.map_or(String::new(), |chain| fragment(&chain));
-    let length = fragment.len();
+    let length = chain.as_ref().map_or(0, |chain| encoded(chain).len());
     if length > LONGEST_CHAIN {
         let message = format!(
             "the chain takes {length} bytes in the address of the page, which reads chains of at most {LONGEST_CHAIN}"
@@ -80,7 +79,7 @@ pub(crate) fn explore(args: &Args, as_json: bool) -> Result<(), Failure> {
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
-    let url = format!("http://{address}/{fragment}");
+    let url = format!("http://{address}/{}", chain.as_deref().map_or(String::new(), fragment));
     let text = if as_json {
         format!("{}\n", json!({ "url": url }))
     } else {
