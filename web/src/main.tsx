@@ -10,10 +10,12 @@ import { gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { stripCanvas, stripView } from "./panes/strip";
 import { followThread } from "./thread";
+import { followTitle } from "./title";
 
 followTheme();
 follow();
 followText();
+followTitle();
 followFocus();
 followThread();
 followAdvice();
@@ -28,6 +30,12 @@ if (root !== null) {
   root.replaceChildren();
   render(<App />, root);
 }
+
+// A link of its own would be another page to the history.
+document.getElementById("skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("#grid .canvas-host")?.focus();
+});
 
 /** What the pictures are made of, for tests, measurements and whoever is curious. */
 export const explorer = {
