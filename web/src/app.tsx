@@ -10,7 +10,7 @@ import { ChainPane } from "./panes/chain";
 import { IconButton } from "./panes/controls";
 import { FlowPane } from "./panes/flow";
 import { GridPane } from "./panes/grid";
-import { Guide } from "./panes/guide";
+import { Guide, GuideButton } from "./panes/guide";
 import { later } from "./panes/later";
 import { live } from "./panes/live";
 import { StripPane } from "./panes/strip";
@@ -97,6 +97,7 @@ export const App = live(() => {
         </h1>
         <Modes />
         <span class="fill" />
+        <GuideButton />
         <History />
         <Outputs />
       </header>

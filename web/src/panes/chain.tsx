@@ -96,21 +96,9 @@ export const ChainPane = live(() => {
   const completes = completion.value;
   return (
     <section class="input" id="chain" aria-labelledby="chain-title" onFocusIn={fetchCompletion}>
-      <div class="input-head">
-        <h2 id="chain-title">Operations, or code</h2>
-        <Choice
-          name="Example"
-          value={preset?.name ?? ""}
-          options={[
-            ...(preset === undefined ? [["", "(your own)"] as const] : []),
-            ...presets.value.map(({ name }) => [name, name] as const),
-          ]}
-          choose={(name) => {
-            const chosen = presets.value.find((each) => each.name === name);
-            if (chosen !== undefined) change({ chain: chosen.chain, muted: [], at: [], step: null, ...AFRESH }, true);
-          }}
-        />
-      </div>
+      <h2 id="chain-title" class="spoken-label">
+        Operations, or code
+      </h2>
       <Editor
         name="Chain as text"
         value={text}
@@ -128,6 +116,18 @@ export const ChainPane = live(() => {
       </Editor>
       <div class="slot">
         <Slot />
+        <Choice
+          name="Example"
+          value={preset?.name ?? ""}
+          options={[
+            ...(preset === undefined ? [["", "(your own)"] as const] : []),
+            ...presets.value.map(({ name }) => [name, name] as const),
+          ]}
+          choose={(name) => {
+            const chosen = presets.value.find((each) => each.name === name);
+            if (chosen !== undefined) change({ chain: chosen.chain, muted: [], at: [], step: null, ...AFRESH }, true);
+          }}
+        />
       </div>
       <Base />
       {named.value !== null && <Names />}

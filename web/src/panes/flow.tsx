@@ -21,7 +21,7 @@ import { Scrub } from "./scrub";
 
 /** The place for a small grid, in pixels. */
 const WIDE = 148;
-const TALL = 108;
+const TALL = 88;
 
 /** The text of an operation or a start with its numbers as fields. */
 function Numbers({
