@@ -3,7 +3,9 @@
 use crate::fault::Fault;
 use crate::json::{self, Answer, object};
 use crate::request::Fields as _;
-use crate::{chain, code, compare, coverage, evaluate, layout, readers, tile, trace};
+use crate::{
+    advice, chain, code, compare, coverage, devices, evaluate, layout, names, operations, readers, thread, tile, trace,
+};
 
 /// The most bytes of a request: more than two texts of the longest kind take with every character escaped.
 const LONGEST: usize = 1 << 20;
@@ -23,6 +25,11 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
     let document = match request.text("op")? {
         "tile" => return tile::tile(&request),
         "coverage" => return coverage::coverage(&request),
+        "devices" => return devices::devices(&request),
+        "advice" => advice::advice(&request),
+        "thread" => thread::thread(&request),
+        "operations" => Ok(operations::operations()),
+        "names" => names::names(&request),
         "chain" => chain::chain(&request),
         "evaluate" => evaluate::evaluate(&request),
         "trace" => trace::trace(&request),

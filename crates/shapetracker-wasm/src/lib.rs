@@ -2,18 +2,23 @@
 //!
 //! There is no state: every request carries the texts that it is about.
 
+mod advice;
 mod answer;
 mod chain;
 mod code;
 mod compare;
 mod coverage;
+mod devices;
 mod evaluate;
 mod expression;
 mod fault;
 mod json;
 mod layout;
+mod names;
+mod operations;
 mod readers;
 mod request;
+mod thread;
 mod tile;
 mod trace;
 

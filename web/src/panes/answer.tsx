@@ -1,5 +1,5 @@
 /** The question that people come with: is it still a view, and if not, what is the least to copy? */
-import { h } from "preact";
+import { Fragment, h } from "preact";
 import { computed, effect, signal } from "@preact/signals-core";
 import { ask, engine } from "../ask";
 import type { AdviceAnswer, LibraryAdvice, Source } from "../engine";
