@@ -342,12 +342,18 @@ class Line extends Component<{ places: ReadonlyMap<number, { x: number; y: numbe
       const at = this.props.places.get(Number(picture.dataset["station"]));
       const canvas = picture.querySelector("canvas");
       if (at === undefined || canvas === null) continue;
-      const [x, y] = [canvas.offsetLeft + at.x, canvas.offsetTop + at.y];
+      // A block is what its picture is placed in, and the list is what blocks are placed in.
+      const x = picture.offsetLeft + picture.clientLeft + canvas.offsetLeft + at.x;
+      const y = picture.offsetTop + picture.clientTop + canvas.offsetTop + at.y;
       points.push({ left: x - at.half, right: x + at.half, y });
     }
     const end = box.querySelector<HTMLElement>(".memory-end output");
     if (end !== null && !this.props.masked) {
-      points.push({ left: end.offsetLeft - 2, right: end.offsetLeft, y: end.offsetTop + end.offsetHeight / 2 });
+      const [x, y] = [box.querySelector<HTMLElement>(".memory-end")!, end].reduce(
+        ([x, y], { offsetLeft, offsetTop }) => [x + offsetLeft, y + offsetTop],
+        [0, end.offsetHeight / 2] as [number, number],
+      );
+      points.push({ left: x - 2, right: x, y });
     }
     const parts = points.slice(1).map(({ left, y }, at) => {
       const from = points[at]!;
