@@ -14,7 +14,7 @@ use crate::answer::answered;
 use crate::json::{Answer, Value, parse};
 
 /// Requests that together have every kind of answer, every kind of part, and every kind of number.
-const REQUESTS: [&str; 44] = [
+const REQUESTS: &[&str] = &[
     r#"{"op":"chain","text":"(3, 2).permute(1, 0).reshape(3, 2)"}"#,
     r#"{"op":"chain","text":"(4).pad((1, 1)).reshape(2, 3)","base":null}"#,
     r#"{"op":"chain","text":"(3, 2).permute(1, 0).reshape(6).reshape(2, 3).permute(1, 0)"}"#,
@@ -22,6 +22,8 @@ const REQUESTS: [&str; 44] = [
     r#"{"op":"chain","text":"(3, 2).permut(1, 0)"}"#,
     r#"{"op":"chain","text":"x.transpose(0, 1)","base":[3,"2"]}"#,
     r#"{"op":"chain","text":"flip(0)"}"#,
+    r#"{"op":"chain","text":"(3, 2).permute(1, 0"}"#,
+    r#"{"op":"chain","text":"((2, 4), 8):((1, 16), 2)"}"#,
     r#"{"op":"chain","text":"(2, 2):(9007199254740993, 1) offset -5"}"#,
     r#"{"op":"chain","text":"(2):(-9223372036854775807) offset 9223372036854775807"}"#,
     r#"{"op":"evaluate","source":{"chain":"(3, 2).permute(1, 0).reshape(3, 2)"},"index":[2,0]}"#,
