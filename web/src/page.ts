@@ -303,7 +303,7 @@ export function pageOf(given: Fields): Page {
     other: text("vs", ""),
     at: numbers(get("at")),
     label: oneOf(get("label"), LABELS, DEFAULT.label),
-    color: /^(address|reads|mod\d{0,4}|device|operation|axis\d{1,2}|view\d{1,3})$/.test(get("color") ?? "") ? text("color", "") : DEFAULT.color,
+    color: /^(address|reads|mod\d{0,4}|device|op\d{1,3}|axis\d{1,2}|view\d{1,3})$/.test(get("color") ?? "") ? text("color", "") : DEFAULT.color,
     places: places ?? null,
     camera: cameraOf(get("zoom")),
     strip: oneOf(get("strip"), ["linear", "wrapped"], DEFAULT.strip),
