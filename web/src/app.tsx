@@ -50,6 +50,7 @@ const Spoken = live(() => {
 const HandPane = later(async () => (await import("./panes/hand")).HandPane);
 const FreePane = later(async () => (await import("./panes/free")).FreePane);
 const Rest = later(async () => (await import("./rest")).Rest);
+const Expression = later(async () => (await import("./rest")).Expression);
 const Compare = later(async () => (await import("./rest")).Compare);
 const Outputs = later(async () => (await import("./panes/outputs")).Outputs);
 
@@ -127,6 +128,7 @@ export const App = live(() => {
           <div class="columns">
             <div class="wide">
               <GridPane />
+              <Expression />
             </div>
             <div class="narrow">{engine.value !== "failed" && <Rest />}</div>
           </div>

@@ -16,8 +16,9 @@ export const Rest = live(() => (
     <ElementPane />
     <WitnessPane />
     <ViewsPane />
-    <ExpressionPane />
   </>
 ));
+
+export const Expression = ExpressionPane;
 
 export const Compare = ComparePane;

@@ -16,7 +16,6 @@ import { dragged, IconButton } from "./controls";
 import { live } from "./live";
 import { MiniGrid } from "./minigrid";
 import { sentence } from "./mistake";
-import { Prose } from "./prose";
 import { Scrub } from "./scrub";
 
 /** The place for a small grid, in pixels. */
@@ -207,13 +206,7 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
         </span>
       </div>
       {station === undefined ? (
-        <span class="station-picture none">
-          {failed && trouble.value !== null && !calm.value && (
-            <span class="because">
-              <Prose text={sentence(trouble.value.fault.message)} />
-            </span>
-          )}
-        </span>
+        <span class="station-picture none" />
       ) : (
         <Picture
           station={number}
@@ -322,7 +315,7 @@ const Add = live(() => {
 });
 
 /** The line that goes through the element in every picture, drawn over them. */
-class Line extends Component<{ places: ReadonlyMap<number, { x: number; y: number; half: number }>; masked: boolean }> {
+class Line extends Component<{ places: ReadonlyMap<number, { x: number; y: number; half: number }>; ends: boolean }> {
   private readonly svg = createRef<SVGSVGElement>();
 
   override componentDidMount(): void {
@@ -342,12 +335,18 @@ class Line extends Component<{ places: ReadonlyMap<number, { x: number; y: numbe
       const at = this.props.places.get(Number(picture.dataset["station"]));
       const canvas = picture.querySelector("canvas");
       if (at === undefined || canvas === null) continue;
-      const [x, y] = [canvas.offsetLeft + at.x, canvas.offsetTop + at.y];
+      // A block is what its picture is placed in, and the list is what blocks are placed in.
+      const x = picture.offsetLeft + picture.clientLeft + canvas.offsetLeft + at.x;
+      const y = picture.offsetTop + picture.clientTop + canvas.offsetTop + at.y;
       points.push({ left: x - at.half, right: x + at.half, y });
     }
     const end = box.querySelector<HTMLElement>(".memory-end output");
-    if (end !== null && !this.props.masked) {
-      points.push({ left: end.offsetLeft - 2, right: end.offsetLeft, y: end.offsetTop + end.offsetHeight / 2 });
+    if (end !== null && this.props.ends) {
+      const [x, y] = [box.querySelector<HTMLElement>(".memory-end")!, end].reduce(
+        ([x, y], { offsetLeft, offsetTop }) => [x + offsetLeft, y + offsetTop],
+        [0, end.offsetHeight / 2] as [number, number],
+      );
+      points.push({ left: x - 2, right: x, y });
     }
     const parts = points.slice(1).map(({ left, y }, at) => {
       const from = points[at]!;
@@ -494,7 +493,7 @@ export const FlowPane = live(() => {
             </>
           )}
           <End />
-          <Line places={places.value} masked={known?.address == null} />
+          <Line places={places.value} ends={known?.address != null && trouble.value === null} />
         </ol>
       </fieldset>
     </section>
