@@ -164,12 +164,17 @@ impl Layout {
 pub(crate) fn tracker(source: &Value) -> Result<ShapeTracker, Fault> {
     let text = source.text("chain").map_err(|fault| fault.in_field("chain"))?;
     let base = source.numbers_or_none("base")?;
-    let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
+    let chain = read(text)?;
     let tracker = match &base {
         Some(base) if chain.start() == &shapetracker::ChainStart::Nothing => chain.tracker_from(base),
         _ => chain.tracker(),
     };
     tracker.map_err(|err| Fault::chain(&err, text))
+}
+
+/// The chain that a text is.
+pub(crate) fn read(text: &str) -> Result<Chain, Fault> {
+    text.parse().map_err(|err| Fault::syntax(&err, "chain", text))
 }
 
 /// Addresses `first, first + step, ..`, or as many masked elements.

@@ -38,6 +38,7 @@
 //! - `serde`: views and trackers as `{"shape", "strides", "offset", "mask"}`, operations as `["permute", [1, 0]]`.
 
 mod access;
+pub mod advice;
 mod counts;
 mod coverage;
 mod dims;
