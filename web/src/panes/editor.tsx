@@ -15,7 +15,7 @@ interface Props {
   /** Undo and redo, which are those of the page. */
   history(by: -1 | 1): void;
   /** What a list that is open does with a key; whether it means anything to it. */
-  key?: ((event: KeyboardEvent) => boolean) | undefined;
+  pressed?: ((event: KeyboardEvent) => boolean) | undefined;
   /** Where the caret is, whenever it has moved. */
   caret?: ((at: number | null) => void) | undefined;
   /** The list that is open, and the option that Enter takes. */
@@ -55,7 +55,7 @@ export class Editor extends Component<Props> {
     this.props.caret(there ? area.selectionStart : null);
   };
 
-  override render({ name, value, mark, invalid, describedBy, change, history, key, list, option, children }: Props) {
+  override render({ name, value, mark, invalid, describedBy, change, history, pressed, list, option, children }: Props) {
     return (
       <div class="editor">
         <label>
@@ -72,7 +72,7 @@ export class Editor extends Component<Props> {
             maxLength={LONGEST_TEXT + 1000}
             aria-invalid={invalid}
             aria-describedby={describedBy}
-            aria-autocomplete={key === undefined ? undefined : "list"}
+            aria-autocomplete={pressed === undefined ? undefined : "list"}
             aria-controls={list}
             aria-activedescendant={option}
             onInput={(event) => {
@@ -91,7 +91,7 @@ export class Editor extends Component<Props> {
             onKeyUp={this.look}
             onClick={this.look}
             onKeyDown={(event) => {
-              if (key?.(event) === true) {
+              if (pressed?.(event) === true) {
                 event.preventDefault();
                 return;
               }
