@@ -6,7 +6,10 @@ import { editing, finished, typed } from "../typing";
 
 interface Props {
   name: string;
+  /** The name is seen. */
+  named?: boolean;
   value: string;
+  placeholder?: string;
   /** Where the mistake is; null for none. */
   mark: Span | null;
   invalid: boolean;
@@ -55,17 +58,18 @@ export class Editor extends Component<Props> {
     this.props.caret(there ? area.selectionStart : null);
   };
 
-  override render({ name, value, mark, invalid, describedBy, change, history, pressed, list, option, children }: Props) {
+  override render({ name, named = false, value, placeholder, mark, invalid, describedBy, change, history, pressed, list, option, children }: Props) {
     return (
-      <div class="editor">
+      <div class={named ? "editor named" : "editor"}>
         <label>
-          <span class="spoken-label">{name}</span>
+          <span class={named ? "name-of" : "spoken-label"}>{name}</span>
           <Mirror value={value} mark={mark} />
           <textarea
             ref={this.area}
             class="text"
             rows={Math.min(value.split("\n").length, 8)}
             value={value}
+            placeholder={placeholder}
             spellcheck={false}
             autocomplete="off"
             autocapitalize="off"
