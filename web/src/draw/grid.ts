@@ -63,9 +63,9 @@ export interface Dot {
 }
 
 /** Cells are no taller than this, and no wider for their height. */
-const LARGEST = 84;
+const LARGEST = 64;
 const LARGEST_ZOOMED = 160;
-const WIDEST = 2.4;
+const WIDEST = 3;
 /** Cells that are smaller are squares. */
 const SMALLEST_WIDE = 20;
 const SMALLEST_LINED = 6;
