@@ -36,7 +36,7 @@ export type Source = ChainSource | FreeSource;
 export interface Fault {
   kind: string;
   message: string;
-  field: "chain" | "index" | "valid" | "variables" | "a" | "b" | null;
+  field: "chain" | "index" | "valid" | "variables" | "a" | "b" | "where" | "tensor" | null;
   span: Span | null;
   /** The operation of a chain that is at fault. */
   step: number | null;
@@ -269,9 +269,11 @@ export interface AdviceAnswer {
   note: string | null;
 }
 
-/** An element through a chain: its index in the tensor before any operation, and after each; null where it is not there. */
+/** An element through a chain. */
 export interface ThreadAnswer {
+  /** Its index in the tensor before any operation, and after each; null where it is not there. */
   indices: (Integer[] | null)[];
+  /** The address that it has in the memory that the tensor of the step reads; null where it is masked. */
   address: Integer | null;
 }
 
@@ -396,6 +398,7 @@ export interface Requests {
     answer: SummaryAnswer;
   };
   advice: { request: { source: Source }; answer: AdviceAnswer };
+  /** `step` is the number of operations done before the tensor in which the index is one: 0 is the start. */
   thread: { request: { source: ChainSource; step: number; index: Integer[] }; answer: ThreadAnswer };
   operations: { request: object; answer: { operations: OperationHelp[] } };
   names: {
@@ -403,7 +406,7 @@ export interface Requests {
     answer: NamesAnswer;
   };
   devices: {
-    request: { text: string; chain: string; addresses?: Integer[] };
+    request: { text: string; chain: string; addresses?: (Integer | null)[] };
     answer: DevicesAnswer;
   };
   coverage: {

@@ -5,12 +5,11 @@ import { followTheme } from "./draw/theme";
 import { detail, followFocus, readers } from "./focus";
 import { followText, idle, layout, trouble } from "./layout";
 import { change, follow, notice, page } from "./page";
-import { followComparison } from "./panes/compare";
-import { followCode } from "./panes/expression";
+import { followAdvice } from "./panes/answer";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { stripCanvas, stripView } from "./panes/strip";
-import { followWitness } from "./panes/witness";
+import { followThread } from "./thread";
 import { followTitle } from "./title";
 
 followTheme();
@@ -19,9 +18,8 @@ followText();
 followTitle();
 followFocus();
 followElement();
-followCode();
-followWitness();
-followComparison();
+followThread();
+followAdvice();
 fetchPresets().catch(() => undefined);
 begin().catch((error: unknown) => {
   engine.value = "failed";

@@ -110,6 +110,9 @@ export const DEFAULT: Page = {
   line: 64,
 };
 
+/** What a new layout makes meaningless: it begins with everything in view. */
+export const AFRESH = { camera: null, stripCamera: null, places: null, color: "address" } as const;
+
 /** A longer text is refused with a sentence. */
 export const LONGEST_TEXT = 12_000;
 /** The library's limit of the rank. */

@@ -4,7 +4,18 @@
  *
  * Written by the tests of the engine: `BLESS=1 cargo test -p shapetracker-wasm` writes it again.
  */
-import type { Expression, BinaryOperator, Fault, Language, NodeKind, Requests, Start, Verdict, Witness } from "../src/engine";
+import type {
+  BinaryOperator,
+  Expression,
+  Fault,
+  Language,
+  LibraryAdvice,
+  NodeKind,
+  Requests,
+  Start,
+  Verdict,
+  Witness,
+} from "../src/engine";
 
 type Name = keyof Requests;
 type Answered<Op extends Name> = { op: Op; request: Requests[Op]["request"]; answer: Requests[Op]["answer"] };
@@ -19,7 +30,7 @@ export const samples = [
     request: { text: "(3, 2).permute(1, 0).reshape(3, 2)" },
     answer: {
       canonical: "(3, 2).permute(1, 0).reshape(3, 2)",
-      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)" },
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
       steps: [
         {
           name: "permute",
@@ -181,7 +192,7 @@ export const samples = [
     request: { text: "(4).pad((1, 1)).reshape(2, 3)", base: null },
     answer: {
       canonical: "(4).pad((1, 1)).reshape(2, 3)",
-      start: { kind: "shape", span: [0, 3], shape: [4], text: "(4)" },
+      start: { kind: "shape", span: [0, 3], shape: [4], text: "(4)", name: null, modes: null },
       steps: [
         {
           name: "pad",
@@ -318,7 +329,7 @@ export const samples = [
     request: { text: "(3, 2).permute(1, 0).reshape(6).reshape(2, 3).permute(1, 0)" },
     answer: {
       canonical: "(3, 2).permute(1, 0).reshape(6).reshape(2, 3).permute(1, 0)",
-      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)" },
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
       steps: [
         {
           name: "permute",
@@ -460,7 +471,7 @@ export const samples = [
     request: { text: "(3, 2).flip(0).reshape(4).step(2, 1)" },
     answer: {
       canonical: "(3, 2).flip(0).reshape(4).step(2, 1)",
-      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)" },
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
       steps: [
         {
           name: "flip",
@@ -598,7 +609,7 @@ export const samples = [
     request: { text: "(3, 2).permut(1, 0)" },
     answer: {
       canonical: "(3, 2)",
-      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)" },
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
       steps: [],
       rest: [],
       error: {
@@ -607,6 +618,7 @@ export const samples = [
         field: "chain",
         span: [7, 13],
         step: 0,
+        suggestion: { span: [7, 13], text: "permute" },
       },
       result: {
         shape: [3, 2],
@@ -691,7 +703,7 @@ export const samples = [
     request: { text: "x.transpose(0, 1)", base: [3, "2"] },
     answer: {
       canonical: "transpose(0, 1)",
-      start: { kind: "base", span: [0, 1], shape: [3, 2], text: "x" },
+      start: { kind: "base", span: [0, 1], shape: [3, 2], text: "x", name: "x", modes: null },
       steps: [
         {
           name: "transpose",
@@ -790,7 +802,7 @@ export const samples = [
     request: { text: "flip(0)" },
     answer: {
       canonical: "flip(0)",
-      start: { kind: "nothing", span: [0, 0], shape: null, text: "" },
+      start: { kind: "nothing", span: [0, 0], shape: null, text: "", name: null, modes: null },
       steps: [],
       rest: [{ name: "flip", arguments: "0", text: "flip(0)", written: "flip(0)", span: [0, 7] }],
       error: {
@@ -805,6 +817,250 @@ export const samples = [
   } satisfies Answered<"chain">,
   {
     op: "chain",
+    request: { text: "(3, 2).permute(1, 0" },
+    answer: {
+      canonical: "(3, 2)",
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
+      steps: [],
+      rest: [],
+      error: {
+        kind: "syntax",
+        message: "expected `,` or `)`, found the end of the text",
+        field: "chain",
+        span: [19, 19],
+        step: 0,
+        unfinished: true,
+        suggestion: { span: [19, 19], text: ")" },
+      },
+      result: {
+        shape: [3, 2],
+        numel: 6,
+        views: [{ shape: [3, 2], strides: [2, 1], offset: 0, mask: null, text: "(3, 2):(2, 1)" }],
+        contiguous: true,
+        consecutive: true,
+        address_range: [0, 5],
+        buffer_len: 6,
+        buffer_note: null,
+        reason: null,
+        expression: {
+          nodes: [
+            {
+              kind: "variable",
+              operands: [],
+              low: 0,
+              high: 2,
+              condition: false,
+              text: "idx0",
+              name: "idx0",
+            },
+            {
+              kind: "variable",
+              operands: [],
+              low: 0,
+              high: 1,
+              condition: false,
+              text: "idx1",
+              name: "idx1",
+            },
+            {
+              kind: "bool",
+              operands: [],
+              low: 1,
+              high: 1,
+              condition: true,
+              text: "True",
+              value: true,
+            },
+            { kind: "int", operands: [], low: 2, high: 2, condition: false, text: "2", value: 2 },
+            {
+              kind: "binary",
+              operands: [0, 3],
+              low: 0,
+              high: 4,
+              condition: false,
+              text: "idx0 * 2",
+              op: "*",
+            },
+            {
+              kind: "binary",
+              operands: [4, 1],
+              low: 0,
+              high: 5,
+              condition: false,
+              text: "idx0 * 2 + idx1",
+              op: "+",
+            },
+          ],
+          index: 5,
+          valid: 2,
+          lines: [
+            { name: "valid", node: 2, pieces: ["True"] },
+            { name: "index", node: 5, pieces: [0, " * 2 + ", 1] },
+          ],
+          index_text: "idx0 * 2 + idx1",
+          valid_text: "True",
+          cost: { ops: 2, divmods: 0, weight: 2 },
+          index_range: [0, 5],
+          value_range: [0, 5],
+          bits: 32,
+          note: null,
+        },
+        expression_note: null,
+        tracker: "(3, 2):(2, 1)",
+      },
+    },
+  } satisfies Answered<"chain">,
+  {
+    op: "chain",
+    request: { text: "((2, 4), 8):((1, 16), 2)" },
+    answer: {
+      canonical: "ShapeTracker(views=(View(shape=(4, 2, 8), strides=(16, 1, 2), offset=0, mask=None, contiguous=False), View(shape=(8, 8), strides=(8, 1), offset=0, mask=None, contiguous=True)))",
+      start: {
+        kind: "views",
+        span: [0, 24],
+        shape: [8, 8],
+        text: "((2, 4), 8):((1, 16), 2)",
+        name: null,
+        modes: [[2, 4], [8]],
+      },
+      steps: [],
+      rest: [],
+      error: null,
+      result: {
+        shape: [8, 8],
+        numel: 64,
+        views: [
+          {
+            shape: [4, 2, 8],
+            strides: [16, 1, 2],
+            offset: 0,
+            mask: null,
+            text: "(4, 2, 8):(16, 1, 2)",
+          },
+          { shape: [8, 8], strides: [8, 1], offset: 0, mask: null, text: "(8, 8):(8, 1)" },
+        ],
+        contiguous: false,
+        consecutive: false,
+        address_range: [0, 63],
+        buffer_len: 64,
+        buffer_note: null,
+        reason: {
+          sentence: "along axis 0 the address moves by 1 from [0, 0] to [1, 0] (0 to 1), but by 15 from [1, 0] to [2, 0] (1 to 16): one stride cannot do both",
+          witness: {
+            kind: "uneven_step",
+            axis: 0,
+            steps: [
+              { index: [0, 0], next: [1, 0], from: 0, to: 1, moved: 1 },
+              { index: [1, 0], next: [2, 0], from: 1, to: 16, moved: 15 },
+            ],
+          },
+        },
+        expression: {
+          nodes: [
+            {
+              kind: "variable",
+              operands: [],
+              low: 0,
+              high: 7,
+              condition: false,
+              text: "idx0",
+              name: "idx0",
+            },
+            {
+              kind: "variable",
+              operands: [],
+              low: 0,
+              high: 7,
+              condition: false,
+              text: "idx1",
+              name: "idx1",
+            },
+            { kind: "int", operands: [], low: 2, high: 2, condition: false, text: "2", value: 2 },
+            {
+              kind: "binary",
+              operands: [0, 2],
+              low: 0,
+              high: 3,
+              condition: false,
+              text: "idx0 // 2",
+              op: "//",
+            },
+            {
+              kind: "bool",
+              operands: [],
+              low: 1,
+              high: 1,
+              condition: true,
+              text: "True",
+              value: true,
+            },
+            {
+              kind: "binary",
+              operands: [1, 2],
+              low: 0,
+              high: 14,
+              condition: false,
+              text: "idx1 * 2",
+              op: "*",
+            },
+            {
+              kind: "binary",
+              operands: [0, 5],
+              low: 0,
+              high: 21,
+              condition: false,
+              text: "idx0 + idx1 * 2",
+              op: "+",
+            },
+            {
+              kind: "int",
+              operands: [],
+              low: 14,
+              high: 14,
+              condition: false,
+              text: "14",
+              value: 14,
+            },
+            {
+              kind: "binary",
+              operands: [3, 7],
+              low: 0,
+              high: 42,
+              condition: false,
+              text: "idx0 // 2 * 14",
+              op: "*",
+            },
+            {
+              kind: "binary",
+              operands: [6, 8],
+              low: 0,
+              high: 63,
+              condition: false,
+              text: "idx0 + idx1 * 2 + idx0 // 2 * 14",
+              op: "+",
+            },
+          ],
+          index: 9,
+          valid: 4,
+          lines: [
+            { name: "valid", node: 4, pieces: ["True"] },
+            { name: "index", node: 9, pieces: [0, " + ", 1, " * 2 + ", 0, " // 2 * 14"] },
+          ],
+          index_text: "idx0 + idx1 * 2 + idx0 // 2 * 14",
+          valid_text: "True",
+          cost: { ops: 5, divmods: 0, weight: 5 },
+          index_range: [0, 63],
+          value_range: [0, 63],
+          bits: 32,
+          note: null,
+        },
+        expression_note: null,
+        tracker: "(8, 8):(8, 1) over (4, 2, 8):(16, 1, 2)",
+      },
+    },
+  } satisfies Answered<"chain">,
+  {
+    op: "chain",
     request: { text: "(2, 2):(9007199254740993, 1) offset -5" },
     answer: {
       canonical: "View(shape=(2, 2), strides=(9007199254740993, 1), offset=-5, mask=None, contiguous=False)",
@@ -813,6 +1069,8 @@ export const samples = [
         span: [0, 38],
         shape: [2, 2],
         text: "(2, 2):(9007199254740993, 1) offset -5",
+        name: null,
+        modes: null,
       },
       steps: [],
       rest: [],
@@ -931,6 +1189,8 @@ export const samples = [
         span: [0, 53],
         shape: [2],
         text: "(2):(-9223372036854775807) offset 9223372036854775807",
+        name: null,
+        modes: null,
       },
       steps: [],
       rest: [],
@@ -2152,6 +2412,7 @@ export const samples = [
       field: "chain",
       span: [7, 10],
       step: null,
+      suggestion: { span: [7, 10], text: "flip" },
     },
   } satisfies Refused<"evaluate">,
   {
@@ -2192,6 +2453,7 @@ export const samples = [
       field: "chain",
       span: [0, 0],
       step: null,
+      unfinished: true,
     },
   } satisfies Refused<"coverage">,
   {
@@ -2203,6 +2465,7 @@ export const samples = [
       field: "index",
       span: [3, 3],
       step: null,
+      unfinished: true,
     },
   } satisfies Refused<"free">,
   {
@@ -2237,6 +2500,8 @@ export const samples = [
       field: "a",
       span: [2, 2],
       step: null,
+      unfinished: true,
+      suggestion: { span: [2, 2], text: ")" },
     },
   } satisfies Refused<"compare">,
   {
@@ -2272,6 +2537,396 @@ export const samples = [
       step: 0,
     },
   } satisfies Refused<"json">,
+  {
+    op: "advice",
+    request: { source: { chain: "torch.arange(6).reshape(3, 2).permute(1, 0).view(6)" } },
+    answer: {
+      one_view: false,
+      sentence: "Not one view from `reshape(6)` on",
+      view: null,
+      reason: {
+        sentence: "along axis 0 the address moves by 2 from [0] to [1] (0 to 2), but by -3 from [2] to [3] (4 to 1): one stride cannot do both",
+        witness: {
+          kind: "uneven_step",
+          axis: 0,
+          steps: [
+            { index: [0], next: [1], from: 0, to: 2, moved: 2 },
+            { index: [2], next: [3], from: 4, to: 1, moved: -3 },
+          ],
+        },
+      },
+      step: 2,
+      copy: { elements: 6, of: 6, smallest: true, sentence: "The least copy: all 6 elements" },
+      libraries: [
+        {
+          library: "pytorch",
+          name: "PyTorch",
+          does: "raises",
+          sentence: "`.view(6)` raises an error; as `.reshape` it copies 6 elements",
+          code: "x.view(3, 2).permute((1, 0)).contiguous().view(6)",
+        },
+        {
+          library: "numpy",
+          name: "NumPy",
+          does: "copies",
+          sentence: "`.view(6)` copies 6 elements",
+          code: "x.reshape((3, 2)).transpose(1, 0).copy().reshape(6)",
+        },
+      ],
+      note: null,
+    },
+  } satisfies Answered<"advice">,
+  {
+    op: "advice",
+    request: { source: { chain: "(3, 5).reshape(1, 15).expand(8, 15).reshape(4, 30)" } },
+    answer: {
+      one_view: false,
+      sentence: "Not one view from `reshape(4, 30)` on",
+      view: null,
+      reason: {
+        sentence: "along axis 1 the address moves by 1 from [0, 0] to [0, 1] (0 to 1), but by -14 from [0, 14] to [0, 15] (14 to 0): one stride cannot do both",
+        witness: {
+          kind: "uneven_step",
+          axis: 1,
+          steps: [
+            { index: [0, 0], next: [0, 1], from: 0, to: 1, moved: 1 },
+            { index: [0, 14], next: [0, 15], from: 14, to: 0, moved: -14 },
+          ],
+        },
+      },
+      step: 2,
+      copy: { elements: 30, of: 120, smallest: true, sentence: "The least copy: 30 of 120 elements" },
+      libraries: [
+        {
+          library: "pytorch",
+          name: "PyTorch",
+          does: "copies",
+          sentence: "`.reshape(4, 30)` copies 120 elements",
+          code: "x.view(1, 15).expand((8, 15))[:2].contiguous().view(1, 30).expand(4, 30)",
+        },
+        {
+          library: "numpy",
+          name: "NumPy",
+          does: "copies",
+          sentence: "`.reshape(4, 30)` copies 120 elements",
+          code: "np.broadcast_to(np.broadcast_to(x.reshape((1, 15)), (8, 15))[:2].copy().reshape(1, 30), (4, 30))",
+        },
+      ],
+      note: null,
+    },
+  } satisfies Answered<"advice">,
+  {
+    op: "advice",
+    request: { source: { chain: "(4, 6).flip(0)" } },
+    answer: {
+      one_view: true,
+      sentence: "One view: shape (4, 6), strides (-6, 1), offset 18",
+      view: { shape: [4, 6], strides: [-6, 1], offset: 18, mask: null, text: "(4, 6):(-6, 1) offset 18" },
+      reason: null,
+      step: null,
+      copy: null,
+      libraries: [
+        {
+          library: "pytorch",
+          name: "PyTorch",
+          does: "copies",
+          sentence: "`.flip(0)` copies 24 elements",
+          code: "x.flip((0,))",
+        },
+        {
+          library: "numpy",
+          name: "NumPy",
+          does: "view",
+          sentence: "NumPy needs no copy",
+          code: null,
+        },
+      ],
+      note: null,
+    },
+  } satisfies Answered<"advice">,
+  {
+    op: "advice",
+    request: { source: { chain: "(3, 2):(1, 3)" } },
+    answer: {
+      one_view: true,
+      sentence: "One view: shape (3, 2), strides (1, 3)",
+      view: { shape: [3, 2], strides: [1, 3], offset: 0, mask: null, text: "(3, 2):(1, 3)" },
+      reason: null,
+      step: null,
+      copy: null,
+      libraries: [
+        {
+          library: "pytorch",
+          name: "PyTorch",
+          does: "view",
+          sentence: "PyTorch needs no copy",
+          code: null,
+        },
+        {
+          library: "numpy",
+          name: "NumPy",
+          does: "view",
+          sentence: "NumPy needs no copy",
+          code: null,
+        },
+      ],
+      note: null,
+    },
+  } satisfies Answered<"advice">,
+  {
+    op: "advice",
+    request: { source: { chain: "(2):(-1) offset 1" } },
+    answer: {
+      one_view: true,
+      sentence: "One view: shape (2,), strides (-1,), offset 1",
+      view: { shape: [2], strides: [-1], offset: 1, mask: null, text: "(2,):(-1,) offset 1" },
+      reason: null,
+      step: null,
+      copy: null,
+      libraries: [
+        {
+          library: "pytorch",
+          name: "PyTorch",
+          does: "cannot",
+          sentence: "PyTorch has no negative strides",
+          code: null,
+        },
+        {
+          library: "numpy",
+          name: "NumPy",
+          does: "view",
+          sentence: "NumPy needs no copy",
+          code: null,
+        },
+      ],
+      note: null,
+    },
+  } satisfies Answered<"advice">,
+  {
+    op: "advice",
+    request: { source: { chain: "(2).flp(0)" } },
+    fault: {
+      kind: "syntax",
+      message: "expected an operation, found `flp`: did you mean `flip`?",
+      field: "chain",
+      span: [4, 7],
+      step: null,
+    },
+  } satisfies Refused<"advice">,
+  {
+    op: "thread",
+    request: {
+      source: { chain: "(3, 2).pad((1, 0), (0, 0)).permute(1, 0).reshape(8).shrink((2, 8))" },
+      step: 2,
+      index: [1, 3],
+    },
+    answer: { indices: [[2, 1], [3, 1], [1, 3], [7], [5]], address: 5 },
+  } satisfies Answered<"thread">,
+  {
+    op: "thread",
+    request: {
+      source: { chain: "(3, 2).pad((1, 0), (0, 0)).permute(1, 0).reshape(8).shrink((2, 8))" },
+      step: 3,
+      index: ["0"],
+    },
+    answer: { indices: [null, [0, 0], [0, 0], [0], null], address: null },
+  } satisfies Answered<"thread">,
+  {
+    op: "operations",
+    request: {},
+    answer: {
+      operations: [
+        {
+          name: "reshape",
+          signature: "reshape(a size per axis, one of which may be -1)",
+          says: "The same elements in row-major order under a new shape.",
+          library: null,
+        },
+        {
+          name: "permute",
+          signature: "permute(all axes in their new order)",
+          says: "The axes in a new order.",
+          library: null,
+        },
+        {
+          name: "transpose",
+          signature: "transpose(two axes)",
+          says: "Two axes exchanged.",
+          library: null,
+        },
+        {
+          name: "expand",
+          signature: "expand(a size per axis, -1 for one that stays)",
+          says: "Axes of size 1 repeated.",
+          library: null,
+        },
+        {
+          name: "broadcast_to",
+          signature: "broadcast_to(a size per axis)",
+          says: "Broadcast to a shape: new axes appear in front, axes of size 1 are repeated.",
+          library: null,
+        },
+        {
+          name: "pad",
+          signature: "pad((before, after) per axis, or None)",
+          says: "Masked elements around the tensor.",
+          library: null,
+        },
+        {
+          name: "shrink",
+          signature: "shrink((begin, end) per axis)",
+          says: "A half-open range of each axis.",
+          library: null,
+        },
+        {
+          name: "flip",
+          signature: "flip(axes, or True or False per axis)",
+          says: "Axes reversed.",
+          library: null,
+        },
+        {
+          name: "step",
+          signature: "step(a step per axis)",
+          says: "Every step-th element of each axis; a negative step walks from the last element backwards.",
+          library: null,
+        },
+        {
+          name: "slice",
+          signature: "slice(begin:end:step per axis, each part as optional as in Python)",
+          says: "A slice of each axis, with Python's meaning for missing and negative bounds.",
+          library: null,
+        },
+        {
+          name: "squeeze",
+          signature: "squeeze(axes; nothing for all axes of size 1)",
+          says: "Axes of size 1 taken away.",
+          library: null,
+        },
+        {
+          name: "unsqueeze",
+          signature: "unsqueeze(an axis)",
+          says: "A new axis of size 1 before the given one.",
+          library: null,
+        },
+        {
+          name: "as_strided",
+          signature: "as_strided(a shape, strides, and an offset if it is not 0)",
+          says: "The elements in row-major order read as memory.",
+          library: null,
+        },
+      ],
+    },
+  } satisfies Answered<"operations">,
+  {
+    op: "names",
+    request: { text: "(H, T).permute(1, 0).reshape(-1)", where: "T=1..4097" },
+    answer: {
+      names: [{ name: "H", begin: 1, end: null, value: 3 }, { name: "T", begin: 1, end: 4097, value: 2 }],
+      kind: "formula",
+      sentence: "one view if and only if H == 1 or T == 1",
+      shape: "(H*T,)",
+      views: ["(T, H):(1, T)", "(H*T,):(1,)"],
+      witness: {
+        values: { H: 4, T: 6 },
+        sentence: "along axis 0 the address moves by 6 from [0] to [1] (0 to 6), but by -17 from [3] to [4] (18 to 1): one stride cannot do both",
+      },
+      instance: "(3, 2).permute(1, 0).reshape(-1)",
+      instance_note: null,
+    },
+  } satisfies Answered<"names">,
+  {
+    op: "names",
+    request: { text: "(B, T).reshape(T*B)", where: "", values: { B: 2, T: 3 } },
+    answer: {
+      names: [{ name: "B", begin: 1, end: null, value: 2 }, { name: "T", begin: 1, end: null, value: 3 }],
+      kind: "all",
+      sentence: "one view for all values",
+      shape: "(B*T,)",
+      views: ["(B*T,):(1,)"],
+      witness: null,
+      instance: "(2, 3).reshape(6)",
+      instance_note: null,
+    },
+  } satisfies Answered<"names">,
+  {
+    op: "names",
+    request: { text: "(2, T).permute(1, 0).reshape(2*T)", where: "T=2..", values: { T: 1 } },
+    answer: {
+      names: [{ name: "T", begin: 2, end: null, value: 1 }],
+      kind: "never",
+      sentence: "not one view for any values",
+      shape: "(2*T,)",
+      views: ["(T, 2):(1, T)", "(2*T,):(1,)"],
+      witness: {
+        values: { T: 5 },
+        sentence: "along axis 0 the address moves by 5 from [0] to [1] (0 to 5), but by -4 from [1] to [2] (5 to 1): one stride cannot do both",
+      },
+      instance: null,
+      instance_note: "1 is not a value of T, which is 2 or more",
+    },
+  } satisfies Answered<"names">,
+  {
+    op: "names",
+    request: { text: "(H, T).permute(1, 2)", where: "" },
+    fault: {
+      kind: "axis_out_of_range",
+      message: "permute: axis 2 does not exist: the tensor has 2 axes",
+      field: "chain",
+      span: [7, 20],
+      step: 0,
+    },
+  } satisfies Refused<"names">,
+  {
+    op: "names",
+    request: { text: "(H, T)", where: "H=3..2" },
+    fault: {
+      kind: "syntax",
+      message: "the range 3..2 is empty: a range is half-open, 3..4 is one value",
+      field: "where",
+      span: [2, 6],
+      step: null,
+    },
+  } satisfies Refused<"names">,
+  {
+    op: "devices",
+    request: { text: "(4, 4) @ dp=2 : S(1)", chain: "permute(1, 0)", addresses: [0, 1, 2, 3, null] },
+    answer: {
+      mesh: [{ name: "dp", size: 2 }],
+      devices: 2,
+      steps: ["free"],
+      sentence: "Free of communication: (4, 4) @ dp=2 : S(0)",
+      after: "(4, 4) @ dp=2 : S(0)",
+      moved: null,
+      holders: new Float64Array([0, 0, 1, 1, NaN]),
+    },
+  } satisfies Answered<"devices">,
+  {
+    op: "devices",
+    request: { text: "(4, 6) @ 2 : S(1)", chain: "reshape(6, 4).permute(1, 0)" },
+    answer: {
+      mesh: [{ name: "0", size: 2 }],
+      devices: 2,
+      steps: ["moves", "unasked"],
+      sentence: "Elements must move: device (1) holds the elements (0, 3) and (5, 1) of shape (6, 4), but not (0, 1), which device (0) holds: whatever part of that shape has the first two has the third as well",
+      after: null,
+      moved: {
+        elements: 12,
+        sentence: "at least 12 elements have to move between devices to give each an even share: (6, 4) @ 2 : S(0)",
+      },
+      holders: null,
+    },
+  } satisfies Answered<"devices">,
+  {
+    op: "devices",
+    request: { text: "(4, 6) @ 2 : S(3)", chain: "" },
+    fault: {
+      kind: "syntax",
+      message: "placement: mesh axis 0 shards axis 3, which does not exist: the tensor has 2 axes",
+      field: "tensor",
+      span: [13, 17],
+      step: null,
+    },
+  } satisfies Refused<"devices">,
 ];
 
 true satisfies Same<NodeKind, "binary" | "bool" | "int" | "not" | "select" | "variable" | "within">;
@@ -2284,10 +2939,14 @@ true satisfies Same<Witness["kind"], "not_a_box" | "uneven_step">;
 
 true satisfies Same<Start["kind"], "base" | "nothing" | "shape" | "views">;
 
-true satisfies Same<NonNullable<Fault["field"]>, "a" | "b" | "chain" | "index" | "valid" | "variables">;
+true satisfies Same<NonNullable<Fault["field"]>, "a" | "b" | "chain" | "index" | "tensor" | "valid" | "variables" | "where">;
 
 true satisfies Same<Expression["bits"], 32 | 64>;
 
-true satisfies Same<Name, "chain" | "code" | "compare" | "coverage" | "evaluate" | "free" | "json" | "readers" | "tile" | "trace">;
+true satisfies Same<LibraryAdvice["library"], "numpy" | "pytorch">;
+
+true satisfies Same<LibraryAdvice["does"], "cannot" | "copies" | "raises" | "view">;
+
+true satisfies Same<Name, "advice" | "chain" | "code" | "compare" | "coverage" | "devices" | "evaluate" | "free" | "json" | "names" | "operations" | "readers" | "thread" | "tile" | "trace">;
 
 true satisfies Same<Language, "c" | "chain" | "cuda" | "latex" | "metal" | "mlir" | "numpy" | "opencl" | "python" | "pytorch" | "rust" | "wgsl">;

@@ -1,9 +1,10 @@
 //! Dispatch: the answer to a request is made by the function of its `op`.
 
 use crate::fault::Fault;
-use crate::json::{self, Answer, object};
+use crate::json::{self, Answer, Value, object};
 use crate::request::Fields as _;
-use crate::{chain, code, compare, coverage, evaluate, layout, readers, tile, trace};
+#[cfg(feature = "explore")]
+use crate::{advice, chain, compare, coverage, evaluate, layout, operations, readers, summary, thread, tile, trace};
 
 /// The most bytes of a request: more than two texts of the longest kind take with every character escaped.
 const LONGEST: usize = 1 << 20;
@@ -20,18 +21,52 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
     }
     let text = std::str::from_utf8(request).ok();
     let request = text.and_then(json::parse).ok_or_else(|| Fault::request("a request is JSON"))?;
-    let document = match request.text("op")? {
-        "tile" => return tile::tile(&request),
-        "coverage" => return coverage::coverage(&request),
-        "chain" => chain::chain(&request),
-        "evaluate" => evaluate::evaluate(&request),
-        "trace" => trace::trace(&request),
-        "readers" => readers::readers(&request),
-        "free" => layout::free(&request),
-        "compare" => compare::compare(&request),
-        "code" => code::code(&request),
-        "json" => code::json(&request),
-        other => Err(Fault::request(format!("there is no request `{other}`"))),
+    let op = request.text("op")?;
+    let answer: Option<Result<Answer, Fault>> = None;
+    #[cfg(feature = "explore")]
+    let answer = answer.or_else(|| explore(op, &request));
+    #[cfg(feature = "code")]
+    let answer = answer.or_else(|| code(op, &request));
+    #[cfg(feature = "names")]
+    let answer = answer.or_else(|| names(op, &request));
+    answer.unwrap_or_else(|| Err(Fault::request(format!("there is no request `{op}` here"))))
+}
+
+#[cfg(feature = "explore")]
+fn explore(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
+    let document = match op {
+        "coverage" => return Some(coverage::coverage(request)),
+        "summary" => return Some(summary::summary(request)),
+        "tile" => return Some(tile::tile(request)),
+        "advice" => advice::advice(request),
+        "chain" => chain::chain(request),
+        "compare" => compare::compare(request),
+        "evaluate" => evaluate::evaluate(request),
+        "free" => layout::free(request),
+        "operations" => Ok(operations::operations()),
+        "readers" => readers::readers(request),
+        "thread" => thread::thread(request),
+        "trace" => trace::trace(request),
+        _ => return None,
     };
-    document.map(Answer::from)
+    Some(document.map(Answer::from))
+}
+
+#[cfg(feature = "code")]
+fn code(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
+    let document = match op {
+        "code" => crate::code::code(request),
+        "json" => crate::code::json(request),
+        _ => return None,
+    };
+    Some(document.map(Answer::from))
+}
+
+#[cfg(feature = "names")]
+fn names(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
+    match op {
+        "devices" => Some(crate::devices::devices(request)),
+        "names" => Some(crate::names::names(request).map(Answer::from)),
+        _ => None,
+    }
 }

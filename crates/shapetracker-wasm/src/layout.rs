@@ -83,6 +83,14 @@ impl Layout {
         }
     }
 
+    /// Whether so many elements can be looked at one by one.
+    pub(crate) fn can_walk(&self, elements: i64) -> bool {
+        match self {
+            Layout::Chain(_) => elements <= MOST_ELEMENTS,
+            Layout::Free(free) => elements <= MOST_ELEMENTS.min(MOST_PARTS / free.parts),
+        }
+    }
+
     /// How many elements a sample may have: an eighth of the work of the longest walk.
     pub(crate) fn most_samples(&self) -> i64 {
         match self {
@@ -156,12 +164,17 @@ impl Layout {
 pub(crate) fn tracker(source: &Value) -> Result<ShapeTracker, Fault> {
     let text = source.text("chain").map_err(|fault| fault.in_field("chain"))?;
     let base = source.numbers_or_none("base")?;
-    let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
+    let chain = read(text)?;
     let tracker = match &base {
         Some(base) if chain.start() == &shapetracker::ChainStart::Nothing => chain.tracker_from(base),
         _ => chain.tracker(),
     };
     tracker.map_err(|err| Fault::chain(&err, text))
+}
+
+/// The chain that a text is.
+pub(crate) fn read(text: &str) -> Result<Chain, Fault> {
+    text.parse().map_err(|err| Fault::syntax(&err, "chain", text))
 }
 
 /// Addresses `first, first + step, ..`, or as many masked elements.

@@ -1,21 +1,51 @@
 //! The engine of the explorer: a request as bytes in, an answer as bytes out. `API.md` says what can be asked.
 //!
 //! There is no state: every request carries the texts that it is about.
+//!
+//! Each feature is a group of requests; the page loads a module of WebAssembly for each group when it first asks for one.
 
+// A module with some of the requests has no use for what serves the others.
+#![cfg_attr(not(all(feature = "explore", feature = "code", feature = "names")), allow(dead_code, unused_imports))]
 mod answer;
-mod chain;
-mod code;
-mod compare;
-mod coverage;
-mod evaluate;
-mod expression;
 mod fault;
 mod json;
-mod layout;
-mod readers;
 mod request;
+
+#[cfg(any(feature = "explore", feature = "code"))]
+mod expression;
+#[cfg(any(feature = "explore", feature = "code"))]
+mod layout;
+
+#[cfg(feature = "explore")]
+mod advice;
+#[cfg(feature = "explore")]
+mod chain;
+#[cfg(feature = "explore")]
+mod compare;
+#[cfg(feature = "explore")]
+mod coverage;
+#[cfg(feature = "explore")]
+mod evaluate;
+#[cfg(feature = "explore")]
+mod operations;
+#[cfg(feature = "explore")]
+mod readers;
+#[cfg(feature = "explore")]
+mod summary;
+#[cfg(feature = "explore")]
+mod thread;
+#[cfg(feature = "explore")]
 mod tile;
+#[cfg(feature = "explore")]
 mod trace;
+
+#[cfg(feature = "code")]
+mod code;
+
+#[cfg(feature = "names")]
+mod devices;
+#[cfg(feature = "names")]
+mod names;
 
 #[cfg(test)]
 mod boundary;

@@ -14,7 +14,7 @@ use crate::answer::answered;
 use crate::json::{Answer, Value, parse};
 
 /// Requests that together have every kind of answer, every kind of part, and every kind of number.
-const REQUESTS: [&str; 44] = [
+const REQUESTS: &[&str] = &[
     r#"{"op":"chain","text":"(3, 2).permute(1, 0).reshape(3, 2)"}"#,
     r#"{"op":"chain","text":"(4).pad((1, 1)).reshape(2, 3)","base":null}"#,
     r#"{"op":"chain","text":"(3, 2).permute(1, 0).reshape(6).reshape(2, 3).permute(1, 0)"}"#,
@@ -22,6 +22,8 @@ const REQUESTS: [&str; 44] = [
     r#"{"op":"chain","text":"(3, 2).permut(1, 0)"}"#,
     r#"{"op":"chain","text":"x.transpose(0, 1)","base":[3,"2"]}"#,
     r#"{"op":"chain","text":"flip(0)"}"#,
+    r#"{"op":"chain","text":"(3, 2).permute(1, 0"}"#,
+    r#"{"op":"chain","text":"((2, 4), 8):((1, 16), 2)"}"#,
     r#"{"op":"chain","text":"(2, 2):(9007199254740993, 1) offset -5"}"#,
     r#"{"op":"chain","text":"(2):(-9223372036854775807) offset 9223372036854775807"}"#,
     r#"{"op":"evaluate","source":{"chain":"(3, 2).permute(1, 0).reshape(3, 2)"},"index":[2,0]}"#,
@@ -32,6 +34,9 @@ const REQUESTS: [&str; 44] = [
     r#"{"op":"tile","source":{"chain":"(2).pad((1, 0)).unsqueeze(0)"},"rows":[0],"columns":[1],"fixed":[0,0],"row":{"begin":0,"end":1},"column":{"begin":0,"end":3},"view":0}"#,
     r#"{"op":"tile","source":{"chain":"(2):(9007199254740993)"},"rows":[0],"columns":[],"fixed":["0"],"row":{"begin":"0","end":2},"column":{"begin":0,"end":1}}"#,
     r#"{"op":"tile","source":{"chain":"(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)"},"rows":[],"columns":[0],"fixed":[0],"row":{"begin":0,"end":1},"column":{"begin":0,"end":3},"counts":true}"#,
+    r#"{"op":"summary","source":{"chain":"(2, 4).pad((0, 1), (0, 2))"},"rows":[0],"columns":[1],"fixed":[0,0],"row":[0,2,3],"column":[0,3,"6"]}"#,
+    r#"{"op":"summary","source":{"chain":"(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)"},"rows":[],"columns":[0],"fixed":[0],"row":[0,1],"column":[0,25000000,50000000],"view":0}"#,
+    r#"{"op":"summary","source":{"index":"x % 3","variables":[{"name":"x","begin":0,"end":1000000000000}]},"rows":[],"columns":[0],"fixed":[0],"row":[0,1],"column":[0,1000000000000]}"#,
     r#"{"op":"coverage","source":{"chain":"(2).expand(2)"},"begin":0,"end":4,"buckets":4}"#,
     r#"{"op":"coverage","source":{"chain":"(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)"},"begin":0,"end":4,"buckets":2}"#,
     r#"{"op":"readers","source":{"chain":"(3, 2).permute(1, 0)"},"address":"3","limit":10}"#,
@@ -59,11 +64,28 @@ const REQUESTS: [&str; 44] = [
     r#"{"op":"compare","a":{"chain":"(3)"},"b":{"index":"x","variables":[]},"width":4,"line":64}"#,
     r#"{"op":"code","source":{"chain":"(3)"},"language":"mlir","kernel":true}"#,
     r#"{"op":"json","source":{"chain":"(3).reshape(2)"}}"#,
+    r#"{"op":"advice","source":{"chain":"torch.arange(6).reshape(3, 2).permute(1, 0).view(6)"}}"#,
+    r#"{"op":"advice","source":{"chain":"(3, 5).reshape(1, 15).expand(8, 15).reshape(4, 30)"}}"#,
+    r#"{"op":"advice","source":{"chain":"(4, 6).flip(0)"}}"#,
+    r#"{"op":"advice","source":{"chain":"(3, 2):(1, 3)"}}"#,
+    r#"{"op":"advice","source":{"chain":"(2):(-1) offset 1"}}"#,
+    r#"{"op":"advice","source":{"chain":"(2).flp(0)"}}"#,
+    r#"{"op":"thread","source":{"chain":"(3, 2).pad((1, 0), (0, 0)).permute(1, 0).reshape(8).shrink((2, 8))"},"step":2,"index":[1,3]}"#,
+    r#"{"op":"thread","source":{"chain":"(3, 2).pad((1, 0), (0, 0)).permute(1, 0).reshape(8).shrink((2, 8))"},"step":3,"index":["0"]}"#,
+    r#"{"op":"operations"}"#,
+    r#"{"op":"names","text":"(H, T).permute(1, 0).reshape(-1)","where":"T=1..4097"}"#,
+    r#"{"op":"names","text":"(B, T).reshape(T*B)","where":"","values":{"B":2,"T":3}}"#,
+    r#"{"op":"names","text":"(2, T).permute(1, 0).reshape(2*T)","where":"T=2..","values":{"T":1}}"#,
+    r#"{"op":"names","text":"(H, T).permute(1, 2)","where":""}"#,
+    r#"{"op":"names","text":"(H, T)","where":"H=3..2"}"#,
+    r#"{"op":"devices","text":"(4, 4) @ dp=2 : S(1)","chain":"permute(1, 0)","addresses":[0,1,2,3,null]}"#,
+    r#"{"op":"devices","text":"(4, 6) @ 2 : S(1)","chain":"reshape(6, 4).permute(1, 0)"}"#,
+    r#"{"op":"devices","text":"(4, 6) @ 2 : S(3)","chain":""}"#,
 ];
 
 /// Unions of texts in the page's types, and where their members stand in answers: in a field of this name, of an object
 /// that also has that field.
-const UNIONS: [(&str, &str, &str); 7] = [
+const UNIONS: [(&str, &str, &str); 9] = [
     ("NodeKind", "kind", "operands"),
     ("BinaryOperator", "op", "operands"),
     ("Verdict", "verdict", "written"),
@@ -71,6 +93,8 @@ const UNIONS: [(&str, &str, &str); 7] = [
     (r#"Start["kind"]"#, "kind", "text"),
     (r#"NonNullable<Fault["field"]>"#, "field", "message"),
     (r#"Expression["bits"]"#, "bits", "nodes"),
+    (r#"LibraryAdvice["library"]"#, "library", "does"),
+    (r#"LibraryAdvice["does"]"#, "does", "sentence"),
 ];
 
 const HEAD: &str = r#"/**
@@ -79,7 +103,18 @@ const HEAD: &str = r#"/**
  *
  * Written by the tests of the engine: `BLESS=1 cargo test -p shapetracker-wasm` writes it again.
  */
-import type { Expression, BinaryOperator, Fault, Language, NodeKind, Requests, Start, Verdict, Witness } from "../src/engine";
+import type {
+  BinaryOperator,
+  Expression,
+  Fault,
+  Language,
+  LibraryAdvice,
+  NodeKind,
+  Requests,
+  Start,
+  Verdict,
+  Witness,
+} from "../src/engine";
 
 type Name = keyof Requests;
 type Answered<Op extends Name> = { op: Op; request: Requests[Op]["request"]; answer: Requests[Op]["answer"] };
@@ -142,7 +177,7 @@ fn collect(value: &Value, members: &mut [BTreeSet<String>; UNIONS.len()]) {
         Value::Object(fields) => {
             for ((_, name, beside), members) in UNIONS.iter().zip(&mut *members) {
                 // A witness is what has a kind and none of the fields that other objects with a kind have.
-                let others = ["operands", "text", "message"];
+                let others = ["operands", "text", "message", "instance"];
                 let here = match *beside {
                     "" => !others.iter().any(|other| value.get(other).is_some()),
                     "text" => value.get("text").is_some() && value.get("operands").is_none(),

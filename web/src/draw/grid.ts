@@ -47,6 +47,8 @@ export interface GridView {
 export interface Arrow {
   from: readonly number[];
   to: readonly number[];
+  /** By how much the address moves. */
+  moved: string;
   dashed: boolean;
 }
 
@@ -61,9 +63,9 @@ export interface Dot {
 }
 
 /** Cells are no taller than this, and no wider for their height. */
-const LARGEST = 84;
+const LARGEST = 64;
 const LARGEST_ZOOMED = 160;
-const WIDEST = 2.4;
+const WIDEST = 3;
 /** Cells that are smaller are squares. */
 const SMALLEST_WIDE = 20;
 const SMALLEST_LINED = 6;
@@ -622,14 +624,13 @@ export class GridCanvas extends Sheet {
       pen.strokeRect(box.x + 2, box.y + 2, Math.max(box.wide - 4, 4), Math.max(box.tall - 4, 4));
       pen.setLineDash([]);
     }
-    for (const { from, to, dashed } of view.arrows ?? []) {
+    for (const { from, to, moved, dashed } of view.arrows ?? []) {
       const [a, b] = [this.box(view, from, frame), this.box(view, to, frame)];
       if (a === null || b === null) continue;
-      const side = (dashed ? 0.82 : 0.18) * Math.min(a.wide, 60);
       const down = a.x === b.x;
       // Beside the numbers of the cells, not through them.
       const at = ({ x, y, wide, tall }: Box): [number, number] =>
-        down ? [x + (dashed ? wide - Math.min(wide, 60) : 0) + side, y + tall / 2] : [x + wide / 2, y + (dashed ? 0.8 : 0.2) * tall];
+        down ? [x + Math.min(wide * 0.16, 16), y + tall / 2] : [x + wide / 2, y + Math.min(tall * 0.18, 14)];
       const [[x0, y0], [x1, y1]] = [at(a), at(b)];
       const length = Math.hypot(x1 - x0, y1 - y0);
       if (length < 4) continue;
@@ -653,6 +654,15 @@ export class GridCanvas extends Sheet {
         pen.lineTo(x1 - head * (ux - 0.7 * uy), y1 - head * (uy + 0.7 * ux));
         pen.stroke();
       }
+      const wide = moved.length * 7.4 + 8;
+      if (Math.max(down ? a.tall : a.wide - wide, 0) < 22) continue;
+      const [x, y] = down ? [x0 + 6 + wide / 2, (y0 + y1) / 2] : [(x0 + x1) / 2, y0];
+      pen.fillStyle = theme.pane;
+      pen.beginPath();
+      pen.roundRect(x - wide / 2, y - 9, wide, 18, 4);
+      pen.fill();
+      this.letters(`600 12px ${theme.mono}`, theme.bad, "center");
+      pen.fillText(moved, x, y + 0.5);
     }
   }
 
@@ -717,7 +727,9 @@ export class GridCanvas extends Sheet {
       for (const cell of ticks(column, c0, c1, room / wide, on)) {
         const name = nameOf(column.within, column, cell, scene);
         const least = left - 6 + name.length * 3.5;
-        write(name, Math.max(x(column.place(cell) + 0.5), least), top - 9, cell === on);
+        // The first and the last number are not cut off.
+        const middle = Math.min(x(column.place(cell) + 0.5), this.width - name.length * 3.5);
+        write(name, Math.max(middle, least), top - 9, cell === on);
       }
       for (const { cell, middle } of facetTicks(column, c0, c1, 24 / wide)) {
         write(nameOf(column.facets, column, cell, scene), x(middle), 9, false);

@@ -1,9 +1,9 @@
 /** The question that people come with: is it still a view, and if not, what is the least to copy? */
-import { h } from "preact";
+import { Fragment, h } from "preact";
 import { computed, effect, signal } from "@preact/signals-core";
 import { ask, engine } from "../ask";
 import type { AdviceAnswer, LibraryAdvice, Source } from "../engine";
-import { current, layout, named, result } from "../layout";
+import { current, layout, named, result, trouble } from "../layout";
 import { CopyButton } from "./copybutton";
 import { live } from "./live";
 import { sentence } from "./mistake";
@@ -80,6 +80,11 @@ export const Answer = live(() => {
       ) : (
         <>
           <div class="verdict-line">
+            {trouble.value !== null && source !== null && "chain" in source && (
+              <p class="soft so-far">
+                So far, <code>{source.chain}</code>:
+              </p>
+            )}
             {symbolic !== null && (
               <p class="formula">
                 <Prose text={sentence(symbolic.sentence)} />

@@ -15,9 +15,9 @@ interface Props {
   /** Undo and redo, which are those of the page. */
   history(by: -1 | 1): void;
   /** What a list that is open does with a key; whether it means anything to it. */
-  key?(event: KeyboardEvent): boolean;
+  key?: ((event: KeyboardEvent) => boolean) | undefined;
   /** Where the caret is, whenever it has moved. */
-  caret?(at: number | null): void;
+  caret?: ((at: number | null) => void) | undefined;
   /** The list that is open, and the option that Enter takes. */
   list?: string | undefined;
   option?: string | undefined;
@@ -27,7 +27,14 @@ interface Props {
 
 /** What stands under the letters: the same letters, unseen, with the mistake underlined. */
 function Mirror({ value, mark }: { value: string; mark: Span | null }) {
-  if (mark === null) return <div class="mirror" aria-hidden="true" />;
+  // As one text, so that the place of a letter can be found in it.
+  if (mark === null) {
+    return (
+      <div class="mirror" aria-hidden="true">
+        {value}
+      </div>
+    );
+  }
   const [begin, end] = mark;
   return (
     <div class="mirror" aria-hidden="true">

@@ -95,9 +95,10 @@ const pointedOut = computed((): { arrows: Arrow[]; crossed: number[][] } => {
   const why = witnessed.value ? (layout.value?.chain?.reason?.witness ?? null) : null;
   if (why === null) return { arrows: [], crossed: [] };
   if (why.kind === "not_a_box") return { arrows: [], crossed: [...why.valid, why.invalid].map((index) => index.map(Number)) };
-  const arrows = why.steps.map(({ index, next }, at) => ({
+  const arrows = why.steps.map(({ index, next, moved }, at) => ({
     from: index.map(Number),
     to: next.map(Number),
+    moved: Number(moved) < 0 ? pretty(moved) : `+${pretty(moved)}`,
     dashed: at === 1,
   }));
   return { arrows, crossed: [] };

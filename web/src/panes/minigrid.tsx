@@ -8,6 +8,13 @@ import type { Integer, Source } from "../engine";
 import { plan, usualPlaces } from "../lane";
 import type { Label } from "../page";
 
+/** Where the marked element is drawn: its middle and half its width, in pixels. */
+export interface Placed {
+  x: number;
+  y: number;
+  half: number;
+}
+
 interface FigureProps {
   /** What is drawn, anew whenever a signal that it reads has changed; null for nothing. */
   view(): GridView | null;
@@ -17,6 +24,7 @@ interface FigureProps {
   name: string | undefined;
   /** The canvas, once it is there. */
   canvas?(grid: GridCanvas): void;
+  placed: ((place: Placed | null) => void) | undefined;
   /** Where someone presses: an element, and the place in the picture in steps of the grid. */
   onPick: ((index: number[] | null, column: number, row: number) => void) | undefined;
   onPoint: ((index: number[] | null) => void) | undefined;
@@ -37,7 +45,22 @@ export class Figure extends Component<FigureProps> {
     if (!grid.prepare(view, width, height)) return;
     grid.resize(width, height);
     grid.draw(view);
+    this.tell(view, grid);
   };
+
+  /** Says where the marked element is. */
+  private tell(view: GridView, grid: GridCanvas): void {
+    const { placed } = this.props;
+    if (placed === undefined) return;
+    if (view.focus === null) {
+      placed(null);
+      return;
+    }
+    const { left, top, wide, tall } = grid.frame(view);
+    const { row, column } = view.scene.plan;
+    const middle = (lane: typeof row): number => lane.place(lane.ofIndex(view.focus!)) + 0.5;
+    placed({ x: left + middle(column) * wide, y: top + middle(row) * tall, half: wide / 2 });
+  }
 
   private readonly redraw = (): void => {
     if (this.frame === 0) this.frame = requestAnimationFrame(this.draw);
@@ -126,6 +149,7 @@ interface Props {
   headers?: boolean;
   /** What it shows, for those who do not see it; without it, it is an ornament of what stands beside it. */
   name?: string;
+  placed?(place: Placed | null): void;
   onPick?(index: number[]): void;
   onPoint?(index: number[] | null): void;
 }
@@ -173,10 +197,18 @@ export class MiniGrid extends Component<Props> {
   };
 
   override render() {
-    const { width, height, name, onPick, onPoint } = this.props;
+    const { width, height, name, placed, onPick, onPoint } = this.props;
     const pick = onPick === undefined ? undefined : (index: number[] | null) => void (index !== null && onPick(index));
     return (
-      <Figure view={this.view} width={width} height={height} name={name} onPick={pick} onPoint={onPoint?.bind(null)} />
+      <Figure
+        view={this.view}
+        width={width}
+        height={height}
+        name={name}
+        placed={placed?.bind(null)}
+        onPick={pick}
+        onPoint={onPoint?.bind(null)}
+      />
     );
   }
 }

@@ -27,6 +27,7 @@ export const Minimap = live(() => {
         width={size(column.extent)}
         height={size(row.extent)}
         name={undefined}
+        placed={undefined}
         onPick={(_, column, row) => look(column, row)}
         onPoint={undefined}
       />

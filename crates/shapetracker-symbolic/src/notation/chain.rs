@@ -36,6 +36,8 @@ pub struct Chain {
     start: ChainStart,
     start_span: Range<usize>,
     pub(super) ops: Vec<(Op, Range<usize>)>,
+    /// The numbers in the text with their bytes, in the order of the text.
+    numbers: Vec<(Poly, Range<usize>)>,
 }
 
 /// Where a [`Chain`] starts.
@@ -138,6 +140,31 @@ impl Chain {
         self.start_span.clone()
     }
 
+    /// The text with values in the place of the names, one for each name of the question's
+    /// [scope](crate::Question::scope); `None` where a number is past the range of 64-bit integers.
+    ///
+    /// ```
+    /// let mut question = shapetracker_symbolic::Question::new(["D=64"])?;
+    /// let chain = question.chain("torch.zeros(B, T, 3*D).transpose(0, -1)[:T - 1]")?;
+    /// // The names are B and T, in the order of the text.
+    /// assert_eq!(chain.at(&[2, 5]).unwrap(), "torch.zeros(2, 5, 192).transpose(0, -1)[:4]");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn at(&self, values: &[i128]) -> Option<String> {
+        let (mut text, mut from) = (String::new(), 0);
+        for (poly, span) in &self.numbers {
+            // A number that is one already stays as it is written.
+            let is_written = !self.text[span.clone()].contains(|c: char| !c.is_ascii_digit() && !"_-".contains(c));
+            if !is_written {
+                text += &self.text[from..span.start];
+                text += &i64::try_from(poly.eval(values)?).ok()?.to_string();
+                from = span.end;
+            }
+        }
+        text += &self.text[from..];
+        Some(text)
+    }
+
     /// The text as it was written.
     ///
     /// ```
@@ -158,7 +185,10 @@ pub(super) fn read(text: &str, names: &mut Question) -> Result<Chain, ParseError
     // A chain without a start may begin with the name of its first operation.
     let bare = start == ChainStart::Nothing && reader.parser.token == Token::Name;
     reader.operations(bare)?;
-    Ok(Chain { text: text.into(), start, start_span, ops: reader.ops })
+    let mut numbers = reader.parser.numbers;
+    numbers.sort_by_key(|(_, span)| span.start);
+    numbers.dedup_by_key(|(_, span)| span.start);
+    Ok(Chain { text: text.into(), start, start_span, ops: reader.ops, numbers })
 }
 
 /// Whose methods an array has: NumPy, PyTorch and tinygrad mean different things by one name.

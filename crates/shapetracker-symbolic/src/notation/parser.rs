@@ -38,6 +38,8 @@ pub(super) struct Parser<'a, 'n> {
     names: &'n mut dyn Meaning,
     /// Whether `%` may follow a product, for somebody else to read.
     pub(super) remainders: bool,
+    /// The numbers that were read, and their bytes.
+    pub(super) numbers: Vec<(Poly, Range<usize>)>,
     work: usize,
 }
 
@@ -45,7 +47,7 @@ impl<'a, 'n> Parser<'a, 'n> {
     pub(super) fn new(text: &'a str, names: &'n mut dyn Meaning) -> Self {
         let mut lexer = Lexer::new(text);
         let (token, span) = lexer.next();
-        Parser { text, lexer, token, span, last: 0, names, remainders: false, work: 0 }
+        Parser { text, lexer, token, span, last: 0, names, remainders: false, numbers: Vec::new(), work: 0 }
     }
 
     /// The text of the next token.
@@ -238,7 +240,10 @@ impl<'a, 'n> Parser<'a, 'n> {
 
     /// A polynomial: `+`, `-`, `*`, `**` and parentheses over names and numbers.
     pub(super) fn number(&mut self, what: &str, role: Role) -> Result<Poly, ParseError> {
-        self.sum(what, role, 0)
+        let begin = self.span.start;
+        let number = self.sum(what, role, 0)?;
+        self.numbers.push((number.clone(), begin..self.last));
+        Ok(number)
     }
 
     /// A polynomial that is a number, such as that of an axis.

@@ -70,7 +70,7 @@ impl ArrayLibrary {
     }
 
     /// The call that does an operation to an array `x`, which has shape `from` before and `to` after it.
-    fn call(self, op: &Movement, from: &[i64], to: &[i64]) -> String {
+    pub(crate) fn call(self, op: &Movement, from: &[i64], to: &[i64]) -> String {
         use ArrayLibrary::{NumPy, PyTorch};
         match op {
             Movement::Reshape(_) | Movement::Squeeze(_) | Movement::SqueezeAll | Movement::Unsqueeze(_) => {
