@@ -123,7 +123,7 @@ function fault(message: string, field: Fault["field"] = null): Fault {
 }
 
 /** What has to be known before there is a tensor. */
-function question(name: string): Fault {
+function asksShape(name: string): Fault {
   return { ...fault(`Which shape has \`${name}\`?`, "chain"), kind: "question" };
 }
 
@@ -251,11 +251,11 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
     const error = named === null ? { ...answer.error, span } : { ...answer.error, span: null, suggestion: null };
     const { name, shape } = answer.start;
     // That the shape of an array is not known yet is no mistake.
-    if (name != null && shape === null && error.kind === "base") trouble = no(question(name));
+    if (name != null && shape === null && error.kind === "base") trouble = no(asksShape(name));
     else trouble = no(error, block);
   } else if (answer.result === null) {
     const { name } = answer.start;
-    trouble = no(name == null ? fault("There is no tensor yet.", "chain") : question(name));
+    trouble = no(name == null ? fault("There is no tensor yet.", "chain") : asksShape(name));
   }
   const outcome: Outcome = { layout: null, trouble, blocks, start: whole.start, stations: [], named };
   const first = answer.start.shape;
