@@ -29,7 +29,7 @@ const Spoken = live(() => {
   const read = sharing.value;
   let text = "";
   if (trouble.value !== null) {
-    text = trouble.value.fault.message;
+    text = calm.value ? "" : trouble.value.fault.message.replaceAll("`", "");
   } else if (known !== null && current.value && over !== null && "keys" in over && read?.address === over.address) {
     const many = counted(read.indices.length, "element");
     text = `Address ${plain(read.address)}: read by ${read.complete ? "" : "at least "}${many}.`;
