@@ -272,7 +272,7 @@ export class GridCanvas extends Sheet {
     }
     pen.restore();
     const details = step === 1 && frame.tall >= SMALLEST_LINED;
-    const gliding = details && !missing && this.glides(view, frame, shown);
+    const gliding = !missing && this.glides(view, frame, details ? shown : []);
     if (!gliding) {
       if (details) for (const tile of shown) this.details(tile, view, frame, r0, r1, c0, c1);
       if (view.against != null) for (const tile of shown) this.differences(tile, view, frame);
