@@ -101,7 +101,8 @@ test("a thousand sawteeth are as many as there are in sight, or none", async () 
     expect(Math.abs(sawteeth(near.pixels) - seen), `${pixelsEach} pixels each`).toBeLessThan(2);
     expect(await text(page, "#grid .key")).toMatch(/1 pixel = \d+ elements, drawn as their mean/);
   }
-  expect(complaints).toEqual([]);
+  // Reading pixels, as tests do, is nothing to complain of.
+  expect(complaints.filter((each) => !each.includes("willReadFrequently"))).toEqual([]);
 });
 
 test("all masked bands of a padded batch of images are seen, however thin", async () => {
