@@ -25,6 +25,7 @@ export default defineConfig({
   plugins: [heads],
   build: {
     target: "es2022",
+    rollupOptions: { input: { index: "index.html", course: "course.html" } },
     assetsDir: ".",
     modulePreload: { polyfill: false },
     reportCompressedSize: true,

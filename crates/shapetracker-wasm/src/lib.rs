@@ -31,6 +31,8 @@ mod operations;
 #[cfg(feature = "explore")]
 mod readers;
 #[cfg(feature = "explore")]
+mod summary;
+#[cfg(feature = "explore")]
 mod thread;
 #[cfg(feature = "explore")]
 mod tile;

@@ -301,8 +301,7 @@ export class Tiles {
       const list = Array.from({ length: addresses.length }, (_, cell) => addressOf(addresses, cell));
       // What is masked lies on no device: it is asked as address 0 and not shown.
       const asked = list.map((address): Integer => (typeof address === "bigint" ? String(address) : (address ?? 0)));
-      const chain = "chain" in scene.layout.source ? scene.layout.source.chain : "";
-      const held = await ask("devices", { text: scene.devices ?? "", chain, addresses: asked });
+      const held = await ask("devices", { text: scene.devices ?? "", chain: "", addresses: asked });
       if (held?.ok === true) of = held.value.holders;
       else this.note.value = held?.fault.message ?? null;
     } else {

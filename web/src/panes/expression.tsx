@@ -56,7 +56,7 @@ function valueText(expression: Expression, node: number, values: readonly Intege
   return expression.nodes[node]?.condition === true ? (Number(value) === 0 ? "False" : "True") : plain(value);
 }
 
-function Lines({ expression, values }: { expression: Expression; values: Integer[] | null }) {
+export function Lines({ expression, values }: { expression: Expression; values: Integer[] | null }) {
   // Where two lines are the same, the first gives the name: a line is not explained by itself.
   const named = new Map(expression.lines.map(({ name, node }): [number, string] => [node, name]).reverse());
   const nameOf = (node: number): string => {

@@ -5,6 +5,7 @@ import { GridCanvas, type Arrow, type GridView } from "../draw/grid";
 import { theme } from "../draw/theme";
 import type { Domain } from "../draw/tiles";
 import type { Integer, Source } from "../engine";
+import { spread } from "../devices";
 import { detail, isIndex, pointed, select, selected, sharing, went } from "../focus";
 import { plan, usualPlaces, type Plan } from "../lane";
 import { blocks, chainText, layout, shown, stations } from "../layout";
@@ -52,7 +53,7 @@ const colors = computed((): [string, string][] => {
     ["address", "address"],
     [MOD, "address mod n"],
     ["reads", "reads of the address"],
-    ...(page.value.mesh === "" ? [] : [["device", "device"] as [string, string]]),
+    ...(spread.value === null ? [] : [["device", "device"] as [string, string]]),
     ...(now?.names ?? []).map((name, axis): [string, string] => [`axis${axis}`, name]),
     ...origins.value.slice(1).map(({ station, name }): [string, string] => [`op${station}`, name]),
     ...views.map((_, view): [string, string] => [`view${view + 1}`, `position in view ${view + 1}`]),
@@ -123,7 +124,7 @@ export const gridView = computed((): GridView | null => {
       fixed: slice.value === "" ? [] : slice.value.split(",").map(Number),
       color: color.value,
       positions: positions.value,
-      devices: page.value.mesh,
+      devices: spread.value ?? "",
     },
     label,
     theme: shades,
