@@ -82,7 +82,7 @@ function Result({ answer }: { answer: CompareAnswer }) {
             <tr>
               <th scope="row">shape</th>
               {sides.map(({ shape }) => (
-                <td>{tuple(shape)}</td>
+                <td class="wraps">{tuple(shape)}</td>
               ))}
             </tr>
             {ROWS.map(({ name, hint, of }) => {
