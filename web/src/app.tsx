@@ -98,8 +98,8 @@ export const App = live(() => {
         </h1>
         <Modes />
         <span class="fill" />
-        <GuideButton />
         <History />
+        <GuideButton />
         <Outputs />
       </header>
       {notice.value !== null && (
