@@ -272,7 +272,7 @@ export class GridCanvas extends Sheet {
     }
     pen.restore();
     const details = step === 1 && frame.tall >= SMALLEST_LINED;
-    const gliding = details && !missing && this.glides(view, frame, shown);
+    const gliding = !missing && this.glides(view, frame, details ? shown : []);
     if (!gliding) {
       if (details) for (const tile of shown) this.details(tile, view, frame, r0, r1, c0, c1);
       if (view.against != null) for (const tile of shown) this.differences(tile, view, frame);
@@ -520,6 +520,8 @@ export class GridCanvas extends Sheet {
     const { step } = tile;
     const [dx, dy] = [wide * step, tall * step];
     pen.strokeStyle = pen.fillStyle = view.theme.bad;
+    const ratio = window.devicePixelRatio || 1;
+    const whole = (at: number): number => Math.round(at * ratio) / ratio;
     for (let sample = 0; sample < tile.addresses.length; sample++) {
       if (!differs(tile, other, sample)) continue;
       const [row, column] = [Math.floor(sample / tile.columns), sample % tile.columns];
@@ -527,7 +529,11 @@ export class GridCanvas extends Sheet {
       const y = top + (tile.row * SIDE * step + row * step - camera.y) * tall;
       if (x + dx < 0 || y + dy < 0 || x > this.width || y > this.height) continue;
       if (Math.min(dx, dy) < 10) {
-        pen.fillRect(x, y, Math.max(dx, 1), Math.max(dy, 1));
+        // Whole pixels, so that no pattern comes of what lies between them; the shades are still seen below.
+        const [from, until] = [whole(x), whole(y)];
+        this.screen.globalAlpha = 0.55;
+        pen.fillRect(from, until, Math.max(whole(x + dx) - from, 1 / ratio), Math.max(whole(y + dy) - until, 1 / ratio));
+        this.screen.globalAlpha = 1;
         continue;
       }
       pen.lineWidth = 2;

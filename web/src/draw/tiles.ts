@@ -105,6 +105,8 @@ export class Tiles {
   private asked = 0;
   /** Why there are no cells, or why their colour does not say what it should. */
   readonly note = signal<string | null>(null);
+  /** How many tiles have come, for whoever looks at them as well. */
+  readonly arrivals = signal(0);
 
   constructor(private readonly arrived: () => void) {}
 
@@ -273,6 +275,7 @@ export class Tiles {
     }
     this.tiles.set(key, tile);
     this.forget();
+    this.arrivals.value++;
     this.arrived();
   }
 

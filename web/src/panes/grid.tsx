@@ -315,6 +315,9 @@ const TENSOR: Subject<GridCanvas, GridView> = {
   },
 };
 
+/** The picture has the place that more axes would take. */
+const MOST_AXES_SEEN = 6;
+
 const Axes = live(() => {
   const shape = layout.value?.shape ?? [];
   const names = layout.value?.names ?? [];
@@ -324,7 +327,7 @@ const Axes = live(() => {
     next[axis] = place;
     change({ places: next, camera: null }, true);
   };
-  return (
+  const list = (
     <div class="axes" role="group" aria-label="Where each axis goes">
       {shape.map((size, axis) => (
         <Choice
@@ -339,6 +342,19 @@ const Axes = live(() => {
         />
       ))}
     </div>
+  );
+  if (shape.length <= MOST_AXES_SEEN) return list;
+  const placed = shape.flatMap((_, axis) => {
+    const place = places.value[axis] ?? "slider";
+    return place === "slider" ? [] : [`${names[axis]}: ${PLACE_NAMES[place]}`];
+  });
+  return (
+    <details class="many">
+      <summary>
+        Where each of the {shape.length} axes goes <span class="soft">({placed.join(", ")})</span>
+      </summary>
+      {list}
+    </details>
   );
 });
 
