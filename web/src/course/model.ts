@@ -1,7 +1,7 @@
 /** What a figure shows: a layout, and the one element that all of its parts are about. The engine says all of it. */
-import { effect, signal, untracked, type ReadonlySignal } from "@preact/signals-core";
+import { effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import type { ChainResult, Expression, Fault, FreeAnswer, Integer, Source, Step, TraceAnswer } from "../engine";
+import type { ChainResult, Expression, Fault, FreeAnswer, Integer, Source, Start, Step, TraceAnswer } from "../engine";
 
 /** A layout that can be drawn. */
 export interface State {
@@ -58,6 +58,11 @@ async function memoryOf(source: Source, addresses: [Integer, Integer] | null, bu
   return said?.ok === true && said.value.exact ? { begin, reads: said.value.reads } : null;
 }
 
+/** How many elements the memory of a chain has at least: those of the shape that it begins with. */
+function baseOf({ kind, shape }: Start): number {
+  return kind === "shape" || kind === "base" ? (shape ?? []).reduce<number>((all, size) => all * Number(size), 1) : 0;
+}
+
 async function read(source: Source): Promise<State | Fault> {
   if (!("chain" in source)) {
     const said = await ask("free", source);
@@ -100,7 +105,7 @@ async function read(source: Source): Promise<State | Fault> {
     // Views that are given and not made have no shape that they began with.
     stages: steps.length === 0 ? [{ source, shape: result.shape }] : all,
     addresses: result.address_range,
-    memory: await memoryOf(source, result.address_range, result.buffer_len ?? 0),
+    memory: await memoryOf(source, result.address_range, Math.max(Number(result.buffer_len ?? 0), baseOf(start))),
   };
 }
 
@@ -131,17 +136,15 @@ export class Model {
   readonly state = signal<State | null>(null);
   readonly fault = signal<Fault | null>(null);
   readonly element = signal<Element | null>(null);
-  /** The element that is selected, and the one that is pointed at. */
-  readonly at = signal<number[]>([]);
-  readonly over = signal<number[] | null>(null);
   private turn = 0;
   private elementTurn = 0;
 
   constructor(
     readonly source: ReadonlySignal<Source | null>,
-    at: number[] = [],
+    /** The element that is selected, and the one that is pointed at: figures that belong together share them. */
+    readonly at: Signal<number[]> = signal([]),
+    readonly over: Signal<number[] | null> = signal(null),
   ) {
-    this.at.value = at;
     effect(() => {
       const asked = source.value;
       if (asked !== null) untracked(() => void this.read(asked));
