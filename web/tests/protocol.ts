@@ -1421,6 +1421,70 @@ export const samples = [
     },
   } satisfies Answered<"tile">,
   {
+    op: "summary",
+    request: {
+      source: { chain: "(2, 4).pad((0, 1), (0, 2))" },
+      rows: [0],
+      columns: [1],
+      fixed: [0, 0],
+      row: [0, 2, 3],
+      column: [0, 3, "6"],
+    },
+    answer: {
+      rows: 2,
+      columns: 2,
+      valid: new Float64Array([1, 0.3333333333333333, 0, 0]),
+      low: new Float64Array([0, 3, NaN, NaN]),
+      high: new Float64Array([6, 7, NaN, NaN]),
+      mean: new Float64Array([3, 5, NaN, NaN]),
+      exact: true,
+      sampled: null,
+    },
+  } satisfies Answered<"summary">,
+  {
+    op: "summary",
+    request: {
+      source: { chain: "(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)" },
+      rows: [],
+      columns: [0],
+      fixed: [0],
+      row: [0, 1],
+      column: [0, 25000000, 50000000],
+      view: 0,
+    },
+    answer: {
+      rows: 1,
+      columns: 2,
+      valid: new Float64Array([1, 1]),
+      low: new Float64Array([0, 1]),
+      high: new Float64Array([124999995000, 124999995001]),
+      mean: new Float64Array([62499997500, 62499997501]),
+      exact: true,
+      sampled: null,
+    },
+  } satisfies Answered<"summary">,
+  {
+    op: "summary",
+    request: {
+      source: { index: "x % 3", variables: [{ name: "x", begin: 0, end: 1000000000000 }] },
+      rows: [],
+      columns: [0],
+      fixed: [0],
+      row: [0, 1],
+      column: [0, 1000000000000],
+    },
+    answer: {
+      rows: 1,
+      columns: 1,
+      valid: new Float64Array([1]),
+      low: new Float64Array([0]),
+      high: new Float64Array([2]),
+      mean: new Float64Array([0.98828125]),
+      exact: false,
+      sampled: 1024,
+    },
+  } satisfies Answered<"summary">,
+  {
     op: "coverage",
     request: { source: { chain: "(2).expand(2)" }, begin: 0, end: 4, buckets: 4 },
     answer: {
@@ -2711,6 +2775,7 @@ export const samples = [
       field: "chain",
       span: [4, 7],
       step: null,
+      suggestion: { span: [4, 7], text: "flip" },
     },
   } satisfies Refused<"advice">,
   {
@@ -2947,6 +3012,6 @@ true satisfies Same<LibraryAdvice["library"], "numpy" | "pytorch">;
 
 true satisfies Same<LibraryAdvice["does"], "cannot" | "copies" | "raises" | "view">;
 
-true satisfies Same<Name, "advice" | "chain" | "code" | "compare" | "coverage" | "devices" | "evaluate" | "free" | "json" | "names" | "operations" | "readers" | "thread" | "tile" | "trace">;
+true satisfies Same<Name, "advice" | "chain" | "code" | "compare" | "coverage" | "devices" | "evaluate" | "free" | "json" | "names" | "operations" | "readers" | "summary" | "thread" | "tile" | "trace">;
 
 true satisfies Same<Language, "c" | "chain" | "cuda" | "latex" | "metal" | "mlir" | "numpy" | "opencl" | "python" | "pytorch" | "rust" | "wgsl">;
