@@ -63,7 +63,9 @@ const Slot = live(() => {
   const hint = completion.value?.hint.value ?? null;
   const refused = refusal.value?.chain === chain.value ? refusal.value.message : null;
   const preset = presets.value.find(({ chain: each }) => each === chain.value && muted.value.length === 0);
-  if (fault !== null && !(calm.value && hint !== null)) {
+  // Whoever chooses from the list, or fills in brackets, is told what helps, and not what is missing yet.
+  const helped = calm.value && (hint !== null || completion.value?.list.value !== undefined);
+  if (fault !== null && !helped) {
     const take = (text: string): void => {
       finished();
       change({ chain: text, muted: [], ...AFRESH }, true);
@@ -107,7 +109,7 @@ export const ChainPane = live(() => {
         describedBy={wrong ? "chain-fault" : "chain-help"}
         change={put}
         history={travel}
-        key={completes?.key}
+        pressed={completes?.pressed}
         caret={completes?.moved}
         list={completes?.list.value}
         option={completes?.option.value}

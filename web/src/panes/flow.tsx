@@ -379,42 +379,49 @@ const End = live(() => {
   );
 });
 
-/** The views between the result and memory, as tensors of their own. */
+/** The views between the result and memory, as tensors of their own: the last one is what an index enters. */
 const ViewStations = live(() => {
   const views = layout.value?.chain?.views ?? [];
   const trace = detail.value?.layout === layout.value ? detail.value?.trace : null;
   return (
     <>
-      {views.map((view, at) => {
-        const chain = views
-          .slice(0, at + 1)
-          .map(({ text }) => text)
-          .reverse()
-          .join(" over ");
-        return (
-          <li class="block" data-station={at} data-shown={at === views.length - 1 ? "yes" : undefined}>
-            <div class="block-line">
-              <b>View {at + 1}</b>
-              <span class="soft">
-                {views.length === 1 ? "" : at === 0 ? "reads memory" : `reads positions of view ${at}`}
-              </span>
-            </div>
-            <Picture
-              station={at}
-              source={{ chain }}
-              shape={view.shape}
-              index={trace?.levels.find((level) => level.view === at)?.index.map(Number) ?? null}
-              name={`View ${at + 1}`}
-              pressed={false}
-              pick={null}
-              point={() => undefined}
-            />
-            <div class="block-line foot">
-              <code class="soft shape">{view.text}</code>
-            </div>
-          </li>
-        );
-      })}
+      {views
+        .map((view, at) => {
+          const chain = views
+            .slice(0, at + 1)
+            .map(({ text }) => text)
+            .reverse()
+            .join(" over ");
+          const level = trace?.levels.find((level) => level.view === at);
+          return (
+            <li class="block" key={`view ${at}`} data-station={views.length - 1 - at}>
+              <div class="block-line">
+                <b>View {at + 1}</b>
+                <span class="soft">{at === 0 ? "reads memory" : `reads view ${at}`}</span>
+              </div>
+              <Picture
+                station={views.length - 1 - at}
+                source={{ chain }}
+                shape={view.shape}
+                index={level?.index.map(Number) ?? null}
+                name={`View ${at + 1}`}
+                pressed={false}
+                pick={null}
+                point={() => undefined}
+              />
+              <div class="block-line foot">
+                <code class="soft shape" title={view.text}>
+                  {view.text}
+                </code>
+                <span class="fill" />
+                {at > 0 && level !== undefined && level.address !== null && (
+                  <span class="soft shape">position {plain(level.address)}</span>
+                )}
+              </div>
+            </li>
+          );
+        })
+        .reverse()}
     </>
   );
 });
@@ -444,7 +451,7 @@ export const FlowPane = live(() => {
   const unread = trouble.value !== null && trouble.value.block !== null && blocks.value[trouble.value.block] === undefined;
   const known = detail.value?.layout === layout.value ? detail.value : null;
   const byViews = page.value.flow === "views";
-  const title: ComponentChildren = byViews ? "From memory up, view by view" : "Step by step, from the base to memory";
+  const title: ComponentChildren = byViews ? "View by view, from the result to memory" : "Step by step, from the base to memory";
   return (
     <section class="pane flow" id="flow" aria-labelledby="flow-title">
       <div class="pane-head">
