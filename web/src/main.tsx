@@ -8,6 +8,7 @@ import { change, follow, notice, page } from "./page";
 import { followAdvice } from "./panes/answer";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
+import { later } from "./panes/later";
 import { stripCanvas, stripView } from "./panes/strip";
 import { followThread } from "./thread";
 import { followTitle } from "./title";
@@ -26,10 +27,13 @@ begin().catch((error: unknown) => {
   const why = `The engine could not be fetched (${String(error)}), and nothing can be computed without it.`;
   notice.value = `${why} Reload the page to try again.`;
 });
+/** The one pane that is shown in the frame of another page; null for the whole page. */
+const embedded = new URLSearchParams(location.search).get("embed");
+const Embed = later(async () => (await import("./embed")).Embed);
 const root = document.getElementById("page");
 if (root !== null) {
   root.replaceChildren();
-  render(<App />, root);
+  render(embedded === null ? <App /> : <Embed pane={embedded} />, root);
 }
 
 // A link of its own would be another page to the history.

@@ -93,6 +93,7 @@ test("two views are shown with their reason, and the element through both", asyn
   expect(await said(place, ".rule")).toMatch(/\[1, 1\] → 1·1 \+ 1·2 = 3$/);
   expect(await place.locator(".station-name").allInnerTexts()).toEqual(["(3, 2)", ".permute(1, 0)", ".reshape(3, 2)"]);
   expect(await place.locator(".stations li").last().innerText()).toContain("needs a second view");
+  expect(await place.locator(".station-strides").allInnerTexts()).toEqual(["strides (2, 1)", "strides (1, 2)"]);
   // Another element is chosen by keys, and is followed too.
   await place.locator("[role=application]").focus();
   await page.keyboard.press("ArrowRight");

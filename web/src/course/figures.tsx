@@ -173,7 +173,7 @@ export function stepsFigure(trials: readonly Trial<string>[], at: number[], trac
           />
         )}
         <ol class="stations">
-          {state?.stages.map(({ shape }, stage) => {
+          {state?.stages.map(({ shape, strides }, stage) => {
             const step = stage === 0 ? null : state.steps[stage - 1]!;
             return (
               <li>
@@ -186,6 +186,11 @@ export function stepsFigure(trials: readonly Trial<string>[], at: number[], trac
                   name={step === null ? "The tensor at the beginning" : `The tensor after ${step.text}`}
                   beside={state.stages.length}
                 />
+                {strides !== null && (
+                  <p class="station-strides">
+                    strides <code>{tuple(strides)}</code>
+                  </p>
+                )}
                 {step?.verdict === "new_view" && <p class="verdict-no">needs a second view</p>}
               </li>
             );

@@ -24,6 +24,8 @@ export interface State {
 export interface Stage {
   source: Source;
   shape: Integer[];
+  /** The strides where one view is enough. */
+  strides: Integer[] | null;
 }
 
 /** How often addresses are read, from the first address that is drawn. */
@@ -78,7 +80,7 @@ async function read(source: Source): Promise<State | Fault> {
       free,
       chain: null,
       steps: [],
-      stages: [{ source, shape: free.shape }],
+      stages: [{ source, shape: free.shape, strides: null }],
       addresses: free.address_range,
       memory: await memoryOf(source, free.address_range, 0),
     };
@@ -92,7 +94,12 @@ async function read(source: Source): Promise<State | Fault> {
   if (result === null) return { kind: "page", message: "there is no tensor yet", field: null, span: null, step: null };
   const texts = [start.text, ...steps.map(({ text }) => text)];
   const shapes = [start.shape ?? [], ...steps.map(({ shape }) => shape)];
-  const all = shapes.map((shape, at) => ({ source: { chain: texts.slice(0, at + 1).join(".") }, shape }));
+  const stages = shapes.map(async (shape, at): Promise<Stage> => {
+    const text = texts.slice(0, at + 1).join(".");
+    const said = await ask("chain", { text });
+    const views = said?.ok === true ? (said.value.result?.views ?? []) : [];
+    return { source: { chain: text }, shape, strides: views.length === 1 ? views[0]!.strides : null };
+  });
   return {
     source,
     shape: result.shape.map(Number),
@@ -103,7 +110,7 @@ async function read(source: Source): Promise<State | Fault> {
     chain: result,
     steps,
     // Views that are given and not made have no shape that they began with.
-    stages: steps.length === 0 ? [{ source, shape: result.shape }] : all,
+    stages: steps.length === 0 ? [{ source, shape: result.shape, strides: null }] : await Promise.all(stages),
     addresses: result.address_range,
     memory: await memoryOf(source, result.address_range, Math.max(Number(result.buffer_len ?? 0), baseOf(start))),
   };
