@@ -1,6 +1,5 @@
 import { Fragment, h } from "preact";
 import { engine } from "./ask";
-import { carry } from "./carry";
 import { detail, pointed, sharing } from "./focus";
 import { current, idle, layout, trouble } from "./layout";
 import { bracket, counted, plain } from "./numbers";
@@ -46,19 +45,21 @@ const Spoken = live(() => {
   );
 });
 
+const nothing = (): null => null;
+
 /** What the first picture does not need comes a moment after it. */
 const HandPane = later(async () => (await import("./panes/hand")).HandPane);
 const FreePane = later(async () => (await import("./panes/free")).FreePane);
-const Rest = later(async () => (await import("./rest")).Rest);
-const Expression = later(async () => (await import("./rest")).Expression);
-const Compare = later(async () => (await import("./rest")).Compare);
-const Outputs = later(async () => (await import("./panes/outputs")).Outputs);
+const Rest = later(async () => (await import("./rest")).Rest, nothing, true);
+const Expression = later(async () => (await import("./rest")).Expression, nothing, true);
+const Compare = later(async () => (await import("./rest")).Compare, nothing, true);
+const Outputs = later(async () => (await import("./panes/outputs")).Outputs, nothing, true);
 
 const Modes = live(() => {
   return (
     <div class="switch modes" role="group" aria-label="What the layout is made from">
       {MODE_NAMES.map(({ mode: each, name, hint }) => (
-        <button type="button" title={hint} aria-pressed={mode.value === each} onClick={() => void carry(each)}>
+        <button type="button" title={hint} aria-pressed={mode.value === each} onClick={() => void import("./carry").then(({ carry }) => carry(each))}>
           {name}
         </button>
       ))}
