@@ -6,6 +6,8 @@ import { go } from "./tests/explorer";
 import { serve } from "./tests/server";
 
 const FOLDER = fileURLToPath(new URL("screenshots/", import.meta.url));
+/** What is shown of a link to the page, in the shape that those who show it expect. */
+const PREVIEW = fileURLToPath(new URL("public/preview.png", import.meta.url));
 
 interface Shot {
   name: string;
@@ -59,5 +61,11 @@ for (const { name, fields, dark = false, phone = false, height = 820 } of SHOTS)
   await page.screenshot({ path: `${FOLDER}${name}.png` });
   await page.context().close();
 }
+const { page } = await open(browser, `${url}#(3,2).permute(1,0).reshape(3,2)&at=2,0`, {
+  viewport: { width: 1200, height: 630 },
+  colorScheme: "light",
+});
+await page.waitForTimeout(500);
+await page.screenshot({ path: PREVIEW });
 await browser.close();
 server.close();

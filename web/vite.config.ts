@@ -1,8 +1,28 @@
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+
+/**
+ * What is said of the page to those who only read it. Where it will lie, as `PAGE_URL=https://host/path/ npm run build`
+ * says, stands before the name of the preview image: some readers follow no relative address. Without it the image is
+ * beside the page. And where the page is opened from a folder, its style sheet is one of another origin.
+ */
+const heads: Plugin = {
+  name: "heads",
+  transformIndexHtml: {
+    order: "post",
+    handler(html) {
+      const at = process.env["PAGE_URL"] ?? "";
+      return html
+        .replace(/(property="og:image" content=")\.\//, at === "" ? "$1./" : `$1${new URL(".", at).href}`)
+        .replace(/(<link rel="stylesheet") crossorigin/g, "$1");
+    },
+  },
+};
 
 // The page works under any path of any static host, so nothing in it may name where it lies.
 export default defineConfig({
   base: "./",
+  plugins: [heads],
   build: {
     target: "es2022",
     assetsDir: ".",

@@ -1,22 +1,20 @@
 import { Fragment, h } from "preact";
+import { engine } from "./ask";
+import { carry } from "./carry";
 import { detail, pointed, sharing } from "./focus";
 import { current, idle, layout, trouble } from "./layout";
 import { bracket, counted, plain } from "./numbers";
-import { change, flush, mode, notice, settle, steps, type Mode } from "./page";
+import { mode, notice, steps, travel, type Mode } from "./page";
+import { Answer } from "./panes/answer";
 import { ChainPane } from "./panes/chain";
-import { ComparePane } from "./panes/compare";
 import { IconButton } from "./panes/controls";
-import { ElementPane } from "./panes/element";
-import { Guide } from "./panes/guide";
-import { ExpressionPane } from "./panes/expression";
-import { FreePane } from "./panes/free";
+import { FlowPane } from "./panes/flow";
 import { GridPane } from "./panes/grid";
-import { HandPane } from "./panes/hand";
+import { Guide, GuideButton } from "./panes/guide";
+import { later } from "./panes/later";
 import { live } from "./panes/live";
-import { Outputs } from "./panes/outputs";
 import { StripPane } from "./panes/strip";
-import { ViewsPane } from "./panes/views";
-import { WitnessPane } from "./panes/witness";
+import { calm } from "./typing";
 
 const MODE_NAMES: readonly { mode: Mode; name: string; hint: string }[] = [
   { mode: "chain", name: "Operations", hint: "a chain of operations on a shape" },
@@ -48,18 +46,19 @@ const Spoken = live(() => {
   );
 });
 
+/** What the first picture does not need comes a moment after it. */
+const HandPane = later(async () => (await import("./panes/hand")).HandPane);
+const FreePane = later(async () => (await import("./panes/free")).FreePane);
+const Rest = later(async () => (await import("./rest")).Rest);
+const Expression = later(async () => (await import("./rest")).Expression);
+const Compare = later(async () => (await import("./rest")).Compare);
+const Outputs = later(async () => (await import("./panes/outputs")).Outputs);
+
 const Modes = live(() => {
   return (
-    <div class="modes" role="group" aria-label="What the layout is made from">
+    <div class="switch modes" role="group" aria-label="What the layout is made from">
       {MODE_NAMES.map(({ mode: each, name, hint }) => (
-        <button
-          type="button"
-          title={hint}
-          aria-pressed={mode.value === each}
-          onClick={() =>
-            change({ mode: each, at: [], places: null, camera: null, stripCamera: null, color: "address" }, true)
-          }
-        >
+        <button type="button" title={hint} aria-pressed={mode.value === each} onClick={() => void carry(each)}>
           {name}
         </button>
       ))}
@@ -69,20 +68,21 @@ const Modes = live(() => {
 
 const History = live(() => {
   const { now, last } = steps.value;
-  const go = (by: -1 | 1) => (): void => {
-    flush();
-    settle();
-    history.go(by);
-  };
   return (
     <div class="group">
-      <IconButton icon="undo" label="Undo" title="Undo (the browser's Back)" disabled={now <= 0} click={go(-1)} />
+      <IconButton
+        icon="undo"
+        label="Undo"
+        title="Undo (the browser's Back)"
+        disabled={now <= 0}
+        click={() => travel(-1)}
+      />
       <IconButton
         icon="redo"
         label="Redo"
         title="Redo (the browser's Forward)"
         disabled={now >= last}
-        click={go(1)}
+        click={() => travel(1)}
       />
     </div>
   );
@@ -98,6 +98,7 @@ export const App = live(() => {
         </h1>
         <Modes />
         <span class="fill" />
+        <GuideButton />
         <History />
         <Outputs />
       </header>
@@ -109,22 +110,31 @@ export const App = live(() => {
           </button>
         </p>
       )}
-      <main data-state={state} data-ready={layout.value !== null ? "yes" : "no"}>
+      <main
+        data-state={state}
+        data-calm={calm.value ? "yes" : undefined}
+        data-ready={layout.value !== null ? "yes" : "no"}
+      >
+        <p class="headline">
+          Is it still a view, or must it be copied? <span>See where every element of a tensor lies in memory.</span>
+        </p>
         <Guide />
-        {mode.value === "chain" ? <ChainPane /> : mode.value === "view" ? <HandPane /> : <FreePane />}
-        <div class="columns">
-          <div class="wide">
-            <GridPane />
-            <StripPane />
-            <WitnessPane />
-          </div>
-          <div class="narrow">
-            <ElementPane />
-            <ViewsPane />
-            <ExpressionPane />
-          </div>
+        <div class="pane ask">
+          {mode.value === "chain" ? <ChainPane /> : mode.value === "view" ? <HandPane /> : <FreePane />}
+          <Answer />
         </div>
-        <ComparePane />
+        <div class="stage">
+          {mode.value === "chain" && <FlowPane />}
+          <div class="columns">
+            <div class="wide">
+              <GridPane />
+              <Expression />
+            </div>
+            <div class="narrow">{engine.value !== "failed" && <Rest />}</div>
+          </div>
+          <StripPane />
+        </div>
+        <Compare />
       </main>
       <Spoken />
     </>

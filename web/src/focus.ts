@@ -57,8 +57,12 @@ export function isIndex(index: readonly number[], shape: readonly number[]): boo
   return index.length === shape.length && index.every((at, axis) => at < (shape[axis] ?? 0));
 }
 
+/** How often someone has gone to an element: pictures follow. */
+export const went = signal(0);
+
 export function select(index: readonly number[]): void {
   change({ at: [...index] });
+  went.value++;
 }
 
 let turn = 0;

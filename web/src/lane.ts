@@ -48,12 +48,23 @@ export class Lane {
     return within < this.inner ? facet * this.inner + within : null;
   }
 
-  /** The cell at a step or the last one before it. */
-  cellBefore(step: number): number {
-    const at = Math.min(Math.max(Math.floor(step), 0), Math.max(this.extent - 1, 0));
+  /** How many cells begin before a step. */
+  cellsBefore(step: number): number {
+    const at = Math.min(Math.max(Math.ceil(step), 0), this.extent);
     if (this.gap === 0) return at;
-    const facet = Math.floor(at / (this.inner + this.gap));
-    return facet * this.inner + Math.min(at - facet * (this.inner + this.gap), this.inner - 1);
+    const pitch = this.inner + this.gap;
+    const facet = Math.floor(at / pitch);
+    return Math.min(facet * this.inner + Math.min(at - facet * pitch, this.inner), this.count);
+  }
+
+  /** The lowest and the highest entry of an axis among the cells from one to another. */
+  between(axis: number, first: number, last: number): [number, number] {
+    const at = this.axes.indexOf(axis);
+    const size = this.sizes[at] ?? 1;
+    const inner = this.sizes.slice(at + 1).reduce((all, each) => all * each, 1);
+    const [from, to] = [Math.floor(first / inner), Math.floor(last / inner)];
+    // From one run of the axis to the next it has both ends.
+    return Math.floor(from / size) === Math.floor(to / size) ? [from % size, to % size] : [0, size - 1];
   }
 
   /** The cell of an index. */

@@ -1,22 +1,23 @@
 /** The layout that the page is about: what the engine says of the text, and whether that is still the text. */
-import { computed, effect, signal, untracked } from "@preact/signals-core";
+import { batch, computed, effect, signal, untracked } from "@preact/signals-core";
 import { ask } from "./ask";
 import type {
-  ChainAnswer,
   ChainResult,
+  ChainSource,
   Expression,
   Fault,
   FreeAnswer,
   FreeSource,
   Integer,
+  NamesAnswer,
   Operation,
   Source,
   Start,
   Step,
 } from "./engine";
 import { handText, type HandPiece } from "./hand";
-import { counted } from "./numbers";
-import { LONGEST_TEXT, page, type Page } from "./page";
+import { counted, tuple } from "./numbers";
+import { LONGEST_TEXT, page, step, type Page } from "./page";
 
 /** A layout that can be drawn. */
 export interface Layout {
@@ -33,6 +34,8 @@ export interface Layout {
   expressionNote: string | null;
   /** Some size is too large to count in. */
   tooLong: boolean;
+  /** Of a layout of CuTe: the sizes of the modes inside each axis, the first one fastest. */
+  modes?: Integer[][];
 }
 
 /** An operation of the chain as a block. */
@@ -52,40 +55,68 @@ export interface Trouble {
   piece: HandPiece | null;
 }
 
-/** The last layout without a fault. */
+/** A tensor on the way from the base to the result: before any operation, and after each that was done. */
+export interface Station {
+  source: ChainSource;
+  shape: Integer[];
+  /** The block that made it; null for the base. */
+  block: number | null;
+}
+
+/** The tensor that is shown: that of the text, or of as much of it as can be read and done. Null where that is nothing. */
 export const layout = signal<Layout | null>(null);
 export const trouble = signal<Trouble | null>(null);
 export const blocks = signal<Block[]>([]);
 export const start = signal<Start | null>(null);
+/** The base and what the operations that were done make of it, one after the other. */
+export const stations = signal<Station[]>([]);
+/** Sizes that are names, and which values they have in the pictures. */
+export const named = signal<NamesAnswer | null>(null);
+
+/** The last station: of the result, or of the last good prefix. */
+export const result = computed((): Station | null => stations.value.at(-1) ?? null);
+
+/** The number of the station that is shown. */
+export const shown = computed(() => {
+  const last = stations.value.length - 1;
+  return Math.min(step.value ?? last, last);
+});
 
 /** All that the layout depends on. */
 interface Question {
   mode: Page["mode"];
   texts: string[];
   muted: number[];
+  step: number | null;
+  base: string;
+  values: Page["values"];
   variables: Page["variables"];
   axes: Page["axes"];
   syntax: Page["syntax"];
 }
 
 const question = computed(() => {
-  const { mode, chain, muted, axes, offset, index, valid, syntax, variables } = page.value;
+  const { mode, chain, muted, step, base, where, values, axes, offset, index, valid, syntax, variables } = page.value;
+  const none = { muted: [], step: null, base: "", values: {}, variables: [], axes: [], syntax: "python" as const };
   const asked: Question =
     mode === "chain"
-      ? { mode, texts: [chain], muted, variables: [], axes: [], syntax: "python" }
+      ? { ...none, mode, texts: [chain, where], muted, step, base, values }
       : mode === "view"
-        ? { mode, texts: [offset], muted: [], variables: [], axes, syntax: "python" }
-        : { mode, texts: [index, valid], muted: [], variables, axes: [], syntax };
+        ? { ...none, mode, texts: [offset], axes }
+        : { ...none, mode, texts: [index, valid], variables, syntax };
   return JSON.stringify(asked);
 });
 
 const answered = signal<string | null>(null);
 
-/** Whether `layout` is that of the text as it stands. */
-export const current = computed(() => answered.value === question.value && trouble.value === null);
+/** The layout that is there belongs to a text that is there no more. */
+const stale = signal(false);
 
 /** Whether an answer is there, be it a fault. */
 export const idle = computed(() => answered.value === question.value);
+
+/** Whether `layout` is that of the text as it stands, or of its last good prefix. */
+export const current = computed(() => idle.value && layout.value !== null && !stale.value);
 
 function fault(message: string, field: Fault["field"] = null): Fault {
   return { kind: "page", message, field, span: null, step: null };
@@ -95,9 +126,9 @@ function no(fault: Fault, block: number | null = null, piece: HandPiece | null =
   return { fault, block, piece };
 }
 
-function chainLayout(text: string, result: ChainResult): Layout {
+function chainLayout(source: ChainSource, result: ChainResult): Layout {
   return {
-    source: { chain: text },
+    source,
     shape: result.shape.map(Number),
     numel: result.numel,
     names: result.shape.map((_, axis) => `axis ${axis}`),
@@ -134,35 +165,70 @@ export function chainText(start: string, operations: readonly { text: string }[]
 
 /** What the answers to a question come to. */
 interface Outcome {
+  /** With a mistake the layout of what stands before it. */
   layout: Layout | null;
-  /** The layout of what stands before a mistake. */
-  partial?: Layout | null;
   trouble: Trouble | null;
   blocks: Block[];
   start: Start | null;
+  stations: Station[];
+  named: NamesAnswer | null;
 }
 
-function operationsOf(answer: ChainAnswer): Operation[] {
-  return [...answer.steps, ...(answer.rest ?? [])];
+function nothing(trouble: Trouble | null): Outcome {
+  return { layout: null, trouble, blocks: [], start: null, stations: [], named: null };
 }
 
-async function askChain(text: string, muted: readonly number[]): Promise<Outcome | null> {
-  const said = await ask("chain", { text }, "chain");
+/** The shape that is typed for an array of which only the name is known: `2, 3, 4` with or without brackets. */
+function baseOf(text: string): Integer[] | null {
+  const sizes = text.replace(/^\s*[[(]|[\])]\s*$/g, "").split(",").map((size) => size.trim());
+  if (sizes.at(-1) === "") sizes.pop();
+  if (sizes.length === 0 || !sizes.every((size) => /^\d{1,19}$/.test(size))) return null;
+  return sizes.map((size) => (Number.isSafeInteger(Number(size)) ? Number(size) : size));
+}
+
+/** Whether a text may have sizes that are names: a word within brackets that is called by no one. */
+const NAMED = /[(,*+\-/:[]\s*[A-Za-z_]\w*\s*[,)*+\-/\]:]/;
+
+/** The chain up to a step of it, in a text that says all that is known. */
+function prefix(start: Start, steps: readonly Step[], count: number): ChainSource {
+  const begin = start.kind === "views" || start.shape === null ? start.text : tuple(start.shape);
+  return { chain: chainText(begin, steps.slice(0, count)) };
+}
+
+async function askChain({ texts, muted, step, base, values }: Question): Promise<Outcome | null> {
+  let text = texts[0] ?? "";
+  const sizes = baseOf(base);
+  let said = await ask("chain", { text, base: sizes }, "chain");
   if (said === null) return null;
-  if (!said.ok) return { layout: null, trouble: no(said.fault), blocks: [], start: null };
+  let named: NamesAnswer | null = null;
+  if ((!said.ok || said.value.error !== null) && NAMED.test(text)) {
+    const names = await ask("names", { text, where: texts[1] ?? "", values }, "names");
+    if (names === null) return null;
+    if (names.ok && names.value.names.length > 0) {
+      named = names.value;
+      if (named.instance === null) {
+        return { ...nothing(no(fault(named.instance_note ?? "These values do not fit.", "chain"))), named };
+      }
+      text = named.instance;
+      said = await ask("chain", { text }, "chain");
+      if (said === null) return null;
+    }
+  }
+  if (!said.ok) return nothing(no(said.fault));
   const whole = said.value;
-  const operations = operationsOf(whole);
+  const operations: Operation[] = [...whole.steps, ...whole.rest];
   const quiet = new Set(muted.filter((block) => block < operations.length));
   let answer = whole;
-  let effective = text;
+  let source: ChainSource = sizes !== null && whole.start.kind === "base" ? { chain: text, base: sizes } : { chain: text };
   if (quiet.size > 0) {
-    effective = chainText(
+    const effective = chainText(
       whole.start.text,
       operations.filter((_, block) => !quiet.has(block)),
     );
-    const again = await ask("chain", { text: effective }, "chain");
+    source = { ...source, chain: effective };
+    const again = await ask("chain", { text: effective, base: sizes }, "chain");
     if (again === null) return null;
-    if (!again.ok) return { layout: null, trouble: no(again.fault), blocks: [], start: whole.start };
+    if (!again.ok) return { ...nothing(no(again.fault)), start: whole.start };
     answer = again.value;
   }
   const heard = operations.map((_, block) => block).filter((block) => !quiet.has(block));
@@ -170,47 +236,71 @@ async function askChain(text: string, muted: readonly number[]): Promise<Outcome
     const step = quiet.has(block) ? null : (answer.steps[heard.indexOf(block)] ?? null);
     return { operation, step, muted: quiet.has(block) };
   });
+  let trouble: Trouble | null = null;
   if (answer.error !== null) {
     // The places in the text of the chain without its muted operations are not those of the text that is shown.
     const { step } = answer.error;
     const block = step === null ? null : (heard[step] ?? null);
     const span = quiet.size > 0 ? (block === null ? null : operations[block]!.span) : answer.error.span;
-    const before = chainText(answer.start.text, answer.steps);
-    const partial = answer.result === null ? null : chainLayout(before, answer.result);
-    return { layout: null, partial, trouble: no({ ...answer.error, span }, block), blocks, start: whole.start };
+    // What is read with values in place of names is not the text either.
+    trouble = no(named === null ? { ...answer.error, span } : { ...answer.error, span: null, suggestion: null }, block);
+  } else if (answer.result === null) {
+    const { name } = answer.start;
+    trouble = no(fault(name == null ? "There is no tensor yet." : `Which shape has ${name}?`, "chain"));
   }
-  if (answer.result === null) {
-    return { layout: null, trouble: no(fault("There is no tensor yet.", "chain")), blocks, start: whole.start };
+  const outcome: Outcome = { layout: null, trouble, blocks, start: whole.start, stations: [], named };
+  const first = answer.start.shape;
+  if (answer.result === null || first === null) return outcome;
+  const { steps } = answer;
+  outcome.stations = [first, ...steps.map(({ shape }) => shape)].map((shape, count) => ({
+    source: prefix(answer.start, steps, count),
+    shape,
+    block: count === 0 ? null : (heard[count - 1] ?? null),
+  }));
+  const last = outcome.stations.at(-1)!;
+  const good = answer.error === null ? source : last.source;
+  last.source = good;
+  const before = step === null || step >= steps.length ? null : (outcome.stations[step] ?? null);
+  if (before === null) {
+    outcome.layout = withModes(chainLayout(good, answer.result), answer.start, steps.length);
+    return outcome;
   }
-  return { layout: chainLayout(effective, answer.result), trouble: null, blocks, start: whole.start };
+  const at = await ask("chain", { text: before.source.chain }, "chain");
+  if (at === null) return null;
+  if (!at.ok || at.value.result === null) return { ...outcome, trouble: trouble ?? no(at.ok ? at.value.error! : at.fault) };
+  outcome.layout = withModes(chainLayout(before.source, at.value.result), answer.start, step ?? 0);
+  return outcome;
+}
+
+/** The modes of a layout of CuTe are those of its axes as long as no operation has changed them. */
+function withModes(layout: Layout, { modes }: Start, steps: number): Layout {
+  return modes == null || steps > 0 ? layout : { ...layout, modes };
 }
 
 async function askHand(axes: Page["axes"], offset: string): Promise<Outcome | null> {
-  const nothing = { layout: null, blocks: [], start: null };
   const hand = handText(axes, offset);
-  if ("fault" in hand) return { ...nothing, trouble: no(fault(hand.fault), null, hand.piece) };
+  if ("fault" in hand) return nothing(no(fault(hand.fault), null, hand.piece));
   const said = await ask("chain", { text: hand.text }, "chain");
   if (said === null) return null;
-  if (!said.ok) return { ...nothing, trouble: no(said.fault) };
+  if (!said.ok) return nothing(no(said.fault));
   const { error, result } = said.value;
   if (error !== null || result === null) {
     const problem = error ?? fault("There is no tensor yet.");
     const at = problem.span?.[0] ?? -1;
     const piece = hand.pieces.find(({ span }) => span[0] <= at && at < span[1])?.piece ?? null;
-    return { ...nothing, trouble: no({ ...problem, span: null }, null, piece) };
+    return nothing(no({ ...problem, span: null }, null, piece));
   }
-  return { ...nothing, layout: chainLayout(hand.text, result), trouble: null };
+  return { ...nothing(null), layout: chainLayout({ chain: hand.text }, result) };
 }
 
 async function askFree(question: Question): Promise<Outcome | null> {
-  const nothing = { layout: null, blocks: [], start: null };
   const [index = "", valid = ""] = question.texts;
   const variables = [];
   for (const [row, { name, begin, end }] of question.variables.entries()) {
     for (const bound of [begin, end]) {
       if (!/^\s*[+-]?\d{1,19}\s*$/.test(bound)) {
         const message = `"${bound}" is no whole number: the range of ${name || "a variable"} needs two of them.`;
-        return { ...nothing, trouble: no({ ...fault(message, "variables"), variable: row }) };
+        return nothing(no({ ...fault(message, "variables"), variable: row }));
       }
     }
     const exact = (bound: string): Integer => (Number.isSafeInteger(Number(bound)) ? Number(bound) : bound.trim());
@@ -219,8 +309,8 @@ async function askFree(question: Question): Promise<Outcome | null> {
   const source: FreeSource = { index, valid, variables, syntax: question.syntax };
   const said = await ask("free", source, "chain");
   if (said === null) return null;
-  if (!said.ok) return { ...nothing, trouble: no(said.fault) };
-  return { ...nothing, layout: freeLayout(source, said.value), trouble: null };
+  if (!said.ok) return nothing(no(said.fault));
+  return { ...nothing(null), layout: freeLayout(source, said.value) };
 }
 
 function outcome(question: Question): Promise<Outcome | null> {
@@ -228,11 +318,11 @@ function outcome(question: Question): Promise<Outcome | null> {
   if (long !== undefined) {
     const message = `This text is ${counted(long.length, "character")} long; the page reads at most ${LONGEST_TEXT}.`;
     const field = question.mode === "free" ? "index" : "chain";
-    return Promise.resolve({ layout: null, trouble: no(fault(message, field)), blocks: [], start: null });
+    return Promise.resolve(nothing(no(fault(message, field))));
   }
   switch (question.mode) {
     case "chain":
-      return askChain(question.texts[0] ?? "", question.muted);
+      return askChain(question);
     case "view":
       return askHand(question.axes, question.texts[0] ?? "");
     case "free":
@@ -240,16 +330,27 @@ function outcome(question: Question): Promise<Outcome | null> {
   }
 }
 
+/** What the layout was made from. */
+let drawn: Page["mode"] | null = null;
+
 async function answer(asked: string): Promise<void> {
   const result = await outcome(JSON.parse(asked) as Question);
   // A later question has replaced this one.
   if (result === null || asked !== question.peek()) return;
-  // With a mistake the last good picture stays, or at first that of what stands before it; both are marked.
-  layout.value = result.layout ?? layout.peek() ?? result.partial ?? null;
-  trouble.value = result.trouble;
-  blocks.value = result.blocks;
-  start.value = result.start;
-  answered.value = asked;
+  batch(() => {
+    const { mode } = JSON.parse(asked) as Question;
+    // Fields have no prefix that could be drawn: what they showed before stays, and is marked.
+    const kept = result.layout === null && mode !== "chain" && drawn === mode ? layout.peek() : null;
+    layout.value = result.layout ?? kept;
+    stale.value = kept !== null;
+    drawn = mode;
+    trouble.value = result.trouble;
+    blocks.value = result.blocks;
+    start.value = result.start;
+    stations.value = result.stations;
+    named.value = result.named;
+    answered.value = asked;
+  });
 }
 
 /** Keeps the layout that of the text from now on. */

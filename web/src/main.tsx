@@ -5,20 +5,21 @@ import { followTheme } from "./draw/theme";
 import { detail, followFocus, readers } from "./focus";
 import { followText, idle, layout, trouble } from "./layout";
 import { change, follow, notice, page } from "./page";
-import { followComparison } from "./panes/compare";
-import { followCode } from "./panes/expression";
-import { gridCanvas, gridView } from "./panes/grid";
+import { followAdvice } from "./panes/answer";
+import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { stripCanvas, stripView } from "./panes/strip";
-import { followWitness } from "./panes/witness";
+import { followThread } from "./thread";
+import { followTitle } from "./title";
 
 followTheme();
 follow();
 followText();
+followTitle();
 followFocus();
-followCode();
-followWitness();
-followComparison();
+followElement();
+followThread();
+followAdvice();
 fetchPresets().catch(() => undefined);
 begin().catch((error: unknown) => {
   engine.value = "failed";
@@ -30,6 +31,12 @@ if (root !== null) {
   root.replaceChildren();
   render(<App />, root);
 }
+
+// A link of its own would be another page to the history.
+document.getElementById("skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  document.querySelector<HTMLElement>("#grid .canvas-host")?.focus();
+});
 
 /** What the pictures are made of, for tests, measurements and whoever is curious. */
 export const explorer = {

@@ -1,7 +1,7 @@
 /** Everything that a link restores, in one signal; the browser's history is undo. */
 import { computed, signal } from "@preact/signals-core";
 import type { Language } from "./engine";
-import { LONGEST_FRAGMENT, read, write, type Fields } from "./fragment";
+import { listed, LONGEST_FRAGMENT, read, unlisted, write, type Fields } from "./fragment";
 import { FIRST } from "./presets";
 
 /** Where the layout comes from: operations, one view entered by hand, or expressions over variables. */
@@ -39,6 +39,17 @@ export interface Page {
   mode: Mode;
   chain: string;
   muted: number[];
+  /** How many blocks of the chain are done in the tensor that is shown; null for all of them. */
+  step: number | null;
+  /** The shape of the array of which the chain knows only the name. */
+  base: string;
+  /** Sizes that are names: what is said of them, and the values that the pictures are drawn with. */
+  where: string;
+  values: Record<string, number>;
+  /** The devices over which the base is spread, and how; empty for none. */
+  mesh: string;
+  /** Whether the flow shows the tensor after each operation, or the views between the result and memory. */
+  flow: "steps" | "views";
   axes: HandAxis[];
   offset: string;
   index: string;
@@ -65,6 +76,12 @@ export const DEFAULT: Page = {
   mode: "chain",
   chain: FIRST,
   muted: [],
+  step: null,
+  base: "",
+  where: "",
+  values: {},
+  mesh: "",
+  flow: "steps",
   axes: [
     { size: "2", stride: "6", begin: "0", end: "2" },
     { size: "3", stride: "2", begin: "1", end: "3" },
@@ -92,6 +109,9 @@ export const DEFAULT: Page = {
   width: 4,
   line: 64,
 };
+
+/** What a new layout makes meaningless: it begins with everything in view. */
+export const AFRESH = { camera: null, stripCamera: null, places: null, color: "address" } as const;
 
 /** A longer text is refused with a sentence. */
 export const LONGEST_TEXT = 12_000;
@@ -128,6 +148,7 @@ function part<Key extends keyof Page>(key: Key) {
 export const mode = part("mode");
 export const chain = part("chain");
 export const muted = part("muted");
+export const step = part("step");
 export const at = part("at");
 export const camera = part("camera");
 
@@ -146,6 +167,12 @@ function count(text: string | undefined, otherwise: number, most: number): numbe
   return text !== undefined && Number.isInteger(value) && value >= 1 && value <= most ? value : otherwise;
 }
 
+/** Values of names. */
+function valuesOf(rows: readonly string[][]): Record<string, number> {
+  const pairs = rows.filter(([name = "", value = ""]) => /^[A-Za-z_]\w{0,63}$/.test(name) && /^\d{1,15}$/.test(value));
+  return Object.fromEntries(pairs.map(([name, value]) => [name, Number(value)]));
+}
+
 function cameraOf(text: string | undefined): Camera | null {
   const [scale, x, y] = (text ?? "").split(",").map(Number);
   if (scale === undefined || x === undefined || y === undefined) return null;
@@ -159,37 +186,46 @@ function cameraText(camera: Camera): string {
   return [Number(camera.scale.toPrecision(7)), x, y].join(",");
 }
 
+/** An axis by hand as `size:stride`, and `size:stride:begin:end` where it has a mask. */
+function axisTexts({ size, stride, begin, end }: HandAxis): string[] {
+  return begin === "0" && end === size ? [size, stride] : [size, stride, begin, end];
+}
+
 /** The page as fields of a link. What is as it is by default is left out. */
 export function fieldsOf(page: Page): Fields {
   const fields: Fields = new Map();
   const put = (key: string, value: string, usual = ""): void => {
     if (value !== usual) fields.set(key, value);
   };
-  put("mode", page.mode, "chain");
   if (page.mode === "view") {
-    for (const key of ["size", "stride", "begin", "end"] as const) {
-      fields.set(key, page.axes.map((axis) => axis[key]).join(","));
-    }
+    fields.set("view", listed(page.axes.map(axisTexts)));
     put("offset", page.offset, "0");
   } else if (page.mode === "free") {
-    fields.set("index", page.index);
-    put("valid", page.valid);
+    fields.set("f", page.index);
+    put("if", page.valid);
     put("syntax", page.syntax, "python");
-    const ranges = page.variables.map(({ name, begin, end }) => `${name}:${begin}:${end}`);
-    fields.set("variables", ranges.join(","));
+    const ranges = page.variables.map(({ name, begin, end }) => (begin === "0" ? [name, end] : [name, begin, end]));
+    fields.set("for", listed(ranges));
   } else {
-    fields.set("chain", page.chain);
-    put("muted", page.muted.join(","));
+    fields.set("c", page.chain);
+    put("mute", page.muted.join(","));
+    if (page.step !== null) put("step", String(page.step));
+    put("base", page.base);
+    put("where", page.where);
+    put("values", listed(Object.entries(page.values).map(([name, value]) => [name, String(value)])));
+    put("mesh", page.mesh);
+    put("flow", page.flow, DEFAULT.flow);
   }
   put("at", page.at.join(","));
-  put("other", page.other);
+  put("vs", page.other);
   put("label", page.label, DEFAULT.label);
   put("color", page.color, DEFAULT.color);
-  if (page.places !== null) put("axes", page.places.join(","));
+  // By their first letters, which differ.
+  if (page.places !== null) put("axes", page.places.map((place) => place[0]).join(""));
   if (page.camera !== null) put("zoom", cameraText(page.camera));
   put("strip", page.strip, DEFAULT.strip);
   if (page.rowLength !== null) put("row", String(page.rowLength));
-  if (page.stripCamera !== null) put("stripzoom", cameraText(page.stripCamera));
+  if (page.stripCamera !== null) put("mem", cameraText(page.stripCamera));
   put("code", page.language, DEFAULT.language);
   if (page.kernel) put("kernel", "1");
   put("bytes", String(page.width), String(DEFAULT.width));
@@ -197,49 +233,85 @@ export function fieldsOf(page: Page): Fields {
   return fields;
 }
 
+/** The fields of an old link as those of today. */
+function renewed(old: Fields): Fields {
+  const fields = new Map(old);
+  for (const [was, is] of [
+    ["chain", "c"],
+    ["index", "f"],
+    ["valid", "if"],
+    ["muted", "mute"],
+    ["other", "vs"],
+    ["stripzoom", "mem"],
+    ["variables", "for"],
+  ] as const) {
+    const value = old.get(was);
+    if (value !== undefined && !old.has(is)) fields.set(is, value);
+  }
+  const [sizes, strides, begins, ends] = ["size", "stride", "begin", "end"].map((key) => old.get(key)?.split(","));
+  if (sizes !== undefined && !old.has("view")) {
+    const axes = old.get("size") === "" ? [] : sizes;
+    const texts = axes.map((size, axis) => [size, strides?.[axis] ?? "", begins?.[axis] ?? "0", ends?.[axis] ?? size]);
+    fields.set("view", listed(texts));
+  }
+  const places = old.get("axes");
+  if (places !== undefined && PLACES.some((place) => places.includes(place))) {
+    const letters = places.split(",").map((place) => oneOf(place, PLACES, "slider")[0]);
+    fields.set("axes", letters.join(""));
+  }
+  return fields;
+}
+
+/** What a layout is made from, where the link does not say it: by what it gives. */
+function modeOf(fields: Fields): Mode {
+  const said = MODES.find((mode) => mode === fields.get("mode"));
+  return said ?? (fields.has("view") ? "view" : fields.has("f") ? "free" : "chain");
+}
+
 /** The page that the fields of a link describe. What makes no sense is as it is by default. */
-export function pageOf(fields: Fields): Page {
-  if (fields.size === 0) return DEFAULT;
+export function pageOf(given: Fields): Page {
+  if (given.size === 0) return DEFAULT;
+  const fields = renewed(given);
   const get = (key: string): string | undefined => fields.get(key);
   const text = (key: string, otherwise: string): string => (get(key) ?? otherwise).slice(0, LONGEST_TEXT + 1);
-  const lists = ["size", "stride", "begin", "end"].map((key) => get(key)?.split(","));
-  const [sizes, strides, begins, ends] = lists;
-  const axes = sizes?.slice(0, MOST_AXES).map((size, axis) => ({
-    size,
-    stride: strides?.[axis] ?? "",
-    begin: begins?.[axis] ?? "0",
-    end: ends?.[axis] ?? size,
-  }));
-  const variables = get("variables")
-    ?.split(",")
-    .slice(0, MOST_AXES)
-    .map((range) => {
-      const [name = "", begin = "", end = ""] = range.split(":");
-      return { name, begin, end };
-    });
+  const rows = (key: string): string[][] | null => {
+    const list = get(key);
+    return list === undefined ? null : unlisted(list).slice(0, MOST_AXES);
+  };
+  const axes = rows("view")?.map(([size = "", stride = "", begin = "0", end = size]) => ({ size, stride, begin, end }));
+  const variables = rows("for")?.map(([name = "", ...range]) => {
+    const [begin = "", end = ""] = range.length === 1 ? ["0", ...range] : range;
+    return { name, begin, end };
+  });
   const places = get("axes")
-    ?.split(",")
-    .slice(0, MOST_AXES)
-    .map((place) => oneOf(place, PLACES, "slider"));
+    ?.slice(0, MOST_AXES)
+    .split("")
+    .map((letter) => PLACES.find((place) => place[0] === letter) ?? "slider");
   return {
-    mode: oneOf(get("mode"), MODES, "chain"),
-    chain: text("chain", DEFAULT.chain),
-    muted: numbers(get("muted")),
-    axes: get("size") === "" ? [] : (axes ?? DEFAULT.axes),
+    mode: modeOf(fields),
+    chain: text("c", DEFAULT.chain),
+    muted: numbers(get("mute")),
+    step: numbers(get("step"))[0] ?? null,
+    base: text("base", ""),
+    where: text("where", ""),
+    values: valuesOf(rows("values") ?? []),
+    mesh: text("mesh", ""),
+    flow: oneOf(get("flow"), ["steps", "views"], DEFAULT.flow),
+    axes: axes ?? DEFAULT.axes,
     offset: text("offset", "0"),
-    index: text("index", DEFAULT.index),
-    valid: text("valid", get("index") === undefined ? DEFAULT.valid : ""),
+    index: text("f", DEFAULT.index),
+    valid: text("if", get("f") === undefined ? DEFAULT.valid : ""),
     syntax: oneOf(get("syntax"), ["python", "c"], "python"),
-    variables: get("variables") === "" ? [] : (variables ?? DEFAULT.variables),
-    other: text("other", ""),
+    variables: variables ?? DEFAULT.variables,
+    other: text("vs", ""),
     at: numbers(get("at")),
     label: oneOf(get("label"), LABELS, DEFAULT.label),
-    color: /^(address|reads|axis\d{1,2}|view\d{1,3})$/.test(get("color") ?? "") ? text("color", "") : DEFAULT.color,
+    color: /^(address|reads|mod\d{0,4}|device|op\d{1,3}|axis\d{1,2}|view\d{1,3})$/.test(get("color") ?? "") ? text("color", "") : DEFAULT.color,
     places: places ?? null,
     camera: cameraOf(get("zoom")),
     strip: oneOf(get("strip"), ["linear", "wrapped"], DEFAULT.strip),
     rowLength: get("row") === undefined ? null : count(get("row"), 16, 4096),
-    stripCamera: cameraOf(get("stripzoom")),
+    stripCamera: cameraOf(get("mem")),
     language: oneOf(get("code"), LANGUAGES, DEFAULT.language),
     kernel: get("kernel") === "1",
     width: count(get("bytes"), DEFAULT.width, 4096),
@@ -302,6 +374,15 @@ export function change(patch: Partial<Page>, edit: string | true | null = null):
     clearTimeout(seriesEnd);
     seriesEnd = window.setTimeout(settle, 1500);
   }
+}
+
+/** Goes back or forward in the browser's history. */
+export function travel(by: -1 | 1): void {
+  const { now, last } = steps.value;
+  if (by < 0 ? now <= 0 : now >= last) return;
+  flush();
+  settle();
+  history.go(by);
 }
 
 function open(): void {

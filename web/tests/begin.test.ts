@@ -1,8 +1,11 @@
 /** What is seen before the engine is there, and where it never comes. */
+import { existsSync, readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { settled } from "./browser";
-import { text } from "./explorer";
+import { open, settled } from "./browser";
+import { go, text } from "./explorer";
+import { DIST } from "./server";
 import { stage } from "./setup";
 
 const here = stage();
@@ -57,4 +60,61 @@ test("without scripts a sentence says what is missing", async () => {
   expect(await page.locator("noscript p").isVisible()).toBe(true);
   expect(await page.locator("noscript p").innerText()).toContain("Scripts are switched off");
   await context.close();
+});
+
+test("opened from a folder it says how it can be started", async () => {
+  const context = await here.browser.newContext();
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(`${DIST}index.html`).href);
+  const help = page.locator(".unstarted");
+  // Not at once: where there is a server, the page is there before.
+  expect(await help.isVisible()).toBe(false);
+  await help.waitFor({ state: "visible", timeout: 5000 });
+  expect(await help.innerText()).toContain("python3 -m http.server");
+  expect(await help.innerText()).toContain("shapetracker explore");
+  // The style sheet is used all the same.
+  expect(await page.evaluate(() => getComputedStyle(document.querySelector(".top")!).display)).toBe("flex");
+  await context.close();
+});
+
+test("the tab is called what is looked at", async () => {
+  const { page } = await open(here.browser, `${here.url}#(4,6).flip(0)`);
+  expect(await page.title()).toBe("(4, 6).flip(0) \u00b7 shapetracker");
+  await go(page, { mode: "free", index: "y*4 + x", variables: "y:0:2,x:0:4" });
+  expect(await page.title()).toBe("y*4 + x \u00b7 shapetracker");
+  await go(page, { mode: "view", size: "2,3", stride: "1,2" });
+  expect(await page.title()).toBe("shape (2, 3), strides (1, 2) \u00b7 shapetracker");
+  await go(page, { chain: `(4, 6)${".flip(0).flip(1)".repeat(20)}` });
+  expect((await page.title()).length).toBeLessThan(90);
+  await page.context().close();
+});
+
+test("whoever goes by the keyboard is at the tensor with the first link", async () => {
+  const { page } = await open(here.browser, `${here.url}#(4,6)&at=0,0`);
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the tensor");
+  const hash = await page.evaluate(() => location.hash);
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate(() => document.activeElement?.closest("#grid") !== null)).toBe(true);
+  expect(await page.evaluate(() => location.hash)).toBe(hash);
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => globalThis.explorer.page.value.at.join() === "0,1");
+  await page.context().close();
+});
+
+test("a link to the page is shown with a picture", () => {
+  const html = readFileSync(`${DIST}index.html`, "utf8");
+  const said = (name: string): string | undefined =>
+    new RegExp(`(?:property|name)="${name}"\\s+content="([^"]*)"`).exec(html)?.[1];
+  expect(said("twitter:card")).toBe("summary_large_image");
+  for (const name of ["og:title", "og:description", "og:image:alt"]) expect(said(name), name).toBeTruthy();
+  const image = said("og:image")!;
+  expect(existsSync(DIST + image.split("/").at(-1)!)).toBe(true);
+  const png = readFileSync(DIST + image.split("/").at(-1)!);
+  expect([png.readUInt32BE(16), png.readUInt32BE(20)].map(String)).toEqual([
+    said("og:image:width"),
+    said("og:image:height"),
+  ]);
+  // It is fetched by strangers, and is part of the command.
+  expect(png.length).toBeLessThan(100_000);
 });

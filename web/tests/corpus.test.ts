@@ -58,8 +58,8 @@ function gather(page: Page, chain: string, indices: number[][], seed: number, co
           const value = tile.addresses[sample]!;
           if (value === Infinity) continue;
           const index = [...scene.fixed];
-          scene.plan.row.toIndex(tile.rowCells[Math.floor(sample / tile.columns)]!, index);
-          scene.plan.column.toIndex(tile.columnCells[sample % tile.columns]!, index);
+          scene.plan.row.toIndex(tile.rowCells.begins[Math.floor(sample / tile.columns)]!, index);
+          scene.plan.column.toIndex(tile.columnCells.begins[sample % tile.columns]!, index);
           cells.push({ index, address: Number.isNaN(value) ? null : value });
         }
       }

@@ -1,5 +1,6 @@
 /** Links restore everything, history is undo, and no link does harm. */
 import { expect, test } from "vitest";
+import { listed, read, unlisted, write } from "../src/fragment";
 import { open, settled } from "./browser";
 import { choose, go, text } from "./explorer";
 import { stage } from "./setup";
@@ -105,11 +106,115 @@ test("a link restores the whole page", async () => {
   await page.context().close();
 });
 
-test("links are readable", async () => {
-  const { page } = await open(here.browser, `${here.url}#chain=(3,2).permute(1,0)`);
-  await page.evaluate(() => globalThis.explorer.change({ chain: "(3, 2).flip(0)" }, true));
-  expect(await page.evaluate(() => location.hash)).toContain("chain=(3,+2).flip(0)");
+/** Links as they are written, and what they say. */
+const LINKS: readonly [fields: Record<string, string>, link: string][] = [
+  [{ c: "(3, 2).permute(1, 0).reshape(3, 2)" }, "(3,2).permute(1,0).reshape(3,2)"],
+  [{ c: "(3, 2).flip(0)", at: "2,0" }, "(3,2).flip(0)&at=2,0"],
+  // What is spaced in another way comes back as it was.
+  [{ c: "(3,2).permute(1, 0)" }, "c=(3,2).permute(1,+0)"],
+  [{ c: "x" }, "c=x"],
+  [{ c: "" }, "c="],
+  [{ c: "x=f(2)" }, "c=x=f(2)"],
+  [{ c: "a & 100% #" }, "a+%26+100%25+%23"],
+  [{ c: "x[::-1, 1]" }, "x[::-1,1]"],
+  [{ c: "View(shape=(2, 3), strides=(1, 2))" }, "View(shape=(2,3),strides=(1,2))"],
+  [{ c: "x = torch.arange(6)\nx.view(2, 3)" }, "x+=+torch.arange(6)%0Ax.view(2,3)"],
+  [{ f: "idx1 + idx0*4", if: "a_b < 3", for: "idx0:3,idx1:4" }, "f=idx1_+_idx0*4&if=a%5Fb_<_3&for=idx0:3,idx1:4"],
+];
+
+test("links are short and readable, and nothing is lost", () => {
+  for (const [fields, link] of LINKS) {
+    expect(write(new Map(Object.entries(fields)))).toBe(link);
+    expect(Object.fromEntries(read(link))).toEqual(fields);
+  }
+  // Any text at all.
+  let seed = 1;
+  const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below;
+  const letters = ["a", "_", "=", "&", "%", "+", " ", ",", ", ", ":", "(", ")", "2", "\n", "\u00e9", "-", "#", "."];
+  const word = (): string => Array.from({ length: random(8) }, () => letters[random(letters.length)]).join("");
+  for (let k = 0; k < 5000; k++) {
+    const fields = { c: word(), at: word(), f: word(), if: word() };
+    const link = write(new Map(Object.entries(fields)));
+    expect(Object.fromEntries(read(link)), link).toEqual(fields);
+    const rows = [[word(), word()], [word()]];
+    expect(unlisted(listed(rows))).toEqual(rows);
+  }
+  // The name of a place on the page is no chain, nor is a stray percent sign anything.
+  expect(read("grid").size).toBe(0);
+  expect(read("%E0%A4%A&at=1")).toEqual(new Map([["at", "1"]]));
+});
+
+test("what is shared is short enough for a chat", async () => {
+  const { page } = await open(here.browser, here.url);
+  const hash = (patch: object): Promise<string> =>
+    page.evaluate((patch) => {
+      globalThis.explorer.change(patch as never, true);
+      return location.hash;
+    }, patch);
+  expect(await hash({ chain: "(3, 2).flip(0)", at: [] })).toBe("#(3,2).flip(0)");
+  expect(await hash({ chain: "(2, 6, 12).reshape(2, 6, 3, 4).permute(0, 2, 1, 3)", at: [1, 0, 2, 3] })).toBe(
+    "#(2,6,12).reshape(2,6,3,4).permute(0,2,1,3)&at=1,0,2,3",
+  );
+  const axes = [
+    { size: "2", stride: "6", begin: "0", end: "2" },
+    { size: "3", stride: "2", begin: "1", end: "3" },
+  ];
+  expect(await hash({ mode: "view", axes, offset: "4", at: [] })).toBe("#view=2:6,3:2:1:3&offset=4");
+  const variables = [
+    { name: "y", begin: "0", end: "6" },
+    { name: "x", begin: "-1", end: "6" },
+  ];
+  expect(await hash({ mode: "free", index: "y * 4 + x", valid: "", variables, places: ["rows", "columns"] })).toBe(
+    "#f=y_*_4_+_x&for=y:6,x:-1:6&axes=rc",
+  );
   await page.context().close();
+});
+
+/** Links as earlier editions of the page wrote them. */
+const OLD_LINKS: readonly [link: string, page: Record<string, unknown>][] = [
+  [
+    "chain=(2,+3,+4).flip(0)&muted=0&at=1,2,3&other=(2)&axes=slider,down,rows&stripzoom=4,5000,0&color=axis2",
+    {
+      mode: "chain",
+      chain: "(2, 3, 4).flip(0)",
+      muted: [0],
+      at: [1, 2, 3],
+      other: "(2)",
+      places: ["slider", "down", "rows"],
+      stripCamera: { scale: 4, x: 5000, y: 0 },
+      color: "axis2",
+    },
+  ],
+  [
+    "mode=view&size=2,3&stride=6,2&begin=0,1&end=2,3&offset=4",
+    {
+      mode: "view",
+      axes: [
+        { size: "2", stride: "6", begin: "0", end: "2" },
+        { size: "3", stride: "2", begin: "1", end: "3" },
+      ],
+      offset: "4",
+    },
+  ],
+  ["mode=view&size=&stride=&begin=&end=", { mode: "view", axes: [] }],
+  [
+    "mode=free&index=(a_b+%2B+2)+%25+3&valid=a_b+<+4&syntax=c&variables=a_b:-2:3",
+    {
+      mode: "free",
+      index: "(a_b + 2) % 3",
+      valid: "a_b < 4",
+      syntax: "c",
+      variables: [{ name: "a_b", begin: "-2", end: "3" }],
+    },
+  ],
+];
+
+test("links of earlier editions are still read", async () => {
+  for (const [link, expected] of OLD_LINKS) {
+    const { page } = await open(here.browser, `${here.url}#${link}`);
+    expect(await page.evaluate(() => globalThis.explorer.page.value), link).toMatchObject(expected);
+    await page.context().close();
+  }
 });
 
 test("undo and redo are the browser's own", async () => {

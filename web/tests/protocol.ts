@@ -30,7 +30,7 @@ export const samples = [
     request: { text: "(3, 2).permute(1, 0).reshape(3, 2)" },
     answer: {
       canonical: "(3, 2).permute(1, 0).reshape(3, 2)",
-      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)" },
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
       steps: [
         {
           name: "permute",
@@ -192,7 +192,7 @@ export const samples = [
     request: { text: "(4).pad((1, 1)).reshape(2, 3)", base: null },
     answer: {
       canonical: "(4).pad((1, 1)).reshape(2, 3)",
-      start: { kind: "shape", span: [0, 3], shape: [4], text: "(4)" },
+      start: { kind: "shape", span: [0, 3], shape: [4], text: "(4)", name: null, modes: null },
       steps: [
         {
           name: "pad",
@@ -329,7 +329,7 @@ export const samples = [
     request: { text: "(3, 2).permute(1, 0).reshape(6).reshape(2, 3).permute(1, 0)" },
     answer: {
       canonical: "(3, 2).permute(1, 0).reshape(6).reshape(2, 3).permute(1, 0)",
-      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)" },
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
       steps: [
         {
           name: "permute",
@@ -471,7 +471,7 @@ export const samples = [
     request: { text: "(3, 2).flip(0).reshape(4).step(2, 1)" },
     answer: {
       canonical: "(3, 2).flip(0).reshape(4).step(2, 1)",
-      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)" },
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
       steps: [
         {
           name: "flip",
@@ -609,7 +609,7 @@ export const samples = [
     request: { text: "(3, 2).permut(1, 0)" },
     answer: {
       canonical: "(3, 2)",
-      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)" },
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
       steps: [],
       rest: [],
       error: {
@@ -618,6 +618,7 @@ export const samples = [
         field: "chain",
         span: [7, 13],
         step: 0,
+        suggestion: { span: [7, 13], text: "permute" },
       },
       result: {
         shape: [3, 2],
@@ -702,7 +703,7 @@ export const samples = [
     request: { text: "x.transpose(0, 1)", base: [3, "2"] },
     answer: {
       canonical: "transpose(0, 1)",
-      start: { kind: "base", span: [0, 1], shape: [3, 2], text: "x" },
+      start: { kind: "base", span: [0, 1], shape: [3, 2], text: "x", name: "x", modes: null },
       steps: [
         {
           name: "transpose",
@@ -801,7 +802,7 @@ export const samples = [
     request: { text: "flip(0)" },
     answer: {
       canonical: "flip(0)",
-      start: { kind: "nothing", span: [0, 0], shape: null, text: "" },
+      start: { kind: "nothing", span: [0, 0], shape: null, text: "", name: null, modes: null },
       steps: [],
       rest: [{ name: "flip", arguments: "0", text: "flip(0)", written: "flip(0)", span: [0, 7] }],
       error: {
@@ -816,6 +817,250 @@ export const samples = [
   } satisfies Answered<"chain">,
   {
     op: "chain",
+    request: { text: "(3, 2).permute(1, 0" },
+    answer: {
+      canonical: "(3, 2)",
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
+      steps: [],
+      rest: [],
+      error: {
+        kind: "syntax",
+        message: "expected `,` or `)`, found the end of the text",
+        field: "chain",
+        span: [19, 19],
+        step: 0,
+        unfinished: true,
+        suggestion: { span: [19, 19], text: ")" },
+      },
+      result: {
+        shape: [3, 2],
+        numel: 6,
+        views: [{ shape: [3, 2], strides: [2, 1], offset: 0, mask: null, text: "(3, 2):(2, 1)" }],
+        contiguous: true,
+        consecutive: true,
+        address_range: [0, 5],
+        buffer_len: 6,
+        buffer_note: null,
+        reason: null,
+        expression: {
+          nodes: [
+            {
+              kind: "variable",
+              operands: [],
+              low: 0,
+              high: 2,
+              condition: false,
+              text: "idx0",
+              name: "idx0",
+            },
+            {
+              kind: "variable",
+              operands: [],
+              low: 0,
+              high: 1,
+              condition: false,
+              text: "idx1",
+              name: "idx1",
+            },
+            {
+              kind: "bool",
+              operands: [],
+              low: 1,
+              high: 1,
+              condition: true,
+              text: "True",
+              value: true,
+            },
+            { kind: "int", operands: [], low: 2, high: 2, condition: false, text: "2", value: 2 },
+            {
+              kind: "binary",
+              operands: [0, 3],
+              low: 0,
+              high: 4,
+              condition: false,
+              text: "idx0 * 2",
+              op: "*",
+            },
+            {
+              kind: "binary",
+              operands: [4, 1],
+              low: 0,
+              high: 5,
+              condition: false,
+              text: "idx0 * 2 + idx1",
+              op: "+",
+            },
+          ],
+          index: 5,
+          valid: 2,
+          lines: [
+            { name: "valid", node: 2, pieces: ["True"] },
+            { name: "index", node: 5, pieces: [0, " * 2 + ", 1] },
+          ],
+          index_text: "idx0 * 2 + idx1",
+          valid_text: "True",
+          cost: { ops: 2, divmods: 0, weight: 2 },
+          index_range: [0, 5],
+          value_range: [0, 5],
+          bits: 32,
+          note: null,
+        },
+        expression_note: null,
+        tracker: "(3, 2):(2, 1)",
+      },
+    },
+  } satisfies Answered<"chain">,
+  {
+    op: "chain",
+    request: { text: "((2, 4), 8):((1, 16), 2)" },
+    answer: {
+      canonical: "ShapeTracker(views=(View(shape=(4, 2, 8), strides=(16, 1, 2), offset=0, mask=None, contiguous=False), View(shape=(8, 8), strides=(8, 1), offset=0, mask=None, contiguous=True)))",
+      start: {
+        kind: "views",
+        span: [0, 24],
+        shape: [8, 8],
+        text: "((2, 4), 8):((1, 16), 2)",
+        name: null,
+        modes: [[2, 4], [8]],
+      },
+      steps: [],
+      rest: [],
+      error: null,
+      result: {
+        shape: [8, 8],
+        numel: 64,
+        views: [
+          {
+            shape: [4, 2, 8],
+            strides: [16, 1, 2],
+            offset: 0,
+            mask: null,
+            text: "(4, 2, 8):(16, 1, 2)",
+          },
+          { shape: [8, 8], strides: [8, 1], offset: 0, mask: null, text: "(8, 8):(8, 1)" },
+        ],
+        contiguous: false,
+        consecutive: false,
+        address_range: [0, 63],
+        buffer_len: 64,
+        buffer_note: null,
+        reason: {
+          sentence: "along axis 0 the address moves by 1 from [0, 0] to [1, 0] (0 to 1), but by 15 from [1, 0] to [2, 0] (1 to 16): one stride cannot do both",
+          witness: {
+            kind: "uneven_step",
+            axis: 0,
+            steps: [
+              { index: [0, 0], next: [1, 0], from: 0, to: 1, moved: 1 },
+              { index: [1, 0], next: [2, 0], from: 1, to: 16, moved: 15 },
+            ],
+          },
+        },
+        expression: {
+          nodes: [
+            {
+              kind: "variable",
+              operands: [],
+              low: 0,
+              high: 7,
+              condition: false,
+              text: "idx0",
+              name: "idx0",
+            },
+            {
+              kind: "variable",
+              operands: [],
+              low: 0,
+              high: 7,
+              condition: false,
+              text: "idx1",
+              name: "idx1",
+            },
+            { kind: "int", operands: [], low: 2, high: 2, condition: false, text: "2", value: 2 },
+            {
+              kind: "binary",
+              operands: [0, 2],
+              low: 0,
+              high: 3,
+              condition: false,
+              text: "idx0 // 2",
+              op: "//",
+            },
+            {
+              kind: "bool",
+              operands: [],
+              low: 1,
+              high: 1,
+              condition: true,
+              text: "True",
+              value: true,
+            },
+            {
+              kind: "binary",
+              operands: [1, 2],
+              low: 0,
+              high: 14,
+              condition: false,
+              text: "idx1 * 2",
+              op: "*",
+            },
+            {
+              kind: "binary",
+              operands: [0, 5],
+              low: 0,
+              high: 21,
+              condition: false,
+              text: "idx0 + idx1 * 2",
+              op: "+",
+            },
+            {
+              kind: "int",
+              operands: [],
+              low: 14,
+              high: 14,
+              condition: false,
+              text: "14",
+              value: 14,
+            },
+            {
+              kind: "binary",
+              operands: [3, 7],
+              low: 0,
+              high: 42,
+              condition: false,
+              text: "idx0 // 2 * 14",
+              op: "*",
+            },
+            {
+              kind: "binary",
+              operands: [6, 8],
+              low: 0,
+              high: 63,
+              condition: false,
+              text: "idx0 + idx1 * 2 + idx0 // 2 * 14",
+              op: "+",
+            },
+          ],
+          index: 9,
+          valid: 4,
+          lines: [
+            { name: "valid", node: 4, pieces: ["True"] },
+            { name: "index", node: 9, pieces: [0, " + ", 1, " * 2 + ", 0, " // 2 * 14"] },
+          ],
+          index_text: "idx0 + idx1 * 2 + idx0 // 2 * 14",
+          valid_text: "True",
+          cost: { ops: 5, divmods: 0, weight: 5 },
+          index_range: [0, 63],
+          value_range: [0, 63],
+          bits: 32,
+          note: null,
+        },
+        expression_note: null,
+        tracker: "(8, 8):(8, 1) over (4, 2, 8):(16, 1, 2)",
+      },
+    },
+  } satisfies Answered<"chain">,
+  {
+    op: "chain",
     request: { text: "(2, 2):(9007199254740993, 1) offset -5" },
     answer: {
       canonical: "View(shape=(2, 2), strides=(9007199254740993, 1), offset=-5, mask=None, contiguous=False)",
@@ -824,6 +1069,8 @@ export const samples = [
         span: [0, 38],
         shape: [2, 2],
         text: "(2, 2):(9007199254740993, 1) offset -5",
+        name: null,
+        modes: null,
       },
       steps: [],
       rest: [],
@@ -942,6 +1189,8 @@ export const samples = [
         span: [0, 53],
         shape: [2],
         text: "(2):(-9223372036854775807) offset 9223372036854775807",
+        name: null,
+        modes: null,
       },
       steps: [],
       rest: [],
@@ -1171,6 +1420,70 @@ export const samples = [
       counts_note: null,
     },
   } satisfies Answered<"tile">,
+  {
+    op: "summary",
+    request: {
+      source: { chain: "(2, 4).pad((0, 1), (0, 2))" },
+      rows: [0],
+      columns: [1],
+      fixed: [0, 0],
+      row: [0, 2, 3],
+      column: [0, 3, "6"],
+    },
+    answer: {
+      rows: 2,
+      columns: 2,
+      valid: new Float64Array([1, 0.3333333333333333, 0, 0]),
+      low: new Float64Array([0, 3, NaN, NaN]),
+      high: new Float64Array([6, 7, NaN, NaN]),
+      mean: new Float64Array([3, 5, NaN, NaN]),
+      exact: true,
+      sampled: null,
+    },
+  } satisfies Answered<"summary">,
+  {
+    op: "summary",
+    request: {
+      source: { chain: "(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)" },
+      rows: [],
+      columns: [0],
+      fixed: [0],
+      row: [0, 1],
+      column: [0, 25000000, 50000000],
+      view: 0,
+    },
+    answer: {
+      rows: 1,
+      columns: 2,
+      valid: new Float64Array([1, 1]),
+      low: new Float64Array([0, 1]),
+      high: new Float64Array([124999995000, 124999995001]),
+      mean: new Float64Array([62499997500, 62499997501]),
+      exact: true,
+      sampled: null,
+    },
+  } satisfies Answered<"summary">,
+  {
+    op: "summary",
+    request: {
+      source: { index: "x % 3", variables: [{ name: "x", begin: 0, end: 1000000000000 }] },
+      rows: [],
+      columns: [0],
+      fixed: [0],
+      row: [0, 1],
+      column: [0, 1000000000000],
+    },
+    answer: {
+      rows: 1,
+      columns: 1,
+      valid: new Float64Array([1]),
+      low: new Float64Array([0]),
+      high: new Float64Array([2]),
+      mean: new Float64Array([0.98828125]),
+      exact: false,
+      sampled: 1024,
+    },
+  } satisfies Answered<"summary">,
   {
     op: "coverage",
     request: { source: { chain: "(2).expand(2)" }, begin: 0, end: 4, buckets: 4 },
@@ -2163,6 +2476,7 @@ export const samples = [
       field: "chain",
       span: [7, 10],
       step: null,
+      suggestion: { span: [7, 10], text: "flip" },
     },
   } satisfies Refused<"evaluate">,
   {
@@ -2203,6 +2517,7 @@ export const samples = [
       field: "chain",
       span: [0, 0],
       step: null,
+      unfinished: true,
     },
   } satisfies Refused<"coverage">,
   {
@@ -2214,6 +2529,7 @@ export const samples = [
       field: "index",
       span: [3, 3],
       step: null,
+      unfinished: true,
     },
   } satisfies Refused<"free">,
   {
@@ -2248,6 +2564,8 @@ export const samples = [
       field: "a",
       span: [2, 2],
       step: null,
+      unfinished: true,
+      suggestion: { span: [2, 2], text: ")" },
     },
   } satisfies Refused<"compare">,
   {
@@ -2457,6 +2775,7 @@ export const samples = [
       field: "chain",
       span: [4, 7],
       step: null,
+      suggestion: { span: [4, 7], text: "flip" },
     },
   } satisfies Refused<"advice">,
   {
@@ -2693,6 +3012,6 @@ true satisfies Same<LibraryAdvice["library"], "numpy" | "pytorch">;
 
 true satisfies Same<LibraryAdvice["does"], "cannot" | "copies" | "raises" | "view">;
 
-true satisfies Same<Name, "advice" | "chain" | "code" | "compare" | "coverage" | "devices" | "evaluate" | "free" | "json" | "names" | "operations" | "readers" | "thread" | "tile" | "trace">;
+true satisfies Same<Name, "advice" | "chain" | "code" | "compare" | "coverage" | "devices" | "evaluate" | "free" | "json" | "names" | "operations" | "readers" | "summary" | "thread" | "tile" | "trace">;
 
 true satisfies Same<Language, "c" | "chain" | "cuda" | "latex" | "metal" | "mlir" | "numpy" | "opencl" | "python" | "pytorch" | "rust" | "wgsl">;

@@ -571,7 +571,16 @@ impl<'a> Parser<'_, 'a> {
             }
         };
         let err = self.error_at(self.span.clone(), format!("expected a variable, found {}{rest}", quoted(name)));
-        if meant.is_none() { err.of_unknown_name() } else { err }
+        // The last word of a text may be a name of which only the beginning has been written so far.
+        let at_end = self.text[self.span.end..].trim_start().is_empty();
+        let err = match at_end && names().chain(words).any(|known| known.starts_with(name)) {
+            true => err.and_unfinished(),
+            false => err,
+        };
+        match meant {
+            Some(meant) => err.with_suggestion(self.span.clone(), meant),
+            None => err.of_unknown_name(),
+        }
     }
 
     /// If the next token opens a cast, goes on to the parenthesis that ends it, and returns which of [`CASTS`] it is.
@@ -655,10 +664,17 @@ impl<'a> Parser<'_, 'a> {
     #[cold]
     fn expected(&self, what: &str) -> ParseError {
         if self.token == Token::End {
-            return self.error_at(self.last..self.last, format!("expected {what}, found the end of the text"));
+            let message = format!("expected {what}, found the end of the text");
+            return self.error_at(self.last..self.last, message).and_unfinished();
         }
-        let hint = self.hint().map(|meant| format!(": did you mean `{meant}`?")).unwrap_or_default();
-        self.error_at(self.span.clone(), format!("expected {what}, found {}{hint}", self.quoted(&self.span)))
+        let hint = self.hint();
+        let meant = hint.map(|meant| format!(": did you mean `{meant}`?")).unwrap_or_default();
+        let message = format!("expected {what}, found {}{meant}", self.quoted(&self.span));
+        let err = self.error_at(self.span.clone(), message);
+        match hint {
+            Some(meant) => err.with_suggestion(self.span.clone(), meant),
+            None => err,
+        }
     }
 
     /// What is written here for the next token, if that is an operator of the other language.

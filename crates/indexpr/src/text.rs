@@ -34,6 +34,8 @@ pub struct ParseError {
     message: String,
     place: Place,
     unknown_name: bool,
+    unfinished: bool,
+    suggestion: Option<(Range<usize>, Box<str>)>,
 }
 
 impl ParseError {
@@ -59,7 +61,62 @@ impl ParseError {
     /// assert_eq!(err.span(), 4..5);
     /// ```
     pub fn placed(message: impl Into<String>, place: Place) -> Self {
-        ParseError { message: message.into(), place, unknown_name: false }
+        ParseError { message: message.into(), place, unknown_name: false, unfinished: false, suggestion: None }
+    }
+
+    /// The same mistake, which is none yet where more text follows: the text ends before what it begins is complete.
+    ///
+    /// ```
+    /// let err = indexpr::text::ParseError::new("expected `)`", "(3, 2", 5..5).and_unfinished();
+    /// assert!(err.is_unfinished());
+    /// ```
+    pub fn and_unfinished(self) -> Self {
+        ParseError { unfinished: true, ..self }
+    }
+
+    /// The same mistake, with what should stand in the place of some bytes of the text.
+    ///
+    /// ```
+    /// let err = indexpr::text::ParseError::new("expected `)`", "(3, 2", 5..5).with_suggestion(5..5, ")");
+    /// assert_eq!(err.suggestion(), Some((5..5, ")")));
+    /// ```
+    pub fn with_suggestion(self, span: Range<usize>, text: impl Into<Box<str>>) -> Self {
+        ParseError { suggestion: Some((span, text.into())), ..self }
+    }
+
+    /// The same mistake without a suggestion.
+    ///
+    /// ```
+    /// let err = indexpr::text::ParseError::new("expected `)`", "(3, 2", 5..5).with_suggestion(5..5, ")");
+    /// assert_eq!(err.without_suggestion().suggestion(), None);
+    /// ```
+    pub fn without_suggestion(self) -> Self {
+        ParseError { suggestion: None, ..self }
+    }
+
+    /// Whether the text ends before what it begins is complete: more was expected at its end, or its last word is the
+    /// beginning of a name that could stand there. Whoever is still typing has made no mistake.
+    ///
+    /// ```
+    /// let unfinished = |text| indexpr::Graph::new().parse(text, indexpr::Syntax::C).unwrap_err().is_unfinished();
+    /// assert!(unfinished("1 +") && unfinished("(1 + 2") && !unfinished("1 + )"));
+    /// ```
+    pub fn is_unfinished(&self) -> bool {
+        self.unfinished
+    }
+
+    /// The small change that was probably meant: some bytes of the text, and what should stand in their place. The
+    /// changed text may have other mistakes behind that place.
+    ///
+    /// ```
+    /// let mut graph = indexpr::Graph::new();
+    /// graph.variable("row", 0..8)?;
+    /// let err = graph.parse("rwo * 4", indexpr::Syntax::Python).unwrap_err();
+    /// assert_eq!(err.suggestion(), Some((0..3, "row")));
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn suggestion(&self) -> Option<(Range<usize>, &str)> {
+        self.suggestion.as_ref().map(|(span, text)| (span.clone(), &**text))
     }
 
     /// The same mistake, which is a name that means nothing and resembles none that does.

@@ -66,8 +66,7 @@ pub(crate) fn explore(args: &Args, as_json: bool) -> Result<(), Failure> {
         chain.parse::<Chain>()?;
     }
     check_built(PAGE)?;
-    let chain = chain.map(|chain| encoded(&chain));
-    let length = chain.as_ref().map_or(0, String::len);
+    let length = chain.as_ref().map_or(0, |chain| encoded(chain).len());
     if length > LONGEST_CHAIN {
         let message = format!(
             "the chain takes {length} bytes in the address of the page, which reads chains of at most {LONGEST_CHAIN}"
@@ -80,8 +79,7 @@ pub(crate) fn explore(args: &Args, as_json: bool) -> Result<(), Failure> {
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
-    let fragment = chain.map_or(String::new(), |chain| format!("#chain={chain}"));
-    let url = format!("http://{address}/{fragment}");
+    let url = format!("http://{address}/{}", chain.as_deref().map_or(String::new(), fragment));
     let text = if as_json {
         format!("{}\n", json!({ "url": url }))
     } else {
@@ -127,6 +125,18 @@ fn opened(url: &str) -> bool {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
+}
+
+/// The fragment of an address that says a chain: `#(3,2).flip(0)` stands for a chain with a space after each comma, and
+/// `#c=` comes before any other, and before what would be read as a key or as the name of a place on the page.
+fn fragment(chain: &str) -> String {
+    let short = chain.replace(", ", ",");
+    let bare = encoded(&short);
+    let word = bare.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if short.replace(',', ", ") == chain && !word.is_empty() && !word.starts_with('=') {
+        return format!("#{bare}");
+    }
+    format!("#c={}", encoded(chain))
 }
 
 /// A text as a part of the fragment of an address, as the page itself writes it: with what may stand there left readable.
@@ -504,6 +514,10 @@ mod tests {
 
     #[test]
     fn a_chain_stays_readable_in_the_address() {
+        assert_eq!(fragment("(3, 2).pad((0, 1), None)"), "#(3,2).pad((0,1),None)");
+        assert_eq!(fragment("(3,2).permute(1, 0)"), "#c=(3,2).permute(1,+0)");
+        assert_eq!(fragment("x"), "#c=x");
+        assert_eq!(fragment("x=f(2)"), "#c=x=f(2)");
         assert_eq!(encoded("(3, 2).pad((0, 1), None)"), "(3,+2).pad((0,+1),+None)");
         assert_eq!(encoded("x[::-1, 1]"), "x[::-1,+1]");
         assert_eq!(encoded("+&é%#\n\"<"), "%2B%26%C3%A9%25%23%0A%22%3C");

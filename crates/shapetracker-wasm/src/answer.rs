@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::json::{self, Answer, Value, object};
 use crate::request::Fields as _;
 #[cfg(feature = "explore")]
-use crate::{chain, coverage, evaluate, layout, operations, readers, thread, tile, trace};
+use crate::{chain, coverage, evaluate, layout, operations, readers, summary, thread, tile, trace};
 
 /// The most bytes of a request: more than two texts of the longest kind take with every character escaped.
 const LONGEST: usize = 1 << 20;
@@ -36,6 +36,8 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
 fn explore(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
     let document = match op {
         "coverage" => return Some(coverage::coverage(request)),
+        "summary" => return Some(summary::summary(request)),
+        "summary" => return Some(summary::summary(request)),
         "tile" => return Some(tile::tile(request)),
         "chain" => chain::chain(request),
         "evaluate" => evaluate::evaluate(request),

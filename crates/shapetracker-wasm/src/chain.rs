@@ -60,6 +60,8 @@ fn start(chain: &Chain, text: &str, base: Option<&[i64]>, trackers: &[ShapeTrack
         "span": span(text, bytes.clone()),
         "shape": trackers.first().map(|tracker| Value::from(tracker.shape())),
         "text": text.get(bytes).unwrap_or_default(),
+        "name": chain.start_name(),
+        "modes": chain.modes().map(|modes| modes.iter().map(|sizes| Value::from(&sizes[..])).collect::<Value>()),
     }
 }
 

@@ -69,7 +69,7 @@ fn spread(sample: i64, numel: i64) -> Vec<i64> {
 }
 
 /// A hash of a number, the same every time, so that an answer depends on its request alone.
-fn scattered(number: i64) -> i64 {
+pub(crate) fn scattered(number: i64) -> i64 {
     let mixed = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 1) as i64
 }

@@ -17,12 +17,16 @@ pub(crate) struct Fault {
     span: Option<Range<usize>>,
     step: Option<usize>,
     variable: Option<usize>,
+    /// Whether the text ends before what it begins is complete.
+    unfinished: bool,
+    /// What should stand in the place of some UTF-16 code units.
+    suggestion: Option<(Range<usize>, String)>,
 }
 
 impl Fault {
     pub(crate) fn new(kind: &str, message: impl Into<String>) -> Fault {
         let (kind, message) = (kind.to_owned(), message.into());
-        Fault { kind, message, field: None, span: None, step: None, variable: None }
+        Fault { kind, message, field: None, span: None, step: None, variable: None, unfinished: false, suggestion: None }
     }
 
     /// A request that the page should not have sent.
@@ -37,7 +41,9 @@ impl Fault {
 
     /// A text that cannot be read.
     pub(crate) fn syntax(err: &ParseError, field: &'static str, text: &str) -> Fault {
-        Fault::new("syntax", err.message()).at(field, text, err.span())
+        let suggestion = err.suggestion().map(|(span, meant)| (utf16(text, span), meant.to_owned()));
+        let fault = Fault::new("syntax", err.message()).at(field, text, err.span());
+        Fault { unfinished: err.is_unfinished(), suggestion, ..fault }
     }
 
     /// A chain that cannot be done.
@@ -73,8 +79,15 @@ impl Fault {
             "span": self.span.as_ref().map(|span| vec![span.start, span.end]),
             "step": self.step,
         };
-        match self.variable {
+        let json = match self.variable {
             Some(variable) => json.with("variable", variable),
+            None => json,
+        };
+        let json = if self.unfinished { json.with("unfinished", true) } else { json };
+        match &self.suggestion {
+            Some((span, text)) => {
+                json.with("suggestion", object! { "span": vec![span.start, span.end], "text": text.clone() })
+            }
             None => json,
         }
     }

@@ -83,6 +83,14 @@ impl Layout {
         }
     }
 
+    /// Whether so many elements can be looked at one by one.
+    pub(crate) fn can_walk(&self, elements: i64) -> bool {
+        match self {
+            Layout::Chain(_) => elements <= MOST_ELEMENTS,
+            Layout::Free(free) => elements <= MOST_ELEMENTS.min(MOST_PARTS / free.parts),
+        }
+    }
+
     /// How many elements a sample may have: an eighth of the work of the longest walk.
     pub(crate) fn most_samples(&self) -> i64 {
         match self {

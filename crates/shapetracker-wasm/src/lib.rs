@@ -27,6 +27,8 @@ mod operations;
 #[cfg(feature = "explore")]
 mod readers;
 #[cfg(feature = "explore")]
+mod summary;
+#[cfg(feature = "explore")]
 mod thread;
 #[cfg(feature = "explore")]
 mod tile;

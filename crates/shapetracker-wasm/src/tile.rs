@@ -15,41 +15,87 @@ const MOST: i64 = 1 << 22;
 /// Stands for a masked element among addresses that are integers; among floating-point numbers NaN does.
 const MASKED: i64 = i64::MIN;
 
-/// The rows or the columns of a tile: some axes joined, the last one running fastest, and of their joined index every
-/// `step`-th from `begin` on, `count` in all.
-struct Side {
-    axes: Vec<usize>,
-    /// The sizes of the axes.
+/// Some axes joined, the last one running fastest.
+pub(crate) struct Axes {
+    pub(crate) axes: Vec<usize>,
     sizes: Dims,
+    /// How many entries the joined axis has.
+    pub(crate) size: i64,
+}
+
+impl Axes {
+    /// The axes that a field of a request names; none where the tensor has no elements.
+    pub(crate) fn of(request: &Value, name: &'static str, layout: &Layout) -> Result<Axes, Fault> {
+        if layout.numel() == 0 {
+            return Ok(Axes { axes: Vec::new(), sizes: Dims::new(), size: 0 });
+        }
+        let shape = layout.shape();
+        let axes: Option<Vec<usize>> = request.numbers(name)?.iter().map(|axis| usize::try_from(*axis).ok()).collect();
+        let axes = axes.filter(|axes| axes.iter().all(|axis| *axis < shape.len()));
+        let axes = axes.ok_or_else(|| Fault::request("`rows` and `columns` are axes of the tensor"))?;
+        let sizes: Dims = axes.iter().map(|axis| shape[*axis]).collect();
+        let size = sizes.iter().fold(1i64, |product, size| product.saturating_mul(*size));
+        Ok(Axes { axes, sizes, size })
+    }
+
+    /// Writes an entry of the joined axis where its axes are in the index of an element.
+    pub(crate) fn place(&self, entry: i64, index: &mut [i64]) {
+        for (axis, i) in self.axes.iter().zip(unravelled(entry, &self.sizes)) {
+            index[*axis] = i;
+        }
+    }
+}
+
+/// The index that a request fixes: of the axes that are neither rows nor columns it lies inside the shape.
+pub(crate) fn fixed(request: &Value, layout: &Layout, sides: [&Axes; 2]) -> Result<Dims, Fault> {
+    let shape = layout.shape();
+    let mut seen = vec![false; shape.len()];
+    if sides.iter().flat_map(|side| &side.axes).any(|axis| std::mem::replace(&mut seen[*axis], true)) {
+        return Err(Fault::request("an axis stands once among `rows` and `columns`"));
+    }
+    let index = request.numbers("fixed")?;
+    if index.len() != shape.len() {
+        return Err(Fault::request("`fixed` has an entry per axis"));
+    }
+    let inside = |axis: usize| seen[axis] || layout.numel() == 0 || (0..shape[axis]).contains(&index[axis]);
+    if !(0..shape.len()).all(inside) {
+        return Err(Fault::request("`fixed` lies inside the shape"));
+    }
+    Ok(index)
+}
+
+/// The lowest view that a request asks about.
+pub(crate) fn lowest(request: &Value) -> Result<usize, Fault> {
+    usize::try_from(request.number_or("view", 0)?).map_err(|_| Fault::request("`view` is a view"))
+}
+
+/// The rows or the columns of a tile: some axes joined, and of their joined index every `step`-th from `begin` on, `count` in
+/// all.
+struct Side {
+    axes: Axes,
     begin: i64,
     step: i64,
     count: i64,
 }
 
 impl Side {
-    fn of(request: &Value, axes: &'static str, range: &'static str, shape: &[i64]) -> Result<Side, Fault> {
-        let axes: Option<Vec<usize>> = request.numbers(axes)?.iter().map(|axis| usize::try_from(*axis).ok()).collect();
-        let axes = axes.filter(|axes| axes.iter().all(|axis| *axis < shape.len()));
-        let axes = axes.ok_or_else(|| Fault::request("`rows` and `columns` are axes of the tensor"))?;
-        let sizes: Dims = axes.iter().map(|axis| shape[*axis]).collect();
-        let size: i64 = sizes.iter().product();
+    fn of(request: &Value, axes: &'static str, range: &'static str, layout: &Layout) -> Result<Side, Fault> {
+        let axes = Axes::of(request, axes, layout)?;
         let range = request.object(range)?;
-        let (begin, end) = (range.number("begin")?.clamp(0, size), range.number("end")?.clamp(0, size));
+        let (begin, end) = (range.number("begin")?.clamp(0, axes.size), range.number("end")?.clamp(0, axes.size));
         let step = range.number_or("step", 1)?.max(1);
         let count = if begin < end { (end - begin - 1) / step + 1 } else { 0 };
-        Ok(Side { axes, sizes, begin, step, count })
+        Ok(Side { axes, begin, step, count })
     }
 
     /// Writes the entries of row or column `number` where its axes are in the index of an element.
     fn place(&self, number: i64, index: &mut [i64]) {
-        for (axis, i) in self.axes.iter().zip(unravelled(self.begin + number * self.step, &self.sizes)) {
-            index[*axis] = i;
-        }
+        self.axes.place(self.begin + number * self.step, index);
     }
 
     /// The side cut into stretches that stay on the last axis: the number of the first row or column, and how many.
     fn pieces(&self) -> Vec<(i64, i64)> {
-        let size = self.sizes.last().copied().unwrap_or(1);
+        let size = self.axes.sizes.last().copied().unwrap_or(1);
         let (mut pieces, mut number) = (Vec::new(), 0);
         while number < self.count {
             let left = size - (self.begin + number * self.step) % size;
@@ -63,28 +109,12 @@ impl Side {
 
 pub(crate) fn tile(request: &Value) -> Result<Answer, Fault> {
     let layout = Layout::of(request, "source")?;
-    let shape = layout.shape();
-    let (rows, columns) = if layout.numel() == 0 {
-        let nothing = || Side { axes: Vec::new(), sizes: Dims::new(), begin: 0, step: 1, count: 0 };
-        (nothing(), nothing())
-    } else {
-        (Side::of(request, "rows", "row", shape)?, Side::of(request, "columns", "column", shape)?)
-    };
-    let mut seen = vec![false; shape.len()];
-    if rows.axes.iter().chain(&columns.axes).any(|axis| std::mem::replace(&mut seen[*axis], true)) {
-        return Err(Fault::request("an axis stands once among `rows` and `columns`"));
-    }
-    let mut index = request.numbers("fixed")?;
-    if index.len() != shape.len() {
-        return Err(Fault::request("`fixed` has an entry per axis"));
-    }
-    let inside = |axis: usize| seen[axis] || layout.numel() == 0 || (0..shape[axis]).contains(&index[axis]);
-    if !(0..shape.len()).all(inside) {
-        return Err(Fault::request("`fixed` lies inside the shape"));
-    }
+    let rows = Side::of(request, "rows", "row", &layout)?;
+    let columns = Side::of(request, "columns", "column", &layout)?;
+    let mut index = fixed(request, &layout, [&rows.axes, &columns.axes])?;
     let cells = rows.count.checked_mul(columns.count).filter(|cells| *cells <= MOST);
     let cells = cells.ok_or_else(|| Fault::limit(format!("a tile has at most {MOST} cells")))?;
-    let lowest = usize::try_from(request.number_or("view", 0)?).map_err(|_| Fault::request("`view` is a view"))?;
+    let lowest = lowest(request)?;
     if lowest == 0 && layout.bounds().is_some_and(|(low, _)| low == MASKED) {
         let message = format!("an element may read address {MASKED}, which stands for masked elements here");
         return Err(Fault::limit(message));
@@ -142,7 +172,7 @@ fn of_chain(tracker: &ShapeTracker, lowest: usize, [rows, columns]: [&Side; 2], 
     }
     let lines = AddressLines::of(tracker, lowest);
     // Without columns the line is one element long, along any axis.
-    let axis = columns.axes.last().copied().unwrap_or(0) as i64;
+    let axis = columns.axes.axes.last().copied().unwrap_or(0) as i64;
     let pieces: Vec<(Dims, i64)> = columns
         .pieces()
         .into_iter()
@@ -156,7 +186,7 @@ fn of_chain(tracker: &ShapeTracker, lowest: usize, [rows, columns]: [&Side; 2], 
     for row in 0..rows.count {
         rows.place(row, index);
         for (at, count) in &pieces {
-            for axis in &columns.axes {
+            for axis in &columns.axes.axes {
                 index[*axis] = at[*axis];
             }
             for run in lines.follow(index, axis, columns.step, *count) {

@@ -59,6 +59,7 @@ mod readers;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape;
+mod summary;
 mod tracker;
 mod verdict;
 mod view;
@@ -77,6 +78,7 @@ pub use operation::{Movement, MovementKind};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use readers::Readers;
 pub use shape::{MAX_RANK, ravel_index, scattered, unravel_index};
+pub use summary::{Joined, Summary};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;
 pub use view::View;

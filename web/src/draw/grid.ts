@@ -1,10 +1,24 @@
 /** The tensor grid on a canvas. */
+import type { Integer } from "../engine";
 import type { Lane } from "../lane";
-import { clamp, plain } from "../numbers";
+import { signal } from "@preact/signals-core";
+import { clamp, plain, pretty } from "../numbers";
 import type { Camera, Label } from "../page";
+import { glide, type Places } from "./motion";
 import { Sheet } from "./sheet";
 import { hatching, type Theme } from "./theme";
-import { pictureOf, SIDE, Tiles, type Scene, type Tile } from "./tiles";
+import {
+  greyness,
+  isRanged,
+  pictureOf,
+  shader,
+  SIDE,
+  Tiles,
+  valuesOf,
+  type Domain,
+  type Scene,
+  type Tile,
+} from "./tiles";
 
 /** All that a picture of the grid depends on. */
 export interface GridView {
@@ -18,20 +32,50 @@ export interface GridView {
   readers: readonly number[][];
   /** The picture moves: labels are few. */
   moving: boolean;
+  /** Without the numbers of rows and columns. */
+  bare?: boolean;
+  /** Steps and elements that are pointed out: those of a witness. */
+  arrows?: readonly Arrow[];
+  crossed?: readonly number[][];
+  /** Another picture of the same cells: where they differ is marked. */
+  against?: GridCanvas | null;
+  /** What another picture shows of this one, which is an overview of it. */
+  window?: { rows: [number, number]; columns: [number, number] } | null;
 }
 
-/** Cells are no larger than this unless their labels need it. */
-const LARGEST = 56;
-const LARGEST_LABELLED = 128;
+/** A step from one element to another. */
+export interface Arrow {
+  from: readonly number[];
+  to: readonly number[];
+  /** By how much the address moves. */
+  moved: string;
+  dashed: boolean;
+}
+
+/** What one pixel of the picture stands for, where it is more than one element. */
+export interface Dot {
+  elements: number;
+  sampled: boolean;
+  /** Some are grey, since what they stand for lies far apart. */
+  apart: boolean;
+  /** Some stand for masked elements and others. */
+  partly: boolean;
+}
+
+/** Cells are no taller than this, and no wider for their height. */
+const LARGEST = 64;
 const LARGEST_ZOOMED = 160;
+const WIDEST = 3;
+/** Cells that are smaller are squares. */
+const SMALLEST_WIDE = 20;
 const SMALLEST_LINED = 6;
 /** A picture of few rows, or few columns, is no thinner: its cells are longer than they are wide. */
-const THINNEST = 14;
+const THINNEST = 44;
 const FEW_LABELS = 260;
 const MOST_LABELS = 4000;
 
 /** What labels and their sizes depend on. */
-type GridScene = Pick<GridView, "scene" | "label">;
+type GridScene = Pick<GridView, "scene" | "label" | "bare">;
 
 /** A tile by its place. */
 interface Place {
@@ -53,14 +97,12 @@ export interface Frame {
   tall: number;
 }
 
-/** Where a place of a lane is drawn, from the first cell in view. */
-function pixel(place: number, from: number, scale: number, size: number): number {
-  return (place - from) * scale + place * (size - scale);
-}
-
-/** The place that is drawn there. */
-function placeAt(pixel: number, from: number, scale: number, size: number): number {
-  return size === scale ? from + pixel / scale : (pixel + from * scale) / size;
+/** A cell on the canvas. */
+interface Box {
+  x: number;
+  y: number;
+  wide: number;
+  tall: number;
 }
 
 export class GridCanvas extends Sheet {
@@ -70,6 +112,16 @@ export class GridCanvas extends Sheet {
   readonly times: number[] = [];
   /** When the picture became one of something else. */
   private since = 0;
+  /** What the lightest and the darkest shade say. */
+  readonly domain = signal<Domain>([0, 0]);
+  readonly dot = signal<Dot | null>(null);
+  /** Where cells were when something else was drawn, by address, and when they set out from there. */
+  private before: Places | null = null;
+  private places: Places = new Map();
+  private placedOf: unknown = null;
+  private placedKey = "";
+  private left = 0;
+  private measured: unknown = null;
 
   constructor(canvas: HTMLCanvasElement, redraw: () => void) {
     super(canvas, redraw);
@@ -77,58 +129,71 @@ export class GridCanvas extends Sheet {
   }
 
   /** Room for the numbers of rows and columns. */
-  private gutters(scene: Scene): { left: number; top: number } {
+  private gutters({ scene, bare = false }: GridScene): { left: number; top: number } {
+    if (bare) return { left: 3, top: 3 };
     const { row, column } = scene.plan;
     const letters = (axes: readonly number[]): number => Math.min(lettersOf(axes, scene), 20);
     const left = 14 + 7 * letters(row.within) + (row.gap > 0 ? 10 + 7 * letters(row.facets) : 0);
     return { left, top: 20 + (column.gap > 0 ? 16 : 0) };
   }
 
-  /** The camera that shows everything. */
-  private fit({ scene, label }: GridScene): Camera {
-    const { left, top } = this.gutters(scene);
-    const { row, column } = scene.plan;
-    const [width, height] = [this.width - left - 8, this.height - top - 8];
-    const scale = Math.min(
-      width / Math.max(column.extent, 1),
-      height / Math.max(row.extent, 1),
-      largest({ scene, label }),
-    );
-    return { scale: Math.max(scale, 1e-9), x: 0, y: 0 };
+  /** How tall and how wide cells are where everything is seen: they fill the picture, as far as that is of use. */
+  private fit(of: GridScene): { tall: number; wide: number } {
+    const { left, top } = this.gutters(of);
+    const { row, column } = of.scene.plan;
+    const end = of.bare === true ? 3 : 8;
+    const width = (this.width - left - end) / Math.max(column.extent, 1);
+    const height = (this.height - top - end) / Math.max(row.extent, 1);
+    const tall = Math.max(Math.min(width, height, LARGEST), 1e-9);
+    return { tall, wide: tall < SMALLEST_WIDE ? tall : Math.min(width, tall * WIDEST) };
   }
 
+  /** A camera without one of its own shows everything. */
   frame(view: GridScene & Pick<GridView, "camera">): Frame {
     const whole = this.fit(view);
     const { row, column } = view.scene.plan;
-    const camera = view.camera === null ? whole : this.within(view, view.camera, whole.scale);
-    const { scale } = camera;
-    const size = ({ extent }: Lane): number =>
+    const scale = view.camera === null ? whole.tall : this.scaleOf(view.camera.scale, whole.tall);
+    const size = ({ extent }: Lane, scale: number): number =>
       scale < SMALLEST_LINED ? Math.max(scale, THINNEST / Math.max(extent, 1)) : scale;
-    return { camera, ...this.gutters(view.scene), wide: size(column), tall: size(row) };
-  }
-
-  /** The camera nearest to another that leaves some of the tensor in sight. */
-  within({ scene }: Pick<GridView, "scene">, { scale: wanted, x, y }: Camera, whole: number): Camera {
-    const scale = clamp(wanted, Math.min(whole * 0.5, 4), LARGEST_ZOOMED);
+    const [wide, tall] = [size(column, (scale * whole.wide) / whole.tall), size(row, scale)];
+    // Some of the tensor stays in sight.
     const near = (from: number, seen: number, { extent }: Lane): number =>
       clamp(from, -seen * 0.5, extent - seen * 0.2);
-    const { row, column } = scene.plan;
-    return { scale, x: near(x, this.width / scale, column), y: near(y, this.height / scale, row) };
+    const x = near(view.camera?.x ?? 0, this.width / wide, column);
+    const y = near(view.camera?.y ?? 0, this.height / tall, row);
+    return { camera: view.camera === null ? { scale, x: 0, y: 0 } : { scale, x, y }, ...this.gutters(view), wide, tall };
+  }
+
+  private scaleOf(wanted: number, whole: number): number {
+    return clamp(wanted, Math.min(whole * 0.5, 4), LARGEST_ZOOMED);
   }
 
   /** The height that shows everything at the scale that the width allows. */
-  wantedHeight({ scene, label }: GridScene, width: number, most: number): number {
-    const { left, top } = this.gutters(scene);
-    const scale = Math.min((width - left - 8) / Math.max(scene.plan.column.extent, 1), largest({ scene, label }));
-    return Math.round(Math.min(Math.max(scene.plan.row.extent * scale + top + 12, 80), most));
+  wantedHeight(of: GridScene, width: number, most: number): number {
+    const { row, column } = of.scene.plan;
+    const { left, top } = this.gutters(of);
+    const scale = Math.min((width - left - 8) / Math.max(column.extent, 1), LARGEST);
+    const rows = Math.max(row.extent * scale, scale < SMALLEST_LINED ? THINNEST : 0);
+    return Math.round(Math.min(Math.max(rows + top + 12, 80), most));
+  }
+
+  /** The first and the last place that is seen of each direction. */
+  seen(view: GridView): { rows: [number, number]; columns: [number, number] } {
+    const { r0, r1, c0, c1 } = this.look(view);
+    return { rows: [r0, r1], columns: [c0, c1] };
+  }
+
+  /** Whether nothing moves by itself. */
+  get still(): boolean {
+    return this.before === null;
   }
 
   /** The index at a point of the canvas; null outside and in gaps. */
   indexAt(view: GridView, x: number, y: number): number[] | null {
     const { camera, left, top, wide, tall } = this.frame(view);
     if (x < left || y < top) return null;
-    const column = view.scene.plan.column.cell(placeAt(x - left, camera.x, camera.scale, wide));
-    const row = view.scene.plan.row.cell(placeAt(y - top, camera.y, camera.scale, tall));
+    const column = view.scene.plan.column.cell(camera.x + (x - left) / wide);
+    const row = view.scene.plan.row.cell(camera.y + (y - top) / tall);
     if (row === null || column === null) return null;
     const index = [...view.scene.fixed];
     view.scene.plan.row.toIndex(row, index);
@@ -151,8 +216,8 @@ export class GridCanvas extends Sheet {
     const step = camera.scale >= 1 ? 1 : 2 ** Math.ceil(-Math.log2(camera.scale));
     const { row, column } = view.scene.plan;
     const clip = (lane: Lane, from: number, pixels: number, size: number): [number, number] => [
-      Math.max(Math.floor(placeAt(0, from, camera.scale, size)), 0),
-      Math.min(Math.ceil(placeAt(pixels, from, camera.scale, size)), lane.extent),
+      Math.max(Math.floor(from), 0),
+      Math.min(Math.ceil(from + pixels / size), lane.extent),
     ];
     const [c0, c1] = clip(column, camera.x, this.width - left, wide);
     const [r0, r1] = clip(row, camera.y, this.height - top, tall);
@@ -164,6 +229,9 @@ export class GridCanvas extends Sheet {
     this.width = width;
     this.height = height;
     if (this.tiles.show(view.scene)) {
+      // What is drawn of another tensor sets out from where its elements are now.
+      this.before = this.placedOf === null || this.placedOf === view.scene.layout ? null : this.places;
+      this.left = 0;
       this.since = performance.now();
       setTimeout(this.redraw, PATIENCE + 1);
     }
@@ -184,6 +252,7 @@ export class GridCanvas extends Sheet {
     pen.clip();
     pen.imageSmoothingEnabled = false;
     const missing = wanted.some(({ row, column }) => this.tiles.get(row, column, step) === null);
+    this.measure(view, step, [r0, r1], [c0, c1], wanted, missing);
     if (missing) {
       // Until they come, what there is of another sharpness stands in.
       for (const tile of this.tiles.all()) if (tile.step !== step) this.paint(tile, view, frame);
@@ -195,12 +264,16 @@ export class GridCanvas extends Sheet {
       shown.push(tile);
       this.paint(tile, view, frame);
     }
-    if (step === 1) {
-      for (const tile of shown) this.details(tile, view, frame, r0, r1, c0, c1);
+    const details = step === 1 && frame.tall >= SMALLEST_LINED;
+    const gliding = details && !missing && this.glides(view, frame, shown);
+    if (!gliding) {
+      if (details) for (const tile of shown) this.details(tile, view, frame, r0, r1, c0, c1);
+      if (view.against != null) for (const tile of shown) this.differences(tile, view, frame);
+      this.marks(view, frame);
     }
-    this.marks(view, frame);
+    if (view.window != null) this.windowed(view.window, view, frame);
     pen.restore();
-    this.headers(view, frame, r0, r1, c0, c1);
+    if (view.bare !== true) this.headers(view, frame, r0, r1, c0, c1);
     this.times.push(performance.now() - began);
     if (this.times.length > 2000) this.times.splice(0, 1000);
   }
@@ -222,13 +295,78 @@ export class GridCanvas extends Sheet {
     const { step } = tile;
     const { row, column } = view.scene.plan;
     const [r0, c0] = [tile.row * SIDE * step, tile.column * SIDE * step];
-    const x = left + pixel(c0, camera.x, camera.scale, wide);
-    const y = top + pixel(r0, camera.y, camera.scale, tall);
+    // Edges between pixels would show as lines between tiles.
+    const ratio = window.devicePixelRatio || 1;
+    const whole = (at: number): number => Math.round(at * ratio) / ratio;
+    const x = whole(left + (c0 - camera.x) * wide);
+    const y = whole(top + (r0 - camera.y) * tall);
     // The last sample may stand for less than the others.
-    const width = wide * Math.min(tile.columns * step, wide > camera.scale ? column.extent - c0 : Infinity);
-    const height = tall * Math.min(tile.rows * step, tall > camera.scale ? row.extent - r0 : Infinity);
-    if (x > this.width || y > this.height || x + width < 0 || y + height < 0) return;
-    this.pen.drawImage(pictureOf(tile, view.scene, view.theme), x, y, width, height);
+    const right = whole(left + (Math.min(c0 + tile.columns * step, column.extent) - camera.x) * wide);
+    const bottom = whole(top + (Math.min(r0 + tile.rows * step, row.extent) - camera.y) * tall);
+    if (x > this.width || y > this.height || right < 0 || bottom < 0) return;
+    const picture = pictureOf(tile, view.scene, view.theme, this.domain.peek());
+    const part = (samples: number, from: number, extent: number): number =>
+      Math.min(samples, (Math.min(from + samples * step, extent) - from) / step);
+    const [columns, rows] = [part(tile.columns, c0, column.extent), part(tile.rows, r0, row.extent)];
+    if (columns === tile.columns && rows === tile.rows) this.pen.drawImage(picture, x, y, right - x, bottom - y);
+    else this.pen.drawImage(picture, x, y, ((right - x) * tile.columns) / columns, ((bottom - y) * tile.rows) / rows);
+  }
+
+  /** Between what the shades lie, and what a pixel stands for. While the picture moves or is not whole they stay. */
+  private measure(
+    view: GridView,
+    step: number,
+    rows: [number, number],
+    columns: [number, number],
+    wanted: readonly Place[],
+    missing: boolean,
+  ): void {
+    const { scene, camera } = view;
+    const { layout, color } = scene;
+    const fits = layout.addresses !== null && camera === null && scene.plan.sliders.length === 0;
+    const known = fits && color === "address" ? layout.addresses!.map(Number) : null;
+    let domain = known !== null ? ([known[0]!, known[1]!] as const) : null;
+    if (this.measured === scene.layout && (missing || view.moving) && domain === null) return;
+    let [low, high] = [Infinity, -Infinity];
+    let [apart, partly, sampled] = [false, false, false];
+    for (const place of wanted) {
+      const tile = this.tiles.get(place.row, place.column, step);
+      if (tile === null) continue;
+      sampled ||= tile.sampled;
+      if (tile.step > 1) partly ||= tile.valid?.some((share) => share > 0 && share < 1) === true;
+      const values = valuesOf(tile, color);
+      if (values === null || domain !== null || !isRanged(color)) continue;
+      const clip = ([from, to]: [number, number], at: number, count: number): [number, number] => [
+        clamp(Math.floor(from / step) - at * SIDE, 0, count),
+        clamp(Math.ceil(to / step) - at * SIDE, 0, count),
+      ];
+      const [r0, r1] = clip(rows, tile.row, tile.rows);
+      const [c0, c1] = clip(columns, tile.column, tile.columns);
+      for (let row = r0; row < r1; row++) {
+        for (let at = row * tile.columns + c0; at < row * tile.columns + c1; at++) {
+          const [least, most] = [values.low[at]!, values.high[at]!];
+          // Gaps and what is masked have none.
+          if (!(most < Infinity)) continue;
+          if (least < low) low = least;
+          if (most > high) high = most;
+        }
+      }
+    }
+    domain ??= high >= low ? [low, high] : isRanged(color) && known === null ? [0, 0] : [0, 1];
+    this.measured = scene.layout;
+    if (this.domain.peek().join() !== domain.join()) this.domain.value = domain;
+    if (step > 1 && isRanged(color)) {
+      const wide = Math.max(domain[1] - domain[0], 1);
+      apart = wanted.some((place) => {
+        const tile = this.tiles.get(place.row, place.column, step);
+        const values = tile === null ? null : valuesOf(tile, color);
+        return values?.low.some((least, at) => greyness((values.high[at]! - least) / wide) > 0.05) === true;
+      });
+    }
+    const { row, column } = scene.plan;
+    const elements = Math.min(step, row.count) * Math.min(step, column.count);
+    const dot = step === 1 ? null : { elements, sampled, apart, partly };
+    if (JSON.stringify(dot) !== JSON.stringify(this.dot.peek())) this.dot.value = dot;
   }
 
   private hatched(theme: Theme): CanvasPattern | string {
@@ -239,17 +377,15 @@ export class GridCanvas extends Sheet {
     return this.hatch.fill;
   }
 
-  /** Lines, hatching and labels, where cells are large enough. */
+  /** Lines, hatching and labels. */
   private details(tile: Tile, view: GridView, frame: Frame, r0: number, r1: number, c0: number, c1: number): void {
-    const { camera, left, top } = frame;
+    const { camera, left, top, wide, tall } = frame;
     const { pen } = this;
-    const { scale } = camera;
-    if (scale < SMALLEST_LINED) return;
     const [firstRow, firstColumn] = [tile.row * SIDE, tile.column * SIDE];
     const rows: [number, number] = [Math.max(r0 - firstRow, 0), Math.min(r1 - firstRow, tile.rows)];
     const columns: [number, number] = [Math.max(c0 - firstColumn, 0), Math.min(c1 - firstColumn, tile.columns)];
-    const px = (column: number): number => left + (firstColumn + column - camera.x) * scale;
-    const py = (row: number): number => top + (firstRow + row - camera.y) * scale;
+    const px = (column: number): number => left + (firstColumn + column - camera.x) * wide;
+    const py = (row: number): number => top + (firstRow + row - camera.y) * tall;
     // Masked cells, a run at a time.
     pen.beginPath();
     for (let row = rows[0]; row < rows[1]; row++) {
@@ -258,7 +394,7 @@ export class GridCanvas extends Sheet {
         const masked = column < columns[1] && Number.isNaN(tile.addresses[row * tile.columns + column]);
         if (masked && from < 0) from = column;
         if (!masked && from >= 0) {
-          pen.rect(px(from), py(row), (column - from) * scale, scale);
+          pen.rect(px(from), py(row), (column - from) * wide, tall);
           from = -1;
         }
       }
@@ -268,14 +404,26 @@ export class GridCanvas extends Sheet {
     pen.fillStyle = this.hatched(view.theme);
     pen.fill();
     pen.fillStyle = view.theme.pane;
-    const line = scale >= 14 ? 2 : 1;
+    const { plan, layout } = view.scene;
+    const lined = (lane: Lane): ((place: number) => number) => {
+      const line = tall >= 14 ? 2 : 1;
+      const marks = modesOf(lane, layout.modes ?? null, layout.shape);
+      if (marks.length === 0) return () => line;
+      return (place) => {
+        const cell = lane.cell(place);
+        return cell === null ? line : line + 2 * marks.filter((every) => cell % every === 0).length;
+      };
+    };
+    const [across, down] = [lined(plan.column), lined(plan.row)];
     for (let column = columns[0]; column <= columns[1]; column++) {
-      pen.fillRect(px(column) - line / 2, py(rows[0]), line, (rows[1] - rows[0]) * scale);
+      const line = across(firstColumn + column);
+      pen.fillRect(px(column) - line / 2, py(rows[0]), line, (rows[1] - rows[0]) * tall);
     }
     for (let row = rows[0]; row <= rows[1]; row++) {
-      pen.fillRect(px(columns[0]), py(row) - line / 2, (columns[1] - columns[0]) * scale, line);
+      const line = down(firstRow + row);
+      pen.fillRect(px(columns[0]), py(row) - line / 2, (columns[1] - columns[0]) * wide, line);
     }
-    this.labels(tile, view, rows, columns, px, py, scale);
+    this.labels(tile, view, rows, columns, px, py, frame);
   }
 
   private labels(
@@ -285,107 +433,256 @@ export class GridCanvas extends Sheet {
     columns: [number, number],
     px: (column: number) => number,
     py: (row: number) => number,
-    scale: number,
+    { wide, tall }: Frame,
   ): void {
-    const size = labelSize(view, scale);
+    const size = labelSize(view, wide, tall, this.domain.peek());
     if (size === null) return;
     const total = (rows[1] - rows[0]) * (columns[1] - columns[0]);
     if (total > (view.moving ? FEW_LABELS : MOST_LABELS)) return;
     const { pen } = this;
-    this.letters(`${size}px ${view.theme.mono}`, view.theme.ink, "center");
+    const { theme } = view;
+    this.letters(`${size}px ${theme.mono}`, theme.ink, "center");
+    const ink = inkOf(tile, view, this.domain.peek());
     for (let row = rows[0]; row < rows[1]; row++) {
       for (let column = columns[0]; column < columns[1]; column++) {
-        const text = labelOf(tile, row * tile.columns + column, view);
-        if (text !== "") pen.fillText(text, px(column) + scale / 2, py(row) + scale / 2 + 0.5);
+        const sample = row * tile.columns + column;
+        const text = labelOf(tile, sample, view);
+        if (text === "") continue;
+        pen.fillStyle = ink(sample);
+        pen.fillText(text, px(column) + wide / 2, py(row) + tall / 2 + 0.5);
       }
     }
   }
 
-  /** The square of an index, if it is in this slice. */
-  private square(
-    view: GridView,
-    index: readonly number[],
-    { camera, left, top, wide, tall }: Frame,
-  ): [number, number, number] | null {
+  /** The cell of an index, if it is in this slice and in sight. */
+  private box(view: GridView, index: readonly number[], { camera, left, top, wide, tall }: Frame): Box | null {
     const { plan, fixed } = view.scene;
     if (plan.sliders.some((axis) => index[axis] !== fixed[axis])) return null;
-    const { scale } = camera;
-    // In the middle of the cell, where that is no square.
-    const at = (lane: Lane, from: number, size: number): number =>
-      pixel(lane.place(lane.ofIndex(index)), from, scale, size) + (size - scale) / 2;
-    const [x, y] = [left + at(plan.column, camera.x, wide), top + at(plan.row, camera.y, tall)];
-    if (x + scale < -20 || y + scale < -20 || x > this.width + 20 || y > this.height + 20) return null;
-    return [x, y, scale];
+    const x = left + (plan.column.place(plan.column.ofIndex(index)) - camera.x) * wide;
+    const y = top + (plan.row.place(plan.row.ofIndex(index)) - camera.y) * tall;
+    if (x + wide < -20 || y + tall < -20 || x > this.width + 20 || y > this.height + 20) return null;
+    return { x, y, wide, tall };
   }
 
-  private marks(view: GridView, frame: Frame): void {
-    const { pen } = this;
-    const { theme } = view;
-    const { scale } = frame.camera;
-    const inset = scale >= 14 ? 1 : 0;
-    for (const index of view.readers) {
-      const square = this.square(view, index, frame);
-      if (square === null) continue;
-      const [x, y] = square;
-      const side = Math.max(scale - 2 * inset, 5);
-      const [left, top] = [x + scale / 2 - side / 2, y + scale / 2 - side / 2];
-      pen.fillStyle = theme.accentSoft;
-      pen.strokeStyle = theme.accent;
-      pen.lineWidth = scale >= 14 ? 2 : 1;
-      if (scale >= 6) {
-        pen.fillRect(left, top, side, side);
-        const half = pen.lineWidth / 2;
-        pen.strokeRect(left + half, top + half, side - 2 * half, side - 2 * half);
-        this.labelAt(view, index, x, y, scale, theme.ink);
-      } else {
-        pen.fillStyle = theme.accent;
-        pen.fillRect(left, top, side, side);
+  /** Moves cells from where they were when something else was drawn. Says whether they are still on their way. */
+  private glides(view: GridView, frame: Frame, shown: readonly Tile[]): boolean {
+    const { camera, left, top, wide, tall } = frame;
+    const key = JSON.stringify([frame, this.domain.peek(), view.label]);
+    if (this.before === null && this.placedOf === view.scene.layout && this.placedKey === key) return false;
+    const now: Places = new Map();
+    let cells = 0;
+    for (const tile of shown) cells += tile.rows * tile.columns;
+    // Nobody follows more cells than this with their eyes.
+    if (cells <= 1024) {
+      for (const tile of shown) {
+        const ink = inkOf(tile, view, this.domain.peek());
+        const paint = shadesOf(tile, view, this.domain.peek());
+        for (let row = 0; row < tile.rows; row++) {
+          for (let column = 0; column < tile.columns; column++) {
+            const sample = row * tile.columns + column;
+            const address = tile.addresses[sample]!;
+            if (!(address < Infinity)) continue;
+            const x = left + (tile.column * SIDE + column - camera.x) * wide;
+            const y = top + (tile.row * SIDE + row - camera.y) * tall;
+            const read = String(tile.exact?.[sample] ?? address);
+            const text = labelOf(tile, sample, view);
+            now.set(read, [...(now.get(read) ?? []), { x, y, wide, tall, fill: paint(sample), ink: ink(sample), text }]);
+          }
+        }
       }
     }
-    // Where the selected element is in focus too, it is filled: a ring would only hide its neighbours.
-    if (view.selected !== null && (scale < 6 || view.selected.join() !== view.focus?.join())) {
-      const square = this.square(view, view.selected, frame);
-      if (square !== null) this.ring(square, theme);
+    const size = labelSize(view, wide, tall, this.domain.peek());
+    const { before } = this;
+    if (before !== null && before.size > 0 && now.size > 0 && this.pen === this.screen) {
+      this.left ||= performance.now();
+      const part = (performance.now() - this.left) / 420;
+      if (part < 1 && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
+        this.clear(view.theme.pane);
+        const font = size === null ? null : `${size}px ${view.theme.mono}`;
+        this.places = glide(this.screen, before, now, part, font);
+        requestAnimationFrame(this.redraw);
+        return true;
+      }
     }
-    if (view.focus === null) return;
-    const square = this.square(view, view.focus, frame);
-    if (square === null) return;
-    const [x, y] = square;
-    if (scale >= 6) {
-      pen.fillStyle = theme.accent;
+    this.before = null;
+    this.places = now;
+    this.placedOf = view.scene.layout;
+    this.placedKey = key;
+    return false;
+  }
+
+  /** What of another picture has another address here. */
+  private differences(tile: Tile, view: GridView, { camera, left, top, wide, tall }: Frame): void {
+    const other = view.against!.tiles.get(tile.row, tile.column, tile.step);
+    if (other === null || other.addresses.length !== tile.addresses.length) return;
+    const { pen } = this;
+    const { step } = tile;
+    const [dx, dy] = [wide * step, tall * step];
+    pen.strokeStyle = pen.fillStyle = view.theme.bad;
+    for (let sample = 0; sample < tile.addresses.length; sample++) {
+      if (!differs(tile, other, sample)) continue;
+      const [row, column] = [Math.floor(sample / tile.columns), sample % tile.columns];
+      const x = left + (tile.column * SIDE * step + column * step - camera.x) * wide;
+      const y = top + (tile.row * SIDE * step + row * step - camera.y) * tall;
+      if (x + dx < 0 || y + dy < 0 || x > this.width || y > this.height) continue;
+      if (Math.min(dx, dy) < 10) {
+        pen.fillRect(x, y, Math.max(dx, 1), Math.max(dy, 1));
+        continue;
+      }
+      pen.lineWidth = 2;
+      pen.strokeRect(x + 2, y + 2, dx - 4, dy - 4);
+      // A corner as well, for those who do not see the colour.
+      const corner = Math.min(dx, dy) / 3.5;
       pen.beginPath();
-      pen.roundRect(x + inset, y + inset, scale - 2 * inset, scale - 2 * inset, Math.min(4, scale / 6));
+      pen.moveTo(x + dx - 1, y + 1);
+      pen.lineTo(x + dx - 1, y + 1 + corner);
+      pen.lineTo(x + dx - 1 - corner, y + 1);
       pen.fill();
-      this.labelAt(view, view.focus, x, y, scale, theme.accentInk);
-    } else {
-      this.ring(square, theme);
     }
   }
 
-  /** A ring that can be seen however small the cell is. */
-  private ring([x, y, scale]: [number, number, number], theme: Theme): void {
+  /** What another picture shows of this one. */
+  private windowed(
+    { rows, columns }: NonNullable<GridView["window"]>,
+    { theme }: GridView,
+    { camera, left, top, wide, tall }: Frame,
+  ): void {
     const { pen } = this;
-    const side = Math.max(scale + 2, 13);
-    const [left, top] = [x + scale / 2 - side / 2, y + scale / 2 - side / 2];
+    const [x, y] = [left + (columns[0] - camera.x) * wide, top + (rows[0] - camera.y) * tall];
+    const [dx, dy] = [(columns[1] - columns[0]) * wide, (rows[1] - rows[0]) * tall];
+    const side = (length: number): number => Math.max(length, 5);
     for (const [color, width] of [
       [theme.pane, 4],
       [theme.accent, 2],
     ] as const) {
       pen.strokeStyle = color;
       pen.lineWidth = width;
-      pen.strokeRect(left, top, side, side);
+      pen.strokeRect(x + dx / 2 - side(dx) / 2, y + dy / 2 - side(dy) / 2, side(dx), side(dy));
     }
   }
 
-  private labelAt(
-    view: GridView,
-    index: readonly number[],
-    x: number,
-    y: number,
-    scale: number,
-    color: string,
-  ): void {
-    const size = labelSize(view, scale);
+  private marks(view: GridView, frame: Frame): void {
+    const { pen } = this;
+    const { theme } = view;
+    const large = Math.min(frame.wide, frame.tall) >= SMALLEST_LINED;
+    const thick = frame.tall >= 14;
+    const inset = thick ? 1 : 0;
+    for (const index of view.readers) {
+      const box = this.box(view, index, frame);
+      if (box === null) continue;
+      const { x, y, wide, tall } = box;
+      const [dx, dy] = [Math.max(wide - 2 * inset, 5), Math.max(tall - 2 * inset, 5)];
+      const [left, top] = [x + wide / 2 - dx / 2, y + tall / 2 - dy / 2];
+      if (!large) {
+        pen.fillStyle = theme.accent;
+        pen.fillRect(left, top, dx, dy);
+        continue;
+      }
+      pen.fillStyle = theme.accentSoft;
+      pen.fillRect(left, top, dx, dy);
+      pen.strokeStyle = theme.accent;
+      pen.lineWidth = thick ? 2 : 1;
+      const half = pen.lineWidth / 2;
+      pen.strokeRect(left + half, top + half, dx - 2 * half, dy - 2 * half);
+      this.labelAt(view, index, box, theme.ink);
+    }
+    // Where the selected element is in focus too, it is filled: a ring would only hide its neighbours.
+    if (view.selected !== null && (!large || view.selected.join() !== view.focus?.join())) {
+      const box = this.box(view, view.selected, frame);
+      if (box !== null) this.ring(box, theme);
+    }
+    const box = view.focus === null ? null : this.box(view, view.focus, frame);
+    if (box !== null && view.focus !== null) {
+      if (large) {
+        const { x, y, wide, tall } = box;
+        const round = (more: number, color: string): void => {
+          pen.fillStyle = color;
+          pen.beginPath();
+          pen.roundRect(x - more, y - more, wide + 2 * more, tall + 2 * more, Math.min(6, tall / 5) + more);
+          pen.fill();
+        };
+        round(thick ? 2 : 1, theme.pane);
+        round(-inset, theme.accent);
+        this.labelAt(view, view.focus, box, theme.accentInk);
+      } else {
+        this.ring(box, theme);
+      }
+    }
+    this.pointedOut(view, frame);
+  }
+
+  /** The steps and the elements of a witness. */
+  private pointedOut(view: GridView, frame: Frame): void {
+    const { pen } = this;
+    const { theme } = view;
+    for (const index of view.crossed ?? []) {
+      const box = this.box(view, index, frame);
+      if (box === null) continue;
+      pen.strokeStyle = theme.bad;
+      pen.lineWidth = 2;
+      pen.setLineDash([4, 3]);
+      pen.strokeRect(box.x + 2, box.y + 2, Math.max(box.wide - 4, 4), Math.max(box.tall - 4, 4));
+      pen.setLineDash([]);
+    }
+    for (const { from, to, moved, dashed } of view.arrows ?? []) {
+      const [a, b] = [this.box(view, from, frame), this.box(view, to, frame)];
+      if (a === null || b === null) continue;
+      const down = a.x === b.x;
+      // Beside the numbers of the cells, not through them.
+      const at = ({ x, y, wide, tall }: Box): [number, number] =>
+        down ? [x + Math.min(wide * 0.16, 16), y + tall / 2] : [x + wide / 2, y + Math.min(tall * 0.18, 14)];
+      const [[x0, y0], [x1, y1]] = [at(a), at(b)];
+      const length = Math.hypot(x1 - x0, y1 - y0);
+      if (length < 4) continue;
+      const [ux, uy] = [(x1 - x0) / length, (y1 - y0) / length];
+      const head = Math.min(7, length / 2);
+      for (const [color, width] of [
+        [theme.pane, 5],
+        [theme.bad, 2],
+      ] as const) {
+        pen.strokeStyle = color;
+        pen.lineWidth = width;
+        pen.setLineDash(dashed && width === 2 ? [5, 3] : []);
+        pen.beginPath();
+        pen.moveTo(x0, y0);
+        pen.lineTo(x1, y1);
+        pen.stroke();
+        pen.setLineDash([]);
+        pen.beginPath();
+        pen.moveTo(x1 - head * (ux + 0.7 * uy), y1 - head * (uy - 0.7 * ux));
+        pen.lineTo(x1, y1);
+        pen.lineTo(x1 - head * (ux - 0.7 * uy), y1 - head * (uy + 0.7 * ux));
+        pen.stroke();
+      }
+      const wide = moved.length * 7.4 + 8;
+      if (Math.max(down ? a.tall : a.wide - wide, 0) < 22) continue;
+      const [x, y] = down ? [x0 + 6 + wide / 2, (y0 + y1) / 2] : [(x0 + x1) / 2, y0];
+      pen.fillStyle = theme.pane;
+      pen.beginPath();
+      pen.roundRect(x - wide / 2, y - 9, wide, 18, 4);
+      pen.fill();
+      this.letters(`600 12px ${theme.mono}`, theme.bad, "center");
+      pen.fillText(moved, x, y + 0.5);
+    }
+  }
+
+  /** A ring that can be seen however small the cell is. */
+  private ring({ x, y, wide, tall }: Box, theme: Theme): void {
+    const { pen } = this;
+    const [dx, dy] = [Math.max(Math.min(wide, 1e5) + 2, 13), Math.max(Math.min(tall, 1e5) + 2, 13)];
+    const [left, top] = [x + wide / 2 - dx / 2, y + tall / 2 - dy / 2];
+    for (const [color, width] of [
+      [theme.pane, 4],
+      [theme.accent, 2],
+    ] as const) {
+      pen.strokeStyle = color;
+      pen.lineWidth = width;
+      pen.strokeRect(left, top, dx, dy);
+    }
+  }
+
+  private labelAt(view: GridView, index: readonly number[], { x, y, wide, tall }: Box, color: string): void {
+    const size = labelSize(view, wide, tall, this.domain.peek());
     if (size === null) return;
     const { plan } = view.scene;
     const row = plan.row.place(plan.row.ofIndex(index));
@@ -395,7 +692,7 @@ export class GridCanvas extends Sheet {
     const { pen } = this;
     this.letters(`600 ${size}px ${view.theme.mono}`, color, "center");
     const text = labelOf(tile, (row % SIDE) * tile.columns + (column % SIDE), view);
-    pen.fillText(text === "" ? "\u00d7" : text, x + scale / 2, y + scale / 2 + 0.5);
+    pen.fillText(text === "" ? "\u00d7" : text, x + wide / 2, y + tall / 2 + 0.5);
   }
 
   /** The numbers of rows, columns and facets, as many as have room. */
@@ -403,13 +700,12 @@ export class GridCanvas extends Sheet {
     const { pen } = this;
     const { theme, scene, focus } = view;
     const { camera, left, top, wide, tall } = frame;
-    const { scale } = camera;
     const { row, column } = scene.plan;
     pen.fillStyle = theme.pane;
     pen.fillRect(0, 0, this.width, top - 3);
     pen.fillRect(0, 0, left - 3, this.height);
     pen.textBaseline = "middle";
-    const inSlice = focus !== null && this.square(view, focus, frame) !== null;
+    const inSlice = focus !== null && this.box(view, focus, frame) !== null;
     const write = (text: string, x: number, y: number, on: boolean): void => {
       pen.font = `${on ? "600 " : ""}10.5px ${theme.mono}`;
       pen.fillStyle = on ? theme.accent : theme.soft;
@@ -425,20 +721,22 @@ export class GridCanvas extends Sheet {
     };
     clipped(left - 6, 0, this.width, top, () => {
       pen.textAlign = "center";
-      const x = (place: number): number => left + pixel(place, camera.x, scale, wide);
+      const x = (place: number): number => left + (place - camera.x) * wide;
       const room = Math.max(14, String(column.inner).length * 7 + 6);
       const on = inSlice ? column.ofIndex(focus) : null;
       for (const cell of ticks(column, c0, c1, room / wide, on)) {
         const name = nameOf(column.within, column, cell, scene);
         const least = left - 6 + name.length * 3.5;
-        write(name, Math.max(x(column.place(cell) + 0.5), least), top - 9, cell === on);
+        // The first and the last number are not cut off.
+        const middle = Math.min(x(column.place(cell) + 0.5), this.width - name.length * 3.5);
+        write(name, Math.max(middle, least), top - 9, cell === on);
       }
       for (const { cell, middle } of facetTicks(column, c0, c1, 24 / wide)) {
         write(nameOf(column.facets, column, cell, scene), x(middle), 9, false);
       }
     });
     clipped(0, top - 6, left, this.height, () => {
-      const y = (place: number): number => top + pixel(place, camera.y, scale, tall);
+      const y = (place: number): number => top + (place - camera.y) * tall;
       pen.textAlign = "right";
       const on = inSlice ? row.ofIndex(focus) : null;
       for (const cell of ticks(row, r0, r1, 14 / tall, on)) {
@@ -513,13 +811,58 @@ export function niceStep(least: number): number {
   return 10 * power;
 }
 
+/** After how many cells a mode of an axis begins anew, for each level of nesting. */
+function modesOf(lane: Lane, modes: readonly Integer[][] | null, shape: readonly number[]): number[] {
+  const marks: number[] = [];
+  let inner = 1;
+  for (const axis of [...lane.axes].reverse()) {
+    let size = inner;
+    for (const mode of modes?.[axis]?.slice(0, -1) ?? []) {
+      size *= Number(mode);
+      if (size > inner) marks.push(size);
+    }
+    inner *= shape[axis] ?? 1;
+  }
+  return marks;
+}
+
+/** Whether two samples of the same cells are known to read something else. */
+function differs(one: Tile, other: Tile, sample: number): boolean {
+  const same = (a: number, b: number): boolean => Object.is(a, b) || a === b;
+  if (one.exact?.[sample] !== other.exact?.[sample]) return one.addresses[sample] !== Infinity;
+  if (!same(one.addresses[sample]!, other.addresses[sample]!)) return true;
+  if (one.range === null || other.range === null || one.sampled || other.sampled) return false;
+  return (
+    !same(one.valid![sample]!, other.valid![sample]!) ||
+    !same(one.range.low[sample]!, other.range.low[sample]!) ||
+    !same(one.range.high[sample]!, other.range.high[sample]!)
+  );
+}
+
+/** The colour of a cell. */
+function shadesOf(tile: Tile, { scene, theme }: GridView, domain: Domain): (sample: number) => string {
+  const shade = shader(tile, scene, domain);
+  return (sample) => theme.rampText[Math.round(shade(sample).share * 255)] ?? theme.pane;
+}
+
+/** What is written on a cell can be told apart from its colour. */
+function inkOf(tile: Tile, { scene, theme }: GridView, domain: Domain): (sample: number) => string {
+  const shade = shader(tile, scene, domain);
+  return (sample) => {
+    const { share, apart } = shade(sample);
+    if (Number.isNaN(tile.addresses[sample]!) || greyness(apart) > 0) return theme.ink;
+    return theme.rampInk[Math.round(share * 255)] ?? theme.ink;
+  };
+}
+
 /** The longest label that a cell can have, in letters. */
-function longest(view: GridScene): number {
+function longest(view: GridScene, domain: Domain): number {
   const { layout, plan } = view.scene;
-  const digits = (value: unknown): number => String(value).length;
+  const digits = (value: Integer): number => pretty(value).length;
   switch (view.label) {
     case "address":
-      return Math.max(...(layout.addresses ?? [0]).map(digits));
+      // Without them being known, those that are seen.
+      return Math.max(...(layout.addresses ?? domain.map(Math.round)).map(digits));
     case "position":
       return digits(layout.numel);
     case "index":
@@ -530,14 +873,9 @@ function longest(view: GridScene): number {
 }
 
 /** The size of the letters that fits a label into a cell; null where none does. */
-function labelSize(view: GridScene, scale: number): number | null {
-  const size = Math.min(14, (scale - 4) / (0.61 * Math.max(longest(view), 1)), scale * 0.5);
+function labelSize(view: GridScene, wide: number, tall: number, domain: Domain): number | null {
+  const size = Math.min(22, (wide - 4) / (0.61 * Math.max(longest(view, domain), 1)), tall * 0.5);
   return size >= 8 ? Math.floor(size * 2) / 2 : null;
-}
-
-/** How large cells are where there is room. */
-function largest(view: GridScene): number {
-  return clamp(longest(view) * 0.61 * 10 + 4, LARGEST, LARGEST_LABELLED);
 }
 
 function labelOf(tile: Tile, sample: number, view: GridScene): string {
@@ -546,17 +884,17 @@ function labelOf(tile: Tile, sample: number, view: GridScene): string {
   const masked = Number.isNaN(address);
   switch (view.label) {
     case "address":
-      return masked ? "" : plain(tile.exact?.[sample] ?? address);
+      return masked ? "" : pretty(tile.exact?.[sample] ?? address);
     case "valid":
       return masked ? "0" : "1";
     case "position":
     case "index": {
       const { plan, fixed, layout } = view.scene;
       const index = [...fixed];
-      plan.row.toIndex(tile.rowCells[Math.floor(sample / tile.columns)] ?? 0, index);
-      plan.column.toIndex(tile.columnCells[sample % tile.columns] ?? 0, index);
+      plan.row.toIndex(tile.rowCells.begins[Math.floor(sample / tile.columns)] ?? 0, index);
+      plan.column.toIndex(tile.columnCells.begins[sample % tile.columns] ?? 0, index);
       // The number of the element in row-major order.
-      if (view.label === "position") return plain(index.reduce((all, at, axis) => all * layout.shape[axis]! + at, 0));
+      if (view.label === "position") return pretty(index.reduce((all, at, axis) => all * layout.shape[axis]! + at, 0));
       return index.map((at, axis) => plain(at + (layout.begins[axis] ?? 0))).join(",");
     }
   }

@@ -1,5 +1,5 @@
 /** A canvas as wide as its box, sharp on any screen. */
-import { SvgPen } from "./svg";
+import type { SvgPen } from "./svg";
 
 /** What the pictures are drawn with: a canvas, or a pen that writes SVG. */
 export type Pen = CanvasRenderingContext2D | SvgPen;
@@ -29,15 +29,14 @@ export class Sheet {
     this.screen.setTransform(w / width, 0, 0, h / height, 0, 0);
   }
 
-  /** What `draw` draws, as elements of an SVG. */
-  record(draw: () => void): string {
-    const pen = (this.pen = new SvgPen(this));
+  /** Draws once with another pen. */
+  with(pen: Pen, draw: () => void): void {
+    this.pen = pen;
     try {
       draw();
     } finally {
       this.pen = this.screen;
     }
-    return pen.text();
   }
 
   /** Paints everything in a colour. */

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals-core";
 import { ask, drop } from "../ask";
 import type { CoverageAnswer, Integer } from "../engine";
 import type { Layout } from "../layout";
-import { clamp, integer, plain } from "../numbers";
+import { clamp, integer, pretty } from "../numbers";
 import type { Camera } from "../page";
 import { niceStep } from "./grid";
 import { Sheet } from "./sheet";
@@ -53,7 +53,7 @@ export function isVast(layout: Layout): boolean {
 
 /** Room for the address that a row begins with. */
 function gutter(layout: Layout): number {
-  return 12 + 6.5 * plain(bounds(layout)[1]).length;
+  return 12 + 6.5 * pretty(bounds(layout)[1]).length;
 }
 
 /** Where the addresses lie on the canvas. */
@@ -84,6 +84,8 @@ export class StripCanvas extends Sheet {
   readonly row = signal(0);
   /** What is not known of memory, and why. */
   readonly note = signal<string | null>(null);
+  /** How often addresses are read is not known. */
+  readonly uncounted = signal(false);
 
   /** How many addresses a row has. */
   rowLength(view: StripView, width: number): number {
@@ -178,6 +180,7 @@ export class StripCanvas extends Sheet {
         if (said === null || this.askedOf !== layout) return;
         this.note.value = said.ok ? said.value.note : said.fault.message;
         this.coverage = said.ok ? { layout, answer: said.value } : null;
+        this.uncounted.value = said.ok && said.value.distinct === null;
         this.redraw();
       });
     }
@@ -198,7 +201,7 @@ export class StripCanvas extends Sheet {
     this.clear(theme.pane);
     const frame = this.frame(view);
     if (frame.end <= frame.begin) return;
-    this.letterCount = Math.max(String(frame.end - 1).length, String(frame.begin).length);
+    this.letterCount = Math.max(pretty(frame.end - 1).length, pretty(frame.begin).length);
     if (view.wrapped) this.drawWrapped(view, frame);
     else this.drawLinear(view, frame);
   }
@@ -210,7 +213,7 @@ export class StripCanvas extends Sheet {
     const first = Math.max(Math.floor(from), begin);
     const last = Math.min(Math.ceil(from + (this.width - left) / scale) + 1, end);
     if (last <= first) return;
-    const coverage = this.need(view, first, last, Math.ceil((last - first) * Math.min(scale, 1)) + 1);
+    const coverage = this.need(view, first, last, Math.ceil((last - first) * Math.min(4 * scale, 1)) + 1);
     const [y, height] = [22, 34];
     const x = (address: number): number => left + (address - from) * scale;
     pen.fillStyle = theme.blank;
@@ -224,7 +227,7 @@ export class StripCanvas extends Sheet {
         for (let k = k0; k < k1; k++)
           this.cell(view, origin + k, coverage.reads[k]!, x(origin + k), y, scale, height);
       } else {
-        this.bars(view, coverage, k0, k1, x, y, height, scale);
+        this.bars(view, coverage, k0, k1, x, y, height, end);
       }
     }
     pen.strokeStyle = theme.line;
@@ -254,26 +257,32 @@ export class StripCanvas extends Sheet {
     x: (address: number) => number,
     y: number,
     height: number,
-    scale: number,
+    last: number,
   ): void {
     const { pen } = this;
     const { theme } = view;
     const origin = Number(coverage.begin);
     const width = Number(coverage.width);
+    const ratio = window.devicePixelRatio || 1;
+    // Edges between pixels would be drawn as stripes that are not there.
+    const pixel = (address: number): number => Math.round(x(Math.min(address, last)) * ratio) / ratio;
     for (let k = k0; k < k1;) {
-      // Buckets narrower than a pixel are drawn together.
-      const from = x(origin + k * width);
+      const from = pixel(origin + k * width);
       let [reads, distinct, end] = [0, 0, k];
+      // Buckets narrower than a pixel are drawn together.
       do {
         reads += coverage.reads[end]!;
-        distinct += coverage.distinct?.[end] ?? Math.min(coverage.reads[end]!, width);
+        distinct += coverage.distinct?.[end] ?? 0;
         end++;
-      } while (end < k1 && x(origin + end * width) < from + 1);
-      const share = clamp(distinct / ((end - k) * width), 0, 1);
-      if (share > 0) {
+      } while (end < k1 && pixel(origin + end * width) <= from);
+      const wide = pixel(origin + end * width) - from;
+      if (reads > 0 && wide > 0) {
+        // The last bucket may reach beyond what there is.
+        const addresses = Math.min(end * width, last - origin) - k * width;
+        const share = coverage.distinct === null ? 1 : clamp(distinct / addresses, 0, 1);
         const tall = Math.max(height * share, 2);
-        pen.fillStyle = readsColor(reads / Math.max(distinct, 1), theme);
-        pen.fillRect(from, y + height - tall, Math.max((end - k) * width * scale, 1), tall);
+        pen.fillStyle = coverage.distinct === null ? theme.hatch : readsColor(reads / Math.max(distinct, 1), theme);
+        pen.fillRect(from, y + height - tall, wide, tall);
       }
       k = end;
     }
@@ -324,7 +333,7 @@ export class StripCanvas extends Sheet {
     const every = niceStep(14 / scale);
     for (let line = Math.ceil(r0 / every) * every; line < r1; line += every) {
       const [, y] = place(begin + line * row + c0);
-      pen.fillText(plain(begin + line * row), left - 6, y + scale / 2);
+      pen.fillText(pretty(begin + line * row), left - 6, y + scale / 2);
     }
   }
 
@@ -357,7 +366,7 @@ export class StripCanvas extends Sheet {
       pen.fillStyle = readsColor(reads, theme);
       pen.fillRect(x, y, room, tall);
     }
-    this.number(view, address, x, y, room, tall, reads > 0 ? theme.ink : theme.soft, reads);
+    this.number(view, address, x, y, room, tall, reads > 0 ? theme.rampInk[shadeOf(reads)]! : theme.soft, reads);
   }
 
   private number(
@@ -374,7 +383,7 @@ export class StripCanvas extends Sheet {
     // All numbers are as large as the longest may be.
     const size = Math.min(12, (width - 3) / (0.61 * this.letterCount));
     if (size < 8) return;
-    const text = plain(address);
+    const text = pretty(address);
     const twice = reads > 1 && height >= 26 && width >= 16;
     this.letters(`${Math.floor(size * 2) / 2}px ${view.theme.mono}`, color, "center");
     pen.fillText(text, x + width / 2, y + height / 2 + (twice ? -5 : 0.5));
@@ -405,13 +414,13 @@ export class StripCanvas extends Sheet {
   ): void {
     const { pen } = this;
     const { theme } = view;
-    const digits = Math.max(plain(first).length, plain(last).length);
+    const digits = Math.max(pretty(first).length, pretty(last).length);
     const every = niceStep((digits * 7 + 24) / scale);
     this.letters(`10.5px ${theme.mono}`, theme.soft, "center");
     for (let address = Math.ceil(first / every) * every; address < last; address += every) {
       const middle = x(address) + (scale >= 3 ? scale / 2 : 0);
       pen.fillRect(Math.round(middle), y + 2, 1, 4);
-      const text = plain(address);
+      const text = pretty(address);
       const half = pen.measureText(text).width / 2;
       pen.fillText(text, clamp(middle, half + 2, this.width - half - 2), y + 14);
     }
@@ -438,8 +447,12 @@ export class StripCanvas extends Sheet {
   }
 }
 
-/** The shade of an address that is read so often. */
+/** The shade of an address that is read so often, of which a pixel has the mean. */
+function shadeOf(reads: number): number {
+  const share = reads <= 1 ? 0.15 : reads < 2 ? 0.15 + 0.37 * (reads - 1) : Math.min(Math.log2(reads) / 6 + 0.353, 1);
+  return Math.round(share * 255);
+}
+
 function readsColor(reads: number, theme: Theme): string {
-  const share = reads > 1 ? Math.min(Math.log2(reads) / 6 + 0.35, 1) : 0.15;
-  return theme.rampText[Math.round(share * 255)]!;
+  return theme.rampText[shadeOf(reads)]!;
 }

@@ -90,6 +90,10 @@ export class SvgPen {
   strokeRect(x: number, y: number, width: number, height: number): void {
     this.path = "";
     this.rect(x, y, width, height);
+    this.stroke();
+  }
+
+  stroke(): void {
     const { path, strokeStyle, lineWidth, dash } = this;
     this.parts.push(`<path d="${path}" fill="none" stroke="${strokeStyle}" stroke-width="${lineWidth}"${dash}/>`);
   }

@@ -16,39 +16,72 @@ export interface Theme {
   /** 256 shades from the least to the most, as words of image data. */
   ramp: Uint32Array;
   rampText: string[];
+  /** What is written on each of them. */
+  rampInk: string[];
+  /** Elements that lie far apart in one pixel. */
+  neutral: number;
+  bad: string;
   /** The two shades of a masked cell that is too small for hatching. */
   masked: [number, number];
 }
 
 type Rgb = [number, number, number];
 
-const LIGHT: readonly Rgb[] = [
-  [238, 241, 247],
-  [203, 214, 236],
-  [150, 172, 216],
-];
-const DARK: readonly Rgb[] = [
-  [30, 35, 44],
-  [44, 55, 84],
-  [70, 88, 140],
-];
+/**
+ * A ramp whose steps look alike: lightness falls evenly, from a pale yellow to a deep teal or, in the dark, the other
+ * way. Blue is left to what is selected.
+ */
+function shadeOf(share: number, dark: boolean): Rgb {
+  const lightness = dark ? 0.31 + 0.55 * share : 0.945 - 0.5 * share;
+  const hue = ((dark ? 215 - 110 * share : 105 + 110 * share) * Math.PI) / 180;
+  const chroma = 0.065 + 0.2 * share * (1 - share);
+  return fromOklch(lightness, chroma, hue);
+}
 
-function mix(stops: readonly Rgb[], t: number): Rgb {
-  const at = Math.min(Math.floor(t * (stops.length - 1)), stops.length - 2);
-  const part = t * (stops.length - 1) - at;
-  const [from, to] = [stops[at]!, stops[at + 1]!];
-  return [0, 1, 2].map((k) => Math.round(from[k]! + (to[k]! - from[k]!) * part)) as Rgb;
+/** A colour of Oklab, whose distances are those that are seen, on the screen. */
+function fromOklch(lightness: number, chroma: number, hue: number): Rgb {
+  const [a, b] = [chroma * Math.cos(hue), chroma * Math.sin(hue)];
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  const encode = (linear: number): number => {
+    const value = linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055;
+    return Math.round(255 * Math.min(Math.max(value, 0), 1));
+  };
+  return [
+    encode(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+    encode(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+    encode(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s),
+  ];
 }
 
 function word([red, green, blue]: Rgb): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
+/** So much of another colour in one, as words of image data. */
+export function mixed(one: number, other: number, part: number): number {
+  const at = (shift: number): number => {
+    const from = (one >> shift) & 255;
+    return Math.round(from + (((other >> shift) & 255) - from) * part) << shift;
+  };
+  return ((255 << 24) | at(16) | at(8) | at(0)) >>> 0;
+}
+
+/** Whether text on a colour is white: which of white and black is told apart from it more easily. */
+function isDark(rgb: Rgb): boolean {
+  const [red, green, blue] = rgb.map((value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as Rgb;
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179;
+}
+
 function read(): Theme {
   const style = getComputedStyle(document.documentElement);
   const get = (name: string): string => style.getPropertyValue(name).trim();
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const shades = Array.from({ length: 256 }, (_, shade) => mix(dark ? DARK : LIGHT, shade / 255));
+  const shades = Array.from({ length: 256 }, (_, shade) => shadeOf(shade / 255, dark));
   return {
     pane: get("--pane"),
     ink: get("--ink"),
@@ -63,6 +96,9 @@ function read(): Theme {
     sans: get("--sans"),
     ramp: Uint32Array.from(shades, word),
     rampText: shades.map((rgb) => `rgb(${rgb.join(",")})`),
+    rampInk: shades.map((rgb) => (isDark(rgb) ? "#ffffff" : "#14171b")),
+    neutral: dark ? word([104, 106, 110]) : word([172, 174, 178]),
+    bad: get("--bad"),
     masked: dark ? [word([22, 25, 30]), word([52, 58, 68])] : [word([255, 255, 255]), word([205, 208, 212])],
   };
 }

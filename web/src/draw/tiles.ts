@@ -4,51 +4,98 @@ import { ask } from "../ask";
 import { addressOf, type Integer, type Source } from "../engine";
 import type { Lane, Plan } from "../lane";
 import type { Layout } from "../layout";
-import type { Theme } from "./theme";
+import { mixed, type Theme } from "./theme";
 
 /** Samples along each side of a tile. */
 export const SIDE = 256;
 const MOST_TILES = 160;
 const MOST_ASKED = 2;
 
-/** A square of samples: every `step`-th place of the grid, gaps included. */
+/** Of each sample: the mean of a value over the elements that it stands for, and between what it lies. */
+interface Values {
+  mean: Float64Array;
+  low: Float64Array;
+  high: Float64Array;
+}
+
+/** A square of samples: every sample stands for `step` by `step` places of the grid, gaps included. */
 export interface Tile {
   row: number;
   column: number;
   step: number;
   rows: number;
   columns: number;
-  /** Addresses, exact up to 2^53; NaN is masked, and infinity is a gap. */
+  /** Addresses, or their mean, exact up to 2^53; NaN is masked, and infinity is a gap. */
   addresses: Float64Array;
+  /** Between what the addresses of a sample lie; null where a sample is one element. */
+  range: Values | null;
+  /** The share of the elements that are not masked; null where a sample is one element. */
+  valid: Float64Array | null;
   /** The exact addresses where some are larger: 0 for what is masked and for gaps. */
   exact: BigInt64Array | null;
   /** What the colour says where it is not the address: NaN where it is not known. */
-  shades: Float64Array | null;
-  /** The cell of each sample, for both directions; -1 in a gap. */
-  rowCells: number[];
-  columnCells: number[];
+  shades: Values | null;
+  /** What is shown of more than one element is that of some of them. */
+  sampled: boolean;
+  /** The first cell of each sample and the end of them, for both directions; equal in a gap. */
+  rowCells: Span;
+  columnCells: Span;
   picture: HTMLCanvasElement | null;
-  /** The theme that the picture is painted in. */
+  /** What the picture is painted with. */
+  painted: string;
   theme: Theme | null;
 }
 
+interface Span {
+  begins: number[];
+  ends: number[];
+}
+
+/** What a picture needs to know of a layout. */
+export type Drawn = Pick<Layout, "source" | "shape" | "numel" | "names" | "begins" | "addresses"> & {
+  /** The shapes of the views, for colours. */
+  chain?: { views: readonly { shape: Integer[] }[] } | null;
+  /** The sizes of the modes inside each axis, the fastest first. */
+  modes?: Integer[][] | null;
+};
+
 /** What tiles are of: a change of it makes all of them useless. */
 export interface Scene {
-  layout: Layout;
+  layout: Drawn;
   plan: Plan;
   fixed: number[];
   color: string;
+  /** What the colour of an operation takes positions from: the operations after it, on a tensor of their own. */
+  positions?: Source | null;
+  /** The mesh that the colour of devices is about. */
+  devices?: string;
 }
 
-/** The samples of one direction of a tile, and the range of cells that is asked for. */
-function samples(lane: Lane, begin: number, step: number): { cells: number[]; first: number; end: number } {
-  const cells: number[] = [];
+/** The cells that the samples of a tile stand for. */
+function spanOf(lane: Lane, begin: number, step: number): Span {
+  const span: Span = { begins: [], ends: [] };
   const last = Math.min(begin + SIDE * step, lane.extent);
   for (let place = begin; place < last; place += step) {
-    cells.push(lane.cell(place) ?? (step > 1 ? lane.cellBefore(place) : -1));
+    span.begins.push(lane.cellsBefore(place));
+    span.ends.push(lane.cellsBefore(Math.min(place + step, lane.extent)));
   }
-  const real = cells.filter((cell) => cell >= 0);
-  return { cells, first: real[0] ?? 0, end: (real[real.length - 1] ?? -1) + 1 };
+  return span;
+}
+
+/** The blocks of a span without its gaps: their edges, and which block each sample is; -1 in a gap. */
+function blocksOf({ begins, ends }: Span): { edges: number[]; block: number[] } {
+  const edges: number[] = [];
+  const block = begins.map((begin, at) => {
+    if (begin === ends[at]) return -1;
+    if (edges.length === 0) edges.push(begin);
+    return edges.push(ends[at]!) - 2;
+  });
+  return { edges, block };
+}
+
+/** Colours that only single elements have: of more than one an element is taken for all. */
+function isSampled(color: string): boolean {
+  return color === "reads" || color === "device";
 }
 
 export class Tiles {
@@ -68,6 +115,7 @@ export class Tiles {
       old !== null &&
       old.layout === scene.layout &&
       old.color === scene.color &&
+      old.devices === scene.devices &&
       old.fixed.join() === scene.fixed.join() &&
       old.plan.row.axes.join() === scene.plan.row.axes.join() &&
       old.plan.row.inner === scene.plan.row.inner &&
@@ -104,7 +152,7 @@ export class Tiles {
   }
 
   /** Whether everything that is seen of a layout is there. */
-  complete(layout: Layout | null): boolean {
+  complete(layout: Drawn | null): boolean {
     return this.scene?.layout === layout && this.wanted.length === 0 && this.asked === 0;
   }
 
@@ -116,6 +164,8 @@ export class Tiles {
       void this.load(this.scene, next.row, next.column, next.step).finally(() => {
         this.asked--;
         this.pump();
+        // Whoever waits for everything learns of the end as well.
+        if (this.asked === 0) this.arrived();
       });
     }
   }
@@ -123,79 +173,150 @@ export class Tiles {
   private async load(scene: Scene, row: number, column: number, step: number): Promise<void> {
     const key = `${step}/${row}/${column}`;
     this.tiles.set(key, "asked");
-    const down = samples(scene.plan.row, row * SIDE * step, step);
-    const across = samples(scene.plan.column, column * SIDE * step, step);
-    const request = {
-      source: scene.layout.source as Source,
-      rows: scene.plan.row.axes,
-      columns: scene.plan.column.axes,
-      fixed: scene.fixed as Integer[],
-      row: { begin: down.first, end: down.end, step },
-      column: { begin: across.first, end: across.end, step },
-    };
-    const view = /^view(\d+)$/.exec(scene.color)?.[1];
-    const extra =
-      scene.color === "reads"
-        ? ask("tile", { ...request, counts: true })
-        : view === undefined
-          ? null
-          : ask("tile", { ...request, view: Number(view) });
-    const base = await ask("tile", request);
-    const shaded = await extra;
-    if (this.scene !== scene) return;
-    if (base === null || !base.ok) {
-      this.note.value = base?.fault.message ?? null;
-      this.arrived();
-      return;
-    }
-    const [rows, columns] = [down.cells.length, across.cells.length];
-    const spread = <T extends Float64Array | BigInt64Array>(values: T, value: (cell: number) => T[number]): T => {
+    const rowCells = spanOf(scene.plan.row, row * SIDE * step, step);
+    const columnCells = spanOf(scene.plan.column, column * SIDE * step, step);
+    const [down, across] = [blocksOf(rowCells), blocksOf(columnCells)];
+    const [rows, columns] = [rowCells.begins.length, columnCells.begins.length];
+    const lanes = { rows: scene.plan.row.axes, columns: scene.plan.column.axes, fixed: scene.fixed as Integer[] };
+    const wide = Math.max(across.edges.length - 1, 0);
+    const fill = <T extends Float64Array | BigInt64Array>(into: T, value: (block: number) => T[number]): T => {
       for (let r = 0; r < rows; r++) {
-        if (down.cells[r]! < 0) continue;
-        const from = Math.floor((down.cells[r]! - down.first) / step) * base.value.columns;
+        if (down.block[r]! < 0) continue;
         for (let c = 0; c < columns; c++) {
-          if (across.cells[c]! < 0) continue;
-          values[r * columns + c] = value(from + Math.floor((across.cells[c]! - across.first) / step));
+          if (across.block[c]! >= 0) into[r * columns + c] = value(down.block[r]! * wide + across.block[c]!);
         }
       }
-      return values;
+      return into;
     };
-    const numbers = (value: (cell: number) => number): Float64Array =>
-      spread(new Float64Array(rows * columns).fill(Infinity), value);
-    const addresses = (answer: typeof base.value): Float64Array =>
-      numbers((cell) => Number(addressOf(answer.addresses, cell) ?? NaN));
-    const exact = base.value.addresses;
-    let shades: Float64Array | null = null;
-    if (shaded?.ok === true) {
-      const { counts, counts_note } = shaded.value;
-      if (scene.color === "reads") {
-        this.note.value = counts === null ? counts_note : null;
-        shades = numbers((cell) => counts?.[cell] ?? NaN);
-      } else {
-        shades = addresses(shaded.value);
-      }
-    } else if (shaded !== null) {
-      this.note.value = shaded.fault.message;
-    }
-    this.tiles.set(key, {
+    const numbers = (value: (block: number) => number): Float64Array =>
+      fill(new Float64Array(rows * columns).fill(Infinity), value);
+    const fail = (message: string | null): void => {
+      this.note.value = message;
+      this.arrived();
+    };
+    const tile: Tile = {
       row,
       column,
       step,
       rows,
       columns,
-      addresses: addresses(base.value),
-      exact:
-        exact instanceof BigInt64Array
-          ? spread(new BigInt64Array(rows * columns), (cell) => BigInt(addressOf(exact, cell) ?? 0))
-          : null,
-      shades,
-      rowCells: down.cells,
-      columnCells: across.cells,
+      addresses: new Float64Array(),
+      range: null,
+      valid: null,
+      exact: null,
+      shades: null,
+      sampled: false,
+      rowCells,
+      columnCells,
       picture: null,
+      painted: "",
       theme: null,
-    });
+    };
+    const view = /^view(\d+)$/.exec(scene.color)?.[1];
+    const other = view !== undefined ? scene.layout.source : scene.color.startsWith("op") ? (scene.positions ?? null) : null;
+    const stop = view === undefined ? {} : { view: Number(view) };
+    const one = { begin: (edges: number[]) => edges[0] ?? 0, end: (edges: number[]) => edges.at(-1) ?? 0 };
+    const range = (edges: number[]) => ({ begin: one.begin(edges), end: one.end(edges) });
+    if (step === 1) {
+      const request = { ...lanes, row: range(down.edges), column: range(across.edges) };
+      const counts = scene.color === "reads" ? { counts: true } : {};
+      const beside = other === null ? null : ask("tile", { ...request, source: other, ...stop });
+      const counting =
+        scene.color === "reads" ? ask("tile", { ...request, source: scene.layout.source, ...counts }) : null;
+      const base = await ask("tile", { ...request, source: scene.layout.source });
+      const [shaded, counted] = [await beside, await counting];
+      if (this.scene !== scene) return;
+      if (base === null || !base.ok) return fail(base?.fault.message ?? null);
+      const { addresses } = base.value;
+      tile.addresses = numbers((cell) => Number(addressOf(addresses, cell) ?? NaN));
+      if (addresses instanceof BigInt64Array) {
+        tile.exact = fill(new BigInt64Array(rows * columns), (cell) => BigInt(addressOf(addresses, cell) ?? 0));
+      }
+      if (shaded?.ok === true) {
+        const mean = numbers((cell) => Number(addressOf(shaded.value.addresses, cell) ?? NaN));
+        tile.shades = { mean, low: mean, high: mean };
+      } else if (shaded !== null) this.note.value = shaded.fault.message;
+      if (counted?.ok === true) {
+        const { counts: many, counts_note } = counted.value;
+        this.note.value = many === null ? counts_note : null;
+        const mean = numbers((cell) => many?.[cell] ?? NaN);
+        tile.shades = { mean, low: mean, high: mean };
+      } else if (counted !== null) this.note.value = counted.fault.message;
+    } else {
+      const request = { ...lanes, row: down.edges, column: across.edges };
+      const beside = other === null ? null : ask("summary", { ...request, source: other, ...stop });
+      const base = await ask("summary", { ...request, source: scene.layout.source });
+      const shaded = await beside;
+      if (this.scene !== scene) return;
+      if (base === null || !base.ok) return fail(base?.fault.message ?? null);
+      const spread = ({ mean, low, high }: Values): Values => ({
+        mean: numbers((block) => mean[block]!),
+        low: numbers((block) => low[block]!),
+        high: numbers((block) => high[block]!),
+      });
+      const values = spread(base.value);
+      const { valid, exact } = base.value;
+      tile.addresses = values.mean;
+      tile.range = values;
+      tile.valid = numbers((block) => valid[block]!);
+      tile.sampled = !exact;
+      if (shaded?.ok === true) {
+        tile.shades = spread(shaded.value);
+        tile.sampled ||= !shaded.value.exact;
+      } else if (shaded !== null) this.note.value = shaded.fault.message;
+    }
+    if (isSampled(scene.color) && (step > 1 || scene.color === "device")) {
+      tile.sampled = step > 1;
+      const shades = await this.sample(scene, tile, lanes);
+      if (this.scene !== scene) return;
+      tile.shades = shades === null ? null : { mean: shades, low: shades, high: shades };
+    }
+    this.tiles.set(key, tile);
     this.forget();
     this.arrived();
+  }
+
+  /** How often the address of the first element of each sample is read, or which device holds it. */
+  private async sample(
+    scene: Scene,
+    { rows, columns, step, rowCells, columnCells }: Tile,
+    lanes: { rows: number[]; columns: number[]; fixed: Integer[] },
+  ): Promise<Float64Array | null> {
+    const [first, left] = [rowCells.begins[0] ?? 0, columnCells.begins[0] ?? 0];
+    const request = {
+      ...lanes,
+      source: scene.layout.source,
+      row: { begin: first, end: rowCells.ends.at(-1) ?? 0, step },
+      column: { begin: left, end: columnCells.ends.at(-1) ?? 0, step },
+      counts: scene.color === "reads",
+    };
+    const said = await ask("tile", request);
+    if (said === null || !said.ok) {
+      this.note.value = said?.fault.message ?? null;
+      return null;
+    }
+    const { counts, counts_note, addresses, columns: wide } = said.value;
+    let of: Float64Array | null = counts;
+    if (scene.color === "device") {
+      const list = Array.from({ length: addresses.length }, (_, cell) => addressOf(addresses, cell));
+      // What is masked lies on no device: it is asked as address 0 and not shown.
+      const asked = list.map((address): Integer => (typeof address === "bigint" ? String(address) : (address ?? 0)));
+      const chain = "chain" in scene.layout.source ? scene.layout.source.chain : "";
+      const held = await ask("devices", { text: scene.devices ?? "", chain, addresses: asked });
+      if (held?.ok === true) of = held.value.holders;
+      else this.note.value = held?.fault.message ?? null;
+    } else {
+      this.note.value = counts === null ? counts_note : null;
+    }
+    if (of === null) return null;
+    const values = new Float64Array(rows * columns).fill(NaN);
+    for (let r = 0; r < rows; r++) {
+      const from = Math.floor((rowCells.begins[r]! - first) / step) * wide;
+      for (let c = 0; c < columns; c++) {
+        values[r * columns + c] = of[from + Math.floor((columnCells.begins[c]! - left) / step)] ?? NaN;
+      }
+    }
+    return values;
   }
 
   /** Drops the tiles that came first when there are too many. */
@@ -207,65 +328,113 @@ export class Tiles {
   }
 }
 
-/** What shade each sample of a tile has, as a share of the ramp. */
-export function shader(tile: Tile, scene: Scene): (sample: number) => number {
+/** The lowest and the highest value that a ramp is for. */
+export type Domain = readonly [number, number];
+
+/** What a sample shows: a share of the ramp, and how far the elements that it stands for lie apart, as such a share. */
+type Shader = (sample: number) => { share: number; apart: number };
+
+/** Devices are told apart by steps through the ramp that lie far from each other. */
+const GOLDEN = 0.618034;
+
+/** Whether the colour is a ramp over the values that are in sight. */
+export function isRanged(color: string): boolean {
+  return color === "address" || color.startsWith("view") || color.startsWith("op");
+}
+
+/** The values that the colour of a tile says. */
+export function valuesOf(tile: Tile, color: string): Values | null {
+  if (color !== "address" && !color.startsWith("mod")) return tile.shades;
+  return tile.range ?? { mean: tile.addresses, low: tile.addresses, high: tile.addresses };
+}
+
+export function shader(tile: Tile, scene: Scene, [low, high]: Domain): Shader {
   const { layout, color } = scene;
-  const scale = (low: number, high: number): ((value: number) => number) =>
-    high > low ? (value) => Math.min(Math.max((value - low) / (high - low), 0), 1) : () => 0.25;
+  const wide = high - low;
   if (color.startsWith("axis")) {
     const axis = Number(color.slice(4));
     const down = scene.plan.row.axes.includes(axis);
-    if (!down && !scene.plan.column.axes.includes(axis)) return () => 0.25;
+    if (!down && !scene.plan.column.axes.includes(axis)) return () => ({ share: 0.25, apart: 0 });
     const lane = down ? scene.plan.row : scene.plan.column;
-    const share = scale(0, (layout.shape[axis] ?? 1) - 1);
-    const shares = (down ? tile.rowCells : tile.columnCells).map((cell) => {
-      const index: number[] = [];
-      lane.toIndex(Math.max(cell, 0), index);
-      return share(index[axis] ?? 0);
+    const last = Math.max((layout.shape[axis] ?? 1) - 1, 1);
+    const { begins, ends } = down ? tile.rowCells : tile.columnCells;
+    const shades = begins.map((begin, at) => {
+      const [from, to] = lane.between(axis, begin, Math.max(ends[at]! - 1, begin));
+      return { share: (from + to) / 2 / last, apart: (to - from) / last };
     });
     const { columns } = tile;
-    return down ? (sample) => shares[Math.floor(sample / columns)]! : (sample) => shares[sample % columns]!;
+    return down ? (sample) => shades[Math.floor(sample / columns)]! : (sample) => shades[sample % columns]!;
   }
-  const { addresses, shades } = tile;
+  const values = valuesOf(tile, color);
+  if (values === null) return () => ({ share: 0.25, apart: 0 });
+  const { mean, low: lows, high: highs } = values;
   if (color === "reads") {
     // Each doubling is a step, so that 1, 2 and 9 can be told apart whatever the highest count is.
     return (sample) => {
-      const count = shades?.[sample] ?? NaN;
-      return count > 1 ? Math.min(Math.log2(count) / 7.5 + 0.2, 1) : 0;
+      const count = mean[sample]!;
+      return { share: count > 1 ? Math.min(Math.log2(count) / 7.5 + 0.2, 1) : 0, apart: 0 };
     };
   }
-  if (color.startsWith("view")) {
-    const shape = layout.chain?.views[Number(color.slice(4)) - 1]?.shape ?? [];
-    const share = scale(0, shape.reduce<number>((all, size) => all * Number(size), 1) - 1);
-    return (sample) => share(shades?.[sample] ?? 0);
+  if (color === "device") {
+    return (sample) => {
+      const device = mean[sample]!;
+      return { share: (device * GOLDEN) % 1, apart: Number.isNaN(device) ? 1 : 0 };
+    };
   }
-  const [low, high] = layout.addresses ?? [0, 0];
-  const share = scale(Number(low), Number(high));
-  return (sample) => share(addresses[sample]!);
+  if (color.startsWith("mod")) {
+    const n = Math.max(Number(color.slice(3)), 1);
+    const rest = (value: number): number => value - Math.floor(value / n) * n;
+    // Only addresses between two multiples of n have the rest of their mean.
+    return (sample) => {
+      const apart = highs[sample]! - lows[sample]!;
+      const whole = rest(lows[sample]!) + apart >= n;
+      return { share: n > 1 ? rest(mean[sample]!) / (n - 1) : 0.25, apart: whole ? 1 : apart / n };
+    };
+  }
+  if (!(wide > 0)) return () => ({ share: 0.25, apart: 0 });
+  return (sample) => ({
+    share: Math.min(Math.max((mean[sample]! - low) / wide, 0), 1),
+    apart: (highs[sample]! - lows[sample]!) / wide,
+  });
+}
+
+/** How grey a sample is whose elements lie so far apart, as a share of the ramp. */
+export function greyness(apart: number): number {
+  return Math.min(Math.max((apart - 0.15) / 0.35, 0), 1);
 }
 
 /** A pixel a sample. */
-export function pictureOf(tile: Tile, scene: Scene, theme: Theme): HTMLCanvasElement {
-  if (tile.picture !== null && tile.theme === theme) return tile.picture;
-  const picture = document.createElement("canvas");
+export function pictureOf(tile: Tile, scene: Scene, theme: Theme, domain: Domain): HTMLCanvasElement {
+  const painted = domain.join();
+  if (tile.picture !== null && tile.theme === theme && tile.painted === painted) return tile.picture;
+  const picture = tile.picture ?? document.createElement("canvas");
   picture.width = Math.max(tile.columns, 1);
   picture.height = Math.max(tile.rows, 1);
   const pen = picture.getContext("2d")!;
   const image = pen.createImageData(picture.width, picture.height);
   const pixels = new Uint32Array(image.data.buffer);
-  const shade = shader(tile, scene);
-  for (let sample = 0; sample < tile.addresses.length; sample++) {
-    const address = tile.addresses[sample]!;
+  const shade = shader(tile, scene, domain);
+  const { addresses, valid, columns } = tile;
+  for (let sample = 0; sample < addresses.length; sample++) {
+    const address = addresses[sample]!;
     if (address === Infinity) continue;
     if (Number.isNaN(address)) {
-      const stripe = ((sample % tile.columns) + Math.floor(sample / tile.columns)) % 4 === 0 ? 1 : 0;
+      const stripe = ((sample % columns) + Math.floor(sample / columns)) % 4 === 0 ? 1 : 0;
       pixels[sample] = theme.masked[stripe]!;
       continue;
     }
-    pixels[sample] = theme.ramp[Math.round(shade(sample) * 255)]!;
+    const { share, apart } = shade(sample);
+    let color = theme.ramp[Math.round(share * 255)]!;
+    const grey = greyness(apart);
+    if (grey > 0) color = mixed(color, theme.neutral, grey);
+    const masked = valid === null ? 0 : 1 - valid[sample]!;
+    // However little of it is masked can be seen.
+    if (masked > 0) color = mixed(color, theme.masked[0], 0.3 + 0.7 * masked);
+    pixels[sample] = color;
   }
   pen.putImageData(image, 0, 0);
   tile.picture = picture;
+  tile.painted = painted;
   tile.theme = theme;
   return picture;
 }

@@ -11,10 +11,12 @@ interface IconButtonProps {
   title?: string;
   disabled?: boolean;
   pressed?: boolean;
+  /** No stop of the tab key. */
+  aside?: boolean;
   click(): void;
 }
 
-export function IconButton({ icon, label, title = label, disabled = false, pressed, click }: IconButtonProps) {
+export function IconButton({ icon, label, title = label, disabled = false, pressed, aside = false, click }: IconButtonProps) {
   return (
     <button
       type="button"
@@ -24,6 +26,7 @@ export function IconButton({ icon, label, title = label, disabled = false, press
       title={title}
       disabled={disabled}
       aria-pressed={pressed}
+      tabIndex={aside ? -1 : undefined}
       onClick={click}
     />
   );

@@ -1,8 +1,7 @@
 /** The free mode: any index and valid expression over variables with ranges. */
 import { Fragment, h } from "preact";
 import { trouble } from "../layout";
-import { change, MOST_AXES, page, settle, type FreeVariable } from "../page";
-import { AFRESH } from "./chain";
+import { AFRESH, change, MOST_AXES, page, settle, type FreeVariable } from "../page";
 import { Choice, IconButton, Text } from "./controls";
 import { live } from "./live";
 import { Mistake } from "./mistake";

@@ -1,15 +1,18 @@
 /** Pane B: the tensor as a grid of cells. */
 import { Fragment, h } from "preact";
-import { computed, signal } from "@preact/signals-core";
-import { GridCanvas, type GridView } from "../draw/grid";
+import { computed, effect, signal, untracked } from "@preact/signals-core";
+import { GridCanvas, type Arrow, type GridView } from "../draw/grid";
 import { theme } from "../draw/theme";
-import type { Integer } from "../engine";
-import { detail, isIndex, pointed, select, selected, sharing } from "../focus";
+import type { Domain } from "../draw/tiles";
+import type { Integer, Source } from "../engine";
+import { detail, isIndex, pointed, select, selected, sharing, went } from "../focus";
 import { plan, usualPlaces, type Plan } from "../lane";
-import { layout } from "../layout";
-import { clamp, counted, plain, pretty } from "../numbers";
+import { blocks, chainText, layout, shown, stations } from "../layout";
+import { clamp, counted, integer, plain, pretty, tuple } from "../numbers";
 import { camera, change, LABELS, page, PLACES, type Camera, type Label, type Place } from "../page";
-import { Choice, Zoom } from "./controls";
+import "../pictures.css";
+import { Choice, IconButton, Zoom } from "./controls";
+import { later } from "./later";
 import { live } from "./live";
 import { sentence } from "./mistake";
 import { Pane } from "./pane";
@@ -24,20 +27,54 @@ export const places = computed((): Place[] => {
 
 export const gridPlan = computed((): Plan => plan(layout.value?.shape ?? [], places.value));
 
+/** A colour by operation: which one, and the tensor before it as one of its own, from which the rest are done. */
+const origins = computed((): { station: number; name: string; source: Source }[] => {
+  const all = stations.value;
+  const now = shown.value;
+  const done = all.slice(1, now + 1).map(({ block }) => (block === null ? null : (blocks.value[block] ?? null)));
+  return all.slice(0, now).flatMap(({ shape }, station) => {
+    const rest = done.slice(station);
+    // What is copied begins anew: no position before it is left.
+    if (rest.some((block) => block === null || block.step?.verdict === "copied")) return [];
+    const operations = rest.map((block) => block!.operation);
+    const name = `position before ${operations[0]!.name}`;
+    return [{ station, name, source: { chain: chainText(tuple(shape), operations) } }];
+  });
+});
+
+const MOD = "mod";
+
 /** What may colour the cells, and what it is called. */
 const colors = computed((): [string, string][] => {
   const now = layout.value;
   const views = now?.chain?.views.slice(1) ?? [];
   return [
     ["address", "address"],
+    [MOD, "address mod n"],
     ["reads", "reads of the address"],
+    ...(page.value.mesh === "" ? [] : [["device", "device"] as [string, string]]),
     ...(now?.names ?? []).map((name, axis): [string, string] => [`axis${axis}`, name]),
+    ...origins.value.slice(1).map(({ station, name }): [string, string] => [`op${station}`, name]),
     ...views.map((_, view): [string, string] => [`view${view + 1}`, `position in view ${view + 1}`]),
   ];
 });
 
+/** The n of "address mod n", where the colour says it. */
+const modulus = computed(() => {
+  const [, n] = /^mod(\d*)$/.exec(page.value.color) ?? [];
+  return n === undefined ? null : Math.max(Number(n || 4), 2);
+});
+
 /** What colours them: a link may ask for an axis or a view that is not there. */
-const color = computed(() => colors.value.find(([each]) => each === page.value.color)?.[0] ?? "address");
+const color = computed(() => {
+  if (modulus.value !== null) return `${MOD}${modulus.value}`;
+  return colors.value.find(([each]) => each === page.value.color)?.[0] ?? "address";
+});
+
+const positions = computed(() => {
+  const station = Number(/^op(\d+)$/.exec(color.value)?.[1] ?? NaN);
+  return origins.value.find((each) => each.station === station)?.source ?? null;
+});
 
 /** The entries of the selected element along the axes that are no rows or columns. */
 const slice = computed(() => {
@@ -49,6 +86,23 @@ const slice = computed(() => {
 let moving = false;
 
 const NONE: readonly number[][] = [];
+
+/** Whether the reason why the views are not one is pointed out. */
+export const witnessed = signal(true);
+
+/** The steps and elements of the reason, if it is one of this tensor. */
+const pointedOut = computed((): { arrows: Arrow[]; crossed: number[][] } => {
+  const why = witnessed.value ? (layout.value?.chain?.reason?.witness ?? null) : null;
+  if (why === null) return { arrows: [], crossed: [] };
+  if (why.kind === "not_a_box") return { arrows: [], crossed: [...why.valid, why.invalid].map((index) => index.map(Number)) };
+  const arrows = why.steps.map(({ index, next, moved }, at) => ({
+    from: index.map(Number),
+    to: next.map(Number),
+    moved: Number(moved) < 0 ? pretty(moved) : `+${pretty(moved)}`,
+    dashed: at === 1,
+  }));
+  return { arrows, crossed: [] };
+});
 
 /** All that the picture is made of. */
 export const gridView = computed((): GridView | null => {
@@ -68,6 +122,8 @@ export const gridView = computed((): GridView | null => {
       plan: gridPlan.value,
       fixed: slice.value === "" ? [] : slice.value.split(",").map(Number),
       color: color.value,
+      positions: positions.value,
+      devices: page.value.mesh,
     },
     label,
     theme: shades,
@@ -76,6 +132,7 @@ export const gridView = computed((): GridView | null => {
     selected: fits(selected.value),
     readers: lit,
     moving,
+    ...pointedOut.value,
   };
 });
 
@@ -118,16 +175,18 @@ function put(grid: GridCanvas, view: GridView, camera: Camera): void {
 }
 
 function zoomAt(grid: GridCanvas, view: GridView, factor: number, x: number, y: number): void {
-  const { camera: from, left, top } = grid.frame(view);
+  const { camera: from, left, top, wide, tall } = grid.frame(view);
   const whole = grid.frame({ ...view, camera: null }).camera.scale;
   // The picture itself says how near and how far it can be.
-  const { scale } = grid.frame({ ...view, camera: { ...from, scale: from.scale * factor } }).camera;
+  const next = grid.frame({ ...view, camera: { ...from, scale: from.scale * factor } });
+  const { scale } = next.camera;
   if (scale <= whole && factor < 1) {
     change({ camera: null });
     return;
   }
-  const shift = 1 / from.scale - 1 / scale;
-  put(grid, view, { scale, x: from.x + (x - left) * shift, y: from.y + (y - top) * shift });
+  // What is under the pointer stays there.
+  const [dx, dy] = [(x - left) * (1 / wide - 1 / next.wide), (y - top) * (1 / tall - 1 / next.tall)];
+  put(grid, view, { scale, x: from.x + dx, y: from.y + dy });
 }
 
 /** Zooms around the middle. */
@@ -137,24 +196,59 @@ function zoomBy(factor: number): void {
 }
 
 function panBy(grid: GridCanvas, view: GridView, dx: number, dy: number): void {
-  const { scale, x, y } = grid.frame(view).camera;
-  put(grid, view, { scale, x: x - dx / scale, y: y - dy / scale });
+  const { camera: from, wide, tall } = grid.frame(view);
+  put(grid, view, { ...from, x: from.x - dx / wide, y: from.y - dy / tall });
 }
 
 /** Brings an element into sight. */
 function show(grid: GridCanvas, view: GridView, index: readonly number[]): void {
   if (view.camera === null) return;
-  const { camera: from, left, top } = grid.frame(view);
+  const { camera: from, left, top, wide, tall } = grid.frame(view);
   const { row, column } = view.scene.plan;
   const [x, y] = [column.place(column.ofIndex(index)), row.place(row.ofIndex(index))];
-  const [wide, tall] = [(grid.width - left) / from.scale, (grid.height - top) / from.scale];
-  const next = { ...from, x: clamp(from.x, x + 1 - wide, x), y: clamp(from.y, y + 1 - tall, y) };
+  const [across, down] = [(grid.width - left) / wide, (grid.height - top) / tall];
+  const next = { ...from, x: clamp(from.x, x + 1 - across, x), y: clamp(from.y, y + 1 - down, y) };
   if (next.x !== from.x || next.y !== from.y) change({ camera: next });
+}
+
+/** Cells that are read are so tall. */
+const READABLE = 34;
+
+/** Shows an element so near that it can be read, wherever it is. */
+function goTo(grid: GridCanvas, view: GridView, index: readonly number[]): void {
+  const { row, column } = view.scene.plan;
+  const near = grid.frame({ ...view, camera: { scale: READABLE, x: 0, y: 0 } });
+  const [x, y] = [column.place(column.ofIndex(index)), row.place(row.ofIndex(index))];
+  const [wide, tall] = [(grid.width - near.left) / near.wide, (grid.height - near.top) / near.tall];
+  if (wide >= column.extent && tall >= row.extent) change({ camera: null });
+  else put(grid, view, { scale: near.camera.scale, x: x + 0.5 - wide / 2, y: y + 0.5 - tall / 2 });
+}
+
+/** The picture follows the element that someone goes to. */
+export function followElement(): void {
+  let last = went.peek();
+  effect(() => {
+    if (went.value === last) return;
+    last = went.value;
+    untracked(() => {
+      const [grid, view, index] = [canvases.peek(), gridView.peek(), selected.peek()];
+      if (grid !== null && view !== null && index !== null) show(grid, view, index);
+    });
+  });
+}
+
+/** Moves what is in sight so that its middle is at a place of the tensor. */
+export function look(column: number, row: number): void {
+  const [grid, view] = [canvases.peek(), gridView.peek()];
+  if (grid === null || view === null) return;
+  const { camera: from, left, top, wide, tall } = grid.frame(view);
+  const [x, y] = [column - (grid.width - left) / wide / 2, row - (grid.height - top) / tall / 2];
+  put(grid, view, { ...from, x, y });
 }
 
 const TENSOR: Subject<GridCanvas, GridView> = {
   name: "tensor grid",
-  keys: "Tensor grid: arrow keys move the selected element, plus and minus zoom, 0 shows everything",
+  keys: "Tensor grid: arrow keys move the selected element, plus and minus zoom, Enter shows the element, 0 shows everything",
   view: gridView,
   now: canvases,
   make: (canvas, redraw) => new GridCanvas(canvas, redraw),
@@ -181,6 +275,11 @@ const TENSOR: Subject<GridCanvas, GridView> = {
     }
     if (key === "0") {
       change({ camera: null });
+      return true;
+    }
+    if (key === "Enter") {
+      const index = selected.peek();
+      if (index !== null) goTo(grid, view, index);
       return true;
     }
     if (shiftKey && key.startsWith("Arrow")) {
@@ -211,7 +310,6 @@ const TENSOR: Subject<GridCanvas, GridView> = {
     column.toIndex(clamp(to[1], 0, Math.max(last.column, 0)), index);
     pointed.value = null;
     select(index);
-    show(grid, view, index);
     return true;
   },
 };
@@ -272,46 +370,89 @@ const Sliders = live(() => {
 });
 
 /** What the lightest and the darkest shade of the cells say. */
-function shadesOf({ layout: now, color: by }: Pick<GridView["scene"], "layout" | "color">): string | null {
+function shadesOf({ layout: now, color: by }: GridView["scene"], [low, high]: Domain): string | null {
   const between = (name: string, low: Integer, high: Integer): string =>
     String(low) === String(high) ? `${name} ${pretty(low)}` : `${name} from ${pretty(low)} to ${pretty(high)}`;
   if (by === "reads") return "address read once to 64 times or more";
+  if (by === "device") return "a colour for each device";
   const number = Number(/\d+$/.exec(by)?.[0] ?? 0);
+  if (by.startsWith("mod")) return between("address mod " + pretty(number) + ":", 0, number - 1);
   if (by.startsWith("axis")) {
     const begin = now.begins[number] ?? 0;
     return between(now.names[number] ?? "", begin, begin + (now.shape[number] ?? 1) - 1);
   }
-  if (by.startsWith("view")) return `first to last position in view ${number}`;
-  return now.addresses === null ? null : between("address", ...now.addresses);
+  const range: [Integer, Integer] = [integer(low), integer(high)];
+  if (by.startsWith("view")) return between(`position in view ${number}`, ...range);
+  if (by.startsWith("op")) return between(origins.peek().find(({ station }) => station === number)?.name ?? "", ...range);
+  if (now.addresses === null) return null;
+  // Of a range that is not seen as a whole the ends are those of what is seen.
+  const whole = Number(now.addresses[0]) === low && Number(now.addresses[1]) === high;
+  return between("address", ...(whole ? now.addresses : range));
 }
 
-function Key({ of: { scene, readers } }: { of: GridView }) {
-  const shades = shadesOf(scene);
-  const { chain, expression } = scene.layout;
-  const masked = chain?.views.some(({ mask }) => mask !== null) ?? expression?.valid_text !== "True";
-  return (
-    <p class="key">
-      {shades !== null && (
-        <span>
-          <i class="swatch ramp" /> {shades}
-        </span>
-      )}
-      {masked && (
-        <span>
-          <i class="swatch mask" /> masked: no address
-        </span>
-      )}
-      <span>
-        <i class="swatch lit" /> the element
-      </span>
-      {readers.length > 1 && (
-        <span>
-          <i class="swatch same" /> reads the same address
-        </span>
-      )}
-    </p>
-  );
+/** What the colours and the marks of the picture mean: a swatch and what it says. */
+export const gridKey = computed((): { swatch: string; text: string }[] => {
+  const [view, now, grid] = [gridView.value, layout.value, canvases.value];
+  if (view === null || now === null || grid === null) return [];
+  const list: { swatch: string; text: string }[] = [];
+  const shades = shadesOf(view.scene, grid.domain.value);
+  const dot = grid.dot.value;
+  if (shades !== null) list.push({ swatch: "ramp", text: shades });
+  const { chain, expression } = now;
+  if (chain?.views.some(({ mask }) => mask !== null) ?? expression?.valid_text !== "True") {
+    list.push({ swatch: "mask", text: "masked: no address" });
+  }
+  if (dot !== null) {
+    const sampled = dot.sampled ? ", sampled" : isMean(view.scene.color) ? ", drawn as their mean" : "";
+    list.push({ swatch: "", text: `1 pixel = ${counted(dot.elements, "element")}${sampled}` });
+    if (dot.apart) list.push({ swatch: "apart", text: "grey: far apart within the pixel" });
+    if (dot.partly) list.push({ swatch: "partly", text: "paler: some of them masked" });
+  }
+  list.push({ swatch: "lit", text: "the element" });
+  if (view.readers.length > 1) list.push({ swatch: "same", text: "reads the same address" });
+  if ((view.arrows?.length ?? 0) > 0) list.push({ swatch: "steps", text: "two steps that differ" });
+  if ((view.crossed?.length ?? 0) > 0) list.push({ swatch: "crossed", text: "two valid elements, and a masked one between" });
+  return list;
+});
+
+function isMean(color: string): boolean {
+  return color !== "reads" && color !== "device";
 }
+
+const Key = live(() => (
+  <p class="key">
+    {gridKey.value.map(({ swatch, text }) => (
+      <span>
+        {swatch !== "" && <i class={`swatch ${swatch}`} />} {text}
+      </span>
+    ))}
+  </p>
+));
+
+const Minimap = later(async () => (await import("./minimap")).Minimap);
+
+/** The n of "address mod n". */
+const Modulus = live(() => {
+  const n = modulus.value;
+  if (n === null) return null;
+  return (
+    <label class="beside">
+      n
+      <input
+        class="scrub field"
+        type="number"
+        min={2}
+        max={9999}
+        value={n}
+        aria-label="n of address mod n"
+        onInput={(event) => {
+          const next = Math.floor(Number(event.currentTarget.value));
+          if (next >= 2 && next <= 9999) change({ color: `${MOD}${next}` }, "modulus");
+        }}
+      />
+    </label>
+  );
+});
 
 export const GridPane = live(() => {
   const now = layout.value;
@@ -337,10 +478,22 @@ export const GridPane = live(() => {
           />
           <Choice
             name="Colour"
-            value={color.value}
+            value={modulus.value === null ? color.value : MOD}
             choose={(value) => change({ color: value }, true)}
             options={colors.value}
           />
+          <Modulus />
+          <div class="group">
+            <IconButton
+              icon="element"
+              label="Show the element"
+              title="Show the element, large enough to be read (Enter)"
+              click={() => {
+                const [grid, view, index] = [canvases.peek(), gridView.peek(), selected.peek()];
+                if (grid !== null && view !== null && index !== null) goTo(grid, view, index);
+              }}
+            />
+          </div>
           <Zoom of="the tensor" by={zoomBy} all={() => change({ camera: null })} />
         </>
       }
@@ -352,9 +505,12 @@ export const GridPane = live(() => {
       ) : now?.tooLong === true ? (
         <p class="soft">An axis of more than 9 007 199 254 740 991 elements is too long to draw.</p>
       ) : (
-        <Picture of={TENSOR} />
+        <div class="framed">
+          <Picture of={TENSOR} />
+          {camera.value !== null && <Minimap />}
+        </div>
       )}
-      {gridView.value !== null && <Key of={gridView.value} />}
+      <Key />
       {note !== null && <p class="soft">{sentence(note)}</p>}
       {elsewhere > 0 && (
         <p class="soft">

@@ -1,39 +1,23 @@
-/** A few words for the first visit: they stand in `index.html`. */
+/** A few words about how to read the page: they stand in `index.html`. */
 import { h } from "preact";
 import { signal } from "@preact/signals-core";
 import { live } from "./live";
 
-const KEY = "shapetracker-guide";
-
-function seen(): boolean {
-  try {
-    return localStorage.getItem(KEY) !== null;
-  } catch {
-    // Storage may be switched off; then there is no telling.
-    return false;
-  }
-}
-
-/** Whoever follows a link wants to see what it shows. */
-const open = signal(location.hash.length <= 1 && !seen());
-
-function close(): void {
-  open.value = false;
-  try {
-    localStorage.setItem(KEY, "seen");
-  } catch {
-    // It will be shown again.
-  }
-}
-
+const open = signal(false);
 const text = document.getElementById("guide");
+
+export const GuideButton = live(() => (
+  <button type="button" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+    How to read it
+  </button>
+));
 
 export const Guide = live(() => {
   if (!open.value || text === null) return null;
   text.hidden = false;
   return (
-    <section class="guide" aria-label="How to begin" ref={(box) => box?.prepend(text)}>
-      <button type="button" onClick={close}>
+    <section class="guide" aria-label="How to read the page" ref={(box) => box?.prepend(text)}>
+      <button type="button" onClick={() => (open.value = false)}>
         Close
       </button>
     </section>

@@ -1,8 +1,7 @@
 /** The view entered by hand: shape, strides, offset and mask, an axis a column. */
 import { h } from "preact";
 import { trouble } from "../layout";
-import { change, MOST_AXES, page, type HandAxis } from "../page";
-import { AFRESH } from "./chain";
+import { AFRESH, change, MOST_AXES, page, type HandAxis } from "../page";
 import { IconButton } from "./controls";
 import { live } from "./live";
 import { Mistake } from "./mistake";

@@ -1,27 +1,38 @@
-/** A mistake in a text, with the place pointed at. */
+/** A mistake in a text: one badge, a sentence, and what the text could be instead. */
 import { h } from "preact";
 import type { Fault } from "../engine";
+import { calm } from "../typing";
+import { live } from "./live";
+import { Prose } from "./prose";
 
-/** Letters shown before and after the place. */
-const AROUND = 36;
+interface Props {
+  id: string;
+  fault: Fault;
+  /** The text that the place and the suggestion are about; null where it is not one text. */
+  text: string | null;
+  /** Takes the suggestion. */
+  take?: (text: string) => void;
+}
 
-export function Mistake({ id, fault, text }: { id: string; fault: Fault; text: string | null }) {
-  const span = text === null ? null : fault.span;
+export const Mistake = live(({ id, fault, text, take }: Props) => {
+  const { suggestion = null } = fault;
+  const fixed =
+    suggestion === null || text === null
+      ? null
+      : text.slice(0, suggestion.span[0]) + suggestion.text + text.slice(suggestion.span[1]);
   return (
-    <div class="mistake" id={id} role="alert">
-      <p>{sentence(fault.message)}</p>
-      {span !== null && text !== null && (
-        <code>
-          {span[0] > AROUND && "\u2026"}
-          {text.slice(Math.max(span[0] - AROUND, 0), span[0])}
-          <mark>{text.slice(span[0], span[1]) || "\u2038"}</mark>
-          {text.slice(span[1], span[1] + AROUND)}
-          {span[1] + AROUND < text.length && "\u2026"}
-        </code>
+    <div class="mistake" id={id} role={calm.value ? undefined : "alert"} data-calm={calm.value ? "yes" : undefined}>
+      <p>
+        {!calm.value && <span class="badge">Mistake</span>} <Prose text={sentence(fault.message)} />
+      </p>
+      {fixed !== null && take !== undefined && (
+        <button type="button" class="suggestion" onClick={() => take(fixed)}>
+          Write <code>{suggestion!.text}</code> instead
+        </button>
       )}
     </div>
   );
-}
+});
 
 /** The engine's messages begin small, as they may follow a prefix. */
 export function sentence(text: string): string {

@@ -6,7 +6,13 @@ import { dragged } from "./controls";
 interface Props {
   value: string;
   label: string;
-  change(value: string): void;
+  /**
+   * `stepped`: with an arrow key or by dragging, so that a number beyond the next one will do too. Where that takes a
+   * while, the answer is the number that it became, null where it stays as it was.
+   */
+  change(value: string, stepped: boolean): void | Promise<string | null>;
+  /** No stop of the tab key. */
+  aside?: boolean;
   /** Field styles instead of those of a number within a text. */
   field?: boolean;
   invalid?: boolean;
@@ -25,17 +31,23 @@ export class Scrub extends Component<Props> {
     if (this.draft === this.props.value) this.draft = null;
   }
 
-  override render({ value, label, change, field = false, invalid = false, optional = false }: Props) {
+  override render({ value, label, change, field = false, invalid = false, optional = false, aside = false }: Props) {
     const shown = this.draft ?? value;
     const setDraft = (draft: string | null): void => {
       this.draft = draft;
       this.setState({});
     };
     const number = /^[+-]?\d+$/.test(shown.trim()) ? Number(shown) : null;
+    const put = (next: string, shown: boolean): void => {
+      setDraft(shown ? next : null);
+      const becomes = change(next, true);
+      void becomes?.then((number) => {
+        if (this.draft === next) setDraft(number);
+      });
+    };
     const step = (by: number): void => {
       if (number === null || !Number.isSafeInteger(number + by)) return;
-      setDraft(String(number + by));
-      change(String(number + by));
+      put(String(number + by), true);
     };
     const drag = (event: PointerEvent): void => {
       if (number === null || event.button !== 0 || event.pointerType === "touch") return;
@@ -49,8 +61,7 @@ export class Scrub extends Component<Props> {
         if (steps === last) return;
         last = steps;
         input.blur();
-        setDraft(null);
-        change(String(number + steps));
+        put(String(number + steps), false);
       };
       dragged(event, move, () => {
         if (last !== 0) settle();
@@ -62,6 +73,7 @@ export class Scrub extends Component<Props> {
         ref={(input) => input?.style.setProperty("--letters", String(Math.max(shown.length, 1)))}
         type="text"
         role="spinbutton"
+        tabIndex={aside ? -1 : undefined}
         autocomplete="off"
         aria-label={label}
         aria-valuenow={number ?? undefined}
@@ -73,7 +85,7 @@ export class Scrub extends Component<Props> {
           const text = event.currentTarget.value;
           if (field || /^[+-]?\d+$/.test(text.trim())) {
             setDraft(text.trim());
-            change(text.trim());
+            change(text.trim(), false);
           } else {
             setDraft(text);
           }

@@ -6,7 +6,7 @@ import type { Integer } from "../engine";
 import { theme } from "../draw/theme";
 import { detail, pointed, readers, readersOf, select, sharing } from "../focus";
 import { layout } from "../layout";
-import { clamp, counted, integer, plain, pretty } from "../numbers";
+import { clamp, counted, integer, pretty } from "../numbers";
 import { change, page } from "../page";
 import { Choice, Zoom } from "./controls";
 import { live } from "./live";
@@ -143,22 +143,41 @@ const Said = live(() => {
         ? `Only address ${pretty(now.addresses[0])} is read.`
         : `Addresses from ${pretty(now.addresses[0])} to ${pretty(now.addresses[1])} are read.`;
   const length = now.chain?.buffer_len == null ? "" : ` The buffer has ${counted(now.chain.buffer_len, "element")}.`;
+  const last = now.addresses?.[1];
+  const rest = now.chain?.buffer_len == null || last === undefined ? 0n : BigInt(now.chain.buffer_len) - 1n - BigInt(last);
+  const tail = rest > 0n ? ` The last ${rest === 1n ? "one is" : `${pretty(rest)} are`} never read.` : "";
   let reading = "";
   if (read !== null) {
     const many = read.indices.length;
     const atLeast = read.complete ? "" : "at least ";
     reading =
       many === 0 && read.complete
-        ? ` Address ${plain(read.address)} is a hole: nothing reads it.`
-        : ` Address ${plain(read.address)} is read by ${atLeast}${counted(many, "element")}.`;
+        ? ` Address ${pretty(read.address)} is a hole: nothing reads it.`
+        : ` Address ${pretty(read.address)} is read by ${atLeast}${counted(many, "element")}.`;
   }
   return (
     <p class="soft said">
       {range}
       {length}
+      {length !== "" && tail}
       {reading}
     </p>
   );
+});
+
+/** What the colours of memory mean. */
+export const stripKey = computed((): { swatch: string; text: string }[] => {
+  const unknown = canvases.value?.uncounted.value ?? false;
+  return [
+    ...(unknown
+      ? [{ swatch: "uncounted", text: "read, how often is not known" }]
+      : [
+          { swatch: "once", text: "read once" },
+          { swatch: "often", text: "more often" },
+        ]),
+    { swatch: "hole", text: "never read" },
+    { swatch: "lit", text: "the element's address" },
+  ];
 });
 
 export const StripPane = live(() => {
@@ -216,18 +235,11 @@ export const StripPane = live(() => {
       )}
       {note !== null && <p class="soft">{sentence(note)}</p>}
       <p class="key">
-        <span>
-          <i class="swatch once" /> read once
-        </span>
-        <span>
-          <i class="swatch often" /> more often
-        </span>
-        <span>
-          <i class="swatch hole" /> hole
-        </span>
-        <span>
-          <i class="swatch lit" /> the element's address
-        </span>
+        {stripKey.value.map(({ swatch, text }) => (
+          <span>
+            <i class={`swatch ${swatch}`} /> {text}
+          </span>
+        ))}
       </p>
     </Pane>
   );

@@ -159,6 +159,29 @@ impl Chain {
         &self.parsed.start
     }
 
+    /// The name of the array that the chain starts with, where nothing is known of it but that: its shape must be known
+    /// from elsewhere.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "x.permute(1, 0)".parse()?;
+    /// assert_eq!(chain.start_name(), Some("x"));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn start_name(&self) -> Option<&str> {
+        self.parsed.name.as_deref()
+    }
+
+    /// Of a layout of CuTe the sizes of the modes inside each axis of the start, the one that runs fastest first.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "((2, 4), 8):((1, 16), 2)".parse()?;
+    /// assert_eq!(chain.modes().unwrap()[0][..], [2, 4]);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn modes(&self) -> Option<&[Dims]> {
+        self.parsed.modes.as_deref()
+    }
+
     /// The operations, in the order in which they are done.
     ///
     /// ```
@@ -204,7 +227,7 @@ impl Chain {
     /// ```
     pub fn read(text: &str) -> (Chain, Option<ParseError>) {
         let (parsed, error) = parser::chain(text);
-        (Chain { parsed, text: text.into() }, error)
+        (Chain { parsed, text: text.into() }, error.map(|err| parser::checked_suggestion(text, err)))
     }
 
     /// The tracker after all operations.

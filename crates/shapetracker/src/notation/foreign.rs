@@ -26,7 +26,7 @@ pub(super) enum Methods {
 }
 
 /// The functions that make an array of a shape.
-const MAKERS: [&str; 6] = ["arange", "zeros", "ones", "empty", "rand", "randn"];
+pub(super) const MAKERS: [&str; 6] = ["arange", "zeros", "ones", "empty", "rand", "randn"];
 
 /// The names of operations that only NumPy, PyTorch and tinygrad have.
 pub(super) const FOREIGN: [&str; 9] =
@@ -129,6 +129,8 @@ impl Parser<'_> {
             let (sizes, strides, offset) = match &shape.items[..] {
                 [sizes, strides] if is_triple(sizes, strides, "") => (sizes, strides, 0),
                 [sizes, strides, offset] if is_triple(sizes, strides, ".") => (sizes, strides, offset[0]),
+                // The strides of a layout may follow.
+                _ if self.token == Token::End => return Err(otherwise.and_unfinished()),
                 _ => return Err(otherwise),
             };
             let view = self.checked_view(begin, sizes, strides, offset, None)?;
@@ -147,6 +149,7 @@ impl Parser<'_> {
         let axes = shape.items.iter().map(|item| checked_numel("layout", item)).collect::<Result<Dims, Error>>();
         let joined = axes.and_then(|axes| ShapeTracker::from_views(vec![memory])?.reshape(axes));
         let joined = joined.map_err(|err| self.refused(begin, &err))?;
+        self.modes = Some(shape.items);
         Ok(ChainStart::Views(joined.views().to_vec()))
     }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::ChainStart;
-use super::foreign::{FOREIGN, Methods, instead};
+use super::foreign::{FOREIGN, MAKERS, Methods, instead};
 use super::lexer::{Lexer, Token};
 use crate::operation::{Slice, Takes};
 use crate::{Dims, MAX_RANK, Movement, MovementKind, PerAxis, Ranges, View};
@@ -15,6 +15,10 @@ use indexpr::text::{ParseError, check_length, nearest, quoted};
 pub(super) struct Parsed {
     pub(super) start: ChainStart,
     pub(super) start_span: Range<usize>,
+    /// The name of an array of which no shape is known.
+    pub(super) name: Option<Box<str>>,
+    /// Of a layout of CuTe the sizes of the modes inside each axis, the fastest first.
+    pub(super) modes: Option<Vec<Dims>>,
     pub(super) ops: Vec<Movement>,
     /// Where each operation begins and ends: the longest text has places for 32 bits.
     spans: Vec<[u32; 2]>,
@@ -38,7 +42,14 @@ impl Parsed {
 
 /// Reads a chain as far as it can be read, and says why it does not end there.
 pub(super) fn chain(text: &str) -> (Parsed, Option<ParseError>) {
-    let mut parsed = Parsed { start: ChainStart::Nothing, start_span: 0..0, ops: Vec::new(), spans: Vec::new() };
+    let mut parsed = Parsed {
+        start: ChainStart::Nothing,
+        start_span: 0..0,
+        name: None,
+        modes: None,
+        ops: Vec::new(),
+        spans: Vec::new(),
+    };
     if let Err(err) = check_length(text) {
         return (parsed, Some(err));
     }
@@ -47,6 +58,16 @@ pub(super) fn chain(text: &str) -> (Parsed, Option<ParseError>) {
     parsed.start_span = begin..begin;
     let error = parser.chain(&mut parsed).err();
     (parsed, error)
+}
+
+/// The mistake without its suggestion, unless the text that is suggested can be read further than this one.
+pub(super) fn checked_suggestion(text: &str, err: ParseError) -> ParseError {
+    let Some((span, meant)) = err.suggestion() else { return err };
+    let better = [&text[..span.start], meant, &text[span.end..]].concat();
+    // The first change may be one of several that are needed, but what follows it must be read.
+    let reached = span.start + meant.len();
+    let helps = chain(&better).1.is_none_or(|next| next.span().start > reached || next.is_unfinished());
+    if helps { err } else { err.without_suggestion() }
 }
 
 /// Reads one view, the whole text.
@@ -58,6 +79,15 @@ pub(super) fn view(text: &str) -> Result<View, ParseError> {
         Token::End => Ok(view),
         _ => Err(parser.expected("the end of the text after the view")),
     }
+}
+
+/// The words that a text may have, to tell one that is begun from one that is wrong.
+fn known_words() -> impl Iterator<Item = &'static str> {
+    const WORDS: [&str; 20] = [
+        "View", "ShapeTracker", "views", "shape", "strides", "offset", "mask", "contiguous", "over", "True", "False",
+        "None", "Ellipsis", "np", "numpy", "jnp", "torch", "Tensor", "newaxis", "storage_offset",
+    ];
+    MovementKind::names().chain(FOREIGN).chain(MAKERS).chain(ARGUMENTS).chain(WORDS)
 }
 
 /// The names that others give to all sizes or all axes of an operation, as in `flip(dims=(0, 1))`.
@@ -103,13 +133,15 @@ pub(super) struct Parser<'a> {
     pub(super) methods: Methods,
     /// The shape after this many operations, once it was asked for.
     pub(super) known: (usize, Option<Dims>),
+    /// The modes of the layout of CuTe that the chain starts with.
+    pub(super) modes: Option<Vec<Dims>>,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Self {
         let mut lexer = Lexer::new(text);
         let (token, span) = lexer.next();
-        Parser { text, lexer, token, span, last: 0, methods: Methods::Ours, known: (0, None) }
+        Parser { text, lexer, token, span, last: 0, methods: Methods::Ours, known: (0, None), modes: None }
     }
 
     /// The text of the next token.
@@ -151,12 +183,56 @@ impl<'a> Parser<'a> {
 
     /// The error that the next token is not what should stand there.
     pub(super) fn expected(&self, what: &str) -> ParseError {
-        match self.token {
-            Token::End => {
-                let message = format!("expected {what}, found the end of the text");
-                self.error_at(self.last..self.last, message)
+        if self.token == Token::End {
+            let message = format!("expected {what}, found the end of the text");
+            return self.error_at(self.last..self.last, message).and_unfinished();
+        }
+        let err = self.error_at(self.span.clone(), format!("expected {what}, found {}", quoted(self.word())));
+        if self.is_begun() { err.and_unfinished() } else { err }
+    }
+
+    /// Whether the next token is the last one of the text, and perhaps only the beginning of what shall stand there.
+    fn is_begun(&self) -> bool {
+        let word = self.word();
+        let begun = match self.token {
+            Token::Name => known_words().any(|known| known.starts_with(word)),
+            Token::Unknown => matches!(word, "-" | "+"),
+            _ => false,
+        };
+        begun && self.second() == Token::End
+    }
+
+    /// The error that the next token is not what should stand there, which is one of the names; with a guess at which.
+    fn unknown(&self, message: String, names: impl IntoIterator<Item = &'static str>) -> ParseError {
+        let err = self.error_at(self.span.clone(), message);
+        let err = if self.is_begun() { err.and_unfinished() } else { err };
+        match nearest(self.word(), names) {
+            Some(meant) if self.token == Token::Name => err.with_suggestion(self.span.clone(), meant),
+            _ => err,
+        }
+    }
+
+    /// What closes the brackets that are open at the end of the text.
+    fn closing_brackets(&self) -> String {
+        let (mut lexer, mut closing) = (Lexer::new(self.text), Vec::new());
+        loop {
+            match lexer.next().0 {
+                Token::Open(open) => closing.push(if open == b'(' { ')' } else { ']' }),
+                Token::Close(_) => drop(closing.pop()),
+                Token::End => return closing.into_iter().rev().collect(),
+                _ => {}
             }
-            _ => self.error_at(self.span.clone(), format!("expected {what}, found {}", quoted(self.word()))),
+        }
+    }
+
+    /// A complaint that a list neither goes on nor closes, with the comma or the bracket that is probably missing.
+    fn not_closed(&self, what: &str, close: Token) -> ParseError {
+        let err = self.expected(what);
+        match self.token {
+            Token::End => err.with_suggestion(self.last..self.last, self.closing_brackets()),
+            Token::Close(_) => err.with_suggestion(self.span.clone(), if close == Token::Close(b']') { "]" } else { ")" }),
+            Token::Number(_) | Token::Open(_) => err.with_suggestion(self.last..self.span.start, ", "),
+            _ => err,
         }
     }
 
@@ -164,6 +240,10 @@ impl<'a> Parser<'a> {
         let begin = self.span.start;
         parsed.start = self.start()?;
         parsed.start_span = begin..self.last.max(begin);
+        parsed.modes = self.modes.take();
+        if self.methods == Methods::Unknown && parsed.start == ChainStart::Nothing {
+            parsed.name = Some(self.text[parsed.start_span.clone()].into());
+        }
         // A chain without a start may begin with the name of its first operation.
         let mut bare = parsed.start == ChainStart::Nothing && self.token == Token::Name;
         loop {
@@ -184,9 +264,12 @@ impl<'a> Parser<'a> {
                 break;
             }
         }
+        let err = self.expected("`.` and an operation, or the end of the text");
         match self.token {
             Token::End => Ok(()),
-            _ => Err(self.expected("`.` and an operation, or the end of the text")),
+            Token::Name => Err(err.with_suggestion(self.last..self.span.start, ".")),
+            Token::Close(_) => Err(err.with_suggestion(self.span.clone(), "")),
+            _ => Err(err),
         }
     }
 
@@ -341,12 +424,13 @@ impl<'a> Parser<'a> {
     }
 
     fn operation(&mut self) -> Result<Movement, ParseError> {
-        let (name, span) = (self.word(), self.span.clone());
+        let name = self.word();
         if self.token != Token::Name {
             return Err(self.expected("the name of an operation"));
         }
+        let names = MovementKind::names().chain(FOREIGN);
+        let kind = MovementKind::named(name).ok_or_else(|| self.unknown(unknown_operation(name), names))?;
         self.advance();
-        let kind = MovementKind::named(name).ok_or_else(|| self.error_at(span, unknown_operation(name)))?;
         match self.token {
             Token::Open(b'(') => self.taken(kind.takes()),
             _ => Err(self.expected(&format!("`(` after `{name}`"))),
@@ -625,6 +709,12 @@ impl<'a> Parser<'a> {
                 let names = ARGUMENTS.join("`, `");
                 Err(self.expected(&format!("{what}, or one of the names `{names}` in front of all of them")))
             }
+            Token::Comma => {
+                // A comma too many, together with the spaces behind it.
+                let mut ahead = self.lexer;
+                let end = ahead.next().1.start;
+                Err(self.expected(what).with_suggestion(self.span.start..end, ""))
+            }
             _ => Err(self.expected(what)),
         }
     }
@@ -657,7 +747,7 @@ impl<'a> Parser<'a> {
         } else if self.token == Token::Name && self.second() == Token::Equals {
             Err(self.expected(&format!("{} and no argument with a name", closing(close))))
         } else {
-            Err(self.expected(closing(close)))
+            Err(self.not_closed(closing(close), close))
         }
     }
 
@@ -666,7 +756,7 @@ impl<'a> Parser<'a> {
         if self.take(Token::Comma) || self.token == close {
             return Ok(());
         }
-        Err(self.expected(&format!("`,` or {}", closing(close))))
+        Err(self.not_closed(&format!("`,` or {}", closing(close)), close))
     }
 }
 

@@ -607,3 +607,97 @@ fn what_others_write_wrongly_is_pointed_at() {
         assert_eq!(fault(text), (message.to_string(), marked), "{text}");
     }
 }
+
+/// What an incomplete text is while it is typed, and what a wrong one was probably meant to be.
+#[test]
+fn what_is_begun_is_no_mistake_yet() {
+    let err = |text: &str| text.parse::<Chain>().unwrap_err();
+    for text in [
+        "",
+        "(3",
+        "(3, 2",
+        "(3, 2).",
+        "(3, 2).perm",
+        "(3, 2).permute",
+        "(3, 2).permute(",
+        "(3, 2).permute(1",
+        "(3, 2).permute(1, 0).resh",
+        "(3, 2).flip(Tr",
+        "(3, -",
+        "(3, 2):(1, 2) off",
+        "(3, 2):(1, 2) over ",
+        "torc",
+        "np.ara",
+        "np.arange(6)[",
+        "np.arange(6)[1:",
+        "ShapeTr",
+        "View(shape=(2, 3), stri",
+        "flip(dim",
+    ] {
+        assert!(err(text).is_unfinished(), "{text}");
+    }
+    for text in
+        ["(3, 2]", "(3 2", "(3, x", "(3, 2).premute", "(3, 2).premute(1, 0)", "(3, 2).perm(1", "3", "View(shape=(2), )", "(1.5"]
+    {
+        assert!(!err(text).is_unfinished(), "{text}");
+    }
+}
+
+/// Every text as it comes to be, letter by letter, is unfinished or a chain, but where a name or a number is a wrong one
+/// before it is complete.
+#[test]
+fn typing_a_chain_is_no_mistake() {
+    for text in [
+        "(3, 2).permute(1, 0).reshape(3, 2)",
+        "(8, 64).pad((0, 0), (1, 1)).shrink((0, 8), (1, 58)).flip(0)[::2]",
+        "np.arange(6).reshape(2, 3).T",
+        "(3, 2):(2, 1) over (2, 3):(1, 2) offset 0",
+        "View(shape=(2, 3), strides=(1, 2), offset=0, mask=None, contiguous=False)",
+        "((2, 4), 8):((1, 16), 2)",
+    ] {
+        for (end, _) in text.char_indices() {
+            let typed = &text[..end];
+            if let Err(err) = typed.parse::<Chain>() {
+                assert!(err.is_unfinished(), "{typed}\n{err}");
+            }
+        }
+    }
+}
+
+#[test]
+fn suggestions_can_be_read() {
+    for (text, meant) in [
+        ("(3, 2", "(3, 2)"),
+        ("(3, 2]", "(3, 2)"),
+        ("[3 2]", "[3, 2]"),
+        ("(3,, 2)", "(3,2)"),
+        ("(3, 2) permute(1, 0)", "(3, 2).permute(1, 0)"),
+        ("(3, 2))", "(3, 2)"),
+        ("(3, 2).permute(1 0)", "(3, 2).permute(1, 0)"),
+        ("(3, 2).premute(1, 0)", "(3, 2).permute(1, 0)"),
+        ("(3, 2).premute(1, 0).reshpe(6)", "(3, 2).permute(1, 0).reshpe(6)"),
+        ("(3, 2).Reshape(6)", "(3, 2).reshape(6)"),
+        ("(3, 2).permute((1, 0", "(3, 2).permute((1, 0))"),
+        ("(3, 2).pad((0, 1), (1, 1)", "(3, 2).pad((0, 1), (1, 1))"),
+    ] {
+        let err = text.parse::<Chain>().unwrap_err();
+        let (span, with) = err.suggestion().unwrap_or_else(|| panic!("{text}"));
+        assert_eq!([&text[..span.start], with, &text[span.end..]].concat(), meant, "{text}");
+    }
+    for text in ["", "(3, x)", "conv(3)", "(3, 2).", "(3, 2).permute", "pad(1, 1)", "3, 2"] {
+        assert_eq!(text.parse::<Chain>().unwrap_err().suggestion(), None, "{text}");
+    }
+}
+
+#[test]
+fn the_name_of_an_array_and_the_modes_of_a_layout() {
+    assert_eq!(chain("x.transpose(1, 2).view(2, -1)").start_name(), Some("x"));
+    assert_eq!(chain("x[0:1].flip(0)".replace("[0:1]", "").as_str()).start_name(), Some("x"));
+    for text in ["(3, 2).flip(0)", "flip(0)", ".flip(0)", "np.zeros(3)"] {
+        assert_eq!(chain(text).start_name(), None, "{text}");
+    }
+    let modes = |text: &str| chain(text).modes().map(|modes| modes.iter().map(|axis| axis.to_vec()).collect::<Vec<_>>());
+    assert_eq!(modes("((2, 4), 8):((1, 16), 2)"), Some(vec![vec![2, 4], vec![8]]));
+    assert_eq!(modes("8:1"), Some(vec![vec![8]]));
+    assert_eq!(modes("(2, 3):(3, 1)"), None);
+}

@@ -27,4 +27,5 @@ mod refining;
 mod scaled;
 mod sources;
 mod stress;
+mod summaries;
 mod views;

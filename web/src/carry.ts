@@ -1,0 +1,80 @@
+/** The layout that is there as the input of another mode. */
+import { ask } from "./ask";
+import type { Source, View } from "./engine";
+import { handText } from "./hand";
+import { current, layout, result, stations } from "./layout";
+import { AFRESH, change, notice, page, type Mode, type Page } from "./page";
+
+/** The fields of a view. */
+function fields({ shape, strides, offset, mask }: View): Pick<Page, "axes" | "offset"> {
+  const axes = shape.map((size, axis) => ({
+    size: String(size),
+    stride: String(strides[axis] ?? 0),
+    begin: String(mask?.[axis]?.[0] ?? 0),
+    end: String(mask?.[axis]?.[1] ?? size),
+  }));
+  return { axes, offset: String(offset) };
+}
+
+/** The views of a layout as few as they can be. */
+async function viewsOf(source: Source): Promise<View[]> {
+  if ("chain" in source) {
+    const said = await ask("chain", { text: source.chain, base: source.base ?? null }, "carry");
+    return said?.ok === true ? (said.value.result?.views ?? []) : [];
+  }
+  const said = await ask("advice", { source }, "carry");
+  return said?.ok === true && said.value.view !== null ? [said.value.view] : [];
+}
+
+/** The layout as one view; of a chain that needs more, as much of it as is one. */
+async function asView(): Promise<{ view: View; short: boolean } | null> {
+  const sources: Source[] = stations.peek().length > 0 ? stations.peek().map(({ source }) => source) : [layout.peek()!.source];
+  for (let at = sources.length - 1; at >= 0; at--) {
+    const [view, ...more] = await viewsOf(sources[at]!);
+    if (view !== undefined && more.length === 0) return { view, short: at < sources.length - 1 };
+  }
+  return null;
+}
+
+async function patch(to: Mode): Promise<Partial<Page> | string> {
+  const { mode, axes, offset } = page.peek();
+  const now = layout.peek()!;
+  if (to === "view") {
+    const found = await asView();
+    if (found === null) return "This layout is not one view, so there are no strides to enter.";
+    if (found.short) notice.value = `The whole chain is not one view: the fields hold ${found.view.text}, which is as far as one view goes.`;
+    return fields(found.view);
+  }
+  if (to === "chain") {
+    if (mode === "view") {
+      const hand = handText(axes, offset);
+      return "text" in hand ? { chain: hand.text, muted: [], step: null } : hand.fault;
+    }
+    const [view] = await viewsOf(now.source);
+    return view === undefined ? "This expression is no single view, so no operations were found for it." : { chain: view.text, muted: [], step: null };
+  }
+  const source = result.peek()?.source ?? now.source;
+  const said = "chain" in source ? await ask("chain", { text: source.chain, base: source.base ?? null }, "carry") : null;
+  const all = said?.ok === true ? said.value.result : null;
+  const { index_text: index, valid_text: valid } = all?.expression ?? {};
+  if (all === null || index == null || valid == null) return "The expression of this layout is too long for one line.";
+  const variables = all.shape.map((size, axis) => ({ name: `idx${axis}`, begin: "0", end: String(size) }));
+  return { index, valid: valid === "True" ? "" : valid, variables, syntax: "python" };
+}
+
+/** Changes what the layout is made from; the layout stays. */
+export async function carry(to: Mode): Promise<void> {
+  const from = page.peek();
+  if (to === from.mode) return;
+  notice.value = null;
+  let carried: Partial<Page> = {};
+  if (current.peek() && layout.peek() !== null) {
+    const found = await patch(to);
+    if (page.peek() !== from) return;
+    if (typeof found === "string") notice.value = `${found} What was entered there before is shown.`;
+    else carried = found;
+  }
+  // The selected element is of the tensor that was shown, and that may have been another one.
+  const at = from.step === null ? from.at : [];
+  change({ ...carried, ...AFRESH, at, mode: to }, true);
+}

@@ -1,0 +1,53 @@
+/** Sizes that are names: a slider for each, and for which values it is one view. */
+import { h } from "preact";
+import { named } from "../layout";
+import { plain } from "../numbers";
+import { AFRESH, change, page } from "../page";
+import { live } from "./live";
+
+/** A slider ends here where nothing is said of a name. */
+const FAR = 64;
+
+export const Names = live(() => {
+  const now = named.value;
+  if (now === null) return null;
+  const { where, values } = page.value;
+  return (
+    <div class="names" role="group" aria-label="Sizes that are names">
+      {now.names.map(({ name, begin, end, value }) => {
+        const least = Number(begin ?? 0);
+        const most = Math.min(end === null ? Math.max(FAR, 2 * Number(value)) : Number(end), least + 4095);
+        const put = (value: number): void =>
+          change({ values: { ...values, [name]: value }, ...AFRESH }, `value of ${name}`);
+        return (
+          <label>
+            <span>
+              <var>{name}</var> = <output>{plain(value)}</output>
+            </span>
+            <input
+              type="range"
+              min={least}
+              max={most}
+              value={Number(value)}
+              onInput={(event) => put(Number(event.currentTarget.value))}
+            />
+          </label>
+        );
+      })}
+      <label class="where">
+        <span>where</span>
+        <input
+          class="text"
+          type="text"
+          value={where}
+          placeholder="T in 1..4096, C == 64*H"
+          spellcheck={false}
+          autocomplete="off"
+          maxLength={2000}
+          onInput={(event) => change({ where: event.currentTarget.value, ...AFRESH }, "what is said of names")}
+        />
+      </label>
+      {now.witness !== null && <p class="soft">{now.witness.sentence}</p>}
+    </div>
+  );
+});

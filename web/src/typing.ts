@@ -1,0 +1,32 @@
+/** Whether someone is in the middle of typing: then what is wrong may only be not finished yet. */
+import { computed, signal } from "@preact/signals-core";
+import { trouble } from "./layout";
+
+/** A mistake is told of when nothing has been typed for so long. */
+const PAUSE = 1000;
+
+/** Something was typed a moment ago. */
+const busy = signal(false);
+/** The field that has the focus, by the name of its text; null for none. */
+export const editing = signal<string | null>(null);
+
+let timer = 0;
+
+export function typed(): void {
+  busy.value = true;
+  clearTimeout(timer);
+  timer = window.setTimeout(() => (busy.value = false), PAUSE);
+}
+
+/** Whoever leaves the field, or takes a text as a whole, has finished. */
+export function finished(): void {
+  clearTimeout(timer);
+  busy.value = false;
+}
+
+/** A mistake that is no more than the state of what is being typed. */
+export const calm = computed(() => {
+  const fault = trouble.value?.fault;
+  if (fault === undefined) return false;
+  return busy.value || (fault.unfinished === true && editing.value !== null);
+});
