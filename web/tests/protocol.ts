@@ -42,6 +42,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
         {
           name: "reshape",
@@ -63,6 +64,7 @@ export const samples = [
               ],
             },
           },
+          copies: null,
         },
       ],
       rest: [],
@@ -204,6 +206,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
         {
           name: "reshape",
@@ -218,6 +221,7 @@ export const samples = [
             sentence: "elements [1, 0] and [0, 1] are valid, but [0, 0] between them is masked: the valid elements are not a box, and one mask is a range an axis",
             witness: { kind: "not_a_box", valid: [[1, 0], [0, 1]], invalid: [0, 0] },
           },
+          copies: null,
         },
       ],
       rest: [],
@@ -341,6 +345,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
         {
           name: "reshape",
@@ -362,6 +367,7 @@ export const samples = [
               ],
             },
           },
+          copies: null,
         },
         {
           name: "reshape",
@@ -373,6 +379,7 @@ export const samples = [
           views: 1,
           verdict: "merged",
           reason: null,
+          copies: null,
         },
         {
           name: "permute",
@@ -384,6 +391,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
       ],
       rest: [],
@@ -483,6 +491,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
       ],
       rest: [
@@ -715,6 +724,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
       ],
       rest: [],
@@ -813,6 +823,99 @@ export const samples = [
         step: null,
       },
       result: null,
+    },
+  } satisfies Answered<"chain">,
+  {
+    op: "chain",
+    request: { text: "(3, 2).permute(1, 0).contiguous().reshape(6)" },
+    answer: {
+      canonical: "(3, 2).permute(1, 0).contiguous().reshape(6)",
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
+      steps: [
+        {
+          name: "permute",
+          arguments: "1, 0",
+          text: "permute(1, 0)",
+          written: "permute(1, 0)",
+          span: [7, 20],
+          shape: [2, 3],
+          views: 1,
+          verdict: "no_new_view",
+          reason: null,
+          copies: null,
+        },
+        {
+          name: "contiguous",
+          arguments: "",
+          text: "contiguous()",
+          written: "contiguous()",
+          span: [21, 33],
+          shape: [2, 3],
+          views: 1,
+          verdict: "copied",
+          reason: null,
+          copies: 6,
+        },
+        {
+          name: "reshape",
+          arguments: "6",
+          text: "reshape(6)",
+          written: "reshape(6)",
+          span: [34, 44],
+          shape: [6],
+          views: 1,
+          verdict: "no_new_view",
+          reason: null,
+          copies: null,
+        },
+      ],
+      rest: [],
+      error: null,
+      result: {
+        shape: [6],
+        numel: 6,
+        views: [{ shape: [6], strides: [1], offset: 0, mask: null, text: "(6,):(1,)" }],
+        contiguous: true,
+        consecutive: true,
+        address_range: [0, 5],
+        buffer_len: 6,
+        buffer_note: null,
+        reason: null,
+        expression: {
+          nodes: [
+            {
+              kind: "variable",
+              operands: [],
+              low: 0,
+              high: 5,
+              condition: false,
+              text: "idx0",
+              name: "idx0",
+            },
+            {
+              kind: "bool",
+              operands: [],
+              low: 1,
+              high: 1,
+              condition: true,
+              text: "True",
+              value: true,
+            },
+          ],
+          index: 0,
+          valid: 1,
+          lines: [{ name: "valid", node: 1, pieces: ["True"] }, { name: "index", node: 0, pieces: [0] }],
+          index_text: "idx0",
+          valid_text: "True",
+          cost: { ops: 0, divmods: 0, weight: 0 },
+          index_range: [0, 5],
+          value_range: [0, 5],
+          bits: 32,
+          note: null,
+        },
+        expression_note: null,
+        tracker: "(6,):(1,)",
+      },
     },
   } satisfies Answered<"chain">,
   {
@@ -2998,7 +3101,7 @@ true satisfies Same<NodeKind, "binary" | "bool" | "int" | "not" | "select" | "va
 
 true satisfies Same<BinaryOperator, "!=" | "%" | "*" | "+" | "-" | "//" | "<" | "<=" | "==" | ">" | ">=" | "and" | "max" | "min" | "or">;
 
-true satisfies Same<Verdict, "merged" | "new_view" | "no_new_view">;
+true satisfies Same<Verdict, "copied" | "merged" | "new_view" | "no_new_view">;
 
 true satisfies Same<Witness["kind"], "not_a_box" | "uneven_step">;
 

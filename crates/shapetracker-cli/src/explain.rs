@@ -92,7 +92,7 @@ struct Row {
 }
 
 /// The names of the verdicts.
-const NAMES: [&str; 3] = ["no_new_view", "merged", "new_view"];
+const NAMES: [&str; 4] = ["no_new_view", "merged", "new_view", "copied"];
 
 impl Steps {
     fn push(&mut self, tracker: &ShapeTracker, verdict: Option<&Verdict>) {
@@ -206,10 +206,11 @@ impl Explained {
         let op_width = longest(&mut ops()).min(width().saturating_sub(20 + shape_width));
         writeln!(to, "{BOLD}{start}{BOLD:#}")?;
         for (op, (verdict, _, shape, reason)) in ops().zip(self.steps.iter()) {
+            let copies = copies(verdict, shape).map(|elements| format!("copies {}", count(elements, "element")));
             let (name, style) = match verdict {
                 "no_new_view" => ("no new view", DIM),
                 "merged" => ("merged", GOOD),
-                _ => ("new view", BAD),
+                _ => (copies.as_deref().unwrap_or("new view"), BAD),
             };
             let (shape, colon) = (tuple(shape), if reason.is_some() { ":" } else { "" });
             writeln!(to, "  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {style}{name}{style:#}{colon}")?;
@@ -248,6 +249,7 @@ impl Explained {
                 "shape": shape,
                 "views": views,
                 "verdict": verdict,
+                "copies": copies(verdict, shape),
                 "reason": reason.map(ToString::to_string),
                 "witness": reason.and_then(Unmerged::witness).map(witness_json),
             });
@@ -257,6 +259,11 @@ impl Explained {
         // The other fields go on in the same object.
         writeln!(to, "],{}", &rest.to_string()[1..])
     }
+}
+
+/// How many elements an operation with such a verdict copied, if it copied any: all of its result.
+fn copies(verdict: &str, shape: &[i64]) -> Option<i64> {
+    (verdict == "copied").then(|| shape.iter().product())
 }
 
 /// An index expression, a line for each name that it defines, and what it costs.

@@ -85,6 +85,7 @@ fn step(chain: &Chain, text: &str, number: usize, after: &ShapeTracker, verdict:
         .with("views", after.views().len())
         .with("verdict", verdict.name())
         .with("reason", verdict.reason())
+        .with("copies", verdict.copies())
 }
 
 fn result(tracker: &ShapeTracker, why: Option<&Unmerged>) -> Value {

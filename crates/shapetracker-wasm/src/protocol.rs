@@ -22,6 +22,7 @@ const REQUESTS: &[&str] = &[
     r#"{"op":"chain","text":"(3, 2).permut(1, 0)"}"#,
     r#"{"op":"chain","text":"x.transpose(0, 1)","base":[3,"2"]}"#,
     r#"{"op":"chain","text":"flip(0)"}"#,
+    r#"{"op":"chain","text":"(3, 2).permute(1, 0).contiguous().reshape(6)"}"#,
     r#"{"op":"chain","text":"(3, 2).permute(1, 0"}"#,
     r#"{"op":"chain","text":"((2, 4), 8):((1, 16), 2)"}"#,
     r#"{"op":"chain","text":"(2, 2):(9007199254740993, 1) offset -5"}"#,

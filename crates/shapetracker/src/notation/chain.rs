@@ -230,7 +230,8 @@ impl Chain {
         (Chain { parsed, text: text.into() }, error.map(|err| parser::checked_suggestion(text, err)))
     }
 
-    /// The tracker after all operations.
+    /// The tracker after all operations. Where one of them copied, its addresses are those of the new buffer;
+    /// [`Chain::without_copies`] has a tracker that reads the base all the same.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0)".parse()?;
@@ -242,6 +243,21 @@ impl Chain {
     /// No base shape, views that do not fit each other, an operation that cannot be done.
     pub fn tracker(&self) -> Result<ShapeTracker, ChainError> {
         self.run(self.base()?, |_, _| ())
+    }
+
+    /// The same chain without the operations that may copy, so that its tracker reads the base whatever was copied:
+    /// what moves data asks this one. The elements are the same, and so is their order.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).contiguous().reshape(6)".parse()?;
+    /// assert_eq!(chain.tracker()?.to_string(), "(6,):(1,)");
+    /// assert_eq!(chain.without_copies().tracker()?.address(&[1]), Some(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn without_copies(&self) -> Chain {
+        let mut chain = self.clone();
+        chain.parsed.keep(|op| !op.may_copy());
+        chain
     }
 
     /// The tracker after all operations, over a base whose shape is known from elsewhere.
