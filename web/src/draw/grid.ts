@@ -2,7 +2,7 @@
 import type { Integer } from "../engine";
 import type { Lane } from "../lane";
 import { signal } from "@preact/signals-core";
-import { clamp, plain, pretty } from "../numbers";
+import { clamp, pretty } from "../numbers";
 import type { Camera, Label } from "../page";
 import { glide, type Places } from "./motion";
 import { Sheet } from "./sheet";
@@ -251,6 +251,12 @@ export class GridCanvas extends Sheet {
     pen.rect(left - 3, top - 3, this.width, this.height);
     pen.clip();
     pen.imageSmoothingEnabled = false;
+    pen.save();
+    pen.beginPath();
+    const { row, column } = view.scene.plan;
+    const [x, y] = [left - frame.camera.x * frame.wide, top - frame.camera.y * frame.tall];
+    pen.rect(x, y, column.extent * frame.wide, row.extent * frame.tall);
+    pen.clip();
     const missing = wanted.some(({ row, column }) => this.tiles.get(row, column, step) === null);
     this.measure(view, step, [r0, r1], [c0, c1], wanted, missing);
     if (missing) {
@@ -264,8 +270,9 @@ export class GridCanvas extends Sheet {
       shown.push(tile);
       this.paint(tile, view, frame);
     }
+    pen.restore();
     const details = step === 1 && frame.tall >= SMALLEST_LINED;
-    const gliding = details && !missing && this.glides(view, frame, shown);
+    const gliding = !missing && this.glides(view, frame, details ? shown : []);
     if (!gliding) {
       if (details) for (const tile of shown) this.details(tile, view, frame, r0, r1, c0, c1);
       if (view.against != null) for (const tile of shown) this.differences(tile, view, frame);
@@ -293,23 +300,17 @@ export class GridCanvas extends Sheet {
 
   private paint(tile: Tile, view: GridView, { camera, left, top, wide, tall }: Frame): void {
     const { step } = tile;
-    const { row, column } = view.scene.plan;
     const [r0, c0] = [tile.row * SIDE * step, tile.column * SIDE * step];
     // Edges between pixels would show as lines between tiles.
     const ratio = window.devicePixelRatio || 1;
     const whole = (at: number): number => Math.round(at * ratio) / ratio;
     const x = whole(left + (c0 - camera.x) * wide);
     const y = whole(top + (r0 - camera.y) * tall);
-    // The last sample may stand for less than the others.
-    const right = whole(left + (Math.min(c0 + tile.columns * step, column.extent) - camera.x) * wide);
-    const bottom = whole(top + (Math.min(r0 + tile.rows * step, row.extent) - camera.y) * tall);
+    // The last sample may stand for less than the others: what is beyond the end is cut off.
+    const right = whole(left + (c0 + tile.columns * step - camera.x) * wide);
+    const bottom = whole(top + (r0 + tile.rows * step - camera.y) * tall);
     if (x > this.width || y > this.height || right < 0 || bottom < 0) return;
-    const picture = pictureOf(tile, view.scene, view.theme, this.domain.peek());
-    const part = (samples: number, from: number, extent: number): number =>
-      Math.min(samples, (Math.min(from + samples * step, extent) - from) / step);
-    const [columns, rows] = [part(tile.columns, c0, column.extent), part(tile.rows, r0, row.extent)];
-    if (columns === tile.columns && rows === tile.rows) this.pen.drawImage(picture, x, y, right - x, bottom - y);
-    else this.pen.drawImage(picture, x, y, ((right - x) * tile.columns) / columns, ((bottom - y) * tile.rows) / rows);
+    this.pen.drawImage(pictureOf(tile, view.scene, view.theme, this.domain.peek()), x, y, right - x, bottom - y);
   }
 
   /** Between what the shades lie, and what a pixel stands for. While the picture moves or is not whole they stay. */
@@ -519,6 +520,8 @@ export class GridCanvas extends Sheet {
     const { step } = tile;
     const [dx, dy] = [wide * step, tall * step];
     pen.strokeStyle = pen.fillStyle = view.theme.bad;
+    const ratio = window.devicePixelRatio || 1;
+    const whole = (at: number): number => Math.round(at * ratio) / ratio;
     for (let sample = 0; sample < tile.addresses.length; sample++) {
       if (!differs(tile, other, sample)) continue;
       const [row, column] = [Math.floor(sample / tile.columns), sample % tile.columns];
@@ -526,7 +529,11 @@ export class GridCanvas extends Sheet {
       const y = top + (tile.row * SIDE * step + row * step - camera.y) * tall;
       if (x + dx < 0 || y + dy < 0 || x > this.width || y > this.height) continue;
       if (Math.min(dx, dy) < 10) {
-        pen.fillRect(x, y, Math.max(dx, 1), Math.max(dy, 1));
+        // Whole pixels, so that no pattern comes of what lies between them; the shades are still seen below.
+        const [from, until] = [whole(x), whole(y)];
+        this.screen.globalAlpha = 0.55;
+        pen.fillRect(from, until, Math.max(whole(x + dx) - from, 1 / ratio), Math.max(whole(y + dy) - until, 1 / ratio));
+        this.screen.globalAlpha = 1;
         continue;
       }
       pen.lineWidth = 2;
@@ -608,7 +615,8 @@ export class GridCanvas extends Sheet {
         this.ring(box, theme);
       }
     }
-    this.pointedOut(view, frame);
+    // Steps between cells that cannot be told apart are only specks.
+    if (large) this.pointedOut(view, frame);
   }
 
   /** The steps and the elements of a witness. */
@@ -722,7 +730,7 @@ export class GridCanvas extends Sheet {
     clipped(left - 6, 0, this.width, top, () => {
       pen.textAlign = "center";
       const x = (place: number): number => left + (place - camera.x) * wide;
-      const room = Math.max(14, String(column.inner).length * 7 + 6);
+      const room = Math.max(14, pretty(column.inner).length * 7 + 6);
       const on = inSlice ? column.ofIndex(focus) : null;
       for (const cell of ticks(column, c0, c1, room / wide, on)) {
         const name = nameOf(column.within, column, cell, scene);
@@ -754,7 +762,7 @@ export class GridCanvas extends Sheet {
 function lettersOf(axes: readonly number[], { layout }: Scene): number {
   const ends = axes.map((axis) => {
     const begin = layout.begins[axis] ?? 0;
-    return Math.max(...[begin, begin + (layout.shape[axis] ?? 1) - 1].map((end) => String(end).length));
+    return Math.max(...[begin, begin + (layout.shape[axis] ?? 1) - 1].map((end) => pretty(end).length));
   });
   return ends.length === 0 ? 1 : ends.reduce((all, letters) => all + letters + 1, -1);
 }
@@ -763,7 +771,7 @@ function lettersOf(axes: readonly number[], { layout }: Scene): number {
 function nameOf(axes: readonly number[], lane: Lane, cell: number, { layout }: Scene): string {
   const index: number[] = [];
   lane.toIndex(cell, index);
-  return axes.map((axis) => plain((index[axis] ?? 0) + (layout.begins[axis] ?? 0))).join(",");
+  return axes.map((axis) => pretty((index[axis] ?? 0) + (layout.begins[axis] ?? 0))).join(",");
 }
 
 /** The cells whose number is shown, the one in focus last and with none beside it; `apart` is the room of a number in cells. */
@@ -895,7 +903,7 @@ function labelOf(tile: Tile, sample: number, view: GridScene): string {
       plan.column.toIndex(tile.columnCells.begins[sample % tile.columns] ?? 0, index);
       // The number of the element in row-major order.
       if (view.label === "position") return pretty(index.reduce((all, at, axis) => all * layout.shape[axis]! + at, 0));
-      return index.map((at, axis) => plain(at + (layout.begins[axis] ?? 0))).join(",");
+      return index.map((at, axis) => pretty(at + (layout.begins[axis] ?? 0))).join(",");
     }
   }
 }
