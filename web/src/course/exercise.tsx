@@ -30,7 +30,8 @@ interface Parts {
 
 function exercise({ source, Field, check, goal, solution, beside = 2, solve }: Parts) {
   const yours = new Model(source);
-  const asked = goal === null ? null : new Model(signal(goal));
+  // What is pointed at is marked in both.
+  const asked = goal === null ? null : new Model(signal(goal), yours.at, yours.over);
   const said = signal<Judgement | null>(null);
   const tries = signal(0);
   const Answer = live(Field);

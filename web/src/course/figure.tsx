@@ -162,8 +162,8 @@ export const Rule = live(({ model }: { model: Model }) => {
             </p>
             {below !== undefined && masked === undefined && (
               <p class="soft">
-                which is a position: number {plain(below.position)} of the {tuple(shapeOf(model, below.view))} tensor below,
-                counted row by row, is
+                This is a position: number {plain(below.position)} of the {tuple(shapeOf(model, below.view))} tensor before
+                it, counted row by row, which is
               </p>
             )}
           </>

@@ -62,14 +62,14 @@ export function HandFields({ of, masked = false, fixed = false, change }: Fields
     />
   );
   return (
-    <div class="hand">
+    <div class="numbers">
       {of.axes.map(({ size }, axis) => (
-        <div class="hand-axis">
+        <div class="axis-line">
           <span class="soft">axis {axis}</span>
           <label>size {fixed ? <code>{size}</code> : field(axis, "size", "size")}</label>
           <label>stride {field(axis, "stride", "stride")}</label>
           {masked && (
-            <span class="hand-range">
+            <span class="range-fields">
               valid {field(axis, "begin", "first valid index")} <span aria-hidden="true">to</span>
               {field(axis, "end", "end of the valid range, which is not part of it")}
             </span>
@@ -77,10 +77,9 @@ export function HandFields({ of, masked = false, fixed = false, change }: Fields
         </div>
       ))}
       {!fixed && (
-        <div class="hand-axis">
-          <span class="soft">both</span>
+        <div class="axis-line">
           <label>
-            offset{" "}
+            <span class="soft">offset</span>
             <Scrub field value={of.offset} label="offset" change={(offset) => change({ ...of, offset })} />
           </label>
         </div>
@@ -125,7 +124,7 @@ export function handFigure(trials: readonly Trial<Hand>[], at: number[], masked 
   const typed = signal(trials[0]!.of);
   const text = computed(() => handText(typed.value.axes, typed.value.offset));
   const source = computed((): Source | null => ("text" in text.value ? { chain: text.value.text } : null));
-  const model = new Model(source, at);
+  const model = new Model(source, signal(at));
   return live(() => {
     const fault = "fault" in text.value ? text.value.fault : null;
     return (
@@ -138,10 +137,12 @@ export function handFigure(trials: readonly Trial<Hand>[], at: number[], masked 
           }}
         />
         <div class="stage">
-          <HandFields of={typed.value} masked={masked} change={(hand) => (typed.value = hand)} />
+          <div class="beside-grid">
+            <HandFields of={typed.value} masked={masked} change={(hand) => (typed.value = hand)} />
+            <Rule model={model} />
+          </div>
           <Grid model={model} name="The tensor" beside={2} />
         </div>
-        <Rule model={model} />
         <p class="strip-name">Memory</p>
         <Strip model={model} />
         {fault === null ? <Wrong model={model} /> : <p class="wrong">{sentence(fault)}</p>}
@@ -155,7 +156,7 @@ export function stepsFigure(trials: readonly Trial<string>[], at: number[], trac
   const chain = signal(trials[0]!.of);
   const model = new Model(
     computed(() => ({ chain: chain.value })),
-    at,
+    signal(at),
   );
   return live(() => {
     const state = model.state.value;
@@ -172,7 +173,7 @@ export function stepsFigure(trials: readonly Trial<string>[], at: number[], trac
           />
         )}
         <ol class="stations">
-          {state?.stages.map(({ shape }, stage) => {
+          {state?.stages.map(({ shape, strides }, stage) => {
             const step = stage === 0 ? null : state.steps[stage - 1]!;
             return (
               <li>
@@ -185,6 +186,11 @@ export function stepsFigure(trials: readonly Trial<string>[], at: number[], trac
                   name={step === null ? "The tensor at the beginning" : `The tensor after ${step.text}`}
                   beside={state.stages.length}
                 />
+                {strides !== null && (
+                  <p class="station-strides">
+                    strides <code>{tuple(strides)}</code>
+                  </p>
+                )}
                 {step?.verdict === "new_view" && <p class="verdict-no">needs a second view</p>}
               </li>
             );
@@ -205,7 +211,7 @@ export function stepsFigure(trials: readonly Trial<string>[], at: number[], trac
                 </>
               ))}
         </p>
-        {state?.chain?.reason != null && <p class="because">Why: {state.chain.reason.sentence}.</p>}
+        {state?.chain?.reason != null && <p class="reason">Why: {signed(state.chain.reason.sentence)}.</p>}
         {traced && <Rule model={model} />}
         <p class="strip-name">Memory</p>
         <Strip model={model} />
@@ -213,6 +219,11 @@ export function stepsFigure(trials: readonly Trial<string>[], at: number[], trac
       </Figure>
     );
   });
+}
+
+/** A sentence of the engine with true minus signs. */
+function signed(text: string): string {
+  return text.replace(/-(?=\d)/g, "\u2212");
 }
 
 /** Expressions over variables, as they are typed. */
@@ -232,7 +243,7 @@ export function freeFigure(trials: readonly Trial<Free>[], at: number[]) {
   const typed = signal(trials[0]!.of);
   const model = new Model(
     computed(() => freeSource(typed.value)),
-    at,
+    signal(at),
   );
   const change = (patch: Partial<Free>): void => {
     typed.value = { ...typed.value, ...patch };

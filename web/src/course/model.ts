@@ -1,7 +1,7 @@
 /** What a figure shows: a layout, and the one element that all of its parts are about. The engine says all of it. */
-import { effect, signal, untracked, type ReadonlySignal } from "@preact/signals-core";
+import { effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import type { ChainResult, Expression, Fault, FreeAnswer, Integer, Source, Step, TraceAnswer } from "../engine";
+import type { ChainResult, Expression, Fault, FreeAnswer, Integer, Source, Start, Step, TraceAnswer } from "../engine";
 
 /** A layout that can be drawn. */
 export interface State {
@@ -24,6 +24,8 @@ export interface State {
 export interface Stage {
   source: Source;
   shape: Integer[];
+  /** The strides where one view is enough. */
+  strides: Integer[] | null;
 }
 
 /** How often addresses are read, from the first address that is drawn. */
@@ -58,6 +60,11 @@ async function memoryOf(source: Source, addresses: [Integer, Integer] | null, bu
   return said?.ok === true && said.value.exact ? { begin, reads: said.value.reads } : null;
 }
 
+/** How many elements the memory of a chain has at least: those of the shape that it begins with. */
+function baseOf({ kind, shape }: Start): number {
+  return kind === "shape" || kind === "base" ? (shape ?? []).reduce<number>((all, size) => all * Number(size), 1) : 0;
+}
+
 async function read(source: Source): Promise<State | Fault> {
   if (!("chain" in source)) {
     const said = await ask("free", source);
@@ -73,7 +80,7 @@ async function read(source: Source): Promise<State | Fault> {
       free,
       chain: null,
       steps: [],
-      stages: [{ source, shape: free.shape }],
+      stages: [{ source, shape: free.shape, strides: null }],
       addresses: free.address_range,
       memory: await memoryOf(source, free.address_range, 0),
     };
@@ -87,7 +94,12 @@ async function read(source: Source): Promise<State | Fault> {
   if (result === null) return { kind: "page", message: "there is no tensor yet", field: null, span: null, step: null };
   const texts = [start.text, ...steps.map(({ text }) => text)];
   const shapes = [start.shape ?? [], ...steps.map(({ shape }) => shape)];
-  const all = shapes.map((shape, at) => ({ source: { chain: texts.slice(0, at + 1).join(".") }, shape }));
+  const stages = shapes.map(async (shape, at): Promise<Stage> => {
+    const text = texts.slice(0, at + 1).join(".");
+    const said = await ask("chain", { text });
+    const views = said?.ok === true ? (said.value.result?.views ?? []) : [];
+    return { source: { chain: text }, shape, strides: views.length === 1 ? views[0]!.strides : null };
+  });
   return {
     source,
     shape: result.shape.map(Number),
@@ -98,9 +110,9 @@ async function read(source: Source): Promise<State | Fault> {
     chain: result,
     steps,
     // Views that are given and not made have no shape that they began with.
-    stages: steps.length === 0 ? [{ source, shape: result.shape }] : all,
+    stages: steps.length === 0 ? [{ source, shape: result.shape, strides: null }] : await Promise.all(stages),
     addresses: result.address_range,
-    memory: await memoryOf(source, result.address_range, result.buffer_len ?? 0),
+    memory: await memoryOf(source, result.address_range, Math.max(Number(result.buffer_len ?? 0), baseOf(start))),
   };
 }
 
@@ -131,17 +143,15 @@ export class Model {
   readonly state = signal<State | null>(null);
   readonly fault = signal<Fault | null>(null);
   readonly element = signal<Element | null>(null);
-  /** The element that is selected, and the one that is pointed at. */
-  readonly at = signal<number[]>([]);
-  readonly over = signal<number[] | null>(null);
   private turn = 0;
   private elementTurn = 0;
 
   constructor(
     readonly source: ReadonlySignal<Source | null>,
-    at: number[] = [],
+    /** The element that is selected, and the one that is pointed at: figures that belong together share them. */
+    readonly at: Signal<number[]> = signal([]),
+    readonly over: Signal<number[] | null> = signal(null),
   ) {
-    this.at.value = at;
     effect(() => {
       const asked = source.value;
       if (asked !== null) untracked(() => void this.read(asked));
