@@ -84,8 +84,26 @@ pub(super) fn view(text: &str) -> Result<View, ParseError> {
 /// The words that a text may have, to tell one that is begun from one that is wrong.
 fn known_words() -> impl Iterator<Item = &'static str> {
     const WORDS: [&str; 20] = [
-        "View", "ShapeTracker", "views", "shape", "strides", "offset", "mask", "contiguous", "over", "True", "False",
-        "None", "Ellipsis", "np", "numpy", "jnp", "torch", "Tensor", "newaxis", "storage_offset",
+        "View",
+        "ShapeTracker",
+        "views",
+        "shape",
+        "strides",
+        "offset",
+        "mask",
+        "contiguous",
+        "over",
+        "True",
+        "False",
+        "None",
+        "Ellipsis",
+        "np",
+        "numpy",
+        "jnp",
+        "torch",
+        "Tensor",
+        "newaxis",
+        "storage_offset",
     ];
     MovementKind::names().chain(FOREIGN).chain(MAKERS).chain(ARGUMENTS).chain(WORDS)
 }
@@ -230,7 +248,9 @@ impl<'a> Parser<'a> {
         let err = self.expected(what);
         match self.token {
             Token::End => err.with_suggestion(self.last..self.last, self.closing_brackets()),
-            Token::Close(_) => err.with_suggestion(self.span.clone(), if close == Token::Close(b']') { "]" } else { ")" }),
+            Token::Close(_) => {
+                err.with_suggestion(self.span.clone(), if close == Token::Close(b']') { "]" } else { ")" })
+            }
             Token::Number(_) | Token::Open(_) => err.with_suggestion(self.last..self.span.start, ", "),
             _ => err,
         }

@@ -636,9 +636,17 @@ fn what_is_begun_is_no_mistake_yet() {
     ] {
         assert!(err(text).is_unfinished(), "{text}");
     }
-    for text in
-        ["(3, 2]", "(3 2", "(3, x", "(3, 2).premute", "(3, 2).premute(1, 0)", "(3, 2).perm(1", "3", "View(shape=(2), )", "(1.5"]
-    {
+    for text in [
+        "(3, 2]",
+        "(3 2",
+        "(3, x",
+        "(3, 2).premute",
+        "(3, 2).premute(1, 0)",
+        "(3, 2).perm(1",
+        "3",
+        "View(shape=(2), )",
+        "(1.5",
+    ] {
         assert!(!err(text).is_unfinished(), "{text}");
     }
 }
@@ -696,7 +704,8 @@ fn the_name_of_an_array_and_the_modes_of_a_layout() {
     for text in ["(3, 2).flip(0)", "flip(0)", ".flip(0)", "np.zeros(3)"] {
         assert_eq!(chain(text).start_name(), None, "{text}");
     }
-    let modes = |text: &str| chain(text).modes().map(|modes| modes.iter().map(|axis| axis.to_vec()).collect::<Vec<_>>());
+    let modes =
+        |text: &str| chain(text).modes().map(|modes| modes.iter().map(|axis| axis.to_vec()).collect::<Vec<_>>());
     assert_eq!(modes("((2, 4), 8):((1, 16), 2)"), Some(vec![vec![2, 4], vec![8]]));
     assert_eq!(modes("8:1"), Some(vec![vec![8]]));
     assert_eq!(modes("(2, 3):(3, 1)"), None);
