@@ -57,6 +57,13 @@ pub fn one_view(graph: &Graph, index: Expr, valid: Expr) -> Result<View, Unmerge
     };
     let shape: Dims = (0..begins.len()).map(size).collect::<Result<_, _>>()?;
     let space = Space { graph, index, valid, begins, shape };
+    if space.shape.is_empty() {
+        // The empty mask is that of a masked scalar, which no ranges can say.
+        return Ok(match space.address(&[])? {
+            Some(address) => View::new([], [], address, None)?,
+            None => View::new([], [], 0, Some(&[]))?,
+        });
+    }
     if let Some(view) = space.affine()? {
         return Ok(view);
     }
