@@ -178,7 +178,9 @@ export interface ChainResult {
   contiguous: boolean;
   consecutive: boolean;
   address_range: [Integer, Integer] | null;
+  /** How many elements the buffer has; where the chain does not say it, how many it must have at least. */
   buffer_len: Integer | null;
+  buffer_known: boolean;
   buffer_note: string | null;
   reason: Reason | null;
   expression: Expression | null;

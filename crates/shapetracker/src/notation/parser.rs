@@ -30,6 +30,13 @@ impl Parsed {
         self.spans.get(op).map(|&[begin, end]| begin as usize..end as usize)
     }
 
+    /// Keeps some of the operations, with their places.
+    pub(super) fn keep(&mut self, which: impl Fn(&Movement) -> bool) {
+        let mut kept = self.ops.iter().map(&which).collect::<Vec<_>>().into_iter();
+        self.spans.retain(|_| kept.next() == Some(true));
+        self.ops.retain(which);
+    }
+
     fn push(&mut self, op: Movement, span: Range<usize>) {
         if self.ops.len() == self.ops.capacity() {
             // Operations are large, and a vector that doubles would hold twice the memory that they need.
@@ -473,6 +480,10 @@ impl<'a> Parser<'a> {
             Takes::Axis(make) => self.some_axes("one axis").map(|[axis]| make(axis)),
             Takes::TwoAxes(make) => self.some_axes("two axes").map(|[a, b]| make(a, b)),
             Takes::Slices(make) => self.slices().map(make),
+            Takes::Nothing(op) => {
+                let close = self.open("`(`")?;
+                self.close(close).map(|()| op)
+            }
             Takes::Strided(make) => self.strided(make),
         }
     }
