@@ -27,6 +27,8 @@ enum Why {
     Always,
     /// PyTorch has no negative strides.
     Backwards,
+    /// A copy is what is written.
+    Asked,
 }
 
 pub(super) fn advised(
@@ -53,8 +55,17 @@ pub(super) fn advised(
     let (mut usual, mut least) = (plain.clone(), plain);
     let mut first = None;
     for (number, (op, after)) in chain.ops().iter().zip(&trackers[1..]).enumerate() {
-        let done = usual.step(number, op, after.shape(), false);
-        match done.and_then(|why| least.step(number, op, after.shape(), true).map(|_| why)) {
+        let done = if op.may_copy() {
+            // That the elements lie in order is not asked for its own sake.
+            if *op == Movement::Copy {
+                least.copied_as(number, op, chain.written(number));
+            }
+            Ok(usual.copied_as(number, op, chain.written(number)))
+        } else {
+            let done = usual.step(number, op, after.shape(), false);
+            done.and_then(|why| least.step(number, op, after.shape(), true).map(|_| why))
+        };
+        match done {
             Ok(Some(why)) => {
                 first.get_or_insert((number, why));
             }
@@ -86,13 +97,13 @@ pub(super) fn advised(
             Some(direct)
         }
         // Only where a shape is in the way is there anything to write instead.
-        None => matches!(why, Why::Shape).then(|| {
+        None => {
             let all: i128 = copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
             if needed < all {
                 sentence += &format!(" Copying {} is enough.", how_many(needed));
             }
-            least.code.text()
-        }),
+            (needed < all || matches!(why, Why::Shape)).then(|| least.code.text())
+        }
     };
     LibraryAdvice { library, does, copied, sentence, code }
 }
@@ -122,6 +133,7 @@ fn complaint(
             let op = &chain.ops()[step];
             (format!("`.{op}` {copies}: {library} has no negative strides."), Does::Copies)
         }
+        (Why::Asked, _) => (format!("`.{written}` {copies}."), Does::Copies),
         (Why::Always, _) => {
             let op = &chain.ops()[step];
             let into = match op {
@@ -216,6 +228,19 @@ impl Hand {
         self.code.then(&library.call(op, from.shape(), to));
         self.array = self.array.moved(op, next);
         Ok(why)
+    }
+
+    /// A copy that is written, or none where `contiguous` finds that the elements lie in order.
+    fn copied_as(&mut self, number: usize, op: &Movement, written: &str) -> Option<Why> {
+        self.code.then(&self.library.call(op, &self.array.shape, &self.array.shape));
+        if *op == Movement::Contiguous && self.array.is_contiguous() {
+            return None;
+        }
+        self.copy(number, self.array.numel());
+        // PyTorch's `clone` keeps the order of the elements in memory, where nothing else is said.
+        let keeps = self.library == ArrayLibrary::PyTorch && written.starts_with("clone()");
+        self.array = if keeps { self.array.like() } else { Array::contiguous(&self.array.shape) };
+        Some(Why::Asked)
     }
 
     /// `as_strided` of the elements in row-major order: of an array that is not, a copy is made first.

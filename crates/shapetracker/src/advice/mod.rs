@@ -51,7 +51,7 @@ pub struct Advice {
 /// let chain: shapetracker::Chain = "(3, 5).reshape(1, 15).expand(8, 15).reshape(4, 30)".parse()?;
 /// let copy = chain.advice(None).unwrap().copy.unwrap();
 /// assert_eq!((copy.elements, copy.of, copy.is_smallest), (30, 120, true));
-/// assert_eq!(copy.to_string(), "The least copy has 30 of 120 elements.");
+/// assert_eq!(copy.to_string(), "No less than 30 of 120 elements must be copied.");
 /// # Ok::<(), shapetracker::ParseError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,10 +136,11 @@ impl std::fmt::Display for LeastCopy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let LeastCopy { elements, of, is_smallest } = self;
         let plural = if *of == 1 { "" } else { "s" };
-        let has = if *is_smallest { "The least copy has" } else { "It is enough to copy" };
-        match elements == of {
-            true => write!(f, "{has} all {of} element{plural}."),
-            false => write!(f, "{has} {elements} of {of} element{plural}."),
+        let some =
+            if elements == of { format!("all {of} element{plural}") } else { format!("{elements} of {of} elements") };
+        match is_smallest {
+            true => write!(f, "No less than {some} must be copied."),
+            false => write!(f, "It is enough to copy {some}."),
         }
     }
 }
@@ -174,8 +175,13 @@ impl Chain {
     /// # Cost
     /// That of the chain, and of [`fit`](fit()) for each reshape of each library.
     pub fn advice(&self, base: Option<&[i64]>) -> Result<Advice, ChainError> {
-        let mut trackers: Vec<ShapeTracker> = Vec::new();
-        self.follow(base, |tracker, _| trackers.push(tracker.clone()))?;
+        let (mut trackers, mut copied): (Vec<ShapeTracker>, _) = (Vec::new(), None);
+        self.follow(base, |tracker, verdict| {
+            if verdict.is_some_and(|verdict| verdict.copies().is_some()) {
+                copied = trackers.len().checked_sub(1);
+            }
+            trackers.push(tracker.clone());
+        })?;
         let last = &trackers[trackers.len() - 1];
         let view = last.single_view();
         let is_several = matches!(view, Err(Unmerged::Witness(_)));
@@ -183,7 +189,13 @@ impl Chain {
         // Where the last tracker was kept as one view there is no such operation.
         let step = step.filter(|&step| step + 1 < trackers.len());
         let sentence = match &view {
-            Ok(view) => described(view),
+            Ok(view) => match copied {
+                Some(op) => {
+                    let of = format!("One view of the copy that `.{}` makes:", self.written(op));
+                    described(view).replacen("One view:", &of, 1)
+                }
+                None => described(view),
+            },
             Err(Unmerged::Witness(_)) => match step {
                 Some(step) => format!("Not one view: `.{}` needs a second one.", self.ops()[step]),
                 None => "Not one view.".into(),
@@ -191,9 +203,14 @@ impl Chain {
             Err(_) => "Whether this is one view was not decided within the work limit.".into(),
         };
         let copy = step.and_then(|step| least(self.ops(), &trackers, step));
-        let one = view.as_ref().ok();
+        // The view of the memory that the chain starts with, also where it asks for a copy that need not be.
+        let one = match copied {
+            None => view.as_ref().ok().cloned(),
+            Some(_) => without_copies(self.ops(), &trackers[0]),
+        };
         let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy];
-        let libraries = libraries.into_iter().map(|library| hand::advised(library, self, &trackers, one)).collect();
+        let advised = |library| hand::advised(library, self, &trackers, one.as_ref());
+        let libraries = libraries.into_iter().map(advised).collect();
         Ok(Advice { view, sentence, step, copy, libraries })
     }
 }
@@ -229,6 +246,16 @@ pub fn described(view: &View) -> String {
         text += &format!(", mask {}", tuple_of_pairs(mask));
     }
     text + "."
+}
+
+/// The view that a chain would be without its `contiguous`, which changes no value; nothing where there is none, or where a
+/// copy is asked for in any case.
+fn without_copies(ops: &[Movement], start: &ShapeTracker) -> Option<View> {
+    if ops.contains(&Movement::Copy) {
+        return None;
+    }
+    let ops = ops.iter().filter(|op| !op.may_copy());
+    ops.try_fold(start.clone(), |tracker, op| tracker.apply(op)).ok()?.single_view().ok()
 }
 
 /// The least to copy where an operation needs a second view: at that operation, and again wherever the rest of the chain is

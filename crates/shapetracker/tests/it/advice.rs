@@ -160,9 +160,8 @@ fn done(library: ArrayLibrary, kept: &Kept, op: &Op, to: &[i64]) -> (Kept, Vec<i
     let torch = library == ArrayLibrary::PyTorch;
     let rank = kept.shape.len();
     let resolve = |axis: i64, rank: usize| axis.rem_euclid(rank as i64) as usize;
-    let each = |sign: &dyn Fn(usize) -> i64| -> Vec<i64> {
-        (0..rank).map(|axis| kept.strides[axis] * sign(axis)).collect()
-    };
+    let each =
+        |sign: &dyn Fn(usize) -> i64| -> Vec<i64> { (0..rank).map(|axis| kept.strides[axis] * sign(axis)).collect() };
     let all = kept.numel();
     if all == 0 || to.contains(&0) {
         return (row_major(to), Vec::new());
@@ -238,9 +237,7 @@ fn done(library: ArrayLibrary, kept: &Kept, op: &Op, to: &[i64]) -> (Kept, Vec<i
 
 fn text(chain: &Chain, reshape: &str) -> String {
     let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-    let pairs = |pairs: &[(i64, i64)]| {
-        pairs.iter().map(|(a, b)| format!("({a}, {b})")).collect::<Vec<_>>().join(", ")
-    };
+    let pairs = |pairs: &[(i64, i64)]| pairs.iter().map(|(a, b)| format!("({a}, {b})")).collect::<Vec<_>>().join(", ");
     let tuple = |numbers: &[i64]| format!("({}{})", list(numbers), if numbers.len() == 1 { "," } else { "" });
     let mut text = tuple(&chain.base);
     for op in &chain.ops {
@@ -498,4 +495,41 @@ fn large_expressions_are_decided_where_that_is_possible() {
     assert!(matches!(ask("x", "x + y < 1099511627776", size), Err(Unmerged::Witness(_))));
     // One element of 2^80 is another one: no sample finds it, and nothing is said.
     assert!(matches!(ask("x + (1 if x + y == 77 and x == 3 else 0)", "True", size), Err(Unmerged::Undecided)));
+}
+
+/// What PyTorch does with a chain, and what it is advised to do.
+fn pytorch(text: &str) -> (Does, Vec<(usize, i64)>, Option<String>) {
+    let chain: shapetracker::Chain = text.parse().unwrap_or_else(|err| panic!("{err}"));
+    let advice = chain.advice(None).unwrap();
+    let found = advice.libraries.into_iter().find(|found| found.library == ArrayLibrary::PyTorch).unwrap();
+    (found.does, found.copied, found.code)
+}
+
+#[test]
+fn copies_that_are_written_are_weighed() {
+    let code = |text: &str| Some(text.to_owned());
+    // The fix that everybody writes is the least that can be done.
+    assert_eq!(pytorch("(3, 2).permute(1, 0).contiguous().view(6)"), (Does::Copies, vec![(1, 6)], None));
+    // Here it is not needed, and there not all of it.
+    assert_eq!(pytorch("(3, 2).permute(1, 0).contiguous().permute(1, 0)"), (Does::Copies, vec![(1, 6)], code("x")));
+    assert_eq!(
+        pytorch("(3, 5).reshape(1, 15).expand(8, 15).contiguous().view(4, 30)"),
+        (
+            Does::Copies,
+            vec![(2, 120)],
+            code("x.view(1, 15).expand((8, 15))[:2].contiguous().view(1, 30).expand(4, 30)")
+        )
+    );
+    // Of what lies in order `contiguous` copies nothing.
+    assert_eq!(pytorch("(3, 2).contiguous().view(6)"), (Does::View, vec![], None));
+}
+
+#[test]
+fn new_tensors_of_pytorch_keep_channels_last() {
+    // An image with its channels last, seen with them first: padding keeps their order in memory.
+    let chain = "(1, 4, 4, 3).permute(0, 3, 1, 2).pad((0, 0), (0, 0), (1, 1), (1, 1))";
+    assert_eq!(pytorch(&format!("{chain}.view(3, 36)")).1, [(1, 48), (2, 108)]);
+    assert_eq!(pytorch(&format!("{chain}.permute(0, 2, 3, 1).view(36, 3)")).1, [(1, 48)]);
+    // And flipping keeps any order.
+    assert_eq!(pytorch("(4, 6).permute(1, 0).flip(0).view(24)").1, [(1, 24), (2, 24)]);
 }
