@@ -254,7 +254,7 @@ fn without_copies(ops: &[Movement], start: &ShapeTracker) -> Option<View> {
     if ops.contains(&Movement::Copy) {
         return None;
     }
-    let ops = ops.iter().filter(|op| !op.may_copy());
+    let mut ops = ops.iter().filter(|op| !op.may_copy());
     ops.try_fold(start.clone(), |tracker, op| tracker.apply(op)).ok()?.single_view().ok()
 }
 
