@@ -25,8 +25,10 @@ export default defineConfig({
   plugins: [heads],
   build: {
     target: "es2022",
+    rollupOptions: { input: { index: "index.html", course: "course.html" } },
     assetsDir: ".",
-    modulePreload: { polyfill: false },
+    // What is imported later needs no list: it is fetched with what it imports, a moment apart.
+    modulePreload: { polyfill: false, resolveDependencies: (_, names, { hostType }) => (hostType === "html" ? names : []) },
     reportCompressedSize: true,
   },
   // Calls of `h` are shorter than those of the newer transform.

@@ -1,6 +1,5 @@
 import { Fragment, h } from "preact";
 import { engine } from "./ask";
-import { carry } from "./carry";
 import { detail, pointed, sharing } from "./focus";
 import { current, idle, layout, trouble } from "./layout";
 import { bracket, counted, plain } from "./numbers";
@@ -29,7 +28,7 @@ const Spoken = live(() => {
   const read = sharing.value;
   let text = "";
   if (trouble.value !== null) {
-    text = trouble.value.fault.message;
+    text = calm.value ? "" : trouble.value.fault.message.replaceAll("`", "");
   } else if (known !== null && current.value && over !== null && "keys" in over && read?.address === over.address) {
     const many = counted(read.indices.length, "element");
     text = `Address ${plain(read.address)}: read by ${read.complete ? "" : "at least "}${many}.`;
@@ -46,19 +45,21 @@ const Spoken = live(() => {
   );
 });
 
+const nothing = (): null => null;
+
 /** What the first picture does not need comes a moment after it. */
 const HandPane = later(async () => (await import("./panes/hand")).HandPane);
 const FreePane = later(async () => (await import("./panes/free")).FreePane);
-const Rest = later(async () => (await import("./rest")).Rest);
-const Expression = later(async () => (await import("./rest")).Expression);
-const Compare = later(async () => (await import("./rest")).Compare);
-const Outputs = later(async () => (await import("./panes/outputs")).Outputs);
+const Rest = later(async () => (await import("./rest")).Rest, nothing, true);
+const Expression = later(async () => (await import("./rest")).Expression, nothing, true);
+const Compare = later(async () => (await import("./rest")).Compare, nothing, true);
+const Outputs = later(async () => (await import("./panes/outputs")).Outputs, nothing, true);
 
 const Modes = live(() => {
   return (
     <div class="switch modes" role="group" aria-label="What the layout is made from">
       {MODE_NAMES.map(({ mode: each, name, hint }) => (
-        <button type="button" title={hint} aria-pressed={mode.value === each} onClick={() => void carry(each)}>
+        <button type="button" title={hint} aria-pressed={mode.value === each} onClick={() => void import("./carry").then(({ carry }) => carry(each))}>
           {name}
         </button>
       ))}
@@ -98,8 +99,8 @@ export const App = live(() => {
         </h1>
         <Modes />
         <span class="fill" />
-        <GuideButton />
         <History />
+        <GuideButton />
         <Outputs />
       </header>
       {notice.value !== null && (

@@ -1,10 +1,15 @@
-/** Questions to the engine: asked in workers, one at a time each, and given up when they take too long. */
+/**
+ * Questions to the engine: asked in workers, one at a time each, and given up when they take too long. The engine comes in
+ * modules, each of which is fetched and compiled once, for both workers: the first at once, the others when they are needed.
+ */
 import { signal } from "@preact/signals-core";
-import type { Answer, Fault, Requests } from "./engine";
+import { moduleOf, type Answer, type Fault, type ModuleName, type Requests } from "./engine";
+import type { Ask, Begin } from "./worker";
 
 /** What a question waits for, or what replaced it. */
 interface Waiting {
   op: keyof Requests;
+  module: ModuleName;
   request: unknown;
   key: string | null;
   resolve(answer: Answer<never> | null): void;
@@ -16,13 +21,18 @@ export const PATIENCE = { quick: 8_000, slow: 10_000 } as const;
 /** Whether the engine has been fetched. */
 export const engine = signal<"awaited" | "there" | "failed">("awaited");
 
-let bytes: ArrayBuffer | null = null;
+/** The modules that are there, or why one cannot be started. */
+const modules = new Map<ModuleName, WebAssembly.Module | Fault>();
+/** The modules that are on their way. */
+const coming = new Set<ModuleName>();
 
 /** Questions that lie with a worker at a time: the next is there when it has answered one. */
 const AHEAD = 3;
 
 class Desk {
   private worker: Worker | null = null;
+  /** The modules that the worker has. */
+  private readonly given = new Set<ModuleName>();
   private queue: Waiting[] = [];
   /** What lies with the worker, the oldest first, by number. */
   private readonly put = new Map<number, Waiting>();
@@ -46,13 +56,24 @@ class Desk {
   }
 
   next(): void {
-    while (bytes !== null && this.put.size < AHEAD) {
-      const waiting = this.queue.shift();
-      if (waiting === undefined) return;
-      this.worker ??= this.hire(bytes);
+    while (this.put.size < AHEAD) {
+      const at = this.queue.findIndex(({ module }) => modules.has(module));
+      const [waiting] = at < 0 ? [] : this.queue.splice(at, 1);
+      const module = waiting && modules.get(waiting.module);
+      if (waiting === undefined || module === undefined) return;
+      if (!(module instanceof WebAssembly.Module)) {
+        waiting.resolve({ ok: false, fault: module });
+        continue;
+      }
+      const worker = this.hire();
+      if (!this.given.has(waiting.module)) {
+        this.given.add(waiting.module);
+        worker.postMessage({ name: waiting.module, module } satisfies Begin);
+      }
       this.put.set(++this.id, waiting);
       if (this.put.size === 1) this.watch();
-      this.worker.postMessage({ id: this.id, op: waiting.op, request: waiting.request });
+      const { op, request, module: name } = waiting;
+      worker.postMessage({ id: this.id, name, op, request } satisfies Ask);
     }
   }
 
@@ -64,7 +85,9 @@ class Desk {
     if (this.put.size > 0) this.timer = window.setTimeout(() => this.fail(message), this.patience);
   }
 
-  private hire(engine: ArrayBuffer): Worker {
+  /** The worker, which is started where there is none. */
+  hire(): Worker {
+    if (this.worker !== null) return this.worker;
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
     worker.addEventListener("message", ({ data }: MessageEvent<{ id: number; answer: Answer<never> }>) => {
       const waiting = this.put.get(data.id);
@@ -74,19 +97,18 @@ class Desk {
       this.next();
     });
     worker.addEventListener("error", () => this.fail("The engine failed at this question; it was started anew."));
-    worker.postMessage({ engine });
-    return worker;
+    return (this.worker = worker);
   }
 
   /** Gives up the oldest question; those behind it are put again. */
   private fail(message: string): void {
     this.worker?.terminate();
     this.worker = null;
+    this.given.clear();
     const [oldest, ...others] = this.put.values();
     this.put.clear();
     this.queue.unshift(...others);
-    const fault: Fault = { kind: "time", message, field: null, span: null, step: null };
-    oldest?.resolve({ ok: false, fault });
+    oldest?.resolve({ ok: false, fault: faultOf("time", message) });
     this.next();
   }
 }
@@ -95,12 +117,44 @@ const desks = { quick: new Desk(PATIENCE.quick), slow: new Desk(PATIENCE.slow) }
 
 /** Fetches the engine; questions that were asked before wait for it. */
 export async function begin(): Promise<void> {
-  const response = await fetch(new URL("shapetracker.wasm", document.baseURI));
-  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
-  bytes = await response.arrayBuffer();
+  // The script of the workers comes at the same time as the engine.
+  desks.quick.hire();
+  await bring("shapetracker");
   engine.value = "there";
+}
+
+/** Fetches and compiles a module, unless that has been done; questions for it wait. */
+async function bring(name: ModuleName): Promise<void> {
+  if (coming.has(name) || modules.get(name) instanceof WebAssembly.Module) return;
+  coming.add(name);
+  modules.delete(name);
+  try {
+    const response = await fetched(name);
+    const module = await response.compiled.catch((error: unknown): Fault => {
+      return faultOf("trap", `the engine cannot be started here: ${String(error)}`);
+    });
+    modules.set(name, module);
+  } finally {
+    coming.delete(name);
+  }
   desks.quick.next();
   desks.slow.next();
+}
+
+/** Fetches a module; it is compiled while it comes. */
+async function fetched(name: ModuleName): Promise<{ compiled: Promise<WebAssembly.Module> }> {
+  const response = await fetch(new URL(`${name}.wasm`, document.baseURI));
+  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+  // Static hosts do not always serve the type that compiling while streaming demands.
+  const streams = response.headers.get("content-type")?.startsWith("application/wasm") === true;
+  const compiled = streams
+    ? WebAssembly.compileStreaming(response)
+    : response.arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
+  return { compiled };
+}
+
+function faultOf(kind: string, message: string): Fault {
+  return { kind, message, field: null, span: null, step: null };
 }
 
 function deskOf(op: keyof Requests, request: { counts?: boolean }): Desk {
@@ -118,7 +172,16 @@ export function ask<Name extends keyof Requests>(
 ): Promise<Answer<Requests[Name]["answer"]> | null> {
   return new Promise((resolve) => {
     const desk = deskOf(op, request as { counts?: boolean });
-    desk.ask({ op, request, key, resolve: resolve as Waiting["resolve"] });
+    const module = moduleOf(op);
+    desk.ask({ op, module, request, key, resolve: resolve as Waiting["resolve"] });
+    // The first module is fetched when the page begins, whoever asks.
+    if (module === "shapetracker") return;
+    bring(module).catch((error: unknown) => {
+      const message = `This part of the engine could not be fetched (${String(error)}); the next question tries again.`;
+      modules.set(module, faultOf("fetch", message));
+      desks.quick.next();
+      desks.slow.next();
+    });
   });
 }
 

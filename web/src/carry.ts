@@ -41,7 +41,7 @@ async function patch(to: Mode): Promise<Partial<Page> | string> {
   const now = layout.peek()!;
   if (to === "view") {
     const found = await asView();
-    if (found === null) return "This layout is not one view, so there are no strides to enter.";
+    if (found === null) return "No single view of this layout is known, so there are no strides to enter.";
     if (found.short) notice.value = `The whole chain is not one view: the fields hold ${found.view.text}, which is as far as one view goes.`;
     return fields(found.view);
   }
@@ -51,7 +51,7 @@ async function patch(to: Mode): Promise<Partial<Page> | string> {
       return "text" in hand ? { chain: hand.text, muted: [], step: null } : hand.fault;
     }
     const [view] = await viewsOf(now.source);
-    return view === undefined ? "This expression is no single view, so no operations were found for it." : { chain: view.text, muted: [], step: null };
+    return view === undefined ? "No single view of this expression is known, so there are no operations to show." : { chain: view.text, muted: [], step: null };
   }
   const source = result.peek()?.source ?? now.source;
   const said = "chain" in source ? await ask("chain", { text: source.chain, base: source.base ?? null }, "carry") : null;
@@ -62,11 +62,34 @@ async function patch(to: Mode): Promise<Partial<Page> | string> {
   return { index, valid: valid === "True" ? "" : valid, variables, syntax: "python" };
 }
 
+/** From where the input of a mode was carried, and how it was then. */
+let origin: { mode: Mode; to: Mode; before: Page; carried: Partial<Page> } | null = null;
+
+/** Whether the input is as it was carried here: then what it came from is still the same layout. */
+function untouched(now: Page, to: Mode): boolean {
+  if (origin === null || origin.mode !== to || origin.to !== now.mode || Object.keys(origin.carried).length === 0) {
+    return false;
+  }
+  const { before, carried } = origin;
+  const same = (key: keyof Page, value: unknown): boolean => JSON.stringify(now[key]) === JSON.stringify(value);
+  return (
+    Object.entries(carried).every(([key, value]) => same(key as keyof Page, value)) &&
+    (["chain", "muted", "base", "where", "values", "axes", "offset", "index", "valid", "variables", "syntax"] as const).every(
+      (key) => key in carried || same(key, before[key]),
+    )
+  );
+}
+
 /** Changes what the layout is made from; the layout stays. */
 export async function carry(to: Mode): Promise<void> {
   const from = page.peek();
   if (to === from.mode) return;
   notice.value = null;
+  if (untouched(from, to)) {
+    origin = null;
+    change({ ...AFRESH, mode: to }, true);
+    return;
+  }
   let carried: Partial<Page> = {};
   if (current.peek() && layout.peek() !== null) {
     const found = await patch(to);
@@ -74,6 +97,7 @@ export async function carry(to: Mode): Promise<void> {
     if (typeof found === "string") notice.value = `${found} What was entered there before is shown.`;
     else carried = found;
   }
+  origin = { mode: from.mode, to, before: from, carried };
   // The selected element is of the tensor that was shown, and that may have been another one.
   const at = from.step === null ? from.at : [];
   change({ ...carried, ...AFRESH, at, mode: to }, true);

@@ -178,7 +178,9 @@ export interface ChainResult {
   contiguous: boolean;
   consecutive: boolean;
   address_range: [Integer, Integer] | null;
+  /** How many elements the buffer has; where the chain does not say it, how many it must have at least. */
   buffer_len: Integer | null;
+  buffer_known: boolean;
   buffer_note: string | null;
   reason: Reason | null;
   expression: Expression | null;
@@ -451,24 +453,32 @@ function withNumbers(answer: object, bytes: (place: Span) => ArrayBuffer): objec
   return Object.fromEntries(fields);
 }
 
+/**
+ * The modules of the engine, each a file: what the first picture needs; what writes code, advises and compares; sizes that
+ * are names, and devices.
+ */
+export type ModuleName = "shapetracker" | "code" | "names";
+
+/** The requests that are not in the first module. */
+const LATER: Partial<Record<keyof Requests, ModuleName>> = {
+  advice: "code",
+  code: "code",
+  compare: "code",
+  json: "code",
+  names: "names",
+  devices: "names",
+};
+
+/** The module that answers a request. */
+export function moduleOf(op: keyof Requests): ModuleName {
+  return LATER[op] ?? "shapetracker";
+}
+
 /** Asks the library. Requests are answered at once: this is meant to be used in the page or in a worker alike. */
 export class Engine {
   private instance: Exports | null = null;
 
-  private constructor(private readonly module: WebAssembly.Module) {}
-
-  /** Compiles the engine from its bytes, or from where they are served. */
-  static async load(from: BufferSource | string | URL): Promise<Engine> {
-    if (typeof from !== "string" && !(from instanceof URL)) {
-      return new Engine(await WebAssembly.compile(from));
-    }
-    const response = await fetch(from);
-    if (!response.ok) {
-      throw new Error(`The engine could not be loaded: ${response.status} ${response.statusText}`);
-    }
-    // Static hosts do not always serve the type that compiling while streaming demands.
-    return new Engine(await WebAssembly.compile(await response.arrayBuffer()));
-  }
+  constructor(private readonly module: WebAssembly.Module) {}
 
   call<Name extends keyof Requests>(op: Name, request: Requests[Name]["request"]): Answer<Requests[Name]["answer"]> {
     try {

@@ -39,10 +39,10 @@ export function handText(axes: readonly HandAxis[], offset: string): HandText {
   const list = (key: "size" | "stride"): void => {
     text += "(";
     for (const [axis, fields] of axes.entries()) {
+      if (axis > 0) text += ", ";
       put(read(fields[key]), axis, key);
-      text += ",";
     }
-    text += ")";
+    text += axes.length === 1 ? ",)" : ")";
   };
   text += "shape=";
   list("size");
@@ -53,13 +53,13 @@ export function handText(axes: readonly HandAxis[], offset: string): HandText {
   if (axes.some((fields) => Number(read(fields.begin)) !== 0 || read(fields.end) !== read(fields.size))) {
     text += ", mask=(";
     for (const [axis, fields] of axes.entries()) {
-      text += "(";
+      text += axis > 0 ? ", (" : "(";
       put(read(fields.begin), axis, "begin");
       text += ", ";
       put(read(fields.end), axis, "end");
-      text += "),";
+      text += ")";
     }
-    text += ")";
+    text += axes.length === 1 ? ",)" : ")";
   }
   return { text: `${text})`, pieces };
 }

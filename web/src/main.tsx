@@ -3,13 +3,14 @@ import { App } from "./app";
 import { begin, engine } from "./ask";
 import { followTheme } from "./draw/theme";
 import { detail, followFocus, readers } from "./focus";
-import { followText, idle, layout, trouble } from "./layout";
+import { followText, idle, layout, stations, trouble } from "./layout";
 import { change, follow, notice, page } from "./page";
 import { followAdvice } from "./panes/answer";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
+import { later, pictured } from "./panes/later";
 import { stripCanvas, stripView } from "./panes/strip";
-import { followThread } from "./thread";
+import { followThread, thread } from "./thread";
 import { followTitle } from "./title";
 
 followTheme();
@@ -20,16 +21,31 @@ followFocus();
 followElement();
 followThread();
 followAdvice();
-fetchPresets().catch(() => undefined);
 begin().catch((error: unknown) => {
   engine.value = "failed";
   const why = `The engine could not be fetched (${String(error)}), and nothing can be computed without it.`;
   notice.value = `${why} Reload the page to try again.`;
 });
+/** Waits for the first picture, or for what is wrong instead of one. */
+function look(): void {
+  const now = layout.peek();
+  const none = trouble.peek() !== null || engine.peek() === "failed" || now?.tooLong === true || now?.shape.includes(0);
+  if (none !== true && (now === null || gridCanvas.now?.tiles.complete(now) === false)) {
+    requestAnimationFrame(look);
+    return;
+  }
+  pictured.value = true;
+  fetchPresets().catch(() => undefined);
+}
+requestAnimationFrame(look);
+
+/** The one pane that is shown in the frame of another page; null for the whole page. */
+const embedded = new URLSearchParams(location.search).get("embed");
+const Embed = later(async () => (await import("./embed")).Embed);
 const root = document.getElementById("page");
 if (root !== null) {
   root.replaceChildren();
-  render(<App />, root);
+  render(embedded === null ? <App /> : <Embed pane={embedded} />, root);
 }
 
 // A link of its own would be another page to the history.
@@ -45,6 +61,8 @@ export const explorer = {
   idle,
   trouble,
   layout,
+  stations,
+  thread,
   detail,
   readers,
   gridCanvas,

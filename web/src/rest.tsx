@@ -19,6 +19,8 @@ export const Rest = live(() => (
   </>
 ));
 
+export { ElementPane, ViewsPane, WitnessPane };
+
 export const Expression = ExpressionPane;
 
 export const Compare = ComparePane;

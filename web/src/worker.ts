@@ -1,34 +1,26 @@
 /** A worker that answers the page's requests one by one, so that the page itself never waits. */
-import { Engine, type Requests } from "./engine";
+import { Engine, type ModuleName, type Requests } from "./engine";
 
-/** The first message: the bytes of the engine. */
+/** A module of the engine, before the first request for it. */
 export interface Begin {
-  engine: ArrayBuffer;
+  name: ModuleName;
+  module: WebAssembly.Module;
 }
 
 /** A request with its number, and its answer with the same. */
 export interface Ask {
   id: number;
+  name: ModuleName;
   op: keyof Requests;
   request: unknown;
 }
 
-let engine: Promise<Engine> | null = null;
+const engines = new Map<ModuleName, Engine>();
 
-addEventListener("message", (event: MessageEvent<Begin | Ask>) => {
-  const message = event.data;
-  if ("engine" in message) {
-    engine = Engine.load(message.engine);
+addEventListener("message", ({ data }: MessageEvent<Begin | Ask>) => {
+  if ("module" in data) {
+    engines.set(data.name, new Engine(data.module));
     return;
   }
-  engine?.then(
-    (ready) => postMessage({ id: message.id, answer: ready.call(message.op, message.request as never) }),
-    (error: unknown) => {
-      const fault = { kind: "trap", message: `the engine cannot be started here: ${String(error)}` };
-      postMessage({
-        id: message.id,
-        answer: { ok: false, fault: { ...fault, field: null, span: null, step: null } },
-      });
-    },
-  );
+  postMessage({ id: data.id, answer: engines.get(data.name)?.call(data.op, data.request as never) });
 });

@@ -6,31 +6,38 @@ import { stage } from "./setup";
 
 const here = stage();
 
-const CHAINS: readonly { text: string; says: RegExp; mark?: string }[] = [
-  { text: "", says: /./ },
-  { text: "(", says: /./ },
-  { text: "(2, 3", says: /./ },
-  { text: "(2, 3).permut(1, 0)", says: /did you mean `permute`/, mark: "permut" },
-  { text: "(2, 3).reshape(4)", says: /./, mark: "reshape(4)" },
-  { text: "(2, 3).permute(0, 0)", says: /./, mark: "permute(0, 0)" },
-  { text: "(2, -3)", says: /./ },
-  { text: "(9223372036854775807, 9223372036854775807)", says: /./ },
-  { text: "(2, 3).pad((1, 1))", says: /./ },
-  { text: "(2).expand(3)", says: /./ },
-  { text: "\u0000\u202e\ud83d\ude00", says: /./ },
+/** What is wrong, where it is marked, and the good beginning that is shown: null where there is none. */
+const CHAINS: readonly { text: string; says: RegExp; mark?: string; shows: number[] | null }[] = [
+  { text: "", says: /./, shows: null },
+  { text: "(", says: /./, shows: null },
+  { text: "(2, 3", says: /./, shows: null },
+  { text: "(2, 3).permut(1, 0)", says: /did you mean permute/, mark: "permut", shows: [2, 3] },
+  { text: "(2, 3).reshape(4)", says: /./, mark: "reshape(4)", shows: [2, 3] },
+  { text: "(2, 3).permute(1, 0).permute(0, 0)", says: /./, mark: "permute(0, 0)", shows: [3, 2] },
+  { text: "(2, -3)", says: /./, shows: null },
+  { text: "(9223372036854775807, 9223372036854775807)", says: /./, shows: null },
+  { text: "(2, 3).pad((1, 1))", says: /./, shows: [2, 3] },
+  { text: "(2).expand(3)", says: /./, shows: [2] },
+  { text: "\u0000\u202e\ud83d\ude00", says: /./, shows: null },
 ];
 
-test("mistakes in a chain are pointed at", async () => {
+test("mistakes in a chain are pointed at, and what is shown is what stands before them", async () => {
   const { page, complaints } = await here.shared();
-  for (const { text: chain, says, mark } of CHAINS) {
+  for (const { text: chain, says, mark, shows } of CHAINS) {
     await go(page, { chain: "(4, 6)" });
-    await page.getByLabel("Chain as text").fill(chain);
-    await page.waitForSelector("main[data-state=wrong]");
+    const field = page.getByLabel("Chain as text");
+    await field.fill(chain);
+    await field.blur();
+    await page.waitForSelector("main[data-state=wrong]:not([data-calm])");
     await settled(page);
     expect(await text(page, "#chain-fault p"), chain).toMatch(says);
-    expect(await page.locator("#grid").getAttribute("data-stale"), chain).toBe("wrong");
-    if (mark !== undefined) expect(await page.locator("#chain-fault mark").innerText(), chain).toBe(mark);
-    expect(await page.getByLabel("Chain as text").getAttribute("aria-invalid")).toBe("true");
+    expect(await page.locator(".badge").count(), chain).toBe(1);
+    expect(await page.locator("#grid").getAttribute("data-stale"), chain).toBeNull();
+    const shape = await page.evaluate(() => globalThis.explorer.layout.value?.shape ?? null);
+    expect(shape, chain).toEqual(shows);
+    expect(await page.locator("#grid canvas").count(), chain).toBe(shows === null ? 0 : 1);
+    if (mark !== undefined) expect(await page.locator("#chain .mirror mark").innerText(), chain).toBe(mark);
+    expect(await field.getAttribute("aria-invalid")).toBe("true");
   }
   expect(complaints).toEqual([]);
 });
@@ -67,10 +74,11 @@ test("the mistake sits at its block, which can be muted, and what follows is kep
   await page.waitForFunction(() => globalThis.explorer.idle.value && globalThis.explorer.trouble.value?.block === 2);
   expect(await chain()).toBe("(6).reshape(2, 3).flip(0).reshape(4)");
   expect(await page.locator(".block[data-verdict=later]").count()).toBe(0);
-  // What stands before the mistake is drawn, and marked.
+  // What stands before the mistake is drawn, and one badge says that it is not all.
+  expect(await page.evaluate(() => globalThis.explorer.layout.value!.shape)).toEqual([2, 3]);
   const tile = await page.evaluate(() => [...globalThis.explorer.gridCanvas.now!.tiles.get(0, 0, 1)!.addresses]);
-  expect(tile.length).toBeGreaterThan(0);
-  expect(await page.locator("#grid").getAttribute("data-stale")).toBe("wrong");
+  expect(tile).toEqual([3, 4, 5, 0, 1, 2]);
+  expect(await page.locator(".badge").count()).toBe(1);
 });
 
 test("mistakes in an expression and its variables", async () => {

@@ -80,6 +80,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: {
           sentence: "along axis 0 the address moves by 4 from [0, 0] to [1, 0] (0 to 4), but by -1 from [1, 0] to [2, 0] (4 to 3): one stride cannot do both",
@@ -243,6 +244,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, 3],
         buffer_len: 4,
+        buffer_known: true,
         buffer_note: null,
         reason: {
           sentence: "elements [1, 0] and [0, 1] are valid, but [0, 0] between them is masked: the valid elements are not a box, and one mask is a range an axis",
@@ -404,6 +406,7 @@ export const samples = [
         consecutive: true,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -533,6 +536,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -637,6 +641,7 @@ export const samples = [
         consecutive: true,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -737,6 +742,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -879,6 +885,7 @@ export const samples = [
         consecutive: true,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -943,6 +950,7 @@ export const samples = [
         consecutive: true,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -1046,6 +1054,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, 63],
         buffer_len: 64,
+        buffer_known: false,
         buffer_note: null,
         reason: {
           sentence: "along axis 0 the address moves by 1 from [0, 0] to [1, 0] (0 to 1), but by 15 from [1, 0] to [2, 0] (1 to 16): one stride cannot do both",
@@ -1194,6 +1203,7 @@ export const samples = [
         consecutive: false,
         address_range: [-5, 9007199254740989],
         buffer_len: null,
+        buffer_known: false,
         buffer_note: "buffer_len: the view reads address -5, and an address of a buffer cannot be negative",
         reason: null,
         expression: {
@@ -1314,6 +1324,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, "9223372036854775807"],
         buffer_len: null,
+        buffer_known: false,
         buffer_note: "buffer_len: the length is past the range of 64-bit integers",
         reason: null,
         expression: {
@@ -1524,6 +1535,70 @@ export const samples = [
     },
   } satisfies Answered<"tile">,
   {
+    op: "summary",
+    request: {
+      source: { chain: "(2, 4).pad((0, 1), (0, 2))" },
+      rows: [0],
+      columns: [1],
+      fixed: [0, 0],
+      row: [0, 2, 3],
+      column: [0, 3, "6"],
+    },
+    answer: {
+      rows: 2,
+      columns: 2,
+      valid: new Float64Array([1, 0.3333333333333333, 0, 0]),
+      low: new Float64Array([0, 3, NaN, NaN]),
+      high: new Float64Array([6, 7, NaN, NaN]),
+      mean: new Float64Array([3, 5, NaN, NaN]),
+      exact: true,
+      sampled: null,
+    },
+  } satisfies Answered<"summary">,
+  {
+    op: "summary",
+    request: {
+      source: { chain: "(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)" },
+      rows: [],
+      columns: [0],
+      fixed: [0],
+      row: [0, 1],
+      column: [0, 25000000, 50000000],
+      view: 0,
+    },
+    answer: {
+      rows: 1,
+      columns: 2,
+      valid: new Float64Array([1, 1]),
+      low: new Float64Array([0, 1]),
+      high: new Float64Array([124999995000, 124999995001]),
+      mean: new Float64Array([62499997500, 62499997501]),
+      exact: true,
+      sampled: null,
+    },
+  } satisfies Answered<"summary">,
+  {
+    op: "summary",
+    request: {
+      source: { index: "x % 3", variables: [{ name: "x", begin: 0, end: 1000000000000 }] },
+      rows: [],
+      columns: [0],
+      fixed: [0],
+      row: [0, 1],
+      column: [0, 1000000000000],
+    },
+    answer: {
+      rows: 1,
+      columns: 1,
+      valid: new Float64Array([1]),
+      low: new Float64Array([0]),
+      high: new Float64Array([2]),
+      mean: new Float64Array([0.98828125]),
+      exact: false,
+      sampled: 1024,
+    },
+  } satisfies Answered<"summary">,
+  {
     op: "coverage",
     request: { source: { chain: "(2).expand(2)" }, begin: 0, end: 4, buckets: 4 },
     answer: {
@@ -1546,10 +1621,27 @@ export const samples = [
     answer: {
       begin: 0,
       width: 2,
-      reads: new Float64Array([1907348.6328125, 0]),
+      reads: new Float64Array([2, 2]),
+      distinct: new Float64Array([2, 2]),
+      exact: true,
+      note: null,
+    },
+  } satisfies Answered<"coverage">,
+  {
+    op: "coverage",
+    request: {
+      source: { index: "x % 3", variables: [{ name: "x", begin: 0, end: 1000000000000 }] },
+      begin: 0,
+      end: 4,
+      buckets: 2,
+    },
+    answer: {
+      begin: 0,
+      width: 2,
+      reads: new Float64Array([667297363281.25, 332702636718.75]),
       distinct: null,
       exact: false,
-      note: "estimated from 65536 of the 125000000000 elements",
+      note: "estimated from 65536 of the 1000000000000 elements",
     },
   } satisfies Answered<"coverage">,
   {
@@ -2814,6 +2906,7 @@ export const samples = [
       field: "chain",
       span: [4, 7],
       step: null,
+      suggestion: { span: [4, 7], text: "flip" },
     },
   } satisfies Refused<"advice">,
   {
@@ -2915,6 +3008,18 @@ export const samples = [
           name: "as_strided",
           signature: "as_strided(a shape, strides, and an offset if it is not 0)",
           says: "The elements in row-major order read as memory.",
+          library: null,
+        },
+        {
+          name: "contiguous",
+          signature: "contiguous(nothing)",
+          says: "The elements in row-major order, copied into a new buffer unless they lie so already.",
+          library: null,
+        },
+        {
+          name: "copy",
+          signature: "copy(nothing)",
+          says: "The elements in row-major order, copied into a new buffer.",
           library: null,
         },
       ],
@@ -3050,6 +3155,6 @@ true satisfies Same<LibraryAdvice["library"], "numpy" | "pytorch">;
 
 true satisfies Same<LibraryAdvice["does"], "cannot" | "copies" | "raises" | "view">;
 
-true satisfies Same<Name, "advice" | "chain" | "code" | "compare" | "coverage" | "devices" | "evaluate" | "free" | "json" | "names" | "operations" | "readers" | "thread" | "tile" | "trace">;
+true satisfies Same<Name, "advice" | "chain" | "code" | "compare" | "coverage" | "devices" | "evaluate" | "free" | "json" | "names" | "operations" | "readers" | "summary" | "thread" | "tile" | "trace">;
 
 true satisfies Same<Language, "c" | "chain" | "cuda" | "latex" | "metal" | "mlir" | "numpy" | "opencl" | "python" | "pytorch" | "rust" | "wgsl">;

@@ -1,9 +1,10 @@
 /** A static server under a path of its own, with the security policy as a header. */
-import { createReadStream, existsSync, statSync } from "node:fs";
+import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 export const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const TYPES: Record<string, string> = {
@@ -13,6 +14,7 @@ const TYPES: Record<string, string> = {
   ".svg": "image/svg+xml",
   ".wasm": "application/wasm",
   ".json": "application/json",
+  ".png": "image/png",
 };
 const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'";
@@ -22,8 +24,9 @@ export interface Served {
   server: Server;
 }
 
-/** Serves the built page on a free port of this machine. */
-export function serve(path = "/any/path/"): Promise<Served> {
+/** Serves the built page on a free port of this machine; with `gzip` compressed, as static hosts do it. */
+export function serve(path = "/any/path/", gzip = false): Promise<Served> {
+  const zipped = new Map<string, Buffer>();
   const server = createServer((request, response) => {
     const asked = new URL(request.url ?? "/", "http://localhost").pathname;
     const name = asked === path ? "index.html" : asked.slice(path.length);
@@ -32,10 +35,18 @@ export function serve(path = "/any/path/"): Promise<Served> {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, {
+    const headers = {
       "content-type": TYPES[extname(file)] ?? "application/octet-stream",
       "content-security-policy": POLICY,
-    });
+    };
+    if (gzip && extname(file) !== ".png") {
+      const content = zipped.get(file) ?? gzipSync(readFileSync(file));
+      zipped.set(file, content);
+      response.writeHead(200, { ...headers, "content-encoding": "gzip", "content-length": content.length });
+      response.end(content);
+      return;
+    }
+    response.writeHead(200, headers);
     createReadStream(file).pipe(response);
   });
   return new Promise((resolve) => {

@@ -62,6 +62,8 @@ pub(crate) struct Explained {
     steps: Steps,
     /// The tracker after all operations.
     result: ShapeTracker,
+    /// How many elements its buffer has, where the chain says it.
+    buffer: Option<i64>,
     /// Why the views of the result are not one view; `None` if there is only one.
     reason: Option<Unmerged>,
     /// The one affine map that gives the address of every element that has one, where it was found.
@@ -132,14 +134,15 @@ pub(crate) fn explain(args: &Args) -> Result<Told, Failure> {
 
 fn of_numbers(text: &str) -> Result<Explained, Failure> {
     let chain: Chain = text.parse()?;
-    let (mut steps, mut last) = (Steps::default(), None);
+    let (mut steps, mut last, mut buffer) = (Steps::default(), None::<Verdict>, chain.base_len(None));
     let result = chain.follow(None, |tracker, verdict| {
         steps.push(tracker, verdict.as_ref());
+        buffer = verdict.as_ref().and_then(Verdict::copies).or(buffer);
         last = verdict;
     })?;
     let reason = Verdict::why_several_views(last.as_ref(), &result);
     let (affine, code) = (result.access().ok().and_then(|access| access.affine()), result.index_expr());
-    Ok(Explained { chain, steps, result, reason, affine, code })
+    Ok(Explained { chain, steps, result, buffer, reason, affine, code })
 }
 
 impl Explained {
@@ -179,9 +182,16 @@ impl Explained {
         }
         let contiguous = if result.is_contiguous() { "contiguous" } else { "not contiguous" };
         let elements = count(result.numel(), "element");
-        let buffer = match result.buffer_len() {
-            Ok(len) => format!("over a buffer of {len}"),
-            Err(err) => err.to_string(),
+        let buffer = match (self.buffer, result.buffer_len()) {
+            (Some(len), Ok(read)) if read == 0 && len > 0 => {
+                format!("over a buffer of {len}, of which nothing is read")
+            }
+            (Some(len), Ok(read)) if read < len => {
+                format!("over a buffer of {len}, of which nothing is read from address {read} on")
+            }
+            (Some(len), _) => format!("over a buffer of {len}"),
+            (None, Ok(len)) => format!("over a buffer of at least {len}"),
+            (None, Err(err)) => err.to_string(),
         };
         text += &paragraph(&format!("{elements}, {contiguous}, {buffer}"), 2);
         text +=

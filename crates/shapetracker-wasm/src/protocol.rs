@@ -40,6 +40,7 @@ const REQUESTS: &[&str] = &[
     r#"{"op":"summary","source":{"index":"x % 3","variables":[{"name":"x","begin":0,"end":1000000000000}]},"rows":[],"columns":[0],"fixed":[0],"row":[0,1],"column":[0,1000000000000]}"#,
     r#"{"op":"coverage","source":{"chain":"(2).expand(2)"},"begin":0,"end":4,"buckets":4}"#,
     r#"{"op":"coverage","source":{"chain":"(5000, 5000, 5000).permute(2, 0, 1).reshape(125000000000)"},"begin":0,"end":4,"buckets":2}"#,
+    r#"{"op":"coverage","source":{"index":"x % 3","variables":[{"name":"x","begin":0,"end":1000000000000}]},"begin":0,"end":4,"buckets":2}"#,
     r#"{"op":"readers","source":{"chain":"(3, 2).permute(1, 0)"},"address":"3","limit":10}"#,
     r#"{"op":"readers","source":{"chain":"(1).expand(9)"},"address":0,"limit":2}"#,
     r#"{"op":"free","index":"4*y + x - min(x, 2) + max(y % 3, x // 2) + (x if y < 1 else 3)","valid":"(0 <= x - y < 3 or not x == 2 or x > y) and x != 1 and y <= 3 and (x >= 1 or True)","variables":[{"name":"y","begin":0,"end":5},{"name":"x","begin":0,"end":4}]}"#,

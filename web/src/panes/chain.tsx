@@ -2,7 +2,7 @@
 import { Fragment, h } from "preact";
 import { signal } from "@preact/signals-core";
 import { refusal } from "../edit";
-import { named, start, trouble } from "../layout";
+import { named, start, stations, trouble } from "../layout";
 import { AFRESH, chain, change, muted, page, travel } from "../page";
 import { presets } from "../presets";
 import { calm, finished } from "../typing";
@@ -36,8 +36,7 @@ function put(text: string): void {
 
 /** The shape of an array of which the text has only the name. */
 const Base = live(() => {
-  const name = start.value?.name ?? null;
-  if (name === null || named.value !== null) return null;
+  const name = start.value?.name ?? "it";
   return (
     <label class="base-field">
       <span>
@@ -47,7 +46,8 @@ const Base = live(() => {
         class="text"
         type="text"
         value={page.value.base}
-        placeholder="2, 3, 4"
+        placeholder="such as 2, 3, 4"
+        aria-invalid={page.value.base.trim() !== "" && stations.value.length === 0}
         spellcheck={false}
         autocomplete="off"
         maxLength={400}
@@ -63,7 +63,12 @@ const Slot = live(() => {
   const hint = completion.value?.hint.value ?? null;
   const refused = refusal.value?.chain === chain.value ? refusal.value.message : null;
   const preset = presets.value.find(({ chain: each }) => each === chain.value && muted.value.length === 0);
-  if (fault !== null && !(calm.value && hint !== null)) {
+  // Whoever chooses from the list, or fills in brackets, is told what helps, and not what is missing yet.
+  // A name asks for its shape, and goes on asking when it is known, so that it can be changed.
+  const asks = named.value === null && start.value?.name != null;
+  if (asks && (fault === null || fault.kind === "question") && hint === null) return <Base />;
+  const helped = calm.value && (hint !== null || completion.value?.list.value !== undefined);
+  if (fault !== null && !helped) {
     const take = (text: string): void => {
       finished();
       change({ chain: text, muted: [], ...AFRESH }, true);
@@ -107,7 +112,7 @@ export const ChainPane = live(() => {
         describedBy={wrong ? "chain-fault" : "chain-help"}
         change={put}
         history={travel}
-        key={completes?.key}
+        pressed={completes?.pressed}
         caret={completes?.moved}
         list={completes?.list.value}
         option={completes?.option.value}
@@ -129,7 +134,6 @@ export const ChainPane = live(() => {
           }}
         />
       </div>
-      <Base />
       {named.value !== null && <Names />}
     </section>
   );

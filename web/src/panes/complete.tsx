@@ -15,7 +15,7 @@ export interface Completion {
   list: ReadonlySignal<string | undefined>;
   option: ReadonlySignal<string | undefined>;
   /** Whether a key meant something to the list. */
-  key(event: KeyboardEvent): boolean;
+  pressed(event: KeyboardEvent): boolean;
   /** The caret has moved; null where there is none. */
   moved(at: number | null): void;
   List: ComponentType;
@@ -167,7 +167,7 @@ export const completes: Completion = {
     if (caret.peek() !== to) chosen.value = 0;
     caret.value = to;
   },
-  key({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  pressed({ key, ctrlKey, metaKey, altKey, shiftKey }) {
     const count = options.peek().length;
     if (count === 0 || ctrlKey || metaKey || altKey || shiftKey) return false;
     switch (key) {

@@ -6,7 +6,10 @@ import { editing, finished, typed } from "../typing";
 
 interface Props {
   name: string;
+  /** The name is seen. */
+  named?: boolean;
   value: string;
+  placeholder?: string;
   /** Where the mistake is; null for none. */
   mark: Span | null;
   invalid: boolean;
@@ -15,7 +18,7 @@ interface Props {
   /** Undo and redo, which are those of the page. */
   history(by: -1 | 1): void;
   /** What a list that is open does with a key; whether it means anything to it. */
-  key?: ((event: KeyboardEvent) => boolean) | undefined;
+  pressed?: ((event: KeyboardEvent) => boolean) | undefined;
   /** Where the caret is, whenever it has moved. */
   caret?: ((at: number | null) => void) | undefined;
   /** The list that is open, and the option that Enter takes. */
@@ -55,24 +58,25 @@ export class Editor extends Component<Props> {
     this.props.caret(there ? area.selectionStart : null);
   };
 
-  override render({ name, value, mark, invalid, describedBy, change, history, key, list, option, children }: Props) {
+  override render({ name, named = false, value, placeholder, mark, invalid, describedBy, change, history, pressed, list, option, children }: Props) {
     return (
-      <div class="editor">
+      <div class={named ? "editor named" : "editor"}>
         <label>
-          <span class="spoken-label">{name}</span>
+          <span class={named ? "name-of" : "spoken-label"}>{name}</span>
           <Mirror value={value} mark={mark} />
           <textarea
             ref={this.area}
             class="text"
             rows={Math.min(value.split("\n").length, 8)}
             value={value}
+            placeholder={placeholder}
             spellcheck={false}
             autocomplete="off"
             autocapitalize="off"
             maxLength={LONGEST_TEXT + 1000}
             aria-invalid={invalid}
             aria-describedby={describedBy}
-            aria-autocomplete={key === undefined ? undefined : "list"}
+            aria-autocomplete={pressed === undefined ? undefined : "list"}
             aria-controls={list}
             aria-activedescendant={option}
             onInput={(event) => {
@@ -91,7 +95,7 @@ export class Editor extends Component<Props> {
             onKeyUp={this.look}
             onClick={this.look}
             onKeyDown={(event) => {
-              if (key?.(event) === true) {
+              if (pressed?.(event) === true) {
                 event.preventDefault();
                 return;
               }

@@ -56,7 +56,7 @@ function valueText(expression: Expression, node: number, values: readonly Intege
   return expression.nodes[node]?.condition === true ? (Number(value) === 0 ? "False" : "True") : plain(value);
 }
 
-function Lines({ expression, values }: { expression: Expression; values: Integer[] | null }) {
+export function Lines({ expression, values }: { expression: Expression; values: Integer[] | null }) {
   // Where two lines are the same, the first gives the name: a line is not explained by itself.
   const named = new Map(expression.lines.map(({ name, node }): [number, string] => [node, name]).reverse());
   const nameOf = (node: number): string => {
@@ -139,10 +139,17 @@ function Terms({ expression, values }: { expression: Expression; values: Integer
   );
 }
 
+/** Whether the code has come into sight: only then is the part of the engine fetched that writes it. */
+const wanted = signal(false);
+
+const watch = new IntersectionObserver((entries) => {
+  if (entries.some(({ isIntersecting }) => isIntersecting)) wanted.value = true;
+});
+
 /** Keeps the code that of the layout from now on. */
 export function followCode(): void {
   effect(() => {
-    const of = layout.value;
+    const of = wanted.value ? layout.value : null;
     const { language, kernel } = page.value;
     if (of === null || !current.value) return;
     const old = code.peek();
@@ -166,7 +173,7 @@ const Code = live(() => {
   const now = layout.value;
   const shown = code.value?.layout === now && code.value?.language === language ? code.value : null;
   return (
-    <div class="code">
+    <div class="code" ref={(box) => void (box === null ? watch.disconnect() : watch.observe(box))}>
       <div class="code-head">
         <Choice
           name="Code in"

@@ -1,30 +1,30 @@
 /** The free mode: any index and valid expression over variables with ranges. */
-import { Fragment, h } from "preact";
+import { h } from "preact";
 import { trouble } from "../layout";
-import { AFRESH, change, MOST_AXES, page, settle, type FreeVariable } from "../page";
-import { Choice, IconButton, Text } from "./controls";
+import { AFRESH, change, MOST_AXES, page, settle, travel, type FreeVariable } from "../page";
+import { calm } from "../typing";
+import { Choice, IconButton } from "./controls";
+import { Editor, placeOf } from "./editor";
 import { live } from "./live";
 import { Mistake } from "./mistake";
 import { Pane } from "./pane";
 import { Scrub } from "./scrub";
 
 const Line = live(({ field }: { field: "index" | "valid" }) => {
-  const fault = trouble.value?.fault.field === field ? trouble.value.fault : null;
+  const fault = trouble.value?.fault.field === field && !calm.value ? trouble.value.fault : null;
   const text = page.value[field];
   return (
-    <>
-      <Text
-        name={field}
-        named
-        value={text}
-        wide={90}
-        placeholder={field === "valid" ? "True" : ""}
-        invalid={fault !== null}
-        describedBy={fault === null ? undefined : `${field}-fault`}
-        change={(value) => change({ [field]: value, camera: null, stripCamera: null }, `${field} text`)}
-      />
-      {fault !== null && <Mistake id={`${field}-fault`} fault={fault} text={text} />}
-    </>
+    <Editor
+      name={field}
+      named
+      value={text}
+      placeholder={field === "valid" ? "True" : ""}
+      mark={placeOf(fault, text)}
+      invalid={fault !== null}
+      describedBy={fault === null ? undefined : `${field}-fault`}
+      change={(value) => change({ [field]: value, camera: null, stripCamera: null }, `${field} text`)}
+      history={travel}
+    />
   );
 });
 
@@ -97,7 +97,16 @@ export const FreePane = live(() => {
           </button>
         </li>
       </ul>
-      {other !== null && <Mistake id="variables-fault" fault={other} text={null} />}
+      <div class="slot">
+        {fault === null ? (
+          <p class="help">
+            An address for every value of the variables, and when there is one. Each variable is an axis; its range is
+            half-open.
+          </p>
+        ) : (
+          <Mistake id={`${fault.field === "index" || fault.field === "valid" ? fault.field : "variables"}-fault`} fault={fault} text={null} />
+        )}
+      </div>
     </Pane>
   );
 });

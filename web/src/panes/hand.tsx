@@ -98,10 +98,15 @@ export const HandPane = live(() => {
           </tbody>
         </table>
       </Scroll>
-      {trouble.value !== null && <Mistake id="hand-fault" fault={trouble.value.fault} text={null} />}
-      <p class="help">
-        The valid range is half-open: from 1 to 3 means indices 1 and 2. Arrow keys and dragging change the numbers.
-      </p>
+      <div class="slot">
+        {trouble.value !== null ? (
+          <Mistake id="hand-fault" fault={trouble.value.fault} text={null} />
+        ) : (
+          <p class="help">
+            The valid range is half-open: from 1 to 3 means indices 1 and 2. Arrow keys and dragging change the numbers.
+          </p>
+        )}
+      </div>
     </Pane>
   );
 });

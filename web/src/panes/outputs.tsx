@@ -209,6 +209,14 @@ function json(): void {
   });
 }
 
+/** The tensor in a frame, as HTML for another page. */
+function frame(): string {
+  flush();
+  const link = new URL(location.href);
+  link.search = "?embed=tensor";
+  return `<iframe src="${escaped(link.href)}" width="720" height="480" title="A tensor in memory"></iframe>`;
+}
+
 /** Whether the menu is open. */
 const open = signal(false);
 
@@ -258,6 +266,7 @@ export const Outputs = live(() => {
             {item("SVG", "The pictures as vectors, with title and legend", blank, svg)}
             {item("PNG", "The pictures as pixels, two for one, with title and legend", blank, png)}
             {item("JSON", "The layout as data", off, json)}
+            <CopyButton name="Embed" hint="Copy HTML that shows the tensor in a frame of another page" text={frame} />
           </div>
         )}
       </div>

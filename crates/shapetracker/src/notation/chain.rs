@@ -9,6 +9,7 @@ use super::parser::{self, Parsed};
 use indexpr::text::ParseError;
 
 use crate::error::Error;
+use crate::shape::checked_numel;
 use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 
 /// A chain as text: where it starts and the operations, with their places in the text.
@@ -180,6 +181,28 @@ impl Chain {
     /// ```
     pub fn modes(&self) -> Option<&[Dims]> {
         self.parsed.modes.as_deref()
+    }
+
+    /// How many elements the buffer has that the chain starts with, read or not; `None` where the chain starts with views and
+    /// there is no base, so that nothing says how far the buffer reaches. An operation that copies starts a new buffer, of as
+    /// many elements as [`Verdict::copies`] says.
+    ///
+    /// The base is that of [`Chain::tracker_from`], where one is given. [`ShapeTracker::buffer_len`] is how many elements the
+    /// buffer must have for what is read.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(4, 8).shrink((1, 4), (1, 7)).step(1, 2)".parse()?;
+    /// assert_eq!((chain.base_len(None), chain.tracker()?.buffer_len().unwrap()), (Some(32), 30));
+    /// let chain: shapetracker::Chain = "(3, 6):(8, 1) offset 9".parse()?;
+    /// assert_eq!(chain.base_len(None), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn base_len(&self, base: Option<&[i64]>) -> Option<i64> {
+        let shape = match self.start() {
+            ChainStart::Shape(shape) => Some(&shape[..]),
+            ChainStart::Nothing | ChainStart::Views(_) => base,
+        };
+        checked_numel("base", shape?).ok()
     }
 
     /// The operations, in the order in which they are done.

@@ -1,0 +1,181 @@
+/** An exercise: what is asked for beside what one has, an answer, and what the engine says of it. */
+import { Fragment, h, type ComponentChildren } from "preact";
+import { computed, signal, type ReadonlySignal } from "@preact/signals-core";
+import type { Source } from "../engine";
+import { handText } from "../hand";
+import { Text } from "../panes/controls";
+import { live } from "../panes/live";
+import { Prose } from "../panes/prose";
+import { HandFields, type Hand } from "./figures";
+import { Grid, Strip } from "./figure";
+import { judge, type Goal, type Judgement } from "./judge";
+import { Model } from "./model";
+
+/** After so many wrong tries a way can be looked at. */
+const PATIENCE = 2;
+
+interface Parts {
+  /** The layout that is typed; null where there is none. */
+  source: ReadonlySignal<Source | null>;
+  /** Where the answer is typed. */
+  Field: (props: { wrong: boolean; submit(): void }) => ComponentChildren;
+  check(): Promise<Judgement>;
+  /** The layout that is asked for, where it is drawn. */
+  goal: Source | null;
+  solution: string;
+  /** How many grids are beside each other where there is room: rows that are long are below each other. */
+  beside?: number;
+  solve(): void;
+}
+
+function exercise({ source, Field, check, goal, solution, beside = 2, solve }: Parts) {
+  const yours = new Model(source);
+  // What is pointed at is marked in both.
+  const asked = goal === null ? null : new Model(signal(goal), yours.at, yours.over);
+  const said = signal<Judgement | null>(null);
+  const tries = signal(0);
+  const Answer = live(Field);
+  let turn = 0;
+  const submit = (): void => {
+    const mine = ++turn;
+    void check().then((judgement) => {
+      if (mine !== turn) return;
+      said.value = judgement;
+      if (!judgement.right) tries.value++;
+    });
+  };
+  return live(() => {
+    const judgement = said.value;
+    return (
+      <form
+        class="exercise-form"
+        data-right={judgement === null ? undefined : judgement.right ? "yes" : "no"}
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <div class="pair">
+          {asked !== null && (
+            <div>
+              <p class="station-name">Asked for</p>
+              <Grid model={asked} name="What is asked for" beside={beside} />
+            </div>
+          )}
+          <div>
+            <p class="station-name">Yours</p>
+            <Grid model={yours} name="Your tensor" beside={beside} />
+          </div>
+        </div>
+        <Strip model={yours} />
+        <div class="answer-line">
+          <Answer wrong={judgement?.right === false} submit={submit} />
+          <button type="submit" class="check">
+            Check
+          </button>
+        </div>
+        <p class="judgement" role="status">
+          {judgement === null ? (
+            "\u00a0"
+          ) : (
+            <>
+              <b>{judgement.right ? "Yes." : "Not yet."}</b> <Prose text={judgement.says} />
+            </>
+          )}
+        </p>
+        {judgement?.right !== true && tries.value >= PATIENCE && (
+          <button
+            type="button"
+            onClick={() => {
+              solve();
+              submit();
+            }}
+          >
+            Show one way: {solution}
+          </button>
+        )}
+      </form>
+    );
+  });
+}
+
+/** Text that is an answer: Enter checks it. */
+function Line({
+  name,
+  text,
+  wrong,
+  submit,
+  change,
+}: {
+  name: string;
+  text: string;
+  wrong: boolean;
+  submit(): void;
+  change(text: string): void;
+}) {
+  return (
+    <div class="answer-text" onKeyDown={(event) => event.key === "Enter" && !event.shiftKey && submit()}>
+      <Text name={name} value={text} invalid={wrong} describedBy={undefined} change={change} />
+    </div>
+  );
+}
+
+/** The answer is a chain. */
+export function chainExercise(
+  begin: string,
+  solution: string,
+  of: Goal | ((text: string) => Promise<Judgement>),
+) {
+  const text = signal(begin);
+  return exercise({
+    source: computed(() => ({ chain: text.value })),
+    Field: ({ wrong, submit }) => (
+      <Line name="Your chain" text={text.value} wrong={wrong} submit={submit} change={(now) => (text.value = now)} />
+    ),
+    check: () => (typeof of === "function" ? of(text.value) : judge({ chain: text.value }, of)),
+    goal: typeof of === "function" ? null : of.goal,
+    solution,
+    solve: () => (text.value = solution),
+  });
+}
+
+/** The answer is an expression over given variables. */
+export function freeExercise(begin: string, variables: { name: string; begin: number; end: number }[], solution: string, of: Goal) {
+  const text = signal(begin);
+  const source = computed((): Source => ({ index: text.value, valid: "", variables }));
+  return exercise({
+    source,
+    Field: ({ wrong, submit }) => (
+      <Line name="Your index" text={text.value} wrong={wrong} submit={submit} change={(now) => (text.value = now)} />
+    ),
+    check: () => judge(source.value, of),
+    goal: of.goal,
+    solution,
+    beside: 1,
+    solve: () => (text.value = solution),
+  });
+}
+
+/** The answer is the strides of a view. */
+export function handExercise(begin: Hand, solution: Hand, says: string, of: Goal) {
+  const typed = signal(begin);
+  const source = computed((): Source | null => {
+    const text = handText(typed.value.axes, typed.value.offset);
+    return "text" in text ? { chain: text.text } : null;
+  });
+  return exercise({
+    source,
+    Field: ({ submit }) => (
+      <div onKeyDown={(event) => event.key === "Enter" && (event.preventDefault(), submit())}>
+        <HandFields of={typed.value} fixed change={(hand) => (typed.value = hand)} />
+      </div>
+    ),
+    check: () =>
+      source.value === null
+        ? Promise.resolve({ right: false, says: "Each stride is one whole number." })
+        : judge(source.value, of),
+    goal: of.goal,
+    solution: says,
+    solve: () => (typed.value = solution),
+  });
+}

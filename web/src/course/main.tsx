@@ -1,0 +1,347 @@
+/** The course: `course.html` has the words, and here the figures and exercises are put in their places. */
+import { h, render, type ComponentType } from "preact";
+import { begin, engine } from "../ask";
+import { followTheme } from "../draw/theme";
+import { chainExercise, freeExercise, handExercise } from "./exercise";
+import { freeFigure, hand, handFigure, stepsFigure } from "./figures";
+import { judgeJoined } from "./judge";
+import "../style.css";
+import "../pictures.css";
+import "./course.css";
+
+const JOINED = "(2, 3, 4).permute(2, 0, 1)";
+
+const PARTS: Record<string, () => ComponentType> = {
+  strides: () =>
+    handFigure(
+      [
+        {
+          name: "Row by row",
+          of: hand([
+            [3, 4],
+            [4, 1],
+          ]),
+          says: "One step down a column is 4 addresses, one step along a row is 1: the matrix as NumPy makes it.",
+        },
+        {
+          name: "Strides exchanged",
+          of: hand([
+            [4, 1],
+            [3, 4],
+          ]),
+          says: "Sizes and strides have changed places, and this is the transpose. Memory is the same, cell for cell.",
+        },
+        {
+          name: "Every second column",
+          of: hand([
+            [3, 4],
+            [2, 2],
+          ]),
+          says: "Steps of 2 along a row: what NumPy writes a[:, ::2]. The addresses between are holes, nobody reads them.",
+        },
+        {
+          name: "A gap after each row",
+          of: hand([
+            [3, 6],
+            [4, 1],
+          ]),
+          says: "Rows of 4 that begin 6 addresses apart: a part of a wider matrix, as slicing columns gives it.",
+        },
+        {
+          name: "Backwards",
+          of: hand(
+            [
+              [3, -4],
+              [4, 1],
+            ],
+            8,
+          ),
+          says: "A negative stride walks back, and the offset says where [0, 0] is: a[::-1] begins at address 8.",
+        },
+        {
+          name: "The same row again",
+          of: hand([
+            [4, 0],
+            [5, 1],
+          ]),
+          says: "A stride of 0 stays where it is: four rows, and all of them read the same five addresses.",
+        },
+      ],
+      [1, 2],
+    ),
+  "strides-exercise": () =>
+    handExercise(
+      hand([
+        [3, 4],
+        [4, 1],
+      ]),
+      hand([
+        [3, 1],
+        [4, 3],
+      ]),
+      "strides 1 and 3",
+      {
+        goal: { chain: "View(shape=(3, 4), strides=(1, 3))" },
+        hints: [
+          {
+            like: { chain: "View(shape=(3, 4), strides=(4, 1))" },
+            says: "These are still the strides of rows one after the other. In what is asked for, how far is it from 0 to its neighbour on the right, and how far to the one below?",
+          },
+          {
+            like: { chain: "View(shape=(3, 4), strides=(3, 1))" },
+            says: "The right numbers, for the wrong axes: axis 0 goes down, axis 1 to the right.",
+          },
+        ],
+        praise:
+          "Memory goes down the columns now, which NumPy calls order F. The strides are 1 and 3: down is the next address, right is 3 further.",
+      },
+    ),
+  moves: () =>
+    stepsFigure(
+      [
+        {
+          name: "permute",
+          of: "(2, 3).permute(1, 0)",
+          says: "Axes change places, and their strides go with them: (3, 1) becomes (1, 3).",
+        },
+        {
+          name: "expand",
+          of: "(1, 4).expand(3, 4)",
+          says: "An axis of size 1 becomes any size with a stride of 0. This is what broadcasting does: three elements read one address.",
+        },
+        {
+          name: "flip",
+          of: "(2, 4).flip(1)",
+          says: "An axis is read from its end: its stride is negated, and the offset moves to the last element of the first row.",
+        },
+        {
+          name: "shrink",
+          of: "(3, 5).shrink((1, 3), (1, 4))",
+          says: "A part of a tensor keeps its strides: rows are still 5 apart. Only the offset says where the part begins.",
+        },
+        {
+          name: "a row as a column",
+          of: "(4).reshape(4, 1).expand(4, 3)",
+          says: "Reshape adds an axis of size 1, expand repeats it: NumPy's a[:, None] beside a row of three.",
+        },
+      ],
+      [1, 1],
+    ),
+  "moves-exercise": () =>
+    chainExercise("(2, 3).permute(1, 0)", "(2, 3).permute(1, 0).reshape(3, 2, 1).expand(3, 2, 2)", {
+      goal: { chain: "(2, 3).permute(1, 0).reshape(3, 2, 1).expand(3, 2, 2)" },
+      hints: [
+        {
+          like: { chain: "(2, 3).permute(1, 0)" },
+          says: "The transpose is a good beginning. Now each number is wanted twice: give it an axis of size 1 of its own with `reshape(3, 2, 1)`, and expand that.",
+        },
+        {
+          like: { chain: "(2, 3).permute(1, 0).reshape(3, 2, 1)" },
+          says: "The new axis is there, of size 1. What makes it longer, without a copy, is expand.",
+        },
+        {
+          like: { chain: "(2, 3).reshape(2, 3, 1).expand(2, 3, 2)" },
+          says: "Each number is there twice, but row by row as before: the two axes have to change places first.",
+        },
+        {
+          like: { chain: "(3, 2).reshape(3, 2, 1).expand(3, 2, 2)" },
+          says: "The shape is right, but a base of (3, 2) has rows of two: begin with (2, 3), and permute.",
+        },
+        {
+          like: { chain: "(12).reshape(3, 2, 2)" },
+          says: "The shape is right, but these are twelve addresses, and there are only six numbers.",
+        },
+      ],
+      praise:
+        "The strides are (1, 3, 0): permute exchanged the first two, and the new axis stays where it is. Twelve elements, six addresses, nothing copied.",
+    }),
+  masks: () =>
+    handFigure(
+      [
+        {
+          name: "A border on all sides",
+          of: hand(
+            [
+              [4, 4, 1, 3],
+              [6, 1, 1, 5],
+            ],
+            -5,
+          ),
+          says: "Eight numbers, and a frame of nothing around them. The first number is [1, 1]: 1·4 + 1·1 − 5 = 0.",
+        },
+        {
+          name: "Two columns behind",
+          of: hand([
+            [3, 3],
+            [5, 1, 0, 3],
+          ]),
+          says: "Only columns 0, 1 and 2 are valid. The rows still begin 3 addresses apart: what is masked has no memory.",
+        },
+        {
+          name: "Nothing masked",
+          of: hand([
+            [2, 4],
+            [4, 1],
+          ]),
+          says: "Where every range is the whole axis there is no mask. Make one of the ranges shorter, and see what goes.",
+        },
+        {
+          name: "Three axes",
+          of: hand([
+            [2, 6],
+            [3, 2, 1, 3],
+            [2, 1],
+          ]),
+          says: "A range for each axis: an element is valid only where all of its indices are. Here [any, 1 to 2, any].",
+        },
+      ],
+      [0, 2],
+      true,
+    ),
+  "masks-exercise": () =>
+    chainExercise("(2, 3).pad((1, 1), (1, 1))", "(2, 3).pad((2, 0), (2, 0))", {
+      goal: { chain: "(2, 3).pad((2, 0), (2, 0))" },
+      hints: [
+        {
+          like: { chain: "(2, 3).pad((1, 1), (1, 1))" },
+          says: "The shape is right: two rows and two columns more. Now all of them are wanted before the numbers, and none behind.",
+        },
+        {
+          like: { chain: "(2, 3).pad((0, 2), (0, 2))" },
+          says: "This is the upper left corner. Of each pair, the first number is what comes before.",
+        },
+        {
+          like: { chain: "(2, 3).pad((2, 0), (0, 2))" },
+          says: "The rows are right. The columns are on the wrong side: the second pair is theirs.",
+        },
+        {
+          like: { chain: "(2, 3).pad((0, 2), (2, 0))" },
+          says: "The columns are right. The rows are on the wrong side: the first pair is theirs.",
+        },
+        {
+          like: { chain: "(4, 5)" },
+          says: "These are twenty numbers. There are only six; the rest must be padding.",
+        },
+      ],
+      praise:
+        "The mask is rows 2 to 4 and columns 2 to 5 (neither end is part of it), and the offset is −8: [2, 2] is 2·3 + 2·1 − 8 = 0.",
+    }),
+  views: () =>
+    stepsFigure([{ name: "", of: "(3, 2).permute(1, 0).reshape(3, 2)", says: "" }], [2, 0], true),
+  "views-exercise": () =>
+    chainExercise(`${JOINED}.reshape(8, 3)`, `${JOINED}.reshape(4, 6)`, (text) => judgeJoined(text, JOINED)),
+  expression: () =>
+    freeFigure(
+      [
+        {
+          name: "Two views in one line",
+          of: {
+            index: "(idx0*2 + idx1)%3*2 + (idx0*2 + idx1)//3",
+            valid: "",
+            variables: [
+              { name: "idx0", begin: "0", end: "3" },
+              { name: "idx1", begin: "0", end: "2" },
+            ],
+          },
+          says: "The two views of lesson 4: idx0*2 + idx1 is the position, %3 and //3 cut it into an index of (2, 3), *2 is a stride.",
+        },
+        {
+          name: "A triangle",
+          of: {
+            index: "y*5 + x",
+            valid: "x <= y",
+            variables: [
+              { name: "y", begin: "0", end: "5" },
+              { name: "x", begin: "0", end: "5" },
+            ],
+          },
+          says: "A condition that no mask of one view can be: x <= y is no range for each axis.",
+        },
+        {
+          name: "Windows",
+          of: {
+            index: "i + j",
+            valid: "",
+            variables: [
+              { name: "i", begin: "0", end: "5" },
+              { name: "j", begin: "0", end: "3" },
+            ],
+          },
+          says: "Two strides of 1: each row begins one address further, as a sliding window does. Addresses are read up to three times.",
+        },
+        {
+          name: "Around in a ring",
+          of: {
+            index: "(i + j)%6",
+            valid: "",
+            variables: [
+              { name: "i", begin: "-1", end: "4" },
+              { name: "j", begin: "0", end: "4" },
+            ],
+          },
+          says: "% keeps the address inside 0 to 5, also for a negative i: as in Python, (−1)%6 is 5.",
+        },
+      ],
+      [2, 0],
+    ),
+  "expression-exercise": () =>
+    freeExercise("i", [{ name: "i", begin: 0, end: 12 }], "i%3*4 + i//3", {
+      goal: { chain: "(3, 4).permute(1, 0).reshape(12)" },
+      hints: [
+        {
+          like: { chain: "(12)" },
+          says: "This walks along the rows. Down a column each step is 4 addresses, and after 3 steps the next column begins.",
+        },
+        {
+          like: { index: "i//3*4 + i%3", variables: [{ name: "i", begin: 0, end: 12 }] },
+          says: "The right parts, exchanged: `i//3` counts whole columns, `i%3` is how far down one is. Which of them is worth 4?",
+        },
+        {
+          like: { chain: "(4, 3).permute(1, 0).reshape(12)" },
+          says: "This is right for a matrix of 4 rows of 3. Ours has 3 rows of 4: a column is 3 long, and rows are 4 apart.",
+        },
+        {
+          like: { index: "i%3*4", variables: [{ name: "i", begin: 0, end: 12 }] },
+          says: "Down the first column it is right, and then it begins again in the same one. What says which column it is?",
+        },
+        {
+          like: { index: "i*4", variables: [{ name: "i", begin: 0, end: 12 }] },
+          says: "The steps are right, but they never go back up to the next column: that is what `%` is for.",
+        },
+      ],
+      praise:
+        "i%3 is the row, 4 addresses each, and i//3 is the column, one address each. This is what the engine writes for two views.",
+    }),
+};
+
+followTheme();
+begin().catch((error: unknown) => {
+  engine.value = "failed";
+  const line = document.createElement("p");
+  line.className = "notice";
+  line.role = "alert";
+  line.textContent = `The engine could not be fetched (${String(error)}): the figures stay empty. Reload the page to try again.`;
+  document.querySelector("main")?.prepend(line);
+});
+
+/** A figure far below is made when one comes near it: the first ones are there sooner. */
+const seen = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      put(target as HTMLElement);
+    }
+  },
+  { rootMargin: "800px" },
+);
+
+function put(place: HTMLElement): void {
+  const make = PARTS[place.dataset["part"] ?? ""];
+  if (make === undefined) return;
+  const Part = make();
+  place.replaceChildren();
+  render(<Part />, place);
+}
+
+for (const place of document.querySelectorAll<HTMLElement>("[data-part]")) seen.observe(place);
