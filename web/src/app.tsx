@@ -28,7 +28,7 @@ const Spoken = live(() => {
   const read = sharing.value;
   let text = "";
   if (trouble.value !== null) {
-    text = trouble.value.fault.message;
+    text = calm.value ? "" : trouble.value.fault.message.replaceAll("`", "");
   } else if (known !== null && current.value && over !== null && "keys" in over && read?.address === over.address) {
     const many = counted(read.indices.length, "element");
     text = `Address ${plain(read.address)}: read by ${read.complete ? "" : "at least "}${many}.`;
@@ -102,8 +102,8 @@ export const App = live(() => {
         <a class="to-course" href="./course.html">
           Course
         </a>
-        <GuideButton />
         <History />
+        <GuideButton />
         <Outputs />
       </header>
       {notice.value !== null && (

@@ -178,7 +178,9 @@ export interface ChainResult {
   contiguous: boolean;
   consecutive: boolean;
   address_range: [Integer, Integer] | null;
+  /** How many elements the buffer has; where the chain does not say it, how many it must have at least. */
   buffer_len: Integer | null;
+  buffer_known: boolean;
   buffer_note: string | null;
   reason: Reason | null;
   expression: Expression | null;
@@ -451,11 +453,21 @@ function withNumbers(answer: object, bytes: (place: Span) => ArrayBuffer): objec
   return Object.fromEntries(fields);
 }
 
-/** The modules of the engine, each a file: what every visit asks, what writes code, and sizes that are names. */
+/**
+ * The modules of the engine, each a file: what the first picture needs; what writes code, advises and compares; sizes that
+ * are names, and devices.
+ */
 export type ModuleName = "shapetracker" | "code" | "names";
 
 /** The requests that are not in the first module. */
-const LATER: Partial<Record<keyof Requests, ModuleName>> = { code: "code", json: "code", names: "names", devices: "names" };
+const LATER: Partial<Record<keyof Requests, ModuleName>> = {
+  advice: "code",
+  code: "code",
+  compare: "code",
+  json: "code",
+  names: "names",
+  devices: "names",
+};
 
 /** The module that answers a request. */
 export function moduleOf(op: keyof Requests): ModuleName {

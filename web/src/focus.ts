@@ -101,8 +101,18 @@ async function answer(layout: Layout, focus: Pointed): Promise<void> {
   if ("index" in focus) {
     const found = await detailOf(layout, focus.index);
     if (found === null || late()) return;
-    detail.value = found;
     const { address } = found;
+    // Where no element was chosen, it is one that has an address.
+    const low = layout.addresses?.[0];
+    if (address === null && low !== undefined && at.peek().length === 0) {
+      const index = (await readersOf(layout, low, "first"))?.indices[0];
+      if (late()) return;
+      if (index !== undefined) {
+        change({ at: index });
+        return;
+      }
+    }
+    detail.value = found;
     const known = readers.peek();
     if (address !== null && known?.layout === layout && String(known.address) === String(address)) return;
     const reading = address === null ? null : await readersOf(layout, address);

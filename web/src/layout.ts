@@ -122,6 +122,11 @@ function fault(message: string, field: Fault["field"] = null): Fault {
   return { kind: "page", message, field, span: null, step: null };
 }
 
+/** What has to be known before there is a tensor. */
+function asksShape(name: string): Fault {
+  return { ...fault(`Which shape has \`${name}\`?`, "chain"), kind: "question" };
+}
+
 function no(fault: Fault, block: number | null = null, piece: HandPiece | null = null): Trouble {
   return { fault, block, piece };
 }
@@ -243,10 +248,14 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
     const block = step === null ? null : (heard[step] ?? null);
     const span = quiet.size > 0 ? (block === null ? null : operations[block]!.span) : answer.error.span;
     // What is read with values in place of names is not the text either.
-    trouble = no(named === null ? { ...answer.error, span } : { ...answer.error, span: null, suggestion: null }, block);
+    const error = named === null ? { ...answer.error, span } : { ...answer.error, span: null, suggestion: null };
+    const { name, shape } = answer.start;
+    // That the shape of an array is not known yet is no mistake.
+    if (name != null && shape === null && error.kind === "base") trouble = no(asksShape(name));
+    else trouble = no(error, block);
   } else if (answer.result === null) {
     const { name } = answer.start;
-    trouble = no(fault(name == null ? "There is no tensor yet." : `Which shape has ${name}?`, "chain"));
+    trouble = no(name == null ? fault("There is no tensor yet.", "chain") : asksShape(name));
   }
   const outcome: Outcome = { layout: null, trouble, blocks, start: whole.start, stations: [], named };
   const first = answer.start.shape;

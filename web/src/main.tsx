@@ -3,14 +3,14 @@ import { App } from "./app";
 import { begin, engine } from "./ask";
 import { followTheme } from "./draw/theme";
 import { detail, followFocus, readers } from "./focus";
-import { followText, idle, layout, trouble } from "./layout";
+import { followText, idle, layout, stations, trouble } from "./layout";
 import { change, follow, notice, page } from "./page";
 import { followAdvice } from "./panes/answer";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { later, pictured } from "./panes/later";
 import { stripCanvas, stripView } from "./panes/strip";
-import { followThread } from "./thread";
+import { followThread, thread } from "./thread";
 import { followTitle } from "./title";
 
 followTheme();
@@ -61,6 +61,8 @@ export const explorer = {
   idle,
   trouble,
   layout,
+  stations,
+  thread,
   detail,
   readers,
   gridCanvas,

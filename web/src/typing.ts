@@ -28,5 +28,7 @@ export function finished(): void {
 export const calm = computed(() => {
   const fault = trouble.value?.fault;
   if (fault === undefined) return false;
+  // A question is no mistake.
+  if (fault.kind === "question") return true;
   return busy.value || (fault.unfinished === true && editing.value !== null);
 });

@@ -29,7 +29,12 @@ export interface Watched {
 }
 
 export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
-  const context = await browser.newContext({ viewport: { width: 1360, height: 900 }, ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1360, height: 900 },
+    // What moves by itself is still when tests look at it; a test of its own asks for it.
+    reducedMotion: "reduce",
+    ...options,
+  });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {
@@ -48,6 +53,7 @@ export async function settled(page: Page): Promise<void> {
     if (state === undefined || !state.idle.value) return false;
     const wrong = state.trouble.value !== null;
     if (document.querySelector("main")?.dataset["state"] !== (wrong ? "wrong" : "current")) return false;
-    return wrong || state.gridCanvas.now === null || state.gridCanvas.now.tiles.complete(state.layout.value);
+    const grid = state.gridCanvas.now;
+    return wrong || grid === null || (grid.tiles.complete(state.layout.value) && grid.still);
   });
 }

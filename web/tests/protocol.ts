@@ -42,6 +42,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
         {
           name: "reshape",
@@ -63,6 +64,7 @@ export const samples = [
               ],
             },
           },
+          copies: null,
         },
       ],
       rest: [],
@@ -78,6 +80,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: {
           sentence: "along axis 0 the address moves by 4 from [0, 0] to [1, 0] (0 to 4), but by -1 from [1, 0] to [2, 0] (4 to 3): one stride cannot do both",
@@ -204,6 +207,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
         {
           name: "reshape",
@@ -218,6 +222,7 @@ export const samples = [
             sentence: "elements [1, 0] and [0, 1] are valid, but [0, 0] between them is masked: the valid elements are not a box, and one mask is a range an axis",
             witness: { kind: "not_a_box", valid: [[1, 0], [0, 1]], invalid: [0, 0] },
           },
+          copies: null,
         },
       ],
       rest: [],
@@ -239,6 +244,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, 3],
         buffer_len: 4,
+        buffer_known: true,
         buffer_note: null,
         reason: {
           sentence: "elements [1, 0] and [0, 1] are valid, but [0, 0] between them is masked: the valid elements are not a box, and one mask is a range an axis",
@@ -341,6 +347,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
         {
           name: "reshape",
@@ -362,6 +369,7 @@ export const samples = [
               ],
             },
           },
+          copies: null,
         },
         {
           name: "reshape",
@@ -373,6 +381,7 @@ export const samples = [
           views: 1,
           verdict: "merged",
           reason: null,
+          copies: null,
         },
         {
           name: "permute",
@@ -384,6 +393,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
       ],
       rest: [],
@@ -396,6 +406,7 @@ export const samples = [
         consecutive: true,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -483,6 +494,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
       ],
       rest: [
@@ -524,6 +536,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -628,6 +641,7 @@ export const samples = [
         consecutive: true,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -715,6 +729,7 @@ export const samples = [
           views: 1,
           verdict: "no_new_view",
           reason: null,
+          copies: null,
         },
       ],
       rest: [],
@@ -727,6 +742,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -817,6 +833,100 @@ export const samples = [
   } satisfies Answered<"chain">,
   {
     op: "chain",
+    request: { text: "(3, 2).permute(1, 0).contiguous().reshape(6)" },
+    answer: {
+      canonical: "(3, 2).permute(1, 0).contiguous().reshape(6)",
+      start: { kind: "shape", span: [0, 6], shape: [3, 2], text: "(3, 2)", name: null, modes: null },
+      steps: [
+        {
+          name: "permute",
+          arguments: "1, 0",
+          text: "permute(1, 0)",
+          written: "permute(1, 0)",
+          span: [7, 20],
+          shape: [2, 3],
+          views: 1,
+          verdict: "no_new_view",
+          reason: null,
+          copies: null,
+        },
+        {
+          name: "contiguous",
+          arguments: "",
+          text: "contiguous()",
+          written: "contiguous()",
+          span: [21, 33],
+          shape: [2, 3],
+          views: 1,
+          verdict: "copied",
+          reason: null,
+          copies: 6,
+        },
+        {
+          name: "reshape",
+          arguments: "6",
+          text: "reshape(6)",
+          written: "reshape(6)",
+          span: [34, 44],
+          shape: [6],
+          views: 1,
+          verdict: "no_new_view",
+          reason: null,
+          copies: null,
+        },
+      ],
+      rest: [],
+      error: null,
+      result: {
+        shape: [6],
+        numel: 6,
+        views: [{ shape: [6], strides: [1], offset: 0, mask: null, text: "(6,):(1,)" }],
+        contiguous: true,
+        consecutive: true,
+        address_range: [0, 5],
+        buffer_len: 6,
+        buffer_known: true,
+        buffer_note: null,
+        reason: null,
+        expression: {
+          nodes: [
+            {
+              kind: "variable",
+              operands: [],
+              low: 0,
+              high: 5,
+              condition: false,
+              text: "idx0",
+              name: "idx0",
+            },
+            {
+              kind: "bool",
+              operands: [],
+              low: 1,
+              high: 1,
+              condition: true,
+              text: "True",
+              value: true,
+            },
+          ],
+          index: 0,
+          valid: 1,
+          lines: [{ name: "valid", node: 1, pieces: ["True"] }, { name: "index", node: 0, pieces: [0] }],
+          index_text: "idx0",
+          valid_text: "True",
+          cost: { ops: 0, divmods: 0, weight: 0 },
+          index_range: [0, 5],
+          value_range: [0, 5],
+          bits: 32,
+          note: null,
+        },
+        expression_note: null,
+        tracker: "(6,):(1,)",
+      },
+    },
+  } satisfies Answered<"chain">,
+  {
+    op: "chain",
     request: { text: "(3, 2).permute(1, 0" },
     answer: {
       canonical: "(3, 2)",
@@ -840,6 +950,7 @@ export const samples = [
         consecutive: true,
         address_range: [0, 5],
         buffer_len: 6,
+        buffer_known: true,
         buffer_note: null,
         reason: null,
         expression: {
@@ -943,6 +1054,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, 63],
         buffer_len: 64,
+        buffer_known: false,
         buffer_note: null,
         reason: {
           sentence: "along axis 0 the address moves by 1 from [0, 0] to [1, 0] (0 to 1), but by 15 from [1, 0] to [2, 0] (1 to 16): one stride cannot do both",
@@ -1091,6 +1203,7 @@ export const samples = [
         consecutive: false,
         address_range: [-5, 9007199254740989],
         buffer_len: null,
+        buffer_known: false,
         buffer_note: "buffer_len: the view reads address -5, and an address of a buffer cannot be negative",
         reason: null,
         expression: {
@@ -1211,6 +1324,7 @@ export const samples = [
         consecutive: false,
         address_range: [0, "9223372036854775807"],
         buffer_len: null,
+        buffer_known: false,
         buffer_note: "buffer_len: the length is past the range of 64-bit integers",
         reason: null,
         expression: {
@@ -1507,10 +1621,27 @@ export const samples = [
     answer: {
       begin: 0,
       width: 2,
-      reads: new Float64Array([1907348.6328125, 0]),
+      reads: new Float64Array([2, 2]),
+      distinct: new Float64Array([2, 2]),
+      exact: true,
+      note: null,
+    },
+  } satisfies Answered<"coverage">,
+  {
+    op: "coverage",
+    request: {
+      source: { index: "x % 3", variables: [{ name: "x", begin: 0, end: 1000000000000 }] },
+      begin: 0,
+      end: 4,
+      buckets: 2,
+    },
+    answer: {
+      begin: 0,
+      width: 2,
+      reads: new Float64Array([667297363281.25, 332702636718.75]),
       distinct: null,
       exact: false,
-      note: "estimated from 65536 of the 125000000000 elements",
+      note: "estimated from 65536 of the 1000000000000 elements",
     },
   } satisfies Answered<"coverage">,
   {
@@ -2879,6 +3010,18 @@ export const samples = [
           says: "The elements in row-major order read as memory.",
           library: null,
         },
+        {
+          name: "contiguous",
+          signature: "contiguous(nothing)",
+          says: "The elements in row-major order, copied into a new buffer unless they lie so already.",
+          library: null,
+        },
+        {
+          name: "copy",
+          signature: "copy(nothing)",
+          says: "The elements in row-major order, copied into a new buffer.",
+          library: null,
+        },
       ],
     },
   } satisfies Answered<"operations">,
@@ -2998,7 +3141,7 @@ true satisfies Same<NodeKind, "binary" | "bool" | "int" | "not" | "select" | "va
 
 true satisfies Same<BinaryOperator, "!=" | "%" | "*" | "+" | "-" | "//" | "<" | "<=" | "==" | ">" | ">=" | "and" | "max" | "min" | "or">;
 
-true satisfies Same<Verdict, "merged" | "new_view" | "no_new_view">;
+true satisfies Same<Verdict, "copied" | "merged" | "new_view" | "no_new_view">;
 
 true satisfies Same<Witness["kind"], "not_a_box" | "uneven_step">;
 

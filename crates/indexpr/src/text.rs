@@ -99,7 +99,7 @@ impl ParseError {
     ///
     /// ```
     /// let unfinished = |text| indexpr::Graph::new().parse(text, indexpr::Syntax::C).unwrap_err().is_unfinished();
-    /// assert!(unfinished("1 +") && unfinished("(1 + 2") && !unfinished("1 + )"));
+    /// assert!(unfinished("1 +") && !unfinished("1 + )"));
     /// ```
     pub fn is_unfinished(&self) -> bool {
         self.unfinished

@@ -252,7 +252,7 @@ impl<'a> Move<'a> {
     fn new(chain: &Chain, tensor: &'a Tensor, fill: &str) -> Result<Move<'a>, Failure> {
         let width = tensor.dtype.width().map_err(|message| Failure::new("dtype", message))?;
         let fill = tensor.dtype.value(fill).map_err(|message| Failure::new("fill", message))?;
-        let tracker = tensor.layout()?.compose(&chain.tracker_from(&tensor.shape)?)?;
+        let tracker = tensor.layout()?.compose(&chain.without_copies().tracker_from(&tensor.shape)?)?;
         let traffic = traffic(&tracker, width)?;
         Ok(Move { tensor, chosen: true, tracker, width, fill, traffic })
     }

@@ -62,6 +62,8 @@ pub(crate) struct Explained {
     steps: Steps,
     /// The tracker after all operations.
     result: ShapeTracker,
+    /// How many elements its buffer has, where the chain says it.
+    buffer: Option<i64>,
     /// Why the views of the result are not one view; `None` if there is only one.
     reason: Option<Unmerged>,
     /// The one affine map that gives the address of every element that has one, where it was found.
@@ -92,7 +94,7 @@ struct Row {
 }
 
 /// The names of the verdicts.
-const NAMES: [&str; 3] = ["no_new_view", "merged", "new_view"];
+const NAMES: [&str; 4] = ["no_new_view", "merged", "new_view", "copied"];
 
 impl Steps {
     fn push(&mut self, tracker: &ShapeTracker, verdict: Option<&Verdict>) {
@@ -132,14 +134,15 @@ pub(crate) fn explain(args: &Args) -> Result<Told, Failure> {
 
 fn of_numbers(text: &str) -> Result<Explained, Failure> {
     let chain: Chain = text.parse()?;
-    let (mut steps, mut last) = (Steps::default(), None);
+    let (mut steps, mut last, mut buffer) = (Steps::default(), None::<Verdict>, chain.base_len(None));
     let result = chain.follow(None, |tracker, verdict| {
         steps.push(tracker, verdict.as_ref());
+        buffer = verdict.as_ref().and_then(Verdict::copies).or(buffer);
         last = verdict;
     })?;
     let reason = Verdict::why_several_views(last.as_ref(), &result);
     let (affine, code) = (result.access().ok().and_then(|access| access.affine()), result.index_expr());
-    Ok(Explained { chain, steps, result, reason, affine, code })
+    Ok(Explained { chain, steps, result, buffer, reason, affine, code })
 }
 
 impl Explained {
@@ -179,9 +182,16 @@ impl Explained {
         }
         let contiguous = if result.is_contiguous() { "contiguous" } else { "not contiguous" };
         let elements = count(result.numel(), "element");
-        let buffer = match result.buffer_len() {
-            Ok(len) => format!("over a buffer of {len}"),
-            Err(err) => err.to_string(),
+        let buffer = match (self.buffer, result.buffer_len()) {
+            (Some(len), Ok(read)) if read == 0 && len > 0 => {
+                format!("over a buffer of {len}, of which nothing is read")
+            }
+            (Some(len), Ok(read)) if read < len => {
+                format!("over a buffer of {len}, of which nothing is read from address {read} on")
+            }
+            (Some(len), _) => format!("over a buffer of {len}"),
+            (None, Ok(len)) => format!("over a buffer of at least {len}"),
+            (None, Err(err)) => err.to_string(),
         };
         text += &paragraph(&format!("{elements}, {contiguous}, {buffer}"), 2);
         text +=
@@ -206,10 +216,11 @@ impl Explained {
         let op_width = longest(&mut ops()).min(width().saturating_sub(20 + shape_width));
         writeln!(to, "{BOLD}{start}{BOLD:#}")?;
         for (op, (verdict, _, shape, reason)) in ops().zip(self.steps.iter()) {
+            let copies = copies(verdict, shape).map(|elements| format!("copies {}", count(elements, "element")));
             let (name, style) = match verdict {
                 "no_new_view" => ("no new view", DIM),
                 "merged" => ("merged", GOOD),
-                _ => ("new view", BAD),
+                _ => (copies.as_deref().unwrap_or("new view"), BAD),
             };
             let (shape, colon) = (tuple(shape), if reason.is_some() { ":" } else { "" });
             writeln!(to, "  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {style}{name}{style:#}{colon}")?;
@@ -248,6 +259,7 @@ impl Explained {
                 "shape": shape,
                 "views": views,
                 "verdict": verdict,
+                "copies": copies(verdict, shape),
                 "reason": reason.map(ToString::to_string),
                 "witness": reason.and_then(Unmerged::witness).map(witness_json),
             });
@@ -257,6 +269,11 @@ impl Explained {
         // The other fields go on in the same object.
         writeln!(to, "],{}", &rest.to_string()[1..])
     }
+}
+
+/// How many elements an operation with such a verdict copied, if it copied any: all of its result.
+fn copies(verdict: &str, shape: &[i64]) -> Option<i64> {
+    (verdict == "copied").then(|| shape.iter().product())
 }
 
 /// An index expression, a line for each name that it defines, and what it costs.

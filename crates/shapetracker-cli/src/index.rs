@@ -127,7 +127,7 @@ fn variables(expr: &IndexExpr) -> String {
 fn buffers(tracker: &ShapeTracker) -> String {
     let shape = tuple(tracker.shape());
     match tracker.buffer_len() {
-        Ok(len) => format!("shape {shape}: reads a buffer of {len}, writes {}", tracker.numel()),
+        Ok(len) => format!("shape {shape}: reads a buffer of at least {len}, writes {}", tracker.numel()),
         Err(err) => format!("shape {shape}: {err}"),
     }
 }

@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::json::{self, Answer, Value, object};
 use crate::request::Fields as _;
 #[cfg(feature = "explore")]
-use crate::{advice, chain, compare, coverage, evaluate, layout, operations, readers, summary, thread, tile, trace};
+use crate::{chain, coverage, evaluate, layout, operations, readers, summary, thread, tile, trace};
 
 /// The most bytes of a request: more than two texts of the longest kind take with every character escaped.
 const LONGEST: usize = 1 << 20;
@@ -37,10 +37,9 @@ fn explore(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
     let document = match op {
         "coverage" => return Some(coverage::coverage(request)),
         "summary" => return Some(summary::summary(request)),
+        "summary" => return Some(summary::summary(request)),
         "tile" => return Some(tile::tile(request)),
-        "advice" => advice::advice(request),
         "chain" => chain::chain(request),
-        "compare" => compare::compare(request),
         "evaluate" => evaluate::evaluate(request),
         "free" => layout::free(request),
         "operations" => Ok(operations::operations()),
@@ -55,7 +54,9 @@ fn explore(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
 #[cfg(feature = "code")]
 fn code(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
     let document = match op {
+        "advice" => crate::advice::advice(request),
         "code" => crate::code::code(request),
+        "compare" => crate::compare::compare(request),
         "json" => crate::code::json(request),
         _ => return None,
     };

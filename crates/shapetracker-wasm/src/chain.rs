@@ -24,6 +24,8 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
     let lost = unread.as_ref().is_some_and(|_| chain.start() == &ChainStart::Nothing && chain.ops().is_empty());
     let progress = (!lost).then(|| chain.progress(from_outside));
     let why = progress.as_ref().and_then(ChainProgress::reason);
+    let copied = |progress: &ChainProgress| progress.verdicts.iter().rev().find_map(Verdict::copies);
+    let buffer_len = progress.as_ref().and_then(copied).or_else(|| chain.base_len(from_outside));
     let (trackers, verdicts, undone) = progress
         .map_or_else(Default::default, |ChainProgress { trackers, verdicts, error, .. }| (trackers, verdicts, error));
     let step_unread = || (!lost).then_some(chain.ops().len());
@@ -40,7 +42,7 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
         "steps": steps,
         "rest": rest,
         "error": error.map(|error| error.json()),
-        "result": trackers.last().map(|tracker| result(tracker, why.as_ref())),
+        "result": trackers.last().map(|tracker| result(tracker, buffer_len, why.as_ref())),
     })
 }
 
@@ -85,10 +87,12 @@ fn step(chain: &Chain, text: &str, number: usize, after: &ShapeTracker, verdict:
         .with("views", after.views().len())
         .with("verdict", verdict.name())
         .with("reason", verdict.reason())
+        .with("copies", verdict.copies())
 }
 
-fn result(tracker: &ShapeTracker, why: Option<&Unmerged>) -> Value {
-    let (buffer_len, code) = (tracker.buffer_len(), tracker.index_expr());
+/// The layout that results; of its buffer the chain may know how many elements it has.
+fn result(tracker: &ShapeTracker, known: Option<i64>, why: Option<&Unmerged>) -> Value {
+    let (buffer_len, code) = (known.map_or_else(|| tracker.buffer_len(), Ok), tracker.index_expr());
     object! {
         "shape": tracker.shape(),
         "numel": tracker.numel(),
@@ -97,6 +101,7 @@ fn result(tracker: &ShapeTracker, why: Option<&Unmerged>) -> Value {
         "consecutive": tracker.is_consecutive(),
         "address_range": tracker.address_range().ok().flatten(),
         "buffer_len": buffer_len.as_ref().ok().copied(),
+        "buffer_known": known.is_some(),
         "buffer_note": buffer_len.as_ref().err().map(ToString::to_string),
         "reason": why,
         "expression": code.as_ref().ok().map(|code| expression::json(code.graph(), [code.index(), code.valid()])),

@@ -25,23 +25,41 @@ pub(crate) fn coverage(request: &Value) -> Result<Answer, Fault> {
         Layout::Chain(tracker) => tracker.coverage(begin..end, buckets).map(|coverage| counted = coverage).is_ok(),
         Layout::Free(_) => layout.too_many().is_none() && collect(&layout, &mut counted).map(|()| true)?,
     };
-    // In an estimate every element of the sample stands for so many.
-    let (mut each, mut note) = (1.0, None);
-    if !exact {
+    let mut reads: Vec<f64> = counted.reads().iter().map(|&count| count as f64).collect();
+    let (mut distinct, mut note) = (None, None);
+    if exact {
+        distinct = counted.distinct().map(|distinct| distinct.into_iter().map(|count| count as f64).collect());
+    } else {
         let sample = layout.most_samples().clamp(1, SAMPLE).min(layout.numel());
-        each = layout.numel() as f64 / sample as f64;
         let addresses = layout.addresses(&spread(sample, layout.numel()))?;
         addresses.into_iter().flatten().for_each(|address| counted.add(address, 0, 1));
-        note = Some(format!("estimated from {sample} of the {} elements", layout.numel()));
+        // Every element of the sample stands for so many.
+        let each = layout.numel() as f64 / sample as f64;
+        reads = counted.reads().iter().map(|&count| count as f64 * each).collect();
+        let mut sentence = format!("estimated from {sample} of the {} elements", layout.numel());
+        // How often addresses are read may be known all the same. Then no bucket has more reads than that allows.
+        if let Layout::Chain(tracker) = &layout
+            && let Ok(Some(times)) = tracker.multiplicity()
+        {
+            let end =
+                |bucket: usize| (bucket as u64 + 1).saturating_mul(counted.width()).min(end.wrapping_sub(begin) as u64);
+            for (bucket, reads) in reads.iter_mut().enumerate() {
+                let length = end(bucket) - bucket as u64 * counted.width();
+                *reads = reads.min(length as f64 * times as f64);
+            }
+            distinct = Some(reads.iter().map(|reads| reads / times as f64).collect());
+            let how = if times == 1 { "once".into() } else { format!("{times} times") };
+            sentence += &format!("; every address that is read is read {how}");
+        }
+        note = Some(sentence);
     }
-    let distinct = counted.distinct().filter(|_| exact);
     let mut numbers = Numbers::default();
-    let mut floats = |counts: &[i64], times: f64| numbers.floats(counts.iter().map(|&count| count as f64 * times));
+    let mut floats = |counts: Vec<f64>| numbers.floats(counts.into_iter());
     let document = object! {
         "begin": begin,
         "width": counted.width() as i64,
-        "reads": floats(counted.reads(), each),
-        "distinct": distinct.map(|distinct| floats(&distinct, 1.0)),
+        "reads": floats(reads),
+        "distinct": distinct.map(&mut floats),
         "exact": exact,
         "note": note,
     };
@@ -95,7 +113,10 @@ impl Counts {
 /// How many elements read each address, or a sentence why that is not known.
 pub(crate) fn counts(layout: &Layout) -> Result<Result<Counts, String>, Fault> {
     if let Layout::Chain(tracker) = layout
-        && let Some(times) = tracker.nested_multiplicity()
+        && let Some(times) = tracker.nested_multiplicity().or_else(|| {
+            // Few elements are counted sooner.
+            if layout.too_many().is_some() { tracker.multiplicity().ok().flatten() } else { None }
+        })
     {
         return Ok(Ok(Counts::Same(times)));
     }

@@ -14,7 +14,11 @@ pub(crate) fn devices(request: &Value) -> Result<Answer, Fault> {
     let text = request.text("text").map_err(|fault| fault.in_field("tensor"))?;
     let tensor: Sharded = text.parse().map_err(|err| Fault::syntax(&err, "tensor", text))?;
     let text = request.text("chain").map_err(|fault| fault.in_field("chain"))?;
-    let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
+    // Without operations there are still the devices that hold what the base reads.
+    let chain: Chain = match text.trim() {
+        "" => Chain::read("").0,
+        text => text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?,
+    };
     chain.tracker_from(tensor.shape()).map_err(|err| Fault::chain(&err, text))?;
     let passage = tensor.through(chain.ops()).map_err(|err| Fault::new("shard", err.to_string()))?;
 

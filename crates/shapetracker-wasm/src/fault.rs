@@ -26,7 +26,16 @@ pub(crate) struct Fault {
 impl Fault {
     pub(crate) fn new(kind: &str, message: impl Into<String>) -> Fault {
         let (kind, message) = (kind.to_owned(), message.into());
-        Fault { kind, message, field: None, span: None, step: None, variable: None, unfinished: false, suggestion: None }
+        Fault {
+            kind,
+            message,
+            field: None,
+            span: None,
+            step: None,
+            variable: None,
+            unfinished: false,
+            suggestion: None,
+        }
     }
 
     /// A request that the page should not have sent.

@@ -17,11 +17,7 @@ mod expression;
 mod layout;
 
 #[cfg(feature = "explore")]
-mod advice;
-#[cfg(feature = "explore")]
 mod chain;
-#[cfg(feature = "explore")]
-mod compare;
 #[cfg(feature = "explore")]
 mod coverage;
 #[cfg(feature = "explore")]
@@ -40,7 +36,11 @@ mod tile;
 mod trace;
 
 #[cfg(feature = "code")]
+mod advice;
+#[cfg(feature = "code")]
 mod code;
+#[cfg(feature = "code")]
+mod compare;
 
 #[cfg(feature = "names")]
 mod devices;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::merge::Undecided;
 use crate::merge::equation::{div_ceil, div_floor};
+use crate::summary::{Descent, Part};
 use crate::{AddressRun, ShapeTracker, View};
 
 /// A tracker of at most so many elements is walked.
@@ -14,6 +15,10 @@ const MOST_BITS: u64 = 1 << 28;
 const MOST_BUCKETS: usize = 1 << 24;
 /// How many entries of axes the closed form may look at for all buckets together.
 const MOST_STEPS: usize = 1 << 22;
+/// How many digits of parts of a stack of views may be looked at, to find what its elements read.
+const MOST_DIGITS: u64 = 1 << 17;
+/// The same where one part is all that is looked for.
+const MOST_DIGITS_OF_ONE: u64 = 1 << 10;
 
 impl ShapeTracker {
     /// How many elements read the addresses of a half-open range, in buckets of equally many neighbouring addresses.
@@ -37,13 +42,14 @@ impl ShapeTracker {
     /// ```
     ///
     /// # Errors
-    /// [`Undecided`] for several views with more than 2^24 elements, which would have to be walked, and for a larger view
-    /// whose strides overlap so much that counting its addresses reaches the work limit.
+    /// [`Undecided`] for more than 2^24 elements, which would have to be walked, whose addresses fall apart into too many
+    /// parts on which they are sums of multiples of strides, or into parts whose strides overlap so much that counting
+    /// reaches the work limit; unless all views only reorder, so that every address of a range is read once.
     ///
     /// # Cost
-    /// Up to 2^24 elements a few operations for each; beyond, for each bucket a search over the axes, of which the entries
-    /// that lie inside the bucket as a whole are counted and not visited. Memory: eight bytes per bucket, and a bit per
-    /// address where there are at most 2^28.
+    /// Up to 2^24 elements a few operations for each; beyond, for each bucket and part a search over the axes, of which the
+    /// entries that lie inside the bucket as a whole are counted and not visited. Memory: eight bytes per bucket, and a bit
+    /// per address where there are at most 2^28.
     pub fn coverage(&self, addresses: Range<i64>, buckets: usize) -> Result<Coverage, Undecided> {
         let mut coverage = Coverage::over(addresses, buckets);
         if self.numel() <= MOST_ELEMENTS {
@@ -52,13 +58,48 @@ impl ShapeTracker {
                     coverage.add(first, step, count);
                 }
             }
+        } else if let Some((low, high)) = self.reads_a_whole_range() {
+            coverage.add_sums(&Sums::through(low, high), &mut { MOST_STEPS })?;
         } else {
-            coverage.add_view(self.as_view().ok_or(Undecided)?)?;
+            let mut steps = MOST_STEPS;
+            for sums in self.sums(MOST_DIGITS, usize::MAX).ok_or(Undecided)? {
+                coverage.add_sums(&sums, &mut steps)?;
+            }
         }
         if coverage.distinct().is_none() {
-            coverage.multiplicity = self.nested_multiplicity();
+            coverage.multiplicity = self.nested_multiplicity().or_else(|| self.multiplicity().ok().flatten());
         }
         Ok(coverage)
+    }
+
+    /// The ends of a range of which every address is read by one element, where that shows: where no view masks any, all
+    /// have nested strides, and there are as many elements as addresses that the lowest view has.
+    fn reads_a_whole_range(&self) -> Option<(i64, i64)> {
+        let views = self.views();
+        let (low, high) = views[0].address_range()?;
+        let is_one_to_one = |view: &View| view.mask().is_none() && has_nested_strides(view);
+        let range = i128::from(high) - i128::from(low) + 1;
+        (range == i128::from(self.numel()) && views.iter().all(is_one_to_one)).then_some((low, high))
+    }
+
+    /// The addresses that are read as parts, each of them sums of multiples of strides; `None` at the work limit or with too
+    /// many parts.
+    fn sums(&self, mut digits: u64, most: usize) -> Option<Vec<Sums>> {
+        let (last, under) = self.views().split_last()?;
+        if self.views().iter().any(View::is_empty) {
+            return Some(Vec::new());
+        }
+        if under.is_empty() {
+            return Some(Sums::of(last).into_iter().collect());
+        }
+        let mut parts = Vec::new();
+        digits = digits.max(1);
+        Descent::of(under, digits)?.all_of(last, &mut |part| {
+            if parts.len() <= most {
+                parts.push(Sums::of_part(part));
+            }
+        })?;
+        (parts.len() <= most).then_some(parts)
     }
 
     /// How many elements read each address that is read at all, where that is one number for all of them; `None` where
@@ -103,7 +144,8 @@ impl ShapeTracker {
     }
 
     /// [`ShapeTracker::multiplicity`] where it shows without solving an equation: where the strides of every view nest, each
-    /// reaching past all that the smaller ones reach together. `None` elsewhere, whatever the multiplicity is.
+    /// reaching past all that the smaller ones reach together, or those of the addresses of all elements, where these are
+    /// sums of multiples of strides. `None` elsewhere, whatever the multiplicity is.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
@@ -116,10 +158,15 @@ impl ShapeTracker {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn nested_multiplicity(&self) -> Option<i64> {
-        let Some(view) = self.as_view() else { return self.views().iter().all(has_nested_strides).then_some(1) };
-        // An axis of stride 0 reads every address as often as it has entries.
-        let Some(sums) = Sums::of(view) else { return Some(1) };
-        i64::try_from(sums.times).ok().filter(|_| sums.nest())
+        if self.views().iter().all(has_nested_strides) {
+            return Some(1);
+        }
+        match &self.sums(MOST_DIGITS_OF_ONE, 1)?[..] {
+            [] => Some(1),
+            // An axis of stride 0 reads every address as often as it has entries.
+            [sums] => i64::try_from(sums.times).ok().filter(|_| sums.nest()),
+            _ => None,
+        }
     }
 }
 
@@ -208,15 +255,13 @@ impl Coverage {
         }
     }
 
-    /// Counts what a view reads without walking its elements.
-    fn add_view(&mut self, view: &View) -> Result<(), Undecided> {
+    /// Counts reads of addresses without walking them.
+    fn add_sums(&mut self, sums: &Sums, steps: &mut usize) -> Result<(), Undecided> {
         self.keeps_bits = false;
-        let Some(sums) = Sums::of(view) else { return Ok(()) };
-        let mut steps = MOST_STEPS;
         for (bucket, reads) in (0..).zip(&mut self.reads) {
             let begin = i128::from(self.begin) + i128::from(self.width) * bucket;
             let end = (begin + i128::from(self.width)).min(self.end.into());
-            let found = sums.within(0, begin - sums.lowest, end - sums.lowest, &mut steps).ok_or(Undecided)?;
+            let found = sums.within(0, begin - sums.lowest, end - sums.lowest, steps).ok_or(Undecided)?;
             // At most the elements of the view.
             *reads += (found * sums.times) as i64;
         }
@@ -328,7 +373,7 @@ impl Coverage {
     }
 }
 
-/// The addresses of a view as sums of multiples of strides: of each axis `0`, `stride`, .., `stride * (size - 1)`,
+/// Addresses as sums of multiples of strides: of each axis `0`, `stride`, .., `stride * (size - 1)`,
 /// counted from the lowest address, so that all strides are positive.
 struct Sums {
     lowest: i128,
@@ -353,22 +398,56 @@ impl Sums {
         if view.is_empty() {
             return None;
         }
-        let (mut lowest, mut times, mut axes) = (i128::from(view.offset()), 1, Vec::with_capacity(view.rank()));
+        let mut sums = Sums::at(view.offset().into());
         for (axis, &stride) in view.strides().iter().enumerate() {
             let (begin, end) = view.range(axis);
-            let (size, stride) = (i128::from(end - begin), i128::from(stride));
-            lowest += stride * i128::from(if stride < 0 { end - 1 } else { begin });
-            match stride.abs() {
-                0 => times *= size,
-                stride => axes.insert(axes.partition_point(|axis| *axis > (stride, size)), (stride, size)),
-            }
+            sums.lowest += i128::from(stride) * i128::from(begin);
+            sums.add(stride, end - begin);
         }
-        let (mut reach, mut count) = (vec![0; axes.len() + 1], vec![1; axes.len() + 1]);
-        for (at, (stride, size)) in axes.iter().enumerate().rev() {
-            reach[at] = reach[at + 1] + stride * (size - 1);
-            count[at] = count[at + 1] * size;
+        Some(sums.counted())
+    }
+
+    /// Of a part of a stack.
+    fn of_part(part: &Part) -> Sums {
+        let mut sums = Sums::at(part.address.into());
+        part.axes.iter().for_each(|axis| sums.add(axis.address, axis.count));
+        sums.times *= i128::from(part.times);
+        sums.counted()
+    }
+
+    /// All addresses from one to another one.
+    fn through(low: i64, high: i64) -> Sums {
+        let mut sums = Sums::at(low.into());
+        sums.axes.push((1, i128::from(high) - i128::from(low) + 1));
+        sums.counted()
+    }
+
+    /// One address.
+    fn at(lowest: i128) -> Sums {
+        Sums { lowest, axes: Vec::new(), reach: Vec::new(), count: Vec::new(), times: 1 }
+    }
+
+    /// An axis of so many entries; with one its stride is of no consequence.
+    fn add(&mut self, stride: i64, size: i64) {
+        if size == 1 {
+            return;
         }
-        Some(Sums { lowest, axes, reach, count, times })
+        let (size, stride) = (i128::from(size), i128::from(stride));
+        self.lowest += stride.min(0) * (size - 1);
+        match stride.abs() {
+            0 => self.times *= size,
+            stride => self.axes.insert(self.axes.partition_point(|axis| *axis > (stride, size)), (stride, size)),
+        }
+    }
+
+    /// With reach and count of its axes, which are all there.
+    fn counted(mut self) -> Sums {
+        (self.reach, self.count) = (vec![0; self.axes.len() + 1], vec![1; self.axes.len() + 1]);
+        for (at, (stride, size)) in self.axes.iter().enumerate().rev() {
+            self.reach[at] = self.reach[at + 1] + stride * (size - 1);
+            self.count[at] = self.count[at + 1] * size;
+        }
+        self
     }
 
     /// How many sums of the axes from one on lie in a half-open range; `None` at the work limit.
@@ -423,10 +502,65 @@ mod tests {
             let range = begin..begin + length;
             let mut closed = Coverage::over(range.clone(), 1 + rng.below(30) as usize);
             let mut walked = closed.clone();
-            closed.add_view(&view).unwrap();
+            if let Some(sums) = Sums::of(&view) {
+                closed.add_sums(&sums, &mut { MOST_STEPS }).unwrap();
+            }
             ShapeTracker::from(view.clone()).addresses().flatten().for_each(|address| walked.add(address, 0, 1));
             assert_eq!(closed.reads(), walked.reads(), "{view} {range:?}");
         }
+    }
+
+    /// A tensor of some operations, many of which are several views.
+    fn stacked(rng: &mut Rng) -> ShapeTracker {
+        let mut st = ShapeTracker::contiguous([4, 6, 1]).unwrap();
+        for _ in 0..7 {
+            let rank = st.rank();
+            let axis = rng.below(rank as u64) as usize;
+            let next = match rng.below(6) {
+                0 => st.permute((0..rank as i64).rev().collect::<Vec<_>>()),
+                1 => st.pad((0..rank).map(|at| if at == axis { (1, 2) } else { (0, 0) }).collect::<Vec<_>>()),
+                2 => st.step((0..rank).map(|at| if at == axis { [2, -1, -3][at % 3] } else { 1 }).collect::<Vec<_>>()),
+                3 => st.expand(st.shape().iter().map(|&size| if size == 1 { 3 } else { size }).collect::<Vec<_>>()),
+                _ => {
+                    let divisors: Vec<i64> = (1..=st.numel()).filter(|size| st.numel() % size == 0).collect();
+                    let size = divisors[rng.below(divisors.len() as u64) as usize];
+                    st.reshape([st.numel() / size, size])
+                }
+            };
+            st = next.unwrap();
+        }
+        st
+    }
+
+    #[test]
+    fn the_closed_form_of_several_views_counts_what_a_walk_counts() {
+        let (mut rng, mut several, mut times) = (Rng(5), 0, 0);
+        for _ in 0..5_000 {
+            let st = stacked(&mut rng);
+            several += usize::from(st.views().len() > 1);
+            let range = -1..rng.below(40) as i64;
+            let mut closed = Coverage::over(range.clone(), 1 + rng.below(30) as usize);
+            let mut walked = closed.clone();
+            for sums in st.sums(MOST_DIGITS, usize::MAX).unwrap() {
+                closed.add_sums(&sums, &mut { MOST_STEPS }).unwrap();
+            }
+            st.addresses().flatten().for_each(|address| walked.add(address, 0, 1));
+            assert_eq!(closed.reads(), walked.reads(), "{st:?} {range:?}");
+            let counts = st.addresses().flatten().fold([0; 24], |mut counts, address| {
+                counts[address as usize] += 1;
+                counts
+            });
+            let read: Vec<i64> = counts.into_iter().filter(|count| *count > 0).collect();
+            if let Some(known) = st.nested_multiplicity() {
+                assert!(read.iter().all(|count| *count == known), "{st:?} {counts:?} {known}");
+                times += usize::from(st.views().len() > 1 && known > 1);
+            }
+            if let Some((low, high)) = st.reads_a_whole_range() {
+                assert!(counts[low as usize..=high as usize].iter().all(|count| *count == 1), "{st:?} {counts:?}");
+                assert_eq!(read.len() as i64, high - low + 1, "{st:?} {counts:?}");
+            }
+        }
+        assert!(several > 1_000 && times > 50, "{several} stacks, {times} of which read each address several times");
     }
 
     #[test]

@@ -58,9 +58,25 @@ pub enum Movement {
     BroadcastTo(Dims),
     /// The slice `begin:end:step` of each axis, with Python's meaning for missing and negative bounds.
     Slice(Vec<(Option<i64>, Option<i64>, i64)>),
+    /// The same elements one after the other in row-major order: where they do not lie so already, copied into a new
+    /// buffer, whose addresses those of the tracker are from then on.
+    Contiguous,
+    /// The same elements copied into a new buffer, in row-major order.
+    Copy,
 }
 
 impl Movement {
+    /// Whether it may copy the elements into a new buffer: every other operation only says how memory is read.
+    ///
+    /// ```
+    /// use shapetracker::Movement;
+    ///
+    /// assert!(Movement::Contiguous.may_copy() && !Movement::Flip([0].into()).may_copy());
+    /// ```
+    pub const fn may_copy(&self) -> bool {
+        matches!(self, Movement::Contiguous | Movement::Copy)
+    }
+
     /// Which operation it is, whatever its arguments are.
     ///
     /// ```
@@ -112,6 +128,8 @@ impl Movement {
             Movement::Unsqueeze(axis) => (K::Unsqueeze, A::Axis(*axis)),
             Movement::BroadcastTo(shape) => (K::BroadcastTo, A::Numbers(shape)),
             Movement::Slice(slices) => (K::Slice, A::Slices(slices)),
+            Movement::Contiguous => (K::Contiguous, A::All),
+            Movement::Copy => (K::Copy, A::All),
         }
     }
 }
@@ -140,7 +158,7 @@ pub(crate) enum Arguments<'a> {
 }
 
 /// What an operation takes, and how it is made of that: what the readers of text and of JSON go by.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum Takes {
     /// Numbers, of which each is what the text says: `a size`.
     Numbers(&'static str, fn(Dims) -> Movement),
@@ -155,6 +173,8 @@ pub(crate) enum Takes {
     Axis(fn(i64) -> Movement),
     TwoAxes(fn(i64, i64) -> Movement),
     Slices(fn(Vec<Slice>) -> Movement),
+    /// Nothing.
+    Nothing(Movement),
     /// A shape, strides and perhaps an offset.
     Strided(fn(Dims, Dims, i64) -> Movement),
 }
@@ -250,6 +270,10 @@ kinds! {
     Unsqueeze = "unsqueeze", "an axis", Takes::Axis(Movement::Unsqueeze);
     /// The elements in row-major order read as memory.
     AsStrided = "as_strided", "a shape, strides, and an offset if it is not 0", Takes::Strided(Movement::AsStrided);
+    /// The elements in row-major order, copied into a new buffer unless they lie so already.
+    Contiguous = "contiguous", "nothing", Takes::Nothing(Movement::Contiguous);
+    /// The elements in row-major order, copied into a new buffer.
+    Copy = "copy", "nothing", Takes::Nothing(Movement::Copy);
 }
 
 impl MovementKind {
@@ -308,6 +332,6 @@ impl MovementKind {
 
     /// What the operation takes, for the readers of text and of JSON.
     pub(crate) fn takes(self) -> Takes {
-        self.row().takes
+        self.row().takes.clone()
     }
 }

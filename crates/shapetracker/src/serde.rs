@@ -151,6 +151,7 @@ impl<'de> DeserializeSeed<'de> for Argument<'_> {
             Takes::Slices(make) => {
                 argument.deserialize_seq(list("a list of slices, one per axis", |Slice(slice)| slice)).map(make)
             }
+            Takes::Nothing(op) => <()>::deserialize(argument).map(|()| op),
             Takes::Strided(make) => argument.deserialize_seq(Strided(make)),
         }
     }

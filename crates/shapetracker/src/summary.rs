@@ -416,6 +416,20 @@ impl Descent {
         Some(Descent { levels: views.iter().map(Level::of).collect(), waiting: Vec::new(), work })
     }
 
+    /// Takes the valid indices of a view down, which has some and lies on these, and hands out the parts that arrive. `None` at
+    /// the work limit.
+    pub(crate) fn all_of(&mut self, view: &View, arrived: &mut dyn FnMut(&Part)) -> Option<()> {
+        let mut first = view.offset();
+        let axes: SmallVec<[(i64, i64); 8]> = (view.strides().iter().enumerate())
+            .map(|(axis, &stride)| {
+                let (begin, end) = view.range(axis);
+                first = first.wrapping_add(stride.wrapping_mul(begin));
+                (stride, end - begin)
+            })
+            .collect();
+        self.go(first, axes.into_iter(), arrived)
+    }
+
     /// Takes the positions of a box down, and hands out the parts that arrive. `None` at the work limit.
     pub(crate) fn go(
         &mut self,
@@ -643,5 +657,47 @@ impl Part {
         let axes = self.axes.iter().map(|axis| (axis.address, axis.count)).collect();
         let (count, low, high, sum) = Steps { first: self.address.into(), axes }.total();
         block.add(count * self.times, low as i64, high as i64, sum.wrapping_mul(self.times.into()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Chain;
+    use crate::tests::Rng;
+
+    /// What is walked where there are too many parts is what the parts are: the oracle's tests see only the parts.
+    #[test]
+    fn a_walk_finds_what_the_parts_are() {
+        let chains = [
+            "(4, 6).pad((1, 2), (0, 3)).permute(1, 0).reshape(3, 21).flip(1)",
+            "(5, 4).permute(1, 0).reshape(20).pad((3, 4)).reshape(9, 3).permute(1, 0).reshape(27).step(-2)",
+            "(2, 3, 4).permute(2, 0, 1).reshape(4, 6).expand(4, 6).flip(0).reshape(2, 3, 4)",
+            "(6, 35).permute(1, 0).reshape(14, 15)",
+        ];
+        let mut rng = Rng(3);
+        for text in chains {
+            let st = text.parse::<Chain>().unwrap().tracker().unwrap();
+            assert!(st.views().len() > 1, "{text}");
+            for _ in 0..200 {
+                let rank = st.rank();
+                let across = rng.below(rank as u64 + 1) as usize;
+                let fixed: Vec<i64> = st.shape().iter().map(|&size| rng.below(size as u64) as i64).collect();
+                let mut joined = Vec::new();
+                for axes in
+                    [(0..across).collect::<Vec<_>>(), (across..rank).rev().skip(rng.below(2) as usize).collect()]
+                {
+                    let size: i64 = axes.iter().map(|axis| st.shape()[*axis]).product();
+                    let mut edges: Vec<i64> = (0..4).map(|_| rng.below(size as u64 + 1) as i64).collect();
+                    edges.sort_unstable();
+                    joined.push(Joined::new(axes, edges));
+                }
+                let found = st.summaries(0, &joined[0], &joined[1], &fixed).unwrap();
+                let sides = [0, 1].map(|side| Side::of(&st.views()[st.views().len() - 1], &joined[side]));
+                let masked = found.iter().map(|block| Summary::of(block.elements)).collect();
+                let walked = st.walked(masked, 0, [&joined[0], &joined[1]], &sides, &fixed);
+                assert_eq!(found, walked, "{text} {joined:?} {fixed:?}");
+            }
+        }
     }
 }

@@ -203,7 +203,10 @@ impl ShapeTracker {
     pub fn perform(&self, op: &Movement) -> Result<(Self, Verdict), Error> {
         let mut refusal = None;
         let after = self.moved(op, |why| refusal = Some(why))?;
-        let verdict = Verdict::new(self.views.len(), after.views.len(), refusal);
+        let verdict = match op.may_copy() && !self.stays(op) {
+            true => Verdict::Copied(after.numel()),
+            false => Verdict::new(self.views.len(), after.views.len(), refusal),
+        };
         Ok((after, verdict))
     }
 
@@ -234,7 +237,15 @@ impl ShapeTracker {
             Movement::Unsqueeze(axis) => self.unsqueeze(*axis),
             Movement::BroadcastTo(shape) => self.broadcast_to(shape),
             Movement::Slice(slices) => self.slice(slices),
+            Movement::Contiguous | Movement::Copy if self.stays(op) => Ok(self.clone()),
+            Movement::Contiguous | Movement::Copy => ShapeTracker::contiguous(self.shape()),
         }
+    }
+
+    /// Whether an operation that may copy finds the elements in row-major order already, and so leaves them in their
+    /// buffer, at whatever offset.
+    fn stays(&self, op: &Movement) -> bool {
+        *op == Movement::Contiguous && self.is_consecutive()
     }
 
     /// The same elements in row-major order under a new shape; one size may be -1 and is inferred.

@@ -24,6 +24,8 @@ pub enum Verdict {
     Merged,
     /// There is one view more than before, and this is why the last view alone could not take the operation up.
     NewView(Unmerged),
+    /// So many elements were copied into a new buffer, whose addresses those of the tracker are from then on.
+    Copied(i64),
 }
 
 impl Verdict {
@@ -60,7 +62,7 @@ impl Verdict {
         }
     }
 
-    /// Its name in JSON: `no_new_view`, `merged` or `new_view`.
+    /// Its name in JSON: `no_new_view`, `merged`, `new_view` or `copied`.
     ///
     /// ```
     /// assert_eq!(shapetracker::Verdict::Merged.name(), "merged");
@@ -70,6 +72,24 @@ impl Verdict {
             Verdict::NoNewView => "no_new_view",
             Verdict::Merged => "merged",
             Verdict::NewView(_) => "new_view",
+            Verdict::Copied(_) => "copied",
+        }
+    }
+
+    /// How many elements were copied into a new buffer; `None` where no copy was made.
+    ///
+    /// ```
+    /// use shapetracker::{Movement, ShapeTracker};
+    ///
+    /// let st = ShapeTracker::contiguous([3, 2])?;
+    /// assert_eq!(st.perform(&Movement::Contiguous)?.1.copies(), None);
+    /// assert_eq!(st.permute([1, 0])?.perform(&Movement::Contiguous)?.1.copies(), Some(6));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn copies(&self) -> Option<i64> {
+        match self {
+            Verdict::Copied(elements) => Some(*elements),
+            _ => None,
         }
     }
 

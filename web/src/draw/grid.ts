@@ -4,7 +4,7 @@ import type { Lane } from "../lane";
 import { signal } from "@preact/signals-core";
 import { clamp, pretty } from "../numbers";
 import type { Camera, Label } from "../page";
-import { glide, type Places } from "./motion";
+import type { Motion } from "./extras";
 import { Sheet } from "./sheet";
 import { hatching, type Theme } from "./theme";
 import {
@@ -97,8 +97,11 @@ export interface Frame {
   tall: number;
 }
 
+/** What pictures have beside their cells, which the first of them does without. */
+let extras: typeof import("./extras") | null = null;
+
 /** A cell on the canvas. */
-interface Box {
+export interface Box {
   x: number;
   y: number;
   wide: number;
@@ -115,12 +118,7 @@ export class GridCanvas extends Sheet {
   /** What the lightest and the darkest shade say. */
   readonly domain = signal<Domain>([0, 0]);
   readonly dot = signal<Dot | null>(null);
-  /** Where cells were when something else was drawn, by address, and when they set out from there. */
-  private before: Places | null = null;
-  private places: Places = new Map();
-  private placedOf: unknown = null;
-  private placedKey = "";
-  private left = 0;
+  private motion: Motion | null = null;
   private measured: unknown = null;
 
   constructor(canvas: HTMLCanvasElement, redraw: () => void) {
@@ -185,7 +183,7 @@ export class GridCanvas extends Sheet {
 
   /** Whether nothing moves by itself. */
   get still(): boolean {
-    return this.before === null;
+    return this.motion?.still ?? true;
   }
 
   /** The index at a point of the canvas; null outside and in gaps. */
@@ -229,9 +227,7 @@ export class GridCanvas extends Sheet {
     this.width = width;
     this.height = height;
     if (this.tiles.show(view.scene)) {
-      // What is drawn of another tensor sets out from where its elements are now.
-      this.before = this.placedOf === null || this.placedOf === view.scene.layout ? null : this.places;
-      this.left = 0;
+      this.motion?.begin(view.scene.layout);
       this.since = performance.now();
       setTimeout(this.redraw, PATIENCE + 1);
     }
@@ -272,13 +268,26 @@ export class GridCanvas extends Sheet {
     }
     pen.restore();
     const details = step === 1 && frame.tall >= SMALLEST_LINED;
-    const gliding = details && !missing && this.glides(view, frame, shown);
+    if (extras === null) this.fetchExtras();
+    else this.motion ??= new extras.Motion();
+    const domain = this.domain.peek();
+    const { motion } = this;
+    // What is exported does not move.
+    const gliding =
+      !missing &&
+      pen === this.screen &&
+      motion !== null &&
+      motion.glides({ view, frame, shown: details ? shown : [], domain, pen: this.screen, redraw: this.redraw });
     if (!gliding) {
       if (details) for (const tile of shown) this.details(tile, view, frame, r0, r1, c0, c1);
-      if (view.against != null) for (const tile of shown) this.differences(tile, view, frame);
+      if (view.against != null && extras !== null) {
+        for (const tile of shown) extras.differences(this.screen, tile, view, frame, this);
+      }
       this.marks(view, frame);
+      // Steps between cells that cannot be told apart are only specks.
+      if (details) extras?.pointedOut(pen, view, (index) => this.box(view, index, frame));
     }
-    if (view.window != null) this.windowed(view.window, view, frame);
+    if (view.window != null) extras?.windowed(pen, view.window, view.theme, frame);
     pen.restore();
     if (view.bare !== true) this.headers(view, frame, r0, r1, c0, c1);
     this.times.push(performance.now() - began);
@@ -296,6 +305,13 @@ export class GridCanvas extends Sheet {
     const [r, c] = [(r0 + r1) / 2 / side - 0.5, (c0 + c1) / 2 / side - 0.5];
     const away = (tile: { row: number; column: number }): number => Math.hypot(tile.row - r, tile.column - c);
     return list.sort((a, b) => away(a) - away(b));
+  }
+
+  private fetchExtras(): void {
+    void import("./extras").then((module) => {
+      extras = module;
+      this.redraw();
+    });
   }
 
   private paint(tile: Tile, view: GridView, { camera, left, top, wide, tall }: Frame): void {
@@ -465,103 +481,6 @@ export class GridCanvas extends Sheet {
     return { x, y, wide, tall };
   }
 
-  /** Moves cells from where they were when something else was drawn. Says whether they are still on their way. */
-  private glides(view: GridView, frame: Frame, shown: readonly Tile[]): boolean {
-    const { camera, left, top, wide, tall } = frame;
-    const key = JSON.stringify([frame, this.domain.peek(), view.label]);
-    if (this.before === null && this.placedOf === view.scene.layout && this.placedKey === key) return false;
-    const now: Places = new Map();
-    let cells = 0;
-    for (const tile of shown) cells += tile.rows * tile.columns;
-    // Nobody follows more cells than this with their eyes.
-    if (cells <= 1024) {
-      for (const tile of shown) {
-        const ink = inkOf(tile, view, this.domain.peek());
-        const paint = shadesOf(tile, view, this.domain.peek());
-        for (let row = 0; row < tile.rows; row++) {
-          for (let column = 0; column < tile.columns; column++) {
-            const sample = row * tile.columns + column;
-            const address = tile.addresses[sample]!;
-            if (!(address < Infinity)) continue;
-            const x = left + (tile.column * SIDE + column - camera.x) * wide;
-            const y = top + (tile.row * SIDE + row - camera.y) * tall;
-            const read = String(tile.exact?.[sample] ?? address);
-            const text = labelOf(tile, sample, view);
-            now.set(read, [...(now.get(read) ?? []), { x, y, wide, tall, fill: paint(sample), ink: ink(sample), text }]);
-          }
-        }
-      }
-    }
-    const size = labelSize(view, wide, tall, this.domain.peek());
-    const { before } = this;
-    if (before !== null && before.size > 0 && now.size > 0 && this.pen === this.screen) {
-      this.left ||= performance.now();
-      const part = (performance.now() - this.left) / 420;
-      if (part < 1 && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
-        this.clear(view.theme.pane);
-        const font = size === null ? null : `${size}px ${view.theme.mono}`;
-        this.places = glide(this.screen, before, now, part, font);
-        requestAnimationFrame(this.redraw);
-        return true;
-      }
-    }
-    this.before = null;
-    this.places = now;
-    this.placedOf = view.scene.layout;
-    this.placedKey = key;
-    return false;
-  }
-
-  /** What of another picture has another address here. */
-  private differences(tile: Tile, view: GridView, { camera, left, top, wide, tall }: Frame): void {
-    const other = view.against!.tiles.get(tile.row, tile.column, tile.step);
-    if (other === null || other.addresses.length !== tile.addresses.length) return;
-    const { pen } = this;
-    const { step } = tile;
-    const [dx, dy] = [wide * step, tall * step];
-    pen.strokeStyle = pen.fillStyle = view.theme.bad;
-    for (let sample = 0; sample < tile.addresses.length; sample++) {
-      if (!differs(tile, other, sample)) continue;
-      const [row, column] = [Math.floor(sample / tile.columns), sample % tile.columns];
-      const x = left + (tile.column * SIDE * step + column * step - camera.x) * wide;
-      const y = top + (tile.row * SIDE * step + row * step - camera.y) * tall;
-      if (x + dx < 0 || y + dy < 0 || x > this.width || y > this.height) continue;
-      if (Math.min(dx, dy) < 10) {
-        pen.fillRect(x, y, Math.max(dx, 1), Math.max(dy, 1));
-        continue;
-      }
-      pen.lineWidth = 2;
-      pen.strokeRect(x + 2, y + 2, dx - 4, dy - 4);
-      // A corner as well, for those who do not see the colour.
-      const corner = Math.min(dx, dy) / 3.5;
-      pen.beginPath();
-      pen.moveTo(x + dx - 1, y + 1);
-      pen.lineTo(x + dx - 1, y + 1 + corner);
-      pen.lineTo(x + dx - 1 - corner, y + 1);
-      pen.fill();
-    }
-  }
-
-  /** What another picture shows of this one. */
-  private windowed(
-    { rows, columns }: NonNullable<GridView["window"]>,
-    { theme }: GridView,
-    { camera, left, top, wide, tall }: Frame,
-  ): void {
-    const { pen } = this;
-    const [x, y] = [left + (columns[0] - camera.x) * wide, top + (rows[0] - camera.y) * tall];
-    const [dx, dy] = [(columns[1] - columns[0]) * wide, (rows[1] - rows[0]) * tall];
-    const side = (length: number): number => Math.max(length, 5);
-    for (const [color, width] of [
-      [theme.pane, 4],
-      [theme.accent, 2],
-    ] as const) {
-      pen.strokeStyle = color;
-      pen.lineWidth = width;
-      pen.strokeRect(x + dx / 2 - side(dx) / 2, y + dy / 2 - side(dy) / 2, side(dx), side(dy));
-    }
-  }
-
   private marks(view: GridView, frame: Frame): void {
     const { pen } = this;
     const { theme } = view;
@@ -608,63 +527,6 @@ export class GridCanvas extends Sheet {
       } else {
         this.ring(box, theme);
       }
-    }
-    // Steps between cells that cannot be told apart are only specks.
-    if (large) this.pointedOut(view, frame);
-  }
-
-  /** The steps and the elements of a witness. */
-  private pointedOut(view: GridView, frame: Frame): void {
-    const { pen } = this;
-    const { theme } = view;
-    for (const index of view.crossed ?? []) {
-      const box = this.box(view, index, frame);
-      if (box === null) continue;
-      pen.strokeStyle = theme.bad;
-      pen.lineWidth = 2;
-      pen.setLineDash([4, 3]);
-      pen.strokeRect(box.x + 2, box.y + 2, Math.max(box.wide - 4, 4), Math.max(box.tall - 4, 4));
-      pen.setLineDash([]);
-    }
-    for (const { from, to, moved, dashed } of view.arrows ?? []) {
-      const [a, b] = [this.box(view, from, frame), this.box(view, to, frame)];
-      if (a === null || b === null) continue;
-      const down = a.x === b.x;
-      // Beside the numbers of the cells, not through them.
-      const at = ({ x, y, wide, tall }: Box): [number, number] =>
-        down ? [x + Math.min(wide * 0.16, 16), y + tall / 2] : [x + wide / 2, y + Math.min(tall * 0.18, 14)];
-      const [[x0, y0], [x1, y1]] = [at(a), at(b)];
-      const length = Math.hypot(x1 - x0, y1 - y0);
-      if (length < 4) continue;
-      const [ux, uy] = [(x1 - x0) / length, (y1 - y0) / length];
-      const head = Math.min(7, length / 2);
-      for (const [color, width] of [
-        [theme.pane, 5],
-        [theme.bad, 2],
-      ] as const) {
-        pen.strokeStyle = color;
-        pen.lineWidth = width;
-        pen.setLineDash(dashed && width === 2 ? [5, 3] : []);
-        pen.beginPath();
-        pen.moveTo(x0, y0);
-        pen.lineTo(x1, y1);
-        pen.stroke();
-        pen.setLineDash([]);
-        pen.beginPath();
-        pen.moveTo(x1 - head * (ux + 0.7 * uy), y1 - head * (uy - 0.7 * ux));
-        pen.lineTo(x1, y1);
-        pen.lineTo(x1 - head * (ux - 0.7 * uy), y1 - head * (uy + 0.7 * ux));
-        pen.stroke();
-      }
-      const wide = moved.length * 7.4 + 8;
-      if (Math.max(down ? a.tall : a.wide - wide, 0) < 22) continue;
-      const [x, y] = down ? [x0 + 6 + wide / 2, (y0 + y1) / 2] : [(x0 + x1) / 2, y0];
-      pen.fillStyle = theme.pane;
-      pen.beginPath();
-      pen.roundRect(x - wide / 2, y - 9, wide, 18, 4);
-      pen.fill();
-      this.letters(`600 12px ${theme.mono}`, theme.bad, "center");
-      pen.fillText(moved, x, y + 0.5);
     }
   }
 
@@ -828,27 +690,8 @@ function modesOf(lane: Lane, modes: readonly Integer[][] | null, shape: readonly
   return marks;
 }
 
-/** Whether two samples of the same cells are known to read something else. */
-function differs(one: Tile, other: Tile, sample: number): boolean {
-  const same = (a: number, b: number): boolean => Object.is(a, b) || a === b;
-  if (one.exact?.[sample] !== other.exact?.[sample]) return one.addresses[sample] !== Infinity;
-  if (!same(one.addresses[sample]!, other.addresses[sample]!)) return true;
-  if (one.range === null || other.range === null || one.sampled || other.sampled) return false;
-  return (
-    !same(one.valid![sample]!, other.valid![sample]!) ||
-    !same(one.range.low[sample]!, other.range.low[sample]!) ||
-    !same(one.range.high[sample]!, other.range.high[sample]!)
-  );
-}
-
-/** The colour of a cell. */
-function shadesOf(tile: Tile, { scene, theme }: GridView, domain: Domain): (sample: number) => string {
-  const shade = shader(tile, scene, domain);
-  return (sample) => theme.rampText[Math.round(shade(sample).share * 255)] ?? theme.pane;
-}
-
 /** What is written on a cell can be told apart from its colour. */
-function inkOf(tile: Tile, { scene, theme }: GridView, domain: Domain): (sample: number) => string {
+export function inkOf(tile: Tile, { scene, theme }: GridView, domain: Domain): (sample: number) => string {
   const shade = shader(tile, scene, domain);
   return (sample) => {
     const { share, apart } = shade(sample);
@@ -875,12 +718,12 @@ function longest(view: GridScene, domain: Domain): number {
 }
 
 /** The size of the letters that fits a label into a cell; null where none does. */
-function labelSize(view: GridScene, wide: number, tall: number, domain: Domain): number | null {
+export function labelSize(view: GridScene, wide: number, tall: number, domain: Domain): number | null {
   const size = Math.min(22, (wide - 4) / (0.61 * Math.max(longest(view, domain), 1)), tall * 0.5);
   return size >= 8 ? Math.floor(size * 2) / 2 : null;
 }
 
-function labelOf(tile: Tile, sample: number, view: GridScene): string {
+export function labelOf(tile: Tile, sample: number, view: GridScene): string {
   const address = tile.addresses[sample];
   if (address === undefined || address === Infinity) return "";
   const masked = Number.isNaN(address);

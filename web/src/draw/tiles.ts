@@ -105,6 +105,8 @@ export class Tiles {
   private asked = 0;
   /** Why there are no cells, or why their colour does not say what it should. */
   readonly note = signal<string | null>(null);
+  /** How many tiles have come, for whoever looks at them as well. */
+  readonly arrivals = signal(0);
 
   constructor(private readonly arrived: () => void) {}
 
@@ -273,6 +275,7 @@ export class Tiles {
     }
     this.tiles.set(key, tile);
     this.forget();
+    this.arrivals.value++;
     this.arrived();
   }
 
@@ -301,8 +304,7 @@ export class Tiles {
       const list = Array.from({ length: addresses.length }, (_, cell) => addressOf(addresses, cell));
       // What is masked lies on no device: it is asked as address 0 and not shown.
       const asked = list.map((address): Integer => (typeof address === "bigint" ? String(address) : (address ?? 0)));
-      const chain = "chain" in scene.layout.source ? scene.layout.source.chain : "";
-      const held = await ask("devices", { text: scene.devices ?? "", chain, addresses: asked });
+      const held = await ask("devices", { text: scene.devices ?? "", chain: "", addresses: asked });
       if (held?.ok === true) of = held.value.holders;
       else this.note.value = held?.fault.message ?? null;
     } else {

@@ -2,7 +2,7 @@
 import { Fragment, h } from "preact";
 import { signal } from "@preact/signals-core";
 import { refusal } from "../edit";
-import { named, start, trouble } from "../layout";
+import { named, start, stations, trouble } from "../layout";
 import { AFRESH, chain, change, muted, page, travel } from "../page";
 import { presets } from "../presets";
 import { calm, finished } from "../typing";
@@ -44,8 +44,7 @@ function put(text: string): void {
 
 /** The shape of an array of which the text has only the name. */
 const Base = live(() => {
-  const name = start.value?.name ?? null;
-  if (name === null || named.value !== null) return null;
+  const name = start.value?.name ?? "it";
   return (
     <label class="base-field">
       <span>
@@ -55,7 +54,8 @@ const Base = live(() => {
         class="text"
         type="text"
         value={page.value.base}
-        placeholder="2, 3, 4"
+        placeholder="such as 2, 3, 4"
+        aria-invalid={page.value.base.trim() !== "" && stations.value.length === 0}
         spellcheck={false}
         autocomplete="off"
         maxLength={400}
@@ -72,6 +72,9 @@ const Slot = live(() => {
   const refused = refusal.value?.chain === chain.value ? refusal.value.message : null;
   const preset = presets.value.find(({ chain: each }) => each === chain.value && muted.value.length === 0);
   // Whoever chooses from the list, or fills in brackets, is told what helps, and not what is missing yet.
+  // A name asks for its shape, and goes on asking when it is known, so that it can be changed.
+  const asks = named.value === null && start.value?.name != null;
+  if (asks && (fault === null || fault.kind === "question") && hint === null) return <Base />;
   const helped = calm.value && (hint !== null || completion.value?.list.value !== undefined);
   if (fault !== null && !helped) {
     const take = (text: string): void => {
@@ -136,7 +139,6 @@ export const ChainPane = live(() => {
         </button>
       </div>
       {examplesOpen.value && <Examples close={closeExamples} />}
-      <Base />
       {named.value !== null && <Names />}
     </section>
   );

@@ -1,14 +1,20 @@
 /** Pane G: this layout beside another. */
 import { Fragment, h } from "preact";
 import { effect, signal } from "@preact/signals-core";
+import type { GridCanvas, GridView } from "../draw/grid";
+import { theme } from "../draw/theme";
+import type { Drawn } from "../draw/tiles";
 import { ask } from "../ask";
 import type { CompareAnswer, ComparedSide, Fault, Integer } from "../engine";
-import { select } from "../focus";
+import { isIndex, pointed, select, selected } from "../focus";
+import { plan, usualPlaces, type Plan } from "../lane";
 import { current, layout, type Layout } from "../layout";
-import { bracket, plain, pretty, tuple } from "../numbers";
+import { bracket, integer, pretty, tuple } from "../numbers";
 import { chain, change, LONGEST_TEXT, page } from "../page";
 import { Choice, Text } from "./controls";
+import { gridPlan, gridView } from "./grid";
 import { live } from "./live";
+import { Figure } from "./minigrid";
 import { Mistake, sentence } from "./mistake";
 import { Pane } from "./pane";
 import { Scroll } from "./scroll";
@@ -57,8 +63,8 @@ function Result({ answer }: { answer: CompareAnswer }) {
             >
               {bracket(difference.index)}
             </button>
-            : {difference.a === null ? "masked" : `address ${plain(difference.a)}`} in this one,{" "}
-            {difference.b === null ? "masked" : `address ${plain(difference.b)}`} in the other.
+            : {difference.a === null ? "masked" : `address ${pretty(difference.a)}`} in this one,{" "}
+            {difference.b === null ? "masked" : `address ${pretty(difference.b)}`} in the other.
           </>
         )}
         {note !== null && ` ${sentence(note)}`}
@@ -76,7 +82,7 @@ function Result({ answer }: { answer: CompareAnswer }) {
             <tr>
               <th scope="row">shape</th>
               {sides.map(({ shape }) => (
-                <td>{tuple(shape)}</td>
+                <td class="wraps">{tuple(shape)}</td>
               ))}
             </tr>
             {ROWS.map(({ name, hint, of }) => {
@@ -109,6 +115,143 @@ function Result({ answer }: { answer: CompareAnswer }) {
     </>
   );
 }
+
+/** Both layouts as pictures, of which the second one is drawn as the first. */
+interface Sides {
+  of: CompareAnswer;
+  drawn: [Drawn, Drawn];
+  plans: [Plan, Plan];
+  /** Whether a cell of one is a cell of the other. */
+  alike: boolean;
+}
+
+let sides: Sides | null = null;
+
+/** What is drawn; the same objects as long as it is the same comparison. */
+function sidesOf({ layout: now, other, answer }: Compared): Sides | null {
+  if (answer === null) return null;
+  if (sides?.of === answer) return sides;
+  const { a, b } = answer;
+  // The same shade is the same address in both.
+  const ends = [a.address_range, b.address_range].flatMap((range) => (range === null ? [] : range.map(BigInt)));
+  const range = ends.length === 0 ? null : [ends.reduce((x, y) => (x < y ? x : y)), ends.reduce((x, y) => (x > y ? x : y))];
+  const addresses = range === null ? null : (range.map(integer) as [Integer, Integer]);
+  const drawn = (side: ComparedSide, like: Pick<Drawn, "source"> & Partial<Drawn>): Drawn => {
+    const shape = side.shape.map(Number);
+    return {
+      names: shape.map((_, axis) => `axis ${axis}`),
+      begins: shape.map(() => 0),
+      ...like,
+      shape,
+      numel: side.numel,
+      addresses,
+    };
+  };
+  const alike = a.shape.join() === b.shape.join();
+  const first = drawn(a, { source: now.source, names: now.names, begins: now.begins });
+  const second = drawn(b, { source: { chain: other } });
+  const places = gridPlan.peek();
+  sides = {
+    of: answer,
+    drawn: [first, second],
+    plans: alike ? [places, places] : [places, plan(second.shape, usualPlaces(second.shape))],
+    alike,
+  };
+  return sides;
+}
+
+const canvases = [signal<GridCanvas | null>(null), signal<GridCanvas | null>(null)] as const;
+const room = signal(0);
+
+/** One of the two pictures; elements are pointed at in both. */
+function viewOf(side: 0 | 1): GridView | null {
+  const [known, main] = [compared.value, gridView.value];
+  const both = known === null ? null : sidesOf(known);
+  const shades = theme.value;
+  if (both === null || main === null || shades === null) return null;
+  const layout = both.drawn[side];
+  if (layout.shape.includes(0) || !layout.shape.every(Number.isSafeInteger)) return null;
+  const other = canvases[1 - side as 0 | 1].value;
+  const lanes = both.alike ? gridPlan.value : both.plans[side];
+  const index = pointed.value !== null && "index" in pointed.value ? pointed.value.index : selected.value;
+  const shown = (side === 0 || both.alike) && index !== null && isIndex(index, layout.shape);
+  // What has come of the other picture is compared with this one.
+  void other?.tiles.arrivals.value;
+  return {
+    scene: {
+      layout,
+      plan: lanes,
+      fixed: both.alike ? main.scene.fixed : layout.shape.map(() => 0),
+      color: "address",
+    },
+    label: main.label,
+    theme: shades,
+    camera: null,
+    focus: shown ? index : null,
+    selected: null,
+    readers: [],
+    moving: false,
+    against: both.alike ? other : null,
+  };
+}
+
+const VIEWS = [() => viewOf(0), () => viewOf(1)] as const;
+
+function heightOf({ row, column }: Plan, width: number): number {
+  const scale = Math.min((width - 50) / Math.max(column.extent, 1), 44);
+  return Math.round(Math.min(Math.max(row.extent * scale + 44, 90), 320));
+}
+
+const observer = new ResizeObserver(([entry]) => {
+  if (entry !== undefined) room.value = Math.floor(entry.contentRect.width);
+});
+
+function measure(box: HTMLDivElement | null): void {
+  observer.disconnect();
+  if (box !== null) observer.observe(box);
+}
+
+const Pictures = live(({ known }: { known: Compared }) => {
+  const both = sidesOf(known);
+  if (both === null || both.drawn.some(({ shape }) => shape.includes(0))) return null;
+  const wide = room.value >= 640 ? Math.floor((room.value - 24) / 2) : room.value;
+  return (
+    <>
+      <div class="both" ref={measure}>
+        {wide > 0 &&
+          ([0, 1] as const).map((side) => (
+            <figure>
+              <figcaption>{side === 0 ? "this one" : "the other"}</figcaption>
+              <Figure
+                view={VIEWS[side]}
+                width={wide}
+                height={heightOf(both.plans[side], wide)}
+                name={`${side === 0 ? "This layout" : "The other layout"}, shape ${tuple(both.drawn[side].shape)}`}
+                canvas={(grid) => (canvases[side].value = grid)}
+                placed={undefined}
+                onPick={(index) => index !== null && (side === 0 || both.alike) && select(index)}
+                onPoint={(index) => {
+                  if (side === 0 || both.alike) pointed.value = index === null ? null : { index };
+                }}
+              />
+            </figure>
+          ))}
+      </div>
+      <p class="key">
+        {both.alike ? (
+          <span>
+            <i class="swatch differs" /> reads another address in the other one
+          </span>
+        ) : (
+          <span>Their shapes differ, so no cell of one is a cell of the other.</span>
+        )}
+        <span>
+          <i class="swatch lit" /> the element
+        </span>
+      </p>
+    </>
+  );
+});
 
 /** Usual numbers, and the one that is chosen. */
 function counts(usual: readonly number[], chosen: number): [string, string][] {
@@ -198,7 +341,10 @@ export const ComparePane = live(() => {
       </div>
       {fault !== null && <Mistake id="compare-fault" fault={fault} text={fault.field === "b" ? other : null} />}
       {other.trim() === "" ? null : fresh && shown.answer !== null ? (
-        <Result answer={shown.answer} />
+        <>
+          <Pictures known={shown} />
+          <Result answer={shown.answer} />
+        </>
       ) : (
         fault === null && (
           <p class="soft">{current.value ? "Comparing\u2026" : "Waiting for a layout without a mistake."}</p>

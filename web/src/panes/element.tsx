@@ -45,7 +45,7 @@ export const ElementPane = live(() => {
         {reading !== null && reading.note !== null && ` ${reading.note}`}
       </p>
       <div class="index" role="group" aria-label="Index of the selected element">
-        {index.map((at, axis) => (
+        {shown.map((at, axis) => (
           <label>
             <span>{now.names[axis]}</span>
             <Scrub
@@ -56,7 +56,7 @@ export const ElementPane = live(() => {
                 if (!/^[+-]?\d+$/.test(value)) return;
                 pointed.value = null;
                 const to = clamp(Number(value) - (begins[axis] ?? 0), 0, (now.shape[axis] ?? 1) - 1);
-                select(index.map((old, each) => (each === axis ? to : old)));
+                select(shown.map((old, each) => (each === axis ? to : old)));
               }}
             />
           </label>

@@ -4,6 +4,7 @@
  */
 import { Component, createRef, Fragment, h, type ComponentChildren } from "preact";
 import { signal } from "@preact/signals-core";
+import { devices } from "../devices";
 import { add, move, remove, renumber, pieces } from "../edit";
 import type { Integer, Source } from "../engine";
 import { detail, selected } from "../focus";
@@ -14,6 +15,7 @@ import { pointAt, thread, visit } from "../thread";
 import { calm } from "../typing";
 import { dragged, IconButton } from "./controls";
 import { live } from "./live";
+import { later } from "./later";
 import { MiniGrid } from "./minigrid";
 import { sentence } from "./mistake";
 import { Scrub } from "./scrub";
@@ -66,7 +68,18 @@ function shift(at: number, by: 1 | -1): void {
   }
 }
 
+const Devices = later(async () => (await import("./devices")).Devices);
+
 const VERDICTS = { no_new_view: "no new view", merged: "merged", new_view: "new view", copied: "copied" } as const;
+
+/** What becomes of an operation on a tensor that is spread over devices. */
+const ACROSS = {
+  free: "free",
+  moves: "data moves",
+  unsayable: "no placement",
+  undecided: "not decided",
+  unasked: "",
+} as const;
 
 function verdictOf(block: Block, failed: boolean): { name: string; kind: string } {
   if (block.muted) return { name: "left out", kind: "muted" };
@@ -187,6 +200,7 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
   };
   const dragging = drag.value;
   const target = dragging?.to !== at || dragging.from === at ? undefined : at > dragging.from ? "after" : "before";
+  const across = number > 0 ? devices.value?.answer?.steps[number - 1] : undefined;
   const rest = operation.text.slice(operation.name.length);
   return (
     <li
@@ -226,6 +240,11 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
           </span>
         )}
         <span class="fill" />
+        {across !== undefined && across !== "unasked" && (
+          <span class="verdict" data-verdict={across === "free" ? "merged" : "new_view"}>
+            {ACROSS[across]}
+          </span>
+        )}
         <span class="verdict" data-verdict={verdict.kind} title={step?.reason == null ? undefined : sentence(step.reason.sentence)}>
           {verdict.name}
         </span>
@@ -457,8 +476,18 @@ export const FlowPane = live(() => {
       <div class="pane-head">
         <h2 id="flow-title">{title}</h2>
         {!byViews && named.value === null && <Add />}
+        {page.value.mesh === "" && begun?.kind === "shape" && (
+          <button
+            type="button"
+            title="Spread the base over devices"
+            onClick={() => change({ mesh: "2 : S(0)", color: "device" }, true)}
+          >
+            + devices
+          </button>
+        )}
         <Which />
       </div>
+      {page.value.mesh !== "" && <Devices />}
       {/* A text that cannot be read to its end, or has names in it, must not be written anew from what was read. */}
       <fieldset disabled={unread || named.value !== null}>
         <ol class="blocks" aria-label={byViews ? "The views" : "The chain as blocks"} tabIndex={-1} onKeyDown={along}>

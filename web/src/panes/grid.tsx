@@ -5,6 +5,7 @@ import { GridCanvas, type Arrow, type GridView } from "../draw/grid";
 import { theme } from "../draw/theme";
 import type { Domain } from "../draw/tiles";
 import type { Integer, Source } from "../engine";
+import { spread } from "../devices";
 import { detail, isIndex, pointed, select, selected, sharing, went } from "../focus";
 import { plan, usualPlaces, type Plan } from "../lane";
 import { blocks, chainText, layout, shown, stations } from "../layout";
@@ -52,7 +53,7 @@ const colors = computed((): [string, string][] => {
     ["address", "address"],
     [MOD, "address mod n"],
     ["reads", "reads of the address"],
-    ...(page.value.mesh === "" ? [] : [["device", "device"] as [string, string]]),
+    ...(spread.value === null ? [] : [["device", "device"] as [string, string]]),
     ...(now?.names ?? []).map((name, axis): [string, string] => [`axis${axis}`, name]),
     ...origins.value.slice(1).map(({ station, name }): [string, string] => [`op${station}`, name]),
     ...views.map((_, view): [string, string] => [`view${view + 1}`, `position in view ${view + 1}`]),
@@ -123,7 +124,7 @@ export const gridView = computed((): GridView | null => {
       fixed: slice.value === "" ? [] : slice.value.split(",").map(Number),
       color: color.value,
       positions: positions.value,
-      devices: page.value.mesh,
+      devices: spread.value ?? "",
     },
     label,
     theme: shades,
@@ -314,6 +315,9 @@ const TENSOR: Subject<GridCanvas, GridView> = {
   },
 };
 
+/** The picture has the place that more axes would take. */
+const MOST_AXES_SEEN = 6;
+
 const Axes = live(() => {
   const shape = layout.value?.shape ?? [];
   const names = layout.value?.names ?? [];
@@ -323,7 +327,7 @@ const Axes = live(() => {
     next[axis] = place;
     change({ places: next, camera: null }, true);
   };
-  return (
+  const list = (
     <div class="axes" role="group" aria-label="Where each axis goes">
       {shape.map((size, axis) => (
         <Choice
@@ -338,6 +342,19 @@ const Axes = live(() => {
         />
       ))}
     </div>
+  );
+  if (shape.length <= MOST_AXES_SEEN) return list;
+  const placed = shape.flatMap((_, axis) => {
+    const place = places.value[axis] ?? "slider";
+    return place === "slider" ? [] : [`${names[axis]}: ${PLACE_NAMES[place]}`];
+  });
+  return (
+    <details class="many">
+      <summary>
+        Where each of the {shape.length} axes goes <span class="soft">({placed.join(", ")})</span>
+      </summary>
+      {list}
+    </details>
   );
 });
 

@@ -21,7 +21,8 @@ export const Minimap = live(() => {
   const scale = Math.min(WIDE / Math.max(column.extent, 1), TALL / Math.max(row.extent, 1));
   const size = (extent: number): number => Math.round(Math.max(extent * scale, 28)) + 6;
   return (
-    <div class="minimap">
+    // Over a picture that is hardly taller than the overview there would be nothing left of it.
+    <div class={(gridCanvas.now?.height ?? 0) > 220 ? "minimap" : "minimap below"}>
       <Figure
         view={view}
         width={size(column.extent)}

@@ -47,7 +47,23 @@ export const Names = live(() => {
           onInput={(event) => change({ where: event.currentTarget.value, ...AFRESH }, "what is said of names")}
         />
       </label>
-      {now.witness !== null && <p class="soft">{now.witness.sentence}</p>}
+      {now.witness !== null && (
+        <p class="soft why">
+          <button
+            type="button"
+            onClick={() => {
+              const values = Object.entries(now.witness!.values).map(([name, value]): [string, number] => [name, Number(value)]);
+              change({ values: Object.fromEntries(values), ...AFRESH }, true);
+            }}
+          >
+            Show{" "}
+            {Object.entries(now.witness.values)
+              .map(([name, value]) => `${name} = ${plain(value)}`)
+              .join(", ")}
+          </button>{" "}
+          where {now.witness.sentence}
+        </p>
+      )}
     </div>
   );
 });

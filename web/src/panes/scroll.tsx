@@ -13,7 +13,7 @@ export function Scroll({
 }) {
   const fit = (box: HTMLDivElement | null): void => {
     // Only what scrolls is a tab stop.
-    if (box !== null) box.tabIndex = always || box.scrollWidth > box.clientWidth ? 0 : -1;
+    if (box !== null) box.tabIndex = always || box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight ? 0 : -1;
   };
   return (
     <div class="scroll" ref={fit} role="region" aria-label={label}>

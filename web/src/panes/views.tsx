@@ -3,7 +3,7 @@ import { Fragment, h } from "preact";
 import type { TraceLevel, View } from "../engine";
 import { detail } from "../focus";
 import { layout } from "../layout";
-import { bracket, plain, tuple } from "../numbers";
+import { bracket, pretty, tuple } from "../numbers";
 import { live } from "./live";
 import { Pane } from "./pane";
 import { Scroll } from "./scroll";
@@ -19,7 +19,7 @@ function Way({ level, view, last }: { level: TraceLevel; view: View; last: boole
         ) : (
           <>
             <span class="soft">position </span>
-            {plain(level.position)}
+            {pretty(level.position)}
             <span class="soft"> is </span>
           </>
         )}
@@ -32,28 +32,103 @@ function Way({ level, view, last }: { level: TraceLevel; view: View; last: boole
           {level.masked_axes
             .map((axis) => {
               const range = view.mask?.[axis];
-              return `${plain(level.index[axis] ?? 0)} along axis ${axis} is outside ${range === undefined ? "the mask" : `${plain(range[0])}..${plain(range[1])}`}`;
+              return `${pretty(level.index[axis] ?? 0)} along axis ${axis} is outside ${range === undefined ? "the mask" : `${pretty(range[0])}..${pretty(range[1])}`}`;
             })
             .join(", ")}
         </p>
       ) : (
         <p class="sum">
-          <span>{plain(level.offset)}</span>
+          <span>{pretty(level.offset)}</span>
           {terms.map(({ index, stride }) => (
             <span>
               {" "}
-              {Number(stride) < 0 ? "\u2212" : "+"} {plain(index)}
+              {Number(stride) < 0 ? "\u2212" : "+"} {pretty(index)}
               <i>·</i>
-              {plain(String(stride).replace("-", ""))}
+              {pretty(String(stride).replace("-", ""))}
             </span>
           ))}
           <span>
             {" "}
-            = <b>{plain(level.address)}</b>
+            = <b>{pretty(level.address)}</b>
           </span>
         </p>
       )}
     </div>
+  );
+}
+
+/** More letters than this do not fit beside each other into a card on a telephone. */
+const MOST_LETTERS = 24;
+
+/** What a view is made of: an axis a column or, where that would be too wide, an axis a row. */
+function Numbers({ view }: { view: View }) {
+  const { mask } = view;
+  const rows: [string, string[]][] = [
+    ["shape", view.shape.map(pretty)],
+    ["strides", view.strides.map(pretty)],
+    ...(mask === null
+      ? []
+      : [["valid", mask.map(([begin, end]) => `${pretty(begin)}..${pretty(end)}`)] as [string, string[]]]),
+  ];
+  const wide = view.shape.reduce<number>(
+    (all, _, axis) => all + 2 + Math.max(...rows.map(([, values]) => values[axis]!.length)),
+    0,
+  );
+  if (wide <= MOST_LETTERS) {
+    return (
+      <table class="numbers-table">
+        <thead>
+          <tr>
+            <td />
+            {view.shape.map((_, axis) => (
+              <th scope="col">{axis}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, values]) => (
+            <tr>
+              <th scope="row">{name}</th>
+              {values.map((value) => (
+                <td>{value}</td>
+              ))}
+            </tr>
+          ))}
+          <tr>
+            <th scope="row">offset</th>
+            <td class="left" colSpan={Math.max(view.shape.length, 1)}>
+              {pretty(view.offset)}
+            </td>
+          </tr>
+        </tbody>
+      </table>
+    );
+  }
+  return (
+    <table class="numbers-table by-axis">
+      <thead>
+        <tr>
+          <th scope="col">axis</th>
+          {rows.map(([name]) => (
+            <th scope="col">{name}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {view.shape.map((_, axis) => (
+          <tr>
+            <th scope="row">{axis}</th>
+            {rows.map(([, values]) => (
+              <td>{values[axis]}</td>
+            ))}
+          </tr>
+        ))}
+        <tr>
+          <th scope="row">offset</th>
+          <td colSpan={rows.length}>{pretty(view.offset)}</td>
+        </tr>
+      </tbody>
+    </table>
   );
 }
 
@@ -68,56 +143,16 @@ function Card({
   count: number;
   level: TraceLevel | null;
 }) {
-  const names = view.shape.map((_, axis) => axis);
   return (
     <li class="view">
       <h3>
         View {number}{" "}
         <span class="soft">
-          {count === 1 ? "" : number === 1 ? "next to memory" : number === count ? "what the index enters" : ""}
+          {count === 1 ? "" : number === 1 ? "next to memory" : number === count ? "which the index goes into" : ""}
         </span>
       </h3>
       <Scroll label={`View ${number}`}>
-        <table class="numbers-table">
-          <thead>
-            <tr>
-              <td />
-              {names.map((axis) => (
-                <th scope="col">{axis}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            <tr>
-              <th scope="row">shape</th>
-              {view.shape.map((size) => (
-                <td>{plain(size)}</td>
-              ))}
-            </tr>
-            <tr>
-              <th scope="row">strides</th>
-              {view.strides.map((stride) => (
-                <td>{plain(stride)}</td>
-              ))}
-            </tr>
-            {view.mask !== null && (
-              <tr>
-                <th scope="row">valid</th>
-                {view.mask.map(([begin, end]) => (
-                  <td>
-                    {plain(begin)}..{plain(end)}
-                  </td>
-                ))}
-              </tr>
-            )}
-            <tr>
-              <th scope="row">offset</th>
-              <td class="left" colSpan={Math.max(names.length, 1)}>
-                {plain(view.offset)}
-              </td>
-            </tr>
-          </tbody>
-        </table>
+        <Numbers view={view} />
       </Scroll>
       {level !== null && <Way level={level} view={view} last={number === count} />}
     </li>

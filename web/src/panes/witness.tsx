@@ -5,7 +5,8 @@ import { ask } from "../ask";
 import { addressOf, type Integer, type NotABox, type UnevenStep } from "../engine";
 import { select } from "../focus";
 import { current, layout, type Layout } from "../layout";
-import { bracket, plain } from "../numbers";
+import { bracket, pretty } from "../numbers";
+import { witnessed } from "./grid";
 import { live } from "./live";
 import { sentence } from "./mistake";
 import { Pane } from "./pane";
@@ -20,7 +21,7 @@ function Go({ index }: { index: readonly Integer[] }) {
 }
 
 function signed(value: Integer): string {
-  return Number(value) < 0 ? plain(value) : `+${plain(value)}`;
+  return Number(value) < 0 ? pretty(value) : `+${pretty(value)}`;
 }
 
 /** Two steps along one axis, on the line of memory. */
@@ -31,7 +32,7 @@ function Uneven({ witness }: { witness: UnevenStep }) {
   );
   const [low, high] = [Number(ends[0]), Number(ends.at(-1))];
   // In proportion, except that every address has room for its number.
-  const apart = Math.max(...ends.map((address) => address.length)) * 7.5 + 12;
+  const apart = Math.max(...ends.map((address) => pretty(address).length)) * 7.5 + 12;
   const wide = Math.max(Math.min(560, innerWidth - 50), 60 + apart * ends.length);
   const room = wide - 60 - apart * ends.length;
   const x = (address: Integer): number =>
@@ -48,7 +49,7 @@ function Uneven({ witness }: { witness: UnevenStep }) {
         viewBox={`0 0 ${wide} 164`}
         ref={(svg) => svg?.style.setProperty("--wide", `${wide}px`)}
         role="img"
-        aria-label={`Two steps along axis ${witness.axis} that move the address by ${plain(a.moved)} and by ${plain(b.moved)}`}
+        aria-label={`Two steps along axis ${witness.axis} that move the address by ${pretty(a.moved)} and by ${pretty(b.moved)}`}
       >
         <line x1="20" x2={wide - 20} y1="82" y2="82" class="axis" />
         {(
@@ -73,7 +74,7 @@ function Uneven({ witness }: { witness: UnevenStep }) {
           <g>
             <rect x={x(address) - apart / 2 + 3} y="72" width={apart - 6} height="20" rx="4" class="cell" />
             <text x={x(address)} y="86.5" class="address">
-              {plain(address)}
+              {pretty(address)}
             </text>
           </g>
         ))}
@@ -257,6 +258,16 @@ export const WitnessPane = live(() => {
           <p>
             {views} views are needed: {sentence(reason.sentence).replace(/^./, (letter) => letter.toLowerCase())}
           </p>
+          {witness !== null && (
+            <label class="beside">
+              <input
+                type="checkbox"
+                checked={witnessed.value}
+                onChange={(event) => (witnessed.value = event.currentTarget.checked)}
+              />
+              Mark it in the tensor
+            </label>
+          )}
           {witness?.kind === "uneven_step" && <Uneven witness={witness} />}
           {witness?.kind === "not_a_box" && <Box witness={witness} now={now} />}
         </>

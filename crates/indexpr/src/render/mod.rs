@@ -258,15 +258,16 @@ impl Graph {
     }
 }
 
-/// What writes the kernel of an [`IndexExpr`] in one language.
+/// What writes the kernel of an [`IndexExpr`] in one language: nothing for the ordinary one, so that a program that makes
+/// expressions and writes no kernels, as the explorer's engine, is linked without what writes them.
 #[derive(Clone, Copy)]
-pub(crate) struct KernelWriter(fn(&IndexExpr, Language) -> Result<String, Unsupported>);
+pub(crate) struct KernelWriter(Option<fn(&IndexExpr, Language) -> Result<String, Unsupported>>);
 
 impl KernelWriter {
     /// Loops that run as often as numbers say.
-    pub(crate) const PLAIN: KernelWriter = KernelWriter(kernel::kernel);
+    pub(crate) const PLAIN: KernelWriter = KernelWriter(None);
     /// Loops that run as often as arguments say.
-    pub(crate) const SIZED: KernelWriter = KernelWriter(sized::kernel);
+    pub(crate) const SIZED: KernelWriter = KernelWriter(Some(sized::kernel));
 }
 
 impl fmt::Debug for KernelWriter {
@@ -346,6 +347,6 @@ impl IndexExpr {
     /// # Errors
     /// A language without kernels (MLIR, LaTeX), numbers past 32 bits in WGSL, more elements than a grid of Metal has.
     pub fn kernel(&self, language: Language) -> Result<String, Unsupported> {
-        (self.writer.0)(self, language)
+        self.writer.0.unwrap_or(kernel::kernel)(self, language)
     }
 }

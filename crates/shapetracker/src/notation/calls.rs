@@ -105,6 +105,10 @@ impl ArrayLibrary {
                 self.sliced(&steps.iter().map(|&step| (None, None, step)).collect::<Vec<_>>(), from)
             }
             Movement::Slice(slices) => self.sliced(slices, from),
+            Movement::Contiguous if self == NumPy => "np.ascontiguousarray(x)".into(),
+            Movement::Contiguous => "x.contiguous()".into(),
+            Movement::Copy if self == NumPy => "x.copy()".into(),
+            Movement::Copy => "x.clone(memory_format=torch.contiguous_format)".into(),
             Movement::AsStrided(shape, strides, offset) => {
                 Strided { shape: shape.to_vec(), strides: strides.to_vec(), offset: (*offset).into() }.call(self)
             }

@@ -9,6 +9,7 @@ use super::parser::{self, Parsed};
 use indexpr::text::ParseError;
 
 use crate::error::Error;
+use crate::shape::checked_numel;
 use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 
 /// A chain as text: where it starts and the operations, with their places in the text.
@@ -182,6 +183,28 @@ impl Chain {
         self.parsed.modes.as_deref()
     }
 
+    /// How many elements the buffer has that the chain starts with, read or not; `None` where the chain starts with views and
+    /// there is no base, so that nothing says how far the buffer reaches. An operation that copies starts a new buffer, of as
+    /// many elements as [`Verdict::copies`] says.
+    ///
+    /// The base is that of [`Chain::tracker_from`], where one is given. [`ShapeTracker::buffer_len`] is how many elements the
+    /// buffer must have for what is read.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(4, 8).shrink((1, 4), (1, 7)).step(1, 2)".parse()?;
+    /// assert_eq!((chain.base_len(None), chain.tracker()?.buffer_len().unwrap()), (Some(32), 30));
+    /// let chain: shapetracker::Chain = "(3, 6):(8, 1) offset 9".parse()?;
+    /// assert_eq!(chain.base_len(None), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn base_len(&self, base: Option<&[i64]>) -> Option<i64> {
+        let shape = match self.start() {
+            ChainStart::Shape(shape) => Some(&shape[..]),
+            ChainStart::Nothing | ChainStart::Views(_) => base,
+        };
+        checked_numel("base", shape?).ok()
+    }
+
     /// The operations, in the order in which they are done.
     ///
     /// ```
@@ -230,7 +253,8 @@ impl Chain {
         (Chain { parsed, text: text.into() }, error.map(|err| parser::checked_suggestion(text, err)))
     }
 
-    /// The tracker after all operations.
+    /// The tracker after all operations. Where one of them copied, its addresses are those of the new buffer;
+    /// [`Chain::without_copies`] has a tracker that reads the base all the same.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0)".parse()?;
@@ -242,6 +266,21 @@ impl Chain {
     /// No base shape, views that do not fit each other, an operation that cannot be done.
     pub fn tracker(&self) -> Result<ShapeTracker, ChainError> {
         self.run(self.base()?, |_, _| ())
+    }
+
+    /// The same chain without the operations that may copy, so that its tracker reads the base whatever was copied:
+    /// what moves data asks this one. The elements are the same, and so is their order.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).contiguous().reshape(6)".parse()?;
+    /// assert_eq!(chain.tracker()?.to_string(), "(6,):(1,)");
+    /// assert_eq!(chain.without_copies().tracker()?.address(&[1]), Some(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn without_copies(&self) -> Chain {
+        let mut chain = self.clone();
+        chain.parsed.keep(|op| !op.may_copy());
+        chain
     }
 
     /// The tracker after all operations, over a base whose shape is known from elsewhere.

@@ -45,7 +45,7 @@ fn library(name: &str) -> Methods {
 /// What to write instead of a method that is not read.
 pub(super) fn instead(method: &str) -> Option<&'static str> {
     Some(match method {
-        "contiguous" | "clone" | "copy" => "what comes after a copy reads a new buffer, and is a chain of its own",
+        "clone" => "PyTorch's `clone` keeps strides that are not in row-major order: write `contiguous` or `copy`",
         "narrow" | "select" => "write an index such as `[:, 1:3]`",
         "unfold" | "diagonal" => "write the shape and the strides, as in `as_strided((3, 2), (1, 1))`",
         "unflatten" | "view_as" | "reshape_as" => "write `reshape` and the sizes",
@@ -197,7 +197,7 @@ impl Parser<'_> {
             _ => false,
         };
         if !otherwise && !FOREIGN.contains(&name) {
-            let message = if !ours && name == "as_strided" && !parsed.ops.iter().all(keeps_memory) {
+            let message = if !ours && name == "as_strided" && !keeps_memory(&parsed.ops) {
                 "PyTorch's `as_strided` starts again from the memory of the first array: write it before what moves \
                  elements"
                     .to_owned()
@@ -431,7 +431,10 @@ impl Parser<'_> {
     }
 }
 
-/// Whether an operation leaves the elements of an array that has its memory for itself in their order there.
-fn keeps_memory(op: &Movement) -> bool {
-    matches!(op, Movement::Reshape(_) | Movement::Squeeze(_) | Movement::SqueezeAll | Movement::Unsqueeze(_))
+/// Whether operations leave the elements of an array that has its memory for itself in their order there, at least since
+/// they were copied.
+fn keeps_memory(ops: &[Movement]) -> bool {
+    use Movement::{Contiguous, Reshape, Squeeze, SqueezeAll, Unsqueeze};
+    let since = ops.iter().rposition(|op| *op == Movement::Copy).map_or(0, |copy| copy + 1);
+    ops[since..].iter().all(|op| matches!(op, Reshape(_) | Squeeze(_) | SqueezeAll | Unsqueeze(_) | Contiguous))
 }

@@ -30,6 +30,13 @@ impl Parsed {
         self.spans.get(op).map(|&[begin, end]| begin as usize..end as usize)
     }
 
+    /// Keeps some of the operations, with their places.
+    pub(super) fn keep(&mut self, which: impl Fn(&Movement) -> bool) {
+        let mut kept = self.ops.iter().map(&which).collect::<Vec<_>>().into_iter();
+        self.spans.retain(|_| kept.next() == Some(true));
+        self.ops.retain(which);
+    }
+
     fn push(&mut self, op: Movement, span: Range<usize>) {
         if self.ops.len() == self.ops.capacity() {
             // Operations are large, and a vector that doubles would hold twice the memory that they need.
@@ -84,8 +91,26 @@ pub(super) fn view(text: &str) -> Result<View, ParseError> {
 /// The words that a text may have, to tell one that is begun from one that is wrong.
 fn known_words() -> impl Iterator<Item = &'static str> {
     const WORDS: [&str; 20] = [
-        "View", "ShapeTracker", "views", "shape", "strides", "offset", "mask", "contiguous", "over", "True", "False",
-        "None", "Ellipsis", "np", "numpy", "jnp", "torch", "Tensor", "newaxis", "storage_offset",
+        "View",
+        "ShapeTracker",
+        "views",
+        "shape",
+        "strides",
+        "offset",
+        "mask",
+        "contiguous",
+        "over",
+        "True",
+        "False",
+        "None",
+        "Ellipsis",
+        "np",
+        "numpy",
+        "jnp",
+        "torch",
+        "Tensor",
+        "newaxis",
+        "storage_offset",
     ];
     MovementKind::names().chain(FOREIGN).chain(MAKERS).chain(ARGUMENTS).chain(WORDS)
 }
@@ -230,7 +255,9 @@ impl<'a> Parser<'a> {
         let err = self.expected(what);
         match self.token {
             Token::End => err.with_suggestion(self.last..self.last, self.closing_brackets()),
-            Token::Close(_) => err.with_suggestion(self.span.clone(), if close == Token::Close(b']') { "]" } else { ")" }),
+            Token::Close(_) => {
+                err.with_suggestion(self.span.clone(), if close == Token::Close(b']') { "]" } else { ")" })
+            }
             Token::Number(_) | Token::Open(_) => err.with_suggestion(self.last..self.span.start, ", "),
             _ => err,
         }
@@ -453,6 +480,10 @@ impl<'a> Parser<'a> {
             Takes::Axis(make) => self.some_axes("one axis").map(|[axis]| make(axis)),
             Takes::TwoAxes(make) => self.some_axes("two axes").map(|[a, b]| make(a, b)),
             Takes::Slices(make) => self.slices().map(make),
+            Takes::Nothing(op) => {
+                let close = self.open("`(`")?;
+                self.close(close).map(|()| op)
+            }
             Takes::Strided(make) => self.strided(make),
         }
     }

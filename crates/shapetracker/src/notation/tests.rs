@@ -94,6 +94,42 @@ fn every_operation_reads_in_all_its_forms() {
     });
 }
 
+/// A copy is made where PyTorch makes one, and the addresses after it are those of the new buffer.
+#[test]
+fn copies_are_boundaries() {
+    let progress = |text: &str| {
+        let progress = chain(text).progress(None);
+        let verdicts: Vec<_> = progress.verdicts.iter().map(|verdict| (verdict.name(), verdict.copies())).collect();
+        (progress.trackers.last().unwrap().clone(), verdicts)
+    };
+    let (none, merged, new) = (("no_new_view", None), ("merged", None), ("new_view", None));
+    let copied = |elements| ("copied", Some(elements));
+    for (text, tracker, verdicts) in [
+        ("(3, 2).permute(1, 0).contiguous().reshape(6)", "(6)", vec![none, copied(6), none]),
+        ("(3, 2).contiguous().reshape(6)", "(6)", vec![none, none]),
+        // Where the tensor begins in its buffer is of no consequence to `contiguous`.
+        ("(3, 2)[1:].contiguous()", "(2, 2):(2, 1) offset 2", vec![none, none]),
+        ("(3, 2)[1:].copy()", "(2, 2)", vec![none, copied(4)]),
+        ("(2).pad((1, 1)).contiguous()", "(4)", vec![none, copied(4)]),
+        ("(1, 3).expand(2, 3).contiguous()", "(2, 3)", vec![none, copied(6)]),
+        ("(3, 2).permute(1, 0).reshape(6).contiguous().flip(0)", "(6).flip(0)", vec![none, new, copied(6), none]),
+        ("(3, 2).permute(1, 0).reshape(6).reshape(2, 3).permute(1, 0)", "(3, 2)", vec![none, new, merged, none]),
+        ("(0, 3).permute(1, 0).contiguous()", "(3, 0)", vec![none, none]),
+        ("().copy()", "()", vec![copied(1)]),
+    ] {
+        let (result, found) = progress(text);
+        assert_eq!((result.to_string(), found), (chain(tracker).tracker().unwrap().to_string(), verdicts), "{text}");
+        // Without the copies the elements are the same ones of the base.
+        assert_eq!(chain(text).without_copies().tracker().unwrap().shape(), result.shape());
+        assert_eq!(chain(&chain(text).to_string()), chain(text));
+    }
+    let text = "(3, 2).permute(1, 0).contiguous().flip(0)";
+    let without = chain(text).without_copies();
+    assert_eq!((without.to_string(), &text[without.span(1)]), ("(3, 2).permute(1, 0).flip(0)".into(), "flip(0)"));
+    assert_eq!(op("contiguous()"), Movement::Contiguous);
+    assert_eq!(fault("contiguous(1)"), ("expected `)`, found `1`".into(), "1"));
+}
+
 #[test]
 fn the_sugar_does_what_the_methods_do() {
     let shape = |text: &str| chain(text).tracker().unwrap().shape().to_vec();
@@ -198,7 +234,8 @@ fn every_complaint() {
         (
             "conv(3)",
             "expected an operation, found `conv`; there are reshape, view, permute, transpose, expand, broadcast_to, \
-             pad, shrink, flip, step, slice, squeeze, unsqueeze, as_strided",
+             pad, shrink, flip, step, slice, squeeze, unsqueeze, as_strided, contiguous, \
+             copy",
             "conv",
         ),
         ("pad(1, 1)", "expected a pair `(before, after)`, found `1`", "1"),
@@ -580,7 +617,8 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("(2, 3).narrow(0, 1)", "`narrow` is not read: write an index such as `[:, 1:3]`", "narrow"),
         (
             "x.clone()",
-            "`clone` is not read: what comes after a copy reads a new buffer, and is a chain of its own",
+            "`clone` is not read: PyTorch's `clone` keeps strides that are not in row-major order: write `contiguous` or \
+             `copy`",
             "clone",
         ),
         ("(2, 3).reshape((6), order=1)", "expected `)` and no argument with a name, found `order`", "order"),
@@ -636,9 +674,17 @@ fn what_is_begun_is_no_mistake_yet() {
     ] {
         assert!(err(text).is_unfinished(), "{text}");
     }
-    for text in
-        ["(3, 2]", "(3 2", "(3, x", "(3, 2).premute", "(3, 2).premute(1, 0)", "(3, 2).perm(1", "3", "View(shape=(2), )", "(1.5"]
-    {
+    for text in [
+        "(3, 2]",
+        "(3 2",
+        "(3, x",
+        "(3, 2).premute",
+        "(3, 2).premute(1, 0)",
+        "(3, 2).perm(1",
+        "3",
+        "View(shape=(2), )",
+        "(1.5",
+    ] {
         assert!(!err(text).is_unfinished(), "{text}");
     }
 }
@@ -696,7 +742,8 @@ fn the_name_of_an_array_and_the_modes_of_a_layout() {
     for text in ["(3, 2).flip(0)", "flip(0)", ".flip(0)", "np.zeros(3)"] {
         assert_eq!(chain(text).start_name(), None, "{text}");
     }
-    let modes = |text: &str| chain(text).modes().map(|modes| modes.iter().map(|axis| axis.to_vec()).collect::<Vec<_>>());
+    let modes =
+        |text: &str| chain(text).modes().map(|modes| modes.iter().map(|axis| axis.to_vec()).collect::<Vec<_>>());
     assert_eq!(modes("((2, 4), 8):((1, 16), 2)"), Some(vec![vec![2, 4], vec![8]]));
     assert_eq!(modes("8:1"), Some(vec![vec![8]]));
     assert_eq!(modes("(2, 3):(3, 1)"), None);

@@ -166,6 +166,49 @@ fn addresses_of_large_views_are_counted_and_their_readers_found() {
     assert_eq!(coverage.reads(), [4, 4]);
 }
 
+/// Stacks of views of 10^12 elements: what is read is known from how they are made.
+#[test]
+fn coverage_of_large_stacks_is_exact() {
+    const SIDE: i64 = 1_000_000;
+    let columns = ShapeTracker::contiguous([SIDE, SIDE]).unwrap().permute([1, 0]).unwrap();
+    let columns = columns.reshape([SIDE * SIDE]).unwrap();
+    assert_eq!(columns.views().len(), 2);
+    // A permutation: every address of every bucket, whatever their number, is read once.
+    for (begin, end, buckets) in [(0, SIDE * SIDE, 4096), (0, SIDE * SIDE, 65_536), (123_456_789, 987_654_321_000, 777)]
+    {
+        let coverage = columns.coverage(begin..end, buckets).unwrap();
+        let width = coverage.width() as i64;
+        for (bucket, &reads) in (0..).zip(coverage.reads()) {
+            assert_eq!(reads, width.min(end - begin - bucket * width), "{bucket} of {begin}..{end}");
+        }
+        assert_eq!(coverage.distinct().unwrap(), coverage.reads());
+    }
+    // So is one whose addresses fall apart into very many parts, since each of its views is one.
+    let twice = ShapeTracker::contiguous([100_003, 100_019]).unwrap().permute([1, 0]).unwrap();
+    let twice =
+        twice.reshape([100_003, 100_019]).unwrap().permute([1, 0]).unwrap().reshape([100_003 * 100_019]).unwrap();
+    assert_eq!(twice.views().len(), 3);
+    let coverage = twice.coverage(0..twice.numel() + 1000, 1000).unwrap();
+    let (last, others) = coverage.reads().split_last().unwrap();
+    assert!(others.iter().all(|&reads| reads == coverage.width() as i64));
+    assert_eq!(last + others.iter().sum::<i64>(), twice.numel());
+
+    // Three columns and the first five elements of a fourth: each row of memory has three, the first five rows four.
+    let some = columns.shrink([(0, 3 * SIDE + 5)]).unwrap();
+    let coverage = some.coverage(0..10 * SIDE, 10).unwrap();
+    assert_eq!((coverage.width(), coverage.reads()), (SIDE as u64, &[4, 4, 4, 4, 4, 3, 3, 3, 3, 3][..]));
+    assert_eq!(coverage.distinct().unwrap(), coverage.reads());
+    assert_eq!(some.coverage(0..4, 4).unwrap().reads(), [1; 4]);
+
+    // Every element of a transposed matrix seven times, as one long list.
+    let often = ShapeTracker::contiguous([10_000, 10_000, 1]).unwrap().permute([1, 0, 2]).unwrap();
+    let often = often.expand([10_000, 10_000, 7]).unwrap().reshape([700_000_000]).unwrap();
+    assert!(often.views().len() > 1);
+    assert_eq!(often.nested_multiplicity(), Some(7));
+    let coverage = often.coverage(0..100_000_000, 100).unwrap();
+    assert_eq!((coverage.reads(), coverage.distinct().unwrap()), (&[7_000_000; 100][..], vec![1_000_000; 100]));
+}
+
 #[test]
 fn a_search_that_would_take_too_long_ends_undecided() {
     // Which of 40 numbers add up to a given one: a sum that none makes up, though range and divisor allow it.

@@ -32,6 +32,7 @@ pub(crate) mod cases {
     /// For each of the eight queries.
     pub(crate) const QUERIES: u32 = 5_000;
     pub(crate) const SUMMARIES: u32 = 30_000;
+    pub(crate) const LARGE_SUMMARIES: u32 = 3_000;
     pub(crate) const EXPRESSIONS: u32 = 200_000;
     pub(crate) const REORDERED: u32 = 20_000;
     pub(crate) const PRINTED: u32 = 20_000;

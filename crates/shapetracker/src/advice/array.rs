@@ -1,0 +1,153 @@
+//! The array that a library has: a shape with the strides that the library itself keeps, those of axes of size 1 included.
+//!
+//! What a library makes of its arrays follows its documentation and, where that is silent about the order of a new array,
+//! its source: PyTorch's `empty_like` and `suggest_memory_format`, NumPy's `pad`.
+
+use crate::error::Error;
+use crate::{Dims, Movement, View};
+
+/// A shape with strides and an offset. Unlike those of a [`View`], strides along axes of size 1 have their values: PyTorch
+/// looks at them when it chooses the order of a new tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Array {
+    pub(super) shape: Dims,
+    pub(super) strides: Dims,
+    pub(super) offset: i64,
+}
+
+impl Array {
+    /// A new array in row-major order.
+    pub(super) fn contiguous(shape: &[i64]) -> Array {
+        Array::in_order(shape, (0..shape.len()).rev())
+    }
+
+    /// A new array whose axes follow each other in memory in this order, the innermost first.
+    fn in_order(shape: &[i64], order: impl Iterator<Item = usize>) -> Array {
+        let (mut strides, mut stride) = (Dims::from_elem(0, shape.len()), 1_i64);
+        for axis in order {
+            strides[axis] = stride;
+            stride = stride.saturating_mul(shape[axis].max(1));
+        }
+        Array { shape: shape.into(), strides, offset: 0 }
+    }
+
+    /// An array with the layout of a view that has no mask.
+    pub(super) fn of(view: &View) -> Array {
+        let mut strides: Dims = view.strides().into();
+        let shape = view.shape();
+        for axis in (0..shape.len()).rev().filter(|&axis| shape[axis] == 1) {
+            strides[axis] = match axis + 1 < shape.len() {
+                true => strides[axis + 1].saturating_mul(shape[axis + 1]),
+                false => 1,
+            };
+        }
+        Array { shape: shape.into(), strides, offset: view.offset() }
+    }
+
+    pub(super) fn view(&self) -> Result<View, Error> {
+        View::new(&self.shape, &self.strides, self.offset, None)
+    }
+
+    pub(super) fn numel(&self) -> i64 {
+        if self.shape.contains(&0) { 0 } else { self.shape.iter().product() }
+    }
+
+    /// Whether the elements lie one after another in row-major order.
+    pub(super) fn is_contiguous(&self) -> bool {
+        self.follow((0..self.shape.len()).rev())
+    }
+
+    /// Whether the elements lie one after another with these axes from the innermost outwards.
+    fn follow(&self, order: impl Iterator<Item = usize>) -> bool {
+        let mut stride = 1;
+        for axis in order.filter(|&axis| self.shape[axis] != 1) {
+            if self.strides[axis] != stride {
+                return false;
+            }
+            stride *= self.shape[axis];
+        }
+        true
+    }
+
+    /// The array after an operation that has made this view of it.
+    pub(super) fn moved(&self, op: &Movement, next: &View) -> Array {
+        let mut strides: Dims = next.strides().into();
+        for axis in (0..next.rank()).rev().filter(|&axis| next.shape()[axis] == 1) {
+            strides[axis] = self.unit_stride(op, axis, next, &strides);
+        }
+        Array { shape: next.shape().into(), strides, offset: next.offset() }
+    }
+
+    /// The stride that a library keeps along an axis of size 1 that an operation has made or kept.
+    fn unit_stride(&self, op: &Movement, axis: usize, next: &View, strides: &[i64]) -> i64 {
+        let rank = self.shape.len();
+        let resolved = |axis: i64, rank: usize| (if axis < 0 { axis + rank as i64 } else { axis }) as usize;
+        let old = |axis: usize| self.strides.get(axis).copied().unwrap_or(1);
+        let inner = || match axis + 1 < next.rank() {
+            true => strides[axis + 1].saturating_mul(next.shape()[axis + 1]),
+            false => self.strides.last().copied().unwrap_or(1),
+        };
+        match op {
+            Movement::Permute(order) => old(resolved(order[axis], rank)),
+            Movement::Transpose(a, b) => {
+                let (a, b) = (resolved(*a, rank), resolved(*b, rank));
+                old(if axis == a { b } else if axis == b { a } else { axis })
+            }
+            Movement::Step(steps) => old(axis).saturating_mul(steps[axis].saturating_abs()),
+            Movement::Slice(slices) => old(axis).saturating_mul(slices.get(axis).map_or(1, |slice| slice.2.saturating_abs())),
+            Movement::Expand(_) | Movement::BroadcastTo(_) => match (axis + rank).checked_sub(next.rank()) {
+                Some(axis) => old(axis),
+                None => inner(),
+            },
+            Movement::Unsqueeze(at) => match axis.cmp(&resolved(*at, rank + 1)) {
+                std::cmp::Ordering::Less => old(axis),
+                std::cmp::Ordering::Equal if axis == rank => 1,
+                std::cmp::Ordering::Equal => old(axis).saturating_mul(self.shape[axis]),
+                std::cmp::Ordering::Greater => old(axis - 1),
+            },
+            Movement::Squeeze(axes) => {
+                let gone = |axis: &usize| axes.iter().any(|&gone| resolved(gone, rank) == *axis);
+                old((0..rank).filter(|axis| !gone(axis)).nth(axis).unwrap_or(axis))
+            }
+            Movement::Reshape(_) => inner(),
+            _ => old(axis),
+        }
+    }
+
+    /// A new tensor of PyTorch in the order of this one where it fills its memory, else in the order that PyTorch suggests:
+    /// that of `empty_like`.
+    pub(super) fn like(&self) -> Array {
+        let mut order: Vec<usize> = (0..self.shape.len()).rev().collect();
+        order.sort_by_key(|&axis| self.strides[axis]);
+        match self.follow(order.into_iter()) {
+            true => Array { offset: 0, ..self.clone() },
+            false => self.suggested(&self.shape),
+        }
+    }
+
+    /// A new tensor of PyTorch of another shape: channels last where this one has them last, else in row-major order.
+    pub(super) fn suggested(&self, shape: &[i64]) -> Array {
+        let channels_last: &[usize] = match shape.len() {
+            4 => &[1, 3, 2, 0],
+            5 => &[1, 4, 3, 2, 0],
+            _ => return Array::contiguous(shape),
+        };
+        let mut least = 0;
+        let mut is_last = self.strides[1] != 0;
+        for &axis in channels_last {
+            let (size, stride) = (self.shape[axis], self.strides[axis]);
+            // Where nothing tells both orders apart it is row-major.
+            is_last &= size != 0 && stride >= least && !(axis == 0 && least == self.strides[1]);
+            least = stride.saturating_mul(size.max(1));
+        }
+        if is_last { Array::in_order(shape, channels_last.iter().copied()) } else { Array::contiguous(shape) }
+    }
+
+    /// A new array of NumPy's `pad`: with the first axis innermost where this one has it so and is not in row-major order.
+    pub(super) fn padded(&self, shape: &[i64]) -> Array {
+        match !self.is_contiguous() && self.follow(0..self.shape.len()) {
+            true => Array::in_order(shape, 0..shape.len()),
+            false => Array::contiguous(shape),
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! A library at work on a chain: which of its calls are views, which copy, and which raise.
+
+use super::array::Array;
+use super::{Does, LibraryAdvice};
+use crate::error::Error;
+use crate::fit::{Misfit, fit};
+use crate::notation::{ArrayLibrary, Chain, list};
+use crate::{ChainStart, Movement, ShapeTracker, View};
+
+/// A library with the array that it has, and the expression that made it.
+#[derive(Clone)]
+struct Hand {
+    library: ArrayLibrary,
+    array: Array,
+    code: Code,
+    /// The operations that copied, each with how many elements.
+    copied: Vec<(usize, i64)>,
+}
+
+/// Why an operation copies.
+enum Why {
+    /// No view of the array has that shape.
+    Shape,
+    /// A library always copies here.
+    Always,
+    /// PyTorch has no negative strides.
+    Backwards,
+}
+
+pub(super) fn advised(
+    library: ArrayLibrary,
+    chain: &Chain,
+    trackers: &[ShapeTracker],
+    view: Option<&View>,
+) -> LibraryAdvice {
+    let cannot = |sentence: String| LibraryAdvice { library, does: Does::Cannot, copied: Vec::new(), sentence, code: None };
+    let Some(start) = trackers[0].as_view() else {
+        return cannot(format!("{library} has no arrays that are several views."));
+    };
+    if start.mask().is_some() {
+        return cannot(format!("{library} has no arrays with masked elements."));
+    }
+    if !library.has(start) {
+        return cannot(format!("{library} has no negative strides."));
+    }
+    let array = Array::of(start);
+    let name = name(library, chain);
+    let is_given = matches!(chain.start(), ChainStart::Views(_));
+    let plain = Hand { library, array, code: Code::of(&name), copied: Vec::new() };
+    let (mut usual, mut least) = (plain.clone(), plain);
+    let mut first = None;
+    for (number, (op, after)) in chain.ops().iter().zip(&trackers[1..]).enumerate() {
+        let done = usual.step(number, op, after.shape(), false);
+        match done.and_then(|why| least.step(number, op, after.shape(), true).map(|_| why)) {
+            Ok(Some(why)) => {
+                first.get_or_insert((number, why));
+            }
+            Ok(None) => {}
+            Err(err) => return cannot(format!("{library} cannot do this: {}.", err.reason())),
+        }
+    }
+    let copied = usual.copied;
+    let Some((step, why)) = first else {
+        let (sentence, code) = match chain.ops().is_empty() && is_given {
+            true => {
+                let code = strided(library, "x", start);
+                (format!("{library} has this layout, as a view of a flat array `x`."), Some(code))
+            }
+            false => (format!("{library} makes a view: nothing is copied."), None),
+        };
+        return LibraryAdvice { library, does: Does::View, copied, sentence, code };
+    };
+    let (mut sentence, does) = complaint(library, chain, trackers, step, &why, copied[0].1);
+    let direct = view.filter(|view| library.has(view)).and_then(|view| direct(library, start, view, &name));
+    if copied.len() > 1 {
+        let all: i128 = copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
+        sentence += &format!(" In all {} operations copy {all} elements.", copied.len());
+    }
+    let needed: i128 = least.copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
+    let code = match direct {
+        Some(direct) => {
+            sentence += " The whole chain is one view, which can be had at once.";
+            Some(direct)
+        }
+        // Only where a shape is in the way is there anything to write instead.
+        None => matches!(why, Why::Shape).then(|| {
+            let all: i128 = copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
+            if needed < all {
+                sentence += &format!(" Copying {} is enough.", how_many(needed));
+            }
+            least.code.text()
+        }),
+    };
+    LibraryAdvice { library, does, copied, sentence, code }
+}
+
+/// What a library does with the first operation that is no view, and how that is said.
+fn complaint(
+    library: ArrayLibrary,
+    chain: &Chain,
+    trackers: &[ShapeTracker],
+    step: usize,
+    why: &Why,
+    elements: i64,
+) -> (String, Does) {
+    let shape = list(trackers[step + 1].shape());
+    let written = chain.written(step);
+    let call = |name: &str| format!("`.{name}({shape})`");
+    let copies = format!("copies {}", all(elements));
+    match (why, library) {
+        (Why::Shape, ArrayLibrary::PyTorch) if written.starts_with("view") => {
+            (format!("{} raises a RuntimeError; {} {copies}.", call("view"), call("reshape")), Does::Raises)
+        }
+        (Why::Shape, ArrayLibrary::PyTorch) => {
+            (format!("{} {copies}; {} raises a RuntimeError.", call("reshape"), call("view")), Does::Copies)
+        }
+        (Why::Shape, ArrayLibrary::NumPy) => {
+            (format!("{} {copies} without a word.", call("reshape")), Does::Copies)
+        }
+        (Why::Backwards, _) => {
+            let op = &chain.ops()[step];
+            (format!("`.{op}` {copies}: {library} has no negative strides."), Does::Copies)
+        }
+        (Why::Always, _) => {
+            let op = &chain.ops()[step];
+            let into = match op {
+                Movement::Pad(_) => format!(" into a new array of {}", trackers[step + 1].numel()),
+                _ => String::new(),
+            };
+            (format!("`.{op}` {copies}{into}."), Does::Copies)
+        }
+    }
+}
+
+impl Hand {
+    /// Does an operation as the library does it; with `least`, a copy that it needs is the smallest one. Answers why it
+    /// copies, where it does.
+    fn step(&mut self, number: usize, op: &Movement, to: &[i64], least: bool) -> Result<Option<Why>, Error> {
+        let (library, from) = (self.library, self.array.view()?);
+        let is_reshape = is_reshape(op);
+        if self.array.numel() == 0 || to.contains(&0) {
+            // Without elements there is nothing to copy, and every shape will do.
+            let code = if is_reshape { reshaped(library, to) } else { library.call(op, from.shape(), to) };
+            self.code.then(&code);
+            self.array = Array::contiguous(to);
+            return Ok(None);
+        }
+        match op {
+            Movement::Pad(pads) => {
+                self.copy(number, self.array.numel());
+                self.code.then(&library.call(op, from.shape(), to));
+                self.array = match library {
+                    // Where nothing is added PyTorch clones.
+                    ArrayLibrary::PyTorch if pads.iter().all(|pad| *pad == (0, 0)) => self.array.like(),
+                    ArrayLibrary::PyTorch => self.array.suggested(to),
+                    ArrayLibrary::NumPy => self.array.padded(to),
+                };
+                return Ok(Some(Why::Always));
+            }
+            Movement::AsStrided(_, strides, _) => return self.as_strided(number, op, strides, to),
+            _ => {}
+        }
+        if is_reshape {
+            return match fit(&from, to) {
+                Ok(next) => {
+                    self.code.then(&reshaped(library, to));
+                    self.array = self.array.moved(op, &next);
+                    Ok(None)
+                }
+                Err(Misfit::Blocked(blocked)) => {
+                    let blocked = match library {
+                        ArrayLibrary::NumPy => Some(&*blocked),
+                        ArrayLibrary::PyTorch => blocked.without_negative_strides(),
+                    };
+                    let recipe = blocked.filter(|_| least).and_then(|blocked| Some((blocked, blocked.recipe(library)?)));
+                    match recipe {
+                        Some((blocked, recipe)) => {
+                            self.copy(number, blocked.elements());
+                            self.code.then(&recipe);
+                            self.array = Array::of(blocked.view());
+                        }
+                        None => {
+                            self.copy(number, self.array.numel());
+                            let copy = if library == ArrayLibrary::NumPy { "x.copy()" } else { "x.contiguous()" };
+                            self.code.then(copy);
+                            self.code.then(&reshaped(library, to));
+                            self.array = Array::contiguous(to);
+                        }
+                    }
+                    Ok(Some(Why::Shape))
+                }
+                // Whether a library finds a view is decided by its own rule, which always ends: it is that of `fit` where
+                // this one ends.
+                Err(Misfit::Undecided) => Err(Error::overflow("reshape")),
+                Err(Misfit::Error(err)) => Err(err),
+            };
+        }
+        let mut why = None;
+        let backwards = backwards(op);
+        let next = match library {
+            ArrayLibrary::PyTorch if !backwards.is_empty() => {
+                self.copy(number, self.array.numel());
+                let copy = self.array.like();
+                why = Some(Why::Backwards);
+                // The copy runs backwards in memory, so that reading it as the array was is reading it backwards.
+                let original = ShapeTracker::from(copy.view()?).flip(&backwards)?;
+                let Some(original) = original.as_view().cloned() else { return Err(Error::overflow("flip")) };
+                self.array = Array { shape: self.array.shape.clone(), ..copy };
+                ShapeTracker::from(original).apply(op)?
+            }
+            _ => ShapeTracker::from(from.clone()).apply(op)?,
+        };
+        let Some(next) = next.as_view() else { return Err(Error::overflow("view")) };
+        self.code.then(&library.call(op, from.shape(), to));
+        self.array = self.array.moved(op, next);
+        Ok(why)
+    }
+
+    /// `as_strided` of the elements in row-major order: of an array that is not, a copy is made first.
+    fn as_strided(&mut self, number: usize, op: &Movement, strides: &[i64], to: &[i64]) -> Result<Option<Why>, Error> {
+        let library = self.library;
+        let from = self.array.shape.clone();
+        let mut why = None;
+        if !self.array.is_contiguous() {
+            self.copy(number, self.array.numel());
+            self.array = Array::contiguous(&from);
+            why = Some(Why::Always);
+        }
+        let next = ShapeTracker::contiguous(&from)?.apply(op)?;
+        let Some(next) = next.as_view() else { return Err(Error::overflow("as_strided")) };
+        if library == ArrayLibrary::PyTorch && strides.iter().zip(to).any(|(&stride, &size)| stride < 0 && size > 1) {
+            // It is laid out forwards, and flipped, which copies.
+            self.copy(number, next.numel());
+            self.array = Array::contiguous(to);
+            why = Some(Why::Backwards);
+        } else {
+            let strides = strides.into();
+            let offset = self.array.offset.checked_add(next.offset()).ok_or_else(|| Error::overflow("as_strided"))?;
+            self.array = Array { shape: to.into(), strides, offset };
+        }
+        self.code.then(&library.call(op, &from, to));
+        Ok(why)
+    }
+
+    fn copy(&mut self, number: usize, elements: i64) {
+        self.copied.push((number, elements));
+    }
+}
+
+/// The axes along which an operation walks backwards.
+fn backwards(op: &Movement) -> Vec<i64> {
+    let negative = |steps: &mut dyn Iterator<Item = i64>| {
+        (0..).zip(steps).filter(|(_, step)| *step < 0).map(|(axis, _)| axis).collect()
+    };
+    match op {
+        Movement::Flip(axes) => axes.to_vec(),
+        Movement::FlipEach(each) => (0..).zip(each).filter(|(_, reversed)| **reversed).map(|(axis, _)| axis).collect(),
+        Movement::Step(steps) => negative(&mut steps.iter().copied()),
+        Movement::Slice(slices) => negative(&mut slices.iter().map(|slice| slice.2)),
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn is_reshape(op: &Movement) -> bool {
+    matches!(op, Movement::Reshape(_) | Movement::Squeeze(_) | Movement::SqueezeAll | Movement::Unsqueeze(_))
+}
+
+/// The array `x` seen under a shape.
+fn reshaped(library: ArrayLibrary, to: &[i64]) -> String {
+    let method = if library == ArrayLibrary::PyTorch { "view" } else { "reshape" };
+    format!("x.{method}({})", if to.is_empty() { "()".into() } else { list(to) })
+}
+
+/// A view of a flat array that begins at address 0.
+fn strided(library: ArrayLibrary, array: &str, view: &View) -> String {
+    match (library, view.offset()) {
+        (_, 0) => library.as_strided(array, view.shape(), view.strides()),
+        (ArrayLibrary::PyTorch, offset) => {
+            let call = library.as_strided(array, view.shape(), view.strides());
+            format!("{}, {offset})", call.trim_end_matches(')').to_owned() + ")")
+        }
+        (_, offset) => library.as_strided(&format!("{array}[{offset}:]"), view.shape(), view.strides()),
+    }
+}
+
+/// A view of the array that a chain starts with, as one call.
+fn direct(library: ArrayLibrary, start: &View, view: &View, name: &str) -> Option<String> {
+    if start == view {
+        return Some(name.into());
+    }
+    if fit(start, view.shape()).is_ok_and(|fitting| fitting == *view) {
+        return Some(reshaped(library, view.shape()).replacen('x', name, 1));
+    }
+    if !start.is_contiguous() || start.offset() != 0 {
+        return None;
+    }
+    let mut code = Code::of(name);
+    code.then(&match library {
+        ArrayLibrary::PyTorch => strided(library, "x", view),
+        ArrayLibrary::NumPy => strided(library, if view.offset() == 0 { "x" } else { "x.reshape(-1)" }, view),
+    });
+    Some(code.text())
+}
+
+/// What the array that a chain starts with is called: as it is written, where that is an expression of the library.
+fn name(library: ArrayLibrary, chain: &Chain) -> String {
+    let written = chain.written_start();
+    let is_name = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_name = is_name && !written.starts_with(|c: char| c.is_ascii_digit());
+    let prefixes: &[&str] = match library {
+        ArrayLibrary::NumPy => &["np."],
+        ArrayLibrary::PyTorch => &["torch."],
+    };
+    match is_name || prefixes.iter().any(|prefix| written.starts_with(prefix)) {
+        true => written.into(),
+        false => "x".into(),
+    }
+}
+
+/// Lines of Python, the last of which is an expression.
+#[derive(Clone)]
+struct Code {
+    lines: Vec<String>,
+    last: String,
+}
+
+impl Code {
+    fn of(name: &str) -> Code {
+        Code { lines: Vec::new(), last: name.into() }
+    }
+
+    /// Goes on with an expression on `x`, which is the one before: put in its place where it stands once.
+    fn then(&mut self, code: &str) {
+        let places = places(code);
+        match places[..] {
+            [] => {}
+            [at] => self.last = format!("{}{}{}", &code[..at], self.last, &code[at + 1..]),
+            _ if self.last == "x" => self.last = code.into(),
+            _ => {
+                let before = std::mem::replace(&mut self.last, code.into());
+                self.lines.push(format!("x = {before}"));
+            }
+        }
+    }
+
+    fn text(mut self) -> String {
+        self.lines.push(self.last);
+        self.lines.join("\n")
+    }
+}
+
+/// Where the name `x` stands in an expression.
+fn places(code: &str) -> Vec<usize> {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let bytes = code.as_bytes();
+    (0..bytes.len())
+        .filter(|&at| bytes[at] == b'x' && !is_word(bytes.get(at + 1)) && (at == 0 || !is_word(bytes.get(at - 1))))
+        .collect()
+}
+
+/// A number of elements, all of them.
+fn all(elements: i64) -> String {
+    if elements == 1 { "the one element".into() } else { format!("all {elements} elements") }
+}
+
+fn how_many(elements: i128) -> String {
+    if elements == 1 { "1 element".into() } else { format!("{elements} elements") }
+}

@@ -1,0 +1,112 @@
+/** The answer first: what the libraries do, the least copy, and code that can be copied. */
+import { expect, test } from "vitest";
+import { open } from "./browser";
+import { go, text } from "./explorer";
+import { stage } from "./setup";
+
+const here = stage();
+
+test("the first screen says what the page is for and answers the question", async () => {
+  const { page } = await open(here.browser, here.url, { viewport: { width: 1440, height: 900 } });
+  await page.waitForSelector(".answer[data-fresh=yes]");
+  expect(await text(page, ".headline")).toMatch(/view.*memory/s);
+  const bottoms = await page.evaluate(() =>
+    [".headline", "#chain textarea", ".answer", "#flow", "#memory canvas"].map(
+      (part) => document.querySelector(part)!.getBoundingClientRect().bottom,
+    ),
+  );
+  for (const bottom of bottoms) expect(bottom).toBeLessThanOrEqual(900);
+  expect(await page.evaluate(() => document.querySelector("#grid canvas")!.getBoundingClientRect().top)).toBeLessThan(700);
+  await page.context().close();
+});
+
+test("a chain of one view needs no copy, and its strides are said", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(2, 6, 12).reshape(2, 6, 3, 4).permute(0, 2, 1, 3)" });
+  await page.waitForSelector(".answer[data-fresh=yes][data-one-view=yes]");
+  expect(await text(page, ".headline-answer")).toContain("strides (72, 4, 12, 1)");
+  expect(await page.locator(".library[data-does=view]").count()).toBe(2);
+  expect(await page.locator(".remedy").count()).toBe(0);
+});
+
+test("a chain of two views says where the second begins, what is copied at least, and gives the code", async () => {
+  const { page } = await open(here.browser, `${here.url}#(3,2).permute(1,0).reshape(3,2)`, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  await page.waitForSelector(".answer[data-fresh=yes][data-one-view=no]");
+  expect(await text(page, ".headline-answer")).toContain("reshape(3, 2)");
+  expect(await text(page, ".least")).toContain("6");
+  const code = await text(page, ".library .remedy code");
+  expect(code).toMatch(/contiguous\(\)/);
+  await page.locator(".library .remedy button").first().click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(code);
+  // Whatever code is given is read by the page itself, and is the same tensor.
+  await page.context().close();
+});
+
+test("the answer has its place from the beginning, and with a mistake it is about what stands before it", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(4, 6)" });
+  await page.waitForSelector(".answer[data-fresh=yes]");
+  const tall = (): Promise<number> => page.evaluate(() => document.querySelector(".answer")!.getBoundingClientRect().height);
+  const before = await tall();
+  await go(page, { chain: "(4, 6).permute(1, 0).reshape(24)" });
+  await page.waitForSelector(".answer[data-fresh=yes][data-one-view=no]");
+  expect(await tall()).toBe(before);
+  await go(page, { chain: "(4, 6).permute(1, 0).reshape(25)" });
+  await page.waitForSelector(".answer[data-fresh=yes][data-one-view=yes]");
+  expect(await text(page, ".so-far")).toContain("(4, 6).permute(1, 0)");
+  expect(await tall()).toBe(before);
+});
+
+test("a layout goes with the mode, and back as it was", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(4, 6).pad((1, 1), (2, 1)).flip(1)", at: "2,3" });
+  const addresses = (): Promise<(number | null)[]> =>
+    page.evaluate(async () => {
+      const { layout, gridCanvas } = globalThis.explorer;
+      while (!gridCanvas.now!.tiles.complete(layout.value)) await new Promise((done) => setTimeout(done, 20));
+      return [...gridCanvas.now!.tiles.get(0, 0, 1)!.addresses].map((address) => (Number.isNaN(address) ? null : Number(address)));
+    });
+  const before = await addresses();
+  for (const [name, mode] of [
+    ["One view", "view"],
+    ["Expression", "free"],
+    ["One view", "view"],
+    ["Operations", "chain"],
+  ] as const) {
+    await page.getByRole("button", { name, exact: true }).click();
+    await page.waitForFunction(
+      (mode) => globalThis.explorer.page.value.mode === mode && globalThis.explorer.idle.value,
+      mode,
+    );
+    expect(await page.evaluate(() => globalThis.explorer.layout.value!.shape), name).toEqual([6, 9]);
+    expect(await addresses(), name).toEqual(before);
+    expect(await page.evaluate(() => globalThis.explorer.page.value.at), name).toEqual([2, 3]);
+    expect(await page.locator(".notice").count(), name).toBe(0);
+  }
+});
+
+test("a chain of two views becomes one expression, which is the same tensor; as one view it is said how far it goes", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(3, 2).permute(1, 0).reshape(3, 2)" });
+  await page.getByRole("button", { name: "Expression", exact: true }).click();
+  await page.waitForFunction(() => globalThis.explorer.layout.value?.free != null && globalThis.explorer.idle.value);
+  const cells = await page.evaluate(async () => {
+    const { layout, gridCanvas } = globalThis.explorer;
+    while (gridCanvas.now?.tiles.complete(layout.value) !== true) await new Promise((done) => setTimeout(done, 20));
+    return [...gridCanvas.now.tiles.get(0, 0, 1)!.addresses];
+  });
+  expect(cells).toEqual([0, 2, 4, 1, 3, 5]);
+  await page.getByRole("button", { name: "Operations", exact: true }).click();
+  await page.waitForFunction(() => globalThis.explorer.page.value.mode === "chain");
+  expect(await page.evaluate(() => globalThis.explorer.page.value.chain)).toBe("(3, 2).permute(1, 0).reshape(3, 2)");
+  await settledMode(page);
+  await page.getByRole("button", { name: "One view", exact: true }).click();
+  await page.waitForSelector(".notice");
+  expect(await text(page, ".notice")).toContain("(2, 3):(1, 2)");
+});
+
+async function settledMode(page: import("playwright-core").Page): Promise<void> {
+  await page.waitForFunction(() => globalThis.explorer.idle.value && globalThis.explorer.stations.value.length > 0);
+}
