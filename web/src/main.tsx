@@ -9,7 +9,7 @@ import { followAdvice } from "./panes/answer";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { later, pictured } from "./panes/later";
-import { stripCanvas, stripView } from "./panes/strip";
+import { stripCanvas, stripView } from "./panes/memory";
 import { followThread, thread } from "./thread";
 import { followTitle } from "./title";
 
