@@ -10,7 +10,6 @@ import { GridPane } from "./panes/grid";
 import { Guide, GuideButton } from "./panes/guide";
 import { later } from "./panes/later";
 import { live } from "./panes/live";
-import { StripPane } from "./panes/strip";
 import { calm } from "./typing";
 
 const MODE_NAMES: readonly { mode: Mode; name: string; hint: string }[] = [
@@ -46,6 +45,11 @@ const Spoken = live(() => {
 const nothing = (): null => null;
 
 /** What the first picture does not need comes a moment after it. */
+const StripPane = later(
+  async () => (await import("./panes/strip")).StripPane,
+  () => <section class="pane awaited" id="memory" aria-label="Memory" />,
+  true,
+);
 const HandPane = later(async () => (await import("./panes/hand")).HandPane);
 const FreePane = later(async () => (await import("./panes/free")).FreePane);
 const Answer = later(
@@ -107,6 +111,9 @@ export const App = live(() => {
         </h1>
         <Modes />
         <span class="fill" />
+        <a class="to-course" href="./course.html">
+          Course
+        </a>
         <History />
         <GuideButton />
         <Outputs />

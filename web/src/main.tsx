@@ -8,7 +8,7 @@ import { change, follow, notice, page } from "./page";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { later, pictured } from "./panes/later";
-import { stripCanvas, stripView } from "./panes/strip";
+import { stripCanvas, stripView } from "./panes/memory";
 import { thread } from "./thread";
 import { followTitle } from "./title";
 
