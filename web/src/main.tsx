@@ -8,13 +8,8 @@ import { change, follow, notice, page } from "./page";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { later, pictured } from "./panes/later";
-<<<<<<< HEAD
 import { stripCanvas, stripView } from "./panes/memory";
-import { followThread, thread } from "./thread";
-=======
-import { stripCanvas, stripView } from "./panes/strip";
 import { thread } from "./thread";
->>>>>>> h-page
 import { followTitle } from "./title";
 
 followTheme();
