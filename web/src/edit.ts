@@ -1,9 +1,9 @@
 /** Changes of the chain that are made to its blocks, and what follows from them for the other blocks. */
-import { signal } from "@preact/signals-core";
 import { ask } from "./ask";
 import type { Fault, Integer, Operation } from "./engine";
 import { blocks, chainText, start } from "./layout";
 import { AFRESH, chain, change } from "./page";
+import { refusal } from "./typing";
 
 /** What is kept of a block when the chain is written anew. */
 export interface Piece {
@@ -11,9 +11,6 @@ export interface Piece {
   text: string;
   muted: boolean;
 }
-
-/** Why a number was not changed. */
-export const refusal = signal<{ message: string; chain: string } | null>(null);
 
 export function pieces(): Piece[] {
   return blocks.peek().map(({ operation, muted }) => ({ name: operation.name, text: operation.text, muted }));
