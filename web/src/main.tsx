@@ -12,6 +12,8 @@ import { later, pictured } from "./panes/later";
 import { stripCanvas, stripView } from "./panes/memory";
 import { followThread, thread } from "./thread";
 import { followTitle } from "./title";
+import "./embed.css";
+import "./panes/examples.css";
 
 followTheme();
 follow();
