@@ -59,9 +59,10 @@ impl ShapeTracker {
                 }
             }
         } else if let Some((low, high)) = self.reads_a_whole_range() {
-            coverage.add_sums(&Sums::through(low, high), &mut { MOST_STEPS })?;
+            coverage.add_sums(&Sums::through(low, high), &mut { MOST_STEPS + MOST_BUCKETS })?;
         } else {
-            let mut steps = MOST_STEPS;
+            // Each bucket is looked at once, and as often again as there are steps.
+            let mut steps = MOST_STEPS + coverage.reads.len();
             for sums in self.sums(MOST_DIGITS, usize::MAX).ok_or(Undecided)? {
                 coverage.add_sums(&sums, &mut steps)?;
             }
@@ -258,9 +259,14 @@ impl Coverage {
     /// Counts reads of addresses without walking them.
     fn add_sums(&mut self, sums: &Sums, steps: &mut usize) -> Result<(), Undecided> {
         self.keeps_bits = false;
-        for (bucket, reads) in (0..).zip(&mut self.reads) {
-            let begin = i128::from(self.begin) + i128::from(self.width) * bucket;
-            let end = (begin + i128::from(self.width)).min(self.end.into());
+        // Only the buckets from that of the lowest address to that of the highest one have any.
+        let (begin, width) = (i128::from(self.begin), i128::from(self.width));
+        let bucket = |address: i128| div_floor(address - begin, width).clamp(0, self.reads.len() as i128) as usize;
+        let (first, last) = (bucket(sums.lowest), bucket(sums.lowest + sums.reach[0]));
+        for (number, reads) in self.reads.iter_mut().enumerate().take(last + 1).skip(first) {
+            *steps = steps.checked_sub(1).ok_or(Undecided)?;
+            let begin = begin + width * number as i128;
+            let end = (begin + width).min(self.end.into());
             let found = sums.within(0, begin - sums.lowest, end - sums.lowest, steps).ok_or(Undecided)?;
             // At most the elements of the view.
             *reads += (found * sums.times) as i64;

@@ -50,26 +50,42 @@ impl Summary {
     }
 
     /// How many elements there are, masked ones included.
+    ///
+    /// ```
+    /// use shapetracker::{Joined, ShapeTracker};
+    ///
+    /// // Columns 3 and 4 of every row: of a row of five the last one is padding.
+    /// let st = ShapeTracker::contiguous([2, 4])?.pad([(0, 0), (0, 1)])?;
+    /// let rows = Joined::new([0], [0, 2]);
+    /// let block = st.summaries(0, &rows, &Joined::new([1], [3, 5]), &[0, 0]).unwrap()[0];
+    /// assert_eq!((block.elements(), block.valid()), (4, 2));
+    /// assert_eq!((block.range(), block.sum(), block.mean()), (Some((3, 7)), 10, Some(5.0)));
+    /// let masked = st.summaries(0, &rows, &Joined::new([1], [4, 5]), &[0, 0]).unwrap()[0];
+    /// assert_eq!((masked.elements(), masked.valid(), masked.range(), masked.mean()), (2, 0, None, None));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
     pub fn elements(&self) -> i64 {
         self.elements
     }
 
-    /// How many of them are not masked.
+    /// How many of them are not masked; [`Summary::elements`] has an example.
     pub fn valid(&self) -> i64 {
         self.valid
     }
 
     /// The lowest and the highest address that one of them reads; `None` where all are masked.
+    /// [`Summary::elements`] has an example.
     pub fn range(&self) -> Option<(i64, i64)> {
         (self.valid > 0).then_some((self.low, self.high))
     }
 
-    /// The sum of the addresses that they read.
+    /// The sum of the addresses that they read; [`Summary::elements`] has an example.
     pub fn sum(&self) -> i128 {
         self.sum
     }
 
-    /// The mean of the addresses that they read, as exact as a floating-point number is; `None` where all are masked.
+    /// The mean of the addresses that they read, but for the rounding of floating-point numbers; `None` where all are masked.
+    /// [`Summary::elements`] has an example.
     pub fn mean(&self) -> Option<f64> {
         (self.valid > 0).then(|| self.sum as f64 / self.valid as f64)
     }
@@ -80,6 +96,18 @@ impl Summary {
 ///
 /// Without axes the joined axis has one entry, and without two edges there is no block. Edges outside the joined axis
 /// count as its ends, and a block that ends before it begins is empty.
+///
+/// ```
+/// use shapetracker::{Joined, ShapeTracker};
+///
+/// // Axes 0 and 2 of a tensor as rows: 8 of them, in blocks of 3, 3 and 2.
+/// let rows = Joined::new([0, 2], [0, 3, 6, 8]);
+/// assert_eq!(rows.blocks(), 3);
+/// let st = ShapeTracker::contiguous([2, 3, 4])?;
+/// let blocks = st.summaries(0, &rows, &Joined::new([1], [0, 3]), &[0, 0, 0]).unwrap();
+/// assert_eq!(blocks.iter().map(|block| block.elements()).collect::<Vec<_>>(), [9, 9, 6]);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Joined {
     axes: Vec<usize>,
@@ -87,12 +115,12 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// Axes and edges.
+    /// Axes and edges; see the example of [`Joined`].
     pub fn new(axes: impl Into<Vec<usize>>, edges: impl Into<Vec<i64>>) -> Joined {
         Joined { axes: axes.into(), edges: edges.into() }
     }
 
-    /// How many blocks there are.
+    /// How many blocks there are; see the example of [`Joined`].
     pub fn blocks(&self) -> usize {
         self.edges.len().saturating_sub(1)
     }
