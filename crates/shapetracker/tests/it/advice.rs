@@ -351,7 +351,7 @@ impl Part {
                 Part::Int(tape.signed(6))
             };
         }
-        let mut part = |tape: &mut Tape| Box::new(Part::random(tape, variables, depth - 1));
+        let part = |tape: &mut Tape| Box::new(Part::random(tape, variables, depth - 1));
         match tape.below(10) {
             0..5 => Part::Binary(tape.pick(&["+", "-"]), part(tape), part(tape)),
             5..8 => Part::Binary("*", Box::new(Part::Int(tape.signed(5))), part(tape)),
