@@ -398,7 +398,7 @@ fn of_parts(mut blocks: Vec<Summary>, origin: i64, sides: &[Side; 2], under: &[V
         for column in &sides[1].lines {
             let (block, number) = blocks_left.next()?;
             // Where the blocks so far say that the work will not do, what is left of it is not spent.
-            if number % TRIED == 0 && (MOST_STEPS - descent.work) / number > MOST_STEPS / all {
+            if number % TRIED == 0 && (MOST_STEPS - descent.work) * all > MOST_STEPS * number {
                 return None;
             }
             for down in &row.boxes {
@@ -688,24 +688,22 @@ impl Part {
                 self.reflect(at);
             }
         }
-        let times = &mut self.times;
-        self.axes.retain(|axis| {
+        // The shortest steps first; those of no length and those of one value are left out. There are few of them.
+        let mut axes = SmallVec::<[Axis; 6]>::new();
+        for axis in std::mem::take(&mut self.axes) {
             if axis.rest == 0 {
-                *times *= axis.count;
+                self.times *= axis.count;
+            } else if axis.count > 1 {
+                let place = axes.iter().take_while(|other| other.rest < axis.rest).count();
+                axes.insert(place, axis);
             }
-            axis.rest > 0 && axis.count > 1
-        });
-        if self.axes.len() < 2 {
-            return;
         }
-        self.axes.sort_unstable_by_key(|axis| axis.rest);
-        self.axes.dedup_by(|outer, inner| {
-            let continues = inner.rest.checked_mul(inner.count) == Some(outer.rest);
-            if continues {
-                inner.count *= outer.count;
+        for axis in axes {
+            match self.axes.last_mut() {
+                Some(inner) if inner.rest.checked_mul(inner.count) == Some(axis.rest) => inner.count *= axis.count,
+                _ => self.axes.push(axis),
             }
-            continues
-        });
+        }
     }
 
     /// Adds what the part reads. Differences of addresses are in range, so that the lowest and the highest are what sums that
