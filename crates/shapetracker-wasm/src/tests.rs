@@ -295,6 +295,24 @@ fn an_estimate_never_says_that_a_permutation_is_read_twice() {
 }
 
 #[test]
+fn the_buffer_is_that_of_the_base_whatever_is_read() {
+    for (request, length, known) in [
+        (r#"{"op":"chain","text":"(4, 8).shrink((1, 4), (1, 7)).step(1, 2)"}"#, 32, true),
+        (r#"{"op":"chain","text":"(3, 2).shrink((0, 1), (0, 1))"}"#, 6, true),
+        (r#"{"op":"chain","text":"x.flip(0).shrink((0, 1))","base":[7]}"#, 7, true),
+        // A copy is a buffer of its own.
+        (r#"{"op":"chain","text":"(4, 8).shrink((1, 4), (1, 7)).contiguous().shrink((0, 1), (0, 1))"}"#, 18, true),
+        // Of views only what they read is known.
+        (r#"{"op":"chain","text":"(3, 6):(8, 1) offset 9"}"#, 31, false),
+    ] {
+        let answer = ask(request);
+        let result = answer.get("result").unwrap();
+        let found = (result.get("buffer_len"), result.get("buffer_known"));
+        assert_eq!(found, (Some(&Value::Int(length)), Some(&Value::Bool(known))), "{request}");
+    }
+}
+
+#[test]
 fn elements_are_traced_and_evaluated() {
     for chain in CHAINS {
         let tracker = tracker(chain);
