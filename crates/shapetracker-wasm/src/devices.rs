@@ -5,6 +5,7 @@ use shapetracker_shard::{Outcome, Passage, Sharded};
 
 use crate::fault::Fault;
 use crate::json::{Answer, Numbers, Value, object};
+use crate::layout::read;
 use crate::request::Fields as _;
 
 /// The most addresses whose holders are asked for at a time.
@@ -17,7 +18,7 @@ pub(crate) fn devices(request: &Value) -> Result<Answer, Fault> {
     // Without operations there are still the devices that hold what the base reads.
     let chain: Chain = match text.trim() {
         "" => Chain::read("").0,
-        text => text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?,
+        text => read(text, Some(tensor.shape()))?,
     };
     chain.tracker_from(tensor.shape()).map_err(|err| Fault::chain(&err, text))?;
     let passage = tensor.through(chain.ops()).map_err(|err| Fault::new("shard", err.to_string()))?;
