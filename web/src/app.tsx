@@ -4,15 +4,12 @@ import { detail, pointed, sharing } from "./focus";
 import { current, idle, layout, trouble } from "./layout";
 import { bracket, counted, plain } from "./numbers";
 import { mode, notice, steps, travel, type Mode } from "./page";
-import { Answer } from "./panes/answer";
 import { ChainPane } from "./panes/chain";
 import { IconButton } from "./panes/controls";
-import { FlowPane } from "./panes/flow";
 import { GridPane } from "./panes/grid";
 import { Guide, GuideButton } from "./panes/guide";
 import { later } from "./panes/later";
 import { live } from "./panes/live";
-import { StripPane } from "./panes/strip";
 import { calm } from "./typing";
 
 const MODE_NAMES: readonly { mode: Mode; name: string; hint: string }[] = [
@@ -48,8 +45,23 @@ const Spoken = live(() => {
 const nothing = (): null => null;
 
 /** What the first picture does not need comes a moment after it. */
+const StripPane = later(
+  async () => (await import("./panes/strip")).StripPane,
+  () => <section class="pane awaited" id="memory" aria-label="Memory" />,
+  true,
+);
 const HandPane = later(async () => (await import("./panes/hand")).HandPane);
 const FreePane = later(async () => (await import("./panes/free")).FreePane);
+const Answer = later(
+  async () => (await import("./panes/answer")).Answer,
+  () => <section class="answer" aria-label="Answer" />,
+  true,
+);
+const FlowPane = later(
+  async () => (await import("./panes/flow")).FlowPane,
+  () => <section class="pane flow" id="flow" aria-label="The flow" />,
+  true,
+);
 const Rest = later(async () => (await import("./rest")).Rest, nothing, true);
 const Expression = later(async () => (await import("./rest")).Expression, nothing, true);
 const Compare = later(async () => (await import("./rest")).Compare, nothing, true);
@@ -99,6 +111,9 @@ export const App = live(() => {
         </h1>
         <Modes />
         <span class="fill" />
+        <a class="to-course" href="./course.html">
+          Course
+        </a>
         <History />
         <GuideButton />
         <Outputs />

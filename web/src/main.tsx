@@ -5,13 +5,14 @@ import { followTheme } from "./draw/theme";
 import { detail, followFocus, readers } from "./focus";
 import { followText, idle, layout, stations, trouble } from "./layout";
 import { change, follow, notice, page } from "./page";
-import { followAdvice } from "./panes/answer";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { later, pictured } from "./panes/later";
-import { stripCanvas, stripView } from "./panes/strip";
-import { followThread, thread } from "./thread";
+import { stripCanvas, stripView } from "./panes/memory";
+import { thread } from "./thread";
 import { followTitle } from "./title";
+import "./embed.css";
+import "./panes/examples.css";
 
 followTheme();
 follow();
@@ -19,8 +20,6 @@ followText();
 followTitle();
 followFocus();
 followElement();
-followThread();
-followAdvice();
 begin().catch((error: unknown) => {
   engine.value = "failed";
   const why = `The engine could not be fetched (${String(error)}), and nothing can be computed without it.`;

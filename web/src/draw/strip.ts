@@ -5,20 +5,10 @@ import type { CoverageAnswer, Integer } from "../engine";
 import type { Layout } from "../layout";
 import { clamp, integer, pretty } from "../numbers";
 import type { Camera } from "../page";
+import { bounds, isVast, limits, type StripView } from "../panes/memory";
 import { niceStep } from "./grid";
 import { Sheet } from "./sheet";
 import type { Theme } from "./theme";
-
-export interface StripView {
-  layout: Layout;
-  theme: Theme;
-  wrapped: boolean;
-  /** Addresses in a row of the wrapped strip; null for as many as fit well. */
-  rowLength: number | null;
-  camera: Camera | null;
-  /** The address in focus. */
-  focus: Integer | null;
-}
 
 /** Strips of no more addresses are known as a whole. */
 const WHOLE = 65_536;
@@ -30,26 +20,6 @@ const SMALLEST_WRAPPED = 4;
 const SMALLEST_ZOOMED = 3;
 const LEFT = 10;
 export const TOP = 8;
-
-/** The first address and the end of what is shown: the buffer, and what lies before it. */
-export function limits(layout: Layout): [bigint, bigint] {
-  const [low, high] = (layout.addresses ?? [0, -1]).map(BigInt) as [bigint, bigint];
-  const length = BigInt(layout.chain?.buffer_len ?? 0);
-  // There is no number after the largest.
-  const end = high < 2n ** 63n - 1n ? high + 1n : high;
-  return [low < 0n ? low : 0n, end > length ? end : length];
-}
-
-/** The same as numbers, which are rounded where they are very large. */
-export function bounds(layout: Layout): [number, number] {
-  return limits(layout).map(Number) as [number, number];
-}
-
-/** Whether there are more addresses than can be told apart as numbers: then they are never drawn one by one. */
-export function isVast(layout: Layout): boolean {
-  const [begin, end] = limits(layout);
-  return Math.max(Math.abs(Number(begin)), Number(end)) > Number.MAX_SAFE_INTEGER;
-}
 
 /** Room for the address that a row begins with. */
 function gutter(layout: Layout): number {

@@ -5,13 +5,13 @@
 import { Component, createRef, Fragment, h, type ComponentChildren } from "preact";
 import { signal } from "@preact/signals-core";
 import { devices } from "../devices";
-import { add, move, remove, renumber, pieces } from "../edit";
+import { add, move, remove, pieces } from "../edit";
 import type { Integer, Source } from "../engine";
 import { detail, selected } from "../focus";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
 import { plain, pretty, tuple } from "../numbers";
 import { change, page } from "../page";
-import { pointAt, thread, visit } from "../thread";
+import { followThread, pointAt, thread, visit } from "../thread";
 import { calm } from "../typing";
 import { dragged, IconButton } from "./controls";
 import { live } from "./live";
@@ -19,6 +19,8 @@ import { later } from "./later";
 import { MiniGrid } from "./minigrid";
 import { sentence } from "./mistake";
 import { Scrub } from "./scrub";
+
+followThread();
 
 /** The place for a small grid, in pixels. */
 const WIDE = 148;
@@ -51,7 +53,10 @@ function Numbers({
             value={part}
             label={`${name}, number ${(at + 1) / 2}`}
             aside={aside}
-            change={(value, stepped) => renumber({ block, number: first + (at - 1) / 2 }, value, stepped)}
+            change={async (value, stepped) => {
+              const { renumber } = await import("../renumber");
+              return renumber({ block, number: first + (at - 1) / 2 }, value, stepped);
+            }}
           />
         ),
       )}
@@ -479,6 +484,7 @@ export const FlowPane = live(() => {
         {page.value.mesh === "" && begun?.kind === "shape" && (
           <button
             type="button"
+            class="spread"
             title="Spread the base over devices"
             onClick={() => change({ mesh: "2 : S(0)", color: "device" }, true)}
           >

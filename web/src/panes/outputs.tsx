@@ -12,7 +12,8 @@ import { counted, tuple } from "../numbers";
 import { gridCanvas, gridKey, gridView } from "./grid";
 import { CopyButton } from "./copybutton";
 import { live } from "./live";
-import { stripCanvas, stripKey, stripView } from "./strip";
+import { stripCanvas, stripView } from "./memory";
+import { stripKey } from "./strip";
 
 /** Room around the pictures. */
 const MARGIN = 24;

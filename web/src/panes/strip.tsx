@@ -1,46 +1,19 @@
 /** Pane C: memory, and who reads it. */
 import { Fragment, h } from "preact";
-import { computed, signal } from "@preact/signals-core";
-import { isVast, limits, StripCanvas, TOP, type StripView } from "../draw/strip";
+import { computed } from "@preact/signals-core";
+import { StripCanvas, TOP } from "../draw/strip";
 import type { Integer } from "../engine";
-import { theme } from "../draw/theme";
-import { detail, pointed, readers, readersOf, select, sharing } from "../focus";
+import { pointed, readers, readersOf, select, sharing } from "../focus";
 import { layout } from "../layout";
 import { clamp, counted, integer, pretty } from "../numbers";
 import { change, page } from "../page";
 import { Choice, Zoom } from "./controls";
 import { live } from "./live";
+import { canvases, isVast, limits, stripView, type StripView } from "./memory";
 import { sentence } from "./mistake";
 import { Pane } from "./pane";
 import { Picture, type Subject } from "./picture";
 import { Scrub } from "./scrub";
-
-export const stripView = computed((): StripView | null => {
-  const now = layout.value;
-  const colors = theme.value;
-  if (now === null || colors === null) return null;
-  const known = detail.value?.layout === now ? detail.value : null;
-  const over = pointed.value;
-  const address = over !== null && "address" in over ? over.address : (known?.address ?? null);
-  const { strip, rowLength, stripCamera } = page.value;
-  return {
-    layout: now,
-    theme: colors,
-    wrapped: strip === "wrapped" && !isVast(now),
-    rowLength,
-    camera: stripCamera,
-    focus: address,
-  };
-});
-
-/** The canvas that is on the page, for exports and measurements; another one comes with every fresh pane. */
-const canvases = signal<StripCanvas | null>(null);
-
-export const stripCanvas = {
-  get now(): StripCanvas | null {
-    return canvases.peek();
-  },
-};
 
 const TALLEST = 260;
 

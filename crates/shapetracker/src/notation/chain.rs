@@ -230,6 +230,16 @@ impl Chain {
         self.parsed.span(op).unwrap_or(self.text.len()..self.text.len())
     }
 
+    /// An operation as it is written.
+    pub(crate) fn written(&self, op: usize) -> &str {
+        &self.text[self.span(op)]
+    }
+
+    /// The start as it is written.
+    pub(crate) fn written_start(&self) -> &str {
+        &self.text[self.start_span()]
+    }
+
     /// The bytes of the start in the text; empty for one that there is not.
     ///
     /// ```
