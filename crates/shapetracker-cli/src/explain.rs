@@ -44,7 +44,8 @@ fn after_help() -> String {
 
 Operations: {}. A chain may also begin with views, the first next to memory. {HELP}
 
-With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged or new_view, reason, witness), shape, \
+With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged, new_view or copied, copies: how many \
+elements with copied, reason, witness), shape, \
 views, reason and witness (when they are several), affine (strides and offset of the one affine map that gives \
 every address, or null), contiguous, buffer_len, index and valid (Python), \
 cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \

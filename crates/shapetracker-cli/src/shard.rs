@@ -283,7 +283,8 @@ fn ops(args: &Args, tensor: &Sharded) -> Result<Vec<(Movement, String)>, Failure
         return Ok(Vec::new());
     };
     let text = text.trim_end();
-    let chain: Chain = text.parse()?;
+    let (chain, err) = Chain::read_from(text, Some(tensor.shape()));
+    err.map_or(Ok(()), Err)?;
     chain.tracker_from(tensor.shape())?;
     let op = |(number, op): (usize, &Movement)| {
         (op.clone(), format!(".{}", text[chain.span(number)].trim_start_matches('.')))

@@ -18,7 +18,7 @@ pub(crate) fn advice(request: &Value) -> Result<Value, Fault> {
     }
     let text = source.text("chain").map_err(|fault| fault.in_field("chain"))?;
     let base = source.numbers_or_none("base")?;
-    let chain = read(text)?;
+    let chain = read(text, base.as_deref())?;
     let base = base.as_deref().filter(|_| chain.start() == &ChainStart::Nothing);
     let advice = chain.advice(base).map_err(|err| Fault::chain(&err, text))?;
     let copy = advice.copy.as_ref().map(|copy| {

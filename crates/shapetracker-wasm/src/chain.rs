@@ -13,7 +13,7 @@ const MOST_STEPS: usize = 1000;
 pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
     let text = request.text("text").map_err(|fault| fault.in_field("chain"))?;
     let base = request.numbers_or_none("base")?;
-    let (chain, unread) = Chain::read(text);
+    let (chain, unread) = Chain::read_from(text, base.as_deref());
     if chain.ops().len() > MOST_STEPS {
         let message =
             format!("the chain has {} operations, more than the {MOST_STEPS} that are done", chain.ops().len());
@@ -21,7 +21,9 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
     }
     let from_outside = base.as_deref().filter(|_| chain.start() == &ChainStart::Nothing);
     // Where not even the start can be read, nothing is known that could be done.
-    let lost = unread.as_ref().is_some_and(|_| chain.start() == &ChainStart::Nothing && chain.ops().is_empty());
+    let named = chain.start_name().is_some() && base.is_some();
+    let nothing = chain.start() == &ChainStart::Nothing && chain.ops().is_empty() && !named;
+    let lost = unread.is_some() && nothing;
     let progress = (!lost).then(|| chain.progress(from_outside));
     let why = progress.as_ref().and_then(ChainProgress::reason);
     let copied = |progress: &ChainProgress| progress.verdicts.iter().rev().find_map(Verdict::copies);

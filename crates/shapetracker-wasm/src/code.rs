@@ -5,7 +5,7 @@ use shapetracker::{ArrayLibrary, Chain, ChainStart, ShapeTracker};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
-use crate::layout::Layout;
+use crate::layout::{Layout, read};
 use crate::request::Fields as _;
 
 pub(crate) fn code(request: &Value) -> Result<Value, Fault> {
@@ -51,8 +51,9 @@ impl Read<'_> {
             return Err(Fault::new("unsupported", "expressions over variables are no chain of operations"));
         }
         let text = source.text("chain")?;
-        let chain: Chain = text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?;
-        let base = source.numbers_or_none("base")?.filter(|_| chain.start() == &ChainStart::Nothing);
+        let base = source.numbers_or_none("base")?;
+        let chain = read(text, base.as_deref())?;
+        let base = base.filter(|_| chain.start() == &ChainStart::Nothing);
         let tracker = base.as_deref().map_or_else(|| chain.tracker(), |base| chain.tracker_from(base));
         let tracker = tracker.map_err(|err| Fault::chain(&err, text))?;
         Ok(Read { text, base: base.map(|base| base.to_vec()), chain, tracker })

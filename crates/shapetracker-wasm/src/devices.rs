@@ -17,7 +17,10 @@ pub(crate) fn devices(request: &Value) -> Result<Answer, Fault> {
     // Without operations there are still the devices that hold what the base reads.
     let chain: Chain = match text.trim() {
         "" => Chain::read("").0,
-        text => text.parse().map_err(|err| Fault::syntax(&err, "chain", text))?,
+        text => {
+            let (chain, err) = Chain::read_from(text, Some(tensor.shape()));
+            err.map_or(Ok(chain), |err| Err(Fault::syntax(&err, "chain", text)))?
+        }
     };
     chain.tracker_from(tensor.shape()).map_err(|err| Fault::chain(&err, text))?;
     let passage = tensor.through(chain.ops()).map_err(|err| Fault::new("shard", err.to_string()))?;

@@ -164,7 +164,7 @@ impl Layout {
 pub(crate) fn tracker(source: &Value) -> Result<ShapeTracker, Fault> {
     let text = source.text("chain").map_err(|fault| fault.in_field("chain"))?;
     let base = source.numbers_or_none("base")?;
-    let chain = read(text)?;
+    let chain = read(text, base.as_deref())?;
     let tracker = match &base {
         Some(base) if chain.start() == &shapetracker::ChainStart::Nothing => chain.tracker_from(base),
         _ => chain.tracker(),
@@ -172,9 +172,10 @@ pub(crate) fn tracker(source: &Value) -> Result<ShapeTracker, Fault> {
     tracker.map_err(|err| Fault::chain(&err, text))
 }
 
-/// The chain that a text is.
-pub(crate) fn read(text: &str) -> Result<Chain, Fault> {
-    text.parse().map_err(|err| Fault::syntax(&err, "chain", text))
+/// The chain that a text is, perhaps over a base whose shape it does not say.
+pub(crate) fn read(text: &str, base: Option<&[i64]>) -> Result<Chain, Fault> {
+    let (chain, err) = Chain::read_from(text, base);
+    err.map_or(Ok(chain), |err| Err(Fault::syntax(&err, "chain", text)))
 }
 
 /// Addresses `first, first + step, ..`, or as many masked elements.

@@ -1,20 +1,17 @@
 //! The operations that can be written after a dot, for completion.
 
-use shapetracker::MovementKind;
+use shapetracker::Method;
 
 use crate::json::{Value, object};
 
 pub(crate) fn operations() -> Value {
-    let operations: Value = MovementKind::ALL
-        .iter()
-        .map(|kind| {
-            object! {
-                "name": kind.name(),
-                "signature": format!("{}({})", kind.name(), kind.arguments().replace('`', "")),
-                "says": kind.meaning(),
-                "library": Value::Null,
-            }
-        })
-        .collect();
-    object! { "operations": operations }
+    let operations = Method::ALL.iter().map(|method| {
+        object! {
+            "name": method.name(),
+            "signature": method.signature(),
+            "says": method.says(),
+            "library": method.library(),
+        }
+    });
+    object! { "operations": operations.collect::<Value>() }
 }

@@ -11,7 +11,7 @@ pub(crate) fn thread(request: &Value) -> Result<Value, Fault> {
     let source = request.object("source")?;
     let text = source.text("chain").map_err(|fault| fault.in_field("chain"))?;
     let base = source.numbers_or_none("base")?;
-    let chain = read(text)?;
+    let chain = read(text, base.as_deref())?;
     let from_outside = base.as_deref().filter(|_| chain.start() == &ChainStart::Nothing);
     let mut trackers = Vec::new();
     chain.follow(from_outside, |tracker, _| trackers.push(tracker.clone())).map_err(|err| Fault::chain(&err, text))?;

@@ -152,7 +152,7 @@ fn mistakes_have_their_place() {
         ),
         (
             "(B, T).narrow(1, 0)",
-            "`narrow` is not read: write an index such as `[:, 1:3]`\n  (B, T).narrow(1, 0)\n         ^^^^^^",
+            "`narrow` is read where all sizes are numbers\n  (B, T).narrow(1, 0)\n         ^^^^^^",
         ),
         ("(B, T", "expected `,` or `)`, found the end of the text\n  (B, T\n       ^"),
         ("(B, 2T)", "expected a size, which is a whole number or has names, found `2T`\n  (B, 2T)\n      ^^"),

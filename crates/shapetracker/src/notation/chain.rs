@@ -61,10 +61,24 @@ use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 /// | `.expand(5, -1, 3)` | after `torch.` and `Tensor.` new axes may come in front |
 /// | `[0, ::-1, None, ..., 1:3]` | as in NumPy: indices, slices, `None` or `np.newaxis`, `...`; no arrays, no booleans |
 /// | `.as_strided((3, 2), (1, 1), 2)` | after an array of others PyTorch's, which reads the memory of the first array; elsewhere what is described above |
+/// | `.narrow(0, 1, 3)`, `.select(0, 1)`, `.unflatten(1, (2, -1))`, `.diagonal(1)`, `.unfold(1, 3, 2)` | as in PyTorch |
+/// | `.chunk(3, -1)[1]`, `.split(2)[0]`, `.unbind(0)[1]`, `q, k, v = x.chunk(3, -1)` | one part of an array, or a name for each |
+/// | `np.transpose(x, (1, 0))`, `torch.permute(x, (1, 0))`, `np.flip(x)`, `sliding_window_view(x, 3)` | a function around an array is the method of the same name |
+/// | `np.pad(x, 1)`, `F.pad(x, (1, 2))` | elements that are masked, whatever their value; `F.pad` begins with the last axis, and cuts off where a number is less than 0 |
+/// | `rearrange(x, 'b (h d) -> h b d', h=2)`, `repeat(x, 'h w -> h w c', c=3)` | the patterns of einops |
+/// | `F.pixel_shuffle(x, 2)`, `.repeat(2, 1)`, `np.tile(x, 2)`, `np.repeat(x, 2, axis=0)` | as in their libraries; the last three copy |
+/// | `.contiguous()`, `np.ascontiguousarray(x)`, `.copy()`, `.clone()` | a copy, where one is made: the addresses after it are those of the new buffer |
+/// | `x = np.zeros((2, 3))`, next line `y = x.T` | statements; the last one is what the text is about. Names may be of arrays, of numbers and of shapes: `B, T, C = x.shape`, `x.view(B, T, C // 4, 4)` |
+/// | `View.create((2, 3))`, `ShapeTracker.from_shape((2, 3))` | tinygrad's row-major views |
+/// | `memref<2x3xf32, strided<[1, 2], offset: 4>>` | a type of MLIR |
+/// | `f32[2,3]{0,1}` | a shape of XLA; in braces the axes, the fastest first |
+/// | `Layout<Shape<_2,_3>, Stride<_1,_2>>`, `make_layout(make_shape(2, 3))` | a layout of CuTe in C++; without strides the leftmost mode is the fastest |
 ///
-/// Those that depend on the shape need it in front: `(2, 3).T`, not `x.T`. `view` is read as `reshape`, and slices may
-/// walk backwards, where PyTorch would refuse. Elements in the order of columns (`order="F"`), functions (`np.pad(x, ...)`, `np.flip(np.arange(6))`),
-/// copies, assignments and several statements are not read. What is read prints in the operations of [`MovementKind`](crate::MovementKind).
+/// Those that depend on the shape need it: `(2, 3).T`, or [`Chain::read_from`] with the shape of `x` for `x.T`. `view` is
+/// read as `reshape`, and slices may walk backwards, where PyTorch would refuse. What has no layout of one array is
+/// refused with the reason: elements in the order of columns (`order="F"`), values that are computed, swizzles, tiles.
+/// [`Method::ALL`](crate::Method::ALL) lists all that may stand after a dot, and what is read prints in the operations of
+/// [`MovementKind`](crate::MovementKind).
 ///
 /// Two chains are equal when they start alike and have the same operations, however they are written.
 #[derive(Clone, Debug)]

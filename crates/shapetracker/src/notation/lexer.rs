@@ -38,6 +38,11 @@ impl<'a> Lexer<'a> {
         Lexer { text, position: 0 }
     }
 
+    /// The place at some byte of the text.
+    pub(super) fn at(self, position: usize) -> Self {
+        Lexer { position, ..self }
+    }
+
     /// The next token and its bytes; at the end of the text again and again the end.
     pub(super) fn next(&mut self) -> (Token, Range<usize>) {
         let blank = |text: &'a str| text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');

@@ -158,9 +158,14 @@ impl MovementKind {
     /// use shapetracker::MovementKind;
     ///
     /// assert_eq!(MovementKind::unknown("premute"), "expected an operation, found `premute`: did you mean `permute`?");
-    /// assert!(MovementKind::unknown("narrow").starts_with("`narrow` is not read: write an index"));
+    /// assert_eq!(MovementKind::unknown("expand_as"), "`expand_as` is not read: write `expand` and the sizes");
+    /// assert_eq!(MovementKind::unknown("narrow"), "`narrow` is read where all sizes are numbers");
     /// ```
     pub fn unknown(name: &str) -> String {
+        // Whoever reads names for sizes knows fewer of the operations that others have.
+        if method_names().any(|known| known == name) {
+            return format!("`{name}` is read where all sizes are numbers");
+        }
         instead(name).map_or_else(|| unknown_operation(name), |instead| format!("`{name}` is not read: {instead}"))
     }
 }

@@ -201,7 +201,10 @@ impl<'a> Parser<'a> {
     /// Whether a number stands here that is written with a name.
     pub(super) fn at_named_number(&self) -> bool {
         let negated = self.is_symbol("-") && self.second() == Token::Name;
-        negated || matches!(self.named(), Some(Named::Number(_))) || (self.at_sizes() && !self.is_symbol("*"))
+        negated
+            || self.at_signed_name()
+            || matches!(self.named(), Some(Named::Number(_)))
+            || (self.at_sizes() && !self.is_symbol("*"))
     }
 
     /// The array that the next token is the name of.
@@ -352,18 +355,19 @@ impl<'a> Parser<'a> {
             list => return Ok(list),
         };
         loop {
-            let word = self.word();
-            let signed = matches!(self.token, Token::Number(_)) && word.starts_with(['+', '-']);
-            if !signed && !self.is_symbol("+") && !self.is_symbol("-") {
-                return Ok(Quantity::Number(sum));
-            }
-            let minus = word.starts_with('-');
+            let minus = self.word().starts_with('-');
+            let signed = matches!(self.token, Token::Number(_)) && self.word().starts_with(['+', '-']);
             let first = if signed {
                 let number = self.plain_number(what)?;
                 if minus { number.checked_neg() } else { Some(number) }
-            } else {
+            } else if self.is_symbol("+") || self.is_symbol("-") {
                 self.advance();
                 Some(self.one_factor()?)
+            } else if self.at_signed_name() {
+                self.past_sign();
+                Some(self.one_factor()?)
+            } else {
+                return Ok(Quantity::Number(sum));
             };
             let product = first.map(|first| self.product(first, begin)).transpose()?;
             let next = product.and_then(|next| if minus { sum.checked_sub(next) } else { sum.checked_add(next) });
@@ -423,14 +427,19 @@ impl<'a> Parser<'a> {
         if !self.is_symbol("*") && self.at_sizes() {
             return self.size_list();
         }
-        let negated = self.is_symbol("-") && self.second() == Token::Name;
+        let signed = self.at_signed_name();
+        let negated = (signed || self.is_symbol("-") && self.second() == Token::Name) && self.word().starts_with('-');
         if (inner && self.token == Token::Open(b'(')) || negated {
             if self.depth == DEEPEST {
                 return Err(self.nests_too_deep());
             }
             self.depth += 1;
             let close = if negated { None } else { Some(Token::Close(b')')) };
-            self.advance();
+            if signed {
+                self.past_sign()
+            } else {
+                self.advance()
+            }
             let number = if negated { self.one_factor()?.checked_neg() } else { Some(self.number("a number")?) };
             if let Some(close) = close {
                 self.close(close)?;
@@ -439,6 +448,18 @@ impl<'a> Parser<'a> {
             return number.map(Quantity::Number).ok_or_else(|| self.too_large(self.last));
         }
         self.plain_number(what).map(Quantity::Number)
+    }
+
+    /// Whether a sign stands here in front of a name that something was given, which is one word to the lexer.
+    fn at_signed_name(&self) -> bool {
+        let name = self.word().strip_prefix(['+', '-']).filter(|_| self.token == Token::NotWhole);
+        name.is_some_and(|name| self.names.iter().any(|(given, _)| *given == name))
+    }
+
+    fn past_sign(&mut self) {
+        self.last = self.span.start + 1;
+        self.lexer = self.lexer.at(self.last);
+        (self.token, self.span) = self.lexer.next();
     }
 
     pub(super) fn nests_too_deep(&self) -> ParseError {

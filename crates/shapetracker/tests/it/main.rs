@@ -19,6 +19,7 @@ mod bad_input;
 mod chains;
 mod corpus;
 mod expressions;
+mod idioms;
 mod index;
 mod oracle_checks;
 mod pairs;
