@@ -26,7 +26,7 @@ const MODULES: [(&str, &str, usize); 4] = [
     ("shapetracker.wasm", "explore", 250_000),
     ("free.wasm", "explore,free", 350_000),
     ("code.wasm", "code,free", 400_000),
-    ("names.wasm", "names", 350_000),
+    ("names.wasm", "names", 400_000),
 ];
 
 /// Where rustup finds a compiler for WebAssembly: nothing where it is the one in use.
