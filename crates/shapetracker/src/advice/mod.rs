@@ -59,7 +59,8 @@ pub struct Advice {
 pub struct LeastCopy {
     /// How many elements are copied.
     pub elements: i64,
-    /// How many elements the tensor has that cannot be a view.
+    /// How many elements the tensors have that cannot be views: one, or several where the rest of the chain is no view of the
+    /// first copy.
     pub of: i64,
     /// Whether it is known that no buffer of fewer elements does.
     pub is_smallest: bool,
@@ -261,7 +262,7 @@ fn without_copies(ops: &[Movement], start: &ShapeTracker) -> Option<View> {
 /// The least to copy where an operation needs a second view: at that operation, and again wherever the rest of the chain is
 /// not one view of the copy; or the whole result, where that is less.
 fn least(ops: &[Movement], trackers: &[ShapeTracker], step: usize) -> Option<LeastCopy> {
-    let (mut at, mut elements, mut of) = (step, 0_i64, 0);
+    let (mut at, mut elements, mut of) = (step, 0_i64, 0_i64);
     let mut is_smallest;
     let mut before = trackers[step].clone();
     loop {
@@ -288,7 +289,7 @@ fn least(ops: &[Movement], trackers: &[ShapeTracker], step: usize) -> Option<Lea
         };
         is_smallest = elements == 0 && is_least && rest.iter().all(keeps);
         elements = elements.checked_add(copied)?;
-        of = of.max(trackers[at + 1].numel());
+        of = trackers[at + 1].numel().checked_add(of)?;
         // The rest of the chain on the copy, up to where it is no view of that, either.
         let mut after = ShapeTracker::from(fresh);
         let mut blocked_at = None;
@@ -307,7 +308,7 @@ fn least(ops: &[Movement], trackers: &[ShapeTracker], step: usize) -> Option<Lea
         }
     }
     let all = trackers[trackers.len() - 1].numel();
-    if all < elements {
+    if all <= elements && !is_smallest {
         return Some(LeastCopy { elements: all, of: of.max(all), is_smallest: false });
     }
     Some(LeastCopy { elements, of, is_smallest })
