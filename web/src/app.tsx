@@ -4,10 +4,8 @@ import { detail, pointed, sharing } from "./focus";
 import { current, idle, layout, trouble } from "./layout";
 import { bracket, counted, plain } from "./numbers";
 import { mode, notice, steps, travel, type Mode } from "./page";
-import { Answer } from "./panes/answer";
 import { ChainPane } from "./panes/chain";
 import { IconButton } from "./panes/controls";
-import { FlowPane } from "./panes/flow";
 import { GridPane } from "./panes/grid";
 import { Guide, GuideButton } from "./panes/guide";
 import { later } from "./panes/later";
@@ -54,6 +52,16 @@ const StripPane = later(
 );
 const HandPane = later(async () => (await import("./panes/hand")).HandPane);
 const FreePane = later(async () => (await import("./panes/free")).FreePane);
+const Answer = later(
+  async () => (await import("./panes/answer")).Answer,
+  () => <section class="answer" aria-label="Answer" />,
+  true,
+);
+const FlowPane = later(
+  async () => (await import("./panes/flow")).FlowPane,
+  () => <section class="pane flow" id="flow" aria-label="The flow" />,
+  true,
+);
 const Rest = later(async () => (await import("./rest")).Rest, nothing, true);
 const Expression = later(async () => (await import("./rest")).Expression, nothing, true);
 const Compare = later(async () => (await import("./rest")).Compare, nothing, true);

@@ -1,5 +1,4 @@
 /** Changes of the chain that are made to its blocks. */
-import { signal } from "@preact/signals-core";
 import type { Operation } from "./engine";
 import { blocks, chainText, start } from "./layout";
 import { AFRESH, change } from "./page";
@@ -10,9 +9,6 @@ export interface Piece {
   text: string;
   muted: boolean;
 }
-
-/** Why a number was not changed. */
-export const refusal = signal<{ message: string; chain: string } | null>(null);
 
 export function pieces(): Piece[] {
   return blocks.peek().map(({ operation, muted }) => ({ name: operation.name, text: operation.text, muted }));

@@ -1,9 +1,10 @@
 /** A number of a block that is changed, and what follows from it for the other blocks. */
 import { ask } from "./ask";
-import { pieces, refusal, rewrite, type Piece } from "./edit";
+import { pieces, rewrite, type Piece } from "./edit";
 import type { Fault, Integer } from "./engine";
 import { chainText, start } from "./layout";
 import { chain } from "./page";
+import { refusal } from "./typing";
 
 /** Which number of a block was changed: of the base where there is no block. */
 interface Place {

@@ -10,6 +10,9 @@ const busy = signal(false);
 /** The field that has the focus, by the name of its text; null for none. */
 export const editing = signal<string | null>(null);
 
+/** Why a number was not changed, and in which chain. */
+export const refusal = signal<{ message: string; chain: string } | null>(null);
+
 let timer = 0;
 
 export function typed(): void {

@@ -18,7 +18,7 @@ async function exported(page: Page): Promise<{ text: string; words: string[] }> 
   const words = await page.evaluate((source) => {
     const document = new DOMParser().parseFromString(source, "image/svg+xml");
     if (document.querySelector("parsererror") !== null) throw new Error("This is no SVG.");
-    return [...document.querySelectorAll("text")].map((each) => each.textContent!.replace("\u2212", "-"));
+    return [...document.querySelectorAll("text")].map((each) => each.textContent!.replace("\u2212", "-").replaceAll("\u202f", ""));
   }, text);
   return { text, words };
 }

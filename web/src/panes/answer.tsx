@@ -15,20 +15,19 @@ const asked = computed((): Source | null => (current.value ? (result.value?.sour
 /** The advice, and the source that it is about. */
 const advice = signal<{ of: string; answer: AdviceAnswer | null; note: string | null } | null>(null);
 
-export function followAdvice(): void {
-  effect(() => {
-    const source = asked.value;
-    if (source === null) return;
-    const of = JSON.stringify(source);
-    if (advice.peek()?.of === of) return;
-    void ask("advice", { source }, "advice").then((said) => {
-      if (said === null) return;
-      advice.value = said.ok
-        ? { of, answer: said.value, note: null }
-        : { of, answer: null, note: said.fault.kind === "request" ? null : said.fault.message };
-    });
+/** The advice is that of the layout from now on. */
+effect(() => {
+  const source = asked.value;
+  if (source === null) return;
+  const of = JSON.stringify(source);
+  if (advice.peek()?.of === of) return;
+  void ask("advice", { source }, "advice").then((said) => {
+    if (said === null) return;
+    advice.value = said.ok
+      ? { of, answer: said.value, note: null }
+      : { of, answer: null, note: said.fault.kind === "request" ? null : said.fault.message };
   });
-}
+});
 
 /** What a library does, in a word. */
 const DOES: Record<LibraryAdvice["does"], string> = {

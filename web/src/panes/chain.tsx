@@ -1,11 +1,10 @@
 /** The chain as a line of text, what is wrong with it, and what else must be known to read it. */
 import { Fragment, h } from "preact";
 import { signal } from "@preact/signals-core";
-import { refusal } from "../edit";
 import { named, start, stations, trouble } from "../layout";
 import { AFRESH, chain, change, muted, page, travel } from "../page";
 import { presets } from "../presets";
-import { calm, finished } from "../typing";
+import { calm, finished, refusal } from "../typing";
 import { Editor, placeOf } from "./editor";
 import { later } from "./later";
 import { live } from "./live";

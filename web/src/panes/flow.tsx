@@ -11,7 +11,7 @@ import { detail, selected } from "../focus";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
 import { plain, pretty, tuple } from "../numbers";
 import { change, page } from "../page";
-import { pointAt, thread, visit } from "../thread";
+import { followThread, pointAt, thread, visit } from "../thread";
 import { calm } from "../typing";
 import { dragged, IconButton } from "./controls";
 import { live } from "./live";
@@ -19,6 +19,8 @@ import { later } from "./later";
 import { MiniGrid } from "./minigrid";
 import { sentence } from "./mistake";
 import { Scrub } from "./scrub";
+
+followThread();
 
 /** The place for a small grid, in pixels. */
 const WIDE = 148;
@@ -482,6 +484,7 @@ export const FlowPane = live(() => {
         {page.value.mesh === "" && begun?.kind === "shape" && (
           <button
             type="button"
+            class="spread"
             title="Spread the base over devices"
             onClick={() => change({ mesh: "2 : S(0)", color: "device" }, true)}
           >
