@@ -131,7 +131,7 @@ test("going to an element moves the picture, and one press makes it readable", a
       return row! >= rows[0] && row! < rows[1] && column! >= columns[0] && column! < columns[1];
     });
   expect(await seen()).toBe(true);
-  await page.getByLabel("axis 0", { exact: true }).last().fill("765432");
+  await page.getByLabel("index along axis 0").fill("765432");
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => globalThis.explorer.gridView.value?.selected?.[0] === 765_432);
   await page.waitForTimeout(300);

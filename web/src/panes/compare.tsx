@@ -11,7 +11,7 @@ import { plan, usualPlaces, type Plan } from "../lane";
 import { current, layout, type Layout } from "../layout";
 import { bracket, integer, pretty, tuple } from "../numbers";
 import { chain, change, LONGEST_TEXT, page } from "../page";
-import { Choice, Text } from "./controls";
+import { Choice } from "./controls";
 import { gridPlan, gridView } from "./grid";
 import { live } from "./live";
 import { Figure } from "./minigrid";
