@@ -135,7 +135,8 @@ interface PictureProps {
 function Picture({ station, source, shape, index, name, pressed, pick, point }: PictureProps) {
   // A click on a cell is a click on the button too.
   let cell: number[] | null = null;
-  const grid = shape.some((size) => Number(size) === 0) ? (
+  const empty = shape.some((size) => Number(size) === 0);
+  const grid = empty ? (
     <span class="soft empty">no elements</span>
   ) : (
     <MiniGrid
@@ -156,7 +157,7 @@ function Picture({ station, source, shape, index, name, pressed, pick, point }: 
       type="button"
       class="station-picture"
       aria-pressed={pressed}
-      aria-label={name}
+      aria-label={empty ? `${name}, no elements` : name}
       tabIndex={pressed ? 0 : -1}
       onClick={() => {
         pick(cell);
