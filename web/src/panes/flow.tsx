@@ -6,6 +6,7 @@ import { Component, createRef, Fragment, h, type ComponentChildren } from "preac
 import { signal } from "@preact/signals-core";
 import { devices } from "../devices";
 import { add, move, remove, pieces } from "../edit";
+import { renumber } from "../renumber";
 import type { Integer, Source } from "../engine";
 import { detail, selected } from "../focus";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
@@ -53,10 +54,7 @@ function Numbers({
             value={part}
             label={`${name}, number ${(at + 1) / 2}`}
             aside={aside}
-            change={async (value, stepped) => {
-              const { renumber } = await import("../renumber");
-              return renumber({ block, number: first + (at - 1) / 2 }, value, stepped);
-            }}
+            change={(value, stepped) => renumber({ block, number: first + (at - 1) / 2 }, value, stepped)}
           />
         ),
       )}
