@@ -119,7 +119,7 @@ test.skipIf(command === undefined)("the course comes from the command too", asyn
   const figure = page.locator('[data-part="strides"]');
   await figure.locator(".strip i").nth(11).waitFor();
   expect(await figure.locator(".rule").innerText()).toContain("1\u00b74 + 2\u00b71 = 6");
-  await page.getByRole("link", { name: "The explorer" }).click();
+  await page.locator("header").getByRole("link", { name: "The explorer" }).click();
   await settled(page);
   expect(complaints).toEqual([]);
   await context.close();
