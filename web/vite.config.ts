@@ -19,13 +19,21 @@ const heads: Plugin = {
   },
 };
 
+/** What both pages begin with. */
+const CORE =
+  /node_modules\/|src\/(ask|copying|engine|focus|fragment|hand|lane|layout|numbers|page|presets|typing)\.ts|src\/draw\/(grid|sheet|theme|tiles)\.ts|src\/panes\/(controls|copybutton|live|minigrid|mistake|pane|prose|scrub)\.tsx/;
+
 // The page works under any path of any static host, so nothing in it may name where it lies.
 export default defineConfig({
   base: "./",
   plugins: [heads],
   build: {
     target: "es2022",
-    rollupOptions: { input: { index: "index.html", course: "course.html" } },
+    rolldownOptions: {
+      input: { index: "index.html", course: "course.html" },
+      // What both pages begin with is one file: many small ones take longer to come.
+      output: { codeSplitting: { groups: [{ name: "core", test: CORE }] } },
+    },
     assetsDir: ".",
     // What is imported later needs no list: it is fetched with what it imports, a moment apart.
     modulePreload: { polyfill: false, resolveDependencies: (_, names, { hostType }) => (hostType === "html" ? names : []) },

@@ -111,6 +111,9 @@ export const App = live(() => {
         </h1>
         <Modes />
         <span class="fill" />
+        <a class="to-course" href="./course.html">
+          Course
+        </a>
         <History />
         <GuideButton />
         <Outputs />

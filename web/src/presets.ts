@@ -5,6 +5,8 @@ export interface Preset {
   name: string;
   chain: string;
   text: string;
+  /** The element to look at: one that shows what the words say, and is not masked. */
+  at: number[];
 }
 
 export const FIRST = "(3, 2).permute(1, 0).reshape(3, 2)";

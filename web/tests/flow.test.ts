@@ -133,6 +133,8 @@ test("memory stays in sight, and few stops of the tab key come before the tensor
       const { top, bottom } = document.querySelector("#memory canvas")!.getBoundingClientRect();
       return top >= 0 && bottom <= innerHeight;
     });
+  await page.waitForSelector("#memory canvas");
+  await page.waitForTimeout(300);
   expect(await seen()).toBe(true);
   await page.evaluate(() => scrollTo(0, 400));
   expect(await seen()).toBe(true);

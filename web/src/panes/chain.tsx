@@ -5,7 +5,6 @@ import { named, start, stations, trouble } from "../layout";
 import { AFRESH, chain, change, muted, page, travel } from "../page";
 import { presets } from "../presets";
 import { calm, finished, refusal } from "../typing";
-import { Choice } from "./controls";
 import { Editor, placeOf } from "./editor";
 import { later } from "./later";
 import { live } from "./live";
@@ -24,6 +23,15 @@ function fetchCompletion(): void {
     ({ completes }) => (completion.value = completes),
     () => (fetched = false),
   );
+}
+
+/** Whether the examples are seen. */
+const examplesOpen = signal(false);
+const Examples = later(async () => (await import("./examples")).Examples);
+
+function closeExamples(): void {
+  examplesOpen.value = false;
+  document.querySelector<HTMLElement>(".examples-button")?.focus({ preventScroll: true });
 }
 
 const Names = later(async () => (await import("./names")).Names);
@@ -94,7 +102,6 @@ const Slot = live(() => {
 
 export const ChainPane = live(() => {
   const text = chain.value;
-  const preset = presets.value.find(({ chain: each }) => each === text && muted.value.length === 0);
   const fault = trouble.value?.fault ?? null;
   const wrong = fault !== null && !calm.value;
   const completes = completion.value;
@@ -120,19 +127,17 @@ export const ChainPane = live(() => {
       </Editor>
       <div class="slot">
         <Slot />
-        <Choice
-          name="Example"
-          value={preset?.name ?? ""}
-          options={[
-            ...(preset === undefined ? [["", "(your own)"] as const] : []),
-            ...presets.value.map(({ name }) => [name, name] as const),
-          ]}
-          choose={(name) => {
-            const chosen = presets.value.find((each) => each.name === name);
-            if (chosen !== undefined) change({ chain: chosen.chain, muted: [], at: [], step: null, ...AFRESH }, true);
-          }}
-        />
+        <button
+          type="button"
+          class="examples-button"
+          aria-expanded={examplesOpen.value}
+          aria-controls="examples"
+          onClick={() => (examplesOpen.value = !examplesOpen.value)}
+        >
+          Examples <span aria-hidden="true">{examplesOpen.value ? "\u25b4" : "\u25be"}</span>
+        </button>
       </div>
+      {examplesOpen.value && <Examples close={closeExamples} />}
       {named.value !== null && <Names />}
     </section>
   );

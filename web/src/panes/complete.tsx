@@ -189,3 +189,7 @@ export const completes: Completion = {
     }
   },
 };
+
+// Something may have been typed before this was there.
+const now = area();
+if (now !== null && document.activeElement === now) completes.moved(now.selectionStart);

@@ -1,0 +1,88 @@
+/** The examples as small pictures: each shows one thing, and says in a sentence what to look at. */
+import { h } from "preact";
+import { signal } from "@preact/signals-core";
+import { ask } from "../ask";
+import type { Integer } from "../engine";
+import { AFRESH, chain, change } from "../page";
+import { presets, type Preset } from "../presets";
+import { live } from "./live";
+import { MiniGrid } from "./minigrid";
+import "./examples.css";
+
+/** What is needed to draw an example: its shape and the addresses that it reads. */
+interface Drawn {
+  shape: Integer[];
+  addresses: [Integer, Integer] | null;
+}
+
+const drawn = signal<ReadonlyMap<string, Drawn>>(new Map());
+let asked = false;
+
+async function fetchDrawn(): Promise<void> {
+  if (asked) return;
+  asked = true;
+  for (const preset of presets.value) {
+    const said = await ask("chain", { text: preset.chain });
+    if (said?.ok !== true || said.value.result === null) continue;
+    const { shape, address_range: addresses } = said.value.result;
+    drawn.value = new Map(drawn.value).set(preset.chain, { shape, addresses });
+  }
+}
+
+function take(preset: Preset): void {
+  change({ chain: preset.chain, muted: [], ...AFRESH, at: preset.at, step: null }, true);
+}
+
+export const Examples = live(({ close }: { close(): void }) => {
+  void fetchDrawn();
+  return (
+    <ul
+      class="examples"
+      id="examples"
+      aria-label="Examples"
+      onKeyDown={(event) => event.key === "Escape" && close()}
+      ref={(list) => list?.querySelector("button")?.focus({ preventScroll: true })}
+    >
+      {presets.value.map((preset) => {
+        const known = drawn.value.get(preset.chain);
+        return (
+          <li>
+            <button
+              type="button"
+              class="example"
+              aria-pressed={chain.value === preset.chain}
+              onClick={() => {
+                take(preset);
+                close();
+              }}
+            >
+              <span class="thumbnail">
+                {known !== undefined && (
+                  <MiniGrid
+                    source={{ chain: preset.chain }}
+                    shape={known.shape}
+                    addresses={known.addresses}
+                    width={132}
+                    height={84}
+                  />
+                )}
+              </span>
+              <span class="example-words">
+                <b>{preset.name}</b>
+                <span>{preset.text}</span>
+              </span>
+            </button>
+          </li>
+        );
+      })}
+      <li>
+        <a class="example" href="./course.html">
+          <span class="example-words">
+            <b>New to this?</b>
+            <span>Five short lessons with live pictures: strides, permute and expand, masks, two views, expressions.</span>
+          </span>
+        </a>
+      </li>
+    </ul>
+  );
+});
