@@ -3,7 +3,7 @@
  * A block shows the tensor at its step, and its operation can be changed, moved and left out there.
  */
 import { Component, createRef, Fragment, h, type ComponentChildren } from "preact";
-import { signal } from "@preact/signals-core";
+import { effect, signal } from "@preact/signals-core";
 import { devices } from "../devices";
 import { add, move, remove, pieces } from "../edit";
 import type { Integer, Source } from "../engine";
@@ -22,8 +22,9 @@ import { Scrub } from "./scrub";
 
 followThread();
 
-/** The place for a small grid, in pixels. */
-const WIDE = 148;
+/** The place for a small grid, in pixels: where there are many, more of them are in sight. */
+const WIDE = { few: 148, many: 112 };
+const FEW = 6;
 const TALL = 88;
 
 /** The text of an operation or a start with its numbers as fields. */
@@ -111,6 +112,19 @@ function place(station: number, at: { x: number; y: number; half: number } | nul
   places.value = next;
 }
 
+effect(() => {
+  // What is shown is brought into sight, in its own row and no further.
+  const number = shown.value;
+  requestAnimationFrame(() => {
+    const block = document.querySelector<HTMLElement>(`#flow [data-station="${number}"]`);
+    const list = block?.parentElement;
+    if (block == null || list == null || page.peek().step === null) return;
+    const [left, right] = [block.offsetLeft - 30, block.offsetLeft + block.offsetWidth + 30];
+    if (left < list.scrollLeft) list.scrollLeft = left;
+    else if (right > list.scrollLeft + list.clientWidth) list.scrollLeft = right - list.clientWidth;
+  });
+});
+
 /** The index of the element in focus in the tensor of a station. */
 function indexAt(station: number): number[] | null {
   if (station === shown.value) {
@@ -144,7 +158,7 @@ function Picture({ station, source, shape, index, name, pressed, pick, point }: 
       shape={shape}
       index={index}
       addresses={result.value === null ? null : (layout.value?.addresses ?? null)}
-      width={WIDE}
+      width={stations.value.length > FEW ? WIDE.many : WIDE.few}
       height={TALL}
       placed={(at) => place(station, at)}
       onPoint={point}
