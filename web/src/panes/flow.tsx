@@ -6,7 +6,7 @@ import { Component, createRef, Fragment, h, type ComponentChildren } from "preac
 import { effect, signal } from "@preact/signals-core";
 import { devices } from "../devices";
 import { add, move, remove, pieces } from "../edit";
-import type { Integer, Source } from "../engine";
+import type { Integer, Operation, Source } from "../engine";
 import { detail, selected } from "../focus";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
 import { plain, pretty, tuple } from "../numbers";
@@ -63,6 +63,21 @@ function Numbers({
       )}
     </code>
   );
+}
+
+/** A call as it stands in the text: of a method, with brackets of at most two levels. */
+const CALL = /^([A-Za-z_]\w*)(\([^()]*(?:\([^()]*\)[^()]*)*\))$/;
+
+/**
+ * What a block is called: as it was written where that is one call, and then its numbers can be changed where they are
+ * those of the operation.
+ */
+function called({ name, text, written }: Operation): { name: string; rest: string; fixed: boolean } {
+  const numbers = (of: string): string => (of.match(/[+-]?\d+/g) ?? []).join();
+  const own = { name, rest: text.slice(name.length), fixed: false };
+  const call = CALL.exec(written.trim());
+  if (call === null || call[1] === name || call[2]!.length > 40) return own;
+  return { name: call[1]!, rest: call[2]!, fixed: numbers(call[2]!) !== numbers(own.rest) };
 }
 
 /** Moves a block by one place. The focus goes with it, so that it can be moved on; at an end it may only go back. */
@@ -221,7 +236,7 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
   const dragging = drag.value;
   const target = dragging?.to !== at || dragging.from === at ? undefined : at > dragging.from ? "after" : "before";
   const across = number > 0 ? devices.value?.answer?.steps[number - 1] : undefined;
-  const rest = operation.text.slice(operation.name.length);
+  const shownAs = called(operation);
   return (
     <li
       class="block"
@@ -234,9 +249,19 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
     >
       <div class="block-line">
         <span class="handle" data-icon="drag" title="Drag to another place" onPointerDown={grab} />
-        <span class="block-text">
-          <b>{operation.name}</b>
-          <Numbers text={rest} name={name} block={at} first={(operation.name.match(/\d+/g) ?? []).length} aside={aside} />
+        <span class="block-text" title={shownAs.name === operation.name ? undefined : operation.text}>
+          <b>{shownAs.name}</b>
+          {shownAs.fixed ? (
+            <code>{shownAs.rest}</code>
+          ) : (
+            <Numbers
+              text={shownAs.rest}
+              name={name}
+              block={at}
+              first={(operation.name.match(/\d+/g) ?? []).length}
+              aside={aside}
+            />
+          )}
         </span>
       </div>
       {station === undefined ? (
