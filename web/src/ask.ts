@@ -182,7 +182,7 @@ export function ask<Name extends keyof Requests>(
 ): Promise<Answer<Requests[Name]["answer"]> | null> {
   return new Promise((resolve) => {
     const desk = deskOf(op, request as { counts?: boolean });
-    const module = moduleOf(op);
+    const module = moduleOf(op, request);
     desk.ask({ op, module, request, key, resolve: resolve as Waiting["resolve"] });
     // The first module is fetched when the page begins, whoever asks.
     if (module === "shapetracker") return;

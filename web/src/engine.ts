@@ -454,10 +454,10 @@ function withNumbers(answer: object, bytes: (place: Span) => ArrayBuffer): objec
 }
 
 /**
- * The modules of the engine, each a file: what the first picture needs; what writes code, advises and compares; sizes that
- * are names, and devices.
+ * The modules of the engine, each a file: what the first picture needs; the same for expressions over variables; what writes
+ * code, advises and compares; sizes that are names, and devices.
  */
-export type ModuleName = "shapetracker" | "code" | "names";
+export type ModuleName = "shapetracker" | "free" | "code" | "names";
 
 /** The requests that are not in the first module. */
 const LATER: Partial<Record<keyof Requests, ModuleName>> = {
@@ -465,13 +465,16 @@ const LATER: Partial<Record<keyof Requests, ModuleName>> = {
   code: "code",
   compare: "code",
   json: "code",
+  operations: "code",
+  free: "free",
   names: "names",
   devices: "names",
 };
 
 /** The module that answers a request. */
-export function moduleOf(op: keyof Requests): ModuleName {
-  return LATER[op] ?? "shapetracker";
+export function moduleOf(op: keyof Requests, request: object): ModuleName {
+  const isFree = "source" in request && !("chain" in (request.source as Source));
+  return LATER[op] ?? (isFree ? "free" : "shapetracker");
 }
 
 /** Asks the library. Requests are answered at once: this is meant to be used in the page or in a worker alike. */

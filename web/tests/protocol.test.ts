@@ -7,7 +7,7 @@ import { samples } from "./protocol";
 test("the engine answers as the samples say", async () => {
   const engines = new Map<ModuleName, Engine>();
   for (const sample of samples) {
-    const name = moduleOf(sample.op);
+    const name = moduleOf(sample.op, sample.request);
     const bytes = (): Uint8Array<ArrayBuffer> => new Uint8Array(readFileSync(new URL(`../public/${name}.wasm`, import.meta.url)));
     const engine = engines.get(name) ?? new Engine(await WebAssembly.compile(bytes()));
     engines.set(name, engine);

@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::json::{self, Answer, Value, object};
 use crate::request::Fields as _;
 #[cfg(feature = "explore")]
-use crate::{chain, coverage, evaluate, layout, operations, readers, summary, thread, tile, trace};
+use crate::{chain, coverage, evaluate, layout, readers, summary, thread, tile, trace};
 
 /// The most bytes of a request: more than two texts of the longest kind take with every character escaped.
 const LONGEST: usize = 1 << 20;
@@ -40,8 +40,8 @@ fn explore(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
         "tile" => return Some(tile::tile(request)),
         "chain" => chain::chain(request),
         "evaluate" => evaluate::evaluate(request),
+        #[cfg(feature = "free")]
         "free" => layout::free(request),
-        "operations" => Ok(operations::operations()),
         "readers" => readers::readers(request),
         "thread" => thread::thread(request),
         "trace" => trace::trace(request),
@@ -57,6 +57,7 @@ fn code(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
         "code" => crate::code::code(request),
         "compare" => crate::compare::compare(request),
         "json" => crate::code::json(request),
+        "operations" => Ok(crate::operations::operations()),
         _ => return None,
     };
     Some(document.map(Answer::from))

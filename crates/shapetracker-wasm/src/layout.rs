@@ -36,6 +36,9 @@ pub(crate) struct Free {
     numel: i64,
     /// How many parts the simplified expressions have.
     parts: i64,
+    /// Without the feature there are no such layouts, and the compiler leaves out what is done with them.
+    #[cfg(not(feature = "free"))]
+    never: std::convert::Infallible,
 }
 
 impl Layout {
@@ -194,7 +197,15 @@ impl From<AddressRun> for Run {
     }
 }
 
+#[cfg(not(feature = "free"))]
 impl Free {
+    fn read(_: &Value) -> Result<Free, Fault> {
+        Err(Fault::request("this module has no expressions over variables"))
+    }
+}
+
+impl Free {
+    #[cfg(feature = "free")]
     fn read(source: &Value) -> Result<Free, Fault> {
         let syntax = match source.text_or_none("syntax")? {
             Some("c") => Syntax::C,
@@ -259,6 +270,7 @@ impl Free {
     }
 }
 
+#[cfg(feature = "free")]
 /// Declares the variable of a row of the request, and returns its range.
 fn declare(graph: &mut Graph, variable: &Value, row: usize) -> Result<Range<i64>, Fault> {
     if row >= MAX_RANK {
@@ -279,10 +291,12 @@ fn declare(graph: &mut Graph, variable: &Value, row: usize) -> Result<Range<i64>
     Ok(range)
 }
 
+#[cfg(feature = "free")]
 fn parse(graph: &mut Graph, text: &str, field: &'static str, syntax: Syntax) -> Result<Expr, Fault> {
     graph.parse(text, syntax).map_err(|err| Fault::syntax(&err, field, text))
 }
 
+#[cfg(feature = "free")]
 /// Expressions over variables: as written, simplified, and the addresses that they have.
 pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
     let free = Free::read(request)?;

@@ -5,7 +5,10 @@
 //! Each feature is a group of requests; the page loads a module of WebAssembly for each group when it first asks for one.
 
 // A module with some of the requests has no use for what serves the others.
-#![cfg_attr(not(all(feature = "explore", feature = "code", feature = "names")), allow(dead_code, unused_imports))]
+#![cfg_attr(
+    not(all(feature = "explore", feature = "free", feature = "code", feature = "names")),
+    allow(dead_code, unused_imports, unreachable_code, unused_variables)
+)]
 mod answer;
 mod fault;
 mod json;
@@ -23,8 +26,6 @@ mod coverage;
 #[cfg(feature = "explore")]
 mod evaluate;
 #[cfg(feature = "explore")]
-mod operations;
-#[cfg(feature = "explore")]
 mod readers;
 #[cfg(feature = "explore")]
 mod summary;
@@ -41,6 +42,8 @@ mod advice;
 mod code;
 #[cfg(feature = "code")]
 mod compare;
+#[cfg(feature = "code")]
+mod operations;
 
 #[cfg(feature = "names")]
 mod devices;
