@@ -84,6 +84,9 @@ interface Place {
   step: number;
 }
 
+/** Milliseconds after which a picture that was moved is one that is looked at. */
+const SETTLED = 140;
+
 /** Milliseconds for which the last picture stays while the next one is asked for. */
 const PATIENCE = 100;
 
@@ -120,6 +123,10 @@ export class GridCanvas extends Sheet {
   readonly dot = signal<Dot | null>(null);
   private motion: Motion | null = null;
   private measured: unknown = null;
+  /** What was in sight last, and since when. */
+  private sight = "";
+  private arrived = 0;
+  private timer = 0;
 
   constructor(canvas: HTMLCanvasElement, redraw: () => void) {
     super(canvas, redraw);
@@ -329,6 +336,18 @@ export class GridCanvas extends Sheet {
     this.pen.drawImage(pictureOf(tile, view.scene, view.theme, this.domain.peek()), x, y, right - x, bottom - y);
   }
 
+  /** Whether something else has just come into sight: shades that change all the time say nothing, and take time. */
+  private moves(camera: Camera | null): boolean {
+    const [sight, now] = [JSON.stringify(camera), performance.now()];
+    if (sight !== this.sight) {
+      this.sight = sight;
+      this.arrived = now;
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(this.redraw, SETTLED + 1);
+    }
+    return now - this.arrived < SETTLED;
+  }
+
   /** Between what the shades lie, and what a pixel stands for. While the picture moves or is not whole they stay. */
   private measure(
     view: GridView,
@@ -343,7 +362,7 @@ export class GridCanvas extends Sheet {
     const fits = layout.addresses !== null && camera === null && scene.plan.sliders.length === 0;
     const known = fits && color === "address" ? layout.addresses!.map(Number) : null;
     let domain = known !== null ? ([known[0]!, known[1]!] as const) : null;
-    if (this.measured === scene.layout && (missing || view.moving) && domain === null) return;
+    if (this.measured === scene.layout && (missing || this.moves(camera)) && domain === null) return;
     let [low, high] = [Infinity, -Infinity];
     let [apart, partly, sampled] = [false, false, false];
     for (const place of wanted) {
@@ -692,11 +711,10 @@ function modesOf(lane: Lane, modes: readonly Integer[][] | null, shape: readonly
 
 /** What is written on a cell can be told apart from its colour. */
 export function inkOf(tile: Tile, { scene, theme }: GridView, domain: Domain): (sample: number) => string {
-  const shade = shader(tile, scene, domain);
+  const { share, apart } = shader(tile, scene, domain);
   return (sample) => {
-    const { share, apart } = shade(sample);
-    if (Number.isNaN(tile.addresses[sample]!) || greyness(apart) > 0) return theme.ink;
-    return theme.rampInk[Math.round(share * 255)] ?? theme.ink;
+    if (Number.isNaN(tile.addresses[sample]!) || (apart !== null && greyness(apart(sample)) > 0)) return theme.ink;
+    return theme.rampInk[Math.round(share(sample) * 255)] ?? theme.ink;
   };
 }
 
