@@ -133,7 +133,9 @@ function Picture({ station, source, shape, index, name, pressed, pick, point }: 
   // A click on a cell is a click on the button too.
   let cell: number[] | null = null;
   const grid = shape.some((size) => Number(size) === 0) ? (
-    <span class="soft empty">no elements</span>
+    <span class="soft empty" aria-hidden="true">
+      no elements
+    </span>
   ) : (
     <MiniGrid
       source={source}
