@@ -21,12 +21,20 @@ const heads: Plugin = {
 
 /** What both pages begin with. */
 const CORE =
-  /node_modules\/|src\/(ask|copying|engine|focus|fragment|hand|lane|layout|numbers|page|presets|typing)\.ts|src\/draw\/(grid|sheet|theme|tiles)\.ts|src\/panes\/(controls|copybutton|live|minigrid|mistake|pane|prose|scrub)\.tsx/;
+  /node_modules\/|src\/(ask|copying|engine|focus|fragment|lane|layout|numbers|page|presets|typing)\.ts|src\/draw\/(grid|sheet|theme|tiles)\.ts|src\/panes\/(controls|copybutton|live|minigrid|mistake|pane|prose|scrub)\.tsx/;
+
+/** Later imports bring no style sheets and need no list of what to fetch: the helper for these is left out. */
+const imports: Plugin = {
+  name: "imports",
+  transform(_, id) {
+    return id.includes("vite/preload-helper") ? "export const __vitePreload = (load) => load();" : null;
+  },
+};
 
 // The page works under any path of any static host, so nothing in it may name where it lies.
 export default defineConfig({
   base: "./",
-  plugins: [heads],
+  plugins: [heads, imports],
   build: {
     target: "es2022",
     rolldownOptions: {
@@ -35,7 +43,6 @@ export default defineConfig({
       output: { codeSplitting: { groups: [{ name: "core", test: CORE }] } },
     },
     assetsDir: ".",
-    // What is imported later needs no list: it is fetched with what it imports, a moment apart.
     modulePreload: { polyfill: false, resolveDependencies: (_, names, { hostType }) => (hostType === "html" ? names : []) },
     reportCompressedSize: true,
   },

@@ -8,7 +8,6 @@ import { later } from "./panes/later";
 import { live } from "./panes/live";
 import { Mistake } from "./panes/mistake";
 import { StripPane } from "./panes/strip";
-import "./embed.css";
 
 const rest = (name: "ElementPane" | "ViewsPane" | "WitnessPane" | "Expression"): ComponentType =>
   later(async () => (await import("./rest"))[name]);

@@ -15,7 +15,7 @@ import type {
   Start,
   Step,
 } from "./engine";
-import { handText, type HandPiece } from "./hand";
+import type { HandPiece } from "./hand";
 import { counted, tuple } from "./numbers";
 import { LONGEST_TEXT, page, step, type Page } from "./page";
 
@@ -287,6 +287,7 @@ function withModes(layout: Layout, { modes }: Start, steps: number): Layout {
 }
 
 async function askHand(axes: Page["axes"], offset: string): Promise<Outcome | null> {
+  const { handText } = await import("./hand");
   const hand = handText(axes, offset);
   if ("fault" in hand) return nothing(no(fault(hand.fault), null, hand.piece));
   const said = await ask("chain", { text: hand.text }, "chain");

@@ -11,6 +11,8 @@ import { later, pictured } from "./panes/later";
 import { stripCanvas, stripView } from "./panes/memory";
 import { thread } from "./thread";
 import { followTitle } from "./title";
+import "./embed.css";
+import "./panes/examples.css";
 
 followTheme();
 follow();

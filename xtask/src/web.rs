@@ -23,7 +23,7 @@ const MOST_SCRIPT: usize = 40_000;
 /// The modules of the engine: their files on the page, their features of the crate, and the most bytes, gzipped. The first one
 /// is loaded at once, the others when one of their requests is asked for the first time.
 const MODULES: [(&str, &str, usize); 3] =
-    [("shapetracker.wasm", "explore", 250_000), ("code.wasm", "code", 250_000), ("names.wasm", "names", 250_000)];
+    [("shapetracker.wasm", "explore", 250_000), ("code.wasm", "code", 350_000), ("names.wasm", "names", 350_000)];
 
 /// Where rustup finds a compiler for WebAssembly: nothing where it is the one in use.
 struct Toolchain(Option<PathBuf>);

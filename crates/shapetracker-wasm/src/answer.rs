@@ -37,7 +37,6 @@ fn explore(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
     let document = match op {
         "coverage" => return Some(coverage::coverage(request)),
         "summary" => return Some(summary::summary(request)),
-        "summary" => return Some(summary::summary(request)),
         "tile" => return Some(tile::tile(request)),
         "chain" => chain::chain(request),
         "evaluate" => evaluate::evaluate(request),

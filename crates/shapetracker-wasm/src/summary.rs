@@ -12,7 +12,7 @@ use crate::tile::{Axes, fixed, lowest};
 /// The most blocks of a summary.
 const MOST: i64 = 1 << 20;
 /// How many elements all samples together have, as far as a block has some.
-const SAMPLE: i64 = 1 << 20;
+const SAMPLE: i64 = 1 << 19;
 /// The most elements of a block's sample.
 const MOST_OF_A_BLOCK: i64 = 1 << 10;
 /// How many elements are looked at at a time.

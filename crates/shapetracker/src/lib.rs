@@ -73,7 +73,7 @@ pub use fewest::MAX_VIEWS;
 pub use fit::fit;
 pub use inverse::NotInvertible;
 pub use merge::{Conditions, Unanswered, Undecided, UnitStep, Unmerged, Witness, conditions, merge};
-pub use notation::{ArrayLibrary, Chain, ChainError, ChainProgress, ChainStart, ParseError};
+pub use notation::{ArrayLibrary, Chain, ChainError, ChainProgress, ChainStart, Method, ParseError};
 pub use operation::{Movement, MovementKind};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use readers::Readers;

@@ -4,14 +4,16 @@
 use smallvec::SmallVec;
 
 use crate::merge::Undecided;
-use crate::merge::equation::{div_ceil, gcd};
+use crate::merge::equation::gcd;
 use crate::merge::level::{Digit, Level};
 use crate::{AddressLines, AddressRun, ShapeTracker, View};
 
 /// Blocks of several views that hold at most so many elements together are walked where nothing shorter is found.
 const MOST_ELEMENTS: i64 = 1 << 24;
 /// How many digits of parts of blocks may be looked at before walking, or giving up.
-const MOST_STEPS: u64 = 1 << 21;
+const MOST_STEPS: u64 = 1 << 22;
+/// After so many blocks it is seen whether that will do.
+const TRIED: u64 = 1 << 10;
 
 /// What some elements read.
 ///
@@ -191,25 +193,42 @@ impl ShapeTracker {
         // The line goes along the last axis of the columns; without columns it is one element long, along any axis.
         let along = columns.axes.last().copied();
         let width = columns.blocks();
+        let ends: Vec<(i64, i64)> = (0..width).map(|column| columns.block(column, sides[1].size)).collect();
         for row in 0..rows.blocks() {
             let (begin, end) = rows.block(row, sides[0].size);
+            let blocks = &mut blocks[row * width..][..width];
             for number in begin..end {
                 place(&mut index, &rows.axes, shape, number);
-                for column in 0..width {
-                    let block = &mut blocks[row * width + column];
-                    let (mut begin, end) = columns.block(column, sides[1].size);
-                    while begin < end {
-                        place(&mut index, &columns.axes, shape, begin);
+                // Blocks that follow each other are one line, as far as the last axis goes.
+                let mut column = 0;
+                while column < width {
+                    let first = column;
+                    while column + 1 < width && ends[column].1 == ends[column + 1].0 {
+                        column += 1;
+                    }
+                    let (mut at, end) = (ends[first].0, ends[column].1);
+                    column += 1;
+                    let mut into = first;
+                    while at < end {
+                        place(&mut index, &columns.axes, shape, at);
                         let left = along.map_or(1, |axis| shape[axis] - index[axis]);
-                        let count = left.min(end - begin);
-                        for run in lines.follow(&index, along.unwrap_or(0) as i64, 1, count) {
-                            if let AddressRun::Valid { first, step, count } = run {
-                                let last = first.wrapping_add(step.wrapping_mul(count - 1));
-                                let sum = (i128::from(first) + i128::from(last)) * i128::from(count) / 2;
-                                block.add(count, first.min(last), first.max(last), sum);
+                        for run in lines.follow(&index, along.unwrap_or(0) as i64, 1, left.min(end - at)) {
+                            let (mut done, count) = (0, run.count());
+                            while done < count {
+                                while ends[into].1 <= at {
+                                    into += 1;
+                                }
+                                let here = (count - done).min(ends[into].1 - at);
+                                if let AddressRun::Valid { first, step, .. } = run {
+                                    let first = first.wrapping_add(step.wrapping_mul(done));
+                                    let last = first.wrapping_add(step.wrapping_mul(here - 1));
+                                    let sum = (i128::from(first) + i128::from(last)) * i128::from(here) / 2;
+                                    blocks[into].add(here, first.min(last), first.max(last), sum);
+                                }
+                                done += here;
+                                at += here;
                             }
                         }
-                        begin += count;
                     }
                 }
             }
@@ -345,10 +364,15 @@ fn of_one_view(mut blocks: Vec<Summary>, origin: i128, sides: &[Side; 2]) -> Vec
 /// The blocks of several views, as parts on which the address is affine; `None` at the work limit.
 fn of_parts(mut blocks: Vec<Summary>, origin: i64, sides: &[Side; 2], under: &[View]) -> Option<Vec<Summary>> {
     let mut descent = Descent::of(under, MOST_STEPS)?;
-    let mut blocks_left = blocks.iter_mut();
+    let all = blocks.len() as u64;
+    let mut blocks_left = blocks.iter_mut().zip(1u64..);
     for row in &sides[0].lines {
         for column in &sides[1].lines {
-            let block = blocks_left.next()?;
+            let (block, number) = blocks_left.next()?;
+            // Where the blocks so far say that the work will not do, what is left of it is not spent.
+            if number % TRIED == 0 && (MOST_STEPS - descent.work) / number > MOST_STEPS / all {
+                return None;
+            }
             for down in &row.boxes {
                 for along in &column.boxes {
                     // Positions among the elements of the view under this one are never negative.
@@ -400,11 +424,24 @@ pub(crate) struct Axis {
     pub(crate) address: i64,
 }
 
-/// What a digit does on a part: its value at the first element, and its least and its greatest value.
+/// What a digit does on a part: its value at the first element, by how much each step of an axis moves it, and how far all of
+/// them together move it down and up.
+///
+/// A step of the position moves the digit by no more than itself, so that what all of them do together is less than the
+/// number of elements of the level, whose size the digit's is at most: neither leaves `i64`, though their sum may.
 struct Values {
     first: i64,
-    low: i128,
-    high: i128,
+    steps: SmallVec<[i64; 6]>,
+    down: i64,
+    up: i64,
+}
+
+impl Values {
+    /// The axis that moves the digit furthest.
+    fn widest(&self, part: &Part) -> usize {
+        let reach = |at: &usize| self.steps[*at].abs() * (part.axes[*at].count - 1);
+        (0..self.steps.len()).max_by_key(reach).unwrap_or(0)
+    }
 }
 
 impl Descent {
@@ -474,16 +511,17 @@ impl Descent {
             };
             let size = if part.digit + 1 < level.digits.len() { digit.size } else { 0 };
             let values = part.values(size);
-            if size > 0 && (values.low < 0 || values.high >= i128::from(size)) {
+            if size > 0 && (values.down > values.first || values.up >= size - values.first) {
                 part.carry(size, &values, &mut self.waiting);
-            } else if values.high < digit.begin.into() || values.low >= digit.end.into() {
+                continue;
+            }
+            let (low, high) = (values.first - values.down, values.first + values.up);
+            if high < digit.begin || low >= digit.end {
                 return Some(());
-            } else if values.low < digit.begin.into() || values.high >= digit.end.into() {
-                if !part.clip(&digit, size, &values, &mut self.waiting) {
-                    return Some(());
-                }
-            } else {
-                part.take(&digit, size, values.first);
+            } else if digit.begin <= low && high < digit.end {
+                part.take(&digit, size, &values);
+            } else if !part.clip(&digit, &values, &mut self.waiting) {
+                return Some(());
             }
         }
     }
@@ -501,34 +539,28 @@ fn moved(step: i64, size: i64) -> i64 {
 impl Part {
     fn values(&self, size: i64) -> Values {
         let first = if size == 0 { self.rest } else { self.rest.rem_euclid(size) };
-        let (mut low, mut high) = (i128::from(first), i128::from(first));
+        let mut values = Values { first, steps: SmallVec::new(), down: 0, up: 0 };
         for axis in &self.axes {
-            let reach = i128::from(moved(axis.rest, size)) * i128::from(axis.count - 1);
-            low += reach.min(0);
-            high += reach.max(0);
+            // What is left of an axis of one value is of no consequence.
+            let step = if axis.count > 1 { moved(axis.rest, size) } else { 0 };
+            let reach = step * (axis.count - 1);
+            *if reach < 0 { &mut values.down } else { &mut values.up } += reach.abs();
+            values.steps.push(step);
         }
-        Values { first, low, high }
+        values
     }
 
     /// Takes the digit from the position, which is affine on the part.
-    fn take(&mut self, digit: &Digit, size: i64, first: i64) {
-        self.address = self.address.wrapping_add(digit.stride.wrapping_mul(first));
-        self.rest = if size == 0 { 0 } else { (self.rest - first) / size };
-        for axis in &mut self.axes {
-            let step = moved(axis.rest, size);
-            axis.address = axis.address.wrapping_add(digit.stride.wrapping_mul(step));
-            axis.rest = if size == 0 { 0 } else { (axis.rest - step) / size };
+    fn take(&mut self, digit: &Digit, size: i64, values: &Values) {
+        self.address = self.address.wrapping_add(digit.stride.wrapping_mul(values.first));
+        self.rest = if size == 0 { 0 } else { (self.rest - values.first) / size };
+        for (axis, step) in self.axes.iter_mut().zip(&values.steps).filter(|(axis, _)| axis.count > 1) {
+            axis.address = axis.address.wrapping_add(digit.stride.wrapping_mul(*step));
+            if axis.rest != 0 {
+                axis.rest = if size == 0 { 0 } else { (axis.rest - step) / size };
+            }
         }
         self.digit += 1;
-    }
-
-    /// The axis that moves the digit furthest.
-    fn widest(&self, size: i64) -> usize {
-        let reach = |at: &usize| {
-            let axis = &self.axes[*at];
-            i128::from(moved(axis.rest, size)).abs() * i128::from(axis.count - 1)
-        };
-        (0..self.axes.len()).max_by_key(reach).unwrap_or(0)
     }
 
     /// Keeps some values of an axis.
@@ -558,22 +590,18 @@ impl Part {
 
     /// Where the moves leave the range of the digit: makes a smaller part.
     fn carry(&mut self, size: i64, values: &Values, waiting: &mut Vec<Part>) {
-        let at = self.widest(size);
+        let at = values.widest(self);
         let Axis { count, rest, .. } = self.axes[at];
-        let step = moved(rest, size);
-        // From here all is as if the step went up.
-        let (first, others) = if step > 0 {
-            (values.first, values.high - i128::from(step) * i128::from(count - 1))
-        } else {
-            let lowest = values.low - i128::from(step) * i128::from(count - 1);
-            (size - 1 - values.first, i128::from(size - 1) - lowest)
-        };
+        let step = values.steps[at];
+        // From here all is as if the step went up: how far the digit is from its end, and how much of that all others take.
+        let (left, all) = if step > 0 { (size - 1 - values.first, values.up) } else { (values.first, values.down) };
+        let others = all - step.abs() * (count - 1);
         let step = step.abs();
         // How many values there are before the digit of this axis alone carries.
-        let alone = (size - first - 1) / step + 1;
+        let alone = left / step + 1;
         let period = (i128::from(size) / gcd(rest.into(), size.into())) as i64;
         if count > period {
-            if first >= step && alone < count {
+            if size - 1 - left >= step && alone < count {
                 return self.cut(at, alone, waiting);
             }
             if count % period > 0 {
@@ -581,32 +609,32 @@ impl Part {
             }
             // All values of the digit that the step reaches, and how often it goes through them.
             let axis = &mut self.axes[at];
-            let (times, many) = (axis.count / period, period);
-            axis.count = many;
-            let outer = Axis { count: times, rest: rest.wrapping_mul(many), address: axis.address.wrapping_mul(many) };
+            let times = axis.count / period;
+            axis.count = period;
             if times > 1 {
-                self.axes.push(outer);
+                let (rest, address) = (rest.wrapping_mul(period), axis.address.wrapping_mul(period));
+                self.axes.push(Axis { count: times, rest, address });
             }
             return;
         }
         // How many values there are before it carries together with all others.
-        let together = (i128::from(size - 1) - others).div_euclid(step.into()) + 1;
-        let cut = if together > 0 { together as i64 } else { alone };
+        let cut = if others <= left { (left - others) / step + 1 } else { alone };
         self.cut(at, if cut < count { cut } else { count / 2 }, waiting);
     }
 
     /// Where some values of the digit may be masked and some not: leaves out or cuts off some. Returns whether any are left.
-    fn clip(&mut self, digit: &Digit, size: i64, values: &Values, waiting: &mut Vec<Part>) -> bool {
-        let at = self.widest(size);
-        let step = i128::from(moved(self.axes[at].rest, size));
+    fn clip(&mut self, digit: &Digit, values: &Values, waiting: &mut Vec<Part>) -> bool {
+        let at = values.widest(self);
+        let step = values.steps[at];
         if step < 0 {
             self.reflect(at);
             return true;
         }
-        let count = i128::from(self.axes[at].count);
+        let count = self.axes[at].count;
         // The digit where the others are least and where they are greatest.
-        let (low, high) = (values.low, values.high - step * (count - 1));
-        let before = |bound: i64, value: i128| div_ceil(i128::from(bound) - value, step).clamp(0, count);
+        let (low, high) = (values.first - values.down, values.first + values.up - step * (count - 1));
+        let before =
+            |bound: i64, value: i64| if bound <= value { 0 } else { ((bound - value - 1) / step + 1).min(count) };
         let some = (before(digit.begin, high), before(digit.end, low));
         let all = (before(digit.begin, low), before(digit.end, high));
         if some.0 >= some.1 {
@@ -614,13 +642,13 @@ impl Part {
             return false;
         }
         if some != (0, count) {
-            self.narrow(at, some.0 as i64, some.1 as i64);
+            self.narrow(at, some.0, some.1);
         } else if all.0 >= all.1 {
             self.cut(at, 1, waiting);
         } else if all.1 < count {
-            self.cut(at, all.1 as i64, waiting);
+            self.cut(at, all.1, waiting);
         } else {
-            self.cut(at, all.0 as i64, waiting);
+            self.cut(at, all.0, waiting);
         }
         true
     }
@@ -652,11 +680,19 @@ impl Part {
         });
     }
 
-    /// Adds what the part reads.
+    /// Adds what the part reads. Differences of addresses are in range, so that the lowest and the highest are what sums that
+    /// may leave it come back to.
     fn add_to(&self, block: &mut Summary) {
-        let axes = self.axes.iter().map(|axis| (axis.address, axis.count)).collect();
-        let (count, low, high, sum) = Steps { first: self.address.into(), axes }.total();
-        block.add(count * self.times, low as i64, high as i64, sum.wrapping_mul(self.times.into()));
+        let count = self.axes.iter().fold(self.times, |count, axis| count * axis.count);
+        let (mut low, mut high) = (self.address, self.address);
+        let mut sum = i128::from(self.address) * i128::from(count);
+        for axis in self.axes.iter().filter(|axis| axis.count > 1) {
+            let reach = axis.address.wrapping_mul(axis.count - 1);
+            *if reach < 0 { &mut low } else { &mut high } += reach;
+            // Half of the way on the mean: one of a number and the one before it is even.
+            sum += i128::from(reach) * i128::from(count) / 2;
+        }
+        block.add(count, low, high, sum);
     }
 }
 

@@ -5,10 +5,10 @@ import type { FreeSource, Source } from "../engine";
 import { handText } from "../hand";
 import { tuple } from "../numbers";
 import { DEFAULT, fieldsOf, type FreeVariable, type HandAxis } from "../page";
-import { Text } from "../panes/controls";
 import { live } from "../panes/live";
 import { sentence } from "../panes/mistake";
 import { Scrub } from "../panes/scrub";
+import { Text } from "../panes/text";
 import { Figure, Formula, Grid, Rule, Strip, Wrong } from "./figure";
 import { Model } from "./model";
 

@@ -7,7 +7,6 @@ import { AFRESH, chain, change } from "../page";
 import { presets, type Preset } from "../presets";
 import { live } from "./live";
 import { MiniGrid } from "./minigrid";
-import "./examples.css";
 
 /** What is needed to draw an example: its shape and the addresses that it reads. */
 interface Drawn {

@@ -5,7 +5,7 @@
 import { Component, createRef, Fragment, h, type ComponentChildren } from "preact";
 import { signal } from "@preact/signals-core";
 import { devices } from "../devices";
-import { add, move, remove, renumber, pieces } from "../edit";
+import { add, move, remove, pieces } from "../edit";
 import type { Integer, Source } from "../engine";
 import { detail, selected } from "../focus";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
@@ -53,7 +53,10 @@ function Numbers({
             value={part}
             label={`${name}, number ${(at + 1) / 2}`}
             aside={aside}
-            change={(value, stepped) => renumber({ block, number: first + (at - 1) / 2 }, value, stepped)}
+            change={async (value, stepped) => {
+              const { renumber } = await import("../renumber");
+              return renumber({ block, number: first + (at - 1) / 2 }, value, stepped);
+            }}
           />
         ),
       )}
@@ -132,10 +135,9 @@ interface PictureProps {
 function Picture({ station, source, shape, index, name, pressed, pick, point }: PictureProps) {
   // A click on a cell is a click on the button too.
   let cell: number[] | null = null;
-  const grid = shape.some((size) => Number(size) === 0) ? (
-    <span class="soft empty" aria-hidden="true">
-      no elements
-    </span>
+  const empty = shape.some((size) => Number(size) === 0);
+  const grid = empty ? (
+    <span class="soft empty">no elements</span>
   ) : (
     <MiniGrid
       source={source}
@@ -155,7 +157,7 @@ function Picture({ station, source, shape, index, name, pressed, pick, point }: 
       type="button"
       class="station-picture"
       aria-pressed={pressed}
-      aria-label={name}
+      aria-label={empty ? `${name}, no elements` : name}
       tabIndex={pressed ? 0 : -1}
       onClick={() => {
         pick(cell);

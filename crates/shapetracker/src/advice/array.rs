@@ -91,10 +91,18 @@ impl Array {
             Movement::Permute(order) => old(resolved(order[axis], rank)),
             Movement::Transpose(a, b) => {
                 let (a, b) = (resolved(*a, rank), resolved(*b, rank));
-                old(if axis == a { b } else if axis == b { a } else { axis })
+                old(if axis == a {
+                    b
+                } else if axis == b {
+                    a
+                } else {
+                    axis
+                })
             }
             Movement::Step(steps) => old(axis).saturating_mul(steps[axis].saturating_abs()),
-            Movement::Slice(slices) => old(axis).saturating_mul(slices.get(axis).map_or(1, |slice| slice.2.saturating_abs())),
+            Movement::Slice(slices) => {
+                old(axis).saturating_mul(slices.get(axis).map_or(1, |slice| slice.2.saturating_abs()))
+            }
             Movement::Expand(_) | Movement::BroadcastTo(_) => match (axis + rank).checked_sub(next.rank()) {
                 Some(axis) => old(axis),
                 None => inner(),

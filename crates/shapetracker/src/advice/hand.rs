@@ -2,9 +2,11 @@
 
 use super::array::Array;
 use super::{Does, LibraryAdvice};
-use crate::error::Error;
+use crate::error::{Error, Fault};
 use crate::fit::{Misfit, fit};
 use crate::notation::{ArrayLibrary, Chain, list};
+use indexpr::text::tuple;
+
 use crate::{ChainStart, Movement, ShapeTracker, View};
 
 /// A library with the array that it has, and the expression that made it.
@@ -25,6 +27,8 @@ enum Why {
     Always,
     /// PyTorch has no negative strides.
     Backwards,
+    /// A copy is what is written.
+    Asked,
 }
 
 pub(super) fn advised(
@@ -33,7 +37,8 @@ pub(super) fn advised(
     trackers: &[ShapeTracker],
     view: Option<&View>,
 ) -> LibraryAdvice {
-    let cannot = |sentence: String| LibraryAdvice { library, does: Does::Cannot, copied: Vec::new(), sentence, code: None };
+    let cannot =
+        |sentence: String| LibraryAdvice { library, does: Does::Cannot, copied: Vec::new(), sentence, code: None };
     let Some(start) = trackers[0].as_view() else {
         return cannot(format!("{library} has no arrays that are several views."));
     };
@@ -50,8 +55,17 @@ pub(super) fn advised(
     let (mut usual, mut least) = (plain.clone(), plain);
     let mut first = None;
     for (number, (op, after)) in chain.ops().iter().zip(&trackers[1..]).enumerate() {
-        let done = usual.step(number, op, after.shape(), false);
-        match done.and_then(|why| least.step(number, op, after.shape(), true).map(|_| why)) {
+        let done = if op.may_copy() {
+            // That the elements lie in order is not asked for its own sake.
+            if *op == Movement::Copy {
+                least.copied_as(number, op, chain.written(number));
+            }
+            Ok(usual.copied_as(number, op, chain.written(number)))
+        } else {
+            let done = usual.step(number, op, after.shape(), false);
+            done.and_then(|why| least.step(number, op, after.shape(), true).map(|_| why))
+        };
+        match done {
             Ok(Some(why)) => {
                 first.get_or_insert((number, why));
             }
@@ -83,13 +97,13 @@ pub(super) fn advised(
             Some(direct)
         }
         // Only where a shape is in the way is there anything to write instead.
-        None => matches!(why, Why::Shape).then(|| {
+        None => {
             let all: i128 = copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
             if needed < all {
                 sentence += &format!(" Copying {} is enough.", how_many(needed));
             }
-            least.code.text()
-        }),
+            (needed < all || matches!(why, Why::Shape)).then(|| least.code.text())
+        }
     };
     LibraryAdvice { library, does, copied, sentence, code }
 }
@@ -114,13 +128,12 @@ fn complaint(
         (Why::Shape, ArrayLibrary::PyTorch) => {
             (format!("{} {copies}; {} raises a RuntimeError.", call("reshape"), call("view")), Does::Copies)
         }
-        (Why::Shape, ArrayLibrary::NumPy) => {
-            (format!("{} {copies} without a word.", call("reshape")), Does::Copies)
-        }
+        (Why::Shape, ArrayLibrary::NumPy) => (format!("{} {copies} without a word.", call("reshape")), Does::Copies),
         (Why::Backwards, _) => {
             let op = &chain.ops()[step];
             (format!("`.{op}` {copies}: {library} has no negative strides."), Does::Copies)
         }
+        (Why::Asked, _) => (format!("`.{written}` {copies}."), Does::Copies),
         (Why::Always, _) => {
             let op = &chain.ops()[step];
             let into = match op {
@@ -172,7 +185,8 @@ impl Hand {
                         ArrayLibrary::NumPy => Some(&*blocked),
                         ArrayLibrary::PyTorch => blocked.without_negative_strides(),
                     };
-                    let recipe = blocked.filter(|_| least).and_then(|blocked| Some((blocked, blocked.recipe(library)?)));
+                    let recipe =
+                        blocked.filter(|_| least).and_then(|blocked| Some((blocked, blocked.recipe(library)?)));
                     match recipe {
                         Some((blocked, recipe)) => {
                             self.copy(number, blocked.elements());
@@ -191,7 +205,7 @@ impl Hand {
                 }
                 // Whether a library finds a view is decided by its own rule, which always ends: it is that of `fit` where
                 // this one ends.
-                Err(Misfit::Undecided) => Err(Error::overflow("reshape")),
+                Err(Misfit::Undecided) => Err(overflow("reshape")),
                 Err(Misfit::Error(err)) => Err(err),
             };
         }
@@ -204,16 +218,29 @@ impl Hand {
                 why = Some(Why::Backwards);
                 // The copy runs backwards in memory, so that reading it as the array was is reading it backwards.
                 let original = ShapeTracker::from(copy.view()?).flip(&backwards)?;
-                let Some(original) = original.as_view().cloned() else { return Err(Error::overflow("flip")) };
+                let Some(original) = original.as_view().cloned() else { return Err(overflow("flip")) };
                 self.array = Array { shape: self.array.shape.clone(), ..copy };
                 ShapeTracker::from(original).apply(op)?
             }
             _ => ShapeTracker::from(from.clone()).apply(op)?,
         };
-        let Some(next) = next.as_view() else { return Err(Error::overflow("view")) };
+        let Some(next) = next.as_view() else { return Err(overflow("view")) };
         self.code.then(&library.call(op, from.shape(), to));
         self.array = self.array.moved(op, next);
         Ok(why)
+    }
+
+    /// A copy that is written, or none where `contiguous` finds that the elements lie in order.
+    fn copied_as(&mut self, number: usize, op: &Movement, written: &str) -> Option<Why> {
+        self.code.then(&self.library.call(op, &self.array.shape, &self.array.shape));
+        if *op == Movement::Contiguous && self.array.is_contiguous() {
+            return None;
+        }
+        self.copy(number, self.array.numel());
+        // PyTorch's `clone` keeps the order of the elements in memory, where nothing else is said.
+        let keeps = self.library == ArrayLibrary::PyTorch && written.starts_with("clone()");
+        self.array = if keeps { self.array.like() } else { Array::contiguous(&self.array.shape) };
+        Some(Why::Asked)
     }
 
     /// `as_strided` of the elements in row-major order: of an array that is not, a copy is made first.
@@ -227,7 +254,7 @@ impl Hand {
             why = Some(Why::Always);
         }
         let next = ShapeTracker::contiguous(&from)?.apply(op)?;
-        let Some(next) = next.as_view() else { return Err(Error::overflow("as_strided")) };
+        let Some(next) = next.as_view() else { return Err(overflow("as_strided")) };
         if library == ArrayLibrary::PyTorch && strides.iter().zip(to).any(|(&stride, &size)| stride < 0 && size > 1) {
             // It is laid out forwards, and flipped, which copies.
             self.copy(number, next.numel());
@@ -235,7 +262,7 @@ impl Hand {
             why = Some(Why::Backwards);
         } else {
             let strides = strides.into();
-            let offset = self.array.offset.checked_add(next.offset()).ok_or_else(|| Error::overflow("as_strided"))?;
+            let offset = self.array.offset.checked_add(next.offset()).ok_or_else(|| overflow("as_strided"))?;
             self.array = Array { shape: to.into(), strides, offset };
         }
         self.code.then(&library.call(op, &from, to));
@@ -245,6 +272,11 @@ impl Hand {
     fn copy(&mut self, number: usize, elements: i64) {
         self.copied.push((number, elements));
     }
+}
+
+/// An address that leaves 64 bits.
+fn overflow(op: &'static str) -> Error {
+    Fault::Overflow { op, what: "an address" }.into()
 }
 
 /// The axes along which an operation walks backwards.
@@ -276,8 +308,7 @@ fn strided(library: ArrayLibrary, array: &str, view: &View) -> String {
     match (library, view.offset()) {
         (_, 0) => library.as_strided(array, view.shape(), view.strides()),
         (ArrayLibrary::PyTorch, offset) => {
-            let call = library.as_strided(array, view.shape(), view.strides());
-            format!("{}, {offset})", call.trim_end_matches(')').to_owned() + ")")
+            format!("{array}.as_strided({}, {}, {offset})", tuple(view.shape()), tuple(view.strides()))
         }
         (_, offset) => library.as_strided(&format!("{array}[{offset}:]"), view.shape(), view.strides()),
     }

@@ -1,11 +1,20 @@
-//! What array libraries do with a chain of operations, and what to do instead: where it stops being one view, the least to
-//! copy, and the code that copies no more.
+//! The question that people come with: is this still one view? If not, what is the least to copy, and what do NumPy and
+//! PyTorch do with it?
+//!
+//! - [`Chain::advice`] answers it for a chain, with the code that copies no more than it must.
+//! - [`one_view`] answers it for an index expression over variables.
 
-use crate::error::Error;
+mod array;
+mod expression;
+mod hand;
+
+pub use expression::one_view;
+
 use crate::fit::{Misfit, fit};
 use crate::merge::{Unmerged, Witness};
-use crate::notation::{ArrayLibrary, Chain, ChainError, list};
-use crate::{Movement, ShapeTracker, Verdict, View};
+use crate::notation::{ArrayLibrary, Chain, ChainError};
+use crate::{Movement, ShapeTracker, View};
+use indexpr::text::{tuple, tuple_of_pairs};
 
 /// Whether a chain is one view, where it stops being one, and what array libraries do with it.
 ///
@@ -15,6 +24,7 @@ use crate::{Movement, ShapeTracker, Verdict, View};
 /// let chain: Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
 /// let advice = chain.advice(None).unwrap();
 /// assert_eq!(advice.step, Some(1));
+/// assert_eq!(advice.sentence, "Not one view: `.reshape(6)` needs a second one.");
 /// let numpy = advice.libraries.iter().find(|found| found.library == ArrayLibrary::NumPy).unwrap();
 /// assert_eq!(numpy.copied, [(1, 6)]);
 /// # Ok::<(), shapetracker::ParseError>(())
@@ -24,20 +34,24 @@ use crate::{Movement, ShapeTracker, Verdict, View};
 pub struct Advice {
     /// The view that the chain is, or why it is none.
     pub view: Result<View, Unmerged>,
-    /// The first operation after which there is more than one view until the end; nothing where there is one view.
+    /// The answer as a sentence, in which code stands between backticks.
+    pub sentence: String,
+    /// The first operation after which there is more than one view until the end; nothing where there is one view, or where
+    /// the chain starts with several.
     pub step: Option<usize>,
     /// What is to be copied where there is more than one view.
     pub copy: Option<LeastCopy>,
-    /// What NumPy and PyTorch do.
+    /// What PyTorch and NumPy do.
     pub libraries: Vec<LibraryAdvice>,
 }
 
-/// A copy after which the rest of a chain is one view.
+/// A copy after which a chain is one view.
 ///
 /// ```
 /// let chain: shapetracker::Chain = "(3, 5).reshape(1, 15).expand(8, 15).reshape(4, 30)".parse()?;
 /// let copy = chain.advice(None).unwrap().copy.unwrap();
 /// assert_eq!((copy.elements, copy.of, copy.is_smallest), (30, 120, true));
+/// assert_eq!(copy.to_string(), "No less than 30 of 120 elements must be copied.");
 /// # Ok::<(), shapetracker::ParseError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +59,7 @@ pub struct Advice {
 pub struct LeastCopy {
     /// How many elements are copied.
     pub elements: i64,
-    /// How many there are.
+    /// How many elements the tensor has that cannot be a view.
     pub of: i64,
     /// Whether it is known that no buffer of fewer elements does.
     pub is_smallest: bool,
@@ -54,12 +68,13 @@ pub struct LeastCopy {
 /// What a library does with a chain that is written in its own calls.
 ///
 /// ```
-/// use shapetracker::{ArrayLibrary, Chain};
+/// use shapetracker::{Chain, advice::Does};
 ///
 /// let chain: Chain = "(4, 6).flip(0)".parse()?;
-/// let copies: Vec<bool> = chain.advice(None).unwrap().libraries.iter().map(|found| !found.copied.is_empty()).collect();
-/// // NumPy has negative strides, and PyTorch has not.
-/// assert_eq!(copies, [true, false]);
+/// let advice = chain.advice(None).unwrap();
+/// let [pytorch, numpy] = &advice.libraries[..] else { panic!() };
+/// assert_eq!((pytorch.does, numpy.does), (Does::Copies, Does::View));
+/// assert_eq!(pytorch.sentence, "`.flip(0)` copies all 24 elements: PyTorch has no negative strides.");
 /// # Ok::<(), shapetracker::ParseError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,23 +82,90 @@ pub struct LeastCopy {
 pub struct LibraryAdvice {
     /// The library.
     pub library: ArrayLibrary,
-    /// Why the library has no such array to begin with, if it has none.
-    pub missing: Option<String>,
-    /// The operations that copy, each with the number of elements.
+    /// What it does, in a word.
+    pub does: Does,
+    /// The operations that copy, each with the number of elements; where one raises, as if it were the call that copies.
     pub copied: Vec<(usize, i64)>,
-    /// The operations of the chain as one expression on an array `x`, which asks for a view wherever there is one, and
-    /// copies no more than it must where there is none; nothing where the library has no such array.
+    /// The same as sentences, in which code stands between backticks.
+    pub sentence: String,
+    /// What to write instead, where something may be: Python whose last line is an expression. It asks for a view wherever
+    /// there is one, and copies no more than it must.
     pub code: Option<String>,
+}
+
+/// What a library does with a chain, in a word.
+///
+/// ```
+/// use shapetracker::{Chain, advice::Does};
+///
+/// let chain: Chain = "(3, 2).permute(1, 0).view(6)".parse()?;
+/// assert_eq!(chain.advice(None).unwrap().libraries[0].does, Does::Raises);
+/// assert_eq!(Does::Raises.name(), "raises");
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Does {
+    /// It makes a view: nothing is copied.
+    View,
+    /// A call that is written, PyTorch's `view`, fails.
+    Raises,
+    /// A call copies elements.
+    Copies,
+    /// It has no array with that layout.
+    Cannot,
+}
+
+impl Does {
+    /// Its name in JSON: `view`, `raises`, `copies` or `cannot`.
+    ///
+    /// ```
+    /// assert_eq!(shapetracker::advice::Does::Copies.name(), "copies");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Does::View => "view",
+            Does::Raises => "raises",
+            Does::Copies => "copies",
+            Does::Cannot => "cannot",
+        }
+    }
+}
+
+impl std::fmt::Display for LeastCopy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let LeastCopy { elements, of, is_smallest } = self;
+        let plural = if *of == 1 { "" } else { "s" };
+        let some =
+            if elements == of { format!("all {of} element{plural}") } else { format!("{elements} of {of} elements") };
+        match is_smallest {
+            true => write!(f, "No less than {some} must be copied."),
+            false => write!(f, "It is enough to copy {some}."),
+        }
+    }
 }
 
 impl Chain {
     /// Whether the chain is one view, where it stops being one, and what NumPy and PyTorch do with it; `base` is the shape
     /// that a chain without a start is done on.
     ///
+    /// What the libraries do is derived from the layouts that they keep: NumPy's views are those that
+    /// [`fit`](fit()) finds without a mask, PyTorch's those without negative strides, and `pad` copies in both.
+    ///
     /// ```
     /// let chain: shapetracker::Chain = "(2, 3).permute(1, 0)".parse()?;
     /// let advice = chain.advice(None).unwrap();
-    /// assert!(advice.view.is_ok() && advice.step.is_none() && advice.copy.is_none());
+    /// assert_eq!(advice.sentence, "One view: shape (3, 2), strides (1, 3).");
+    /// assert!(advice.step.is_none() && advice.copy.is_none());
+    ///
+    /// // A mistake that is made every day, and what to write instead.
+    /// let chain: shapetracker::Chain = "x.transpose(1, 2).view(8, 15)".parse()?;
+    /// let advice = chain.advice(Some(&[8, 3, 5])).unwrap();
+    /// assert_eq!(
+    ///     advice.libraries[0].sentence,
+    ///     "`.view(8, 15)` raises a RuntimeError; `.reshape(8, 15)` copies all 120 elements.",
+    /// );
+    /// assert_eq!(advice.libraries[0].code.as_deref(), Some("x.transpose(1, 2).contiguous().view(8, 15)"));
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     ///
@@ -91,109 +173,48 @@ impl Chain {
     /// Those of [`Chain::tracker`].
     ///
     /// # Cost
-    /// That of the chain, and of [`fit`](fit()) for each reshape.
+    /// That of the chain, and of [`fit`](fit()) for each reshape of each library.
     pub fn advice(&self, base: Option<&[i64]>) -> Result<Advice, ChainError> {
-        let mut trackers: Vec<ShapeTracker> = Vec::new();
-        self.follow(base, |tracker: &ShapeTracker, _: Option<Verdict>| trackers.push(tracker.clone()))?;
-        Ok(Advice::of(self, &trackers))
-    }
-}
-
-impl Advice {
-    fn of(chain: &Chain, trackers: &[ShapeTracker]) -> Advice {
+        let (mut trackers, mut copied): (Vec<ShapeTracker>, _) = (Vec::new(), None);
+        self.follow(base, |tracker, verdict| {
+            if verdict.is_some_and(|verdict| verdict.copies().is_some()) {
+                copied = trackers.len().checked_sub(1);
+            }
+            trackers.push(tracker.clone());
+        })?;
         let last = &trackers[trackers.len() - 1];
         let view = last.single_view();
-        let step = match &view {
-            Err(Unmerged::Witness(_)) => trackers.iter().rposition(|tracker| tracker.views().len() == 1),
-            _ => None,
+        let is_several = matches!(view, Err(Unmerged::Witness(_)));
+        let step = trackers.iter().rposition(|tracker| tracker.views().len() == 1).filter(|_| is_several);
+        // Where the last tracker was kept as one view there is no such operation.
+        let step = step.filter(|&step| step + 1 < trackers.len());
+        let sentence = match &view {
+            Ok(view) => match copied {
+                Some(op) => {
+                    let of = format!("One view of the copy that `.{}` makes:", self.written(op));
+                    described(view).replacen("One view:", &of, 1)
+                }
+                None => described(view),
+            },
+            Err(Unmerged::Witness(_)) => match step {
+                Some(step) => format!("Not one view: `.{}` needs a second one.", self.ops()[step]),
+                None => "Not one view.".into(),
+            },
+            Err(_) => "Whether this is one view was not decided within the work limit.".into(),
         };
-        let copy = step.and_then(|step| {
-            let (before, after) = (trackers[step].as_view()?, trackers.get(step + 1)?);
-            let Err(Misfit::Blocked(blocked)) = fit(before, after.shape()) else { return None };
-            let is_last = step + 2 == trackers.len();
-            Some(LeastCopy {
-                elements: blocked.elements(),
-                of: before.numel(),
-                is_smallest: is_last && blocked.is_smallest(),
-            })
-        });
+        let copy = step.and_then(|step| least(self.ops(), &trackers, step));
+        // The view of the memory that the chain starts with, also where it asks for a copy that need not be.
+        let one = match copied {
+            None => view.as_ref().ok().cloned(),
+            Some(_) => without_copies(self.ops(), &trackers[0]),
+        };
         let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy];
-        let libraries = libraries.into_iter().map(|library| Hand::done(library, chain, trackers)).collect();
-        Advice { view, step, copy, libraries }
+        let advised = |library| hand::advised(library, self, &trackers, one.as_ref());
+        let libraries = libraries.into_iter().map(advised).collect();
+        Ok(Advice { view, sentence, step, copy, libraries })
     }
 }
 
-/// A library at work: the array that it has, and the expression that made it.
-struct Hand {
-    library: ArrayLibrary,
-    view: View,
-    code: String,
-    copied: Vec<(usize, i64)>,
-}
-
-impl Hand {
-    fn done(library: ArrayLibrary, chain: &Chain, trackers: &[ShapeTracker]) -> LibraryAdvice {
-        let missing = |why: String| LibraryAdvice { library, missing: Some(why), copied: Vec::new(), code: None };
-        let Some(start) = trackers[0].as_view() else {
-            return missing(format!("{library} has no arrays that are several views"));
-        };
-        if start.mask().is_some() {
-            return missing(format!("{library} has no arrays with masked elements"));
-        }
-        if !library.has(start) {
-            return missing(format!("{library} has no negative strides"));
-        }
-        let mut hand = Hand { library, view: start.clone(), code: "x".into(), copied: Vec::new() };
-        for (number, (op, after)) in chain.ops().iter().zip(&trackers[1..]).enumerate() {
-            if let Err(err) = hand.step(number, op, after.shape()) {
-                return missing(err.to_string());
-            }
-        }
-        let Hand { copied, code, .. } = hand;
-        LibraryAdvice { library, missing: None, copied, code: Some(code) }
-    }
-
-    fn step(&mut self, number: usize, op: &Movement, to: &[i64]) -> Result<(), Error> {
-        let is_reshape =
-            matches!(op, Movement::Reshape(_) | Movement::Squeeze(_) | Movement::SqueezeAll | Movement::Unsqueeze(_));
-        let next = ShapeTracker::from(self.view.clone()).apply(op)?;
-        match next.as_view() {
-            Some(next) if self.library.has(next) && !matches!(op, Movement::Pad(_)) => {
-                let code = match is_reshape && self.library == ArrayLibrary::PyTorch {
-                    true => format!("x.view({})", if to.is_empty() { "()".into() } else { list(to) }),
-                    false => self.library.call(op, self.view.shape(), to),
-                };
-                self.code = on(&self.code, &code);
-                self.view = next.clone();
-            }
-            _ => {
-                self.copied.push((number, self.view.numel()));
-                let recipe = match fit(&self.view, to) {
-                    Err(Misfit::Blocked(blocked)) if is_reshape => blocked.recipe(self.library),
-                    _ => None,
-                };
-                let code = recipe.unwrap_or_else(|| self.library.call(op, self.view.shape(), to));
-                self.code = on(&self.code, &code);
-                self.view = View::contiguous(to)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// An expression on `x`, with another one in the place of the first `x`.
-fn on(array: &str, code: &str) -> String {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let bytes = code.as_bytes();
-    let first = (0..bytes.len())
-        .find(|&at| bytes[at] == b'x' && !is_word(bytes.get(at + 1)) && (at == 0 || !is_word(bytes.get(at - 1))));
-    match first {
-        Some(at) => format!("{}{array}{}", &code[..at], &code[at + 1..]),
-        None => code.to_owned(),
-    }
-}
-
-/// Proof that a chain is not one view.
 impl Advice {
     /// The evidence that the chain is not one view; nothing where it is, or where that was not decided.
     ///
@@ -203,9 +224,85 @@ impl Advice {
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn witness(&self) -> Option<&Witness> {
-        match &self.view {
-            Err(Unmerged::Witness(witness)) => Some(witness),
-            _ => None,
+        self.view.as_ref().err()?.witness()
+    }
+}
+
+/// A view as a sentence, as [`Advice::sentence`] has it.
+///
+/// ```
+/// use shapetracker::{View, advice::described};
+///
+/// let view = View::new([3, 2], [1, 3], 4, None)?;
+/// assert_eq!(described(&view), "One view: shape (3, 2), strides (1, 3), offset 4.");
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+pub fn described(view: &View) -> String {
+    let mut text = format!("One view: shape {}, strides {}", tuple(view.shape()), tuple(view.strides()));
+    if view.offset() != 0 {
+        text += &format!(", offset {}", view.offset());
+    }
+    if let Some(mask) = view.mask() {
+        text += &format!(", mask {}", tuple_of_pairs(mask));
+    }
+    text + "."
+}
+
+/// The view that a chain would be without its `contiguous`, which changes no value; nothing where there is none, or where a
+/// copy is asked for in any case.
+fn without_copies(ops: &[Movement], start: &ShapeTracker) -> Option<View> {
+    if ops.contains(&Movement::Copy) {
+        return None;
+    }
+    let mut ops = ops.iter().filter(|op| !op.may_copy());
+    ops.try_fold(start.clone(), |tracker, op| tracker.apply(op)).ok()?.single_view().ok()
+}
+
+/// The least to copy where an operation needs a second view: at that operation, and again wherever the rest of the chain is
+/// not one view of the copy; or the whole result, where that is less.
+fn least(ops: &[Movement], trackers: &[ShapeTracker], step: usize) -> Option<LeastCopy> {
+    let (mut at, mut elements, mut of) = (step, 0_i64, 0);
+    let mut is_smallest;
+    let mut before = trackers[step].clone();
+    loop {
+        let view = before.single_view().ok()?;
+        let to = trackers[at + 1].shape();
+        let Err(Misfit::Blocked(blocked)) = fit(&view, to) else { return None };
+        let rest = &ops[at + 1..];
+        // What exchanges axes keeps what any buffer must have.
+        let keeps = |op: &Movement| {
+            matches!(
+                op,
+                Movement::Permute(_)
+                    | Movement::Transpose(..)
+                    | Movement::Unsqueeze(_)
+                    | Movement::Squeeze(_)
+                    | Movement::SqueezeAll
+            )
+        };
+        is_smallest = elements == 0 && blocked.is_smallest() && rest.iter().all(keeps);
+        elements = elements.checked_add(blocked.elements())?;
+        of = of.max(trackers[at + 1].numel());
+        // The rest of the chain on the copy, up to where it is no view of that, either.
+        let mut after = ShapeTracker::from(blocked.view().clone());
+        let mut blocked_at = None;
+        let mut last = after.clone();
+        for (number, op) in ops.iter().enumerate().skip(at + 1) {
+            last = after.clone();
+            after = after.apply(op).ok()?;
+            if after.views().len() > 1 {
+                blocked_at = Some(number);
+                break;
+            }
+        }
+        match blocked_at {
+            Some(number) => (at, before) = (number, last),
+            None => break,
         }
     }
+    let all = trackers[trackers.len() - 1].numel();
+    if all < elements {
+        return Some(LeastCopy { elements: all, of: of.max(all), is_smallest: false });
+    }
+    Some(LeastCopy { elements, of, is_smallest })
 }

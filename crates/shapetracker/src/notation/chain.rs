@@ -230,6 +230,16 @@ impl Chain {
         self.parsed.span(op).unwrap_or(self.text.len()..self.text.len())
     }
 
+    /// An operation as it is written.
+    pub(crate) fn written(&self, op: usize) -> &str {
+        &self.text[self.span(op)]
+    }
+
+    /// The start as it is written.
+    pub(crate) fn written_start(&self) -> &str {
+        &self.text[self.start_span()]
+    }
+
     /// The bytes of the start in the text; empty for one that there is not.
     ///
     /// ```
@@ -249,8 +259,22 @@ impl Chain {
     /// assert_eq!(error.unwrap().span(), 15..21);
     /// ```
     pub fn read(text: &str) -> (Chain, Option<ParseError>) {
-        let (parsed, error) = parser::chain(text);
-        (Chain { parsed, text: text.into() }, error.map(|err| parser::checked_suggestion(text, err)))
+        Chain::read_from(text, None)
+    }
+
+    /// The same where the shape of the base is known from elsewhere, so that operations which depend on the shape can be
+    /// read without one in the text. A shape that the text itself gives goes before.
+    ///
+    /// ```
+    /// use shapetracker::Chain;
+    ///
+    /// assert!(Chain::read("x.T").1.is_some());
+    /// let (chain, error) = Chain::read_from("x.T", Some(&[2, 3]));
+    /// assert_eq!((chain.to_string(), error), ("permute(1, 0)".into(), None));
+    /// ```
+    pub fn read_from(text: &str, base: Option<&[i64]>) -> (Chain, Option<ParseError>) {
+        let (parsed, error) = parser::chain(text, base);
+        (Chain { parsed, text: text.into() }, error)
     }
 
     /// The tracker after all operations. Where one of them copied, its addresses are those of the new buffer;

@@ -1,11 +1,14 @@
 //! What others write: arrays of NumPy, PyTorch and tinygrad with methods and indices, `as_strided` triples, layouts of
 //! CuTe. It has the meaning that it has there, or is refused with what to write instead.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use super::ChainStart;
 use super::lexer::Token;
-use super::parser::{Parsed, Parser};
+use super::parser::{Parsed, Parser, method_names};
+use super::program::Pieces;
 use indexpr::text::{ParseError, quoted};
 
 use crate::error::Error;
@@ -14,7 +17,7 @@ use crate::shape::{checked_numel, resolve_axis};
 use crate::{Dims, MAX_RANK, Movement, MovementKind, ShapeTracker};
 
 /// Whose methods an array has: NumPy, PyTorch and tinygrad mean different things by one name.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Methods {
     /// Those of this crate's chains.
     Ours,
@@ -28,15 +31,17 @@ pub(super) enum Methods {
 /// The functions that make an array of a shape.
 pub(super) const MAKERS: [&str; 6] = ["arange", "zeros", "ones", "empty", "rand", "randn"];
 
-/// The names of operations that only NumPy, PyTorch and tinygrad have.
-pub(super) const FOREIGN: [&str; 9] =
-    ["T", "mT", "t", "swapaxes", "swapdims", "moveaxis", "movedim", "flatten", "ravel"];
+/// Operations that one method stands for: most often one, and two where axes come or go.
+pub(super) type Ops = SmallVec<[Movement; 2]>;
+
+/// The complaint that a shape is missing.
+pub(super) const NO_SHAPE: &str = "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`";
 
 /// The library that a name is usually given to, or that it is the class of.
-fn library(name: &str) -> Methods {
+pub(super) fn library(name: &str) -> Methods {
     match name {
         "np" | "numpy" | "jnp" => Methods::NumPy,
-        "torch" => Methods::PyTorch,
+        "torch" | "F" | "nn" => Methods::PyTorch,
         "Tensor" => Methods::Tinygrad,
         _ => Methods::Unknown,
     }
@@ -45,21 +50,26 @@ fn library(name: &str) -> Methods {
 /// What to write instead of a method that is not read.
 pub(super) fn instead(method: &str) -> Option<&'static str> {
     Some(match method {
-        "clone" => "PyTorch's `clone` keeps strides that are not in row-major order: write `contiguous` or `copy`",
-        "narrow" | "select" => "write an index such as `[:, 1:3]`",
-        "unfold" | "diagonal" => "write the shape and the strides, as in `as_strided((3, 2), (1, 1))`",
-        "unflatten" | "view_as" | "reshape_as" => "write `reshape` and the sizes",
+        "reduce" | "einsum" | "matmul" | "sum" | "mean" | "softmax" | "conv2d" | "linear" => {
+            "it computes new values, and an array of them has a layout of its own"
+        }
+        "roll" => "its elements come round from the other end, which is two views: cut with indices what comes first",
+        "where" | "gather" | "take" | "index_select" | "masked_select" | "scatter" => {
+            "which elements it reads depends on values, not on their places"
+        }
+        "cat" | "concatenate" | "stack" => "it reads several arrays, and a layout is that of one",
+        "view_as" | "reshape_as" => "write `reshape` and the sizes",
         "expand_as" => "write `expand` and the sizes",
         _ => return None,
     })
 }
 
 /// Numbers in nested tuples, as shapes and strides of CuTe's layouts are.
-struct Nested {
+pub(super) struct Nested {
     /// The numbers of each item of the outermost tuple.
-    items: Vec<Dims>,
+    pub(super) items: Vec<Dims>,
     /// The parentheses, and a dot for every number.
-    form: String,
+    pub(super) form: String,
 }
 
 /// One entry of an index: what stands between two commas.
@@ -72,20 +82,21 @@ enum Entry {
 
 impl Parser<'_> {
     /// A name that is no operation, and what follows if that makes an array; nothing if the chain starts without one.
-    pub(super) fn array(&mut self) -> Result<ChainStart, ParseError> {
+    pub(super) fn made_array(&mut self, parsed: &mut Parsed) -> Result<ChainStart, ParseError> {
         let name = self.word();
         match self.second() {
-            Token::Equals => {
-                let message = "an assignment is not read: write what stands right of `=`".to_owned();
-                return Err(self.error_at(self.span.clone(), message));
-            }
-            Token::Dot | Token::Open(b'[') if MovementKind::named(name).is_none() => self.advance(),
+            _ if MovementKind::named(name).is_some() => return Ok(ChainStart::Nothing),
+            Token::Dot | Token::Open(b'[') | Token::Comma | Token::Close(_) => self.advance(),
             Token::Open(b'(') if library(self.third().1) != Methods::Unknown => return Err(self.around_an_array()),
             _ => return Ok(ChainStart::Nothing),
         }
-        self.methods = library(name);
-        if self.methods == Methods::Unknown || !self.take(Token::Dot) {
+        parsed.methods = library(name);
+        if parsed.methods == Methods::Unknown || !self.take(Token::Dot) {
             return Ok(ChainStart::Nothing);
+        }
+        if self.at_word("random") && self.second() == Token::Dot {
+            self.advance();
+            self.advance();
         }
         let maker = self.word();
         if !MAKERS.contains(&maker) && self.second() == Token::Open(b'(') && self.third().0 == Token::Name {
@@ -99,7 +110,7 @@ impl Parser<'_> {
         }
         self.advance();
         let begin = self.span.start;
-        let shape = self.number_arguments("a size")?;
+        let shape = self.maker_arguments()?;
         if maker == "arange" && shape.len() != 1 {
             return Err(self.error_at(begin..self.last, "expected one size, as in `arange(6)`".into()));
         }
@@ -109,17 +120,78 @@ impl Parser<'_> {
     /// The complaint about a function that is called with an array.
     fn around_an_array(&self) -> ParseError {
         let message = format!(
-            "{} is a function around an array, and such functions are not read: write the array and then its operations, \
-             as in `(6,).flip(0)`, or an index, as in `(6,)[::-1]`",
+            "{} is no function that moves elements, or it is not read: write the array and then its operations, as in \
+             `(6,).flip(0)`, or an index, as in `(6,)[::-1]`",
             quoted(self.word())
         );
         self.error_at(self.span.clone(), message)
     }
 
+    /// The sizes between the parentheses of a function that makes an array, and arguments that say nothing of its layout.
+    fn maker_arguments(&mut self) -> Result<Dims, ParseError> {
+        let close = self.open("`(`")?;
+        let mut shape = Dims::new();
+        if matches!(self.word(), "shape" | "size") && self.second() == Token::Equals {
+            self.advance();
+            self.advance();
+        }
+        if let Token::Open(_) = self.token {
+            shape = self.numbers("a size")?;
+            self.comma_or(close)?;
+        }
+        while self.token != close {
+            if self.token == Token::Name && self.second() == Token::Equals {
+                self.other_argument()?;
+            } else if shape.len() < MAX_RANK {
+                self.sizes("a size", &mut shape)?;
+            } else {
+                return Err(self.expected(&format!("at most {MAX_RANK} axes")));
+            }
+            self.comma_or(close)?;
+        }
+        self.advance();
+        Ok(shape)
+    }
+
+    /// An argument with a name that says nothing of the layout, such as `dtype=torch.float32`.
+    pub(super) fn other_argument(&mut self) -> Result<(), ParseError> {
+        const OTHERS: [&str; 9] = [
+            "dtype",
+            "device",
+            "requires_grad",
+            "pin_memory",
+            "writeable",
+            "subok",
+            "mode",
+            "value",
+            "constant_values",
+        ];
+        if !OTHERS.contains(&self.word()) {
+            let names = OTHERS.join("`, `");
+            return Err(self.expected(&format!("a size, or one of the names `{names}`")));
+        }
+        self.advance();
+        self.advance();
+        // A name such as `torch.float32`, a text or a number.
+        loop {
+            if !matches!(self.token, Token::Name | Token::Text | Token::Number(_) | Token::NotWhole) {
+                return Err(self.expected("a name, a text or a number"));
+            }
+            self.advance();
+            if !self.take(Token::Dot) {
+                return Ok(());
+            }
+        }
+    }
+
     /// `((2, 3), (3, 1), 0)`, a shape, strides and perhaps an offset, or `((2, 4), 8):((1, 16), 2)`, a layout of CuTe:
     /// every item of the outermost tuple is an axis, along which the innermost numbers run from left to right.
     /// If it is neither, the complaint is `otherwise`.
-    pub(super) fn nested_start(&mut self, otherwise: ParseError) -> Result<ChainStart, ParseError> {
+    pub(super) fn nested_start(
+        &mut self,
+        otherwise: ParseError,
+        parsed: &mut Parsed,
+    ) -> Result<ChainStart, ParseError> {
         let begin = self.span.start;
         let shape = self.nested("a size")?;
         if !self.take(Token::Colon) {
@@ -138,6 +210,18 @@ impl Parser<'_> {
         }
         let begin_strides = self.span.start;
         let strides = self.nested("a stride")?;
+        self.layout(begin, begin_strides, shape, strides, parsed)
+    }
+
+    /// The layout of CuTe with a shape and strides.
+    pub(super) fn layout(
+        &mut self,
+        begin: usize,
+        begin_strides: usize,
+        shape: Nested,
+        strides: Nested,
+        parsed: &mut Parsed,
+    ) -> Result<ChainStart, ParseError> {
         if strides.form != shape.form {
             let message = "the strides must have the same parentheses as the shape".to_owned();
             return Err(self.error_at(begin_strides..self.last, message));
@@ -149,7 +233,7 @@ impl Parser<'_> {
         let axes = shape.items.iter().map(|item| checked_numel("layout", item)).collect::<Result<Dims, Error>>();
         let joined = axes.and_then(|axes| ShapeTracker::from_views(vec![memory])?.reshape(axes));
         let joined = joined.map_err(|err| self.refused(begin, &err))?;
-        self.modes = Some(shape.items);
+        parsed.modes = Some(shape.items);
         Ok(ChainStart::Views(joined.views().to_vec()))
     }
 
@@ -187,28 +271,67 @@ impl Parser<'_> {
         }
     }
 
-    /// An operation that only others have, or that they mean otherwise; nothing if it is ours.
-    pub(super) fn foreign_operation(&mut self, parsed: &Parsed) -> Result<Option<Movement>, ParseError> {
-        let (name, begin) = (self.word(), self.span.start);
-        let ours = self.methods == Methods::Ours;
-        let otherwise = match name {
-            "transpose" => !ours,
-            "expand" => matches!(self.methods, Methods::PyTorch | Methods::Tinygrad),
-            _ => false,
+    /// Complains of a name that no operation has, before anything behind it is read.
+    pub(super) fn known_method(&self, name: &str, parsed: &Parsed) -> Result<(), ParseError> {
+        let ours = parsed.methods == Methods::Ours;
+        let message = if !ours && name == "as_strided" && !keeps_memory(&parsed.ops) {
+            "PyTorch's `as_strided` starts again from the memory of the first array: write it before what moves elements"
+                .to_owned()
+        } else if method_names().any(|known| known == name) {
+            return Ok(());
+        } else if let Some(instead) = instead(name) {
+            format!("`{name}` is not read: {instead}")
+        } else {
+            let err = self.unknown_method(name);
+            // The only word so far may be the name of an array, too.
+            let alone = !parsed.is_begun() && self.second() == Token::End;
+            return Err(if alone { err.and_unfinished() } else { err });
         };
-        if !otherwise && !FOREIGN.contains(&name) {
-            let message = if !ours && name == "as_strided" && !keeps_memory(&parsed.ops) {
-                "PyTorch's `as_strided` starts again from the memory of the first array: write it before what moves \
-                 elements"
-                    .to_owned()
-            } else if let Some(instead) = instead(name) {
-                format!("`{name}` is not read: {instead}")
-            } else {
-                return Ok(None);
-            };
-            return Err(self.error_at(self.span.clone(), message));
+        Err(self.error_at(self.span.clone(), message))
+    }
+
+    /// An operation after its name, which began at a byte of the text. With `parts`, the answer is what it cuts the array
+    /// into, of which no part is chosen yet.
+    pub(super) fn done(
+        &mut self,
+        parsed: &mut Parsed,
+        name: &str,
+        span: Range<usize>,
+        begin: usize,
+        parts: bool,
+    ) -> Result<Option<Pieces>, ParseError> {
+        if let Some(pieces) = self.pieces(parsed, name, begin)? {
+            if parts && self.token != Token::Open(b'[') {
+                return Ok(Some(pieces));
+            }
+            for op in self.chosen(parsed, &pieces, begin)? {
+                parsed.push(op, begin..self.last);
+            }
+            return Ok(None);
         }
-        self.advance();
+        let ops = match self.moved(parsed, name, begin)? {
+            Some(ops) => ops,
+            None => match self.foreign_operation(parsed, name, span.start)? {
+                Some(op) => Ops::from_iter([op]),
+                None => {
+                    let kind = MovementKind::named(name).ok_or_else(|| self.unknown_method(name))?;
+                    Ops::from_iter([self.operation(name, kind)?])
+                }
+            },
+        };
+        for op in ops {
+            parsed.push(op, begin..self.last);
+        }
+        Ok(None)
+    }
+
+    /// An operation of one step that only others have, or that they mean otherwise, after its name; nothing if it is ours.
+    fn foreign_operation(
+        &mut self,
+        parsed: &mut Parsed,
+        name: &str,
+        begin: usize,
+    ) -> Result<Option<Movement>, ParseError> {
         let wrong = |parser: &Self, message: &str| Err(parser.error_at(begin..parser.last, message.to_owned()));
         Ok(Some(match name {
             "T" => self.reversed(parsed, begin)?,
@@ -221,17 +344,17 @@ impl Parser<'_> {
                 }
                 self.reversed(parsed, begin)?
             }
-            "transpose" => {
-                let alone = matches!(self.second(), Token::Number(_));
+            "transpose" if parsed.methods != Methods::Ours => {
+                let alone = matches!(self.first_argument(), Token::Number(_));
                 let axes = self.number_arguments("an axis")?;
                 match axes[..] {
                     [] => self.reversed(parsed, begin)?,
                     // To NumPy, and it alone has them in a tuple, they are all axes in their new order.
-                    [a, b] if self.methods != Methods::NumPy && alone => Movement::Transpose(a, b),
+                    [a, b] if parsed.methods != Methods::NumPy && alone => Movement::Transpose(a, b),
                     _ => Movement::Permute(axes),
                 }
             }
-            "expand" => {
+            "expand" if matches!(parsed.methods, Methods::PyTorch | Methods::Tinygrad) => {
                 let mut sizes = self.number_arguments("a size")?;
                 let shape = self.shape(parsed, begin)?;
                 match sizes.len().checked_sub(shape.len()) {
@@ -263,8 +386,7 @@ impl Parser<'_> {
                 order.insert(to, from as i64);
                 Movement::Permute(order)
             }
-            // `flatten` and `ravel`.
-            _ => {
+            "flatten" | "ravel" => {
                 let mut ends = [0, -1];
                 self.fields("`(`", &["start_dim", "end_dim"], |parser, field| {
                     ends[field] = parser.number("an axis")?;
@@ -285,17 +407,18 @@ impl Parser<'_> {
                 let [before, after] = [before, after].map(Option::unwrap_or_default);
                 Movement::Reshape([before, &[size], after].concat().into())
             }
+            _ => return Ok(None),
         }))
     }
 
     /// The library's error about what was read from `begin` to here.
-    fn refused(&self, begin: usize, err: &Error) -> ParseError {
+    pub(super) fn refused(&self, begin: usize, err: &Error) -> ParseError {
         self.error_at(begin..self.last, err.to_string())
     }
 
     /// All axes in reverse order, as `.T` and `.transpose()` have it.
-    fn reversed(&mut self, parsed: &Parsed, begin: usize) -> Result<Movement, ParseError> {
-        if self.methods == Methods::Tinygrad {
+    fn reversed(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Movement, ParseError> {
+        if parsed.methods == Methods::Tinygrad {
             // There it is the first two axes that change places, however many there are.
             return Ok(Movement::Transpose(0, 1));
         }
@@ -304,7 +427,7 @@ impl Parser<'_> {
     }
 
     /// `[1, :, ::-1, None, ...]` after an array: a slice, and a reshape where axes come or go.
-    pub(super) fn subscript(&mut self, parsed: &Parsed) -> Result<SmallVec<[Movement; 2]>, ParseError> {
+    pub(super) fn subscript(&mut self, parsed: &mut Parsed) -> Result<Ops, ParseError> {
         let begin = self.span.start;
         let close = self.open("`[`")?;
         let mut entries = Vec::new();
@@ -409,31 +532,29 @@ impl Parser<'_> {
     ///
     /// The shape is kept with the number of operations that it is of, so that a chain of `n` such operations applies each
     /// one once, not `n` times.
-    fn shape(&mut self, parsed: &Parsed, begin: usize) -> Result<Dims, ParseError> {
-        let (done, known) = &self.known;
-        let shape = match (known, &parsed.start) {
-            (Some(shape), _) | (None, ChainStart::Shape(shape)) => shape.clone(),
-            (None, ChainStart::Views(views)) => views.last().map_or_else(Dims::new, |view| view.shape().into()),
-            (None, ChainStart::Nothing) => {
-                let message = "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`";
-                return Err(self.error_at(begin..self.last, message.to_owned()));
-            }
+    pub(super) fn shape(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Dims, ParseError> {
+        let (done, known) = &parsed.known;
+        let shape = match (known, &parsed.start, self.base) {
+            (Some(shape), ..) | (None, ChainStart::Shape(shape), _) => shape.clone(),
+            (None, ChainStart::Views(views), _) => views.last().map_or_else(Dims::new, |view| view.shape().into()),
+            (None, ChainStart::Nothing, Some(base)) => base.into(),
+            (None, ChainStart::Nothing, None) => return Err(self.error_at(begin..self.last, NO_SHAPE.to_owned())),
         };
-        let refused = |span: &std::ops::Range<usize>, err: Error| self.error_at(span.clone(), err.to_string());
+        let refused = |span: &Range<usize>, err: Error| self.error_at(span.clone(), err.to_string());
         let array = ShapeTracker::contiguous(shape).map_err(|err| refused(&parsed.start_span, err))?;
         let array = parsed.ops.iter().enumerate().skip(*done).try_fold(array, |array, (number, op)| {
             let after = array.apply(op).and_then(|after| ShapeTracker::contiguous(after.shape()));
             after.map_err(|err| refused(&parsed.span(number).unwrap_or_default(), err))
         })?;
         let shape = Dims::from_slice(array.shape());
-        self.known = (parsed.ops.len(), Some(shape.clone()));
+        parsed.known = (parsed.ops.len(), Some(shape.clone()));
         Ok(shape)
     }
 }
 
 /// Whether operations leave the elements of an array that has its memory for itself in their order there, at least since
 /// they were copied.
-fn keeps_memory(ops: &[Movement]) -> bool {
+pub(super) fn keeps_memory(ops: &[Movement]) -> bool {
     use Movement::{Contiguous, Reshape, Squeeze, SqueezeAll, Unsqueeze};
     let since = ops.iter().rposition(|op| *op == Movement::Copy).map_or(0, |copy| copy + 1);
     ops[since..].iter().all(|op| matches!(op, Reshape(_) | Squeeze(_) | SqueezeAll | Unsqueeze(_) | Contiguous))

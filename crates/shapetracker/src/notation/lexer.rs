@@ -19,6 +19,8 @@ pub(super) enum Token {
     Name,
     /// A number that is not whole, such as `1.5` or `2e3`.
     NotWhole,
+    /// A text between quotes, such as a pattern of einops; the quotes are of the token.
+    Text,
     /// A character that no text form has.
     Unknown,
     End,
@@ -38,7 +40,12 @@ impl<'a> Lexer<'a> {
 
     /// The next token and its bytes; at the end of the text again and again the end.
     pub(super) fn next(&mut self) -> (Token, Range<usize>) {
-        let rest = self.text[self.position..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        let blank = |text: &'a str| text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        let mut rest = blank(&self.text[self.position..]);
+        while rest.starts_with('#') {
+            // A comment of Python, up to the end of its line.
+            rest = blank(rest.find('\n').map_or("", |end| &rest[end..]));
+        }
         let start = self.text.len() - rest.len();
         let Some(first) = rest.chars().next() else {
             self.position = start;
@@ -52,6 +59,12 @@ impl<'a> Lexer<'a> {
             '.' => (Token::Dot, 1),
             '=' => (Token::Equals, 1),
             '+' | '-' | '0'..='9' => number(rest),
+            // A text that does not end goes on to the end of its line, and is no text.
+            '"' | '\'' => match rest[1..].find([first, '\n']) {
+                Some(end) if !rest[1 + end..].starts_with('\n') => (Token::Text, end + 2),
+                Some(end) => (Token::Unknown, end + 1),
+                None => (Token::Unknown, rest.len()),
+            },
             '_' if is_fixed(&rest[1..]) => {
                 let (number, len) = number(&rest[1..]);
                 (number, 1 + len)

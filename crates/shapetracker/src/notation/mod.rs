@@ -4,9 +4,14 @@ mod calls;
 mod chain;
 mod error;
 mod foreign;
+mod functions;
+mod help;
+mod layouts;
 mod lexer;
 mod parser;
+mod patterns;
 mod printing;
+mod program;
 
 #[cfg(test)]
 mod tests;
@@ -15,6 +20,7 @@ pub use calls::ArrayLibrary;
 pub(crate) use calls::list;
 pub use chain::{Chain, ChainProgress, ChainStart};
 pub use error::ChainError;
+pub use help::Method;
 pub use indexpr::text::ParseError;
 #[cfg(feature = "serde")]
 pub(crate) use parser::unknown_operation;

@@ -4,8 +4,10 @@
 use std::ops::Range;
 
 use super::ChainStart;
-use super::foreign::{FOREIGN, MAKERS, Methods, instead};
+use super::foreign::{MAKERS, Methods, instead};
+use super::help::Method;
 use super::lexer::{Lexer, Token};
+use super::program::{MOST_COPIED, Pieces};
 use crate::operation::{Slice, Takes};
 use crate::{Dims, MAX_RANK, Movement, MovementKind, PerAxis, Ranges, View};
 use indexpr::text::{ParseError, check_length, nearest, quoted};
@@ -22,9 +24,37 @@ pub(super) struct Parsed {
     pub(super) ops: Vec<Movement>,
     /// Where each operation begins and ends: the longest text has places for 32 bits.
     spans: Vec<[u32; 2]>,
+    /// Whose methods the array has.
+    pub(super) methods: Methods,
+    /// The shape after this many operations, once it was asked for.
+    pub(super) known: (usize, Option<Dims>),
 }
 
 impl Parsed {
+    /// The shape after all operations, if it was found out.
+    pub(super) fn known_shape(&self) -> Option<Dims> {
+        self.known.1.clone().filter(|_| self.known.0 == self.ops.len())
+    }
+
+    /// Nothing yet, which begins at a byte of the text.
+    pub(super) fn new(begin: usize) -> Self {
+        Parsed {
+            start: ChainStart::Nothing,
+            start_span: begin..begin,
+            name: None,
+            modes: None,
+            ops: Vec::new(),
+            spans: Vec::new(),
+            methods: Methods::Ours,
+            known: (0, None),
+        }
+    }
+
+    /// Whether anything has been read of it.
+    pub(super) fn is_begun(&self) -> bool {
+        self.start != ChainStart::Nothing || self.name.is_some() || !self.ops.is_empty()
+    }
+
     /// Where an operation stands.
     pub(super) fn span(&self, op: usize) -> Option<Range<usize>> {
         self.spans.get(op).map(|&[begin, end]| begin as usize..end as usize)
@@ -37,7 +67,7 @@ impl Parsed {
         self.ops.retain(which);
     }
 
-    fn push(&mut self, op: Movement, span: Range<usize>) {
+    pub(super) fn push(&mut self, op: Movement, span: Range<usize>) {
         if self.ops.len() == self.ops.capacity() {
             // Operations are large, and a vector that doubles would hold twice the memory that they need.
             self.ops.reserve_exact(self.ops.len() / 4 + 4);
@@ -47,33 +77,30 @@ impl Parsed {
     }
 }
 
-/// Reads a chain as far as it can be read, and says why it does not end there.
-pub(super) fn chain(text: &str) -> (Parsed, Option<ParseError>) {
-    let mut parsed = Parsed {
-        start: ChainStart::Nothing,
-        start_span: 0..0,
-        name: None,
-        modes: None,
-        ops: Vec::new(),
-        spans: Vec::new(),
-    };
+/// Reads a chain as far as it can be read, and says why it does not end there. `base` is the shape of the array that the
+/// text has a name for, or nothing.
+pub(super) fn chain(text: &str, base: Option<&[i64]>) -> (Parsed, Option<ParseError>) {
+    let mut parsed = Parsed::new(0);
     if let Err(err) = check_length(text) {
         return (parsed, Some(err));
     }
     let mut parser = Parser::new(text);
-    let begin = parser.span.start;
-    parsed.start_span = begin..begin;
-    let error = parser.chain(&mut parsed).err();
-    (parsed, error)
+    parser.base = base;
+    parsed.start_span = parser.span.start..parser.span.start;
+    let error = parser.program(&mut parsed).err();
+    (parsed, error.map(|err| checked_suggestion(text, base, err)))
 }
 
 /// The mistake without its suggestion, unless the text that is suggested can be read further than this one.
-pub(super) fn checked_suggestion(text: &str, err: ParseError) -> ParseError {
+fn checked_suggestion(text: &str, base: Option<&[i64]>, err: ParseError) -> ParseError {
     let Some((span, meant)) = err.suggestion() else { return err };
     let better = [&text[..span.start], meant, &text[span.end..]].concat();
     // The first change may be one of several that are needed, but what follows it must be read.
     let reached = span.start + meant.len();
-    let helps = chain(&better).1.is_none_or(|next| next.span().start > reached || next.is_unfinished());
+    let mut parser = Parser::new(&better);
+    parser.base = base;
+    let next = parser.program(&mut Parsed::new(0)).err();
+    let helps = next.is_none_or(|next| next.span().start > reached || next.is_unfinished());
     if helps { err } else { err.without_suggestion() }
 }
 
@@ -86,6 +113,11 @@ pub(super) fn view(text: &str) -> Result<View, ParseError> {
         Token::End => Ok(view),
         _ => Err(parser.expected("the end of the text after the view")),
     }
+}
+
+/// The names of all operations, ours and others'.
+pub(super) fn method_names() -> impl Iterator<Item = &'static str> {
+    MovementKind::names().chain(Method::ALL.iter().filter(|method| method.library().is_some()).map(Method::name))
 }
 
 /// The words that a text may have, to tell one that is begun from one that is wrong.
@@ -112,7 +144,7 @@ fn known_words() -> impl Iterator<Item = &'static str> {
         "newaxis",
         "storage_offset",
     ];
-    MovementKind::names().chain(FOREIGN).chain(MAKERS).chain(ARGUMENTS).chain(WORDS)
+    method_names().chain(MAKERS).chain(ARGUMENTS).chain(WORDS)
 }
 
 /// The names that others give to all sizes or all axes of an operation, as in `flip(dims=(0, 1))`.
@@ -136,7 +168,7 @@ impl MovementKind {
 /// The sentence about a name that no operation has: with a guess what was meant, or else with all there are.
 pub(crate) fn unknown_operation(name: &str) -> String {
     let found = quoted(name);
-    match nearest(name, MovementKind::names().chain(FOREIGN)) {
+    match nearest(name, method_names()) {
         Some(meant) => format!("expected an operation, found {found}: did you mean `{meant}`?"),
         None => {
             let names: Vec<&str> = MovementKind::names().collect();
@@ -147,26 +179,31 @@ pub(crate) fn unknown_operation(name: &str) -> String {
 
 #[derive(Clone)]
 pub(super) struct Parser<'a> {
-    text: &'a str,
-    lexer: Lexer<'a>,
+    pub(super) text: &'a str,
+    pub(super) lexer: Lexer<'a>,
     /// The next token, and its bytes.
     pub(super) token: Token,
     pub(super) span: Range<usize>,
     /// The end of the token before.
     pub(super) last: usize,
-    /// Whose methods the chain has.
-    pub(super) methods: Methods,
-    /// The shape after this many operations, once it was asked for.
-    pub(super) known: (usize, Option<Dims>),
-    /// The modes of the layout of CuTe that the chain starts with.
-    pub(super) modes: Option<Vec<Dims>>,
+    /// The shape of the array that the text has a name for.
+    pub(super) base: Option<&'a [i64]>,
+    /// What closes the arguments that come next, where their opening has been read already: those of a function stand
+    /// behind its array.
+    pub(super) opened: Option<Token>,
+    /// The names that statements have given to arrays and numbers.
+    pub(super) names: Vec<(&'a str, super::program::Named)>,
+    /// How many operations have been copied from array to array, which has a limit.
+    pub(super) copied: usize,
+    /// How deep functions nest.
+    pub(super) depth: usize,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Self {
         let mut lexer = Lexer::new(text);
         let (token, span) = lexer.next();
-        Parser { text, lexer, token, span, last: 0, methods: Methods::Ours, known: (0, None), modes: None }
+        Parser { text, lexer, token, span, last: 0, base: None, opened: None, names: Vec::new(), copied: 0, depth: 0 }
     }
 
     /// The text of the next token.
@@ -217,7 +254,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether the next token is the last one of the text, and perhaps only the beginning of what shall stand there.
-    fn is_begun(&self) -> bool {
+    pub(super) fn is_begun(&self) -> bool {
         let word = self.word();
         let begun = match self.token {
             Token::Name => known_words().any(|known| known.starts_with(word)),
@@ -263,16 +300,41 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn chain(&mut self, parsed: &mut Parsed) -> Result<(), ParseError> {
+    /// An array and the operations on it.
+    ///
+    /// With `parts`, the answer is what a last operation cuts it into, of which no part is chosen yet.
+    pub(super) fn array(&mut self, parsed: &mut Parsed, parts: bool) -> Result<Option<Pieces>, ParseError> {
         let begin = self.span.start;
-        parsed.start = self.start()?;
-        parsed.start_span = begin..self.last.max(begin);
-        parsed.modes = self.modes.take();
-        if self.methods == Methods::Unknown && parsed.start == ChainStart::Nothing {
-            parsed.name = Some(self.text[parsed.start_span.clone()].into());
+        let mut bare = false;
+        if self.at_function() {
+            if let Some(pieces) = self.function(parsed, parts)? {
+                return Ok(Some(pieces));
+            }
+        } else if let Some(array) = self.named_array() {
+            self.advance();
+            self.copied += array.ops.len();
+            if self.copied > MOST_COPIED {
+                let message = format!("arrays with names have more than {MOST_COPIED} operations in all");
+                return Err(self.error_at(begin..self.last, message));
+            }
+            parsed.clone_from(&array);
+        } else {
+            parsed.start_span = begin..begin;
+            parsed.start = self.start(parsed)?;
+            parsed.start_span = begin..self.last.max(begin);
+            if parsed.methods == Methods::Unknown && parsed.start == ChainStart::Nothing {
+                let name = &self.text[parsed.start_span.clone()];
+                parsed.name = Some(name.into());
+                self.give(name, begin, parsed.clone())?;
+            }
+            // A chain without a start may begin with the name of its first operation.
+            bare = parsed.start == ChainStart::Nothing && self.token == Token::Name && parsed.name.is_none();
         }
-        // A chain without a start may begin with the name of its first operation.
-        let mut bare = parsed.start == ChainStart::Nothing && self.token == Token::Name;
+        self.methods_of(parsed, bare, parts)
+    }
+
+    /// What follows an array: operations after a dot, and indices; the first may stand without its dot.
+    fn methods_of(&mut self, parsed: &mut Parsed, mut bare: bool, parts: bool) -> Result<Option<Pieces>, ParseError> {
         loop {
             let begin = self.span.start;
             if self.token == Token::Open(b'[') && !bare {
@@ -282,33 +344,32 @@ impl<'a> Parser<'a> {
             } else if bare || self.take(Token::Dot) {
                 bare = false;
                 let begin = self.span.start;
-                let op = match self.foreign_operation(parsed)? {
-                    Some(op) => op,
-                    None => self.operation()?,
-                };
-                parsed.push(op, begin..self.last);
+                if self.token != Token::Name {
+                    return Err(self.expected("the name of an operation"));
+                }
+                let (name, span) = (self.word(), self.span.clone());
+                // Whether the name is one at all is said of the name itself, before what follows it is read.
+                self.known_method(name, parsed)?;
+                self.advance();
+                if let Some(pieces) = self.done(parsed, name, span, begin, parts)? {
+                    return Ok(Some(pieces));
+                }
             } else {
-                break;
+                return Ok(None);
             }
-        }
-        let err = self.expected("`.` and an operation, or the end of the text");
-        match self.token {
-            Token::End => Ok(()),
-            Token::Name => Err(err.with_suggestion(self.last..self.span.start, ".")),
-            Token::Close(_) => Err(err.with_suggestion(self.span.clone(), "")),
-            _ => Err(err),
         }
     }
 
-    fn start(&mut self) -> Result<ChainStart, ParseError> {
+    fn start(&mut self, parsed: &mut Parsed) -> Result<ChainStart, ParseError> {
         let begin = self.span.start;
         match self.token {
+            _ if self.at_layout_type() => self.layout_type(parsed),
             // A layout of CuTe with one axis, such as `8:1`.
-            Token::Number(_) if self.second() == Token::Colon => self.nested_start(self.expected("a shape")),
+            Token::Number(_) if self.second() == Token::Colon => self.nested_start(self.expected("a shape"), parsed),
             Token::Open(_) => {
                 let mut ahead = self.clone();
                 let shape = match ahead.numbers("a size") {
-                    Err(err) if matches!(ahead.token, Token::Open(_)) => return self.nested_start(err),
+                    Err(err) if matches!(ahead.token, Token::Open(_)) => return self.nested_start(err, parsed),
                     shape => shape?,
                 };
                 *self = ahead;
@@ -331,7 +392,7 @@ impl<'a> Parser<'a> {
                 Ok(ChainStart::Views(views))
             }
             _ if self.at_word("ShapeTracker") => self.pasted_tracker(),
-            Token::Name => self.array(),
+            Token::Name => self.made_array(parsed),
             Token::Dot => Ok(ChainStart::Nothing),
             _ => Err(self.expected("a base shape such as `(3, 2)`, a view or an operation")),
         }
@@ -390,16 +451,24 @@ impl<'a> Parser<'a> {
 
     /// `View(shape=(2, 3), strides=(3, 1), offset=0, mask=None, contiguous=True)`.
     fn pasted_view(&mut self) -> Result<View, ParseError> {
-        const FIELDS: [&str; 5] = ["shape", "strides", "offset", "mask", "contiguous"];
         let begin = self.span.start;
         if !self.at_word("View") {
             return Err(self.expected("`View(...)`"));
         }
         self.advance();
+        // `View.create` lays out its shape in row-major order where it is given no strides.
+        let created = self.token == Token::Dot && self.third_is("create");
+        self.view_fields(begin, created)
+    }
+
+    /// The arguments of `View`, or of a function that makes one.
+    fn view_fields(&mut self, begin: usize, created: bool) -> Result<View, ParseError> {
+        const FIELDS: [&str; 5] = ["shape", "strides", "offset", "mask", "contiguous"];
         let (mut shape, mut strides, mut offset, mut mask) = (None, None, 0, None);
         self.fields("`(` after `View`", &FIELDS, |parser, field| {
             match field {
                 0 => shape = Some(parser.numbers("a size")?),
+                1 if created && parser.at_word("None") => parser.advance(),
                 1 => strides = Some(parser.numbers("a stride")?),
                 2 => offset = parser.number("an offset")?,
                 3 if parser.at_word("None") => parser.advance(),
@@ -411,14 +480,34 @@ impl<'a> Parser<'a> {
             Ok(())
         })?;
         let shape = shape.ok_or_else(|| self.expected("`shape=(...)`"))?;
+        if created && strides.is_none() {
+            let contiguous = View::contiguous(&shape);
+            strides = Some(contiguous.map_err(|err| self.refused(begin, &err))?.strides().into());
+        }
         let strides = strides.ok_or_else(|| self.expected("`strides=(...)`"))?;
         self.advance();
         self.checked_view(begin, &shape, &strides, offset, mask)
     }
 
+    /// Goes past a dot and a name, if the name is the given one.
+    fn third_is(&mut self, name: &str) -> bool {
+        let mut ahead = self.clone();
+        ahead.advance();
+        let found = ahead.at_word(name);
+        if found {
+            ahead.advance();
+            *self = ahead;
+        }
+        found
+    }
+
     /// `ShapeTracker(views=(View(...), View(...)))`.
     fn pasted_tracker(&mut self) -> Result<ChainStart, ParseError> {
+        let begin = self.span.start;
         self.advance();
+        if self.token == Token::Dot && self.third_is("from_shape") {
+            return Ok(ChainStart::Views(vec![self.view_fields(begin, true)?]));
+        }
         let close = self.open("`(` after `ShapeTracker`")?;
         if self.at_word("views") {
             self.advance();
@@ -450,18 +539,17 @@ impl<'a> Parser<'a> {
             .map_err(|err| self.error_at(begin..self.last, err.to_string()))
     }
 
-    fn operation(&mut self) -> Result<Movement, ParseError> {
-        let name = self.word();
-        if self.token != Token::Name {
-            return Err(self.expected("the name of an operation"));
+    /// The complaint about a name that no operation has.
+    pub(super) fn unknown_method(&self, name: &str) -> ParseError {
+        self.unknown(unknown_operation(name), method_names())
+    }
+
+    /// One of our own operations, after its name.
+    pub(super) fn operation(&mut self, name: &str, kind: MovementKind) -> Result<Movement, ParseError> {
+        if self.opened.is_none() && self.token != Token::Open(b'(') {
+            return Err(self.expected(&format!("`(` after `{name}`")));
         }
-        let names = MovementKind::names().chain(FOREIGN);
-        let kind = MovementKind::named(name).ok_or_else(|| self.unknown(unknown_operation(name), names))?;
-        self.advance();
-        match self.token {
-            Token::Open(b'(') => self.taken(kind.takes()),
-            _ => Err(self.expected(&format!("`(` after `{name}`"))),
-        }
+        self.taken(kind.takes())
     }
 
     /// What stands between the parentheses of an operation, made into the operation.
@@ -471,10 +559,9 @@ impl<'a> Parser<'a> {
             Takes::Pads(make) => self.pads().map(make),
             Takes::Ranges(make) => self.ranges().map(make),
             Takes::AxesOrBooleans(axes, booleans) => self.axes_or_booleans(axes, booleans),
-            Takes::AxesOrAll(_, all) if self.second() == Token::Close(b')') => {
-                self.advance();
-                self.advance();
-                Ok(all())
+            Takes::AxesOrAll(_, all) if self.first_argument() == Token::Close(b')') => {
+                let close = self.open("`(`")?;
+                self.close(close).map(|()| all())
             }
             Takes::AxesOrAll(axes, _) => self.number_arguments("an axis").map(axes),
             Takes::Axis(make) => self.some_axes("one axis").map(|[axis]| make(axis)),
@@ -564,11 +651,12 @@ impl<'a> Parser<'a> {
     pub(super) fn bound(&mut self) -> Result<Option<i64>, ParseError> {
         match self.token {
             Token::Number(_) | Token::NotWhole => self.number("a bound").map(Some),
+            _ if self.at_named_number() => self.number("a bound").map(Some),
             _ => Ok(None),
         }
     }
 
-    fn strided(&mut self, make: fn(Dims, Dims, i64) -> Movement) -> Result<Movement, ParseError> {
+    pub(super) fn strided(&mut self, make: fn(Dims, Dims, i64) -> Movement) -> Result<Movement, ParseError> {
         const FIELDS: [&str; 3] = ["shape|size", "strides|stride", "offset|storage_offset"];
         let (mut shape, mut strides, mut offset) = (None, None, 0);
         self.fields("`(`", &FIELDS, |parser, field| {
@@ -636,10 +724,7 @@ impl<'a> Parser<'a> {
     /// The numbers between the parentheses of an operation.
     pub(super) fn number_arguments(&mut self, what: &str) -> Result<Dims, ParseError> {
         let mut numbers = Dims::new();
-        self.arguments(|parser| {
-            numbers.push(parser.number(what)?);
-            Ok(())
-        })?;
+        self.arguments(|parser| parser.sizes(what, &mut numbers))?;
         Ok(numbers)
     }
 
@@ -656,8 +741,15 @@ impl<'a> Parser<'a> {
     }
 
     /// The same where the items are pairs: a pair alone is not a list of its own.
-    fn pair_arguments(&mut self, item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
+    pub(super) fn pair_arguments(
+        &mut self,
+        item: impl FnMut(&mut Self) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
         let close = self.open("`(`")?;
+        if ["pad_width", "padding", "arg"].contains(&self.word()) && self.second() == Token::Equals {
+            self.advance();
+            self.advance();
+        }
         let (second, span) = { self.lexer }.next();
         let of_pairs = matches!(second, Token::Open(_) | Token::Close(_)) || &self.text[span] == "None";
         let in_a_tuple = matches!(self.token, Token::Open(_)) && of_pairs;
@@ -665,12 +757,13 @@ impl<'a> Parser<'a> {
     }
 
     /// `(2, 3)` or `[2, 3]`: the numbers in it.
-    fn numbers(&mut self, what: &str) -> Result<Dims, ParseError> {
+    pub(super) fn numbers(&mut self, what: &str) -> Result<Dims, ParseError> {
         let mut numbers = Dims::new();
-        self.list("a tuple such as `(2, 3)`", |parser| {
-            numbers.push(parser.number(what)?);
-            Ok(())
-        })?;
+        if self.at_sizes() {
+            self.sizes(what, &mut numbers)?;
+            return Ok(numbers);
+        }
+        self.list("a tuple such as `(2, 3)`", |parser| parser.sizes(what, &mut numbers))?;
         Ok(numbers)
     }
 
@@ -685,7 +778,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `(1, 2)` or `[1, 2]`.
-    fn pair(&mut self, what: &str) -> Result<(i64, i64), ParseError> {
+    pub(super) fn pair(&mut self, what: &str) -> Result<(i64, i64), ParseError> {
         let close = self.open(what)?;
         let first = self.number("a number")?;
         if !self.take(Token::Comma) {
@@ -698,7 +791,11 @@ impl<'a> Parser<'a> {
     }
 
     /// A parenthesis or a bracket, items with commas between them, and the closing one.
-    fn list(&mut self, what: &str, item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
+    pub(super) fn list(
+        &mut self,
+        what: &str,
+        item: impl FnMut(&mut Self) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
         let close = self.open(what)?;
         self.items(close, false, item)
     }
@@ -728,7 +825,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    pub(super) fn number(&mut self, what: &str) -> Result<i64, ParseError> {
+    /// A number as it is written: without the names of numbers, and without arithmetic.
+    pub(super) fn plain_number(&mut self, what: &str) -> Result<i64, ParseError> {
         match self.token {
             Token::Number(Some(number)) => {
                 self.advance();
@@ -751,7 +849,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The boolean that the next token is.
-    fn boolean(&self) -> Option<bool> {
+    pub(super) fn boolean(&self) -> Option<bool> {
         match self.word() {
             "True" | "true" => Some(true),
             "False" | "false" => Some(false),
@@ -763,8 +861,16 @@ impl<'a> Parser<'a> {
         self.token == Token::Name && self.word() == word
     }
 
+    /// The token after the parenthesis that opens the arguments.
+    pub(super) fn first_argument(&self) -> Token {
+        if self.opened.is_some() { self.token } else { self.second() }
+    }
+
     /// Goes past an opening parenthesis or bracket and says how it closes.
     pub(super) fn open(&mut self, what: &str) -> Result<Token, ParseError> {
+        if let Some(close) = self.opened.take() {
+            return Ok(close);
+        }
         let Token::Open(open) = self.token else {
             return Err(self.expected(what));
         };

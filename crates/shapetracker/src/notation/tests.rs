@@ -591,13 +591,13 @@ fn what_others_write_wrongly_is_pointed_at() {
                   elements";
     let makers = "expected one of arange, zeros, ones, empty, rand, randn, or in place of a function a shape and \
                   methods, as in `(2, 3).permute(1, 0)`, found";
-    let around = " is a function around an array, and such functions are not read: write the array and then its \
-                  operations, as in `(6,).flip(0)`, or an index, as in `(6,)[::-1]`";
+    let around = " is no function that moves elements, or it is not read: write the array and then its operations, as in \
+                  `(6,).flip(0)`, or an index, as in `(6,)[::-1]`";
     for (text, message, marked) in [
         ("x.T", shape, "T"),
         ("größe.flatten(1)", shape, "flatten(1)"),
         ("x[0]", shape, "[0]"),
-        ("y = x.T", "an assignment is not read: write what stands right of `=`", "y"),
+        ("y = x.T", shape, "T"),
         ("(2, 3)[2]", "axis 0 has size 2, so that there is no index 2", "2"),
         ("(2, 3)[0, ..., -4]", "axis 1 has size 3, so that there is no index -4", "-4"),
         ("(2, 3)[0, 1, 2]", "expected at most 2 entries, one per axis", "2"),
@@ -608,18 +608,23 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("((2, 3), 4):((1, 2, 3), 4)", "the strides must have the same parentheses as the shape", "((1, 2, 3), 4)"),
         ("(2, (3, 4))", "expected a size, found `(`", "("),
         ("np.linspace(6)", &format!("{makers} `linspace`"), "linspace"),
-        ("np.flip(np.arange(6))", &format!("`flip`{around}"), "flip"),
-        ("torch.transpose(x, 0, 1)", &format!("`transpose`{around}"), "transpose"),
-        ("flip(np.arange(6))", &format!("`flip`{around}"), "flip"),
+        ("np.polish(np.arange(6))", &format!("`polish`{around}"), "polish"),
+        ("torch.polish(x, 0, 1)", &format!("`polish`{around}"), "polish"),
+        ("polish(np.arange(6))", &format!("`polish`{around}"), "polish"),
         ("np.arange(2, 6)", "expected one size, as in `arange(6)`", "(2, 6)"),
         ("torch.zeros(6).view(2, 3).T.as_strided((2), (1))", memory, "as_strided"),
         ("x.flip(0).as_strided((2), (1))", memory, "as_strided"),
-        ("(2, 3).narrow(0, 1)", "`narrow` is not read: write an index such as `[:, 1:3]`", "narrow"),
+        ("(2, 3).narrow(0, 1)", "expected a number for `length`, found `)`", ")"),
         (
-            "x.clone()",
-            "`clone` is not read: PyTorch's `clone` keeps strides that are not in row-major order: write `contiguous` or \
-             `copy`",
-            "clone",
+            "(2, 3).T.clone()",
+            "PyTorch's `clone` keeps strides that are not in row-major order: write `contiguous`, or \
+             `clone(memory_format=torch.contiguous_format)`",
+            "clone()",
+        ),
+        (
+            "torch.matmul(x, y)",
+            "`matmul` is not read: it computes new values, and an array of them has a layout of its own",
+            "matmul",
         ),
         ("(2, 3).reshape((6), order=1)", "expected `)` and no argument with a name, found `order`", "order"),
         (
@@ -747,4 +752,253 @@ fn the_name_of_an_array_and_the_modes_of_a_layout() {
     assert_eq!(modes("((2, 4), 8):((1, 16), 2)"), Some(vec![vec![2, 4], vec![8]]));
     assert_eq!(modes("8:1"), Some(vec![vec![8]]));
     assert_eq!(modes("(2, 3):(3, 1)"), None);
+}
+
+/// What a stranger pasted and was refused, and what it says in our own notation.
+#[test]
+fn real_code_is_read() {
+    for (text, ours) in [
+        ("View.create((2, 3))", "(2, 3):(3, 1)"),
+        ("View.create(shape=(2, 3), strides=(1, 2), offset=4, mask=None)", "(2, 3):(1, 2) offset 4"),
+        ("ShapeTracker.from_shape((2, 3)).permute((1, 0))", "(2, 3):(3, 1).permute(1, 0)"),
+        ("np.broadcast_to(np.arange(3), (4, 3))", "(3).broadcast_to(4, 3)"),
+        ("sliding_window_view(np.arange(6), 3)", "(6).as_strided((4, 3), (1, 1))"),
+        (
+            "np.lib.stride_tricks.sliding_window_view(np.zeros((4, 5)), (2, 3))",
+            "(4, 5).as_strided((3, 3, 2, 3), (5, 1, 5, 1))",
+        ),
+        ("sliding_window_view(np.zeros((4, 5)), 2, axis=0)", "(4, 5).as_strided((3, 5, 2), (5, 1, 5))"),
+        ("torch.as_strided(torch.arange(6), (2, 2), (1, 2), 1)", "(6).as_strided((2, 2), (1, 2), 1)"),
+        ("torch.zeros(2, 9).unfold(1, 3, 2)", "(2, 9).as_strided((2, 4, 3), (9, 2, 1))"),
+        ("torch.zeros(4, 5).narrow(1, 1, 3)", "(4, 5).shrink((0, 4), (1, 4))"),
+        ("torch.narrow(torch.zeros(4, 5), 0, -2, 2)", "(4, 5).shrink((2, 4), (0, 5))"),
+        ("torch.zeros(4, 5).select(1, -1)", "(4, 5).shrink((0, 4), (4, 5)).reshape(4)"),
+        ("torch.zeros(4, 6).unflatten(-1, (2, -1))", "(4, 6).reshape(4, 2, 3)"),
+        ("torch.zeros(4, 5).diagonal()", "(4, 5).as_strided((4), (6))"),
+        ("np.diagonal(np.zeros((4, 5)), offset=2)", "(4, 5).as_strided((3), (6), 2)"),
+        ("torch.zeros(4, 5, 2).diagonal(-1, 1, 2)", "(4, 5, 2).as_strided((4, 2), (10, 3), 2)"),
+        ("torch.zeros(2, 9).chunk(3, -1)[1]", "(2, 9).shrink((0, 2), (3, 6))"),
+        ("torch.zeros(7).chunk(3)[-1]", "(7).shrink((6, 7))"),
+        ("torch.zeros(7).split(3)[2]", "(7).shrink((6, 7))"),
+        ("torch.zeros(7).split([3, 4])[1]", "(7).shrink((3, 7))"),
+        ("np.split(np.arange(6), 3)[1]", "(6).shrink((2, 4))"),
+        ("np.split(np.arange(6), [1, 4])[1]", "(6).shrink((1, 4))"),
+        ("np.array_split(np.arange(7), 3)[1]", "(7).shrink((3, 5))"),
+        ("torch.zeros(3, 4).unbind(0)[1]", "(3, 4).shrink((1, 2), (0, 4)).reshape(4)"),
+        ("(3, 2).contiguous()", "(3, 2).contiguous()"),
+        ("x = torch.arange(6).view(2, 3)\ny = x.T\ny.reshape(6)", "(6).reshape(2, 3).permute(1, 0).reshape(6)"),
+        (
+            "import numpy as np\n\n# A base.\nx = np.zeros((2, 3))  # rows\nx = x.T; x.ravel()",
+            "(2, 3).permute(1, 0).reshape(6)",
+        ),
+        (
+            "B, T, C = 2, 3, 8\nH = 4\nx = torch.zeros(B, T, C)\nx.view(B, T, H, C // H)",
+            "(2, 3, 8).reshape(2, 3, 4, 2)",
+        ),
+        (
+            "x = torch.randn(2, 3, 12, device='cuda', dtype=torch.float16)\nB, T, C = x.shape\n\
+             q, k, v = x.chunk(3, dim=-1)\nk = k.view(B, T, 2, C // 6).transpose(1, 2)",
+            "(2, 3, 12).shrink((0, 2), (0, 3), (4, 8)).reshape(2, 3, 2, 2).transpose(1, 2)",
+        ),
+        ("x = np.zeros((2, 3))\nx.reshape(x.shape[0] * x.shape[1])", "(2, 3).reshape(6)"),
+        ("x = torch.zeros(2, 3, 4)\nx.view(*x.shape[:-1], 2, 2)", "(2, 3, 4).reshape(2, 3, 2, 2)"),
+        ("x = torch.zeros(2, 3, 4)\nx.view(x.size(0), -1)", "(2, 3, 4).reshape(2, -1)"),
+        ("shape = (2, 3)\nn = 2\nnp.zeros(shape)[:n - 1]", "(2, 3).slice(:1, :)"),
+        ("x.transpose(1, 2).view(2, -1)", "transpose(1, 2).reshape(2, -1)"),
+        ("F.pad(torch.zeros(2, 3), (1, 2))", "(2, 3).pad((0, 0), (1, 2))"),
+        (
+            "torch.nn.functional.pad(torch.zeros(2, 3), (1, 2, 3, 4), mode='constant', value=0.5)",
+            "(2, 3).pad((3, 4), (1, 2))",
+        ),
+        ("F.pad(torch.zeros(2, 3), (-1, 2), 'constant', 0)", "(2, 3).shrink((0, 2), (1, 3)).pad((0, 0), (0, 2))"),
+        ("np.pad(np.zeros((2, 3)), 1)", "(2, 3).pad((1, 1), (1, 1))"),
+        ("np.pad(np.zeros((2, 3)), ((1, 2), (0, 3)), mode=\"constant\")", "(2, 3).pad((1, 2), (0, 3))"),
+        ("np.pad(np.zeros((2, 3)), (1, 2), constant_values=7)", "(2, 3).pad((1, 2), (1, 2))"),
+        ("np.transpose(np.zeros((2, 3)))", "(2, 3).permute(1, 0)"),
+        ("np.transpose(np.zeros((2, 3, 4)), (2, 0, 1))", "(2, 3, 4).permute(2, 0, 1)"),
+        ("torch.permute(torch.zeros(2, 3), (1, 0))", "(2, 3).permute(1, 0)"),
+        (
+            "torch.transpose(torch.zeros(2, 3), 0, 1).contiguous().view(6)",
+            "(2, 3).transpose(0, 1).contiguous().reshape(6)",
+        ),
+        ("torch.t(torch.flip(torch.zeros(2, 3), [0]))", "(2, 3).flip(0).permute(1, 0)"),
+        ("np.flip(np.zeros((2, 3)))", "(2, 3).flip(True, True)"),
+        ("np.ascontiguousarray(np.zeros((2, 3)).T)", "(2, 3).permute(1, 0).contiguous()"),
+        ("np.expand_dims(np.moveaxis(np.zeros((2, 3)), 0, -1), axis=0)", "(2, 3).permute(1, 0).unsqueeze(0)"),
+        ("np.squeeze(np.zeros((1, 3)), axis=0)", "(1, 3).squeeze(0)"),
+        ("rearrange(torch.zeros(2, 3, 4), 'b c h -> b h c')", "(2, 3, 4).permute(0, 2, 1)"),
+        ("einops.rearrange(x, 'b (h d) -> h b d', h=2)", "reshape(3, 2, 2).permute(1, 0, 2)"),
+        ("rearrange(np.zeros((4, 6)), '(a b) ... -> a ... b', a=2)", "(4, 6).reshape(2, 2, 6).permute(0, 2, 1)"),
+        ("rearrange(np.zeros((2, 3, 4)), 'b ... -> b (...)')", "(2, 3, 4).reshape(2, 12)"),
+        ("rearrange(np.zeros((2, 3)), 'a b -> (b a) 1')", "(2, 3).permute(1, 0).reshape(6, 1)"),
+        ("rearrange(np.zeros((2, 3)), 'a b -> a b')", "(2, 3).reshape(2, 3)"),
+        ("einops.repeat(np.zeros((2, 3)), 'h w -> h w c', c=3)", "(2, 3).reshape(2, 3, 1).expand(2, 3, 3)"),
+        ("repeat(np.zeros((2, 3)), 'h w -> (h 2) w')", "(2, 3).reshape(2, 1, 3).expand(2, 2, 3).reshape(4, 3)"),
+        (
+            "F.pixel_shuffle(torch.zeros(1, 8, 2, 3), 2)",
+            "(1, 8, 2, 3).reshape(1, 2, 2, 2, 2, 3).permute(0, 1, 4, 2, 5, 3).reshape(1, 2, 4, 6)",
+        ),
+        (
+            "F.pixel_unshuffle(torch.zeros(1, 2, 4, 6), 2)",
+            "(1, 2, 4, 6).reshape(1, 2, 2, 2, 3, 2).permute(0, 1, 3, 5, 2, 4).reshape(1, 8, 2, 3)",
+        ),
+        ("torch.zeros(2, 3).repeat(2, 1)", "(2, 3).reshape(1, 2, 1, 3).expand(2, 2, 1, 3).reshape(4, 3).copy()"),
+        ("np.tile(np.zeros(3), 2)", "(3).reshape(1, 3).expand(2, 3).reshape(6).copy()"),
+        ("np.repeat(np.zeros((2, 3)), 2, axis=0)", "(2, 3).reshape(2, 1, 3).expand(2, 2, 3).reshape(4, 3).copy()"),
+        ("torch.zeros(6).view(2, 3).clone()", "(6).reshape(2, 3).copy()"),
+        ("torch.zeros(2, 3).T.clone(memory_format=torch.contiguous_format)", "(2, 3).permute(1, 0).copy()"),
+        ("memref<2x3xf32, strided<[1, 2], offset: 4>>", "(2, 3):(1, 2) offset 4"),
+        ("memref<2x3xf32>", "(2, 3)"),
+        ("memref<f32>", "()"),
+        ("memref<4xi8, strided<[2]>, 1>.flip(0)", "(4):(2).flip(0)"),
+        ("f32[2,3]{0,1}", "(2, 3):(1, 2)"),
+        ("bf16[2,3,4]{1,2,0}", "(2, 3, 4):(12, 1, 3)"),
+        ("f32[2,3]", "(2, 3)"),
+        ("Layout<Shape<_2,_3>, Stride<_1,_2>>", "(2, 3):(1, 2)"),
+        ("Layout<Shape<_2,_3>, Stride<_3,_1>>{}", "(2, 3):(3, 1)"),
+        ("cute::Layout<cute::Shape<_2,_3>>", "(2, 3):(1, 2)"),
+        ("make_layout(make_shape(Int<2>{}, _3{}), make_stride(3, 1))", "(2, 3):(3, 1)"),
+        ("make_layout(make_shape(2, 3), LayoutRight{})", "(2, 3):(3, 1)"),
+        ("make_layout(8)", "(8):(1)"),
+        ("Layout<Shape<Shape<_2,_4>,_8>, Stride<Stride<_1,_16>,_2>>", "((2, 4), 8):((1, 16), 2)"),
+    ] {
+        let base = (text.contains("einops.rearrange(x") || text.starts_with("x.")).then_some(&[3, 4, 5][..]);
+        let base = if text.contains("einops.rearrange(x") { base.map(|_| &[3, 4][..]) } else { base };
+        let (read, error) = Chain::read_from(text, base);
+        assert_eq!(error.map(|err| err.to_string()), None, "{text}");
+        assert_eq!(read.ops(), chain(ours).ops(), "{text}");
+        match base {
+            Some(_) => assert_eq!(read.start(), &ChainStart::Nothing),
+            None => assert_eq!(read.tracker().unwrap(), chain(ours).tracker().unwrap(), "{text}"),
+        }
+        assert_eq!(chain(&read.to_string()), read, "{text}");
+        for op in 0..read.ops().len() {
+            assert!(text.get(read.span(op)).is_some_and(|span| !span.is_empty()));
+        }
+    }
+    let modes =
+        |text: &str| chain(text).modes().map(|modes| modes.iter().map(|axis| axis.to_vec()).collect::<Vec<_>>());
+    assert_eq!(modes("Layout<Shape<Shape<_2,_4>,_8>, Stride<Stride<_1,_16>,_2>>"), Some(vec![vec![2, 4], vec![8]]));
+}
+
+/// What has no meaning here says why, and real mistakes in what others write are pointed at.
+#[test]
+fn what_has_no_meaning_says_why() {
+    let swizzle = "a swizzle combines bits of the address by exclusive or, which no strides say: write its index as an \
+                   expression over variables";
+    for (text, message, marked) in [
+        ("Swizzle<3, 4, 3>", swizzle, "Swizzle"),
+        ("ComposedLayout<Swizzle<3,4,3>, _0, Layout<_8,_1>>", swizzle, "ComposedLayout"),
+        ("memref<?x3xf32>", "`?` is known only when the program runs: write a number in its place", "?"),
+        ("memref<2x?xf32>", "`?` is known only when the program runs: write a number in its place", "?"),
+        (
+            "memref<2x3xf32, strided<[?, 1]>>",
+            "`?` is known only when the program runs: write a number in its place",
+            "?",
+        ),
+        (
+            "memref<2x3xf32, affine_map<(d0, d1) -> (d1, d0)>>",
+            "an affine map is not read: write the strides, as in `strided<[1, 2], offset: 4>`",
+            "affine_map",
+        ),
+        (
+            "f32[8,128]{1,0:T(8,128)}",
+            "tiles are not strides: write `{..}` with the order of the axes alone, or the tiles as axes",
+            ":",
+        ),
+        ("f32[2,3]{0,0}", "expected each of the 2 axes once", "0"),
+        (
+            "np.pad(np.zeros(3), 1, mode='reflect')",
+            "`'reflect'` repeats elements of the array in another order, which is no mask and no stride: only 'constant' is \
+             read",
+            "'reflect'",
+        ),
+        (
+            "np.lib.stride_tricks.as_strided(x, (2, 2), (8, 8))",
+            "NumPy's `as_strided` has strides in bytes: write `torch.as_strided` with strides in elements",
+            "as_strided",
+        ),
+        (
+            "torch.zeros(6).chunk(3)",
+            "expected `[` and the number of a part, as in `x.chunk(3, -1)[0]`, or a name for each \
+          part, found the end of the text",
+            "",
+        ),
+        ("torch.zeros(6).chunk(3)[3]", "there is no part 3", "3"),
+        ("q, k = torch.zeros(6).chunk(3)", "there are 3 parts for 2 names", "torch.zeros(6).chunk(3)"),
+        ("torch.zeros(4, 5).select(1, 5)", "axis 1 has size 5, so that there is no index 5", "select(1, 5)"),
+        (
+            "torch.zeros(4, 6).unflatten(1, (4, -1))",
+            "axis 1 has size 6, which 4 does not divide",
+            "unflatten(1, (4, -1))",
+        ),
+        ("torch.zeros(5).unfold(0, 6, 1)", "axis 0 has size 5: no window of 6 at a step of 1", "unfold(0, 6, 1)"),
+        (
+            "rearrange(np.zeros((4, 6)), 'a b c -> c b a')",
+            "the pattern begins with 3 axes, the array has 2",
+            "a b c -> c b a",
+        ),
+        (
+            "rearrange(np.zeros((4, 6)), 'a b -> b')",
+            "`a` does not stand on the right side: `reduce` would compute new values",
+            "a b -> b",
+        ),
+        ("rearrange(np.zeros((4, 6)), 'a b -> b a c')", "`c` does not stand on the left side", "c"),
+        (
+            "rearrange(np.zeros((4, 6)), '(a c) b -> a b c')",
+            "the size of `c` is not known: write it behind the pattern",
+            "c",
+        ),
+        (
+            "rearrange(np.zeros((4, 6)), '(a c) b -> a b c', a=3)",
+            "axis 0 has size 4, which the sizes of its parts do not make",
+            "a",
+        ),
+        (
+            "F.pixel_shuffle(torch.zeros(6, 2, 2), 2)",
+            "6 channels are not a multiple of 2 * 2",
+            "F.pixel_shuffle(torch.zeros(6, 2, 2), 2)",
+        ),
+        ("for i in x: pass", "`for` is not read: write assignments and operations, one after the other", "for"),
+        (
+            "einops.reduce(x, 'a b -> a', 'sum')",
+            "`reduce` is not read: it computes new values, and an array of them has a layout of its own",
+            "reduce",
+        ),
+        ("B = 2\nnp.zeros((B / 2, 3))", "expected another `/`: sizes are whole numbers, found `2`", "2"),
+        ("B = 2\nnp.zeros((B // 0, 3))", "the divisor is 0", "B // 0"),
+    ] {
+        assert_eq!(fault(text), (message.to_string(), marked), "{text}");
+    }
+}
+
+/// Texts that would nest, multiply or copy without end are refused or end soon.
+#[test]
+fn programs_of_any_size_end_soon() {
+    let deep = format!("{}x", "np.flip(".repeat(100_000));
+    assert_eq!(fault(&deep).0, "at most 32 levels nest");
+    let sum = format!("(1+{}", "(1+".repeat(100_000));
+    assert!(sum.parse::<Chain>().is_err());
+    let many: String = (0..1000).map(|n| format!("x{n} = np.zeros(3)\n")).collect();
+    assert_eq!(fault(&many).0, "at most 256 names are given");
+    let again = format!("x = np.zeros(3)\n{}", "x = x.flip(0)\n".repeat(20_000));
+    assert!(fault(&again).0.starts_with("arrays with names have more than 65536 operations in all"));
+    let negated = format!("n = 1\n({}n)", "-".repeat(100_000));
+    assert!(negated.parse::<Chain>().is_err());
+    for text in [
+        "x = ",
+        "x, ",
+        "rearrange(",
+        "'",
+        "x = y\n",
+        "memref<",
+        "Layout<Shape<",
+        "f32[",
+        "np.pad(",
+        "n = 1\n",
+        "#",
+        "*x",
+    ] {
+        let _ = Chain::read(&text.repeat(50_000));
+    }
 }

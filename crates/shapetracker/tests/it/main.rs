@@ -14,6 +14,7 @@ mod random;
 mod values;
 
 mod addresses;
+mod advice;
 mod bad_input;
 mod chains;
 mod corpus;

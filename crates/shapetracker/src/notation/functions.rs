@@ -1,0 +1,628 @@
+//! Functions around arrays, such as `np.transpose(x, (1, 0))`, and the methods that stand for more than one operation.
+
+use super::ChainStart;
+use super::foreign::{MAKERS, Methods, Ops, instead, keeps_memory, library};
+use super::lexer::Token;
+use super::parser::{Parsed, Parser, method_names};
+use super::program::Pieces;
+use crate::shape::{checked_numel, resolve_axis, row_major};
+use crate::{Dims, Movement, MovementKind, Ranges};
+use indexpr::text::{ParseError, quoted};
+
+impl<'a> Parser<'a> {
+    /// Whether a function around an array begins here: of a library by its path, or by its name alone where that cannot
+    /// be an operation without its array.
+    pub(super) fn at_function(&self) -> bool {
+        if self.token != Token::Name || (self.named_array().is_some() && self.second() == Token::Dot) {
+            return false;
+        }
+        let (first, mut last) = (self.word(), self.word());
+        let mut ahead = self.lexer;
+        let alone = loop {
+            match ahead.next().0 {
+                Token::Dot => {
+                    let (token, span) = ahead.next();
+                    if token != Token::Name {
+                        return false;
+                    }
+                    last = &self.text[span];
+                }
+                Token::Open(b'(') => break last == first,
+                _ => return false,
+            }
+        };
+        if MAKERS.contains(&last) || !(method_names().any(|name| name == last) || instead(last).is_some()) {
+            return false;
+        }
+        let (argument, span) = ahead.next();
+        if !alone {
+            let known = ["einops", "jax", "cp", "nn"].contains(&first) || library(first) != Methods::Unknown;
+            return known && first != "Tensor";
+        }
+        let is_array = self.names.iter().any(|(name, _)| *name == &self.text[span.clone()]);
+        // Names in the place of sizes are no arrays, so that an operation of ours needs more than a name.
+        let after = ahead.next().0;
+        argument == Token::Name
+            && match MovementKind::named(last) {
+                Some(_) => is_array || (after == Token::Dot && library(&self.text[span]) != Methods::Unknown),
+                None => after != Token::Equals,
+            }
+    }
+
+    /// A function, its array, and the rest of its arguments, which are those of the method of the same name.
+    pub(super) fn function(&mut self, parsed: &mut Parsed, parts: bool) -> Result<Option<Pieces>, ParseError> {
+        let begin = self.span.start;
+        let of = library(self.word());
+        while self.second() == Token::Dot {
+            self.advance();
+            self.advance();
+        }
+        let (name, span) = (self.word(), self.span.clone());
+        if let (None, Some(instead)) = (method_names().find(|known| *known == name), instead(name)) {
+            return Err(self.error_at(span, format!("`{name}` is not read: {instead}")));
+        }
+        let bytes = of == Methods::NumPy && name == "as_strided";
+        if bytes {
+            let message =
+                "NumPy's `as_strided` has strides in bytes: write `torch.as_strided` with strides in elements";
+            return Err(self.error_at(span, message.to_owned()));
+        }
+        self.advance();
+        if self.is_deepest() {
+            return Err(self.nests_too_deep());
+        }
+        let close = self.open("`(`")?;
+        self.depth += 1;
+        self.array(parsed, false)?;
+        self.depth -= 1;
+        if of != Methods::Unknown {
+            parsed.methods = of;
+        }
+        self.comma_or(close)?;
+        self.known_method(name, parsed).map_err(|err| self.error_at(span.clone(), err.message().to_owned()))?;
+        self.opened = Some(close);
+        let pieces = self.done(parsed, name, span, begin, parts)?;
+        // What takes no arguments has not looked for any.
+        if self.opened.take().is_some() {
+            self.close(close)?;
+        }
+        Ok(pieces)
+    }
+
+    /// What `chunk`, `split` and `unbind` cut an array into, after the name; nothing for any other name.
+    pub(super) fn pieces(
+        &mut self,
+        parsed: &mut Parsed,
+        name: &str,
+        begin: usize,
+    ) -> Result<Option<Pieces>, ParseError> {
+        if !["chunk", "split", "tensor_split", "array_split", "unbind"].contains(&name) {
+            return Ok(None);
+        }
+        const COUNT: &str = "chunks|split_size|split_size_or_sections|indices_or_sections|sections|indices";
+        const AXIS: &str = "dim|axis";
+        let (mut list, mut axis) = (None, 0);
+        let fields: &[&str] = if name == "unbind" { &[AXIS] } else { &[COUNT, AXIS] };
+        self.fields("`(`", fields, |parser, field| {
+            if field + 1 == fields.len() {
+                axis = parser.number("an axis")?;
+            } else if matches!(parser.token, Token::Open(_)) {
+                list = Some((parser.numbers("a number")?, true));
+            } else {
+                list = Some(([parser.number("a number")?].into(), false));
+            }
+            Ok(())
+        })?;
+        self.advance();
+        let shape = self.shape(parsed, begin)?;
+        let of = |err: crate::Error| self.refused(begin, &err);
+        let axis = resolve_axis("split", axis, shape.len()).map_err(of)?;
+        let total = shape[axis];
+        let wrong = |message: String| Err(self.error_at(begin..self.last, message));
+        if name == "unbind" {
+            return Ok(Some(Pieces::Elements { axis, total }));
+        }
+        let Some((list, is_list)) = list else { return Err(self.expected("a number of parts, or their sizes")) };
+        // In NumPy, and in `tensor_split`, a number is that of the parts and a list is where they begin.
+        let starts = parsed.methods == Methods::NumPy || name.contains('_');
+        if !is_list && list[0] < 1 {
+            return wrong(format!("there are no {} parts", list[0]));
+        }
+        let bounds = match (is_list, starts) {
+            (false, false) => {
+                let size = if name == "chunk" { (total.max(1) - 1) / list[0] + 1 } else { list[0] };
+                return Ok(Some(Pieces::Even { axis, size, total }));
+            }
+            (false, true) => {
+                let count = list[0];
+                if name == "split" && total % count != 0 {
+                    return wrong(format!("axis {axis} has size {total}, which is not cut into {count} equal parts"));
+                }
+                if count > 1 << 12 {
+                    return wrong(format!("{count} parts are more than are read"));
+                }
+                // The first parts have one element more than the others.
+                let (size, more) = (total / count, total % count);
+                let begin = |part: i64| part * size + part.min(more);
+                (0..count).map(|part| (begin(part), begin(part + 1))).collect()
+            }
+            (true, false) => {
+                let mut end = 0i64;
+                let mut bounds = Vec::new();
+                for &size in &list {
+                    let begin = end;
+                    end = end.saturating_add(size.max(0));
+                    bounds.push((begin, end));
+                }
+                if end != total || list.iter().any(|&size| size < 0) {
+                    return wrong(format!(
+                        "axis {axis} has size {total}, which is not the sum of the sizes of the parts"
+                    ));
+                }
+                bounds
+            }
+            (true, true) => {
+                let at = |bound: i64| (if bound < 0 { bound.saturating_add(total) } else { bound }).clamp(0, total);
+                let ends = list.iter().map(|&bound| at(bound)).chain([total]);
+                let begins = [0].into_iter().chain(list.iter().map(|&bound| at(bound)));
+                begins.zip(ends).map(|(begin, end)| (begin, end.max(begin))).collect()
+            }
+        };
+        Ok(Some(Pieces::Bounds { axis, bounds }))
+    }
+
+    /// The part that an index behind the parts chooses.
+    pub(super) fn chosen(&mut self, parsed: &mut Parsed, pieces: &Pieces, begin: usize) -> Result<Ops, ParseError> {
+        let shape = self.shape(parsed, begin)?;
+        // The arguments of a function may have been closed by now.
+        if self.token != Token::Open(b'[') {
+            return Err(
+                self.expected("`[` and the number of a part, as in `x.chunk(3, -1)[0]`, or a name for each part")
+            );
+        }
+        let close = self.open("`[`")?;
+        let at = self.span.clone();
+        let index = self.number("the number of a part")?;
+        self.close(close)?;
+        pieces.taken(&shape, index).ok_or_else(|| self.error_at(at, format!("there is no part {index}")))
+    }
+
+    /// A method that stands for other operations than one of the same name, after its name; nothing for any other.
+    pub(super) fn moved(&mut self, parsed: &mut Parsed, name: &str, begin: usize) -> Result<Option<Ops>, ParseError> {
+        let foreign = !matches!(parsed.methods, Methods::Ours | Methods::Tinygrad);
+        let one = |op: Movement| Ok(Some(Ops::from_iter([op])));
+        match name {
+            "pad" if parsed.methods == Methods::NumPy => self.pad_of_numpy(parsed, begin).map(Some),
+            "pad" if parsed.methods == Methods::PyTorch => self.pad_of_torch(parsed, begin).map(Some),
+            "flip" if parsed.methods == Methods::NumPy && self.first_argument() == Token::Close(b')') => {
+                let close = self.open("`(`")?;
+                self.close(close)?;
+                let rank = self.shape(parsed, begin)?.len();
+                one(Movement::FlipEach(std::iter::repeat_n(true, rank).collect()))
+            }
+            "fliplr" | "flipud" => {
+                let close = self.open("`(`")?;
+                self.close(close)?;
+                one(Movement::Flip([i64::from(name == "fliplr")].into()))
+            }
+            "expand_dims" => {
+                let [axis] = self.named_numbers(["axis"], [None])?;
+                one(Movement::Unsqueeze(axis))
+            }
+            "permute_dims" => one(Movement::Permute(self.number_arguments("an axis")?)),
+            "matrix_transpose" | "ascontiguousarray" => {
+                let close = self.open("`(`")?;
+                self.close(close)?;
+                one(if name == "ascontiguousarray" { Movement::Contiguous } else { Movement::Transpose(-2, -1) })
+            }
+            "clone" => self.clone_of_torch(parsed, begin).map(Some),
+            "narrow" => {
+                let [axis, start, length] = self.named_numbers(["dim", "start", "length"], [None; 3])?;
+                let (shape, axis) = self.axis_of(parsed, name, axis, begin)?;
+                let start = if start < 0 { start.saturating_add(shape[axis]) } else { start };
+                one(cut(&shape, axis, (start, start.saturating_add(length))))
+            }
+            "select" => {
+                let [axis, index] = self.named_numbers(["dim", "index"], [None; 2])?;
+                let (mut shape, axis) = self.axis_of(parsed, name, axis, begin)?;
+                let at = if index < 0 { index.saturating_add(shape[axis]) } else { index };
+                if !(0..shape[axis]).contains(&at) {
+                    let message = format!("axis {axis} has size {}, so that there is no index {index}", shape[axis]);
+                    return Err(self.error_at(begin..self.last, message));
+                }
+                let taken = cut(&shape, axis, (at, at + 1));
+                shape.remove(axis);
+                Ok(Some(Ops::from_iter([taken, Movement::Reshape(shape)])))
+            }
+            "unflatten" => {
+                let (mut axis, mut sizes) = (None, None);
+                self.fields("`(`", &["dim", "sizes|unflattened_size"], |parser, field| {
+                    match field {
+                        0 => axis = Some(parser.number("an axis")?),
+                        _ => sizes = Some(parser.numbers("a size")?),
+                    }
+                    Ok(())
+                })?;
+                let (Some(axis), Some(mut sizes)) = (axis, sizes) else {
+                    return Err(self.expected("an axis and sizes, as in `unflatten(1, (2, 3))`"));
+                };
+                self.advance();
+                let (shape, axis) = self.axis_of(parsed, name, axis, begin)?;
+                if let Some(unknown) = sizes.iter().position(|&size| size == -1) {
+                    let known = sizes.iter().enumerate().filter(|(at, _)| *at != unknown);
+                    let known: Dims = known.map(|(_, &size)| size).collect();
+                    let known = checked_numel("unflatten", &known).map_err(|err| self.refused(begin, &err))?;
+                    if known < 1 || shape[axis] % known != 0 {
+                        let message = format!("axis {axis} has size {}, which {known} does not divide", shape[axis]);
+                        return Err(self.error_at(begin..self.last, message));
+                    }
+                    sizes[unknown] = shape[axis] / known;
+                }
+                let found = checked_numel("unflatten", &sizes).map_err(|err| self.refused(begin, &err))?;
+                if found != shape[axis] {
+                    let message = format!("axis {axis} has size {}, but the sizes make {found}", shape[axis]);
+                    return Err(self.error_at(begin..self.last, message));
+                }
+                one(Movement::Reshape([&shape[..axis], &sizes, &shape[axis + 1..]].concat().into()))
+            }
+            "unfold" => {
+                let [axis, size, step] = self.named_numbers(["dimension|dim", "size", "step"], [None; 3])?;
+                let (shape, axis) = self.axis_of(parsed, name, axis, begin)?;
+                if step < 1 || !(0..=shape[axis]).contains(&size) {
+                    let message =
+                        format!("axis {axis} has size {}: no window of {size} at a step of {step}", shape[axis]);
+                    return Err(self.error_at(begin..self.last, message));
+                }
+                one(windows(&shape, &[(axis, size, step)]))
+            }
+            "sliding_window_view" => self.sliding_windows(parsed, begin).map(Some),
+            "diagonal" => {
+                let fields = ["offset", "dim1|axis1", "dim2|axis2"];
+                let [offset, first, second] = self.named_numbers(fields, [Some(0), Some(0), Some(1)])?;
+                let (shape, first) = self.axis_of(parsed, name, first, begin)?;
+                let (_, second) = self.axis_of(parsed, name, second, begin)?;
+                if first == second {
+                    return Err(self.error_at(begin..self.last, "a diagonal has two different axes".to_owned()));
+                }
+                let strides = row_major(&shape);
+                let (down, right) = (offset.saturating_neg().max(0), offset.max(0));
+                let length = shape[first].saturating_sub(down).min(shape[second].saturating_sub(right)).max(0);
+                let rest = (0..shape.len()).filter(|axis| *axis != first && *axis != second);
+                let (mut to, mut by): (Dims, Dims) = rest.map(|axis| (shape[axis], strides[axis])).unzip();
+                to.push(length);
+                by.push(strides[first].saturating_add(strides[second]));
+                let offset = if length == 0 { 0 } else { down * strides[first] + right * strides[second] };
+                one(Movement::AsStrided(to, by, offset))
+            }
+            "pixel_shuffle" | "pixel_unshuffle" => {
+                let [factor] = self.named_numbers(["upscale_factor|downscale_factor"], [None])?;
+                let shape = self.shape(parsed, begin)?;
+                pixels(&shape, factor, name == "pixel_shuffle")
+                    .map(Some)
+                    .map_err(|message| self.error_at(begin..self.last, message))
+            }
+            "rearrange" | "repeat" if self.first_argument() == Token::Text => {
+                let close = self.open("`(`")?;
+                self.pattern(parsed, name == "repeat", close, begin).map(Some)
+            }
+            "rearrange" => {
+                let close = self.open("`(`");
+                close.and_then(|_| Err(self.expected("a pattern in quotes, such as `'b c h w -> b h w c'`")))
+            }
+            "repeat" if parsed.methods == Methods::NumPy => self.interleaved(parsed, begin).map(Some),
+            "repeat_interleave" => self.interleaved(parsed, begin).map(Some),
+            "repeat" | "tile" => {
+                let mut times = self.number_arguments("how often an axis is repeated")?;
+                let mut shape = self.shape(parsed, begin)?;
+                if name == "repeat" && times.len() < shape.len() {
+                    let message = format!("expected a number for each of the {} axes", shape.len());
+                    return Err(self.error_at(begin..self.last, message));
+                }
+                while times.len() < shape.len() {
+                    times.insert(0, 1);
+                }
+                while shape.len() < times.len() {
+                    shape.insert(0, 1);
+                }
+                let pairs = times.iter().zip(&shape);
+                let apart: Dims = pairs.clone().flat_map(|(_, &size)| [1, size]).collect();
+                let repeated = pairs.clone().flat_map(|(&times, &size)| [times, size]).collect();
+                let joined = pairs.map(|(&times, &size)| times.checked_mul(size).unwrap_or(-1)).collect();
+                let mut ops =
+                    Ops::from_iter([Movement::Reshape(apart), Movement::Expand(repeated), Movement::Reshape(joined)]);
+                // tinygrad makes no copy of its own accord.
+                if foreign {
+                    ops.push(Movement::Copy);
+                }
+                Ok(Some(ops))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Numbers for fields, of which each that is missing has a default.
+    fn named_numbers<const N: usize>(
+        &mut self,
+        fields: [&str; N],
+        defaults: [Option<i64>; N],
+    ) -> Result<[i64; N], ParseError> {
+        let mut given = defaults;
+        self.fields("`(`", &fields, |parser, field| {
+            let first = fields[field].split('|').next().unwrap_or_default();
+            given[field] = Some(parser.number(&format!("a number for `{first}`"))?);
+            Ok(())
+        })?;
+        let missing = given.iter().position(Option::is_none);
+        if let Some(missing) = missing {
+            let first = fields[missing].split('|').next().unwrap_or_default();
+            return Err(self.expected(&format!("a number for `{first}`")));
+        }
+        self.advance();
+        Ok(given.map(Option::unwrap_or_default))
+    }
+
+    /// The shape, and one of its axes from the front.
+    fn axis_of(
+        &mut self,
+        parsed: &mut Parsed,
+        name: &str,
+        axis: i64,
+        begin: usize,
+    ) -> Result<(Dims, usize), ParseError> {
+        let shape = self.shape(parsed, begin)?;
+        let resolved = resolve_axis("axis", axis, shape.len()).map_err(|err| {
+            let message = err.to_string();
+            self.error_at(begin..self.last, message.replacen("axis:", &format!("{name}:"), 1))
+        })?;
+        Ok((shape, resolved))
+    }
+
+    /// `(pad_width, mode="constant", constant_values=0)`: a number or a pair for all axes, or a pair for each.
+    fn pad_of_numpy(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+        let close = self.open("`(`")?;
+        if self.at_word("pad_width") && self.second() == Token::Equals {
+            self.advance();
+            self.advance();
+        }
+        let mut pads = Ranges::new();
+        if !matches!(self.token, Token::Open(_)) {
+            let pad = self.number("how much to pad")?;
+            pads.push((pad, pad));
+        } else if matches!(self.second(), Token::Open(_)) {
+            self.list("pairs `(before, after)`", |parser| {
+                pads.push(parser.pair("a pair `(before, after)`")?);
+                Ok(())
+            })?;
+        } else {
+            pads.push(self.pair("a pair `(before, after)`")?);
+        }
+        self.rest_of_pad(close)?;
+        let rank = self.shape(parsed, begin)?.len();
+        if let &[for_all] = &pads[..] {
+            // One pair is for all axes.
+            pads = std::iter::repeat_n(for_all, rank).collect();
+        }
+        Ok(Ops::from_iter([Movement::Pad(pads)]))
+    }
+
+    /// `((left, right, top, bottom, ..), mode="constant", value=0)`: the last axis first; less than 0 cuts off.
+    fn pad_of_torch(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+        let close = self.open("`(`")?;
+        if self.at_word("pad") && self.second() == Token::Equals {
+            self.advance();
+            self.advance();
+        }
+        let given = self.numbers("how much to pad")?;
+        self.rest_of_pad(close)?;
+        let shape = self.shape(parsed, begin)?;
+        if given.len() % 2 != 0 || given.len() > 2 * shape.len() {
+            let message = format!("expected two numbers for each of at most {} axes, the last axis first", shape.len());
+            return Err(self.error_at(begin..self.last, message));
+        }
+        let mut pads: Ranges = shape.iter().map(|_| (0, 0)).collect();
+        for (pad, pair) in pads.iter_mut().rev().zip(given.chunks(2)) {
+            *pad = (pair[0], pair[1]);
+        }
+        let mut ops = Ops::new();
+        if pads.iter().any(|&(before, after)| before < 0 || after < 0) {
+            let left = |(&(before, after), &size): (&(i64, i64), &i64)| {
+                (before.saturating_neg().max(0), size.saturating_add(after.min(0)))
+            };
+            ops.push(Movement::Shrink(pads.iter().zip(&shape).map(left).collect()));
+        }
+        ops.push(Movement::Pad(pads.iter().map(|&(before, after)| (before.max(0), after.max(0))).collect()));
+        Ok(ops)
+    }
+
+    /// The mode and the value of a pad: what is padded is masked, whatever its value is.
+    fn rest_of_pad(&mut self, close: Token) -> Result<(), ParseError> {
+        self.comma_or(close)?;
+        while self.token != close {
+            if self.at_word("mode") && self.second() == Token::Equals {
+                self.advance();
+                self.advance();
+            }
+            match self.token {
+                Token::Text if self.word().trim_matches(['"', '\'']) == "constant" => self.advance(),
+                Token::Text => {
+                    let message = format!(
+                        "{} repeats elements of the array in another order, which is no mask and no stride: only \
+                         'constant' is read",
+                        quoted(self.word())
+                    );
+                    return Err(self.error_at(self.span.clone(), message));
+                }
+                Token::Name => self.other_argument()?,
+                Token::NotWhole => self.advance(),
+                _ => drop(self.number("the value of a pad")?),
+            }
+            self.comma_or(close)?;
+        }
+        self.advance();
+        Ok(())
+    }
+
+    /// `clone()` of PyTorch, which keeps the strides where the elements have no gaps: what it makes of a tensor in
+    /// row-major order is in row-major order, too.
+    fn clone_of_torch(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+        let close = self.open("`(`")?;
+        let mut row_major = false;
+        if self.at_word("memory_format") && self.second() == Token::Equals {
+            self.advance();
+            self.advance();
+            while self.token == Token::Name && self.second() == Token::Dot {
+                self.advance();
+                self.advance();
+            }
+            if !self.at_word("contiguous_format") {
+                return Err(self.expected("`torch.contiguous_format`"));
+            }
+            self.advance();
+            row_major = true;
+        }
+        self.close(close)?;
+        // An array that has its memory for itself, in row-major order, is copied in this order.
+        row_major |= !matches!(parsed.start, ChainStart::Views(_)) && keeps_memory(&parsed.ops);
+        if !row_major {
+            let message = "PyTorch's `clone` keeps strides that are not in row-major order: write `contiguous`, or \
+                           `clone(memory_format=torch.contiguous_format)`";
+            return Err(self.error_at(begin..self.last, message.to_owned()));
+        }
+        Ok(Ops::from_iter([Movement::Copy]))
+    }
+
+    /// `(window_shape, axis=None)`: a window of each axis, or of those that are named.
+    fn sliding_windows(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+        let (mut sizes, mut axes) = (Dims::new(), None);
+        let close = self.open("`(`")?;
+        let mut given = 0;
+        while self.token != close {
+            if self.token == Token::Name && self.second() == Token::Equals {
+                match self.word() {
+                    "window_shape" => given = 0,
+                    "axis" => given = 1,
+                    _ => {
+                        self.other_argument()?;
+                        self.comma_or(close)?;
+                        continue;
+                    }
+                }
+                self.advance();
+                self.advance();
+            }
+            let list = match self.token {
+                Token::Open(_) => self.numbers("the size of a window")?,
+                _ => [self.number("the size of a window")?].into(),
+            };
+            if given == 0 {
+                sizes = list
+            } else {
+                axes = Some(list)
+            }
+            given += 1;
+            self.comma_or(close)?;
+        }
+        self.advance();
+        let shape = self.shape(parsed, begin)?;
+        let axes = axes.unwrap_or_else(|| (0..shape.len() as i64).collect());
+        if sizes.len() != axes.len() {
+            let message =
+                format!("expected the size of a window for each of {} axes, found {}", axes.len(), sizes.len());
+            return Err(self.error_at(begin..self.last, message));
+        }
+        let mut along = Vec::new();
+        let mut left = shape.clone();
+        for (&axis, &size) in axes.iter().zip(&sizes) {
+            let (_, axis) = self.axis_of(parsed, "sliding_window_view", axis, begin)?;
+            if size < 0 || size > left[axis] {
+                let message = format!("axis {axis} has size {}: there is no window of {size}", left[axis]);
+                return Err(self.error_at(begin..self.last, message));
+            }
+            left[axis] -= (size - 1).max(0);
+            along.push((axis, size, 1));
+        }
+        Ok(Ops::from_iter([windows(&shape, &along)]))
+    }
+
+    /// `(repeats, axis)`: each element of an axis so many times, copied; without an axis those of the array as one axis.
+    fn interleaved(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+        let (mut repeats, mut axis) = (None, None);
+        self.fields("`(`", &["repeats", "axis|dim"], |parser, field| {
+            let number = parser.number("a number")?;
+            *[&mut repeats, &mut axis][field] = Some(number);
+            Ok(())
+        })?;
+        let Some(repeats) = repeats else { return Err(self.expected("how often elements are repeated")) };
+        self.advance();
+        let mut shape = self.shape(parsed, begin)?;
+        let mut ops = Ops::new();
+        if axis.is_none() {
+            let numel = checked_numel("repeat", &shape).map_err(|err| self.refused(begin, &err))?;
+            shape = [numel].into();
+        }
+        let axis = resolve_axis("repeat", axis.unwrap_or(0), shape.len()).map_err(|err| self.refused(begin, &err))?;
+        let (before, after) = (&shape[..axis], &shape[axis + 1..]);
+        let size = shape[axis];
+        ops.push(Movement::Reshape([before, &[size, 1], after].concat().into()));
+        ops.push(Movement::Expand([before, &[size, repeats], after].concat().into()));
+        let joined = size.checked_mul(repeats).unwrap_or(-1);
+        ops.push(Movement::Reshape([before, &[joined], after].concat().into()));
+        ops.push(Movement::Copy);
+        Ok(ops)
+    }
+}
+
+/// A range of one axis, and all of the others.
+fn cut(shape: &[i64], axis: usize, range: (i64, i64)) -> Movement {
+    Movement::Shrink(shape.iter().enumerate().map(|(at, &size)| if at == axis { range } else { (0, size) }).collect())
+}
+
+/// Windows of some axes, `(axis, size, step)` each: an axis becomes that of where they begin, and one of their elements
+/// comes behind all others.
+fn windows(shape: &[i64], along: &[(usize, i64, i64)]) -> Movement {
+    let (mut to, mut by) = (Dims::from_slice(shape), row_major(shape));
+    for &(axis, size, step) in along {
+        let stride = by[axis];
+        // There is a window wherever one fits; one of no elements fits behind the last, too.
+        to[axis] = if size > 0 { (to[axis] - size) / step + 1 } else { to[axis] / step + 1 };
+        to.push(size);
+        by.push(stride);
+    }
+    for &(axis, _, step) in along {
+        by[axis] = by[axis].saturating_mul(step);
+    }
+    Movement::AsStrided(to, by, 0)
+}
+
+/// `(.., C r r, H, W)` as `(.., C, H r, W r)`, or back.
+fn pixels(shape: &[i64], factor: i64, shuffle: bool) -> Result<Ops, String> {
+    let [rest @ .., channels, height, width] = shape else {
+        return Err("expected at least the three axes of channels, rows and columns".into());
+    };
+    let square = factor.checked_mul(factor).filter(|_| factor > 0).unwrap_or(0);
+    let divides = |size: i64, by: i64| by > 0 && size % by == 0;
+    if shuffle && !divides(*channels, square) {
+        return Err(format!("{channels} channels are not a multiple of {factor} * {factor}"));
+    }
+    if !shuffle && !(divides(*height, factor) && divides(*width, factor)) {
+        return Err(format!("{height} rows and {width} columns are not multiples of {factor}"));
+    }
+    let axis = |place: usize| (rest.len() + place) as i64;
+    let before = 0..rest.len() as i64;
+    let (apart, order, joined) = if shuffle {
+        let channels = channels / square;
+        // A size past 64 bits is refused where the operation is done.
+        let (rows, columns) = (height.checked_mul(factor), width.checked_mul(factor));
+        let to = [channels, rows.unwrap_or(-1), columns.unwrap_or(-1)];
+        ([channels, factor, factor, *height, *width], [0, 3, 1, 4, 2], to)
+    } else {
+        let (rows, columns) = (height / factor, width / factor);
+        let to = [channels.checked_mul(square).unwrap_or(-1), rows, columns];
+        ([*channels, rows, factor, columns, factor], [0, 2, 4, 1, 3], to)
+    };
+    Ok(Ops::from_iter([
+        Movement::Reshape([rest, &apart].concat().into()),
+        Movement::Permute(before.chain(order.map(axis)).collect()),
+        Movement::Reshape([rest, &joined].concat().into()),
+    ]))
+}

@@ -1,0 +1,535 @@
+//! What array libraries do with a chain, against their own rules as they are documented; and expressions that are one view,
+//! by all elements.
+
+use std::cell::Cell;
+
+use indexpr::{Graph, Syntax};
+use shapetracker::advice::{Does, one_view};
+use shapetracker::{ArrayLibrary, Dims, Unmerged};
+
+use crate::oracle::{Array, check_witness};
+use crate::random::{Chain, Op, Tape, cases, check};
+
+/// An array as a library keeps it.
+#[derive(Clone, Debug)]
+struct Kept {
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+}
+
+/// Strides of a shape whose axes follow each other in memory in this order, the innermost first.
+fn packed(shape: &[i64], order: &[usize]) -> Kept {
+    let mut strides = vec![0; shape.len()];
+    let mut next = 1;
+    for &axis in order {
+        strides[axis] = next;
+        next *= shape[axis];
+    }
+    Kept { shape: shape.to_vec(), strides }
+}
+
+fn row_major(shape: &[i64]) -> Kept {
+    packed(shape, &(0..shape.len()).rev().collect::<Vec<_>>())
+}
+
+impl Kept {
+    fn numel(&self) -> i64 {
+        self.shape.iter().product()
+    }
+
+    fn is_packed(&self, order: &[usize]) -> bool {
+        let packed = packed(&self.shape, order);
+        (0..self.shape.len()).all(|axis| self.shape[axis] == 1 || self.strides[axis] == packed.strides[axis])
+    }
+
+    /// Whether the elements fill a piece of memory without gaps and without reading an address twice.
+    fn is_dense(&self) -> bool {
+        let mut addresses: Vec<i64> = vec![0];
+        for (size, stride) in self.shape.iter().zip(&self.strides) {
+            addresses = addresses.iter().flat_map(|at| (0..*size).map(move |i| at + i * stride)).collect();
+        }
+        addresses.sort_unstable();
+        addresses.iter().enumerate().all(|(number, address)| *address == number as i64)
+    }
+
+    /// The rule of PyTorch's `Tensor.view`, as `computeStride` in ATen/TensorUtils.cpp has it.
+    fn torch_view(&self, new: &[i64]) -> Option<Kept> {
+        let (old, strides) = (&self.shape, &self.strides);
+        if old.is_empty() {
+            return Some(Kept { shape: new.to_vec(), strides: vec![1; new.len()] });
+        }
+        let mut result = vec![0; new.len()];
+        let mut view_d = new.len() as i64 - 1;
+        let mut chunk_base = strides[old.len() - 1];
+        let (mut tensor_numel, mut view_numel) = (1, 1);
+        for tensor_d in (0..old.len()).rev() {
+            tensor_numel *= old[tensor_d];
+            if tensor_d == 0 || (old[tensor_d - 1] != 1 && strides[tensor_d - 1] != tensor_numel * chunk_base) {
+                while view_d >= 0 && (view_numel < tensor_numel || new[view_d as usize] == 1) {
+                    result[view_d as usize] = view_numel * chunk_base;
+                    view_numel *= new[view_d as usize];
+                    view_d -= 1;
+                }
+                if view_numel != tensor_numel {
+                    return None;
+                }
+                if tensor_d > 0 {
+                    chunk_base = strides[tensor_d - 1];
+                    tensor_numel = 1;
+                    view_numel = 1;
+                }
+            }
+        }
+        (view_d == -1).then(|| Kept { shape: new.to_vec(), strides: result })
+    }
+
+    /// The rule of NumPy's `reshape`, as `_attempt_nocopy_reshape` in shape.c has it.
+    fn numpy_view(&self, new: &[i64]) -> Option<Kept> {
+        let kept: Vec<usize> = (0..self.shape.len()).filter(|&axis| self.shape[axis] != 1).collect();
+        let old: Vec<i64> = kept.iter().map(|&axis| self.shape[axis]).collect();
+        let old_strides: Vec<i64> = kept.iter().map(|&axis| self.strides[axis]).collect();
+        let mut strides = vec![0; new.len()];
+        let (mut oi, mut oj, mut ni, mut nj) = (0, 1, 0, 1);
+        while ni < new.len() && oi < old.len() {
+            let (mut np, mut op) = (new[ni], old[oi]);
+            while np != op {
+                if np < op {
+                    np *= new[nj];
+                    nj += 1;
+                } else {
+                    op *= old[oj];
+                    oj += 1;
+                }
+            }
+            for ok in oi..oj - 1 {
+                if old_strides[ok] != old[ok + 1] * old_strides[ok + 1] {
+                    return None;
+                }
+            }
+            strides[nj - 1] = old_strides[oj - 1];
+            for nk in (ni + 1..nj).rev() {
+                strides[nk - 1] = strides[nk] * new[nk];
+            }
+            (ni, oi) = (nj, oj);
+            (nj, oj) = (nj + 1, oj + 1);
+        }
+        let last = if ni >= 1 { strides[ni - 1] } else { 1 };
+        strides[ni..].fill(last);
+        Some(Kept { shape: new.to_vec(), strides })
+    }
+
+    /// PyTorch's `suggest_memory_format`, as c10/core/MemoryFormat.h has it.
+    fn is_channels_last(&self) -> bool {
+        let order: &[usize] = match self.shape.len() {
+            4 => &[1, 3, 2, 0],
+            5 => &[1, 4, 3, 2, 0],
+            _ => return false,
+        };
+        let mut min = 0;
+        if self.strides[1] == 0 {
+            return false;
+        }
+        for &d in order {
+            if self.shape[d] == 0 || self.strides[d] < min || (d == 0 && min == self.strides[1]) {
+                return false;
+            }
+            min = self.strides[d];
+            if self.shape[d] > 1 {
+                min *= self.shape[d];
+            }
+        }
+        true
+    }
+
+    fn suggested(&self, shape: &[i64]) -> Kept {
+        match shape.len() {
+            4 if self.is_channels_last() => packed(shape, &[1, 3, 2, 0]),
+            5 if self.is_channels_last() => packed(shape, &[1, 4, 3, 2, 0]),
+            _ => row_major(shape),
+        }
+    }
+
+    /// PyTorch's `empty_like`, which preserves the order of a dense tensor.
+    fn like(&self) -> Kept {
+        if self.is_dense() { self.clone() } else { self.suggested(&self.shape) }
+    }
+}
+
+/// What a library does with an operation: the array after it, and whether elements are copied.
+fn done(library: ArrayLibrary, kept: &Kept, op: &Op, to: &[i64]) -> (Kept, Vec<i64>) {
+    let torch = library == ArrayLibrary::PyTorch;
+    let rank = kept.shape.len();
+    let resolve = |axis: i64, rank: usize| axis.rem_euclid(rank as i64) as usize;
+    let each =
+        |sign: &dyn Fn(usize) -> i64| -> Vec<i64> { (0..rank).map(|axis| kept.strides[axis] * sign(axis)).collect() };
+    let all = kept.numel();
+    if all == 0 || to.contains(&0) {
+        return (row_major(to), Vec::new());
+    }
+    match op {
+        Op::Reshape(_) => {
+            let view = if torch { kept.torch_view(to) } else { kept.numpy_view(to) };
+            view.map_or_else(|| (row_major(to), vec![all]), |view| (view, Vec::new()))
+        }
+        Op::Unsqueeze(axis) => {
+            let at = resolve(*axis, rank + 1);
+            let mut strides = kept.strides.clone();
+            strides.insert(at, if at < rank { kept.shape[at] * kept.strides[at] } else { 1 });
+            (Kept { shape: to.to_vec(), strides }, Vec::new())
+        }
+        Op::Squeeze(axes) => {
+            let gone: Vec<usize> = axes.iter().map(|&axis| resolve(axis, rank)).collect();
+            let strides = (0..rank).filter(|axis| !gone.contains(axis)).map(|axis| kept.strides[axis]);
+            (Kept { shape: to.to_vec(), strides: strides.collect() }, Vec::new())
+        }
+        Op::Permute(axes) => {
+            let strides = axes.iter().map(|&axis| kept.strides[resolve(axis, rank)]);
+            (Kept { shape: to.to_vec(), strides: strides.collect() }, Vec::new())
+        }
+        Op::Expand(_) => {
+            let stride = |axis: usize| if kept.shape[axis] == to[axis] { kept.strides[axis] } else { 0 };
+            (Kept { shape: to.to_vec(), strides: (0..rank).map(stride).collect() }, Vec::new())
+        }
+        Op::Shrink(_) => (Kept { shape: to.to_vec(), strides: kept.strides.clone() }, Vec::new()),
+        Op::Pad(pads) => {
+            let order: Vec<usize> = (0..rank).collect();
+            let after = match torch {
+                true if pads.iter().all(|pad| *pad == (0, 0)) => kept.like(),
+                true => kept.suggested(to),
+                false if kept.is_packed(&order) && !kept.is_packed(&(0..rank).rev().collect::<Vec<_>>()) => {
+                    packed(to, &order)
+                }
+                false => row_major(to),
+            };
+            (after, vec![all])
+        }
+        Op::Flip(axes) => {
+            let axes: Vec<usize> = axes.iter().map(|&axis| resolve(axis, rank)).collect();
+            match torch && !axes.is_empty() {
+                true => (kept.like(), vec![all]),
+                false => {
+                    let strides = each(&|axis| if axes.contains(&axis) { -1 } else { 1 });
+                    (Kept { shape: to.to_vec(), strides }, Vec::new())
+                }
+            }
+        }
+        Op::Step(steps) => match torch && steps.iter().any(|step| *step < 0) {
+            true => {
+                let flipped = kept.like();
+                let strides = (0..rank).map(|axis| flipped.strides[axis] * steps[axis].abs()).collect();
+                (Kept { shape: to.to_vec(), strides }, vec![all])
+            }
+            false => (Kept { shape: to.to_vec(), strides: each(&|axis| steps[axis]) }, Vec::new()),
+        },
+        Op::AsStrided(_, strides, _) => {
+            let mut copied = Vec::new();
+            if !kept.is_packed(&(0..rank).rev().collect::<Vec<_>>()) {
+                copied.push(all);
+            }
+            if torch && strides.iter().zip(to).any(|(stride, size)| *stride < 0 && *size > 1) {
+                copied.push(to.iter().product());
+                return (row_major(to), copied);
+            }
+            (Kept { shape: to.to_vec(), strides: strides.clone() }, copied)
+        }
+    }
+}
+
+fn text(chain: &Chain, reshape: &str) -> String {
+    let list = |numbers: &[i64]| numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let pairs = |pairs: &[(i64, i64)]| pairs.iter().map(|(a, b)| format!("({a}, {b})")).collect::<Vec<_>>().join(", ");
+    let tuple = |numbers: &[i64]| format!("({}{})", list(numbers), if numbers.len() == 1 { "," } else { "" });
+    let mut text = tuple(&chain.base);
+    for op in &chain.ops {
+        text += &match op {
+            Op::Reshape(shape) => format!(".{reshape}({})", list(shape)),
+            Op::Permute(axes) => format!(".permute({})", list(axes)),
+            Op::Expand(shape) => format!(".expand({})", list(shape)),
+            Op::Pad(each) => format!(".pad({})", pairs(each)),
+            Op::Shrink(each) => format!(".shrink({})", pairs(each)),
+            Op::Flip(axes) => format!(".flip({})", tuple(axes)),
+            Op::Step(steps) => format!(".step({})", list(steps)),
+            Op::AsStrided(shape, strides, offset) => {
+                format!(".as_strided({}, {}, {offset})", tuple(shape), tuple(strides))
+            }
+            Op::Unsqueeze(axis) => format!(".unsqueeze({axis})"),
+            Op::Squeeze(axes) => format!(".squeeze({})", tuple(axes)),
+        };
+    }
+    text
+}
+
+#[test]
+pub(crate) fn libraries_do_as_their_rules_say() {
+    let seen = Cell::new([0_u32; 4]);
+    check(
+        cases::CHAINS,
+        |tape| (tape.chain(), tape.chance(50)),
+        |(chain, is_view)| {
+            let text = text(chain, if *is_view { "view" } else { "reshape" });
+            let read: shapetracker::Chain = text.parse().map_err(|err| format!("{text}: {err}"))?;
+            let advice = read.advice(None).map_err(|err| format!("{text}: {err}"))?;
+            let shapes: Vec<Vec<i64>> = chain
+                .ops
+                .iter()
+                .scan(Array::contiguous(&chain.base), |array, op| {
+                    *array = op.on_array(array);
+                    Some(array.shape.clone())
+                })
+                .collect();
+            for found in &advice.libraries {
+                let (mut kept, mut copied, mut first) = (row_major(&chain.base), Vec::new(), None);
+                for (number, (op, to)) in chain.ops.iter().zip(&shapes).enumerate() {
+                    let (after, elements) = done(found.library, &kept, op, to);
+                    if !elements.is_empty() {
+                        first.get_or_insert(op);
+                    }
+                    copied.extend(elements.into_iter().map(|elements| (number, elements)));
+                    kept = after;
+                }
+                let raises = *is_view && found.library == ArrayLibrary::PyTorch;
+                let does = match first {
+                    None => Does::View,
+                    Some(Op::Reshape(_)) if raises => Does::Raises,
+                    Some(_) => Does::Copies,
+                };
+                if found.copied != copied || found.does != does {
+                    return Err(format!(
+                        "{text} with {}: {:?} {:?}, and by its rule {does:?} {copied:?}",
+                        found.library, found.does, found.copied
+                    ));
+                }
+                let mut counts = seen.get();
+                counts[does as usize] += 1;
+                seen.set(counts);
+            }
+            Ok(())
+        },
+    );
+    println!("views, raises, copies, cannot: {:?}", seen.get());
+    assert!(seen.get()[..3].iter().all(|count| *count > 100));
+}
+
+#[test]
+fn what_is_advised_is_less_than_what_a_library_copies() {
+    check(
+        cases::CHAINS / 4,
+        |tape| tape.chain(),
+        |chain| {
+            let text = text(chain, "reshape");
+            let read: shapetracker::Chain = text.parse().map_err(|err| format!("{text}: {err}"))?;
+            let advice = read.advice(None).map_err(|err| format!("{text}: {err}"))?;
+            let end = chain.ops.iter().fold(Array::contiguous(&chain.base), |array, op| op.on_array(&array));
+            let is_one = end.single_view().is_some();
+            if advice.view.is_ok() != is_one {
+                return Err(format!("{text}: {:?}", advice.view));
+            }
+            match (&advice.copy, is_one) {
+                (None, true) => {}
+                (Some(copy), false) if copy.elements <= copy.of && copy.elements > 0 => {}
+                (copy, _) => return Err(format!("{text}: one view: {is_one}, and {copy:?}")),
+            }
+            Ok(())
+        },
+    );
+}
+
+/// An expression with its meaning.
+#[derive(Clone, Debug)]
+enum Part {
+    Int(i64),
+    Variable(usize),
+    Binary(&'static str, Box<Part>, Box<Part>),
+}
+
+impl Part {
+    fn random(tape: &mut Tape, variables: usize, depth: u32) -> Part {
+        if depth == 0 || tape.chance(20) {
+            return if variables > 0 && tape.chance(65) {
+                Part::Variable(tape.below(variables as i64) as usize)
+            } else {
+                Part::Int(tape.signed(6))
+            };
+        }
+        let mut part = |tape: &mut Tape| Box::new(Part::random(tape, variables, depth - 1));
+        match tape.below(10) {
+            0..5 => Part::Binary(tape.pick(&["+", "-"]), part(tape), part(tape)),
+            5..8 => Part::Binary("*", Box::new(Part::Int(tape.signed(5))), part(tape)),
+            _ => Part::Binary(tape.pick(&["//", "%"]), part(tape), Box::new(Part::Int(tape.within(1, 7)))),
+        }
+    }
+
+    fn value(&self, at: &[i64]) -> i64 {
+        match self {
+            Part::Int(value) => *value,
+            Part::Variable(variable) => at[*variable],
+            Part::Binary(op, a, b) => {
+                let (a, b) = (a.value(at), b.value(at));
+                match *op {
+                    "+" => a + b,
+                    "-" => a - b,
+                    "*" => a * b,
+                    "//" => a.div_euclid(b),
+                    _ => a.rem_euclid(b),
+                }
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Part::Int(value) => format!("({value})"),
+            Part::Variable(variable) => format!("v{variable}"),
+            Part::Binary(op, a, b) => format!("({} {op} {})", a.text(), b.text()),
+        }
+    }
+}
+
+/// Comparisons of parts, all of which hold.
+type Conditions = Vec<(&'static str, Part, Part)>;
+
+fn holds(conditions: &Conditions, at: &[i64]) -> bool {
+    conditions.iter().all(|(op, a, b)| {
+        let (a, b) = (a.value(at), b.value(at));
+        match *op {
+            "<" => a < b,
+            "<=" => a <= b,
+            ">" => a > b,
+            ">=" => a >= b,
+            _ => a == b,
+        }
+    })
+}
+
+#[test]
+pub(crate) fn expressions_are_one_view_where_all_elements_say_so() {
+    #[derive(Clone, Debug)]
+    struct Case {
+        ranges: Vec<(i64, i64)>,
+        index: Part,
+        valid: Conditions,
+        simplified: bool,
+    }
+    let seen = Cell::new([0_u32; 2]);
+    check(
+        cases::QUERIES * 4,
+        |tape| {
+            let variables = tape.within(0, 3) as usize;
+            let ranges = (0..variables).map(|_| {
+                let begin = if tape.chance(50) { 0 } else { tape.signed(4) };
+                (begin, begin + tape.within(1, 6))
+            });
+            let ranges = ranges.collect();
+            let index = Part::random(tape, variables, 4);
+            let valid = (0..tape.below(3)).map(|_| {
+                let op = tape.pick(&["<", "<=", ">", ">=", "=="]);
+                let depth = tape.below(3) as u32;
+                (op, Part::random(tape, variables, depth), Part::random(tape, variables, 1))
+            });
+            Case { ranges, index, valid: valid.collect(), simplified: tape.chance(50) }
+        },
+        |case| {
+            let mut graph = Graph::new();
+            for (number, (begin, end)) in case.ranges.iter().enumerate() {
+                graph.variable(&format!("v{number}"), *begin..*end).map_err(|err| err.to_string())?;
+            }
+            let conditions: Vec<String> =
+                case.valid.iter().map(|(op, a, b)| format!("{} {op} {}", a.text(), b.text())).collect();
+            let conditions = if conditions.is_empty() { "True".into() } else { conditions.join(" and ") };
+            let mut index = graph.parse(&case.index.text(), Syntax::Python).map_err(|err| err.to_string())?;
+            let mut valid = graph.parse(&conditions, Syntax::Python).map_err(|err| err.to_string())?;
+            if case.simplified {
+                (index, valid) = graph.simplify_pair(index, valid);
+            }
+            let shape: Vec<i64> = case.ranges.iter().map(|(begin, end)| end - begin).collect();
+            let look_up = |at: &[i64]| {
+                let at: Vec<i64> = at.iter().zip(&case.ranges).map(|(i, (begin, _))| i + begin).collect();
+                holds(&case.valid, &at).then(|| case.index.value(&at))
+            };
+            let mut array = Array::contiguous(&shape);
+            let mut cells = Vec::new();
+            array.for_each_index(|index, _| cells.push(look_up(index)));
+            array.cells = cells;
+            let expected = array.single_view();
+            let found = one_view(&graph, index, valid);
+            let mut counts = seen.get();
+            counts[usize::from(found.is_ok())] += 1;
+            seen.set(counts);
+            match (found, expected) {
+                (Ok(view), Some(_)) => {
+                    let mut wrong = None;
+                    array.for_each_index(|index, cell| {
+                        let index: Dims = index.into();
+                        if view.address(&index) != cell {
+                            wrong = Some(format!("{view} at {index:?} is {:?}, not {cell:?}", view.address(&index)));
+                        }
+                    });
+                    wrong.map_or(Ok(()), Err)
+                }
+                (Err(Unmerged::Witness(witness)), None) => {
+                    check_witness(&witness, &shape, |index| look_up(index).map(i128::from))
+                }
+                (found, expected) => Err(format!("{found:?}, and {expected:?} by all elements")),
+            }
+        },
+    );
+    println!("not one view, one view: {:?}", seen.get());
+    assert!(seen.get().iter().all(|count| *count > 500));
+}
+
+#[test]
+fn large_expressions_are_decided_where_that_is_possible() {
+    let ask = |index: &str, valid: &str, size: i64| {
+        let mut graph = Graph::new();
+        graph.variable("x", 0..size).unwrap();
+        graph.variable("y", -5..size).unwrap();
+        let (index, valid) = (graph.parse(index, Syntax::Python).unwrap(), graph.parse(valid, Syntax::Python).unwrap());
+        let (index, valid) = graph.simplify_pair(index, valid);
+        one_view(&graph, index, valid)
+    };
+    let size = 1 << 40;
+    assert_eq!(ask("3*x - 2*y + 7", "True", size).unwrap().strides(), [3, -2]);
+    assert_eq!(ask("3*x - 2*y + 7", "x >= 5 and 2*y < 9", size).unwrap().mask(), Some(&[(5, size), (0, 10)][..]));
+    assert!(matches!(ask("x // 1000000 + y", "True", size), Err(Unmerged::Witness(_))));
+    assert!(matches!(ask("x % 77 + y", "True", size), Err(Unmerged::Witness(_))));
+    assert!(matches!(ask("x", "x + y < 1099511627776", size), Err(Unmerged::Witness(_))));
+    // One element of 2^80 is another one: no sample finds it, and nothing is said.
+    assert!(matches!(ask("x + (1 if x + y == 77 and x == 3 else 0)", "True", size), Err(Unmerged::Undecided)));
+}
+
+/// What PyTorch does with a chain, and what it is advised to do.
+fn pytorch(text: &str) -> (Does, Vec<(usize, i64)>, Option<String>) {
+    let chain: shapetracker::Chain = text.parse().unwrap_or_else(|err| panic!("{err}"));
+    let advice = chain.advice(None).unwrap();
+    let found = advice.libraries.into_iter().find(|found| found.library == ArrayLibrary::PyTorch).unwrap();
+    (found.does, found.copied, found.code)
+}
+
+#[test]
+fn copies_that_are_written_are_weighed() {
+    let code = |text: &str| Some(text.to_owned());
+    // The fix that everybody writes is the least that can be done.
+    assert_eq!(pytorch("(3, 2).permute(1, 0).contiguous().view(6)"), (Does::Copies, vec![(1, 6)], None));
+    // Here it is not needed, and there not all of it.
+    assert_eq!(pytorch("(3, 2).permute(1, 0).contiguous().permute(1, 0)"), (Does::Copies, vec![(1, 6)], code("x")));
+    assert_eq!(
+        pytorch("(3, 5).reshape(1, 15).expand(8, 15).contiguous().view(4, 30)"),
+        (
+            Does::Copies,
+            vec![(2, 120)],
+            code("x.view(1, 15).expand((8, 15))[:2].contiguous().view(1, 30).expand(4, 30)")
+        )
+    );
+    // Of what lies in order `contiguous` copies nothing.
+    assert_eq!(pytorch("(3, 2).contiguous().view(6)"), (Does::View, vec![], None));
+}
+
+#[test]
+fn new_tensors_of_pytorch_keep_channels_last() {
+    // An image with its channels last, seen with them first: padding keeps their order in memory.
+    let chain = "(1, 4, 4, 3).permute(0, 3, 1, 2).pad((0, 0), (0, 0), (1, 1), (1, 1))";
+    assert_eq!(pytorch(&format!("{chain}.view(3, 36)")).1, [(1, 48), (2, 108)]);
+    assert_eq!(pytorch(&format!("{chain}.permute(0, 2, 3, 1).view(36, 3)")).1, [(1, 48)]);
+    // And flipping keeps any order.
+    assert_eq!(pytorch("(4, 6).permute(1, 0).flip(0).view(24)").1, [(1, 24), (2, 24)]);
+}
