@@ -435,7 +435,7 @@ const End = live(() => {
   return (
     <li class="memory-end">
       <span class="soft">memory</span>
-      <output>{known === null ? "\u2026" : address === null ? "masked" : plain(address)}</output>
+      <output>{known === null ? "\u2026" : address === null ? "masked" : pretty(address)}</output>
       <span class="soft">{address === null ? "no address" : "address"}</span>
     </li>
   );
