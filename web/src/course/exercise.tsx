@@ -8,7 +8,7 @@ import { Prose } from "../panes/prose";
 import { Text } from "../panes/text";
 import { HandFields, type Hand } from "./figures";
 import { Grid, Strip } from "./figure";
-import { judge, type Goal, type Judgement } from "./judge";
+import { judge, prepare, type Goal, type Judgement } from "./judge";
 import { Model } from "./model";
 
 /** After so many wrong tries a way can be looked at. */
@@ -29,6 +29,7 @@ interface Parts {
 }
 
 function exercise({ source, Field, check, goal, solution, beside = 2, solve }: Parts) {
+  prepare();
   const yours = new Model(source);
   // What is pointed at is marked in both.
   const asked = goal === null ? null : new Model(signal(goal), yours.at, yours.over);
