@@ -79,7 +79,7 @@ test("every figure shows what its words say", async () => {
     await place.getByRole("button", { name: trial, exact: true }).click();
     await expect.poll(() => memory(place), { message: `${name}: ${trial}` }).toMatch(new RegExp(`^${cells}`));
     if (rule !== null) await expect.poll(() => said(place, ".rule"), { message: trial }).toMatch(rule);
-    expect((await place.locator(".wrong").innerText()).trim()).toBe("");
+    expect((await place.locator(".fault-line").innerText()).trim()).toBe("");
   }
   expect(complaints).toEqual([]);
   await page.context().close();

@@ -25,12 +25,14 @@ interface Parts {
   solution: string;
   /** How many grids are beside each other where there is room: rows that are long are below each other. */
   beside?: number;
+  /** The element that is marked at first. */
+  at?: number[];
   solve(): void;
 }
 
-function exercise({ source, Field, check, goal, solution, beside = 2, solve }: Parts) {
+function exercise({ source, Field, check, goal, solution, beside = 2, at = [], solve }: Parts) {
   prepare();
-  const yours = new Model(source);
+  const yours = new Model(source, signal(at));
   // What is pointed at is marked in both.
   const asked = goal === null ? null : new Model(signal(goal), yours.at, yours.over);
   const said = signal<Judgement | null>(null);
@@ -126,6 +128,7 @@ export function chainExercise(
   begin: string,
   solution: string,
   of: Goal | ((text: string) => Promise<Judgement>),
+  at: number[] = [],
 ) {
   const text = signal(begin);
   return exercise({
@@ -136,6 +139,7 @@ export function chainExercise(
     check: () => (typeof of === "function" ? of(text.value) : judge({ chain: text.value }, of)),
     goal: typeof of === "function" ? null : of.goal,
     solution,
+    at,
     solve: () => (text.value = solution),
   });
 }

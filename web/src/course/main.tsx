@@ -226,7 +226,7 @@ const PARTS: Record<string, () => ComponentType> = {
       ],
       praise:
         "The mask is rows 2 to 4 and columns 2 to 5 (neither end is part of it), and the offset is −8: [2, 2] is 2·3 + 2·1 − 8 = 0.",
-    }),
+    }, [2, 2]),
   views: () =>
     stepsFigure([{ name: "", of: "(3, 2).permute(1, 0).reshape(3, 2)", says: "" }], [2, 0], true),
   "views-exercise": () =>
