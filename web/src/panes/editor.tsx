@@ -58,7 +58,8 @@ export class Editor extends Component<Props> {
     this.props.caret(there ? area.selectionStart : null);
   };
 
-  override render({ name, named = false, value, placeholder, mark, invalid, describedBy, change, history, pressed, list, option, children }: Props) {
+  override render({ name, named = false, value, placeholder, mark, invalid, describedBy, ...props }: Props) {
+    const { change, history, pressed, list, option, children } = props;
     return (
       <div class={named ? "editor named" : "editor"}>
         <div class="frame">

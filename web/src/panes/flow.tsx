@@ -2,7 +2,7 @@
  * The flow: the base, the tensor after each operation, and memory, with the element in focus threaded through them.
  * A block shows the tensor at its step, and its operation can be changed, moved and left out there.
  */
-import { Component, createRef, Fragment, h, type ComponentChildren } from "preact";
+import { Component, createRef, Fragment, h } from "preact";
 import { effect, signal } from "@preact/signals-core";
 import { devices } from "../devices";
 import { add, move, remove, pieces } from "../edit";
@@ -288,7 +288,11 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
             {ACROSS[across]}
           </span>
         )}
-        <span class="verdict" data-verdict={verdict.kind} title={step?.reason == null ? undefined : sentence(step.reason.sentence)}>
+        <span
+          class="verdict"
+          data-verdict={verdict.kind}
+          title={step?.reason == null ? undefined : sentence(step.reason.sentence)}
+        >
           {verdict.name}
         </span>
         <span class="block-tools">
@@ -510,10 +514,11 @@ const Which = live(() => {
 export const FlowPane = live(() => {
   const begun = start.value;
   const base = stations.value[0];
-  const unread = trouble.value !== null && trouble.value.block !== null && blocks.value[trouble.value.block] === undefined;
+  const at = trouble.value?.block ?? null;
+  const unread = at !== null && blocks.value[at] === undefined;
   const known = detail.value?.layout === layout.value ? detail.value : null;
   const byViews = page.value.flow === "views";
-  const title: ComponentChildren = byViews ? "View by view, from the result to memory" : "Step by step, from the base to memory";
+  const title = byViews ? "View by view, from the result to memory" : "Step by step, from the base to memory";
   return (
     <section class="pane flow" id="flow" aria-labelledby="flow-title">
       <div class="pane-head">
@@ -539,7 +544,11 @@ export const FlowPane = live(() => {
             <ViewStations />
           ) : (
             <>
-              <li class="block base" data-station={base === undefined ? undefined : 0} data-shown={shown.value === 0 ? "yes" : undefined}>
+              <li
+                class="block base"
+                data-station={base === undefined ? undefined : 0}
+                data-shown={shown.value === 0 ? "yes" : undefined}
+              >
                 <div class="block-line">
                   <span class="block-text">
                     {begun === null ? (
