@@ -71,7 +71,12 @@ const Modes = live(() => {
   return (
     <div class="switch modes" role="group" aria-label="What the layout is made from">
       {MODE_NAMES.map(({ mode: each, name, hint }) => (
-        <button type="button" title={hint} aria-pressed={mode.value === each} onClick={() => void import("./carry").then(({ carry }) => carry(each))}>
+        <button
+          type="button"
+          title={hint}
+          aria-pressed={mode.value === each}
+          onClick={() => void import("./carry").then(({ carry }) => carry(each))}
+        >
           {name}
         </button>
       ))}

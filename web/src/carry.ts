@@ -28,7 +28,8 @@ async function viewsOf(source: Source): Promise<View[]> {
 
 /** The layout as one view; of a chain that needs more, as much of it as is one. */
 async function asView(): Promise<{ view: View; short: boolean } | null> {
-  const sources: Source[] = stations.peek().length > 0 ? stations.peek().map(({ source }) => source) : [layout.peek()!.source];
+  const steps = stations.peek().map(({ source }) => source);
+  const sources: Source[] = steps.length > 0 ? steps : [layout.peek()!.source];
   for (let at = sources.length - 1; at >= 0; at--) {
     const [view, ...more] = await viewsOf(sources[at]!);
     if (view !== undefined && more.length === 0) return { view, short: at < sources.length - 1 };
@@ -42,7 +43,10 @@ async function patch(to: Mode): Promise<Partial<Page> | string> {
   if (to === "view") {
     const found = await asView();
     if (found === null) return "No single view of this layout is known, so there are no strides to enter.";
-    if (found.short) notice.value = `The whole chain is not one view: the fields hold ${found.view.text}, which is as far as one view goes.`;
+    if (found.short) {
+      const as = `the fields hold ${found.view.text}, which is as far as one view goes`;
+      notice.value = `The whole chain is not one view: ${as}.`;
+    }
     return fields(found.view);
   }
   if (to === "chain") {
@@ -51,7 +55,8 @@ async function patch(to: Mode): Promise<Partial<Page> | string> {
       return "text" in hand ? { chain: hand.text, muted: [], step: null } : hand.fault;
     }
     const [view] = await viewsOf(now.source);
-    return view === undefined ? "No single view of this expression is known, so there are no operations to show." : { chain: view.text, muted: [], step: null };
+    if (view === undefined) return "No single view of this expression is known, so there are no operations to show.";
+    return { chain: view.text, muted: [], step: null };
   }
   const source = result.peek()?.source ?? now.source;
   const said = "chain" in source ? await ask("chain", { text: source.chain, base: source.base ?? null }, "carry") : null;
@@ -61,6 +66,21 @@ async function patch(to: Mode): Promise<Partial<Page> | string> {
   const variables = all.shape.map((size, axis) => ({ name: `idx${axis}`, begin: "0", end: String(size) }));
   return { index, valid: valid === "True" ? "" : valid, variables, syntax: "python" };
 }
+
+/** All that a layout may be made from. */
+const INPUT = [
+  "chain",
+  "muted",
+  "base",
+  "where",
+  "values",
+  "axes",
+  "offset",
+  "index",
+  "valid",
+  "variables",
+  "syntax",
+] as const;
 
 /** From where the input of a mode was carried, and how it was then. */
 let origin: { mode: Mode; to: Mode; before: Page; carried: Partial<Page> } | null = null;
@@ -72,12 +92,7 @@ function untouched(now: Page, to: Mode): boolean {
   }
   const { before, carried } = origin;
   const same = (key: keyof Page, value: unknown): boolean => JSON.stringify(now[key]) === JSON.stringify(value);
-  return (
-    Object.entries(carried).every(([key, value]) => same(key as keyof Page, value)) &&
-    (["chain", "muted", "base", "where", "values", "axes", "offset", "index", "valid", "variables", "syntax"] as const).every(
-      (key) => key in carried || same(key, before[key]),
-    )
-  );
+  return INPUT.every((key) => same(key, key in carried ? carried[key] : before[key]));
 }
 
 /** Changes what the layout is made from; the layout stays. */

@@ -2,7 +2,7 @@
 import { ask } from "./ask";
 import { pieces, rewrite, type Piece } from "./edit";
 import type { Fault, Integer } from "./engine";
-import { chainText, start } from "./layout";
+import { blocks, chainText, start } from "./layout";
 import { chain } from "./page";
 import { refusal } from "./typing";
 
@@ -89,15 +89,30 @@ const FAR = 64;
 
 let turn = 0;
 
+/** The chain as it was before a number was changed again and again, so that what followed goes back with the number. */
+let begun: { place: string; start: string; list: Piece[]; wrote: string } | null = null;
+
+/** What a change of a number begins with. */
+function basis(place: Place): { start: string; list: Piece[] } {
+  const [now, list] = [start.peek()?.text ?? "", pieces()];
+  const key = JSON.stringify([place, list.map(({ muted }) => muted)]);
+  if (begun?.place !== key || begun.wrote !== chain.peek()) begun = { place: key, start: now, list, wrote: "" };
+  return begun;
+}
+
 /**
- * Changes a number of a block or of the base. Where it was stepped, the operations after it follow, and a number that
- * cannot be is passed over; where none can be, the chain stays as it is and it is said why. Answers with what the number
+ * Changes a number of a block or of the base; the operations after it follow. Where it was stepped, a number that cannot
+ * be is passed over, and where none can be, the chain stays as it is and it is said why. Answers with what the number
  * became, null where it stays as it was.
  */
 export async function renumber(place: Place, value: string, stepped: boolean): Promise<string | null> {
   const mine = ++turn;
   const before = chain.peek();
-  const [startText, list] = [start.peek()?.text ?? "", pieces()];
+  const { start: startText, list } = basis(place);
+  const done = (fitted: Fitted): void => {
+    rewrite(fitted.start, fitted.list, edit);
+    if (begun !== null) begun.wrote = chain.peek();
+  };
   const old = place.block === null ? startText : list[place.block]!.text;
   const edit = `number ${place.number} in ${place.block === null ? "the base" : `block ${place.block}`}`;
   const put = (number: string): [string, Piece[]] => {
@@ -112,18 +127,18 @@ export async function renumber(place: Place, value: string, stepped: boolean): P
     const fitted = await fit(start, pieces, place);
     if (mine !== turn || chain.peek() !== before) return null;
     // What is typed stands as it is, even where it is wrong.
-    if (fitted !== null && "list" in fitted) rewrite(fitted.start, fitted.list, edit);
-    else rewrite(start, pieces, edit);
+    done(fitted !== null && "list" in fitted ? fitted : { start, list: pieces });
     return value;
   }
-  const was = numbersOf(old)[place.number] ?? 0;
+  const shown = place.block === null ? start.peek()?.text : blocks.peek()[place.block]?.operation.text;
+  const was = numbersOf(shown ?? old)[place.number] ?? 0;
   const by = Number(value) < was ? -1 : 1;
   let why: Fault | null = null;
   for (let number = Number(value), tries = 0; tries < FAR; number += by, tries++) {
     const fitted = await fit(...put(String(number)), place);
     if (mine !== turn || chain.peek() !== before || fitted === null) return null;
     if ("list" in fitted) {
-      rewrite(fitted.start, fitted.list, edit);
+      done(fitted);
       return String(number);
     }
     why ??= fitted;

@@ -81,17 +81,19 @@ function drag(page: Page, frames: number): Promise<{ draws: number[]; gaps: numb
 /** From a move of the pointer until all panes know the element, and until they have drawn it. */
 function hover(page: Page, times: number): Promise<{ known: number[]; draws: number[] }> {
   return page.evaluate(async (times) => {
-    const { gridCanvas, detail } = globalThis.explorer;
+    const { gridCanvas, gridView, detail } = globalThis.explorer;
     const grid = gridCanvas.now!;
     const box = grid.canvas.getBoundingClientRect();
+    // Beside and above the cells are numbers.
+    const { left, top } = grid.frame(gridView.value!);
     const known: number[] = [];
     grid.times.length = 0;
     for (let k = 0; k < times; k++) {
       const before = detail.value;
       const began = performance.now();
       const at = {
-        clientX: box.left + 60 + ((k * 37) % (box.width - 80)),
-        clientY: box.top + 50 + ((k * 23) % (box.height - 70)),
+        clientX: box.left + left + 10 + ((k * 37) % (box.width - left - 30)),
+        clientY: box.top + top + 10 + ((k * 23) % (box.height - top - 30)),
       };
       grid.canvas.dispatchEvent(new PointerEvent("pointermove", { ...at, pointerType: "mouse", bubbles: true }));
       await new Promise<void>((done) => {
@@ -138,6 +140,9 @@ test("bundles", () => {
   report("WebAssembly in all, gzipped", size(".wasm", readdirSync(DIST)), "kB", null);
   report("JavaScript of the course, gzipped", size(".js", atOnce("course.html")), "kB", null);
   expect(size(".js", first)).toBeLessThanOrEqual(40);
+  // What is imported later brings no style sheet of its own: the pages name them all.
+  const sheets = readdirSync(DIST).filter((name) => name.endsWith(".css"));
+  expect([...first, ...atOnce("course.html")]).toEqual(expect.arrayContaining(sheets));
   // The engine is larger than it was to be (DESIGN.md says why): the build sees to it that it does not grow.
 });
 

@@ -110,6 +110,13 @@ test("numbers that are dragged take what comes after them along, or stay and say
   await go(page, { chain: "(3, 2).permute(1, 0).reshape(3, 2)" });
   await press("base, number 1", "ArrowUp");
   await chain("(4, 2).permute(1, 0).reshape(4, 2)");
+  // What has followed goes back with it, and half a number that is typed is no harm.
+  await press("base, number 1", "ArrowDown");
+  await chain("(3, 2).permute(1, 0).reshape(3, 2)");
+  await page.getByRole("spinbutton", { name: "base, number 1", exact: true }).pressSequentially("0", { delay: 60 });
+  await chain("(30, 2).permute(1, 0).reshape(30, 2)");
+  await page.getByRole("spinbutton", { name: "base, number 1", exact: true }).fill("4");
+  await chain("(4, 2).permute(1, 0).reshape(4, 2)");
   await press("base, number 2", "ArrowUp");
   await chain("(4, 3).permute(1, 0).reshape(4, 3)");
   // Of twelve elements there are no rows of five: the next number that can be is six.
@@ -147,6 +154,28 @@ test("memory stays in sight, and few stops of the tab key come before the tensor
   }
   expect(stops).toBeLessThan(28);
   await page.context().close();
+});
+
+test("without a choice the selected element is one that has an address", async () => {
+  const { page } = await here.shared();
+  for (const chain of ["(4, 6).pad((1, 1), (2, 1))", "(5).pad((0, 3)).flip(0).reshape(2, 4)", "(4, 6)"]) {
+    await go(page, { chain });
+    await page.waitForFunction(() => globalThis.explorer.detail.value?.layout === globalThis.explorer.layout.value);
+    await page.waitForFunction(() => globalThis.explorer.detail.value!.address !== null, undefined, { timeout: 3000 });
+    expect(await page.evaluate(() => globalThis.explorer.detail.value!.address), chain).toBe(0);
+  }
+});
+
+test("while an address is pointed at, heading and fields say the same index", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(3, 2).permute(1, 0)", at: "1,2" });
+  await page.waitForFunction(() => globalThis.explorer.detail.value?.address === 5);
+  await page.getByRole("application", { name: /Memory/ }).focus();
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => globalThis.explorer.detail.value?.address === 0);
+  expect(await text(page, "#element .linked")).toMatch(/^\[0, 0\]/);
+  const fields = await page.locator("#element .index input").evaluateAll((list) => list.map((each) => (each as HTMLInputElement).value));
+  expect(fields).toEqual(["0", "0"]);
 });
 
 test("devices: where the base lies, which operations are free, and colours by device", async () => {

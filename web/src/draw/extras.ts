@@ -127,7 +127,7 @@ function placesOf(view: GridView, frame: Frame, shown: readonly Tile[], domain: 
   if (shown.reduce((all, { rows, columns }) => all + rows * columns, 0) > MOST_MOVED) return places;
   for (const tile of shown) {
     const ink = inkOf(tile, view, domain);
-    const shade = shader(tile, scene, domain);
+    const { share } = shader(tile, scene, domain);
     for (let sample = 0; sample < tile.addresses.length; sample++) {
       const address = tile.addresses[sample]!;
       // Gaps and masked cells are nowhere in memory.
@@ -136,7 +136,7 @@ function placesOf(view: GridView, frame: Frame, shown: readonly Tile[], domain: 
       const x = left + (tile.column * SIDE + column - camera.x) * wide;
       const y = top + (tile.row * SIDE + row - camera.y) * tall;
       const read = String(tile.exact?.[sample] ?? address);
-      const fill = theme.rampText[Math.round(shade(sample).share * 255)] ?? theme.pane;
+      const fill = theme.rampText[Math.round(share(sample) * 255)] ?? theme.pane;
       const cell = { x, y, wide, tall, fill, ink: ink(sample), text: labelOf(tile, sample, view) };
       const same = places.get(read);
       if (same === undefined) places.set(read, [cell]);

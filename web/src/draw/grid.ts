@@ -74,6 +74,9 @@ const THINNEST = 44;
 const FEW_LABELS = 260;
 const MOST_LABELS = 4000;
 
+/** A ring around a small cell reaches out so far. */
+const RING = 7;
+
 /** What labels and their sizes depend on. */
 type GridScene = Pick<GridView, "scene" | "label" | "bare">;
 
@@ -83,6 +86,9 @@ interface Place {
   column: number;
   step: number;
 }
+
+/** Milliseconds after which a picture that was moved is one that is looked at. */
+const SETTLED = 140;
 
 /** Milliseconds for which the last picture stays while the next one is asked for. */
 const PATIENCE = 100;
@@ -120,6 +126,10 @@ export class GridCanvas extends Sheet {
   readonly dot = signal<Dot | null>(null);
   private motion: Motion | null = null;
   private measured: unknown = null;
+  /** What was in sight last, and since when. */
+  private sight = "";
+  private arrived = 0;
+  private timer = 0;
 
   constructor(canvas: HTMLCanvasElement, redraw: () => void) {
     super(canvas, redraw);
@@ -128,7 +138,7 @@ export class GridCanvas extends Sheet {
 
   /** Room for the numbers of rows and columns. */
   private gutters({ scene, bare = false }: GridScene): { left: number; top: number } {
-    if (bare) return { left: 3, top: 3 };
+    if (bare) return { left: RING, top: RING };
     const { row, column } = scene.plan;
     const letters = (axes: readonly number[]): number => Math.min(lettersOf(axes, scene), 20);
     const left = 14 + 7 * letters(row.within) + (row.gap > 0 ? 10 + 7 * letters(row.facets) : 0);
@@ -139,7 +149,7 @@ export class GridCanvas extends Sheet {
   private fit(of: GridScene): { tall: number; wide: number } {
     const { left, top } = this.gutters(of);
     const { row, column } = of.scene.plan;
-    const end = of.bare === true ? 3 : 8;
+    const end = of.bare === true ? RING : 8;
     const width = (this.width - left - end) / Math.max(column.extent, 1);
     const height = (this.height - top - end) / Math.max(row.extent, 1);
     const tall = Math.max(Math.min(width, height, LARGEST), 1e-9);
@@ -244,7 +254,7 @@ export class GridCanvas extends Sheet {
     pen.save();
     pen.beginPath();
     // Rings around the first cells reach out a little.
-    pen.rect(left - 3, top - 3, this.width, this.height);
+    pen.rect(left - RING, top - RING, this.width, this.height);
     pen.clip();
     pen.imageSmoothingEnabled = false;
     pen.save();
@@ -329,6 +339,18 @@ export class GridCanvas extends Sheet {
     this.pen.drawImage(pictureOf(tile, view.scene, view.theme, this.domain.peek()), x, y, right - x, bottom - y);
   }
 
+  /** Whether something else has just come into sight: shades that change all the time say nothing, and take time. */
+  private moves(camera: Camera | null): boolean {
+    const [sight, now] = [JSON.stringify(camera), performance.now()];
+    if (sight !== this.sight) {
+      this.sight = sight;
+      this.arrived = now;
+      clearTimeout(this.timer);
+      this.timer = window.setTimeout(this.redraw, SETTLED + 1);
+    }
+    return now - this.arrived < SETTLED;
+  }
+
   /** Between what the shades lie, and what a pixel stands for. While the picture moves or is not whole they stay. */
   private measure(
     view: GridView,
@@ -343,7 +365,7 @@ export class GridCanvas extends Sheet {
     const fits = layout.addresses !== null && camera === null && scene.plan.sliders.length === 0;
     const known = fits && color === "address" ? layout.addresses!.map(Number) : null;
     let domain = known !== null ? ([known[0]!, known[1]!] as const) : null;
-    if (this.measured === scene.layout && (missing || view.moving) && domain === null) return;
+    if (this.measured === scene.layout && (missing || this.moves(camera)) && domain === null) return;
     let [low, high] = [Infinity, -Infinity];
     let [apart, partly, sampled] = [false, false, false];
     for (const place of wanted) {
@@ -692,11 +714,10 @@ function modesOf(lane: Lane, modes: readonly Integer[][] | null, shape: readonly
 
 /** What is written on a cell can be told apart from its colour. */
 export function inkOf(tile: Tile, { scene, theme }: GridView, domain: Domain): (sample: number) => string {
-  const shade = shader(tile, scene, domain);
+  const { share, apart } = shader(tile, scene, domain);
   return (sample) => {
-    const { share, apart } = shade(sample);
-    if (Number.isNaN(tile.addresses[sample]!) || greyness(apart) > 0) return theme.ink;
-    return theme.rampInk[Math.round(share * 255)] ?? theme.ink;
+    if (Number.isNaN(tile.addresses[sample]!) || (apart !== null && greyness(apart(sample)) > 0)) return theme.ink;
+    return theme.rampInk[Math.round(share(sample) * 255)] ?? theme.ink;
   };
 }
 

@@ -130,6 +130,11 @@ export class Tiles {
     return true;
   }
 
+  /** What the tiles are of. */
+  get of(): Scene | null {
+    return this.scene;
+  }
+
   /** Whether there is something to draw, or nothing to wait for. */
   get any(): boolean {
     return this.asked === 0 || [...this.tiles.values()].some((tile) => tile !== "asked");
@@ -333,8 +338,12 @@ export class Tiles {
 /** The lowest and the highest value that a ramp is for. */
 export type Domain = readonly [number, number];
 
-/** What a sample shows: a share of the ramp, and how far the elements that it stands for lie apart, as such a share. */
-type Shader = (sample: number) => { share: number; apart: number };
+/** What samples show: a share of the ramp, and how far the elements that each stands for lie apart, as such a share. */
+interface Shader {
+  share(sample: number): number;
+  /** Null where nothing lies apart, since each is one element. */
+  apart: ((sample: number) => number) | null;
+}
 
 /** Devices are told apart by steps through the ramp that lie far from each other. */
 const GOLDEN = 0.618034;
@@ -352,52 +361,62 @@ export function valuesOf(tile: Tile, color: string): Values | null {
 
 export function shader(tile: Tile, scene: Scene, [low, high]: Domain): Shader {
   const { layout, color } = scene;
-  const wide = high - low;
+  const plain: Shader = { share: () => 0.25, apart: null };
   if (color.startsWith("axis")) {
     const axis = Number(color.slice(4));
     const down = scene.plan.row.axes.includes(axis);
-    if (!down && !scene.plan.column.axes.includes(axis)) return () => ({ share: 0.25, apart: 0 });
+    if (!down && !scene.plan.column.axes.includes(axis)) return plain;
     const lane = down ? scene.plan.row : scene.plan.column;
     const last = Math.max((layout.shape[axis] ?? 1) - 1, 1);
     const { begins, ends } = down ? tile.rowCells : tile.columnCells;
-    const shades = begins.map((begin, at) => {
-      const [from, to] = lane.between(axis, begin, Math.max(ends[at]! - 1, begin));
-      return { share: (from + to) / 2 / last, apart: (to - from) / last };
-    });
+    const ranges = begins.map((begin, at) => lane.between(axis, begin, Math.max(ends[at]! - 1, begin)));
     const { columns } = tile;
-    return down ? (sample) => shades[Math.floor(sample / columns)]! : (sample) => shades[sample % columns]!;
+    const of = down
+      ? (sample: number) => ranges[Math.floor(sample / columns)]!
+      : (sample: number) => ranges[sample % columns]!;
+    return {
+      share: (sample) => (of(sample)[0] + of(sample)[1]) / 2 / last,
+      apart: (sample) => (of(sample)[1] - of(sample)[0]) / last,
+    };
   }
   const values = valuesOf(tile, color);
-  if (values === null) return () => ({ share: 0.25, apart: 0 });
+  if (values === null) return plain;
   const { mean, low: lows, high: highs } = values;
   if (color === "reads") {
     // Each doubling is a step, so that 1, 2 and 9 can be told apart whatever the highest count is.
-    return (sample) => {
+    const share = (sample: number): number => {
       const count = mean[sample]!;
-      return { share: count > 1 ? Math.min(Math.log2(count) / 7.5 + 0.2, 1) : 0, apart: 0 };
+      return count > 1 ? Math.min(Math.log2(count) / 7.5 + 0.2, 1) : 0;
     };
+    return { share, apart: null };
   }
   if (color === "device") {
-    return (sample) => {
-      const device = mean[sample]!;
-      return { share: (device * GOLDEN) % 1, apart: Number.isNaN(device) ? 1 : 0 };
+    return {
+      share: (sample) => (mean[sample]! * GOLDEN) % 1 || 0,
+      apart: (sample) => (Number.isNaN(mean[sample]!) ? 1 : 0),
     };
   }
   if (color.startsWith("mod")) {
-    const n = Math.max(Number(color.slice(3)), 1);
+    const n = Math.max(Number(color.slice(3)), 2);
     const rest = (value: number): number => value - Math.floor(value / n) * n;
-    // Only addresses between two multiples of n have the rest of their mean.
-    return (sample) => {
-      const apart = highs[sample]! - lows[sample]!;
-      const whole = rest(lows[sample]!) + apart >= n;
-      return { share: n > 1 ? rest(mean[sample]!) / (n - 1) : 0.25, apart: whole ? 1 : apart / n };
+    return {
+      share: (sample) => rest(mean[sample]!) / (n - 1),
+      // Only addresses between two multiples of n have the rest of their mean.
+      apart: (sample) => {
+        const apart = highs[sample]! - lows[sample]!;
+        return rest(lows[sample]!) + apart >= n ? 1 : apart / n;
+      },
     };
   }
-  if (!(wide > 0)) return () => ({ share: 0.25, apart: 0 });
-  return (sample) => ({
-    share: Math.min(Math.max((mean[sample]! - low) / wide, 0), 1),
-    apart: (highs[sample]! - lows[sample]!) / wide,
-  });
+  const wide = high - low;
+  if (!(wide > 0)) return plain;
+  return {
+    share: (sample) => {
+      const share = (mean[sample]! - low) / wide;
+      return share > 0 ? (share < 1 ? share : 1) : 0;
+    },
+    apart: lows === highs || tile.step === 1 ? null : (sample) => (highs[sample]! - lows[sample]!) / wide,
+  };
 }
 
 /** How grey a sample is whose elements lie so far apart, as a share of the ramp. */
@@ -415,8 +434,9 @@ export function pictureOf(tile: Tile, scene: Scene, theme: Theme, domain: Domain
   const pen = picture.getContext("2d")!;
   const image = pen.createImageData(picture.width, picture.height);
   const pixels = new Uint32Array(image.data.buffer);
-  const shade = shader(tile, scene, domain);
+  const { share, apart } = shader(tile, scene, domain);
   const { addresses, valid, columns } = tile;
+  const { ramp, neutral } = theme;
   for (let sample = 0; sample < addresses.length; sample++) {
     const address = addresses[sample]!;
     if (address === Infinity) continue;
@@ -425,10 +445,11 @@ export function pictureOf(tile: Tile, scene: Scene, theme: Theme, domain: Domain
       pixels[sample] = theme.masked[stripe]!;
       continue;
     }
-    const { share, apart } = shade(sample);
-    let color = theme.ramp[Math.round(share * 255)]!;
-    const grey = greyness(apart);
-    if (grey > 0) color = mixed(color, theme.neutral, grey);
+    let color = ramp[Math.round(share(sample) * 255)]!;
+    if (apart !== null) {
+      const grey = greyness(apart(sample));
+      if (grey > 0) color = mixed(color, neutral, grey);
+    }
     const masked = valid === null ? 0 : 1 - valid[sample]!;
     // However little of it is masked can be seen.
     if (masked > 0) color = mixed(color, theme.masked[0], 0.3 + 0.7 * masked);

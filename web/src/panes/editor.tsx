@@ -58,11 +58,16 @@ export class Editor extends Component<Props> {
     this.props.caret(there ? area.selectionStart : null);
   };
 
-  override render({ name, named = false, value, placeholder, mark, invalid, describedBy, change, history, pressed, list, option, children }: Props) {
+  override render({ name, named = false, value, placeholder, mark, invalid, describedBy, ...props }: Props) {
+    const { change, history, pressed, list, option, children } = props;
     return (
       <div class={named ? "editor named" : "editor"}>
-        <label>
-          <span class={named ? "name-of" : "spoken-label"}>{name}</span>
+        <div class="frame">
+          {named && (
+            <span class="name-of" aria-hidden="true">
+              {name}
+            </span>
+          )}
           <Mirror value={value} mark={mark} />
           <textarea
             ref={this.area}
@@ -70,6 +75,7 @@ export class Editor extends Component<Props> {
             rows={Math.min(value.split("\n").length, 8)}
             value={value}
             placeholder={placeholder}
+            aria-label={name}
             spellcheck={false}
             autocomplete="off"
             autocapitalize="off"
@@ -112,7 +118,7 @@ export class Editor extends Component<Props> {
               settle();
             }}
           />
-        </label>
+        </div>
         {children}
       </div>
     );

@@ -2,11 +2,12 @@
  * The flow: the base, the tensor after each operation, and memory, with the element in focus threaded through them.
  * A block shows the tensor at its step, and its operation can be changed, moved and left out there.
  */
-import { Component, createRef, Fragment, h, type ComponentChildren } from "preact";
-import { signal } from "@preact/signals-core";
+import { Component, createRef, Fragment, h } from "preact";
+import { effect, signal } from "@preact/signals-core";
 import { devices } from "../devices";
 import { add, move, remove, pieces } from "../edit";
-import type { Integer, Source } from "../engine";
+import { renumber } from "../renumber";
+import type { Integer, Operation, Source } from "../engine";
 import { detail, selected } from "../focus";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
 import { plain, pretty, tuple } from "../numbers";
@@ -22,8 +23,9 @@ import { Scrub } from "./scrub";
 
 followThread();
 
-/** The place for a small grid, in pixels. */
-const WIDE = 148;
+/** The place for a small grid, in pixels: where there are many, more of them are in sight. */
+const WIDE = { few: 148, many: 112 };
+const FEW = 6;
 const TALL = 88;
 
 /** The text of an operation or a start with its numbers as fields. */
@@ -53,15 +55,27 @@ function Numbers({
             value={part}
             label={`${name}, number ${(at + 1) / 2}`}
             aside={aside}
-            change={async (value, stepped) => {
-              const { renumber } = await import("../renumber");
-              return renumber({ block, number: first + (at - 1) / 2 }, value, stepped);
-            }}
+            change={(value, stepped) => renumber({ block, number: first + (at - 1) / 2 }, value, stepped)}
           />
         ),
       )}
     </code>
   );
+}
+
+/** A call as it stands in the text: of a method, with brackets of at most two levels. */
+const CALL = /^([A-Za-z_]\w*)(\([^()]*(?:\([^()]*\)[^()]*)*\))$/;
+
+/**
+ * What a block is called: as it was written where that is one call, and then its numbers can be changed where they are
+ * those of the operation.
+ */
+function called({ name, text, written }: Operation): { name: string; rest: string; fixed: boolean } {
+  const numbers = (of: string): string => (of.match(/[+-]?\d+/g) ?? []).join();
+  const own = { name, rest: text.slice(name.length), fixed: false };
+  const call = CALL.exec(written.trim());
+  if (call === null || call[1] === name || call[2]!.length > 40) return own;
+  return { name: call[1]!, rest: call[2]!, fixed: numbers(call[2]!) !== numbers(own.rest) };
 }
 
 /** Moves a block by one place. The focus goes with it, so that it can be moved on; at an end it may only go back. */
@@ -111,6 +125,19 @@ function place(station: number, at: { x: number; y: number; half: number } | nul
   places.value = next;
 }
 
+effect(() => {
+  // What is shown is brought into sight, in its own row and no further.
+  const number = shown.value;
+  requestAnimationFrame(() => {
+    const block = document.querySelector<HTMLElement>(`#flow [data-station="${number}"]`);
+    const list = block?.parentElement;
+    if (block == null || list == null || page.peek().step === null) return;
+    const [left, right] = [block.offsetLeft - 30, block.offsetLeft + block.offsetWidth + 30];
+    if (left < list.scrollLeft) list.scrollLeft = left;
+    else if (right > list.scrollLeft + list.clientWidth) list.scrollLeft = right - list.clientWidth;
+  });
+});
+
 /** The index of the element in focus in the tensor of a station. */
 function indexAt(station: number): number[] | null {
   if (station === shown.value) {
@@ -135,7 +162,8 @@ interface PictureProps {
 function Picture({ station, source, shape, index, name, pressed, pick, point }: PictureProps) {
   // A click on a cell is a click on the button too.
   let cell: number[] | null = null;
-  const grid = shape.some((size) => Number(size) === 0) ? (
+  const empty = shape.some((size) => Number(size) === 0);
+  const grid = empty ? (
     <span class="soft empty">no elements</span>
   ) : (
     <MiniGrid
@@ -143,7 +171,7 @@ function Picture({ station, source, shape, index, name, pressed, pick, point }: 
       shape={shape}
       index={index}
       addresses={result.value === null ? null : (layout.value?.addresses ?? null)}
-      width={WIDE}
+      width={stations.value.length > FEW ? WIDE.many : WIDE.few}
       height={TALL}
       placed={(at) => place(station, at)}
       onPoint={point}
@@ -156,7 +184,7 @@ function Picture({ station, source, shape, index, name, pressed, pick, point }: 
       type="button"
       class="station-picture"
       aria-pressed={pressed}
-      aria-label={name}
+      aria-label={empty ? `${name}, no elements` : name}
       tabIndex={pressed ? 0 : -1}
       onClick={() => {
         pick(cell);
@@ -206,7 +234,7 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
   const dragging = drag.value;
   const target = dragging?.to !== at || dragging.from === at ? undefined : at > dragging.from ? "after" : "before";
   const across = number > 0 ? devices.value?.answer?.steps[number - 1] : undefined;
-  const rest = operation.text.slice(operation.name.length);
+  const shownAs = called(operation);
   return (
     <li
       class="block"
@@ -219,9 +247,19 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
     >
       <div class="block-line">
         <span class="handle" data-icon="drag" title="Drag to another place" onPointerDown={grab} />
-        <span class="block-text">
-          <b>{operation.name}</b>
-          <Numbers text={rest} name={name} block={at} first={(operation.name.match(/\d+/g) ?? []).length} aside={aside} />
+        <span class="block-text" title={shownAs.name === operation.name ? undefined : operation.text}>
+          <b>{shownAs.name}</b>
+          {shownAs.fixed ? (
+            <code>{shownAs.rest}</code>
+          ) : (
+            <Numbers
+              text={shownAs.rest}
+              name={name}
+              block={at}
+              first={(operation.name.match(/\d+/g) ?? []).length}
+              aside={aside}
+            />
+          )}
         </span>
       </div>
       {station === undefined ? (
@@ -250,7 +288,11 @@ const BlockStation = live(({ block, at }: { block: Block; at: number }) => {
             {ACROSS[across]}
           </span>
         )}
-        <span class="verdict" data-verdict={verdict.kind} title={step?.reason == null ? undefined : sentence(step.reason.sentence)}>
+        <span
+          class="verdict"
+          data-verdict={verdict.kind}
+          title={step?.reason == null ? undefined : sentence(step.reason.sentence)}
+        >
           {verdict.name}
         </span>
         <span class="block-tools">
@@ -397,7 +439,7 @@ const End = live(() => {
   return (
     <li class="memory-end">
       <span class="soft">memory</span>
-      <output>{known === null ? "\u2026" : address === null ? "masked" : plain(address)}</output>
+      <output>{known === null ? "\u2026" : address === null ? "masked" : pretty(address)}</output>
       <span class="soft">{address === null ? "no address" : "address"}</span>
     </li>
   );
@@ -472,10 +514,11 @@ const Which = live(() => {
 export const FlowPane = live(() => {
   const begun = start.value;
   const base = stations.value[0];
-  const unread = trouble.value !== null && trouble.value.block !== null && blocks.value[trouble.value.block] === undefined;
+  const at = trouble.value?.block ?? null;
+  const unread = at !== null && blocks.value[at] === undefined;
   const known = detail.value?.layout === layout.value ? detail.value : null;
   const byViews = page.value.flow === "views";
-  const title: ComponentChildren = byViews ? "View by view, from the result to memory" : "Step by step, from the base to memory";
+  const title = byViews ? "View by view, from the result to memory" : "Step by step, from the base to memory";
   return (
     <section class="pane flow" id="flow" aria-labelledby="flow-title">
       <div class="pane-head">
@@ -501,7 +544,11 @@ export const FlowPane = live(() => {
             <ViewStations />
           ) : (
             <>
-              <li class="block base" data-station={base === undefined ? undefined : 0} data-shown={shown.value === 0 ? "yes" : undefined}>
+              <li
+                class="block base"
+                data-station={base === undefined ? undefined : 0}
+                data-shown={shown.value === 0 ? "yes" : undefined}
+              >
                 <div class="block-line">
                   <span class="block-text">
                     {begun === null ? (

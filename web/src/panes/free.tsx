@@ -104,7 +104,7 @@ export const FreePane = live(() => {
             half-open.
           </p>
         ) : (
-          <Mistake id={`${fault.field === "index" || fault.field === "valid" ? fault.field : "variables"}-fault`} fault={fault} text={null} />
+          <Mistake id={`${other === null ? fault.field : "variables"}-fault`} fault={fault} text={null} />
         )}
       </div>
     </Pane>
