@@ -22,6 +22,10 @@ interface Shot {
 const SHOTS: readonly Shot[] = [
   { name: "start", fields: null, height: 1360 },
   {
+    name: "flow",
+    fields: { chain: "(2, 6, 12).reshape(2, 6, 3, 4).permute(0, 2, 1, 3).reshape(2, 3, 24)", at: "1,2,7" },
+  },
+  {
     name: "windows",
     fields: { chain: "(5, 6).pad((1, 1), (1, 1)).as_strided((5, 6, 3, 3), (8, 1, 8, 1))", at: "2,3,1,1" },
   },
@@ -65,7 +69,27 @@ const { page } = await open(browser, `${url}#(3,2).permute(1,0).reshape(3,2)&at=
   viewport: { width: 1200, height: 630 },
   colorScheme: "light",
 });
-await page.waitForTimeout(500);
+await page.locator("#flow canvas").nth(2).waitFor();
+await page.waitForTimeout(1000);
 await page.screenshot({ path: PREVIEW });
+await page.context().close();
+
+/** A lesson of the course, from its heading on. */
+for (const [name, lesson, phone] of [
+  ["lesson", "views", false],
+  ["lesson-phone", "strides", true],
+] as const) {
+  const { page } = await open(browser, url, {
+    viewport: phone ? { width: 390, height: 844 } : { width: 820, height: 1020 },
+    colorScheme: "light",
+  });
+  await page.goto(`${url}course.html#${lesson}`);
+  await page.locator(`#${lesson} .figure .strip i`).first().waitFor();
+  await page.waitForTimeout(700);
+  await page.locator(`#${lesson}`).evaluate((section) => section.scrollIntoView());
+  await page.waitForTimeout(300);
+  await page.screenshot({ path: `${FOLDER}${name}.png` });
+  await page.context().close();
+}
 await browser.close();
 server.close();

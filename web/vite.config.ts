@@ -20,8 +20,14 @@ const heads: Plugin = {
 };
 
 /** What both pages begin with. */
-const CORE =
-  /node_modules\/|src\/(ask|copying|engine|focus|fragment|lane|layout|numbers|page|presets|typing)\.ts|src\/draw\/(grid|sheet|theme|tiles)\.ts|src\/panes\/(controls|copybutton|live|minigrid|mistake|pane|prose|scrub)\.tsx/;
+const CORE = new RegExp(
+  [
+    String.raw`node_modules\/`,
+    String.raw`src\/(ask|copying|engine|focus|fragment|lane|layout|numbers|page|presets|typing)\.ts`,
+    String.raw`src\/draw\/(grid|sheet|theme|tiles)\.ts`,
+    String.raw`src\/panes\/(controls|copybutton|live|minigrid|mistake|pane|prose|scrub)\.tsx`,
+  ].join("|"),
+);
 
 /** Later imports bring no style sheets and need no list of what to fetch: the helper for these is left out. */
 const imports: Plugin = {
@@ -43,7 +49,10 @@ export default defineConfig({
       output: { codeSplitting: { groups: [{ name: "core", test: CORE }] } },
     },
     assetsDir: ".",
-    modulePreload: { polyfill: false, resolveDependencies: (_, names, { hostType }) => (hostType === "html" ? names : []) },
+    modulePreload: {
+      polyfill: false,
+      resolveDependencies: (_, names, { hostType }) => (hostType === "html" ? names : []),
+    },
     reportCompressedSize: true,
   },
   // Calls of `h` are shorter than those of the newer transform.

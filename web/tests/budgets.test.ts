@@ -140,6 +140,9 @@ test("bundles", () => {
   report("WebAssembly in all, gzipped", size(".wasm", readdirSync(DIST)), "kB", null);
   report("JavaScript of the course, gzipped", size(".js", atOnce("course.html")), "kB", null);
   expect(size(".js", first)).toBeLessThanOrEqual(40);
+  // What is imported later brings no style sheet of its own: the pages name them all.
+  const sheets = readdirSync(DIST).filter((name) => name.endsWith(".css"));
+  expect([...first, ...atOnce("course.html")]).toEqual(expect.arrayContaining(sheets));
   // The engine is larger than it was to be (DESIGN.md says why): the build sees to it that it does not grow.
 });
 

@@ -16,7 +16,7 @@ const MOST_COUNTED = 5000;
 function gather(page: Page, chain: string, indices: number[][], seed: number, counted: boolean) {
   return page.evaluate(
     async ({ chain, indices, seed, counted }) => {
-      const { change, layout, idle, trouble, detail, readers, gridCanvas, gridView, stripCanvas } =
+      const { change, layout, idle, trouble, detail, readers, gridCanvas, stripCanvas } =
         globalThis.explorer;
       const until = async (what: string, is: () => boolean): Promise<void> => {
         const end = performance.now() + 20_000;
@@ -26,7 +26,7 @@ function gather(page: Page, chain: string, indices: number[][], seed: number, co
         }
       };
       const text = (selector: string): string | null =>
-        document.querySelector(selector)?.textContent?.replaceAll("\u2212", "-") ?? null;
+        document.querySelector(selector)?.textContent?.replaceAll("\u2212", "-").replaceAll("\u202f", "") ?? null;
       change({ chain, muted: [], at: [], places: null, camera: null, stripCamera: null }, "corpus");
       await until("layout", () => idle.value && document.querySelector("main")!.dataset["state"] !== "waiting");
       if (trouble.value !== null) return { trouble: trouble.value.fault.message };
@@ -47,14 +47,39 @@ function gather(page: Page, chain: string, indices: number[][], seed: number, co
 
       // Cells of the grid: what the tiles that are drawn hold.
       const cells: { index: number[]; address: number | null }[] = [];
+      // What pixels that stand for more than one element show of them.
+      const blocks: { indices: number[][]; valid: number; low: number; high: number; mean: number }[] = [];
       if (indices.length > 0) {
         await until("tiles", () => gridCanvas.now?.tiles.complete(now) === true);
-        const { scene } = gridView.value!;
+        // What is drawn: the element may have moved on since.
+        const scene = gridCanvas.now!.tiles.of!;
         const tiles = gridCanvas.now!.tiles.all();
         for (let k = 0; k < 8; k++) {
           const tile = tiles[(k * 7) % tiles.length]!;
-          if (tile.step !== 1) continue;
           const sample = (seed * 7919 + k * 104_729) % tile.addresses.length;
+          if (tile.step !== 1) {
+            const { row, column } = scene.plan;
+            const [at, across] = [Math.floor(sample / tile.columns), sample % tile.columns];
+            const block: number[][] = [];
+            for (let r = tile.rowCells.begins[at]!; r < tile.rowCells.ends[at]!; r++) {
+              for (let c = tile.columnCells.begins[across]!; c < tile.columnCells.ends[across]!; c++) {
+                const index = [...scene.fixed];
+                row.toIndex(r, index);
+                column.toIndex(c, index);
+                block.push(index);
+              }
+            }
+            if (block.length === 0 || block.length > 4096) continue;
+            const { mean, low, high } = tile.range!;
+            blocks.push({
+              indices: block,
+              valid: tile.valid![sample]!,
+              low: low[sample]!,
+              high: high[sample]!,
+              mean: mean[sample]!,
+            });
+            continue;
+          }
           const value = tile.addresses[sample]!;
           if (value === Infinity) continue;
           const index = [...scene.fixed];
@@ -89,10 +114,11 @@ function gather(page: Page, chain: string, indices: number[][], seed: number, co
       let memory = null;
       if (counted) {
         await until("memory", () => stripCanvas.now?.knownOf === now);
-        const { begin, width, reads } = stripCanvas.now!.known!;
-        memory = { begin: Number(begin), width: Number(width), reads: [...reads] };
+        const { begin, width, reads, distinct } = stripCanvas.now!.known!;
+        const different = distinct === null ? null : [...distinct];
+        memory = { begin: Number(begin), width: Number(width), reads: [...reads], distinct: different };
       }
-      return { trouble: null, about, cells, elements, memory };
+      return { trouble: null, about, cells, blocks, elements, memory };
     },
     { chain, indices, seed, counted },
   );
@@ -100,7 +126,9 @@ function gather(page: Page, chain: string, indices: number[][], seed: number, co
 
 test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout: 600_000 }, async () => {
   const { page, complaints } = await open(here.browser, here.url);
-  let [cells, witnesses, unmerged, same] = [0, 0, 0, 0];
+  // What comes after the first picture.
+  await page.locator("#views .view").first().waitFor();
+  let [cells, blocks, witnesses, unmerged, same] = [0, 0, 0, 0, 0];
   const chains = recorded(COUNT);
   const library = answers(chains);
   for (const [number, chain] of chains.entries()) {
@@ -131,6 +159,15 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
     expect(about.views.length, label).toBeLessThanOrEqual(chain.reference_views ?? Infinity);
     expect(about.cards, label).toBe(about.views.length);
 
+    for (const { indices, valid, low, high, mean } of said.blocks) {
+      blocks++;
+      const read = indices.map((index) => address(chain, index)).filter((at) => at !== null);
+      expect(valid, label).toBeCloseTo(read.length / indices.length, 9);
+      if (read.length === 0) continue;
+      expect([low, high], label).toEqual([Math.min(...read), Math.max(...read)]);
+      const sum = read.reduce((all, at) => all + at, 0);
+      expect(Math.abs(mean - sum / read.length), label).toBeLessThanOrEqual(1e-9 * Math.max(Math.abs(sum), 1));
+    }
     for (const { index, address: shown } of said.cells) {
       cells++;
       expect(shown, `${label} at ${index.join()}`).toBe(address(chain, index));
@@ -156,9 +193,16 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
     }
 
     if (reads.size > 0) {
-      const { begin, width, reads: known } = said.memory!;
-      expect(width, label).toBe(1);
-      for (const [at, times] of reads) expect(known[at - begin], `${label}: reads of ${at}`).toBe(times);
+      // A long buffer of which little is read is counted by pixels of the strip.
+      const { begin, width, reads: known, distinct } = said.memory!;
+      const [counted, different] = [known.map(() => 0), known.map(() => 0)];
+      for (const [at, times] of reads) {
+        const bucket = Math.floor((at - begin) / width);
+        counted[bucket]! += times;
+        different[bucket]!++;
+      }
+      expect(known, label).toEqual(counted);
+      if (distinct !== null) expect(distinct, label).toEqual(different);
       expect(
         known.reduce((all, times) => all + times, 0),
         label,
@@ -193,11 +237,12 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
   }
   expect(complaints).toEqual([]);
   console.log(
-    `${COUNT} chains, ${same} compared with the command, ${cells} cells, ${unmerged} of several views, ${witnesses} witnesses`,
+    `${COUNT} chains, ${same} compared with the command, ${cells} cells, ${blocks} pixels of several elements, ${unmerged} of several views, ${witnesses} witnesses`,
   );
   // Where the command is named, all are compared with it.
   if (process.env["SHAPETRACKER"] !== undefined) expect(same).toBe(COUNT);
   expect(cells).toBeGreaterThan(COUNT * 4);
+  expect(blocks).toBeGreaterThan(COUNT / 4);
   expect(witnesses).toBeGreaterThan(5);
   await page.context().close();
 });

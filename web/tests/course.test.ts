@@ -79,7 +79,7 @@ test("every figure shows what its words say", async () => {
     await place.getByRole("button", { name: trial, exact: true }).click();
     await expect.poll(() => memory(place), { message: `${name}: ${trial}` }).toMatch(new RegExp(`^${cells}`));
     if (rule !== null) await expect.poll(() => said(place, ".rule"), { message: trial }).toMatch(rule);
-    expect((await place.locator(".wrong").innerText()).trim()).toBe("");
+    expect((await place.locator(".fault-line").innerText()).trim()).toBe("");
   }
   expect(complaints).toEqual([]);
   await page.context().close();
@@ -233,6 +233,31 @@ test("nothing is wrong for those who do not see it, and nothing is too wide for 
     expect(complaints).toEqual([]);
     await page.context().close();
   }
+});
+
+test("a lesson that a link names is there, and stays where it is while figures above it come", async () => {
+  for (const width of [1280, 390]) {
+    const { page } = await course("#expression", { viewport: { width, height: 844 } });
+    await part(page, "expression");
+    await page.evaluate(() => document.getElementById("expression")!.scrollIntoView());
+    const top = (): Promise<number> =>
+      page.evaluate(() => document.getElementById("expression")!.getBoundingClientRect().top);
+    await page.locator('[data-part="views-exercise"] canvas').first().waitFor();
+    await page.waitForTimeout(300);
+    expect(Math.abs((await top()) - 20)).toBeLessThan(4);
+    await page.context().close();
+  }
+});
+
+test("without the engine the course says so", async () => {
+  const context = await here.browser.newContext();
+  const page = await context.newPage();
+  await page.route("**/*.wasm", (route) => route.fulfill({ status: 404 }));
+  await page.goto(`${here.url}course.html`);
+  await page.locator(".notice[role=alert]").waitFor();
+  expect(await page.locator(".notice[role=alert]").innerText()).toContain("404");
+  expect(await page.locator("h2").count()).toBe(6);
+  await context.close();
 });
 
 test("the words are there without scripts, and nothing comes from elsewhere", async () => {

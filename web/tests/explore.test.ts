@@ -106,3 +106,21 @@ test.skipIf(command === undefined)("a chain with a mistake is shown at its opera
   expect(complaints).toEqual([]);
   await page.context().close();
 });
+
+test.skipIf(command === undefined)("the course comes from the command too", async () => {
+  const url = await explore("(2, 3)");
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  await page.goto(new URL("course.html", url).href);
+  const figure = page.locator('[data-part="strides"]');
+  await figure.locator(".strip i").nth(11).waitFor();
+  expect(await figure.locator(".rule").innerText()).toContain("1\u00b74 + 2\u00b71 = 6");
+  await page.locator("header").getByRole("link", { name: "The explorer" }).click();
+  await settled(page);
+  expect(complaints).toEqual([]);
+  await context.close();
+});

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { choose, go } from "./explorer";
+import { choose, go, text } from "./explorer";
 import { stage } from "./setup";
 
 const here = stage();
@@ -34,7 +34,7 @@ test("addresses past 2^53 are drawn exactly", async () => {
     }
   }
   await choose(page, [2, 3]);
-  expect(await page.locator("#element .to").innerText()).toBe(String(far + 4n));
+  expect(await text(page, "#element .to")).toBe(String(far + 4n));
 
   // One step along memory is one step, however far away.
   await page.getByRole("application", { name: /Memory/ }).focus();

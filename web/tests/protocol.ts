@@ -3275,6 +3275,23 @@ export const samples = [
   } satisfies Answered<"names">,
   {
     op: "names",
+    request: { text: "(H, T).T.reshape(H*T)", where: "", values: { H: 5 } },
+    answer: {
+      names: [{ name: "H", begin: 1, end: null, value: 5 }, { name: "T", begin: 1, end: null, value: 2 }],
+      kind: "formula",
+      sentence: "one view if and only if H == 1 or T == 1",
+      shape: "(H*T,)",
+      views: ["(T, H):(1, T)", "(H*T,):(1,)"],
+      witness: {
+        values: { H: 4, T: 6 },
+        sentence: "along axis 0 the address moves by 6 from [0] to [1] (0 to 6), but by -17 from [3] to [4] (18 to 1): one stride cannot do both",
+      },
+      instance: "(5, 2).T.reshape(10)",
+      instance_note: null,
+    },
+  } satisfies Answered<"names">,
+  {
+    op: "names",
     request: { text: "(2, T).permute(1, 0).reshape(2*T)", where: "T=2..", values: { T: 1 } },
     answer: {
       names: [{ name: "T", begin: 2, end: null, value: 1 }],

@@ -105,6 +105,8 @@ pub(crate) fn build(workspace: &Workspace) -> Outcome {
     workspace.run(&mut npm(workspace, "run build"))?;
     let page = workspace.path("crates/shapetracker-cli/page");
     let mut built = files(&workspace.path("web/dist"))?;
+    // What other sites show of a link to the page is of no use to a page that this machine alone sees.
+    built.retain(|(name, _)| name != "preview.png");
     // The first file names the others: whenever this is interrupted, those that it names are there.
     built.sort_by_key(|(name, _)| name == "index.html");
     for (name, path) in &built {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use shapetracker_symbolic::{Question, Scope, ShapeTracker};
+use shapetracker_symbolic::{Answer, Name, Question, Scope, ShapeTracker};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -26,23 +26,17 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
     let answer = tracker.single_view();
 
     let named = &scope.names()[..scope.names().len() - scope.quotients().len()];
-    let chosen = match request.get("values") {
-        None | Some(Value::Null) => None,
-        Some(values) => {
-            let value = |name: &str| values.get(name).and_then(Value::as_integer);
-            let least = |name: &shapetracker_symbolic::Name| name.lo.and_then(|lo| i64::try_from(lo).ok()).unwrap_or(1);
-            Some(named.iter().map(|name| value(&name.name).unwrap_or_else(|| least(name))).collect::<Vec<i64>>())
+    let given = |name: &Name| request.get("values").and_then(|values| values.get(&name.name)?.as_integer());
+    let fixed: Vec<Option<i64>> = named.iter().map(given).collect();
+    let (values, note) = match fitting(&tracker, &answer, &fixed) {
+        Some(values) => (values, None),
+        None => {
+            let least = |name: &Name| name.lo.and_then(|lo| i64::try_from(lo).ok()).unwrap_or(1);
+            let values = named.iter().zip(&fixed).map(|(name, fixed)| fixed.unwrap_or_else(|| least(name)));
+            let values: Vec<i64> = values.collect();
+            let why = point(&tracker, &values).err();
+            (values, why.or_else(|| Some("no values were found that meet what is said of the names".into())))
         }
-    };
-    let (values, note): (Vec<i64>, Option<String>) = match chosen {
-        Some(values) => {
-            let note = point(&tracker, &values).err();
-            (values, note)
-        }
-        None => match fitting(&tracker, &answer) {
-            Some(values) => (values, None),
-            None => (vec![1; named.len()], Some("no values were found that meet what is said of the names".into())),
-        },
     };
     let instance = match note {
         Some(_) => None,
@@ -82,9 +76,9 @@ fn point(tracker: &ShapeTracker, values: &[i64]) -> Result<shapetracker::ShapeTr
     tracker.at(named).map_err(|err| err.reason())
 }
 
-/// Values that the question allows, small and different from each other; and where it is one view for some values only,
-/// such for which it is not.
-fn fitting(tracker: &ShapeTracker, answer: &shapetracker_symbolic::Answer) -> Option<Vec<i64>> {
+/// Values that the question allows, small and different from each other where they are not fixed; and where it is one view for
+/// some values only, such for which it is not, if they can be chosen.
+fn fitting(tracker: &ShapeTracker, answer: &Answer, fixed: &[Option<i64>]) -> Option<Vec<i64>> {
     let scope: &Scope = tracker.scope();
     let named = &scope.names()[..scope.names().len() - scope.quotients().len()];
     const OFFSETS: [[i128; 6]; 6] = [
@@ -95,7 +89,10 @@ fn fitting(tracker: &ShapeTracker, answer: &shapetracker_symbolic::Answer) -> Op
         [2, 3, 1, 0, 4, 5],
         [3, 2, 4, 1, 0, 5],
     ];
-    let candidates = |(place, name): (usize, &shapetracker_symbolic::Name)| {
+    let candidates = |(place, name): (usize, &Name)| {
+        if let Some(value) = fixed[place] {
+            return vec![value];
+        }
         let offsets = OFFSETS[place % OFFSETS.len()].into_iter().chain(6..12);
         let values = offsets.filter_map(|by| match (name.lo, name.hi) {
             (Some(lo), hi) => Some(lo + by).filter(|value| hi.is_none_or(|hi| *value <= hi)),
@@ -108,7 +105,9 @@ fn fitting(tracker: &ShapeTracker, answer: &shapetracker_symbolic::Answer) -> Op
     // Choices in the order of how far they are from the first one: the sum of the places among the candidates.
     let mut fallback = answer.counterexample().and_then(|found| {
         let values = found.values.iter().take(named.len()).map(|&value| i64::try_from(value).ok());
-        values.collect::<Option<Vec<i64>>>().filter(|values| point(tracker, values).is_ok())
+        let agree =
+            |values: &Vec<i64>| values.iter().zip(fixed).all(|(value, fixed)| fixed.is_none_or(|at| at == *value));
+        values.collect::<Option<Vec<i64>>>().filter(|values| agree(values) && point(tracker, values).is_ok())
     });
     let (mut looked, mut first) = (0, None);
     for sum in 0..=candidates.iter().map(|list| list.len().saturating_sub(1)).sum::<usize>() {

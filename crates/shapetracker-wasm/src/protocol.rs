@@ -83,6 +83,7 @@ const REQUESTS: &[&str] = &[
     r#"{"op":"operations"}"#,
     r#"{"op":"names","text":"(H, T).permute(1, 0).reshape(-1)","where":"T=1..4097"}"#,
     r#"{"op":"names","text":"(B, T).reshape(T*B)","where":"","values":{"B":2,"T":3}}"#,
+    r#"{"op":"names","text":"(H, T).T.reshape(H*T)","where":"","values":{"H":5}}"#,
     r#"{"op":"names","text":"(2, T).permute(1, 0).reshape(2*T)","where":"T=2..","values":{"T":1}}"#,
     r#"{"op":"names","text":"(H, T).permute(1, 2)","where":""}"#,
     r#"{"op":"names","text":"(H, T)","where":"H=3..2"}"#,

@@ -8,7 +8,7 @@ import { Prose } from "../panes/prose";
 import { Text } from "../panes/text";
 import { HandFields, type Hand } from "./figures";
 import { Grid, Strip } from "./figure";
-import { judge, type Goal, type Judgement } from "./judge";
+import { judge, prepare, type Goal, type Judgement } from "./judge";
 import { Model } from "./model";
 
 /** After so many wrong tries a way can be looked at. */
@@ -25,11 +25,14 @@ interface Parts {
   solution: string;
   /** How many grids are beside each other where there is room: rows that are long are below each other. */
   beside?: number;
+  /** The element that is marked at first. */
+  at?: number[];
   solve(): void;
 }
 
-function exercise({ source, Field, check, goal, solution, beside = 2, solve }: Parts) {
-  const yours = new Model(source);
+function exercise({ source, Field, check, goal, solution, beside = 2, at = [], solve }: Parts) {
+  prepare();
+  const yours = new Model(source, signal(at));
   // What is pointed at is marked in both.
   const asked = goal === null ? null : new Model(signal(goal), yours.at, yours.over);
   const said = signal<Judgement | null>(null);
@@ -125,6 +128,7 @@ export function chainExercise(
   begin: string,
   solution: string,
   of: Goal | ((text: string) => Promise<Judgement>),
+  at: number[] = [],
 ) {
   const text = signal(begin);
   return exercise({
@@ -135,6 +139,7 @@ export function chainExercise(
     check: () => (typeof of === "function" ? of(text.value) : judge({ chain: text.value }, of)),
     goal: typeof of === "function" ? null : of.goal,
     solution,
+    at,
     solve: () => (text.value = solution),
   });
 }

@@ -190,7 +190,7 @@ export const Formula = live(({ model }: { model: Model }) => {
 export const Wrong = live(({ model }: { model: Model }) => {
   const message = model.fault.value?.message ?? "";
   return (
-    <p class="wrong" role="status">
+    <p class="fault-line" role="status">
       {message === "" ? "\u00a0" : <Prose text={sentence(message)} />}
     </p>
   );

@@ -70,7 +70,7 @@ export function HandFields({ of, masked = false, fixed = false, change }: Fields
           <label>stride {field(axis, "stride", "stride")}</label>
           {masked && (
             <span class="range-fields">
-              valid {field(axis, "begin", "first valid index")} <span aria-hidden="true">to</span>
+              valid {field(axis, "begin", "first valid index")} <span aria-hidden="true">to</span>{" "}
               {field(axis, "end", "end of the valid range, which is not part of it")}
             </span>
           )}
@@ -136,7 +136,7 @@ export function handFigure(trials: readonly Trial<Hand>[], at: number[], masked 
             typed.value = trial.of;
           }}
         />
-        <div class="stage">
+        <div class="figure-stage">
           <div class="beside-grid">
             <HandFields of={typed.value} masked={masked} change={(hand) => (typed.value = hand)} />
             <Rule model={model} />
@@ -145,7 +145,7 @@ export function handFigure(trials: readonly Trial<Hand>[], at: number[], masked 
         </div>
         <p class="strip-name">Memory</p>
         <Strip model={model} />
-        {fault === null ? <Wrong model={model} /> : <p class="wrong">{sentence(fault)}</p>}
+        {fault === null ? <Wrong model={model} /> : <p class="fault-line">{sentence(fault)}</p>}
       </Figure>
     );
   });
@@ -301,7 +301,7 @@ export function freeFigure(trials: readonly Trial<Free>[], at: number[]) {
           </div>
         </div>
         <Wrong model={model} />
-        <div class="stage">
+        <div class="figure-stage">
           <Grid model={model} name="The layout of the expression" beside={2} />
           <Formula model={model} />
         </div>

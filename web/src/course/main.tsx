@@ -5,6 +5,7 @@ import { followTheme } from "../draw/theme";
 import { chainExercise, freeExercise, handExercise } from "./exercise";
 import { freeFigure, hand, handFigure, stepsFigure } from "./figures";
 import { judgeJoined } from "./judge";
+import { pictured } from "../panes/later";
 import "../style.css";
 import "../pictures.css";
 import "./course.css";
@@ -225,7 +226,7 @@ const PARTS: Record<string, () => ComponentType> = {
       ],
       praise:
         "The mask is rows 2 to 4 and columns 2 to 5 (neither end is part of it), and the offset is −8: [2, 2] is 2·3 + 2·1 − 8 = 0.",
-    }),
+    }, [2, 2]),
   views: () =>
     stepsFigure([{ name: "", of: "(3, 2).permute(1, 0).reshape(3, 2)", says: "" }], [2, 0], true),
   "views-exercise": () =>
@@ -315,14 +316,19 @@ const PARTS: Record<string, () => ComponentType> = {
 };
 
 followTheme();
-begin().catch((error: unknown) => {
-  engine.value = "failed";
-  const line = document.createElement("p");
-  line.className = "notice";
-  line.role = "alert";
-  line.textContent = `The engine could not be fetched (${String(error)}): the figures stay empty. Reload the page to try again.`;
-  document.querySelector("main")?.prepend(line);
-});
+begin().then(
+  // There is no one first picture here: what is fetched later may come.
+  () => (pictured.value = true),
+  (error: unknown) => {
+    engine.value = "failed";
+    const line = document.createElement("p");
+    line.className = "notice";
+    line.role = "alert";
+    const why = `The engine could not be fetched (${String(error)}): the figures stay empty.`;
+    line.textContent = `${why} Reload the page to try again.`;
+    document.querySelector("main")?.prepend(line);
+  },
+);
 
 /** A figure far below is made when one comes near it: the first ones are there sooner. */
 const seen = new IntersectionObserver(

@@ -74,6 +74,9 @@ const THINNEST = 44;
 const FEW_LABELS = 260;
 const MOST_LABELS = 4000;
 
+/** A ring around a small cell reaches out so far. */
+const RING = 7;
+
 /** What labels and their sizes depend on. */
 type GridScene = Pick<GridView, "scene" | "label" | "bare">;
 
@@ -135,7 +138,7 @@ export class GridCanvas extends Sheet {
 
   /** Room for the numbers of rows and columns. */
   private gutters({ scene, bare = false }: GridScene): { left: number; top: number } {
-    if (bare) return { left: 3, top: 3 };
+    if (bare) return { left: RING, top: RING };
     const { row, column } = scene.plan;
     const letters = (axes: readonly number[]): number => Math.min(lettersOf(axes, scene), 20);
     const left = 14 + 7 * letters(row.within) + (row.gap > 0 ? 10 + 7 * letters(row.facets) : 0);
@@ -146,7 +149,7 @@ export class GridCanvas extends Sheet {
   private fit(of: GridScene): { tall: number; wide: number } {
     const { left, top } = this.gutters(of);
     const { row, column } = of.scene.plan;
-    const end = of.bare === true ? 3 : 8;
+    const end = of.bare === true ? RING : 8;
     const width = (this.width - left - end) / Math.max(column.extent, 1);
     const height = (this.height - top - end) / Math.max(row.extent, 1);
     const tall = Math.max(Math.min(width, height, LARGEST), 1e-9);
@@ -251,7 +254,7 @@ export class GridCanvas extends Sheet {
     pen.save();
     pen.beginPath();
     // Rings around the first cells reach out a little.
-    pen.rect(left - 3, top - 3, this.width, this.height);
+    pen.rect(left - RING, top - RING, this.width, this.height);
     pen.clip();
     pen.imageSmoothingEnabled = false;
     pen.save();

@@ -130,6 +130,11 @@ export class Tiles {
     return true;
   }
 
+  /** What the tiles are of. */
+  get of(): Scene | null {
+    return this.scene;
+  }
+
   /** Whether there is something to draw, or nothing to wait for. */
   get any(): boolean {
     return this.asked === 0 || [...this.tiles.values()].some((tile) => tile !== "asked");

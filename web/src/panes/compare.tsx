@@ -12,13 +12,13 @@ import { current, layout, type Layout } from "../layout";
 import { bracket, integer, pretty, tuple } from "../numbers";
 import { chain, change, LONGEST_TEXT, page } from "../page";
 import { Choice } from "./controls";
-import { Text } from "./text";
 import { gridPlan, gridView } from "./grid";
 import { live } from "./live";
 import { Figure } from "./minigrid";
 import { Mistake, sentence } from "./mistake";
 import { Pane } from "./pane";
 import { Scroll } from "./scroll";
+import { Text } from "./text";
 
 interface Compared {
   layout: Layout;

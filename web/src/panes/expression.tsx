@@ -5,7 +5,7 @@ import { ask } from "../ask";
 import type { Cost, Expression, Fault, Integer } from "../engine";
 import { detail } from "../focus";
 import { current, layout, type Layout } from "../layout";
-import { counted, plain } from "../numbers";
+import { counted, plain, pretty } from "../numbers";
 import { change, LANGUAGES, page } from "../page";
 import { Choice } from "./controls";
 import { CopyButton } from "./copybutton";
@@ -74,7 +74,7 @@ export function Lines({ expression, values }: { expression: Expression; values: 
             <dd>
               {of !== undefined && !of.condition && (
                 <span class="range" title="The values that it can have">
-                  {plain(of.low)} … {plain(of.high)}
+                  {pretty(of.low)} … {pretty(of.high)}
                 </span>
               )}
               <code>{pieces.map((piece) => (typeof piece === "number" ? <var>{nameOf(piece)}</var> : piece))}</code>
@@ -127,8 +127,8 @@ function Terms({ expression, values }: { expression: Expression; values: Integer
                 <td class="left">
                   <code>{node.text}</code>
                 </td>
-                <td>{node.condition ? "False" : plain(node.low)}</td>
-                <td>{node.condition ? "True" : plain(node.high)}</td>
+                <td>{node.condition ? "False" : pretty(node.low)}</td>
+                <td>{node.condition ? "True" : pretty(node.high)}</td>
                 <td>{values === null ? "" : valueText(expression, at, values)}</td>
               </tr>
             ))}

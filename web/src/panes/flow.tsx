@@ -6,6 +6,7 @@ import { Component, createRef, Fragment, h } from "preact";
 import { effect, signal } from "@preact/signals-core";
 import { devices } from "../devices";
 import { add, move, remove, pieces } from "../edit";
+import { renumber } from "../renumber";
 import type { Integer, Operation, Source } from "../engine";
 import { detail, selected } from "../focus";
 import { blocks, current, layout, named, result, shown, start, stations, trouble, type Block } from "../layout";
@@ -54,10 +55,7 @@ function Numbers({
             value={part}
             label={`${name}, number ${(at + 1) / 2}`}
             aside={aside}
-            change={async (value, stepped) => {
-              const { renumber } = await import("../renumber");
-              return renumber({ block, number: first + (at - 1) / 2 }, value, stepped);
-            }}
+            change={(value, stepped) => renumber({ block, number: first + (at - 1) / 2 }, value, stepped)}
           />
         ),
       )}
@@ -441,7 +439,7 @@ const End = live(() => {
   return (
     <li class="memory-end">
       <span class="soft">memory</span>
-      <output>{known === null ? "\u2026" : address === null ? "masked" : plain(address)}</output>
+      <output>{known === null ? "\u2026" : address === null ? "masked" : pretty(address)}</output>
       <span class="soft">{address === null ? "no address" : "address"}</span>
     </li>
   );

@@ -9,7 +9,7 @@ import { spread } from "../devices";
 import { detail, isIndex, pointed, select, selected, sharing, went } from "../focus";
 import { plan, usualPlaces, type Plan } from "../lane";
 import { blocks, chainText, layout, shown, stations } from "../layout";
-import { clamp, counted, integer, plain, pretty, tuple } from "../numbers";
+import { clamp, counted, integer, pretty, tuple } from "../numbers";
 import { camera, change, LABELS, page, PLACES, type Camera, type Label, type Place } from "../page";
 import "../pictures.css";
 import { Choice, IconButton, Zoom } from "./controls";
@@ -333,7 +333,7 @@ const Axes = live(() => {
         <Choice
           name={
             <>
-              {names[axis]} <i>({plain(size)})</i>
+              {names[axis]} <i>({pretty(size)})</i>
             </>
           }
           value={places.value[axis] ?? "slider"}
@@ -369,7 +369,7 @@ const Sliders = live(() => {
       {axes.map((axis) => (
         <label>
           <span>
-            {now.names[axis]} = <output>{plain((index[axis] ?? 0) + (now.begins[axis] ?? 0))}</output>
+            {now.names[axis]} = <output>{pretty((index[axis] ?? 0) + (now.begins[axis] ?? 0))}</output>
           </span>
           <input
             type="range"
@@ -471,8 +471,12 @@ const Modulus = live(() => {
   );
 });
 
+/** So many axes stand beside the title. */
+const BESIDE = 3;
+
 export const GridPane = live(() => {
   const now = layout.value;
+  const few = (now?.shape.length ?? 0) <= BESIDE;
   const { label } = page.value;
   const note = canvases.value?.tiles.note.value ?? null;
   const elsewhere =
@@ -487,6 +491,7 @@ export const GridPane = live(() => {
       title="Tensor"
       tools={
         <>
+          {few && <Axes />}
           <Choice
             name="Cells"
             value={label}
@@ -515,7 +520,7 @@ export const GridPane = live(() => {
         </>
       }
     >
-      <Axes />
+      {!few && <Axes />}
       <Sliders />
       {now !== null && now.shape.includes(0) ? (
         <p class="soft">The tensor has no elements: one of its sizes is 0.</p>

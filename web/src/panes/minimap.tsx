@@ -19,7 +19,7 @@ export const Minimap = live(() => {
   if (now === null) return null;
   const { row, column } = now.scene.plan;
   const scale = Math.min(WIDE / Math.max(column.extent, 1), TALL / Math.max(row.extent, 1));
-  const size = (extent: number): number => Math.round(Math.max(extent * scale, 28)) + 6;
+  const size = (extent: number): number => Math.round(Math.max(extent * scale, 28)) + 14;
   return (
     // Over a picture that is hardly taller than the overview there would be nothing left of it.
     <div class={(gridCanvas.now?.height ?? 0) > 220 ? "minimap" : "minimap below"}>

@@ -97,7 +97,7 @@ pub(super) fn advised(
     let needed: i128 = least.copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
     let code = match direct {
         Some(direct) => {
-            sentence += " The whole chain is one view, which can be had at once.";
+            sentence += " Yet the whole chain is one view.";
             Some(direct)
         }
         // Only where a shape is in the way is there anything to write instead.
@@ -132,7 +132,7 @@ fn complaint(
         (Why::Shape, ArrayLibrary::PyTorch) => {
             (format!("{} {copies}; {} raises a RuntimeError.", call("reshape"), call("view")), Does::Copies)
         }
-        (Why::Shape, ArrayLibrary::NumPy) => (format!("{} {copies} without a word.", call("reshape")), Does::Copies),
+        (Why::Shape, ArrayLibrary::NumPy) => (format!("{} silently {copies}.", call("reshape")), Does::Copies),
         (Why::Backwards, _) => {
             let op = &chain.ops()[step];
             (format!("`.{op}` {copies}: {library} has no negative strides."), Does::Copies)
