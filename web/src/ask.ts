@@ -1,6 +1,6 @@
 /**
  * Questions to the engine: asked in workers, one at a time each, and given up when they take too long. The engine comes in
- * modules, each of which is fetched and compiled once, for both workers: the first at once, the others when they are needed.
+ * modules, each of which is fetched and compiled once, for all workers: the first at once, the others when they are needed.
  */
 import { effect, signal } from "@preact/signals-core";
 import { moduleOf, type Answer, type Fault, type ModuleName, type Requests } from "./engine";
@@ -114,7 +114,8 @@ class Desk {
   }
 }
 
-const desks = { quick: new Desk(PATIENCE.quick), slow: new Desk(PATIENCE.slow) };
+/** What is drawn, what may take longer, and what stands beside the picture: none waits for another. */
+const desks = { quick: new Desk(PATIENCE.quick), slow: new Desk(PATIENCE.slow), aside: new Desk(PATIENCE.slow) };
 
 /** Fetches the engine; questions that were asked before wait for it. */
 export async function begin(): Promise<void> {
@@ -147,8 +148,7 @@ async function bring(name: ModuleName): Promise<void> {
   } finally {
     coming.delete(name);
   }
-  desks.quick.next();
-  desks.slow.next();
+  putAll();
 }
 
 /** Fetches a module; it is compiled while it comes. */
@@ -167,8 +167,13 @@ function faultOf(kind: string, message: string): Fault {
   return { kind, message, field: null, span: null, step: null };
 }
 
-function deskOf(op: keyof Requests, request: { counts?: boolean }): Desk {
-  const slow = op === "coverage" || op === "readers" || op === "compare" || request.counts === true;
+function putAll(): void {
+  for (const desk of Object.values(desks)) desk.next();
+}
+
+function deskOf(op: keyof Requests, module: ModuleName, request: { counts?: boolean }): Desk {
+  if (module === "code") return desks.aside;
+  const slow = op === "coverage" || op === "readers" || request.counts === true;
   return slow ? desks.slow : desks.quick;
 }
 
@@ -181,22 +186,20 @@ export function ask<Name extends keyof Requests>(
   key: string | null = null,
 ): Promise<Answer<Requests[Name]["answer"]> | null> {
   return new Promise((resolve) => {
-    const desk = deskOf(op, request as { counts?: boolean });
     const module = moduleOf(op, request);
+    const desk = deskOf(op, module, request as { counts?: boolean });
     desk.ask({ op, module, request, key, resolve: resolve as Waiting["resolve"] });
     // The first module is fetched when the page begins, whoever asks.
     if (module === "shapetracker") return;
     bring(module).catch((error: unknown) => {
       const message = `This part of the engine could not be fetched (${String(error)}); the next question tries again.`;
       modules.set(module, faultOf("fetch", message));
-      desks.quick.next();
-      desks.slow.next();
+      putAll();
     });
   });
 }
 
 /** Forgets the questions of a key that were not yet put. */
 export function drop(key: string): void {
-  desks.quick.drop(key);
-  desks.slow.drop(key);
+  for (const desk of Object.values(desks)) desk.drop(key);
 }

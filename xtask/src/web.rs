@@ -24,8 +24,8 @@ const MOST_SCRIPT: usize = 40_000;
 /// is loaded at once, the others when one of their requests is asked for the first time.
 const MODULES: [(&str, &str, usize); 4] = [
     ("shapetracker.wasm", "explore", 250_000),
-    ("free.wasm", "explore,free", 300_000),
-    ("code.wasm", "code,free", 350_000),
+    ("free.wasm", "explore,free", 350_000),
+    ("code.wasm", "code,free", 400_000),
     ("names.wasm", "names", 350_000),
 ];
 

@@ -9,7 +9,7 @@ use crate::json::{Value, object};
 use crate::request::Fields as _;
 
 /// How many choices of values are looked at for one that the question allows.
-const MOST_CHOICES: usize = 1 << 12;
+const MOST_CHOICES: usize = 1 << 9;
 /// A tensor to look at has no more elements, where the question allows it.
 const MOST_ELEMENTS: i64 = 1 << 12;
 

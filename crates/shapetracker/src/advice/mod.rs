@@ -307,7 +307,7 @@ fn least(ops: &[Movement], trackers: &[ShapeTracker], step: usize) -> Option<Lea
         }
     }
     let all = trackers[trackers.len() - 1].numel();
-    if all < elements {
+    if all <= elements && !is_smallest {
         return Some(LeastCopy { elements: all, of: of.max(all), is_smallest: false });
     }
     Some(LeastCopy { elements, of, is_smallest })
