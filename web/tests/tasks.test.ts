@@ -131,14 +131,14 @@ test("an operation is added without knowing how it is written", async () => {
   await visit.page.getByLabel("Chain as text").click();
   visit.actions++;
   await visit.key("End");
-  for (const letter of ".fl") await visit.key(letter);
+  for (const letter of ".fli") await visit.key(letter);
   await visit.page.waitForSelector("[role=option]");
   await visit.key("Enter");
   await visit.key("0");
   await visit.page.waitForFunction(() => globalThis.explorer.page.value.chain.endsWith(".flip(0)"));
   await settled(visit.page);
   expect(await visit.page.evaluate(() => globalThis.explorer.trouble.value)).toBeNull();
-  within("an operation completed", 7);
+  within("an operation completed", 8);
 });
 
 test("what is shown is sent to someone else", async () => {

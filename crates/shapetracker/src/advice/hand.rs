@@ -61,6 +61,10 @@ pub(super) fn advised(
                 least.copied_as(number, op, chain.written(number));
             }
             Ok(usual.copied_as(number, op, chain.written(number)))
+        } else if matches!(op, Movement::AsStrided(..)) && !chain.written(number).contains("as_strided") {
+            usual
+                .windows(number, op, after.shape())
+                .and_then(|why| least.windows(number, op, after.shape()).map(|_| why))
         } else {
             let done = usual.step(number, op, after.shape(), false);
             done.and_then(|why| least.step(number, op, after.shape(), true).map(|_| why))
@@ -267,6 +271,35 @@ impl Hand {
         }
         self.code.then(&library.call(op, &from, to));
         Ok(why)
+    }
+
+    /// `unfold`, `sliding_window_view` and `diagonal`, which are read as `as_strided` of the elements in row-major order: the
+    /// libraries make views of any array, whose strides are those of its own axes.
+    fn windows(&mut self, number: usize, op: &Movement, to: &[i64]) -> Result<Option<Why>, Error> {
+        let from = self.array.view()?;
+        let next = ShapeTracker::from(from.clone()).apply(op)?;
+        let (Some(next), Movement::AsStrided(_, _, begin)) = (next.as_view(), op) else {
+            let Movement::AsStrided(_, strides, _) = op else { return Err(overflow("as_strided")) };
+            return self.as_strided(number, op, strides, to);
+        };
+        let code = match self.library {
+            // What PyTorch strides is the memory, whatever the array is.
+            ArrayLibrary::PyTorch => strided(self.library, "x", next),
+            // NumPy begins where the array begins.
+            ArrayLibrary::NumPy if *begin == 0 => self.library.as_strided("x", next.shape(), next.strides()),
+            ArrayLibrary::NumPy => {
+                let (mut rest, mut places) = (*begin, Vec::new());
+                for &size in from.shape().iter().rev() {
+                    places.push(format!("{}:", rest % size));
+                    rest /= size;
+                }
+                places.reverse();
+                self.library.as_strided(&format!("x[{}]", places.join(", ")), next.shape(), next.strides())
+            }
+        };
+        self.code.then(&code);
+        self.array = self.array.moved(op, next);
+        Ok(None)
     }
 
     fn copy(&mut self, number: usize, elements: i64) {

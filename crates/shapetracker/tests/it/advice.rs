@@ -525,6 +525,20 @@ fn copies_that_are_written_are_weighed() {
 }
 
 #[test]
+fn windows_and_diagonals_are_views_of_any_array() {
+    // Documented by PyTorch and NumPy as views: https://pytorch.org/docs/stable/tensor_view.html
+    for text in [
+        "torch.arange(30).view(5, 6).unfold(0, 3, 1).unfold(1, 3, 1)",
+        "torch.arange(30).view(5, 6).T.unfold(0, 3, 1)",
+        "torch.arange(30).view(5, 6).T.diagonal(1)",
+    ] {
+        assert_eq!(pytorch(text), (Does::View, vec![], None), "{text}");
+    }
+    // What is copied afterwards is what the windows hold.
+    assert_eq!(pytorch("torch.arange(30).view(5, 6).T.diagonal(1).unfold(0, 2, 1).reshape(6)").0, Does::Copies);
+}
+
+#[test]
 fn new_tensors_of_pytorch_keep_channels_last() {
     // An image with its channels last, seen with them first: padding keeps their order in memory.
     let chain = "(1, 4, 4, 3).permute(0, 3, 1, 2).pad((0, 0), (0, 0), (1, 1), (1, 1))";
