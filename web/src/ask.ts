@@ -2,8 +2,9 @@
  * Questions to the engine: asked in workers, one at a time each, and given up when they take too long. The engine comes in
  * modules, each of which is fetched and compiled once, for both workers: the first at once, the others when they are needed.
  */
-import { signal } from "@preact/signals-core";
+import { effect, signal } from "@preact/signals-core";
 import { moduleOf, type Answer, type Fault, type ModuleName, type Requests } from "./engine";
+import { pictured } from "./panes/later";
 import type { Ask, Begin } from "./worker";
 
 /** What a question waits for, or what replaced it. */
@@ -123,11 +124,20 @@ export async function begin(): Promise<void> {
   engine.value = "there";
 }
 
+/** When the first picture is there, or none will come. */
+const firstPicture = new Promise<void>((resolve) => {
+  effect(() => {
+    if (pictured.value) resolve();
+  });
+});
+
 /** Fetches and compiles a module, unless that has been done; questions for it wait. */
 async function bring(name: ModuleName): Promise<void> {
   if (coming.has(name) || modules.get(name) instanceof WebAssembly.Module) return;
   coming.add(name);
   modules.delete(name);
+  // What stands beside the picture takes nothing from it; without names there may be no picture.
+  if (name === "code") await firstPicture;
   try {
     const response = await fetched(name);
     const module = await response.compiled.catch((error: unknown): Fault => {

@@ -2751,7 +2751,12 @@ export const samples = [
         },
       },
       step: 2,
-      copy: { elements: 6, of: 6, smallest: true, sentence: "The least copy has all 6 elements." },
+      copy: {
+        elements: 6,
+        of: 6,
+        smallest: true,
+        sentence: "No less than all 6 elements must be copied.",
+      },
       libraries: [
         {
           library: "pytorch",
@@ -2790,7 +2795,12 @@ export const samples = [
         },
       },
       step: 2,
-      copy: { elements: 30, of: 120, smallest: true, sentence: "The least copy has 30 of 120 elements." },
+      copy: {
+        elements: 30,
+        of: 120,
+        smallest: true,
+        sentence: "No less than 30 of 120 elements must be copied.",
+      },
       libraries: [
         {
           library: "pytorch",
@@ -2916,7 +2926,12 @@ export const samples = [
         },
       },
       step: 1,
-      copy: { elements: 120, of: 120, smallest: true, sentence: "The least copy has all 120 elements." },
+      copy: {
+        elements: 120,
+        of: 120,
+        smallest: true,
+        sentence: "No less than all 120 elements must be copied.",
+      },
       libraries: [
         {
           library: "pytorch",

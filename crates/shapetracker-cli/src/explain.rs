@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use serde_json::json;
+use shapetracker::advice::LibraryAdvice;
 use shapetracker::expr::{IndexExpr, Language, Syntax};
 use shapetracker::json::Value as Document;
 use shapetracker::{AffineMap, Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
@@ -55,6 +56,9 @@ shape, views, needs, the fields of `merge` from kind on, index, valid, cost.",
 
 /// An index expression with more definitions than this is only counted: it would bury the rest of the answer.
 const MOST_DEFINITIONS: usize = 24;
+
+/// Of a chain of more operations nothing is advised.
+const MOST_ADVISED: usize = 1000;
 
 /// What is known of a chain, from which both forms of the answer are written.
 pub(crate) struct Explained {
@@ -194,11 +198,35 @@ impl Explained {
             (None, Err(err)) => err.to_string(),
         };
         text += &paragraph(&format!("{elements}, {contiguous}, {buffer}"), 2);
+        text += &self.advice();
         text +=
             &format!("\n{BOLD}Index expression{BOLD:#}\n{}", expression(self.code.as_ref().map_err(Error::to_string)));
         let grid = grid::grid(result);
         if !grid.is_empty() {
             text += &format!("\n{grid}");
+        }
+        text
+    }
+
+    /// What PyTorch and NumPy copy, the least that must be copied, and what to write; nothing where there is nothing to
+    /// write instead.
+    fn advice(&self) -> String {
+        // The advice keeps the tracker after every operation.
+        let advice = Some(&self.chain).filter(|chain| chain.ops().len() <= MOST_ADVISED);
+        let Some(advice) = advice.and_then(|chain| chain.advice(None).ok()) else { return String::new() };
+        if advice.libraries.iter().all(|found| found.copied.is_empty() || found.code.is_none()) {
+            return String::new();
+        }
+        let mut text = format!("\n{BOLD}With arrays{BOLD:#}\n");
+        if let Some(copy) = &advice.copy {
+            text += &paragraph(&copy.to_string(), 2);
+        }
+        for LibraryAdvice { library, sentence, code, .. } in &advice.libraries {
+            text += &paragraph(&format!("{library}: {sentence}"), 2);
+            for line in code.iter().flat_map(|code| code.lines()) {
+                // Code stays on its line, so that it can be copied.
+                text += &format!("    {line}\n");
+            }
         }
         text
     }

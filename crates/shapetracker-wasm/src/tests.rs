@@ -194,6 +194,106 @@ fn coverage_of_large_views_is_that_of_small_ones() {
     assert_eq!(found, &[Value::from(&[394_506, 123_456][..])]);
 }
 
+/// Sources of all kinds, with the shape that they have.
+fn sources() -> Vec<(String, Vec<i64>)> {
+    let chains = CHAINS.iter().map(|chain| (format!(r#"{{"chain":"{chain}"}}"#), tracker(chain).shape().to_vec()));
+    let free = r#"{"index":"(y * 7 + x // 2) % 11 - 3","valid":"x - y < 4 and x != 2","variables":[{"name":"y","begin":-2,"end":3},{"name":"x","begin":0,"end":9}]}"#;
+    chains.chain([(free.to_owned(), vec![5, 9])]).collect()
+}
+
+#[test]
+fn summaries_are_those_of_the_cells_of_tiles() {
+    for (source, shape) in sources() {
+        for view in [0, 1] {
+            let rank = shape.len();
+            let rows: Vec<i64> = (0..rank as i64 / 2).collect();
+            let columns: Vec<i64> = (rank as i64 / 2..rank as i64).rev().collect();
+            let count = |axes: &[i64]| axes.iter().map(|axis| shape[*axis as usize]).product::<i64>();
+            let (high, wide) = (count(&rows), count(&columns));
+            let around = format!(
+                r#""source":{source},"rows":{},"columns":{},"fixed":{},"view":{view}"#,
+                list(&rows),
+                list(&columns),
+                list(&vec![0; rank])
+            );
+            let tile = ask(&format!(
+                r#"{{"op":"tile",{around},"row":{{"begin":0,"end":{high}}},"column":{{"begin":0,"end":{wide}}}}}"#
+            ));
+            let tile = cells(&tile, "addresses");
+            let [down, along] = [high, wide].map(|size| vec![0, size / 3, size / 3, size / 2, size, size + 5]);
+            let (row, column) = (list(&down), list(&along));
+            let answer = ask(&format!(r#"{{"op":"summary",{around},"row":{row},"column":{column}}}"#));
+            assert_eq!(answer.get("exact"), Some(&Value::Bool(true)), "{source}");
+            let [valid, low, greatest, mean] =
+                ["valid", "low", "high", "mean"].map(|name| answer.floats(name).unwrap());
+            if shape.contains(&0) {
+                assert_eq!((answer.get("rows"), valid.len()), (Some(&Value::Int(0)), 0));
+                continue;
+            }
+            let mut block = 0;
+            for rows in down.windows(2) {
+                for columns in along.windows(2) {
+                    let inside: Vec<Option<i64>> = (rows[0]..rows[1].min(high))
+                        .flat_map(|row| {
+                            (columns[0]..columns[1].min(wide)).map(move |column| (row * wide + column) as usize)
+                        })
+                        .map(|cell| tile[cell])
+                        .collect();
+                    let read: Vec<i64> = inside.iter().copied().flatten().collect();
+                    let number = |value: Option<&i64>| value.map_or(f64::NAN, |value| *value as f64);
+                    let expected = [
+                        read.len() as f64 / inside.len() as f64,
+                        number(read.iter().min()),
+                        number(read.iter().max()),
+                        read.iter().sum::<i64>() as f64 / if read.is_empty() { f64::NAN } else { read.len() as f64 },
+                    ];
+                    let found = [valid[block], low[block], greatest[block], mean[block]];
+                    // Not a number is where it is expected, and nowhere else.
+                    assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits), "{around} {rows:?} {columns:?}");
+                    block += 1;
+                }
+            }
+            assert_eq!(block, valid.len());
+        }
+    }
+}
+
+#[test]
+fn what_is_sampled_is_marked_and_always_the_same() {
+    let request = r#"{"op":"summary","source":{"index":"x * 5 + y % 3","valid":"y % 2 == 0","variables":[{"name":"x","begin":0,"end":1000000},{"name":"y","begin":0,"end":1000000}]},"rows":[0],"columns":[1],"fixed":[0,0],"row":[0,10,1000000],"column":[0,1,500000,1000000]}"#;
+    let answer = ask(request);
+    assert_eq!((answer.get("exact"), answer.get("sampled")), (Some(&Value::Bool(false)), Some(&Value::Int(1024))));
+    let [valid, low, high, mean] = ["valid", "low", "high", "mean"].map(|name| answer.floats(name).unwrap());
+    // A block of fewer elements than a sample is looked at as a whole.
+    assert_eq!((valid[0], low[0], high[0], mean[0]), (1.0, 0.0, 45.0, 22.5));
+    for block in [1, 2, 4, 5] {
+        let (from, to) = if block < 3 { (0.0, 47.0) } else { (50.0, 4_999_997.0) };
+        assert!((0.4..0.6).contains(&valid[block]), "{valid:?}");
+        assert!(from <= low[block] && low[block] <= mean[block] && mean[block] <= high[block] && high[block] <= to);
+        let middle = (from + to) / 2.0;
+        assert!((mean[block] - middle).abs() < 0.1 * (to - from), "{mean:?} {middle}");
+    }
+    assert_eq!(ask(request).encoded(), answer.encoded());
+}
+
+#[test]
+fn an_estimate_never_says_that_a_permutation_is_read_twice() {
+    // Columns that are left out keep it from being a permutation of a range, and coprime sizes from being a few parts.
+    let chain = "(65537, 99991).permute(1, 0).reshape(65537, 99991).shrink((0, 65537), (0, 50000))";
+    let answer = ask(&format!(
+        r#"{{"op":"coverage","source":{{"chain":"{chain}"}},"begin":0,"end":6553110167,"buckets":1000}}"#
+    ));
+    assert_eq!(answer.get("exact"), Some(&Value::Bool(false)));
+    let Some(Value::Text(note)) = answer.get("note") else { panic!("{answer:?}") };
+    assert!(note.ends_with("every address that is read is read once"), "{note}");
+    let (reads, distinct) = (answer.floats("reads").unwrap(), answer.floats("distinct").unwrap());
+    let width = answer.get("width").unwrap().as_integer().unwrap() as f64;
+    assert_eq!(reads, distinct);
+    assert!(reads.iter().all(|reads| *reads <= width));
+    let sum = reads.iter().sum::<f64>() / (65_537.0 * 50_000.0);
+    assert!((0.9..=1.0).contains(&sum), "{sum}");
+}
+
 #[test]
 fn elements_are_traced_and_evaluated() {
     for chain in CHAINS {
@@ -410,6 +510,18 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
         (r#"{"op":"free","index":"x","valid":"x","variables":[{"name":"x","begin":0,"end":3}]}"#, "not_a_condition"),
         (r#"{"op":"free","index":"1 // x","valid":"","variables":[{"name":"x","begin":0,"end":3}]}"#, "syntax"),
         (r#"{"op":"coverage","source":{"chain":"(3)"},"begin":3,"end":0,"buckets":1}"#, "request"),
+        (
+            r#"{"op":"summary","source":{"chain":"(3)"},"rows":[],"columns":[0],"fixed":[0],"row":[0,1],"column":[0,2,1]}"#,
+            "request",
+        ),
+        (
+            r#"{"op":"summary","source":{"chain":"(3)"},"rows":[0],"columns":[0],"fixed":[0],"row":[0,1],"column":[0,1]}"#,
+            "request",
+        ),
+        (
+            r#"{"op":"summary","source":{"chain":"(3, 3)"},"rows":[0],"columns":[],"fixed":[0,3],"row":[0,1],"column":[0,1]}"#,
+            "request",
+        ),
         (r#"{"op":"code","source":{"chain":"(3)"},"language":"cobol"}"#, "request"),
     ] {
         let fault = refused(request).json();

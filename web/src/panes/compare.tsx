@@ -19,6 +19,7 @@ import { Figure } from "./minigrid";
 import { Mistake, sentence } from "./mistake";
 import { Pane } from "./pane";
 import { Scroll } from "./scroll";
+import { Text } from "./text";
 
 interface Compared {
   layout: Layout;

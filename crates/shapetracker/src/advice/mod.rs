@@ -267,7 +267,13 @@ fn least(ops: &[Movement], trackers: &[ShapeTracker], step: usize) -> Option<Lea
     loop {
         let view = before.single_view().ok()?;
         let to = trackers[at + 1].shape();
-        let Err(Misfit::Blocked(blocked)) = fit(&view, to) else { return None };
+        let (copied, is_least, fresh) = match fit(&view, to) {
+            Err(Misfit::Blocked(blocked)) if hand::is_reshape(&ops[at]) => {
+                (blocked.elements(), blocked.is_smallest(), blocked.view().clone())
+            }
+            // What reads the elements in their order as memory, or a decision that took too long: the result is copied.
+            _ => (trackers[at + 1].numel(), false, View::contiguous(to).ok()?),
+        };
         let rest = &ops[at + 1..];
         // What exchanges axes keeps what any buffer must have.
         let keeps = |op: &Movement| {
@@ -280,11 +286,11 @@ fn least(ops: &[Movement], trackers: &[ShapeTracker], step: usize) -> Option<Lea
                     | Movement::SqueezeAll
             )
         };
-        is_smallest = elements == 0 && blocked.is_smallest() && rest.iter().all(keeps);
-        elements = elements.checked_add(blocked.elements())?;
+        is_smallest = elements == 0 && is_least && rest.iter().all(keeps);
+        elements = elements.checked_add(copied)?;
         of = of.max(trackers[at + 1].numel());
         // The rest of the chain on the copy, up to where it is no view of that, either.
-        let mut after = ShapeTracker::from(blocked.view().clone());
+        let mut after = ShapeTracker::from(fresh);
         let mut blocked_at = None;
         let mut last = after.clone();
         for (number, op) in ops.iter().enumerate().skip(at + 1) {

@@ -351,7 +351,7 @@ impl Part {
                 Part::Int(tape.signed(6))
             };
         }
-        let mut part = |tape: &mut Tape| Box::new(Part::random(tape, variables, depth - 1));
+        let part = |tape: &mut Tape| Box::new(Part::random(tape, variables, depth - 1));
         match tape.below(10) {
             0..5 => Part::Binary(tape.pick(&["+", "-"]), part(tape), part(tape)),
             5..8 => Part::Binary("*", Box::new(Part::Int(tape.signed(5))), part(tape)),
@@ -487,13 +487,13 @@ fn large_expressions_are_decided_where_that_is_possible() {
         let (index, valid) = graph.simplify_pair(index, valid);
         one_view(&graph, index, valid)
     };
-    let size = 1 << 40;
+    let size = 1 << 30;
     assert_eq!(ask("3*x - 2*y + 7", "True", size).unwrap().strides(), [3, -2]);
     assert_eq!(ask("3*x - 2*y + 7", "x >= 5 and 2*y < 9", size).unwrap().mask(), Some(&[(5, size), (0, 10)][..]));
     assert!(matches!(ask("x // 1000000 + y", "True", size), Err(Unmerged::Witness(_))));
     assert!(matches!(ask("x % 77 + y", "True", size), Err(Unmerged::Witness(_))));
-    assert!(matches!(ask("x", "x + y < 1099511627776", size), Err(Unmerged::Witness(_))));
-    // One element of 2^80 is another one: no sample finds it, and nothing is said.
+    assert!(matches!(ask("x", "x + y < 1073741824", size), Err(Unmerged::Witness(_))));
+    // One element of 2^60 is another one: no sample finds it, and nothing is said.
     assert!(matches!(ask("x + (1 if x + y == 77 and x == 3 else 0)", "True", size), Err(Unmerged::Undecided)));
 }
 
@@ -528,7 +528,7 @@ fn copies_that_are_written_are_weighed() {
 fn new_tensors_of_pytorch_keep_channels_last() {
     // An image with its channels last, seen with them first: padding keeps their order in memory.
     let chain = "(1, 4, 4, 3).permute(0, 3, 1, 2).pad((0, 0), (0, 0), (1, 1), (1, 1))";
-    assert_eq!(pytorch(&format!("{chain}.view(3, 36)")).1, [(1, 48), (2, 108)]);
+    assert_eq!(pytorch(&format!("{chain}.view(108)")).1, [(1, 48), (2, 108)]);
     assert_eq!(pytorch(&format!("{chain}.permute(0, 2, 3, 1).view(36, 3)")).1, [(1, 48)]);
     // And flipping keeps any order.
     assert_eq!(pytorch("(4, 6).permute(1, 0).flip(0).view(24)").1, [(1, 24), (2, 24)]);
