@@ -12,7 +12,6 @@ import { current, layout, type Layout } from "../layout";
 import { bracket, integer, pretty, tuple } from "../numbers";
 import { chain, change, LONGEST_TEXT, page } from "../page";
 import { Choice } from "./controls";
-import { Text } from "./text";
 import { gridPlan, gridView } from "./grid";
 import { live } from "./live";
 import { Figure } from "./minigrid";
