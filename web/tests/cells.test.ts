@@ -316,3 +316,15 @@ test("modes of a layout of CuTe are told apart by thicker lines", async () => {
   expect(third).toBe(first);
   expect(fifth).toBe(first);
 });
+
+test("a colour for each device", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(8, 12).permute(1, 0)", mesh: "dp=2, tp=2 : S(0), S(1)", color: "device", at: "11,7" });
+  await page.waitForTimeout(400);
+  expect(await page.getByLabel("Colour").locator("option:checked").innerText()).toBe("device");
+  // The base is split into four quarters, which the permutation transposes.
+  const corners = await colours(page, [[0, 0], [0, 4], [6, 0], [6, 4]]);
+  expect(new Set(corners.map(String)).size).toBe(4);
+  const within = await colours(page, [[5, 3], [5, 7], [11, 3], [10, 5]]);
+  expect(within).toEqual(corners);
+});

@@ -179,3 +179,16 @@ test("the ramp is over what is in sight", async () => {
   const pixels = (await line(page, "y", 0.5)).pixels.map(light);
   expect(Math.max(...pixels) - Math.min(...pixels)).toBeGreaterThan(100);
 });
+
+test("rests of addresses that differ within a pixel are not averaged", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(1000,1000).permute(1,0)", color: "mod7", at: "0,0" });
+  const { pixels } = await line(page, "x", 0.5);
+  expect(new Set(pixels.map(String)).size).toBe(1);
+  expect(colour(pixels[0]!)).toBeLessThan(12);
+  expect(await text(page, "#grid .key")).toContain("grey: far apart within the pixel");
+  // Where those of a pixel lie between two multiples of n, it shows their rest, which falls back at 9,999, at
+  // 19,998 and at 29,997; what comes after 39,996 is below the ring of the last element.
+  await go(page, { chain: "(40000)", color: "mod9999", at: "39999" });
+  expect(sawteeth((await line(page, "x", 0.3)).pixels.slice(0, -20))).toBe(3);
+});

@@ -394,12 +394,12 @@ export class GridCanvas extends Sheet {
     domain ??= high >= low ? [low, high] : isRanged(color) && known === null ? [0, 0] : [0, 1];
     this.measured = scene.layout;
     if (this.domain.peek().join() !== domain.join()) this.domain.value = domain;
-    if (step > 1 && isRanged(color)) {
-      const wide = Math.max(domain[1] - domain[0], 1);
+    if (step > 1) {
+      const shades = domain;
       apart = wanted.some((place) => {
         const tile = this.tiles.get(place.row, place.column, step);
-        const values = tile === null ? null : valuesOf(tile, color);
-        return values?.low.some((least, at) => greyness((values.high[at]! - least) / wide) > 0.05) === true;
+        const far = tile === null ? null : shader(tile, scene, shades).apart;
+        return far !== null && tile!.addresses.some((mean, at) => mean < Infinity && greyness(far(at)) > 0.05);
       });
     }
     const { row, column } = scene.plan;

@@ -5,14 +5,16 @@ import { ask } from "../ask";
 import { download } from "../copying";
 import { layout, current } from "../layout";
 import { flush, notice } from "../page";
+import type { GridCanvas, GridView } from "../draw/grid";
 import type { Pen } from "../draw/sheet";
+import type { StripCanvas } from "../draw/strip";
 import { escaped, SvgPen } from "../draw/svg";
 import { hatching, type Theme } from "../draw/theme";
 import { counted, tuple } from "../numbers";
 import { gridCanvas, gridKey, gridView } from "./grid";
 import { CopyButton } from "./copybutton";
 import { live } from "./live";
-import { stripCanvas, stripView } from "./memory";
+import { stripCanvas, stripView, type StripView } from "./memory";
 import { stripKey } from "./strip";
 
 /** Room around the pictures. */
@@ -41,6 +43,17 @@ function wrapped(text: string, most: number): string[] {
   return [...lines, rest.length > most ? `${rest.slice(0, most - 1)}\u2026` : rest];
 }
 
+/** How wide the cells are in all: beside few of them there is nothing. */
+function gridWidth(grid: GridCanvas, view: GridView): number {
+  const { left, wide } = grid.frame(view);
+  return view.camera === null ? Math.min(left + view.scene.plan.column.extent * wide + 8, grid.width) : grid.width;
+}
+
+function stripWidth(strip: StripCanvas, view: StripView): number {
+  const { left, row, begin, end, scale } = strip.frame(view);
+  return view.camera === null ? Math.min(left + Math.min(row, end - begin) * scale + 10, strip.width) : strip.width;
+}
+
 /** The grid above memory, with what they are of and what their colours mean. */
 function sheetOf(): { width: number; height: number; parts: Part[]; theme: Theme; title: string } | null {
   const [grid, view, strip, memory] = [gridCanvas.now, gridView.peek(), stripCanvas.now, stripView.peek()];
@@ -49,7 +62,7 @@ function sheetOf(): { width: number; height: number; parts: Part[]; theme: Theme
   const { theme } = view;
   const { source } = now;
   const title = "chain" in source ? source.chain : source.index;
-  const inner = Math.max(grid.width, strip?.width ?? 0, 520);
+  const inner = Math.ceil(Math.max(gridWidth(grid, view), strip === null || memory === null ? 0 : stripWidth(strip, memory), 520));
   const parts: Part[] = [];
   let y = MARGIN;
   const line = (text: string, size: number, color: string, bold = false): void => {
