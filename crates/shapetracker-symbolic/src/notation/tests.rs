@@ -150,10 +150,7 @@ fn mistakes_have_their_place() {
             "(B, T).premute(1, 0)",
             "expected an operation, found `premute`: did you mean `permute`?\n  (B, T).premute(1, 0)\n         ^^^^^^^",
         ),
-        (
-            "(B, T).narrow(1, 0)",
-            "`narrow` is read where all sizes are numbers\n  (B, T).narrow(1, 0)\n         ^^^^^^",
-        ),
+        ("(B, T).narrow(1, 0)", "`narrow` is read where all sizes are numbers\n  (B, T).narrow(1, 0)\n         ^^^^^^"),
         ("(B, T", "expected `,` or `)`, found the end of the text\n  (B, T\n       ^"),
         ("(B, 2T)", "expected a size, which is a whole number or has names, found `2T`\n  (B, 2T)\n      ^^"),
         (
