@@ -261,7 +261,10 @@ impl Graph {
 /// What writes the kernel of an [`IndexExpr`] in one language: nothing for the ordinary one, so that a program that makes
 /// expressions and writes no kernels, as the explorer's engine, is linked without what writes them.
 #[derive(Clone, Copy)]
-pub(crate) struct KernelWriter(Option<fn(&IndexExpr, Language) -> Result<String, Unsupported>>);
+pub(crate) struct KernelWriter(Option<WriteKernel>);
+
+/// A function that writes a kernel in a language.
+type WriteKernel = fn(&IndexExpr, Language) -> Result<String, Unsupported>;
 
 impl KernelWriter {
     /// Loops that run as often as numbers say.

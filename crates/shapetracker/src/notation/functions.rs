@@ -604,7 +604,8 @@ fn pixels(shape: &[i64], factor: i64, shuffle: bool) -> Result<Ops, String> {
     if shuffle && !divides(*channels, square) {
         return Err(format!("{channels} channels are not a multiple of {factor} * {factor}"));
     }
-    if !shuffle && !(divides(*height, factor) && divides(*width, factor)) {
+    let fits = divides(*height, factor) && divides(*width, factor);
+    if !(shuffle || fits) {
         return Err(format!("{height} rows and {width} columns are not multiples of {factor}"));
     }
     let axis = |place: usize| (rest.len() + place) as i64;

@@ -110,7 +110,10 @@ impl<'a> Parser<'a> {
     fn statement(&mut self, parsed: &mut Parsed) -> Result<(), ParseError> {
         let begin = self.span.start;
         match self.word() {
-            "import" | "from" if self.second() == Token::Name => return Ok(self.skip_line()),
+            "import" | "from" if self.second() == Token::Name => {
+                self.skip_line();
+                return Ok(());
+            }
             "return" if self.second() != Token::Dot => self.advance(),
             "def" | "class" | "for" | "while" | "if" | "with" | "print" | "assert" | "del" | "lambda"
                 if matches!(self.second(), Token::Name | Token::Open(_)) =>

@@ -56,8 +56,11 @@ fn case(tape: &mut Tape) -> Case {
     Case { stack, lowest, rows, columns, fixed }
 }
 
+/// The elements of a block, those that are valid, the lowest and the highest address, and the sum of all of them.
+type Summed = (i64, i64, Option<(i64, i64)>, i128);
+
 /// The blocks as the oracle has them: elements, valid ones, lowest and highest address, sum.
-fn blocks(case: &Case, array: &Array) -> Vec<(i64, i64, Option<(i64, i64)>, i128)> {
+fn blocks(case: &Case, array: &Array) -> Vec<Summed> {
     let across = case.columns.edges.len() - 1;
     let mut blocks = vec![(0, 0, None::<(i64, i64)>, 0); (case.rows.edges.len() - 1) * across];
     array.for_each_index(|index, address| {
