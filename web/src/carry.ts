@@ -59,11 +59,11 @@ async function patch(to: Mode): Promise<Partial<Page> | string> {
     return { chain: view.text, muted: [], step: null };
   }
   const source = result.peek()?.source ?? now.source;
-  const said = "chain" in source ? await ask("chain", { text: source.chain, base: source.base ?? null }, "carry") : null;
-  const all = said?.ok === true ? said.value.result : null;
-  const { index_text: index, valid_text: valid } = all?.expression ?? {};
-  if (all === null || index == null || valid == null) return "The expression of this layout is too long for one line.";
-  const variables = all.shape.map((size, axis) => ({ name: `idx${axis}`, begin: "0", end: String(size) }));
+  const said = await ask("expression", { source }, "carry");
+  const { index_text: index, valid_text: valid } = (said?.ok === true ? said.value.expression : null) ?? {};
+  if (index == null || valid == null) return "The expression of this layout is too long for one line.";
+  const shape = result.peek()?.shape ?? now.shape;
+  const variables = shape.map((size, axis) => ({ name: `idx${axis}`, begin: "0", end: String(size) }));
   return { index, valid: valid === "True" ? "" : valid, variables, syntax: "python" };
 }
 

@@ -171,6 +171,11 @@ export interface Expression {
   note: string | null;
 }
 
+export interface ExpressionAnswer {
+  expression: Expression | null;
+  note: string | null;
+}
+
 export interface ChainResult {
   shape: Integer[];
   numel: Integer;
@@ -183,8 +188,6 @@ export interface ChainResult {
   buffer_known: boolean;
   buffer_note: string | null;
   reason: Reason | null;
-  expression: Expression | null;
-  expression_note: string | null;
   tracker: string;
 }
 
@@ -368,6 +371,7 @@ export type Language =
 /** What each request takes, and what it answers. */
 export interface Requests {
   chain: { request: { text: string; base?: Integer[] | null }; answer: ChainAnswer };
+  expression: { request: { source: Source }; answer: ExpressionAnswer };
   evaluate: {
     request: { source: Source; index: Integer[] };
     answer: { values: Integer[]; written: Integer[] | null };
@@ -455,7 +459,7 @@ function withNumbers(answer: object, bytes: (place: Span) => ArrayBuffer): objec
 
 /**
  * The modules of the engine, each a file: what the first picture needs; the same for expressions over variables; what writes
- * code, advises and compares; sizes that are names, and devices.
+ * expressions and code, advises and compares; sizes that are names, and devices.
  */
 export type ModuleName = "shapetracker" | "free" | "code" | "names";
 
@@ -464,6 +468,8 @@ const LATER: Partial<Record<keyof Requests, ModuleName>> = {
   advice: "code",
   code: "code",
   compare: "code",
+  evaluate: "code",
+  expression: "code",
   json: "code",
   operations: "code",
   free: "free",
@@ -471,10 +477,15 @@ const LATER: Partial<Record<keyof Requests, ModuleName>> = {
   devices: "names",
 };
 
+/** Those of them that are about an expression: the module of an expression that is typed has them too. */
+const WRITTEN: ReadonlySet<keyof Requests> = new Set(["evaluate", "expression"] as const);
+
 /** The module that answers a request. */
 export function moduleOf(op: keyof Requests, request: object): ModuleName {
   const isFree = "source" in request && !("chain" in (request.source as Source));
-  return LATER[op] ?? (isFree ? "free" : "shapetracker");
+  const module = LATER[op];
+  // Layouts that are expressions are in the module of those.
+  return isFree && (module === undefined || WRITTEN.has(op)) ? "free" : (module ?? "shapetracker");
 }
 
 /** Asks the library. Requests are answered at once: this is meant to be used in the page or in a worker alike. */

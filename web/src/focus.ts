@@ -15,9 +15,6 @@ export interface Detail {
   index: number[] | null;
   address: Integer | null;
   trace: TraceAnswer | null;
-  /** The values of the nodes of the expression, and of the expression as it was written. */
-  values: Integer[] | null;
-  written: Integer[] | null;
   /** The address is what is pointed at, not the element. */
   fromMemory: boolean;
 }
@@ -76,23 +73,18 @@ export async function readersOf(layout: Layout, address: Integer, key = "readers
 }
 
 async function detailOf(layout: Layout, index: number[]): Promise<Detail | null> {
-  const { source } = layout;
-  const asked = layout.expression === null ? null : ask("evaluate", { source, index }, "evaluate");
-  const trace = "chain" in source ? await ask("trace", { source, index }, "trace") : undefined;
-  const values = await asked;
-  // A later question has replaced one of them.
-  if (trace === null || (asked !== null && values === null)) return null;
-  const said = values?.ok === true ? values.value : null;
-  const traced = trace?.ok === true ? trace.value : null;
-  // Without an answer there is nothing to say of the element, not even that it is masked.
-  if (traced === null && said === null) return null;
-  const detail = { layout, index, trace: traced, values: said?.values ?? null, written: said?.written ?? null };
-  let address = traced?.address ?? null;
-  if (traced === null && said !== null && layout.expression !== null) {
-    const { index: root, valid } = layout.expression;
-    address = Number(said.values[valid]) === 0 ? null : (said.values[root] ?? null);
+  const { source, free } = layout;
+  if ("chain" in source) {
+    const said = await ask("trace", { source, index }, "trace");
+    // Without an answer there is nothing to say of the element, not even that it is masked.
+    return said?.ok === true ? { layout, index, trace: said.value, address: said.value.address, fromMemory: false } : null;
   }
-  return { ...detail, address, fromMemory: false };
+  const said = await ask("evaluate", { source, index }, "trace");
+  if (said?.ok !== true || free === null) return null;
+  const { index: root, valid } = free.simplified;
+  const { values } = said.value;
+  const address = Number(values[valid]) === 0 ? null : (values[root] ?? null);
+  return { layout, index, trace: null, address, fromMemory: false };
 }
 
 async function answer(layout: Layout, focus: Pointed): Promise<void> {
@@ -125,7 +117,7 @@ async function answer(layout: Layout, focus: Pointed): Promise<void> {
   const first = reading.indices[0];
   const found = first === undefined ? null : await detailOf(layout, first);
   if (late()) return;
-  const nothing = { layout, index: null, trace: null, values: null, written: null };
+  const nothing = { layout, index: null, trace: null };
   detail.value = { ...(found ?? nothing), address: focus.address, fromMemory: true };
 }
 

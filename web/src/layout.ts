@@ -4,7 +4,6 @@ import { ask } from "./ask";
 import type {
   ChainResult,
   ChainSource,
-  Expression,
   Fault,
   FreeAnswer,
   FreeSource,
@@ -30,8 +29,6 @@ export interface Layout {
   addresses: [Integer, Integer] | null;
   chain: ChainResult | null;
   free: FreeAnswer | null;
-  expression: Expression | null;
-  expressionNote: string | null;
   /** Some size is too large to count in. */
   tooLong: boolean;
   /** Of a layout of CuTe: the sizes of the modes inside each axis, the first one fastest. */
@@ -141,8 +138,6 @@ function chainLayout(source: ChainSource, result: ChainResult): Layout {
     addresses: result.address_range,
     chain: result,
     free: null,
-    expression: result.expression,
-    expressionNote: result.expression_note,
     tooLong: result.shape.some((size) => typeof size === "string"),
   };
 }
@@ -157,8 +152,6 @@ function freeLayout(source: FreeSource, free: FreeAnswer): Layout {
     addresses: free.address_range,
     chain: null,
     free,
-    expression: free.simplified,
-    expressionNote: free.simplified.note,
     tooLong: free.shape.some((size) => typeof size === "string"),
   };
 }

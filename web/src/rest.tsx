@@ -6,8 +6,13 @@ import { ExpressionPane, followCode } from "./panes/expression";
 import { live } from "./panes/live";
 import { ViewsPane } from "./panes/views";
 import { followWitness, WitnessPane } from "./panes/witness";
+import { values, written } from "./written";
 
 followCode();
+
+/** What these panes are made of, beside what `main.tsx` lays open. */
+export const later = { written, values };
+Object.assign((globalThis as { explorer?: object }).explorer ?? {}, later);
 followWitness();
 followComparison();
 

@@ -16,7 +16,7 @@ const MOST_COUNTED = 5000;
 function gather(page: Page, chain: string, indices: number[][], seed: number, counted: boolean) {
   return page.evaluate(
     async ({ chain, indices, seed, counted }) => {
-      const { change, layout, idle, trouble, detail, readers, gridCanvas, stripCanvas } =
+      const { change, layout, idle, trouble, detail, readers, gridCanvas, stripCanvas, written, values } =
         globalThis.explorer;
       const until = async (what: string, is: () => boolean): Promise<void> => {
         const end = performance.now() + 20_000;
@@ -32,7 +32,8 @@ function gather(page: Page, chain: string, indices: number[][], seed: number, co
       if (trouble.value !== null) return { trouble: trouble.value.fault.message };
       const now = layout.value!;
       const { views, reason } = now.chain!;
-      const { index_text, valid_text, index: root, valid } = now.expression!;
+      await until("expression", () => written.value?.layout === now);
+      const { index_text, valid_text, index: root, valid } = written.value!.expression!;
       const about = {
         shape: now.shape,
         numel: now.numel,
@@ -94,7 +95,9 @@ function gather(page: Page, chain: string, indices: number[][], seed: number, co
       for (const at of indices) {
         change({ at });
         await until("element", () => detail.value?.layout === now && detail.value.index?.join() === at.join());
-        const { address, trace, values } = detail.value!;
+        const { address, trace } = detail.value!;
+        await until("values", () => values.value?.index.join() === at.join());
+        const known = values.value!.values;
         const shown = address === null ? "masked" : String(address);
         await until("text of the element", () => text("#element .to") === shown);
         if (address !== null) {
@@ -103,8 +106,8 @@ function gather(page: Page, chain: string, indices: number[][], seed: number, co
         elements.push({
           traced: trace!.address,
           shown,
-          valid: Number(values![valid]),
-          address: values![root],
+          valid: Number(known[valid]),
+          address: known[root],
           line: text('#expression [data-line="index"] .value'),
           readers: address === null ? null : readers.value,
         });
@@ -128,6 +131,8 @@ test(`${COUNT} chains: cells, addresses, expression, memory, witness`, { timeout
   const { page, complaints } = await open(here.browser, here.url);
   // What comes after the first picture.
   await page.locator("#views .view").first().waitFor();
+  // The expression is asked for when it comes into sight.
+  await page.locator("#expression").scrollIntoViewIfNeeded();
   let [cells, blocks, witnesses, unmerged, same] = [0, 0, 0, 0, 0];
   const chains = recorded(COUNT);
   const library = answers(chains);

@@ -6,7 +6,7 @@ import { settled } from "./browser";
 declare global {
   // The page puts it there.
   // eslint-disable-next-line no-var
-  var explorer: typeof import("../src/main").explorer;
+  var explorer: typeof import("../src/main").explorer & typeof import("../src/rest").later;
 }
 
 export type Explorer = typeof explorer;

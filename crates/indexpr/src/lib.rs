@@ -66,7 +66,7 @@ mod tests;
 
 pub use binary::Binary;
 pub use cost::Cost;
-pub use domain::{Built, Divisions, Domain, Index, cheapest};
+pub use domain::{Built, Divisions, Domain, Index, cheapest, forms};
 pub use error::{Error, ErrorKind};
 pub use form::Form;
 pub use graph::{Expr, Graph, Node, Variable};

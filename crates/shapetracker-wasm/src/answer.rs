@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::json::{self, Answer, Value, object};
 use crate::request::Fields as _;
 #[cfg(feature = "explore")]
-use crate::{chain, coverage, evaluate, layout, readers, summary, thread, tile, trace};
+use crate::{chain, coverage, readers, summary, thread, tile, trace};
 
 /// The most bytes of a request: more than two texts of the longest kind take with every character escaped.
 const LONGEST: usize = 1 << 20;
@@ -25,6 +25,8 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
     let answer: Option<Result<Answer, Fault>> = None;
     #[cfg(feature = "explore")]
     let answer = answer.or_else(|| explore(op, &request));
+    #[cfg(feature = "free")]
+    let answer = answer.or_else(|| free(op, &request));
     #[cfg(feature = "code")]
     let answer = answer.or_else(|| code(op, &request));
     #[cfg(feature = "names")]
@@ -39,12 +41,20 @@ fn explore(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
         "summary" => return Some(summary::summary(request)),
         "tile" => return Some(tile::tile(request)),
         "chain" => chain::chain(request),
-        "evaluate" => evaluate::evaluate(request),
-        #[cfg(feature = "free")]
-        "free" => layout::free(request),
         "readers" => readers::readers(request),
         "thread" => thread::thread(request),
         "trace" => trace::trace(request),
+        _ => return None,
+    };
+    Some(document.map(Answer::from))
+}
+
+#[cfg(feature = "free")]
+fn free(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
+    let document = match op {
+        "evaluate" => crate::evaluate::evaluate(request),
+        "expression" => crate::expression::expression(request),
+        "free" => crate::layout::free(request),
         _ => return None,
     };
     Some(document.map(Answer::from))

@@ -1,8 +1,7 @@
 //! A chain as far as it can be read and done: its operations, what each does to the views, and the layout that results.
 
-use shapetracker::{Chain, ChainProgress, ChainStart, Error, ShapeTracker, Unmerged, Verdict};
+use shapetracker::{Chain, ChainProgress, ChainStart, ShapeTracker, Unmerged, Verdict};
 
-use crate::expression;
 use crate::fault::{Fault, utf16};
 use crate::json::{Value, object};
 use crate::request::Fields as _;
@@ -94,7 +93,7 @@ fn step(chain: &Chain, text: &str, number: usize, after: &ShapeTracker, verdict:
 
 /// The layout that results; of its buffer the chain may know how many elements it has.
 fn result(tracker: &ShapeTracker, known: Option<i64>, why: Option<&Unmerged>) -> Value {
-    let (buffer_len, code) = (known.map_or_else(|| tracker.buffer_len(), Ok), tracker.index_expr());
+    let buffer_len = known.map_or_else(|| tracker.buffer_len(), Ok);
     object! {
         "shape": tracker.shape(),
         "numel": tracker.numel(),
@@ -106,9 +105,6 @@ fn result(tracker: &ShapeTracker, known: Option<i64>, why: Option<&Unmerged>) ->
         "buffer_known": known.is_some(),
         "buffer_note": buffer_len.as_ref().err().map(ToString::to_string),
         "reason": why,
-        "expression": code.as_ref().ok().map(|code| expression::json(code.graph(), [code.index(), code.valid()])),
-        // The operation of this error is a function of the library, which means nothing to whoever reads the page.
-        "expression_note": code.as_ref().err().map(Error::reason),
         "tracker": tracker.to_string(),
     }
 }

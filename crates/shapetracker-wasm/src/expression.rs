@@ -1,8 +1,11 @@
 //! Expressions as lists of their distinct parts, operands first, so that the page can show the value of each.
 
+use shapetracker::Error;
 use shapetracker::expr::{Expr, Graph, Line, Node, Syntax, TextPiece, int::bits};
 
+use crate::fault::Fault;
 use crate::json::{Value, object};
+use crate::layout::Layout;
 
 /// With more parts than this the parts have no text of their own: the text of all parts together grows with their square.
 const MOST_TEXTS: usize = 200;
@@ -12,6 +15,19 @@ pub(crate) const MOST_NODES: usize = 2000;
 const LONGEST_PART: usize = 240;
 /// The most bytes of the text of a whole expression.
 const LONGEST_WHOLE: usize = 1 << 14;
+
+/// The expression of a layout, as cheap as we can make it.
+pub(crate) fn expression(request: &Value) -> Result<Value, Fault> {
+    let (expression, note) = match Layout::of(request, "source")? {
+        Layout::Free(free) => (Some(json(&free.graph, free.simple)), None),
+        Layout::Chain(tracker) => match tracker.index_expr() {
+            Ok(code) => (Some(json(code.graph(), [code.index(), code.valid()])), None),
+            // The operation of this error is a function of the library, which means nothing to whoever reads the page.
+            Err(err) => (None, Some(Error::reason(&err))),
+        },
+    };
+    Ok(object! { "expression": expression, "note": note })
+}
 
 /// An index and a condition with their parts.
 pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {

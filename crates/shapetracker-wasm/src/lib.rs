@@ -14,17 +14,18 @@ mod fault;
 mod json;
 mod request;
 
-#[cfg(any(feature = "explore", feature = "code"))]
-mod expression;
-#[cfg(any(feature = "explore", feature = "code"))]
+#[cfg(any(feature = "explore", feature = "free", feature = "code"))]
 mod layout;
+
+#[cfg(feature = "free")]
+mod evaluate;
+#[cfg(feature = "free")]
+mod expression;
 
 #[cfg(feature = "explore")]
 mod chain;
 #[cfg(feature = "explore")]
 mod coverage;
-#[cfg(feature = "explore")]
-mod evaluate;
 #[cfg(feature = "explore")]
 mod readers;
 #[cfg(feature = "explore")]

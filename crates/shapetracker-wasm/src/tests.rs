@@ -316,8 +316,8 @@ fn the_buffer_is_that_of_the_base_whatever_is_read() {
 fn elements_are_traced_and_evaluated() {
     for chain in CHAINS {
         let tracker = tracker(chain);
-        let explained = ask(&format!(r#"{{"op":"chain","text":"{chain}"}}"#));
-        let expression = explained.get("result").unwrap().get("expression").unwrap();
+        let written = ask(&format!(r#"{{"op":"expression","source":{{"chain":"{chain}"}}}}"#));
+        let expression = written.get("expression").unwrap();
         let place = |name: &str| expression.get(name).unwrap().as_integer().unwrap() as usize;
         for (index, address) in elements(&tracker) {
             let about = format!(r#""source":{{"chain":"{chain}"}},"index":{}"#, list(&index));

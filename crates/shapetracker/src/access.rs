@@ -4,7 +4,7 @@ use std::fmt;
 
 use indexpr::{
     Binary, Built, Condition, Divisions, Domain, Expr, Form, Graph, Index, IndexExpr, Linear, QuasiAffine, Term,
-    Variable, cheapest,
+    Variable, cheapest, forms,
 };
 use smallvec::SmallVec;
 
@@ -105,6 +105,32 @@ impl Access {
                 Condition::new(Term::Variable(axis).into(), least, most)
             });
         Access { shape, forms: QuasiAffine::new(Vec::new(), conditions.collect(), address) }
+    }
+
+    /// An access that is as exact as the others, and has the first forms that are found instead of those of the cheapest
+    /// expression: for questions about axes, which have no use for an expression. `None` where numbers leave `i64`.
+    pub(crate) fn at_once(st: &ShapeTracker) -> Option<Access> {
+        if let Some(view) = st.as_view() {
+            return Some(Access::of_view(view));
+        }
+        let (variables, divisions, work) = (st.variables(), st.divisions(Divisions::Cheapest), &mut { u64::MAX });
+        let found = |affine: Option<&Affine>| {
+            forms(&variables, divisions, |domain| through(domain, st.views(), affine, &mut { u64::MAX }))
+        };
+        let mut forms = found(None);
+        let divides = |forms: &QuasiAffine| forms.value().is_some_and(|address| !address.is_affine());
+        if forms.as_ref().is_none_or(divides) {
+            forms = st.affine(work).and_then(|affine| found(Some(&affine))).or(forms);
+        }
+        let mut forms = forms?;
+        if !forms.conditions().is_empty() {
+            forms = match st.all_or_none_valid(work) {
+                Some(true) => QuasiAffine::new(forms.floors().to_vec(), Vec::new(), forms.value().cloned()),
+                Some(false) => QuasiAffine::new(Vec::new(), Vec::new(), None),
+                None => forms,
+            };
+        }
+        Some(Access { shape: st.shape().into(), forms })
     }
 
     /// The shape: axis `l`, which is variable `l` of the forms, ranges over `0..shape[l]`.
@@ -364,18 +390,14 @@ impl ShapeTracker {
     /// The address and the conditions, written as cheaply as can be; `None` where that leaves `i64` in every way tried.
     /// Within some work, which is then less; 0 where it was too little for any way.
     fn built(&self, divisions: Divisions, work: &mut u64) -> Option<Built> {
-        let views = self.views();
-        let variables = self.variables();
-        let divisions = if views.len() > HIGH { Divisions::EveryRemainder } else { divisions };
+        let (views, variables) = (self.views(), self.variables());
+        let divisions = self.divisions(divisions);
         let written = |divisions, affine: Option<&Affine>, work: &mut u64| {
             cheapest(&variables, self.shape(), divisions, |domain| through(domain, views, affine, work))
         };
         let mut best = written(divisions, None, work);
-        // Divisions may cancel out of the address even though none of them can be done without.
         if best.as_ref().is_none_or(|best| best.code().index_divides()) {
-            let affine = Stacked::of(views)
-                .and_then(|stack| a_little_of(work, self.rank(), |little| stack.affine_where_valid(little).ok()?));
-            best = affine.and_then(|affine| written(divisions, Some(&affine), work)).or(best);
+            best = self.affine(work).and_then(|affine| written(divisions, Some(&affine), work)).or(best);
         }
         best.or_else(|| written(Divisions::EveryRemainder, None, work))
     }
@@ -425,11 +447,28 @@ impl ShapeTracker {
         IndexExpr::new(graph, index, valid, self.shape()).ok()
     }
 
+    /// How divisions are written for a stack that may be high.
+    fn divisions(&self, wanted: Divisions) -> Divisions {
+        if self.views().len() > HIGH { Divisions::EveryRemainder } else { wanted }
+    }
+
+    /// What the address is where it is valid, if it is affine there: divisions may cancel out of it even though none of them
+    /// can be done without.
+    fn affine(&self, work: &mut u64) -> Option<Affine> {
+        let stack = Stacked::of(self.views())?;
+        a_little_of(work, self.rank(), |little| stack.affine_where_valid(little).ok()?)
+    }
+
     /// Whether a condition holds for all indices or for none although it does not look like it.
     fn validity(&self, code: &IndexExpr, work: &mut u64) -> Option<bool> {
         if self.views().len() == 1 || code.graph().range(code.valid()) != (0, 1) {
             return None;
         }
+        self.all_or_none_valid(work)
+    }
+
+    /// Whether all elements have an address or none has one.
+    fn all_or_none_valid(&self, work: &mut u64) -> Option<bool> {
         // A few indices nearly always tell: the first, the last, and some in between without any order.
         let mut some = scattered(self.numel()).take(33);
         let is_valid = |position: i64| self.address(&unravel(position, self.shape())).is_some();

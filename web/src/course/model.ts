@@ -9,7 +9,7 @@ export interface State {
   shape: number[];
   names: string[];
   begins: number[];
-  /** The expression as it is shown: of expressions that are typed, as they were typed. */
+  /** The expression that is typed, as it was typed; chains have none here. */
   expression: Expression | null;
   free: FreeAnswer | null;
   chain: ChainResult | null;
@@ -105,7 +105,7 @@ async function read(source: Source): Promise<State | Fault> {
     shape: result.shape.map(Number),
     names: result.shape.map((_, axis) => `axis ${axis}`),
     begins: result.shape.map(() => 0),
-    expression: result.expression,
+    expression: null,
     free: null,
     chain: result,
     steps,
@@ -122,7 +122,7 @@ async function elementOf(state: State, index: number[]): Promise<Element | null>
   const traced = "chain" in source ? await ask("trace", { source, index }) : null;
   const said = await asked;
   const known = said?.ok === true ? said.value : null;
-  const values = state.free === null ? known?.values : (known?.written ?? known?.values);
+  const values = known?.written ?? known?.values;
   const trace = traced?.ok === true ? traced.value : null;
   let address = trace?.address ?? null;
   if (trace === null && expression !== null && values !== undefined) {

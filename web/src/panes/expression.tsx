@@ -3,10 +3,10 @@ import { Fragment, h } from "preact";
 import { effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import type { Cost, Expression, Fault, Integer } from "../engine";
-import { detail } from "../focus";
 import { current, layout, type Layout } from "../layout";
 import { counted, plain, pretty } from "../numbers";
 import { change, LANGUAGES, page } from "../page";
+import { followWritten, values as valued, wanted, written } from "../written";
 import { Choice } from "./controls";
 import { CopyButton } from "./copybutton";
 import { live } from "./live";
@@ -139,15 +139,13 @@ function Terms({ expression, values }: { expression: Expression; values: Integer
   );
 }
 
-/** Whether the code has come into sight: only then is the part of the engine fetched that writes it. */
-const wanted = signal(false);
-
 const watch = new IntersectionObserver((entries) => {
   if (entries.some(({ isIntersecting }) => isIntersecting)) wanted.value = true;
 });
 
 /** Keeps the code that of the layout from now on. */
 export function followCode(): void {
+  followWritten();
   effect(() => {
     const of = wanted.value ? layout.value : null;
     const { language, kernel } = page.value;
@@ -173,7 +171,7 @@ const Code = live(() => {
   const now = layout.value;
   const shown = code.value?.layout === now && code.value?.language === language ? code.value : null;
   return (
-    <div class="code" ref={(box) => void (box === null ? watch.disconnect() : watch.observe(box))}>
+    <div class="code">
       <div class="code-head">
         <Choice
           name="Code in"
@@ -212,16 +210,17 @@ const Code = live(() => {
 });
 
 export const ExpressionPane = live(() => {
-  const now = layout.value;
-  const expression = now?.expression ?? null;
-  const known = detail.value;
-  const values = known !== null && known.layout === now ? known.values : null;
-  const free = now?.free ?? null;
+  const known = written.value;
+  const expression = known?.expression ?? null;
+  const values = valued.value?.values ?? null;
+  const free = known?.layout.free ?? null;
   const cheaper = free !== null && free.written.cost.weight > free.simplified.cost.weight;
   return (
     <Pane id="expression" title="Index expression">
+      {/* Only what has come into sight is asked for. */}
+      <span ref={(place) => void (place === null ? watch.disconnect() : watch.observe(place))} />
       {expression === null ? (
-        <p class="soft">{sentence(now?.expressionNote ?? "There is no expression.")}</p>
+        <p class="soft">{known === null ? "\u2026" : sentence(known.note ?? "There is no expression.")}</p>
       ) : (
         <>
           {expression.lines.length === 0 ? (

@@ -415,8 +415,8 @@ export const gridKey = computed((): { swatch: string; text: string }[] => {
   const shades = shadesOf(view.scene, grid.domain.value);
   const dot = grid.dot.value;
   if (shades !== null) list.push({ swatch: "ramp", text: shades });
-  const { chain, expression } = now;
-  if (chain?.views.some(({ mask }) => mask !== null) ?? expression?.valid_text !== "True") {
+  const { chain, free } = now;
+  if (chain?.views.some(({ mask }) => mask !== null) ?? free?.simplified.valid_text !== "True") {
     list.push({ swatch: "mask", text: "masked: no address" });
   }
   if (dot !== null) {

@@ -29,7 +29,7 @@ impl<'a> Parts<'a> {
     pub(super) fn of(st: &'a ShapeTracker) -> Parts<'a> {
         let few = st.numel() <= FEW || (st.views().len() > MANY_VIEWS && st.numel() <= super::table::MOST as i64);
         let found = (!few).then(|| {
-            let access = st.access().ok()?;
+            let access = Access::at_once(st)?;
             let apart = Apart::of(&access)?;
             Some((access, apart))
         });
