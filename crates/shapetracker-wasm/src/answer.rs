@@ -54,7 +54,7 @@ fn free(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
     let document = match op {
         "evaluate" => crate::evaluate::evaluate(request),
         "expression" => crate::expression::expression(request),
-        "free" => crate::layout::free(request),
+        "free" => crate::expression::free(request),
         _ => return None,
     };
     Some(document.map(Answer::from))

@@ -5,7 +5,7 @@ use shapetracker::expr::{Expr, Graph, Line, Node, Syntax, TextPiece, int::bits};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
-use crate::layout::Layout;
+use crate::layout::{Free, Layout};
 
 /// With more parts than this the parts have no text of their own: the text of all parts together grows with their square.
 const MOST_TEXTS: usize = 200;
@@ -27,6 +27,28 @@ pub(crate) fn expression(request: &Value) -> Result<Value, Fault> {
         },
     };
     Ok(object! { "expression": expression, "note": note })
+}
+
+/// Expressions over variables: as written, simplified, and the addresses that they have.
+pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
+    let layout = Layout::Free(Free::read(request)?);
+    let Layout::Free(free) = &layout else { unreachable!() };
+    // A walk tells the exact range of addresses; interval arithmetic over the parts tells one that contains it.
+    const MOST: i64 = 1 << 20;
+    let (range, exact) = if layout.numel() <= MOST && layout.too_many().is_none() {
+        (layout.range_read()?, true)
+    } else {
+        (Some(free.graph.range(free.simple[0])), false)
+    };
+    let [written, simplified] = [free.written, free.simple].map(|parts| json(&free.graph, parts));
+    Ok(object! {
+        "shape": layout.shape(),
+        "numel": layout.numel(),
+        "written": written,
+        "simplified": simplified,
+        "address_range": range,
+        "range_exact": exact,
+    })
 }
 
 /// An index and a condition with their parts.

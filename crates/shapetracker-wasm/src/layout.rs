@@ -5,9 +5,8 @@ use std::ops::Range;
 use shapetracker::expr::{ErrorKind, Expr, Graph, Syntax};
 use shapetracker::{AddressRun, Chain, Dims, MAX_RANK, ShapeTracker, ravel_index, unravel_index};
 
-use crate::expression;
 use crate::fault::Fault;
-use crate::json::{Value, object};
+use crate::json::Value;
 use crate::request::Fields as _;
 
 /// A question about all elements walks up to so many.
@@ -200,14 +199,14 @@ impl From<AddressRun> for Run {
 
 #[cfg(not(feature = "free"))]
 impl Free {
-    fn read(_: &Value) -> Result<Free, Fault> {
+    pub(crate) fn read(_: &Value) -> Result<Free, Fault> {
         Err(Fault::request("this module has no expressions over variables"))
     }
 }
 
 impl Free {
     #[cfg(feature = "free")]
-    fn read(source: &Value) -> Result<Free, Fault> {
+    pub(crate) fn read(source: &Value) -> Result<Free, Fault> {
         let syntax = match source.text_or_none("syntax")? {
             Some("c") => Syntax::C,
             _ => Syntax::Python,
@@ -271,8 +270,8 @@ impl Free {
     }
 }
 
-#[cfg(feature = "free")]
 /// Declares the variable of a row of the request, and returns its range.
+#[cfg(feature = "free")]
 fn declare(graph: &mut Graph, variable: &Value, row: usize) -> Result<Range<i64>, Fault> {
     if row >= MAX_RANK {
         return Err(Fault::new("too_many_axes", format!("more than {MAX_RANK} variables")));
@@ -295,30 +294,6 @@ fn declare(graph: &mut Graph, variable: &Value, row: usize) -> Result<Range<i64>
 #[cfg(feature = "free")]
 fn parse(graph: &mut Graph, text: &str, field: &'static str, syntax: Syntax) -> Result<Expr, Fault> {
     graph.parse(text, syntax).map_err(|err| Fault::syntax(&err, field, text))
-}
-
-#[cfg(feature = "free")]
-/// Expressions over variables: as written, simplified, and the addresses that they have.
-pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
-    let free = Free::read(request)?;
-    let layout = Layout::Free(free);
-    let Layout::Free(free) = &layout else { unreachable!() };
-    // A walk tells the exact range of addresses; interval arithmetic over the parts tells one that contains it.
-    const MOST: i64 = 1 << 20;
-    let (range, exact) = if free.numel <= MOST && layout.too_many().is_none() {
-        (layout.range_read()?, true)
-    } else {
-        (Some(free.graph.range(free.simple[0])), false)
-    };
-    let [written, simplified] = [free.written, free.simple].map(|parts| expression::json(&free.graph, parts));
-    Ok(object! {
-        "shape": layout.shape(),
-        "numel": free.numel,
-        "written": written,
-        "simplified": simplified,
-        "address_range": range,
-        "range_exact": exact,
-    })
 }
 
 /// The row-major position of an index inside a shape.
