@@ -61,6 +61,10 @@ impl<'a> Parser<'a> {
         if let (None, Some(instead)) = (method_names().find(|known| *known == name), instead(name)) {
             return Err(self.error_at(span, format!("`{name}` is not read: {instead}")));
         }
+        if ["T", "mT"].contains(&name) {
+            let message = format!("`{name}` is no function: write it after the array, as in `x.{name}`");
+            return Err(self.error_at(span, message));
+        }
         let bytes = of == Methods::NumPy && name == "as_strided";
         if bytes {
             let message =
@@ -81,10 +85,12 @@ impl<'a> Parser<'a> {
         self.comma_or(close)?;
         self.known_method(name, parsed).map_err(|err| self.error_at(span.clone(), err.message().to_owned()))?;
         self.opened = Some(close);
+        let first = parsed.ops.len();
         let pieces = self.done(parsed, name, span, begin, parts)?;
         // What takes no arguments has not looked for any.
         if self.opened.take().is_some() {
             self.close(close)?;
+            parsed.end(first, self.last);
         }
         Ok(pieces)
     }

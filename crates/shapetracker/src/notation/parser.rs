@@ -75,6 +75,11 @@ impl Parsed {
         self.ops.push(op);
         self.spans.push([span.start as u32, span.end as u32]);
     }
+
+    /// Says where the operations from this one on end.
+    pub(super) fn end(&mut self, first: usize, end: usize) {
+        self.spans[first..].iter_mut().for_each(|[_, last]| *last = end as u32);
+    }
 }
 
 /// Reads a chain as far as it can be read, and says why it does not end there. `base` is the shape of the array that the

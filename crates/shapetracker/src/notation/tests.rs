@@ -1002,3 +1002,15 @@ fn programs_of_any_size_end_soon() {
         let _ = Chain::read(&text.repeat(50_000));
     }
 }
+
+#[test]
+fn an_operation_around_an_array_ends_with_its_parenthesis() {
+    for text in
+        ["np.ravel(torch.empty(2, 3))", "np.squeeze(d)", "np.copy(d)", "np.transpose(d, (1, 0))", "torch.flip(d, (0,))"]
+    {
+        let chain: Chain = text.parse().unwrap();
+        assert_eq!(&text[chain.span(0)], text);
+    }
+    let err = "torch.mT(d)".parse::<Chain>().unwrap_err();
+    assert_eq!((err.message(), err.span()), ("`mT` is no function: write it after the array, as in `x.mT`", 6..8));
+}
