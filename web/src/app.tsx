@@ -115,6 +115,9 @@ export const App = live(() => {
           <span class="logo" aria-hidden="true" /> shapetracker <small>explorer</small>
         </h1>
         <Modes />
+        <p class="headline">
+          Is it still a view, or must it be copied? <span>See where every element of a tensor lies in memory.</span>
+        </p>
         <span class="fill" />
         <a class="to-course" href="./course.html">
           Course
@@ -136,9 +139,6 @@ export const App = live(() => {
         data-calm={calm.value ? "yes" : undefined}
         data-ready={layout.value !== null ? "yes" : "no"}
       >
-        <p class="headline">
-          Is it still a view, or must it be copied? <span>See where every element of a tensor lies in memory.</span>
-        </p>
         <Guide />
         <div class="pane ask">
           {mode.value === "chain" ? <ChainPane /> : mode.value === "view" ? <HandPane /> : <FreePane />}

@@ -153,7 +153,7 @@ export class GridCanvas extends Sheet {
     const width = (this.width - left - end) / Math.max(column.extent, 1);
     const height = (this.height - top - end) / Math.max(row.extent, 1);
     const tall = Math.max(Math.min(width, height, LARGEST), 1e-9);
-    return { tall, wide: tall < SMALLEST_WIDE ? tall : Math.min(width, tall * WIDEST) };
+    return { tall, wide: tall < (of.bare === true ? 12 : SMALLEST_WIDE) ? tall : Math.min(width, tall * WIDEST) };
   }
 
   /** A camera without one of its own shows everything. */
@@ -169,7 +169,10 @@ export class GridCanvas extends Sheet {
       clamp(from, -seen * 0.5, extent - seen * 0.2);
     const x = near(view.camera?.x ?? 0, this.width / wide, column);
     const y = near(view.camera?.y ?? 0, this.height / tall, row);
-    return { camera: view.camera === null ? { scale, x: 0, y: 0 } : { scale, x, y }, ...this.gutters(view), wide, tall };
+    const { left, top } = this.gutters(view);
+    // A small picture without headings stands in the middle.
+    const middle = view.bare === true ? Math.max(left, (this.width - wide * column.extent) / 2) : left;
+    return { camera: view.camera === null ? { scale, x: 0, y: 0 } : { scale, x, y }, left: middle, top, wide, tall };
   }
 
   private scaleOf(wanted: number, whole: number): number {

@@ -17,7 +17,7 @@ import { calm } from "../typing";
 import { dragged, IconButton } from "./controls";
 import { live } from "./live";
 import { later } from "./later";
-import { MiniGrid } from "./minigrid";
+import { MiniGrid, type Placed } from "./minigrid";
 import { sentence } from "./mistake";
 import { Scrub } from "./scrub";
 
@@ -26,7 +26,7 @@ followThread();
 /** The place for a small grid, in pixels: where there are many, more of them are in sight. */
 const WIDE = { few: 148, many: 112 };
 const FEW = 6;
-const TALL = 88;
+const TALL = 72;
 
 /** The text of an operation or a start with its numbers as fields. */
 function Numbers({
@@ -113,12 +113,12 @@ function verdictOf(block: Block, failed: boolean): { name: string; kind: string 
 /** The block that is dragged, and the one whose place it would take. */
 const drag = signal<{ from: number; to: number } | null>(null);
 
-/** Where the thread goes through each picture, in pixels of the picture. */
-const places = signal<ReadonlyMap<number, { x: number; y: number; half: number }>>(new Map());
+/** Where the thread goes through each picture: the middle of a cell and half of its size, in pixels of the picture. */
+const places = signal<ReadonlyMap<number, Placed>>(new Map());
 
-function place(station: number, at: { x: number; y: number; half: number } | null): void {
+function place(station: number, at: Placed | null): void {
   const old = places.peek().get(station);
-  if (old?.x === at?.x && old?.y === at?.y && old?.half === at?.half) return;
+  if (old?.x === at?.x && old?.y === at?.y && old?.half === at?.half && old?.high === at?.high) return;
   const next = new Map(places.peek());
   if (at === null) next.delete(station);
   else next.set(station, at);
@@ -381,7 +381,7 @@ const Add = live(() => {
 });
 
 /** The line that goes through the element in every picture, drawn over them. */
-class Line extends Component<{ places: ReadonlyMap<number, { x: number; y: number; half: number }>; ends: boolean }> {
+class Line extends Component<{ places: ReadonlyMap<number, Placed>; ends: boolean }> {
   private readonly svg = createRef<SVGSVGElement>();
 
   override componentDidMount(): void {
@@ -396,7 +396,7 @@ class Line extends Component<{ places: ReadonlyMap<number, { x: number; y: numbe
     const svg = this.svg.current;
     const box = svg?.parentElement;
     if (svg === null || box == null) return;
-    const points: { left: number; right: number; y: number }[] = [];
+    const points: Placed[] = [];
     for (const picture of box.querySelectorAll<HTMLElement>("[data-station]")) {
       const at = this.props.places.get(Number(picture.dataset["station"]));
       const canvas = picture.querySelector("canvas");
@@ -404,7 +404,7 @@ class Line extends Component<{ places: ReadonlyMap<number, { x: number; y: numbe
       // A block is what its picture is placed in, and the list is what blocks are placed in.
       const x = picture.offsetLeft + picture.clientLeft + canvas.offsetLeft + at.x;
       const y = picture.offsetTop + picture.clientTop + canvas.offsetTop + at.y;
-      points.push({ left: x - at.half, right: x + at.half, y });
+      points.push({ ...at, x, y });
     }
     const end = box.querySelector<HTMLElement>(".memory-end output");
     if (end !== null && this.props.ends) {
@@ -412,12 +412,20 @@ class Line extends Component<{ places: ReadonlyMap<number, { x: number; y: numbe
         ([x, y], { offsetLeft, offsetTop }) => [x + offsetLeft, y + offsetTop],
         [0, end.offsetHeight / 2] as [number, number],
       );
-      points.push({ left: x - 2, right: x, y });
+      points.push({ x, y, half: 2, high: end.offsetHeight / 2 });
     }
-    const parts = points.slice(1).map(({ left, y }, at) => {
+    // Beside each other, or below each other where that is how the width allows it.
+    const below = getComputedStyle(box).flexDirection === "column";
+    const parts = points.slice(1).map((to, at) => {
       const from = points[at]!;
-      const bend = Math.max((left - from.right) / 2, 12);
-      return `M${from.right} ${from.y}C${from.right + bend} ${from.y} ${left - bend} ${y} ${left} ${y}`;
+      if (below) {
+        const [top, bottom] = [from.y + from.high, to.y - to.high];
+        const bend = Math.max((bottom - top) / 2, 12);
+        return `M${from.x} ${top}C${from.x} ${top + bend} ${to.x} ${bottom - bend} ${to.x} ${bottom}`;
+      }
+      const [right, left] = [from.x + from.half, to.x - to.half];
+      const bend = Math.max((left - right) / 2, 12);
+      return `M${right} ${from.y}C${right + bend} ${from.y} ${left - bend} ${to.y} ${left} ${to.y}`;
     });
     svg.setAttribute("width", String(box.scrollWidth));
     svg.setAttribute("height", String(box.scrollHeight));

@@ -8,11 +8,12 @@ import type { Integer, Source } from "../engine";
 import { plan, usualPlaces } from "../lane";
 import type { Label } from "../page";
 
-/** Where the marked element is drawn: its middle and half its width, in pixels. */
+/** Where the marked element is drawn: its middle, and half of its width and height, in pixels. */
 export interface Placed {
   x: number;
   y: number;
   half: number;
+  high: number;
 }
 
 interface FigureProps {
@@ -59,7 +60,7 @@ export class Figure extends Component<FigureProps> {
     const { left, top, wide, tall } = grid.frame(view);
     const { row, column } = view.scene.plan;
     const middle = (lane: typeof row): number => lane.place(lane.ofIndex(view.focus!)) + 0.5;
-    placed({ x: left + middle(column) * wide, y: top + middle(row) * tall, half: wide / 2 });
+    placed({ x: left + middle(column) * wide, y: top + middle(row) * tall, half: wide / 2, high: tall / 2 });
   }
 
   private readonly redraw = (): void => {
