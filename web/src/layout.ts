@@ -176,10 +176,16 @@ function nothing(trouble: Trouble | null): Outcome {
   return { layout: null, trouble, blocks: [], start: null, stations: [], named: null };
 }
 
-/** The shape that is typed for an array of which only the name is known: `2, 3, 4` with or without brackets. */
-function baseOf(text: string): Integer[] | null {
-  const sizes = text.replace(/^\s*[[(]|[\])]\s*$/g, "").split(",").map((size) => size.trim());
+/** The sizes that are typed for an array of which only the name is known: `2, 3, 4` with or without brackets. */
+function sizesOf(base: string): string[] {
+  const sizes = base.replace(/^\s*[[(]|[\])]\s*$/g, "").split(",").map((size) => size.trim());
   if (sizes.at(-1) === "") sizes.pop();
+  return sizes;
+}
+
+/** The same as numbers, if they are. */
+function baseOf(base: string): Integer[] | null {
+  const sizes = sizesOf(base);
   if (sizes.length === 0 || !sizes.every((size) => /^\d{1,19}$/.test(size))) return null;
   return sizes.map((size) => (Number.isSafeInteger(Number(size)) ? Number(size) : size));
 }
@@ -200,16 +206,26 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
   if (said === null) return null;
   let named: NamesAnswer | null = null;
   if ((!said.ok || said.value.error !== null) && NAMED.test(text)) {
-    const names = await ask("names", { text, where: texts[1] ?? "", values }, "names");
+    // Of an array of which only the name is known, the sizes may be names as well: they are put in its place.
+    const from = said.ok && said.value.start.name != null ? said.value.start : null;
+    const shape = sizesOf(base);
+    const known = from !== null && shape.length > 0;
+    const whole = known ? `${text.slice(0, from.span[0])}torch.empty(${shape.join(", ")})${text.slice(from.span[1])}` : text;
+    const names = await ask("names", { text: whole, where: texts[1] ?? "", values }, "names");
     if (names === null) return null;
     if (names.ok && names.value.names.length > 0) {
       named = names.value;
       if (named.instance === null) {
-        return { ...nothing(no(fault(named.instance_note ?? "These values do not fit.", "chain"))), named };
+        return { ...nothing(no(fault(named.instance_note ?? "These values do not fit.", "chain"))), start: from, named };
       }
       text = named.instance;
       said = await ask("chain", { text }, "chain");
       if (said === null) return null;
+      if (said.ok && from !== null) said.value.start.name = from.name!;
+    } else if (!names.ok && from !== null && (names.fault.kind === "base" || known)) {
+      // What the shape has to do with it is said before what is wrong without it.
+      const missing = names.fault.kind === "base" ? asksShape(from.name!) : { ...names.fault, span: null };
+      return { ...nothing(no(missing)), start: from };
     }
   }
   if (!said.ok) return nothing(no(said.fault));

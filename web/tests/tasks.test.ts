@@ -161,6 +161,18 @@ test("on a telephone the answer and the flow come before anything else", async (
   );
   expect(tops[0]).toBeLessThan(500);
   expect(tops[1]).toBeLessThan(844);
-  expect(tops[2]).toBeLessThan(910);
+  expect(tops[2]).toBeLessThan(1100);
+  // The flow is stacked: nothing of it has to be scrolled to from the side.
+  const flow = await page.evaluate(() => {
+    const list = document.querySelector("#flow .blocks")!;
+    const boxes = [...list.querySelectorAll(".block")].map((block) => block.getBoundingClientRect());
+    return { wide: list.scrollWidth - list.clientWidth, boxes: boxes.map(({ left, top, right }) => [left, top, right]) };
+  });
+  expect(flow.wide).toBe(0);
+  expect(flow.boxes.length).toBe(3);
+  for (const [at, [left, top, right]] of flow.boxes.entries()) {
+    expect([left, right]).toEqual([flow.boxes[0]![0], flow.boxes[0]![2]]);
+    if (at > 0) expect(top).toBeGreaterThan(flow.boxes[at - 1]![1]!);
+  }
   await page.context().close();
 });

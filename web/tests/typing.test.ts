@@ -181,6 +181,24 @@ test("the shape of an array of which only the name is known is asked for", async
   expect(await page.evaluate(() => location.hash)).toContain("base=");
 });
 
+test("code whose sizes are names asks for the shape of its array, which may have names too", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "x.view(B, T, H, D).transpose(1, 2).reshape(B, T, H*D)" });
+  expect(await page.locator(".badge").count()).toBe(0);
+  const shape = page.getByLabel("Shape of x");
+  await shape.fill("B, T, C");
+  await page.waitForSelector(".formula");
+  expect(await text(page, ".formula")).toMatch(/^One view if and only if .*T == 1/);
+  // B, T, H, D and C.
+  expect(await page.locator(".names input[type=range]").count()).toBe(5);
+  // The field stays, and other sizes can be entered.
+  await shape.fill("5, 6, 8");
+  await page.waitForFunction(() => globalThis.explorer.stations.value[0]?.shape.join() === "5,6,8");
+  await settled(page);
+  const sizes = await page.evaluate(() => globalThis.explorer.layout.value!.shape.map(Number));
+  expect(sizes.reduce((all, size) => all * size, 1)).toBe(240);
+});
+
 test("sizes that are names have sliders, and the formula says when it is one view", async () => {
   const { page } = await here.shared();
   await go(page, { chain: "(T, H, 4).permute(1, 0, 2).reshape(T*H, 4)" });

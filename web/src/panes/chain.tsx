@@ -53,7 +53,7 @@ const Base = live(() => {
         class="text"
         type="text"
         value={page.value.base}
-        placeholder="such as 2, 3, 4"
+        placeholder="such as 2, 3, 4 or B, T, 64"
         aria-invalid={page.value.base.trim() !== "" && stations.value.length === 0}
         spellcheck={false}
         autocomplete="off"
@@ -72,7 +72,7 @@ const Slot = live(() => {
   const preset = presets.value.find(({ chain: each }) => each === chain.value && muted.value.length === 0);
   // Whoever chooses from the list, or fills in brackets, is told what helps, and not what is missing yet.
   // A name asks for its shape, and goes on asking when it is known, so that it can be changed.
-  const asks = named.value === null && start.value?.name != null;
+  const asks = start.value?.name != null;
   if (asks && (fault === null || fault.kind === "question") && hint === null) return <Base />;
   const helped = calm.value && (hint !== null || completion.value?.list.value !== undefined);
   if (fault !== null && !helped) {
