@@ -56,4 +56,6 @@ export async function settled(page: Page): Promise<void> {
     const grid = state.gridCanvas.now;
     return wrong || grid === null || (grid.tiles.complete(state.layout.value) && grid.still);
   });
+  // What has changed is drawn with the next frame.
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }

@@ -96,12 +96,13 @@ function take({ name, signature }: OperationHelp): void {
   typed();
   change({ chain: next, muted: [], step: null, ...AFRESH }, "chain text");
   closed.value = next;
-  // The text is in its place when the page has been drawn.
-  requestAnimationFrame(() => {
-    area()?.focus();
-    area()?.setSelectionRange(to, to);
-    caret.value = to;
-  });
+  // At once and not when the page is drawn: the next key may come before that.
+  const field = area();
+  if (field === null) return;
+  field.value = next;
+  field.focus();
+  field.setSelectionRange(to, to);
+  caret.value = to;
 }
 
 /** Where the word begins, in pixels of the box around the text. */
