@@ -11,6 +11,7 @@ import type {
   NamesAnswer,
   Operation,
   Source,
+  Span,
   Start,
   Step,
 } from "./engine";
@@ -222,10 +223,13 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
       said = await ask("chain", { text }, "chain");
       if (said === null) return null;
       if (said.ok && from !== null) said.value.start.name = from.name!;
-    } else if (!names.ok && from !== null && (names.fault.kind === "base" || known)) {
-      // What the shape has to do with it is said before what is wrong without it.
-      const missing = names.fault.kind === "base" ? asksShape(from.name!) : { ...names.fault, span: null };
-      return { ...nothing(no(missing)), start: from };
+    } else if (!names.ok && from !== null) {
+      if (names.fault.kind === "base") return { ...nothing(no(asksShape(from.name!))), start: from };
+      // With names it is read further: what is wrong is what stands there.
+      const added = whole.length - text.length;
+      const at = names.fault.span?.map((place) => place - added) as Span | undefined;
+      const before = said.ok ? (said.value.error?.span?.[0] ?? -1) : -1;
+      if (at !== undefined && at[0] > before) return { ...nothing(no({ ...names.fault, span: at })), start: from };
     }
   }
   if (!said.ok) return nothing(no(said.fault));

@@ -143,6 +143,10 @@ fn mistakes_have_their_place() {
             "sizes have no division: say that `n = 2*n_2`, and write `n_2` for the quotient\n  (n / 2)\n     ^",
         ),
         (
+            "(b, c // n_head)",
+            "sizes have no division: say that `c = n_head*c_n_head`, and write `c_n_head` for the quotient\n  (b, c // n_head)\n        ^^",
+        ),
+        (
             "(B, T).reshape(B*T % 4)",
             "sizes have no division: say that `T = 4*t`, and write `t` for the quotient\n  (B, T).reshape(B*T % 4)\n                     ^",
         ),
