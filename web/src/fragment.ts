@@ -23,7 +23,9 @@ function encoded(key: string, value: string): string {
 }
 
 function decoded(key: string, text: string): string {
-  return decodeURIComponent(text.replace(SUMS.has(key) ? /_/g : /\+/g, " "));
+  // Who writes a link by hand means a percent sign by one: a remainder.
+  const whole = text.replace(/%(?![0-9A-Fa-f]{2})/g, "%25");
+  return decodeURIComponent(whole.replace(SUMS.has(key) ? /_/g : /\+/g, " "));
 }
 
 /** A text with a space after each comma, as it is usually written: a link without a key leaves these spaces out. */
@@ -60,7 +62,7 @@ export function read(fragment: string): Fields {
       if (place === 0 && isBare(part)) fields.set(BARE, spaced(decoded(BARE, part)));
       else if (at > 0) fields.set(part.slice(0, at), decoded(part.slice(0, at), part.slice(at + 1)));
     } catch {
-      // A stray percent sign; the rest of the link is still good.
+      // Bytes that are no text; the rest of the link is still good.
     }
   }
   return fields;

@@ -125,6 +125,8 @@ test("is this expression one view?", async () => {
   await visit.paste("valid", "");
   expect(await visit.answer()).toMatch(/One view: shape \(3, 2\), strides \(4, 1\)/);
   within("is an expression one view", 3);
+  await visit.paste("index", "idx0*idx1");
+  expect(await visit.answer()).toMatch(/Not one view\..*one stride cannot do both/s);
 });
 
 test("an operation is added without knowing how it is written", async () => {

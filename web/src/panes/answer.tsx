@@ -92,6 +92,12 @@ export const Answer = live(() => {
             <p class="headline-answer">
               <i class="lamp" aria-hidden="true" /> <Prose text={sentence(answer.sentence)} />
             </p>
+            {/* Of a chain the first operation at fault is named, and a pane of its own has the reason. */}
+            {answer.reason !== null && answer.libraries.length === 0 && (
+              <p class="least">
+                <Prose text={sentence(answer.reason.sentence)} />
+              </p>
+            )}
             {answer.copy !== null && (
               <p class="least">
                 <Prose text={sentence(answer.copy.sentence)} />
