@@ -192,6 +192,9 @@ pub(crate) fn test_in_browser(workspace: &Workspace) -> Outcome {
     build(workspace)?;
     workspace.run(&mut workspace.cargo("build --release --bins"))?;
     let mut tests = npm(workspace, "run test");
+    if let Some(firefox) = find_firefox(workspace) {
+        tests.env("FIREFOX", firefox);
+    }
     tests.env("CHROMIUM", browser).env("SHAPETRACKER", workspace.target("release/shapetracker"));
     workspace.run(&mut tests)
 }
@@ -238,16 +241,27 @@ fn npm(workspace: &Workspace, arguments: &str) -> Command {
 
 /// A Chromium: the one that is named, or one that is found, or Debian's.
 fn find_browser(workspace: &Workspace) -> Result<OsString, Stop> {
-    const PLACES: [&str; 4] =
-        ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/usr/bin/google-chrome-stable"];
-    if let Some(browser) = env::var_os("CHROMIUM") {
-        return Ok(browser);
+    const PLACES: &[&str] =
+        &["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/usr/bin/google-chrome-stable"];
+    find(workspace, "CHROMIUM", PLACES, "chromium fonts-dejavu-core")
+        .ok_or_else(|| skipped("there is no Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)"))
+}
+
+/// A Firefox, likewise; without one the tests say so, and the others run.
+fn find_firefox(workspace: &Workspace) -> Option<OsString> {
+    find(workspace, "FIREFOX", &["/usr/bin/firefox-esr", "/usr/bin/firefox"], "firefox-esr")
+}
+
+/// A program that a variable of the environment names, or that lies at one of some places, or Debian's package of it.
+fn find(workspace: &Workspace, variable: &str, places: &[&str], packages: &str) -> Option<OsString> {
+    if let Some(named) = env::var_os(variable) {
+        return Some(named);
     }
-    let there = || PLACES.iter().find(|place| Path::new(place).is_file()).map(OsString::from);
+    let there = || places.iter().find(|place| Path::new(place).is_file()).map(OsString::from);
     if there().is_none() {
-        steps::install(workspace, "chromium fonts-dejavu-core");
+        steps::install(workspace, packages);
     }
-    there().ok_or_else(|| skipped("there is no Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)"))
+    there()
 }
 
 /// Copies a file into a folder, unless the same is there: what is built from it then need not be built again.

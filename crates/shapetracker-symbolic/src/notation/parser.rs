@@ -366,7 +366,9 @@ impl<'a, 'n> Parser<'a, 'n> {
             .rfind(|c: char| !c.is_alphanumeric() && c != '_')
             .map_or(0, |end| end + before[end..].chars().next().map_or(1, char::len_utf8))..];
         let (name, number) = match self.second() {
-            (Token::Number(Some(2..)) | Token::Name, number) if name.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
+            (Token::Number(Some(2..)) | Token::Name, number)
+                if name.starts_with(|c: char| c.is_alphabetic() || c == '_') =>
+            {
                 (name, number)
             }
             _ => ("H", "8"),
