@@ -212,10 +212,13 @@ function measure(box: HTMLDivElement | null): void {
   if (box !== null) observer.observe(box);
 }
 
+/** The least width of a picture that has another one beside it, and the space between them: as `.both` has them, in pixels. */
+const [LEAST, BETWEEN] = [300, 24];
+
 const Pictures = live(({ known }: { known: Compared }) => {
   const both = sidesOf(known);
   if (both === null || both.drawn.some(({ shape }) => shape.includes(0))) return null;
-  const wide = room.value >= 640 ? Math.floor((room.value - 24) / 2) : room.value;
+  const wide = room.value >= 2 * LEAST + BETWEEN ? Math.floor((room.value - BETWEEN) / 2) : room.value;
   return (
     <>
       <div class="both" ref={measure}>
