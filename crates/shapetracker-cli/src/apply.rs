@@ -130,9 +130,9 @@ struct Move<'a> {
 }
 
 pub(crate) fn apply(args: &Args, json: bool) -> Result<Answer, Failure> {
-    let chain: Chain = text_of(&args.chain)?.parse()?;
+    let text = text_of(&args.chain)?;
     if is_zarr(&args.input) {
-        return zarr(&chain, args, json);
+        return zarr(&text, args, json);
     }
     let options =
         [("--chunks", args.chunks.is_some()), ("--shards", args.shards.is_some()), ("--memory", args.memory.is_some())];
@@ -142,7 +142,7 @@ pub(crate) fn apply(args: &Args, json: bool) -> Result<Answer, Failure> {
         return Err(Failure::new("usage", message));
     }
     let input = Input::open(&args.input, json)?;
-    let moves = moves(&chain, &input, args)?;
+    let moves = moves(&text, &input, args)?;
     let target = Target::new(&args.output, &input, args.force)?;
     check_extension(&input, args)?;
     let shapes: Vec<&[i64]> = moves.iter().map(Move::shape).collect();
@@ -155,17 +155,25 @@ pub(crate) fn apply(args: &Args, json: bool) -> Result<Answer, Failure> {
         let output = Output::create(target, length, json)?;
         write(output, &input, &header, &moves, args)?;
     }
-    Ok(answer(&chain, &input, &moves, &plans, args))
+    Ok(answer(&text, &input, &moves, &plans, args))
+}
+
+/// The chain that a text is on a tensor of a shape: what some operations do, such as `.T`, depends on it.
+pub(crate) fn chain_on(shape: &[i64], text: &str) -> Result<Chain, Failure> {
+    match Chain::read_from(text, Some(shape)) {
+        (chain, None) => Ok(chain),
+        (_, Some(err)) => Err(err.into()),
+    }
 }
 
 /// An input that is an array of Zarr.
 #[cfg(feature = "zarr")]
-fn zarr(chain: &Chain, args: &Args, json: bool) -> Result<Answer, Failure> {
-    crate::zarr::apply(chain, args, json)
+fn zarr(text: &str, args: &Args, json: bool) -> Result<Answer, Failure> {
+    crate::zarr::apply(text, args, json)
 }
 
 #[cfg(not(feature = "zarr"))]
-fn zarr(_: &Chain, args: &Args, _: bool) -> Result<Answer, Failure> {
+fn zarr(_: &str, args: &Args, _: bool) -> Result<Answer, Failure> {
     let message = "arrays of Zarr take a command that was built with the feature zarr: from a checkout, cargo install \
                    --path crates/shapetracker-cli --features zarr";
     Err(Failure::new("io", format!("cannot read {}: {message}", shown_path(&args.input))))
@@ -179,8 +187,12 @@ fn is_zarr(path: &Path) -> bool {
 }
 
 /// What becomes of the tensors of a file, in their order.
-fn moves<'a>(chain: &Chain, input: &'a Input, args: &Args) -> Result<Vec<Move<'a>>, Failure> {
+fn moves<'a>(text: &str, input: &'a Input, args: &Args) -> Result<Vec<Move<'a>>, Failure> {
     let tensors = input.tensors();
+    if tensors.is_empty() {
+        // No tensor reads it, and a mistake in it is one all the same.
+        text.parse::<Chain>()?;
+    }
     let has = |name: &String| tensors.iter().any(|tensor| tensor.name.as_ref() == Some(name));
     if let Some(unknown) = args.tensor.iter().find(|name| !has(name)) {
         return Err(no_tensor(unknown, input));
@@ -193,7 +205,7 @@ fn moves<'a>(chain: &Chain, input: &'a Input, args: &Args) -> Result<Vec<Move<'a
             if !is_chosen(tensor) {
                 return Ok(Move::unchanged(tensor)?);
             }
-            Move::new(chain, tensor, &args.fill).map_err(|failure| match &tensor.name {
+            Move::new(text, tensor, &args.fill).map_err(|failure| match &tensor.name {
                 None => failure,
                 Some(_) => {
                     let others = tensors.len() > 1 && args.tensor.is_empty();
@@ -249,10 +261,11 @@ fn check_extension(input: &Input, args: &Args) -> Result<(), Failure> {
 }
 
 impl<'a> Move<'a> {
-    fn new(chain: &Chain, tensor: &'a Tensor, fill: &str) -> Result<Move<'a>, Failure> {
+    fn new(text: &str, tensor: &'a Tensor, fill: &str) -> Result<Move<'a>, Failure> {
         let width = tensor.dtype.width().map_err(|message| Failure::new("dtype", message))?;
         let fill = tensor.dtype.value(fill).map_err(|message| Failure::new("fill", message))?;
-        let tracker = tensor.layout()?.compose(&chain.without_copies().tracker_from(&tensor.shape)?)?;
+        let chain = chain_on(&tensor.shape, text)?.without_copies();
+        let tracker = tensor.layout()?.compose(&chain.tracker_from(&tensor.shape)?)?;
         let traffic = traffic(&tracker, width)?;
         Ok(Move { tensor, chosen: true, tracker, width, fill, traffic })
     }
@@ -373,11 +386,13 @@ fn total(moves: &[Move]) -> (u128, u128) {
     moves.iter().fold((0, 0), |sum, m| (sum.0 + m.traffic.0, sum.1 + m.traffic.1))
 }
 
-fn answer(chain: &Chain, input: &Input, moves: &[Move], plans: &[Option<Plan>], args: &Args) -> Answer {
+fn answer(text: &str, input: &Input, moves: &[Move], plans: &[Option<Plan>], args: &Args) -> Answer {
     let (read, written) = total(moves);
     let (chosen, plans): (Vec<&Move>, Vec<&Option<Plan>>) = moves.iter().zip(plans).filter(|(m, _)| m.chosen).unzip();
     let unchanged = moves.len() - chosen.len();
     let would = if args.dry_run { " would be written" } else { "" };
+    // A text that needs a shape is another chain on each of them.
+    let chain = text.parse::<Chain>().map_or_else(|_| text.to_owned(), |chain| chain.to_string());
     let mut text = format!("{BOLD}{}{BOLD:#}{would}\n", shown_path(&args.output));
     let names: Vec<String> = chosen.iter().map(|m| m.tensor.name.as_deref().map(shown).unwrap_or_default()).collect();
     let longest = |texts: &mut dyn Iterator<Item = &str>| texts.map(display_width).max().unwrap_or(0);
@@ -409,7 +424,7 @@ fn answer(chain: &Chain, input: &Input, moves: &[Move], plans: &[Option<Plan>], 
     }
     text += &traffic_text(!args.dry_run, read, written);
     let json = json!({
-        "chain": chain.to_string(),
+        "chain": chain,
         "input": input.path().to_string_lossy(),
         "output": args.output.to_string_lossy(),
         "dry_run": args.dry_run,

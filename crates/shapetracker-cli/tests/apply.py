@@ -168,6 +168,17 @@ def compare_what_follows():
                 sys.exit(f"{array!r} and {len(more)} bytes more")
 
 
+def compare_code():
+    """Lines of NumPy are read as NumPy means them, also where that depends on the shape."""
+    lines = "x.T", "x[::-1].T", "x[..., 0]", "np.moveaxis(x, 0, -1)", "x.swapaxes(0, -1)[None]", "np.flip(x, -1)", "x.ravel()[::-2]"
+    for x in np.arange(12).reshape(3, 4), np.asfortranarray(np.arange(24).reshape(2, 3, 4)):
+        np.save("in.npy", x)
+        for line in lines:
+            run(line, "in.npy", "out.npy", "--force")
+            if not np.array_equal(np.load("out.npy"), eval(line)):
+                sys.exit(f"{line} of {x.shape}: {np.load('out.npy')}")
+
+
 def compare_safetensors():
     try:
         import safetensors
@@ -216,6 +227,7 @@ with tempfile.TemporaryDirectory() as folder:
     arrays = compare_numpy()
     compare_refusals()
     compare_what_follows()
+    compare_code()
     tensors = compare_safetensors()
     left = [name for name in os.listdir() if name.endswith(".unfinished")]
     if left:

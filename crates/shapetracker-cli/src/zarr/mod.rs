@@ -17,20 +17,21 @@ use self::metadata::{Cut, Targets, adapted, inner_elements};
 use self::run::Run;
 use self::store::{Sink, Source, is_array};
 use crate::answer::{Answer, BOLD, DIM, Failure, count, paragraph, tuple};
-use crate::apply::Args;
+use crate::apply::{Args, chain_on};
 use crate::files::{FolderTarget, OutputFolder, shown_path};
 use crate::plan::{bytes, traffic_text};
 
 /// How much memory is taken where nobody says how much may be.
 const MEMORY: u64 = 1 << 30;
 
-pub(crate) fn apply(chain: &Chain, args: &Args, json: bool) -> Result<Answer, Failure> {
+pub(crate) fn apply(text: &str, args: &Args, json: bool) -> Result<Answer, Failure> {
     store::without_panics_of_codecs();
     if !args.tensor.is_empty() {
         return Err(Failure::new("tensor", "an array of Zarr has no name: leave --tensor away"));
     }
     let source = Source::open(&args.input)?;
     let fill = source.dtype.value(&args.fill).map_err(|message| Failure::new("fill", message))?;
+    let chain = chain_on(source.grid.shape(), text)?;
     let tracker = chain.without_copies().tracker_from(source.grid.shape())?;
     let target = FolderTarget::new(&args.output, source.path(), args.force, |folder| {
         if is_array(folder) { Ok(()) } else { Err("is no array of Zarr, and nothing else is replaced".into()) }
@@ -59,7 +60,7 @@ pub(crate) fn apply(chain: &Chain, args: &Args, json: bool) -> Result<Answer, Fa
         output.write(0, || sink.finish())?;
         output.finish()?;
     }
-    Ok(answer(chain, &source, &plan, &run, &cut, &remarks, total, args))
+    Ok(answer(&chain, &source, &plan, &run, &cut, &remarks, total, args))
 }
 
 /// How many bytes the elements of the output have.
