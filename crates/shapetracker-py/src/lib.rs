@@ -4,6 +4,7 @@
 //! objects freely. What Rust returns as an error is raised as an exception with the same sentence (`error`), and what
 //! Python passes is read in one place (`arguments`).
 
+mod advice;
 mod arguments;
 mod array;
 mod chunks;
@@ -35,6 +36,8 @@ mod _native {
         crate::import::prepare(module.py())
     }
 
+    #[pymodule_export]
+    use crate::advice::{Advice, LibraryAdvice, advice};
     #[pymodule_export]
     use crate::array::{apply, memory, of};
     #[pymodule_export]

@@ -16,6 +16,7 @@ from typing import cast as _cast
 
 from . import _native
 from ._native import (
+    Advice,
     Answer,
     Condition,
     Conditions,
@@ -24,6 +25,7 @@ from ._native import (
     Expr,
     IndexExpr,
     Leaf,
+    LibraryAdvice,
     NotABox,
     NotInvertible,
     Obstacle,
@@ -38,6 +40,7 @@ from ._native import (
     UnevenStep,
     Unmerged,
     View,
+    advice,
     conditions,
     merge,
     simplify_pair,
@@ -66,6 +69,7 @@ memory = _called_here(_native.memory)
 of = _called_here(_native.of)
 
 __all__ = [
+    "Advice",
     "Answer",
     "Condition",
     "Conditions",
@@ -74,6 +78,7 @@ __all__ = [
     "Expr",
     "IndexExpr",
     "Leaf",
+    "LibraryAdvice",
     "NotABox",
     "NotInvertible",
     "Obstacle",
@@ -88,6 +93,7 @@ __all__ = [
     "UnevenStep",
     "Unmerged",
     "View",
+    "advice",
     "apply",
     "conditions",
     "explain_view",

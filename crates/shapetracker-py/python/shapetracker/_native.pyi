@@ -4,6 +4,7 @@ from types import EllipsisType, ModuleType
 from typing import Any, NoReturn, SupportsIndex, TypeAlias, final, overload
 
 __all__ = [
+    "Advice",
     "Answer",
     "Assembly",
     "Check",
@@ -16,6 +17,7 @@ __all__ = [
     "Expr",
     "IndexExpr",
     "Leaf",
+    "LibraryAdvice",
     "Moved",
     "NotABox",
     "NotInvertible",
@@ -35,6 +37,7 @@ __all__ = [
     "UnevenStep",
     "Unmerged",
     "View",
+    "advice",
     "apply",
     "choose_chunks",
     "conditions",
@@ -545,6 +548,40 @@ def apply(
     copy: bool | None = None,
     threads: SupportsIndex = 1,
 ) -> Any: ...
+def advice(text: str, base: _Numbers | None = None) -> Advice: ...
+@final
+class Advice:
+    @property
+    def one_view(self) -> bool | None: ...
+    @property
+    def view(self) -> View | None: ...
+    @property
+    def witness(self) -> UnevenStep | NotABox | None: ...
+    @property
+    def sentence(self) -> str: ...
+    @property
+    def step(self) -> int | None: ...
+    @property
+    def elements(self) -> int | None: ...
+    @property
+    def smallest(self) -> bool: ...
+    @property
+    def numpy(self) -> LibraryAdvice | None: ...
+    @property
+    def pytorch(self) -> LibraryAdvice | None: ...
+    def __bool__(self) -> bool: ...
+
+@final
+class LibraryAdvice:
+    @property
+    def does(self) -> str: ...
+    @property
+    def copied(self) -> tuple[tuple[int, int], ...]: ...
+    @property
+    def sentence(self) -> str: ...
+    @property
+    def code(self) -> str | None: ...
+
 @overload
 def explain_view(array: SymbolicShapeTracker | SymbolicView, *new_shape: _Size | _Sizes) -> Answer: ...
 @overload

@@ -29,6 +29,8 @@ enum Why {
     Backwards,
     /// A copy is what is written.
     Asked,
+    /// The call copies where another one makes a view.
+    Flat,
 }
 
 pub(super) fn advised(
@@ -66,7 +68,9 @@ pub(super) fn advised(
                 .windows(number, op, after.shape())
                 .and_then(|why| least.windows(number, op, after.shape()).map(|_| why))
         } else {
+            let flat = usual.flattens(chain.written(number));
             let done = usual.step(number, op, after.shape(), false);
+            let done = done.map(|why| if why.is_none() && flat { Some(usual.flattened(number)) } else { why });
             done.and_then(|why| least.step(number, op, after.shape(), true).map(|_| why))
         };
         match done {
@@ -96,14 +100,17 @@ pub(super) fn advised(
     }
     let needed: i128 = least.copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
     let code = match direct {
-        Some(direct) => {
+        // Where another call will do there is nothing to be clever about.
+        Some(direct) if needed > 0 || !matches!(why, Why::Flat) => {
             sentence += " Yet the whole chain is one view.";
             Some(direct)
         }
         // Only where a shape is in the way is there anything to write instead.
-        None => {
+        _ => {
             let all: i128 = copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
-            if needed < all {
+            if needed == 0 && copied.len() > 1 {
+                sentence += " Nothing must be copied.";
+            } else if needed > 0 && needed < all {
                 sentence += &format!(" Copying {} is enough.", how_many(needed));
             }
             (needed < all || matches!(why, Why::Shape)).then(|| least.code.text())
@@ -138,6 +145,13 @@ fn complaint(
             (format!("`.{op}` {copies}: {library} has no negative strides."), Does::Copies)
         }
         (Why::Asked, _) => (format!("`.{written}` {copies}."), Does::Copies),
+        (Why::Flat, _) => {
+            let name = called(written);
+            let view = call(if library == ArrayLibrary::PyTorch { "view" } else { "reshape" });
+            let always = if name == "flatten" { "always copies: here" } else { "copies" };
+            let because = if name == "ravel" { ", which do not lie in order" } else { "" };
+            (format!("`.{name}()` {always} {}{because}; {view} makes a view.", all(elements)), Does::Copies)
+        }
         (Why::Always, _) => {
             let op = &chain.ops()[step];
             let into = match op {
@@ -180,7 +194,9 @@ impl Hand {
         if is_reshape {
             return match fit(&from, to) {
                 Ok(next) => {
-                    self.code.then(&reshaped(library, to));
+                    if from.shape() != to {
+                        self.code.then(&reshaped(library, to));
+                    }
                     self.array = self.array.moved(op, &next);
                     Ok(None)
                 }
@@ -232,6 +248,24 @@ impl Hand {
         self.code.then(&library.call(op, from.shape(), to));
         self.array = self.array.moved(op, next);
         Ok(why)
+    }
+
+    /// Whether a call is one that copies although a view would do: NumPy's `flatten` always does, and `ravel` makes an array in
+    /// row-major order.
+    fn flattens(&self, written: &str) -> bool {
+        let is_flat = match (called(written), self.library) {
+            ("flatten", library) => library == ArrayLibrary::NumPy,
+            ("ravel", _) => !self.array.is_contiguous(),
+            _ => false,
+        };
+        is_flat && self.array.numel() > 0
+    }
+
+    /// The copy that such a call makes of the view that would do.
+    fn flattened(&mut self, number: usize) -> Why {
+        self.copy(number, self.array.numel());
+        self.array = Array::contiguous(&self.array.shape);
+        Why::Flat
     }
 
     /// A copy that is written, or none where `contiguous` finds that the elements lie in order.
@@ -305,6 +339,12 @@ impl Hand {
     fn copy(&mut self, number: usize, elements: i64) {
         self.copied.push((number, elements));
     }
+}
+
+/// The name of a method or function in a call as it is written.
+fn called(written: &str) -> &str {
+    let call = written.split('(').next().unwrap_or_default();
+    call.rsplit('.').next().unwrap_or_default().trim()
 }
 
 /// An address that leaves 64 bits.

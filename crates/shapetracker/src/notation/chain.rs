@@ -58,7 +58,7 @@ use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 /// | `.transpose(0, 1)` | after `np.` all axes in their new order, elsewhere two axes exchanged; in a tuple, or where there are not two, always NumPy's |
 /// | `.mT`, `.t()`, `.swapaxes(0, 1)`, `.swapdims(0, 1)`, `.moveaxis(0, 1)`, `.movedim(0, 1)` | as in NumPy and PyTorch |
 /// | `.flatten()`, `.flatten(1)`, `.flatten(0, 1)`, `.ravel()` | the axes joined from the first to the last one named |
-/// | `.expand(5, -1, 3)` | after `torch.` and `Tensor.` new axes may come in front |
+/// | `.expand(5, -1, 3)` | of an array, new axes may come in front |
 /// | `[0, ::-1, None, ..., 1:3]` | as in NumPy: indices, slices, `None` or `np.newaxis`, `...`; no arrays, no booleans |
 /// | `.as_strided((3, 2), (1, 1), 2)` | after an array of others PyTorch's, which reads the memory of the first array; elsewhere what is described above |
 /// | `.narrow(0, 1, 3)`, `.select(0, 1)`, `.unflatten(1, (2, -1))`, `.diagonal(1)`, `.unfold(1, 3, 2)` | as in PyTorch |

@@ -354,8 +354,12 @@ impl Parser<'_> {
                     _ => Movement::Permute(axes),
                 }
             }
-            "expand" if matches!(parsed.methods, Methods::PyTorch | Methods::Tinygrad) => {
+            "expand" if parsed.methods != Methods::Ours => {
                 let mut sizes = self.number_arguments("a size")?;
+                let has_shape = parsed.start != ChainStart::Nothing || self.base.is_some();
+                if parsed.methods == Methods::Unknown && !has_shape {
+                    return Ok(Some(Movement::Expand(sizes)));
+                }
                 let shape = self.shape(parsed, begin)?;
                 match sizes.len().checked_sub(shape.len()) {
                     // New axes come in front.
@@ -368,6 +372,15 @@ impl Parser<'_> {
                     _ => Movement::Expand(sizes),
                 }
             }
+            // PyTorch leaves an axis of another size as it is, and NumPy refuses it.
+            "squeeze" if parsed.methods == Methods::PyTorch => match self.operation(name, MovementKind::Squeeze)? {
+                Movement::Squeeze(mut axes) => {
+                    let shape = self.shape(parsed, begin)?;
+                    axes.retain(|axis| resolve_axis("squeeze", *axis, shape.len()).map_or(true, |axis| shape[axis] == 1));
+                    Movement::Squeeze(axes)
+                }
+                all => all,
+            },
             "swapaxes" | "swapdims" => match self.number_arguments("an axis")?[..] {
                 [a, b] => Movement::Transpose(a, b),
                 _ => return wrong(self, "expected two axes"),

@@ -526,6 +526,7 @@ fn what_others_write_is_read() {
         ("torch.ones(size=(2, 3)).flip(dims=[0]).unsqueeze(dim=0)", "(2, 3).flip(0).unsqueeze(0)"),
         ("torch.zeros(12).view(3, 4).as_strided(size=(2,), stride=(5,))", "(12).reshape(3, 4).as_strided((2), (5))"),
         ("torch.zeros(3, 1).expand(5, -1, 2).expand(-1, 3, 2)", "(3, 1).broadcast_to(5, 3, 2).expand(-1, 3, 2)"),
+        ("torch.zeros(3, 1).squeeze(0).squeeze((-1, 0))", "(3, 1).squeeze(()).squeeze(-1)"),
         // In tinygrad `T` exchanges the first two axes, however many there are.
         ("Tensor.rand(2, 3, 4).T", "(2, 3, 4).transpose(0, 1)"),
         ("(_2, _3):(_3, _-1)", "(2, 3):(3, -1)"),
@@ -854,6 +855,9 @@ fn real_code_is_read() {
         ("f32[2,3]{0,1}", "(2, 3):(1, 2)"),
         ("bf16[2,3,4]{1,2,0}", "(2, 3, 4):(12, 1, 3)"),
         ("f32[2,3]", "(2, 3)"),
+        // Of an array of which nothing is known but its name.
+        ("x.expand(2, -1, 4, 5)", "broadcast_to(2, 3, 4, 5)"),
+        ("x.expand(3, -1, 5)", "expand(3, -1, 5)"),
         ("Layout<Shape<_2,_3>, Stride<_1,_2>>", "(2, 3):(1, 2)"),
         ("Layout<Shape<_2,_3>, Stride<_3,_1>>{}", "(2, 3):(3, 1)"),
         ("cute::Layout<cute::Shape<_2,_3>>", "(2, 3):(1, 2)"),

@@ -499,9 +499,14 @@ fn large_expressions_are_decided_where_that_is_possible() {
 
 /// What PyTorch does with a chain, and what it is advised to do.
 fn pytorch(text: &str) -> (Does, Vec<(usize, i64)>, Option<String>) {
+    advised(ArrayLibrary::PyTorch, text)
+}
+
+/// The same of a library.
+fn advised(library: ArrayLibrary, text: &str) -> (Does, Vec<(usize, i64)>, Option<String>) {
     let chain: shapetracker::Chain = text.parse().unwrap_or_else(|err| panic!("{err}"));
     let advice = chain.advice(None).unwrap();
-    let found = advice.libraries.into_iter().find(|found| found.library == ArrayLibrary::PyTorch).unwrap();
+    let found = advice.libraries.into_iter().find(|found| found.library == library).unwrap();
     (found.does, found.copied, found.code)
 }
 
@@ -522,6 +527,19 @@ fn copies_that_are_written_are_weighed() {
     );
     // Of what lies in order `contiguous` copies nothing.
     assert_eq!(pytorch("(3, 2).contiguous().view(6)"), (Does::View, vec![], None));
+}
+
+#[test]
+fn calls_that_copy_although_a_view_would_do() {
+    // "Return a copy of the array collapsed into one dimension": https://numpy.org/doc/stable/reference/generated/numpy.ndarray.flatten.html
+    let flat = advised(ArrayLibrary::NumPy, "np.zeros((4, 6)).flatten()[1:]");
+    assert_eq!(flat, (Does::Copies, vec![(0, 24)], Some("np.zeros((4, 6)).reshape(24)[1:]".into())));
+    assert_eq!(pytorch("torch.zeros(4, 6).flatten()[1:]"), (Does::View, vec![], None));
+    // "Return a contiguous flattened tensor": https://docs.pytorch.org/docs/stable/generated/torch.ravel.html
+    let every_second = (Does::Copies, vec![(1, 4)], Some("torch.zeros(8)[::2]".into()));
+    assert_eq!(pytorch("torch.zeros(8)[::2].ravel()"), every_second);
+    assert_eq!(pytorch("torch.zeros(8)[4:].ravel()"), (Does::View, vec![], None));
+    assert_eq!(pytorch("torch.zeros(8)[::2].flatten()"), (Does::View, vec![], None));
 }
 
 #[test]
