@@ -28,6 +28,7 @@ UNEVEN = f"UnevenStep(0, ({STEP}, Step((0, 1), 2, 3)))"
 HOLE = "NotABox(((0, 1), (1, 0)), (0, 0))"
 COST = "Cost(1, 2, 3)"
 EXPLANATION = f"explain_view({STACK}, 6)"
+ADVICE = "advice('x.transpose(1, 2).view(8, 15)', (8, 3, 5))"
 OBSTACLE = f"{EXPLANATION}.obstacles[0]"
 COMPAT_VIEW = "tinygrad.View.create((2, 3), (1, 2))"
 COMPAT = "tinygrad.ShapeTracker.from_shape((3, 2)).permute((1, 0)).reshape((3, 2))"
@@ -80,6 +81,9 @@ CALLS = {
         X.__reduce__(); repr(X); str(X); copy(X)""",
     EXPLANATION: """X.possible; X.tracker; X.shape; X.view; X.strides; X.obstacles; X.witness; X.copied; X.pieces; X.smallest; X.copied_view;
         X.elements; X.recipe; bool(X); X._repr_html_(); repr(X); str(X); explain_view('no', 3)""",
+    ADVICE: """X.one_view; X.view; X.witness; X.sentence; X.step; X.elements; X.smallest; X.numpy; X.pytorch; bool(X); repr(X);
+        str(X); advice('(2, 3).flip(0)'); advice('(2, 3).flip(0)').view; advice('x.T'); advice('x.T', 3); advice(3)""",
+    f"{ADVICE}.pytorch": "X.does; X.copied; X.sentence; X.code; repr(X); str(X)",
     OBSTACLE: """X.kind; X.old_axes; X.new_axes; X.stride; X.needed; X == X; hash(X); repr(X); str(X)""",
     COMPAT_VIEW: """tinygrad.View((2, 3), (3, 1), 0, None, True); X.__dataclass_fields__; X.__match_args__; X.shape;
         X.strides; X.offset; X.mask; X.contiguous; X.exact; X.size(); X.vars(); X.unbind(); X.substitute({});

@@ -3,6 +3,8 @@
 //! What a library makes of its arrays follows its documentation and, where that is silent about the order of a new array,
 //! its source: PyTorch's `empty_like` and `suggest_memory_format`, NumPy's `pad`.
 
+use std::cmp::Ordering;
+
 use crate::error::Error;
 use crate::{Dims, Movement, View};
 
@@ -108,10 +110,10 @@ impl Array {
                 None => inner(),
             },
             Movement::Unsqueeze(at) => match axis.cmp(&resolved(*at, rank + 1)) {
-                std::cmp::Ordering::Less => old(axis),
-                std::cmp::Ordering::Equal if axis == rank => 1,
-                std::cmp::Ordering::Equal => old(axis).saturating_mul(self.shape[axis]),
-                std::cmp::Ordering::Greater => old(axis - 1),
+                Ordering::Less => old(axis),
+                Ordering::Equal if axis == rank => 1,
+                Ordering::Equal => old(axis).saturating_mul(self.shape[axis]),
+                Ordering::Greater => old(axis - 1),
             },
             Movement::Squeeze(axes) => {
                 let gone = |axis: &usize| axes.iter().any(|&gone| resolved(gone, rank) == *axis);
@@ -122,15 +124,33 @@ impl Array {
         }
     }
 
-    /// A new tensor of PyTorch in the order of this one where it fills its memory, else in the order that PyTorch suggests:
-    /// that of `empty_like`.
+    /// A new tensor of PyTorch that keeps the order of this one: that of `empty_like`, `clone` and `flip`. One that fills its
+    /// memory has the same strides, and what another one leaves out is closed up.
     pub(super) fn like(&self) -> Array {
         let mut order: Vec<usize> = (0..self.shape.len()).rev().collect();
         order.sort_by_key(|&axis| self.strides[axis]);
-        match self.follow(order.into_iter()) {
-            true => Array { offset: 0, ..self.clone() },
-            false => self.suggested(&self.shape),
+        if self.follow(order.into_iter()) {
+            return Array { offset: 0, ..self.clone() };
         }
+        // The axes from the innermost outwards: by insertion, as the comparison is no order. What repeats along an axis does
+        // not say where it belongs, and stays among its neighbours.
+        let mut order: Vec<usize> = (0..self.shape.len()).rev().collect();
+        for begin in 1..order.len() {
+            let mut at = begin;
+            for before in (0..begin).rev() {
+                let [outer, inner] = [order[before], order[at]];
+                match self.strides[outer].cmp(&self.strides[inner]) {
+                    _ if self.strides[outer] == 0 || self.strides[inner] == 0 => {}
+                    Ordering::Less => break,
+                    Ordering::Equal if self.shape[outer] <= self.shape[inner] => {}
+                    _ => {
+                        order.swap(before, at);
+                        at = before;
+                    }
+                }
+            }
+        }
+        Array::in_order(&self.shape, order.into_iter())
     }
 
     /// A new tensor of PyTorch of another shape: channels last where this one has them last, else in row-major order.

@@ -312,10 +312,8 @@ impl Hand {
     fn windows(&mut self, number: usize, op: &Movement, to: &[i64]) -> Result<Option<Why>, Error> {
         let from = self.array.view()?;
         let next = ShapeTracker::from(from.clone()).apply(op)?;
-        let (Some(next), Movement::AsStrided(_, _, begin)) = (next.as_view(), op) else {
-            let Movement::AsStrided(_, strides, _) = op else { return Err(overflow("as_strided")) };
-            return self.as_strided(number, op, strides, to);
-        };
+        let Movement::AsStrided(_, steps, begin) = op else { return Err(overflow("as_strided")) };
+        let Some(next) = next.as_view() else { return self.as_strided(number, op, steps, to) };
         let code = match self.library {
             // What PyTorch strides is the memory, whatever the array is.
             ArrayLibrary::PyTorch => strided(self.library, "x", next),
@@ -332,7 +330,21 @@ impl Hand {
             }
         };
         self.code.then(&code);
-        self.array = self.array.moved(op, next);
+        let old = &self.array.strides;
+        // Along an axis of size 1 it steps along the axes that the others step along.
+        let row_major = Array::contiguous(from.shape()).strides;
+        let along = |mut step: i64| {
+            (0..from.rank()).fold(0, |sum: i64, axis| {
+                let times = step / row_major[axis].max(1);
+                step -= times * row_major[axis];
+                sum.saturating_add(times.saturating_mul(old[axis]))
+            })
+        };
+        let strides = (0..next.rank()).map(|axis| match next.shape()[axis] {
+            1 => along(steps[axis]),
+            _ => next.strides()[axis],
+        });
+        self.array = Array { shape: to.into(), strides: strides.collect(), offset: next.offset() };
         Ok(None)
     }
 

@@ -376,7 +376,9 @@ impl Parser<'_> {
             "squeeze" if parsed.methods == Methods::PyTorch => match self.operation(name, MovementKind::Squeeze)? {
                 Movement::Squeeze(mut axes) => {
                     let shape = self.shape(parsed, begin)?;
-                    axes.retain(|axis| resolve_axis("squeeze", *axis, shape.len()).map_or(true, |axis| shape[axis] == 1));
+                    axes.retain(|axis| {
+                        resolve_axis("squeeze", *axis, shape.len()).map_or(true, |axis| shape[axis] == 1)
+                    });
                     Movement::Squeeze(axes)
                 }
                 all => all,

@@ -149,9 +149,33 @@ impl Kept {
         }
     }
 
-    /// PyTorch's `empty_like`, which preserves the order of a dense tensor.
+    /// PyTorch's `empty_like`, which keeps the strides of a dense tensor and closes the gaps of another one: the rule of
+    /// `infer_dense_strides` in ATen/ExpandUtils.cpp, which the tests of the Python package hold against PyTorch itself.
     fn like(&self) -> Kept {
-        if self.is_dense() { self.clone() } else { self.suggested(&self.shape) }
+        if self.is_dense() {
+            return self.clone();
+        }
+        let mut order: Vec<usize> = Vec::new();
+        for axis in (0..self.shape.len()).rev() {
+            // It moves inwards past each axis with a larger stride, and over those that say nothing on its way there.
+            let (stride, size) = (self.strides[axis], self.shape[axis]);
+            order.push(axis);
+            let mut at = order.len() - 1;
+            for other in (0..at).rev() {
+                let (theirs, extent) = (self.strides[order[other]], self.shape[order[other]]);
+                if stride == 0 || theirs == 0 {
+                    continue;
+                }
+                if theirs < stride {
+                    break;
+                }
+                if theirs > stride || extent > size {
+                    order.swap(other, at);
+                    at = other;
+                }
+            }
+        }
+        packed(&self.shape, &order)
     }
 }
 
