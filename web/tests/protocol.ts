@@ -2210,7 +2210,7 @@ export const samples = [
     request: { source: { chain: "torch.arange(6).reshape(3, 2).permute(1, 0).view(6)" } },
     answer: {
       one_view: false,
-      sentence: "Not one view: `.reshape(6)` needs a second one.",
+      sentence: "Not one view: `.view(6)` needs a second one.",
       view: null,
       reason: {
         sentence: "along axis 0 the address moves by 2 from [0] to [1] (0 to 2), but by -3 from [2] to [3] (4 to 1): one stride cannot do both",
@@ -2385,7 +2385,7 @@ export const samples = [
     request: { source: { chain: "x.transpose(1, 2).view(8, 15)", base: [8, 3, 5] } },
     answer: {
       one_view: false,
-      sentence: "Not one view: `.reshape(8, 15)` needs a second one.",
+      sentence: "Not one view: `.view(8, 15)` needs a second one.",
       view: null,
       reason: {
         sentence: "along axis 1 the address moves by 5 from [0, 0] to [0, 1] (0 to 5), but by -9 from [0, 2] to [0, 3] (10 to 1): one stride cannot do both",

@@ -198,7 +198,11 @@ impl Chain {
                 None => described(view),
             },
             Err(Unmerged::Witness(_)) => match step {
-                Some(step) => format!("Not one view: `.{}` needs a second one.", self.ops()[step]),
+                Some(step) => {
+                    let written = self.written(step);
+                    let call = if written.starts_with("view(") { written.into() } else { self.ops()[step].to_string() };
+                    format!("Not one view: `.{call}` needs a second one.")
+                }
                 None => "Not one view.".into(),
             },
             Err(_) => "Whether this is one view was not decided within the work limit.".into(),
