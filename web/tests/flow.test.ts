@@ -157,6 +157,38 @@ test("memory stays in sight, and few stops of the tab key come before the tensor
   await page.context().close();
 });
 
+test("on the screens of laptops the head of the page is one row, and the tensor begins above memory", async () => {
+  const { page } = await open(here.browser, here.url);
+  await page.waitForSelector("#memory canvas");
+  for (const [width, height] of [
+    [1270, 780],
+    [1280, 670],
+    [1339, 700],
+    [1340, 700],
+    [1366, 650],
+    [1419, 760],
+    [1420, 760],
+    [1440, 790],
+    [1920, 950],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await settled(page);
+    const { row, wide, above } = await page.evaluate(() => {
+      const parts = document.querySelectorAll(".top :is(h1, .headline, button, a)");
+      const boxes = [...parts].map((part) => part.getBoundingClientRect()).filter((box) => box.width > 0);
+      const top = (of: string): number => document.querySelector(of)!.getBoundingClientRect().top;
+      return {
+        row: Math.max(...boxes.map((box) => box.top)) < Math.min(...boxes.map((box) => box.bottom)),
+        wide: document.documentElement.scrollWidth > innerWidth,
+        above: top("#memory") - top("#grid canvas"),
+      };
+    });
+    expect({ row, wide }, `${width} by ${height}`).toEqual({ row: true, wide: false });
+    expect(above, `${width} by ${height}`).toBeGreaterThan(25);
+  }
+  await page.context().close();
+});
+
 test("without a choice the selected element is one that has an address", async () => {
   const { page } = await here.shared();
   for (const chain of ["(4, 6).pad((1, 1), (2, 1))", "(5).pad((0, 3)).flip(0).reshape(2, 4)", "(4, 6)"]) {

@@ -15,7 +15,8 @@ import { Pane } from "./pane";
 import { Picture, type Subject } from "./picture";
 import { Scrub } from "./scrub";
 
-const TALLEST = 260;
+/** The greatest height of rows of memory, in pixels: the tensor is to be seen above them. */
+const tallest = (): number => Math.min(260, Math.max(innerHeight / 4, 88));
 
 /** Zooms around the middle. */
 function zoomBy(factor: number): void {
@@ -36,7 +37,7 @@ const MEMORY: Subject<StripCanvas, StripView> = {
   view: stripView,
   now: canvases,
   make: (canvas, redraw) => new StripCanvas(canvas, redraw),
-  height: (strip, view, width) => strip.wantedHeight(view, width, TALLEST),
+  height: (strip, view, width) => strip.wantedHeight(view, width, tallest()),
   draw: (strip, view) => strip.draw(view),
   at(strip, view, x, y) {
     const address = strip.addressAt(view, x, y);
