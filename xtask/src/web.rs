@@ -283,6 +283,11 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Stop> {
     Ok(files.filter(|(_, path)| path.is_file()).collect())
 }
 
+/// How many bytes all files of a folder have, each gzipped.
+pub(crate) fn gzipped_files(folder: &Path) -> Result<usize, Stop> {
+    files(folder)?.iter().map(|(_, path)| gzipped(path)).sum()
+}
+
 fn gzipped(path: &Path) -> Result<usize, Stop> {
     let zipped = || {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());

@@ -375,10 +375,12 @@ impl Parser<'_> {
             // PyTorch leaves an axis of another size as it is, and NumPy refuses it.
             "squeeze" if parsed.methods == Methods::PyTorch => match self.operation(name, MovementKind::Squeeze)? {
                 Movement::Squeeze(mut axes) => {
-                    let shape = self.shape(parsed, begin)?;
-                    axes.retain(|axis| {
-                        resolve_axis("squeeze", *axis, shape.len()).map_or(true, |axis| shape[axis] == 1)
-                    });
+                    // Without a shape it is refused later, where one is known.
+                    if let Ok(shape) = self.shape(parsed, begin) {
+                        axes.retain(|axis| {
+                            resolve_axis("squeeze", *axis, shape.len()).map_or(true, |axis| shape[axis] == 1)
+                        });
+                    }
                     Movement::Squeeze(axes)
                 }
                 all => all,
