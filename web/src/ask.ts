@@ -151,9 +151,17 @@ async function bring(name: ModuleName): Promise<void> {
   putAll();
 }
 
+/** Where each module is: written out, as the release looks for what the page names. */
+const FILES: Record<ModuleName, string> = {
+  shapetracker: "./shapetracker.wasm",
+  free: "./free.wasm",
+  code: "./code.wasm",
+  names: "./names.wasm",
+};
+
 /** Fetches a module; it is compiled while it comes. */
 async function fetched(name: ModuleName): Promise<{ compiled: Promise<WebAssembly.Module> }> {
-  const response = await fetch(new URL(`${name}.wasm`, document.baseURI));
+  const response = await fetch(new URL(FILES[name], document.baseURI));
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
   // Static hosts do not always serve the type that compiling while streaming demands.
   const streams = response.headers.get("content-type")?.startsWith("application/wasm") === true;

@@ -255,21 +255,25 @@ impl Release<'_> {
     }
 }
 
-/// The files of the built page.
+/// The files of the built page, for a site: those that the command has, and the image that other sites show of it.
 fn page_files(workspace: &Workspace) -> Result<Vec<(String, PathBuf)>, Stop> {
-    let files = web::files(&workspace.path("crates/shapetracker-cli/page"))?;
-    Ok(files.into_iter().filter(|(name, _)| !name.starts_with('.')).collect())
+    web::files(&workspace.path("web/dist"))
 }
 
 fn has_page(workspace: &Workspace) -> bool {
-    workspace.path("crates/shapetracker-cli/page/index.html").is_file()
+    ["web/dist", "crates/shapetracker-cli/page"]
+        .iter()
+        .all(|folder| workspace.path(folder).join("index.html").is_file())
 }
 
-/// The files that a file of the page names: what is quoted and begins with `./`, or is made a URL by a script.
+/// The files that a file of the page names: what is quoted and begins with `./`, or is made a URL by a script, up to a fragment.
 fn references(text: &str) -> impl Iterator<Item = &str> {
     let parts: Vec<&str> = text.split(['"', '\'', '`']).collect();
     let pairs = (1..parts.len()).map(move |i| (parts[i - 1], parts[i]));
-    pairs.filter_map(|(before, part)| part.strip_prefix("./").or_else(|| before.ends_with("new URL(").then_some(part)))
+    let named = |before: &str, part| before.ends_with("new URL(").then_some(part);
+    let all = pairs.filter_map(move |(before, part)| part.strip_prefix("./").or_else(|| named(before, part)));
+    // What begins with a fragment is the page itself.
+    all.filter_map(|file| file.split('#').next()).filter(|file| !file.is_empty())
 }
 
 /// The command.
@@ -352,16 +356,17 @@ impl Release<'_> {
 
     /// Fetches every file of the page.
     fn try_server(&self, address: &str) -> Outcome {
-        for (name, path) in page_files(self.workspace)? {
+        let files = page_files(self.workspace)?;
+        for (name, path) in files.iter().filter(|(name, _)| web::is_for_the_command(name)) {
             let fetch = || {
                 let mut stream = TcpStream::connect(address)?;
                 stream.set_read_timeout(Some(Duration::from_secs(20)))?;
                 write!(stream, "GET /{name} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
                 let mut answer = Vec::new();
                 stream.read_to_end(&mut answer)?;
-                Ok::<_, std::io::Error>(answer.ends_with(&fs::read(&path)?))
+                Ok::<_, std::io::Error>(answer.ends_with(&fs::read(path)?))
             };
-            if !fetch().map_err(|error| at(&path, error))? {
+            if !fetch().map_err(|error| at(path, error))? {
                 return Err(failed(format!("`shapetracker explore` serves another {name} than was built")));
             }
         }

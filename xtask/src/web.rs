@@ -105,8 +105,7 @@ pub(crate) fn build(workspace: &Workspace) -> Outcome {
     workspace.run(&mut npm(workspace, "run build"))?;
     let page = workspace.path("crates/shapetracker-cli/page");
     let mut built = files(&workspace.path("web/dist"))?;
-    // What other sites show of a link to the page is of no use to a page that this machine alone sees.
-    built.retain(|(name, _)| name != "preview.png");
+    built.retain(|(name, _)| is_for_the_command(name));
     // The first file names the others: whenever this is interrupted, those that it names are there.
     built.sort_by_key(|(name, _)| name == "index.html");
     for (name, path) in &built {
@@ -118,6 +117,12 @@ pub(crate) fn build(workspace: &Workspace) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Whether a file of the page is in the command, too: what other sites show of a link to the page is of no use to a page that
+/// this machine alone sees.
+pub(crate) fn is_for_the_command(name: &str) -> bool {
+    name != "preview.png"
 }
 
 /// Builds a module of the engine, and puts it where the page finds it.
