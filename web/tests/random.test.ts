@@ -193,7 +193,8 @@ function drawn(page: Page): Promise<{ source: Source; cells: { index: number[]; 
     const beyond = [...document.querySelectorAll("body *")].filter(
       (part) => part.getBoundingClientRect().right > clientWidth + 1 && part.closest(".blocks, .scroll, pre, code") === null,
     );
-    const wide = scrollWidth > clientWidth ? beyond.map((part) => `${part.tagName} ${part.id} ${part.className}`.trim()) : [];
+    const names = beyond.map((part) => `${part.tagName} ${part.id} ${part.className}`.trim());
+    const wide = scrollWidth > clientWidth ? [`${scrollWidth} of ${clientWidth} pixels`, ...names] : [];
     const cells: { index: number[]; address: number | null }[] = [];
     const tile = grid?.tiles.get(0, 0, 1);
     // With a mistake in the text it is the tensor of what stands before it.

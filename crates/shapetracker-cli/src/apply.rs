@@ -189,16 +189,19 @@ fn is_zarr(path: &Path) -> bool {
 /// What becomes of the tensors of a file, in their order.
 fn moves<'a>(text: &str, input: &'a Input, args: &Args) -> Result<Vec<Move<'a>>, Failure> {
     let tensors = input.tensors();
-    if tensors.is_empty() {
-        // No tensor reads it, and a mistake in it is one all the same.
-        text.parse::<Chain>()?;
-    }
     let has = |name: &String| tensors.iter().any(|tensor| tensor.name.as_ref() == Some(name));
     if let Some(unknown) = args.tensor.iter().find(|name| !has(name)) {
         return Err(no_tensor(unknown, input));
     }
     let is_chosen =
         |tensor: &Tensor| tensor.name.as_ref().is_none_or(|name| args.tensor.is_empty() || args.tensor.contains(name));
+    // A mistake that is one on every tensor, or on none, is that of the text alone.
+    if let Some(wrong) = Chain::read(text).1 {
+        let has_it = |tensor: &Tensor| Chain::read_from(text, Some(&tensor.shape)).1.as_ref() == Some(&wrong);
+        if tensors.iter().filter(|tensor| is_chosen(tensor)).all(has_it) {
+            return Err(wrong.into());
+        }
+    }
     tensors
         .iter()
         .map(|tensor| {

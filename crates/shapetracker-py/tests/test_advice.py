@@ -21,6 +21,11 @@ def run(code: str, **names: Any) -> Any:
     return eval(last, names)
 
 
+def composed(call: str, text: str) -> str:
+    """A call on `x`, with the text of an array in the place of `x`."""
+    return call.replace("x", text, 1) if call.startswith("x") else call.replace("(x", f"({text}", 1)
+
+
 def a_slice(rng: random.Random, size: int) -> str:
     begin, end = sorted(rng.sample(range(size + 1), 2))
     usual = f"{begin}:{end}"
@@ -89,7 +94,7 @@ def test_numpy_does_what_is_said_and_the_code_copies_no_more(seed: int) -> None:
             after = run(call, x=x)
             if not isinstance(after, np.ndarray):
                 break
-            text = call.replace("x", text, 1) if call.startswith("x") else call.replace("(x", f"({text}", 1)
+            text = composed(call, text)
             if after.size > 0 and not np.may_share_memory(x, after):
                 copies.append(x.size if "pad" in call else after.size)
             x = after
@@ -180,7 +185,7 @@ def test_pytorch_does_what_is_said_and_the_code_copies_no_more(seed: int) -> Non
                 assert "view size is not compatible" in str(error), call
                 raises = raises or not copies
                 after = run(call.replace("view", "reshape"), x=x, **names)
-            text = call.replace("x", text, 1) if call.startswith("x") else call.replace("(x", f"({text}", 1)
+            text = composed(call, text)
             if after.numel() > 0 and after.untyped_storage().data_ptr() != x.untyped_storage().data_ptr():
                 copies.append(x.numel() if "pad" in call else after.numel())
             x = after
