@@ -189,6 +189,15 @@ test("on the screens of laptops the head of the page is one row, and the tensor 
   await page.context().close();
 });
 
+test("a window that becomes narrow leaves nothing of the flow beyond the page", async () => {
+  const { page } = await open(here.browser, here.url, { viewport: { width: 1360, height: 900 } });
+  await page.waitForSelector(".thread path[d]");
+  await settled(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.waitForFunction(() => document.documentElement.scrollWidth <= innerWidth, undefined, { timeout: 3000 });
+  await page.context().close();
+});
+
 test("without a choice the selected element is one that has an address", async () => {
   const { page } = await here.shared();
   for (const chain of ["(4, 6).pad((1, 1), (2, 1))", "(5).pad((0, 3)).flip(0).reshape(2, 4)", "(4, 6)"]) {

@@ -383,9 +383,17 @@ const Add = live(() => {
 /** The line that goes through the element in every picture, drawn over them. */
 class Line extends Component<{ places: ReadonlyMap<number, Placed>; ends: boolean }> {
   private readonly svg = createRef<SVGSVGElement>();
+  /** Where the width of the window changes, so do the places, though nothing else does. */
+  private readonly observer = new ResizeObserver(() => this.draw());
 
   override componentDidMount(): void {
+    const box = this.svg.current?.parentElement;
+    if (box != null) this.observer.observe(box);
     this.draw();
+  }
+
+  override componentWillUnmount(): void {
+    this.observer.disconnect();
   }
 
   override componentDidUpdate(): void {
@@ -427,8 +435,12 @@ class Line extends Component<{ places: ReadonlyMap<number, Placed>; ends: boolea
       const bend = Math.max((left - right) / 2, 12);
       return `M${right} ${from.y}C${right + bend} ${from.y} ${left - bend} ${to.y} ${left} ${to.y}`;
     });
-    svg.setAttribute("width", String(box.scrollWidth));
-    svg.setAttribute("height", String(box.scrollHeight));
+    // The thread is not what it is measured by: it would never become smaller.
+    svg.setAttribute("width", "0");
+    svg.setAttribute("height", "0");
+    const [wide, high] = [box.scrollWidth, box.scrollHeight];
+    svg.setAttribute("width", String(wide));
+    svg.setAttribute("height", String(high));
     svg.firstElementChild?.setAttribute("d", parts.join(""));
   }
 
