@@ -27,15 +27,24 @@ pub(super) struct Turn {
     any: Strip,
 }
 
-/// Transposing strips of a fixed number of columns.
+/// Transposing strips of a fixed number of columns, and at least so many rows.
 #[derive(Clone, Copy, Debug)]
 struct Strips {
+    /// Where there are as many rows as fill a line of each column, by vectors that hold a line.
+    tall: Option<Tall>,
     /// As many columns as fill a line of each row.
     line: Strip,
     /// The same with non-temporal stores; rows begin lines.
     stream: Strip,
     /// As many columns as one vector holds.
     narrow: Strip,
+}
+
+/// Strips of as many columns as fill a line of each row, whose blocks are as high as they are wide.
+#[derive(Clone, Copy, Debug)]
+struct Tall {
+    line: Strip,
+    stream: Strip,
 }
 
 /// The least number of rows that are transposed at once for elements of so many bytes, if any are.
@@ -48,14 +57,16 @@ impl Turn {
     pub(super) fn new(unit: usize) -> Option<Turn> {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
-            use x86::{avx2, sse2};
+            use x86::{avx2, avx512, sse2};
             macro_rules! turn {
                 ($strip:ident, $unit:literal) => {{
                     let narrow: Strip = sse2::$strip::<false, 16>;
+                    let tall = (std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512bw"))
+                        .then_some(Tall { line: avx512::$strip::<false>, stream: avx512::$strip::<true> });
                     let strips = if std::is_x86_feature_detected!("avx2") {
-                        Strips { line: avx2::$strip::<false, LINE>, stream: avx2::$strip::<true, LINE>, narrow }
+                        Strips { tall, line: avx2::$strip::<false, LINE>, stream: avx2::$strip::<true, LINE>, narrow }
                     } else {
-                        Strips { line: sse2::$strip::<false, LINE>, stream: sse2::$strip::<true, LINE>, narrow }
+                        Strips { tall, line: sse2::$strip::<false, LINE>, stream: sse2::$strip::<true, LINE>, narrow }
                     };
                     let any = one_by_one::<$unit>;
                     return Some(Turn { unit, least: 16 / $unit, strips: Some(strips), any });
@@ -84,7 +95,7 @@ impl Turn {
             _ => return None,
         };
         // Miri follows the strips' way through a tile, too, element by element.
-        let strips = cfg!(miri).then_some(Strips { line: any, stream: any, narrow: any });
+        let strips = cfg!(miri).then_some(Strips { tall: None, line: any, stream: any, narrow: any });
         Some(Turn { unit, least: 16_usize.div_ceil(unit), strips, any })
     }
 
@@ -109,9 +120,10 @@ impl Turn {
                 Some(strips) if columns.len() >= self.least && rows.len() >= self.least => strips,
                 _ => return (self.any)(from, columns, to, rows),
             };
+            let line = strips.tall.filter(|_| rows.len() >= self.width()).map_or(strips.line, |tall| tall.line);
             let mut x = 0;
             while x + self.width() <= columns.len() {
-                (strips.line)(from, &columns[x..x + self.width()], to.add(x * self.unit), rows);
+                line(from, &columns[x..x + self.width()], to.add(x * self.unit), rows);
                 x += self.width();
             }
             // A strip that would hang over the edge is moved back to end there: some columns are written twice, with the
@@ -129,7 +141,8 @@ impl Turn {
     /// # Safety
     /// As for [`Strip`].
     pub(super) unsafe fn stream(&self, from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]) {
-        let strip = self.strips.map_or(self.any, |strips| strips.stream);
+        let tall = |strips: Strips| strips.tall.filter(|_| rows.len() >= self.width());
+        let strip = self.strips.map_or(self.any, |strips| tall(strips).map_or(strips.stream, |tall| tall.stream));
         // SAFETY: as the caller says.
         unsafe { strip(from, columns, to, rows) }
     }
@@ -273,6 +286,81 @@ mod x86 {
             strip_4 4 _mm256_unpacklo_epi32 _mm256_unpackhi_epi32;
             strip_8 8 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64;
             strip_16 16 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64;
+        }
+    }
+
+    pub(super) mod avx512 {
+        use std::arch::x86_64::*;
+
+        use super::super::LINE;
+
+        /// Strips of a line of each row for elements of `$unit` bytes, a line of each column at a time: every line is loaded
+        /// once and stored once, wherever the others lie. That matters where columns are a power of two apart, and more of
+        /// them fall to one place of the cache than it holds.
+        ///
+        /// The columns are in four groups. Unpacking works on each quarter of a vector alone; it transposes the four blocks
+        /// of 16 bytes that the vectors of a group are made of, so that each quarter holds a part of a row. Then the four
+        /// quarters of a row are brought together from the four groups.
+        macro_rules! strip {
+            ($($name:ident $unit:literal $low:ident $high:ident;)*) => {$(
+                #[target_feature(enable = "avx512f,avx512bw")]
+                pub(in super::super) unsafe fn $name<const STREAM: bool>(
+                    from: *const u8,
+                    columns: &[isize],
+                    to: *mut u8,
+                    rows: &[isize],
+                ) {
+                    const GROUP: usize = 16 / $unit;
+                    const BLOCK: usize = LINE / $unit;
+                    let columns = &columns[..BLOCK];
+                    for top in (0..rows.len()).step_by(BLOCK) {
+                        let top = top.min(rows.len() - BLOCK);
+                        let from = from.wrapping_add(top * $unit);
+                        let mut groups = [[_mm512_setzero_si512(); GROUP]; 4];
+                        for (group, columns) in groups.iter_mut().zip(columns.chunks_exact(GROUP)) {
+                            for (vector, column) in group.iter_mut().zip(columns) {
+                                // SAFETY: a line of the column, from row `top` on.
+                                *vector = unsafe { _mm512_loadu_si512(from.offset(*column).cast()) };
+                            }
+                            // Each round brings together the elements of columns that are half a group apart.
+                            for _ in 0..GROUP.trailing_zeros() {
+                                let before = *group;
+                                let (left, right) = before.split_at(GROUP / 2);
+                                for (y, (left, right)) in left.iter().zip(right).enumerate() {
+                                    group[2 * y] = $low(*left, *right);
+                                    group[2 * y + 1] = $high(*left, *right);
+                                }
+                            }
+                        }
+                        let rows = &rows[top..top + BLOCK];
+                        for y in 0..GROUP {
+                            let [a, b, c, d] = [groups[0][y], groups[1][y], groups[2][y], groups[3][y]];
+                            // Quarters 0 and 2 of two vectors, and 1 and 3; then the first half of each, and the second.
+                            let (even_ab, odd_ab) = (_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0xdd>(a, b));
+                            let (even_cd, odd_cd) = (_mm512_shuffle_i32x4::<0x88>(c, d), _mm512_shuffle_i32x4::<0xdd>(c, d));
+                            let quarters = [
+                                _mm512_shuffle_i32x4::<0x88>(even_ab, even_cd),
+                                _mm512_shuffle_i32x4::<0x88>(odd_ab, odd_cd),
+                                _mm512_shuffle_i32x4::<0xdd>(even_ab, even_cd),
+                                _mm512_shuffle_i32x4::<0xdd>(odd_ab, odd_cd),
+                            ];
+                            for (quarter, line) in quarters.into_iter().enumerate() {
+                                let to = to.wrapping_offset(rows[quarter * GROUP + y]).cast();
+                                // SAFETY: a part of a row, which begins a line where it is streamed to.
+                                unsafe { if STREAM { _mm512_stream_si512(to, line) } else { _mm512_storeu_si512(to, line) } }
+                            }
+                        }
+                    }
+                }
+            )*};
+        }
+
+        strip! {
+            strip_1 1 _mm512_unpacklo_epi8 _mm512_unpackhi_epi8;
+            strip_2 2 _mm512_unpacklo_epi16 _mm512_unpackhi_epi16;
+            strip_4 4 _mm512_unpacklo_epi32 _mm512_unpackhi_epi32;
+            strip_8 8 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64;
+            strip_16 16 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64;
         }
     }
 }
