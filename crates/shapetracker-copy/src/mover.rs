@@ -96,11 +96,13 @@ pub(crate) struct Tiles {
 /// first level has some 64 entries, that of the second some thousand. Measured.
 const COLUMNS: usize = if cfg!(miri) { 32 } else { 256 };
 
-/// Bytes of a row of such a tile where rows do not all begin lines: they take longer runs to be worth their edges.
-const WIDE: usize = if cfg!(miri) { 128 } else { 1 << 10 };
+/// Bytes of a row of such a tile where rows do not all begin lines, of up to four times as many columns: they take longer runs
+/// to be worth their edges. Measured.
+const WIDE: usize = if cfg!(miri) { 128 } else { 1 << 11 };
 
-/// Rows of such a tile: long columns make the most of a page's translation. Measured.
-const ROWS: usize = if cfg!(miri) { 32 } else { 512 };
+/// Rows of such a tile: long columns make the most of a page's translation, and of lines of which the first rows of a tile
+/// take one part and the last ones of the tile before it another. Measured.
+const ROWS: usize = if cfg!(miri) { 32 } else { 4096 };
 
 /// Bytes of a row of other tiles, which are gathered element by element.
 const RUN: usize = if cfg!(miri) { 64 } else { 1 << 11 };
@@ -138,7 +140,7 @@ impl Tiles {
         let turned = (x.from != 0 || x.count < COLUMNS / 16)
             && y.from == unit as isize
             && least(unit).is_some_and(|least| y.count >= least);
-        let wide = if y.to % 64 == 0 { COLUMNS } else { COLUMNS.max(WIDE / unit) };
+        let wide = if y.to % 64 == 0 { COLUMNS } else { (WIDE / unit).clamp(COLUMNS, 4 * COLUMNS) };
         let (most_columns, most_rows) = if turned { (wide, ROWS) } else { ((RUN / unit).max(1), LINES) };
         let (across, across_steps, columns) = grown(x, most_columns, |axis| axis.to);
         // Rows that follow each other where they are written need no lines of their own.

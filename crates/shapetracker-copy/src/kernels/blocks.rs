@@ -301,8 +301,11 @@ mod x86 {
         /// The columns are in four groups. Unpacking works on each quarter of a vector alone; it transposes the four blocks
         /// of 16 bytes that the vectors of a group are made of, so that each quarter holds a part of a row. Then the four
         /// quarters of a row are brought together from the four groups.
+        ///
+        /// The pairs of a round and the rounds are written out, because the compiler keeps a group in registers only if no
+        /// loop goes over it.
         macro_rules! strip {
-            ($($name:ident $unit:literal $low:ident $high:ident;)*) => {$(
+            ($($name:ident $unit:literal $low:ident $high:ident $pairs:tt $($round:literal)*;)*) => {$(
                 #[target_feature(enable = "avx512f,avx512bw")]
                 pub(in super::super) unsafe fn $name<const STREAM: bool>(
                     from: *const u8,
@@ -322,15 +325,7 @@ mod x86 {
                                 // SAFETY: a line of the column, from row `top` on.
                                 *vector = unsafe { _mm512_loadu_si512(from.offset(*column).cast()) };
                             }
-                            // Each round brings together the elements of columns that are half a group apart.
-                            for _ in 0..GROUP.trailing_zeros() {
-                                let before = *group;
-                                let (left, right) = before.split_at(GROUP / 2);
-                                for (y, (left, right)) in left.iter().zip(right).enumerate() {
-                                    group[2 * y] = $low(*left, *right);
-                                    group[2 * y + 1] = $high(*left, *right);
-                                }
-                            }
+                            $(round!($round group $low $high $pairs);)*
                         }
                         let rows = &rows[top..top + BLOCK];
                         for y in 0..GROUP {
@@ -355,12 +350,23 @@ mod x86 {
             )*};
         }
 
+        /// A round, which brings together the elements of columns that are half a group apart.
+        macro_rules! round {
+            ($round:literal $group:ident $low:ident $high:ident [$($y:literal)*]) => {
+                let before = *$group;
+                $(
+                    $group[2 * $y] = $low(before[$y], before[before.len() / 2 + $y]);
+                    $group[2 * $y + 1] = $high(before[$y], before[before.len() / 2 + $y]);
+                )*
+            };
+        }
+
         strip! {
-            strip_1 1 _mm512_unpacklo_epi8 _mm512_unpackhi_epi8;
-            strip_2 2 _mm512_unpacklo_epi16 _mm512_unpackhi_epi16;
-            strip_4 4 _mm512_unpacklo_epi32 _mm512_unpackhi_epi32;
-            strip_8 8 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64;
-            strip_16 16 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64;
+            strip_1 1 _mm512_unpacklo_epi8 _mm512_unpackhi_epi8 [0 1 2 3 4 5 6 7] 1 2 3 4;
+            strip_2 2 _mm512_unpacklo_epi16 _mm512_unpackhi_epi16 [0 1 2 3] 1 2 3;
+            strip_4 4 _mm512_unpacklo_epi32 _mm512_unpackhi_epi32 [0 1] 1 2;
+            strip_8 8 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64 [0] 1;
+            strip_16 16 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64 [];
         }
     }
 }

@@ -466,7 +466,9 @@ impl Gather {
                 (band, band, bytes)
             }
             false => {
-                (band, if tiles.turned { TALL } else { band }, (bytes + more * unit).next_multiple_of(LINE) + LINE)
+                let pitch = (bytes + more * unit).next_multiple_of(LINE) + LINE;
+                let tall = if tiles.turned { (STAGE / pitch).next_multiple_of(band).max(band) } else { band };
+                (band, tall, pitch)
             }
         };
         let staged = (0..tall.min(tiles.rows)).map(|row| (row * pitch) as isize).collect();
@@ -540,7 +542,11 @@ impl Gather {
         let short = before(tile.from.addr()) / self.unit;
         let short = if direct.is_some() && short.is_multiple_of(least) && level(tile.columns) { short } else { 0 };
         let band = if direct.is_some() { self.band } else { self.tall };
-        let early = AHEAD.div_ceil(tile.columns.len().max(1) * band.div_ceil(self.width)) * band;
+        // Staged bands are prefetched while the one before is stored.
+        let early = match direct {
+            Some(_) => AHEAD.div_ceil(tile.columns.len().max(1)) * band,
+            None => band,
+        };
         let (mut first, mut last) = (0, if short > 0 { short } else { band });
         while first < height {
             let part = self.rows(tile, first.min(height.saturating_sub(least))..last.min(height));
@@ -598,11 +604,6 @@ impl Gather {
             let last = tile.columns.len().min(first + self.width);
             if self.packed {
                 self.prefetch(ahead, &tile.columns[first..last]);
-            } else {
-                let next = &tile.columns[last..tile.columns.len().min(last + self.width)];
-                for at in (0..rows.len() * self.unit).step_by(LINE) {
-                    self.prefetch(tile.from.wrapping_add(at), next);
-                }
             }
             // SAFETY: the tile may be read; the stage has a place for each row.
             unsafe { self.run(self.columns(Tile { to: stage, rows, ..tile }, first..last)) };
@@ -611,7 +612,10 @@ impl Gather {
             // SAFETY: all rows are one run.
             return unsafe { sink::stream(tile.to.wrapping_offset(tile.rows[0]), stage, rows.len() * all) };
         }
+        let mut lines = Lines::new(ahead, tile.columns, if let Way::Turn(_) = self.way { rows.len() * self.unit } else { 0 });
+        let share = lines.count().div_ceil(rows.len());
         for (to, row) in tile.rows.iter().zip(rows) {
+            lines.prefetch(share);
             let to = tile.to.wrapping_offset(*to);
             let head = |at: usize| to.wrapping_add(at).addr().wrapping_neg() % LINE;
             let own = tile.own * self.unit;
@@ -632,11 +636,47 @@ impl Gather {
     }
 }
 
+/// The lines of the columns of a band, which are prefetched a few at a time.
+struct Lines<'a> {
+    from: *const u8,
+    columns: std::slice::Iter<'a, isize>,
+    /// Lines of each column.
+    each: usize,
+    column: isize,
+    at: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// So many bytes of each column.
+    fn new(from: *const u8, columns: &'a [isize], bytes: usize) -> Lines<'a> {
+        Lines { from, columns: columns.iter(), each: bytes.div_ceil(LINE), column: 0, at: bytes.div_ceil(LINE) }
+    }
+
+    /// How many they are.
+    fn count(&self) -> usize {
+        self.columns.len() * self.each
+    }
+
+    /// Prefetches the next ones. The last line of each column is the one that holds the band's end: the first was prefetched
+    /// for the band before.
+    #[inline]
+    fn prefetch(&mut self, most: usize) {
+        for _ in 0..most {
+            if self.at == self.each {
+                let Some(column) = self.columns.next().filter(|_| self.each > 0) else { return };
+                (self.column, self.at) = (*column, 0);
+            }
+            sink::prefetch(self.from.wrapping_offset(self.column).wrapping_add(self.at * LINE + LINE - 1));
+            self.at += 1;
+        }
+    }
+}
+
 /// How many lines ahead of the loads prefetches are: enough to cover the latency of memory. Measured.
 const AHEAD: usize = if cfg!(miri) { 32 } else { 256 };
 
-/// Rows that are gathered at a time where they do not all begin lines. Measured.
-const TALL: usize = if cfg!(miri) { 16 } else { 256 };
+/// Bytes that are gathered at a time where rows do not all begin lines: a part of the second-level cache. Measured.
+const STAGE: usize = if cfg!(miri) { 1 << 12 } else { 128 << 10 };
 
 /// Bytes that are gathered at a time where rows follow each other where they are written: a part of the first-level cache.
 const PACKED: usize = if cfg!(miri) { 1 << 8 } else { 4 << 10 };
