@@ -100,6 +100,9 @@ const COLUMNS: usize = if cfg!(miri) { 32 } else { 256 };
 /// to be worth their edges. Measured.
 const WIDE: usize = if cfg!(miri) { 128 } else { 1 << 11 };
 
+/// Bytes of such a tile whose columns are short: half of the first-level cache. Measured.
+const NEAR: usize = 16 << 10;
+
 /// Rows of such a tile: long columns make the most of a page's translation, and of lines of which the first rows of a tile
 /// take one part and the last ones of the tile before it another. Measured.
 const ROWS: usize = if cfg!(miri) { 32 } else { 4096 };
@@ -140,7 +143,12 @@ impl Tiles {
         let turned = (x.from != 0 || x.count < COLUMNS / 16)
             && y.from == unit as isize
             && least(unit).is_some_and(|least| y.count >= least);
-        let wide = if y.to % 64 == 0 { COLUMNS } else { (WIDE / unit).clamp(COLUMNS, 4 * COLUMNS) };
+        let wide = if y.to % 64 == 0 {
+            // Short columns are read as often as they have lines, and stay in the first-level cache meanwhile.
+            COLUMNS.min(NEAR / (y.count.max(1).saturating_mul(unit))).max(COLUMNS / 4)
+        } else {
+            (WIDE / unit).clamp(COLUMNS, 4 * COLUMNS)
+        };
         let (most_columns, most_rows) = if turned { (wide, ROWS) } else { ((RUN / unit).max(1), LINES) };
         let (across, across_steps, columns) = grown(x, most_columns, |axis| axis.to);
         // Rows that follow each other where they are written need no lines of their own.
