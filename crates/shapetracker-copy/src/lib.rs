@@ -46,6 +46,7 @@ mod pieces;
 mod plan;
 mod run;
 mod show;
+mod stage;
 mod threads;
 mod walk;
 #[cfg(test)]

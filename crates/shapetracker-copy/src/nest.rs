@@ -10,9 +10,10 @@ use std::ops::Range;
 use shapetracker::expr::{Floor, Linear, Term, int::div_ceil_64};
 use smallvec::SmallVec;
 
+use crate::cover::Reading;
 use crate::cover::region::{Extent, Region};
 use crate::form::{Access, Condition};
-use crate::kernels::{Checked, Small};
+use crate::kernels::{Checked, LINE, Small};
 use crate::mover::{Axes, Axis, Inner, Mover};
 
 /// Which side is the tracker's.
@@ -59,6 +60,8 @@ pub(crate) struct Nest {
     pub(crate) margins: Option<Checked>,
     /// An estimate of how many times something is moved.
     pub(crate) moves: f64,
+    /// What is read first, if the loops read that and not the buffer.
+    pub(crate) stage: Option<Box<Reading>>,
 }
 
 /// A condition without the one axis that is moved along, if there is one in it: of that the condition is a range.
@@ -139,6 +142,7 @@ impl Nest {
             margins: fills.then(|| Checked::new(Mover::margins(width, &axes), width)),
             mover,
             moves: chosen.moves,
+            stage: None,
         })
     }
 
@@ -165,7 +169,14 @@ impl Nest {
             single: None,
             margins: None,
             moves: 1.0,
+            stage: None,
         })
+    }
+
+    /// Whether an address has a floor, and each element that is read lies on another line than its neighbours.
+    pub(crate) fn is_scattered(&self) -> bool {
+        let far = |axis: &Axis| axis.from == 0 || axis.count == 1 || axis.from.unsigned_abs() >= LINE;
+        !self.floors.is_empty() && !matches!(self.mover.inner, Inner::Rows(..)) && self.mover.axes().all(far)
     }
 
     /// How many elements it writes.

@@ -12,6 +12,7 @@ use crate::cover::{Planned, Reading, Writing};
 use crate::form::Access;
 use crate::nest::{Direction, Nest};
 use crate::pieces::pieces;
+use crate::stage::staged;
 use crate::walk::{self, Walk};
 use crate::{Error, Threads, memory};
 
@@ -456,13 +457,21 @@ pub(crate) fn nests(
     let Some(pieces) = pieces(tracker, whole, work)? else { return Ok(None) };
     let mut nests = Vec::new();
     let nothing = Access::nothing();
+    let addresses = OnceLock::new();
+    let needed = || *addresses.get_or_init(|| tracker.address_range());
     for piece in pieces {
         if piece.tracker.is_none() && direction == Direction::Write {
             continue;
         }
         let access = piece.access.as_ref().unwrap_or(&nothing);
         match Nest::new(direction, width, &piece.region, access) {
-            Some(nest) => nests.push((piece.region, nest)),
+            Some(nest) => match piece.tracker.filter(|_| direction == Direction::Read && nest.is_scattered()) {
+                None => nests.push((piece.region, nest)),
+                Some(part) => match staged(piece.region, &part, width, needed)? {
+                    Ok(parts) => nests.extend(parts),
+                    Err(region) => nests.push((region, nest)),
+                },
+            },
             None if tracker.views().len() > 1 => return Ok(None),
             None => return Err(Error::TooLarge { shape: tracker.shape().to_vec(), width }),
         }

@@ -36,8 +36,20 @@ impl<'a> Run<'a> {
         let large = output.len() > STREAM;
         // A system clears the pages that it hands out when they are first touched, which brings them into the caches.
         // There rows are written with ordinary stores; for tiles non-temporal ones are faster all the same.
-        let stream = Stream { rows: large && !fresh, tiles: large };
+        let stream = Stream { rows: large && !fresh, tiles: large, ahead: source.len() > STREAM };
         Run { source, output: Output::new(output), fill, stream }
+    }
+
+    /// The same from elsewhere.
+    pub(crate) fn from<'b>(&self, source: &'b [u8]) -> Run<'b>
+    where
+        'a: 'b,
+    {
+        Run { source, stream: Stream { ahead: source.len() > STREAM, ..self.stream }, ..*self }
+    }
+
+    pub(crate) fn source(&self) -> &'a [u8] {
+        self.source
     }
 
     /// A box of elements of some width to move, whose first index lies at bytes of both sides.

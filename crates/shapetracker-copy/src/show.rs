@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
+use crate::cover::Planned;
 use crate::form::Condition;
 use crate::mover::{Axis, Inner, Loop, Mover, Tiles};
 use crate::nest::{Direction, Nest};
@@ -44,6 +45,14 @@ const MOST: usize = 16;
 impl Nest {
     /// The loops, each line indented by some steps.
     pub(crate) fn show(&self, f: &mut impl Write, depth: usize) -> fmt::Result {
+        if let Some(stage) = &self.stage {
+            writeln!(f, "{:1$}into a stage of {2} elements", "", 2 * depth, stage.numel())?;
+            match stage.loops() {
+                Planned::Parts(nests) => nests.iter().try_for_each(|nest| nest.show(f, depth + 1))?,
+                Planned::Walk(walk) => write!(f, "{:1$}{walk}", "", 2 * (depth + 1))?,
+            }
+            writeln!(f, "{:1$}and from there", "", 2 * depth)?;
+        }
         let mut depth = depth;
         for (at, (axis, extent)) in self.outside.iter().enumerate() {
             let leaps = self.leaps && at + 1 == self.outside.len();

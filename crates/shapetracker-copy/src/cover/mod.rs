@@ -19,7 +19,7 @@ use crate::join::{continues, joined};
 use crate::memory;
 use crate::mover::{Axis, Inner, Mover};
 use crate::nest::{Decided, Direction, Nest, steps_within};
-use crate::run::Run;
+use crate::run::{ONE_THREAD, Run, chunk_of};
 use crate::walk::Walk;
 use crate::{Error, Threads};
 use region::{Extent, Region};
@@ -73,6 +73,11 @@ impl Reading {
         Ok(Reading { loops: Planned::Parts(nests), numel, width })
     }
 
+    /// How many elements the tensor has.
+    pub(crate) fn numel(&self) -> i64 {
+        self.numel
+    }
+
     pub(crate) fn loops(&self) -> &Planned<Nest> {
         &self.loops
     }
@@ -119,14 +124,39 @@ impl Reading {
     fn move_all(&self, run: &Run, bytes: usize, threads: &Threads) {
         match &self.loops {
             Planned::Parts(nests) => {
-                for nest in nests {
-                    // SAFETY: the indices of its loops are those of a region, in which each is another element
-                    // (`check_region`), and the output is borrowed for as long as this runs.
-                    unsafe { nest.run(run, threads, bytes) };
+                let mut rest = &nests[..];
+                while let Some((first, others)) = rest.split_first() {
+                    let staged = rest.iter().take_while(|nest| nest.stage.is_some()).count();
+                    if staged == 0 {
+                        // SAFETY: the indices of its loops are those of a region, in which each is another element
+                        // (`check_region`), and the output is borrowed for as long as this runs.
+                        unsafe { first.run(run, threads, bytes) };
+                        rest = others;
+                        continue;
+                    }
+                    let (now, later) = rest.split_at(staged);
+                    let chunks = if bytes <= ONE_THREAD { 1 } else { threads.count().min(staged) };
+                    threads.share(chunks, |chunk| self.move_staged(&now[chunk_of(staged, chunk, chunks)], run));
+                    rest = later;
                 }
             }
             // SAFETY: the output is borrowed for as long as this runs.
             Planned::Walk(walk) => unsafe { walk.run(run, bytes / self.width, threads) },
+        }
+    }
+
+    /// Moves some parts of the output through a stage, on one thread.
+    #[allow(unsafe_code)]
+    fn move_staged(&self, nests: &[Nest], run: &Run) {
+        // Nothing is masked under a stage.
+        let (mut stage, fill, one) = (Vec::<u8>::new(), vec![0; self.width], Threads::one());
+        for nest in nests {
+            let Some(reading) = &nest.stage else { continue };
+            let bytes = reading.numel as usize * self.width;
+            stage.reserve_exact(bytes);
+            let filled = reading.run(run.source(), &mut stage.spare_capacity_mut()[..bytes], &fill, false, &one);
+            // SAFETY: as for the nests without a stage; each has a region of its own.
+            unsafe { nest.run(&run.from(filled), &one, bytes) };
         }
     }
 }

@@ -27,7 +27,8 @@ use smallvec::SmallVec;
 
 use crate::mover::{Axes, Axis, Inner, Loop, Mover, Tiles};
 use blocks::Turn;
-use sink::{LINE, Sink};
+pub(crate) use sink::LINE;
+use sink::Sink;
 
 /// Memory that several threads write to, each at other places. A raw pointer, because two `&mut` to parts of it would have
 /// to be disjoint ranges, and the parts of a transpose interleave.
@@ -55,6 +56,8 @@ impl<'a> Output<'a> {
 pub(crate) struct Stream {
     pub(crate) rows: bool,
     pub(crate) tiles: bool,
+    /// Whether what is read lies in memory, so that it is worth asking for it before it is needed.
+    pub(crate) ahead: bool,
 }
 
 /// A box at its place on both sides, and which part of it has data.
@@ -310,7 +313,11 @@ impl Move<'_> {
             // SAFETY: the tile lies inside the slices.
             unsafe {
                 let tile = Tile { from, columns, to, rows, own, first: nth == 0 };
-                if self.stream.tiles { gather.stream(tile, next, stage.spare_capacity_mut()) } else { gather.run(tile) }
+                match self.stream {
+                    Stream { tiles: true, .. } => gather.stream(tile, next, stage.spare_capacity_mut()),
+                    Stream { ahead: true, .. } => gather.run_ahead(tile, next),
+                    _ => gather.run(tile),
+                }
             }
         }
     }
@@ -514,6 +521,38 @@ impl Gather {
         }
     }
 
+    /// Moves a tile through the caches, and prefetches each of its parts while the one before it is moved; `next` is where the
+    /// tile after it is read.
+    ///
+    /// # Safety
+    /// It may be read and written.
+    unsafe fn run_ahead(&self, tile: Tile, next: *const u8) {
+        let Way::Turn(turn) = &self.way else {
+            // SAFETY: as the caller says.
+            return unsafe { self.run(tile) };
+        };
+        let (height, columns) = (tile.rows.len(), tile.columns);
+        let band = (NEXT * LINE / self.unit).max(turn.least);
+        for first in (0..height).step_by(band) {
+            let part = self.rows(tile, first.min(height.saturating_sub(turn.least))..height.min(first + band));
+            let below = match first + band {
+                row if row < height => tile.from.wrapping_offset(row as isize * self.down),
+                _ => next,
+            };
+            for left in (0..columns.len()).step_by(self.width) {
+                let right = columns.len().min(left + self.width);
+                let (from, ahead) = match columns.get(right..columns.len().min(right + self.width)) {
+                    Some(ahead) if !ahead.is_empty() => (part.from, ahead),
+                    _ => (below, &columns[..columns.len().min(self.width)]),
+                };
+                let bytes = part.rows.len() * self.unit;
+                Lines::new(from, ahead, bytes).prefetch(usize::MAX);
+                // SAFETY: a part of the tile.
+                unsafe { self.run(self.columns(part, left..right)) };
+            }
+        }
+    }
+
     /// Moves a tile with non-temporal stores; `next` is where the tile after it is read.
     ///
     /// A non-temporal store must be to a whole line, or it costs a read and a write of memory. If every row begins at the same
@@ -677,6 +716,9 @@ const AHEAD: usize = if cfg!(miri) { 32 } else { 256 };
 
 /// Bytes that are gathered at a time where rows do not all begin lines: a part of the second-level cache. Measured.
 const STAGE: usize = if cfg!(miri) { 1 << 12 } else { 128 << 10 };
+
+/// Lines of each column that are moved at a time, and prefetched meanwhile, where a tile is moved through the caches.
+const NEXT: usize = 4;
 
 /// Bytes that are gathered at a time where rows follow each other where they are written: a part of the first-level cache.
 const PACKED: usize = if cfg!(miri) { 1 << 8 } else { 4 << 10 };

@@ -8,7 +8,7 @@
 use std::mem::MaybeUninit;
 
 /// Bytes of a cache line.
-pub(super) const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Runs from this many bytes on are stored as they are: the two lines at their ends no longer matter.
 const LONG: usize = if cfg!(miri) { 1 << 7 } else { 1 << 11 };

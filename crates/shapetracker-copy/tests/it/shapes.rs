@@ -190,6 +190,27 @@ fn large_stacks_and_masks() {
     );
 }
 
+/// Neighbours lie far from each other whichever way one goes: moved in two steps, through a stage.
+#[test]
+fn through_a_stage() {
+    for text in [
+        "(901, 900).permute(1, 0).reshape(901, 900).permute(1, 0)",
+        "(901, 900).permute(1, 0).reshape(901, 900).permute(1, 0).flip(0, 1)",
+        "(70, 90, 130).permute(2, 1, 0).reshape(91, 9000).permute(1, 0)",
+        "(901, 900).permute(1, 0).reshape(901, 900).permute(1, 0).pad((2, 3), (0, 7))",
+        "(701, 700).permute(1, 0).reshape(701, 1, 700).expand(701, 2, 700).permute(2, 1, 0)",
+        "(900, 901).permute(1, 0).reshape(900, 901).permute(1, 0).reshape(900, 901).permute(1, 0)",
+    ] {
+        let plan = Tensor::of(text).plan(4).unwrap().to_string();
+        assert!(plan.contains("into a stage of"), "{text}: {plan}");
+        check_large(text, &[4, 8, 3]);
+    }
+    // Rows of the stage would reach past the end of the buffer here.
+    check_large("(901, 900).permute(1, 0).reshape(901, 900).shrink((3, 899), (5, 877)).permute(1, 0)", &[4]);
+    // What is masked under the last view is no matter of a stage.
+    check_large("(901, 898).pad((0, 0), (1, 1)).permute(1, 0).reshape(901, 900).permute(1, 0)", &[4]);
+}
+
 #[test]
 fn large_rows() {
     check_large("(1500000)", &[1, 2, 4, 8, 3]);
