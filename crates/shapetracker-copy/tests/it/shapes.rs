@@ -198,7 +198,7 @@ fn through_a_stage() {
         "(901, 900).permute(1, 0).reshape(901, 900).permute(1, 0).flip(0, 1)",
         "(70, 90, 130).permute(2, 1, 0).reshape(91, 9000).permute(1, 0)",
         "(901, 900).permute(1, 0).reshape(901, 900).permute(1, 0).pad((2, 3), (0, 7))",
-        "(701, 700).permute(1, 0).reshape(701, 1, 700).expand(701, 2, 700).permute(2, 1, 0)",
+        "(901, 900).permute(1, 0).reshape(901, 1, 900).expand(901, 2, 900).permute(2, 1, 0)",
         "(900, 901).permute(1, 0).reshape(900, 901).permute(1, 0).reshape(900, 901).permute(1, 0)",
     ] {
         let plan = Tensor::of(text).plan(4).unwrap().to_string();
