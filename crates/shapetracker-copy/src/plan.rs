@@ -38,6 +38,8 @@ pub struct Plan {
     tracker: ShapeTracker,
     width: usize,
     effort: Effort,
+    /// A buffer of so many bytes has all that the view next to memory reads.
+    enough: usize,
     /// The lowest and the highest address that has an element. Asked for when it is needed first.
     addresses: OnceLock<Result<Option<(i64, i64)>, Undecided>>,
     reading: Reading,
@@ -99,9 +101,12 @@ impl Plan {
             return Err(Error::Width { width, most });
         }
         let plan = |whole| planned(Direction::Read, tracker, width, effort, whole);
-        let reading = Reading::new(tracker.shape(), width, plan)?;
+        let mut reading = Reading::new(tracker.shape(), width, plan)?;
+        reading.list(tracker.runs());
         let (addresses, writing) = (OnceLock::new(), OnceLock::new());
-        let plan = Plan { tracker: tracker.clone(), width, effort, addresses, reading, writing };
+        let mut plan = Plan { tracker: tracker.clone(), width, effort, enough: 0, addresses, reading, writing };
+        let end = |(_, last): (i64, i64)| usize::try_from(last).ok()?.checked_add(1)?.checked_mul(width);
+        plan.enough = plan.reach().map_or(0, |reach| end(reach).unwrap_or(usize::MAX));
         if plan.reach().is_some_and(|(first, _)| first < 0)
             && let Some((first, _)) = plan.addresses()?
             && first < 0
@@ -250,8 +255,7 @@ impl Plan {
         threads: &Threads,
         fresh: bool,
     ) -> Result<&'a mut [u8], Error> {
-        self.check_buffer(buffer.len())?;
-        self.check_tensor(tensor.len())?;
+        self.check(buffer.len(), tensor.len())?;
         if fill.len() != self.width {
             return Err(Error::Fill { fill: fill.len(), width: self.width });
         }
@@ -304,8 +308,7 @@ impl Plan {
     /// # Errors
     /// A buffer or a tensor whose length does not fit, or is no whole number of elements.
     pub fn read_over_bytes(&self, buffer: &[u8], tensor: &mut [u8], threads: &Threads) -> Result<(), Error> {
-        self.check_buffer(buffer.len())?;
-        self.check_tensor(tensor.len())?;
+        self.check(buffer.len(), tensor.len())?;
         self.reading.run_over(buffer, tensor, threads);
         Ok(())
     }
@@ -360,8 +363,7 @@ impl Plan {
     /// # Errors
     /// As for [`Plan::write`]; bytes that are no whole number of elements.
     pub fn write_bytes(&self, tensor: &[u8], buffer: &mut [u8], threads: &Threads) -> Result<(), Error> {
-        self.check_buffer(buffer.len())?;
-        self.check_tensor(tensor.len())?;
+        self.check(buffer.len(), tensor.len())?;
         let writing = self.writing.get_or_init(|| {
             check_injective(&self.tracker)?;
             let plan = |whole| planned(Direction::Write, &self.tracker, self.width, self.effort, whole);
@@ -378,13 +380,25 @@ impl Plan {
         Err(Error::Type { name: std::any::type_name::<T>(), size: size_of::<T>(), plan: self.width })
     }
 
+    /// That the bytes of a buffer and of a tensor fit. Nearly always they do, which takes no question to the tracker.
+    #[inline]
+    fn check(&self, buffer: usize, tensor: usize) -> Result<(), Error> {
+        let power = self.width & (self.width - 1) == 0;
+        let whole = if power { buffer & (self.width - 1) == 0 } else { buffer.is_multiple_of(self.width) };
+        if buffer >= self.enough && whole && self.reading.bytes() == Some(tensor) {
+            return Ok(());
+        }
+        self.check_buffer(buffer)?;
+        self.check_tensor(tensor)
+    }
+
+    #[cold]
     fn check_buffer(&self, bytes: usize) -> Result<(), Error> {
         let len = self.elements(bytes)?;
         let past = |reach: Option<(i64, i64)>| {
             let (_, last) = reach?;
             usize::try_from(last).map_or(true, |last| last >= len).then_some(last)
         };
-        // Nearly always the buffer has all that the view next to memory reads, and no question is left.
         if past(self.reach()).is_some()
             && let Some(last) = past(self.addresses()?)
         {
@@ -393,6 +407,7 @@ impl Plan {
         Ok(())
     }
 
+    #[cold]
     fn check_tensor(&self, bytes: usize) -> Result<(), Error> {
         let (len, numel) = (self.elements(bytes)?, self.tracker.numel());
         if usize::try_from(numel) == Ok(len) { Ok(()) } else { Err(Error::Length { numel, len }) }

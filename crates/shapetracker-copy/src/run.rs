@@ -12,7 +12,7 @@ use shapetracker::expr::{Linear, Term, int::div_ceil_64};
 use smallvec::SmallVec;
 
 use crate::Threads;
-use crate::kernels::{Checked, Move, Output, Span, Stream};
+use crate::kernels::{Checked, Few, Move, Output, Span, Stream};
 use crate::mover::{Axis, Inner};
 use crate::nest::{Direction, Nest, steps_within};
 
@@ -103,6 +103,11 @@ impl Nest {
         } else {
             self.turn(run, 0..turns, steps, Some(threads));
         }
+    }
+
+    /// The same precomputed, where it is one small box that is all of a tensor of so many bytes.
+    pub(crate) fn few(&self, bytes: usize) -> Option<Few> {
+        Few::whole(self.small.as_ref()?, self.sides(self.address.constant(), self.start), bytes, self.width)
     }
 
     /// A box to move, whose first index lies at elements of the tracker's buffer and of the tensor.

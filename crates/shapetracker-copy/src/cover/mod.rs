@@ -12,10 +12,12 @@ pub(crate) mod region;
 
 use std::mem::MaybeUninit;
 
+use shapetracker::AddressRun;
 use shapetracker::expr::Term;
 use smallvec::SmallVec;
 
 use crate::join::{continues, joined};
+use crate::kernels::{Few, Output};
 use crate::memory;
 use crate::mover::{Axis, Inner, Mover};
 use crate::nest::{Decided, Direction, Nest, steps_within};
@@ -37,8 +39,12 @@ pub(crate) enum Planned<Part> {
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     loops: Planned<Nest>,
+    /// The same precomputed, for a tensor of few elements.
+    few: Option<Few>,
     numel: i64,
     width: usize,
+    /// Bytes of the tensor, if a slice can have so many.
+    bytes: Option<usize>,
 }
 
 impl Reading {
@@ -54,11 +60,12 @@ impl Reading {
     ) -> Result<Reading, Error> {
         let whole = Region::whole(shape);
         let numel = whole.as_ref().map_or(0, Region::numel);
+        let bytes = usize::try_from(numel).ok().and_then(|numel| numel.checked_mul(width));
         let parts = match whole.map_or_else(|| Ok(Planned::Parts(Vec::new())), plan)? {
             Planned::Parts(parts) => parts,
             Planned::Walk(walk) => {
                 assert!(walk.width == width && walk.direction == Direction::Read, "a walk for something else");
-                return Ok(Reading { loops: Planned::Walk(walk), numel, width });
+                return Ok(Reading { loops: Planned::Walk(walk), few: None, numel, width, bytes });
             }
         };
         // The regions are disjoint and lie in the tensor. As many elements as it has are therefore all of them.
@@ -69,8 +76,29 @@ impl Reading {
             check_loops(nest);
             check_region(nest, region);
         }
-        let nests = parts.into_iter().map(|(_, nest)| nest).collect();
-        Ok(Reading { loops: Planned::Parts(nests), numel, width })
+        let nests: Vec<Nest> = parts.into_iter().map(|(_, nest)| nest).collect();
+        let few = match (&nests[..], bytes) {
+            ([nest], Some(bytes)) if bytes <= ONE_THREAD => nest.few(bytes),
+            _ => None,
+        };
+        Ok(Reading { loops: Planned::Parts(nests), few, numel, width, bytes })
+    }
+
+    /// Lists the elements of a tensor of few elements, so that no loops are set up for them; `runs` are all its elements in
+    /// row-major order.
+    pub(crate) fn list(&mut self, runs: impl Iterator<Item = AddressRun>) {
+        let (most, bytes) = Few::MOST;
+        // Fewer still are moved one by one sooner than a block is turned over.
+        let blocks = self.few.as_ref().is_some_and(|few| few.is_run() || self.numel > most / 2);
+        if !blocks && (1..=most).contains(&self.numel) && self.bytes.is_some_and(|all| all <= bytes) {
+            self.few = Few::listed(runs, self.numel, self.width).or(self.few.take());
+        }
+    }
+
+    /// Bytes of the tensor, if a slice can have so many.
+    #[inline]
+    pub(crate) fn bytes(&self) -> Option<usize> {
+        self.bytes
     }
 
     /// How many elements the tensor has.
@@ -96,10 +124,14 @@ impl Reading {
         threads: &Threads,
     ) -> &'a mut [u8] {
         let bytes = tensor.len();
-        let planned = i128::from(self.numel) * self.width as i128;
-        assert!(bytes as i128 == planned && fill.len() == self.width, "slices of other lengths than planned");
-        self.move_all(&Run::new(source, tensor, Some(fill), fresh), bytes, threads);
-        // SAFETY: with a fill value a nest writes at each of its indices, with data or without; the nests' indices are those
+        assert!(Some(bytes) == self.bytes && fill.len() == self.width, "slices of other lengths than planned");
+        match &self.few {
+            // SAFETY: the output is borrowed for as long as this runs.
+            Some(few) => unsafe { few.run(source, Output::new(tensor), fill) },
+            None => self.move_all(&Run::new(source, tensor, Some(fill), fresh), bytes, threads),
+        }
+        // SAFETY: few elements are all written, in a box that is compared with its region (`check_region`) or one after another;
+        // with a fill value a nest writes at each of its indices, with data or without; the nests' indices are those
         // of their regions, and the regions are all of the tensor (`Reading::new`). A walk writes so many elements, one after
         // the other, or panics.
         unsafe { &mut *(std::ptr::from_mut(tensor) as *mut [u8]) }
@@ -112,8 +144,7 @@ impl Reading {
     #[allow(unsafe_code)]
     pub(crate) fn run_over(&self, source: &[u8], tensor: &mut [u8], threads: &Threads) {
         let bytes = tensor.len();
-        let planned = i128::from(self.numel) * self.width as i128;
-        assert!(bytes as i128 == planned, "a slice of another length than planned");
+        assert!(Some(bytes) == self.bytes, "a slice of another length than planned");
         // SAFETY: all that is written comes from `source`, and has values.
         let room = unsafe { memory::room_of_bytes(tensor) };
         self.move_all(&Run::new(source, room, None, false), bytes, threads);

@@ -1,6 +1,8 @@
 //! Elements at equal distances, one after another. The width is known when these are compiled, so that an element is one load
 //! and one store.
 
+use super::sink;
+
 /// Gathers `n` elements, `sx` bytes apart, into a run.
 ///
 /// # Safety
@@ -12,6 +14,12 @@ pub(super) type Line = unsafe fn(from: *const u8, sx: isize, n: usize, to: *mut 
 /// # Safety
 /// They may be read and written, and do not overlap.
 pub(super) type Strides = unsafe fn(from: *const u8, sx: isize, n: usize, to: *mut u8, dx: isize);
+
+/// Moves the elements at some offsets into a run.
+///
+/// # Safety
+/// They may be read, the run may be written, and the two do not overlap.
+pub(super) type Listed = unsafe fn(from: *const u8, offsets: &[u32], to: *mut u8);
 
 macro_rules! by_unit {
     ($unit:expr, $of:ident) => {
@@ -52,6 +60,64 @@ pub(super) fn line(unit: usize) -> Option<Line> {
 /// The kernel that moves elements of so many bytes at distances on both sides.
 pub(super) fn strides(unit: usize) -> Option<Strides> {
     by_unit!(unit, at_distances)
+}
+
+/// The kernel that moves elements of so many bytes from a list of offsets.
+pub(super) fn listed(unit: usize) -> Option<Listed> {
+    by_unit!(unit, at_offsets)
+}
+
+/// # Safety
+/// As for [`Listed`].
+unsafe fn at_offsets<const U: usize>(from: *const u8, offsets: &[u32], to: *mut u8) {
+    let element = |to: *mut u8, offset: u32| {
+        // SAFETY: an element of both sides.
+        unsafe { to.cast::<[u8; U]>().write_unaligned(from.add(offset as usize).cast::<[u8; U]>().read_unaligned()) }
+    };
+    // Some at a time, because counting takes as long as moving.
+    let (groups, rest) = offsets.as_chunks::<8>();
+    let mut to = to;
+    for group in groups {
+        for (at, offset) in group.iter().enumerate() {
+            element(to.wrapping_add(at * U), *offset);
+        }
+        to = to.wrapping_add(8 * U);
+    }
+    for (at, offset) in rest.iter().enumerate() {
+        element(to.wrapping_add(at * U), *offset);
+    }
+}
+
+/// Writes a value over and over: a few whole ones, so that no call is worth its while.
+///
+/// # Safety
+/// `bytes`, a multiple of its length, may be written, and do not overlap it.
+pub(super) unsafe fn repeat(value: &[u8], to: *mut u8, bytes: usize) {
+    /// # Safety
+    /// As for [`repeat`].
+    unsafe fn of<const U: usize>(value: &[u8], to: *mut u8, bytes: usize) {
+        // SAFETY: a value of `U` bytes, and all of its places.
+        unsafe {
+            let value = value.as_ptr().cast::<[u8; U]>().read_unaligned();
+            for at in (0..bytes).step_by(U) {
+                to.add(at).cast::<[u8; U]>().write_unaligned(value);
+            }
+        }
+    }
+    // SAFETY: as the caller says.
+    unsafe {
+        match value.len() {
+            1 => of::<1>(value, to, bytes),
+            2 => of::<2>(value, to, bytes),
+            4 => of::<4>(value, to, bytes),
+            8 => of::<8>(value, to, bytes),
+            width => {
+                for at in (0..bytes).step_by(width) {
+                    sink::copy(to.add(at), value.as_ptr(), width);
+                }
+            }
+        }
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]

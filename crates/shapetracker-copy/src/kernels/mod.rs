@@ -17,7 +17,7 @@ mod sink;
 mod small;
 
 pub(crate) use checked::Checked;
-pub(crate) use small::Small;
+pub(crate) use small::{Few, Small};
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -651,7 +651,8 @@ impl Gather {
             // SAFETY: all rows are one run.
             return unsafe { sink::stream(tile.to.wrapping_offset(tile.rows[0]), stage, rows.len() * all) };
         }
-        let mut lines = Lines::new(ahead, tile.columns, if let Way::Turn(_) = self.way { rows.len() * self.unit } else { 0 });
+        let mut lines =
+            Lines::new(ahead, tile.columns, if let Way::Turn(_) = self.way { rows.len() * self.unit } else { 0 });
         let share = lines.count().div_ceil(rows.len());
         for (to, row) in tile.rows.iter().zip(rows) {
             lines.prefetch(share);

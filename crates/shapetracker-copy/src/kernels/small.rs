@@ -1,9 +1,12 @@
-//! Boxes of few elements, precomputed: for a tensor of 64 elements, working out where they lie takes longer than moving them.
+//! Few elements, precomputed: for a tensor of 64 elements, working out where they lie takes longer than moving them.
 
 use std::ops::Range;
 
+use shapetracker::AddressRun;
+
 use super::blocks::Turn;
-use super::{Checked, Move, sink};
+use super::lines::{self, Listed};
+use super::{Checked, Move, Output, sink};
 use crate::mover::{Axis, Inner};
 
 /// A box without loops around it.
@@ -81,10 +84,149 @@ impl Small {
         let from = moved.source.as_ptr().wrapping_offset(moved.from);
         let to = moved.output.start.wrapping_offset(moved.to);
         // SAFETY: all that is touched lies inside the slices.
+        unsafe { self.go(from, to) }
+    }
+
+    /// Moves it from the place of its first index to that on the other side.
+    ///
+    /// # Safety
+    /// What it touches may be read and written.
+    #[inline]
+    unsafe fn go(&self, from: *const u8, to: *mut u8) {
+        // SAFETY: as the caller says.
         unsafe {
             match &self.what {
                 What::Run(bytes) => sink::copy(to, from, *bytes),
                 What::Tile(turn, columns, rows) => turn.any(from, columns, to, rows),
+            }
+        }
+    }
+}
+
+/// A whole tensor of few elements, precomputed.
+#[derive(Clone, Debug)]
+pub(crate) struct Few {
+    how: How,
+    /// How many bytes of the source it needs, and how many it writes: all of the tensor's.
+    needs: usize,
+    writes: usize,
+}
+
+#[derive(Clone, Debug)]
+enum How {
+    /// One box, from a byte of the source to a byte of the tensor.
+    Box(Small, usize, usize),
+    /// Pieces of the tensor, one after another.
+    Pieces { pieces: Vec<Piece>, offsets: Vec<u32>, listed: Listed },
+}
+
+/// The next bytes of a tensor.
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    /// So many, from a byte of the source.
+    Copy { from: usize, bytes: usize },
+    /// Elements at the next so many of the offsets.
+    Gather { elements: usize, bytes: usize },
+    /// Without data.
+    Fill { bytes: usize },
+}
+
+impl Few {
+    /// The most elements of a tensor that is listed, and its most bytes.
+    pub(crate) const MOST: (i64, usize) = (128, 1 << 12);
+
+    /// A box that is all of a tensor of so many bytes, with its first index at bytes of the source and of the tensor; `None`
+    /// also where that is inside of an element.
+    pub(crate) fn whole(small: &Small, (from, to): (isize, isize), bytes: usize, width: usize) -> Option<Few> {
+        let place = |first: isize, touched: &Range<isize>| {
+            let (start, end) = (first.checked_add(touched.start)?, first.checked_add(touched.end)?);
+            Some((usize::try_from(start).ok()?, usize::try_from(end).ok()?))
+        };
+        let ((_, needs), written) = (place(from, &small.from)?, place(to, &small.to)?);
+        let (from, to) = (usize::try_from(from).ok()?, usize::try_from(to).ok()?);
+        let whole = from.is_multiple_of(width) && to.is_multiple_of(width);
+        (whole && written == (0, bytes)).then(|| Few { how: How::Box(small.clone(), from, to), needs, writes: bytes })
+    }
+
+    /// The elements of a tensor in row-major order, as a tracker lists them; `None` where those are not so many, or lie too
+    /// far away.
+    pub(crate) fn listed(runs: impl Iterator<Item = AddressRun>, numel: i64, width: usize) -> Option<Few> {
+        let (mut pieces, mut offsets, mut needs) = (Vec::<Piece>::new(), Vec::new(), 0);
+        let mut rest = numel;
+        for run in runs {
+            rest -= run.count();
+            let bytes = usize::try_from(run.count()).ok()?.checked_mul(width)?;
+            match (run, pieces.last_mut()) {
+                (AddressRun::Masked { .. }, Some(Piece::Fill { bytes: before })) => *before += bytes,
+                (AddressRun::Masked { .. }, _) => pieces.push(Piece::Fill { bytes }),
+                (AddressRun::Valid { first, step, count }, last) => {
+                    let offset = |at: i64| {
+                        u32::try_from(first.checked_add(step.checked_mul(at)?)?.checked_mul(width as i64)?).ok()
+                    };
+                    for at in [0, count - 1] {
+                        needs = needs.max(usize::try_from(offset(at)?).ok()?.checked_add(width)?);
+                    }
+                    if step == 1 && count > 1 {
+                        pieces.push(Piece::Copy { from: offset(0)? as usize, bytes });
+                        continue;
+                    }
+                    for at in 0..count {
+                        offsets.push(offset(at)?);
+                    }
+                    match last {
+                        Some(Piece::Gather { elements, bytes: before }) => {
+                            (*elements, *before) = (*elements + count as usize, *before + bytes);
+                        }
+                        _ => pieces.push(Piece::Gather { elements: count as usize, bytes }),
+                    }
+                }
+            }
+        }
+        let listed = lines::listed(width)?;
+        let writes = usize::try_from(numel).ok()?.checked_mul(width)?;
+        (rest == 0).then_some(Few { how: How::Pieces { pieces, offsets, listed }, needs, writes })
+    }
+
+    /// Whether it is one contiguous run.
+    pub(crate) fn is_run(&self) -> bool {
+        matches!(&self.how, How::Box(Small { what: What::Run(_), .. }, ..))
+    }
+
+    /// Writes the whole tensor.
+    ///
+    /// # Safety
+    /// Nobody else uses the output meanwhile. If it is of pieces, the fill value has the width of an element.
+    ///
+    /// # Panics
+    /// If the source ends before what is read, or the tensor has another length.
+    #[inline]
+    pub(crate) unsafe fn run(&self, source: &[u8], output: Output, fill: &[u8]) {
+        assert!(source.len() >= self.needs, "a tensor of few elements reads outside its buffer");
+        assert!(output.len == self.writes, "a tensor of few elements has another length");
+        let (source, mut to) = (source.as_ptr(), output.start);
+        // SAFETY: what the box touches and where the offsets end was compared with the slices. The pieces are as long as the
+        // tensor together.
+        unsafe {
+            let (pieces, mut offsets, listed) = match &self.how {
+                How::Box(small, from, at) => return small.go(source.add(*from), to.add(*at)),
+                How::Pieces { pieces, offsets, listed } => (pieces, &offsets[..], listed),
+            };
+            for piece in pieces {
+                match *piece {
+                    Piece::Copy { from, bytes } => {
+                        sink::copy(to, source.add(from), bytes);
+                        to = to.add(bytes);
+                    }
+                    Piece::Gather { elements, bytes } => {
+                        let (now, later) = offsets.split_at(elements);
+                        listed(source, now, to);
+                        (offsets, to) = (later, to.add(bytes));
+                    }
+                    Piece::Fill { bytes } => {
+                        lines::repeat(fill, to, bytes);
+                        to = to.add(bytes);
+                    }
+                }
             }
         }
     }
