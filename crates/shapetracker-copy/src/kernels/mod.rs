@@ -234,6 +234,27 @@ impl Move<'_> {
         let cut = mover.loops.iter().position(|around| *around == Loop::Across);
         walk.start(parts.start, from, to);
         let mut sink = Sink::new(self.stream.rows, self.fill.unwrap_or(&[0]));
+        let bytes = run.count * unit;
+        let last = mover.loops.len().wrapping_sub(1);
+        let follow = walk.loops.last().is_some_and(|rows| rows.to == bytes as isize && rows.count > 1);
+        if self.fill.is_some() && follow && cut.is_none() && 2 * bytes <= sink::LONG && !mover.moves_nothing() {
+            let (begin, end) = (run.begin * unit, run.end * unit);
+            let mut left = parts.len();
+            while left > 0 {
+                let (rows, at) = (walk.loops[last], walk.at[last]);
+                let count = (rows.count - at).min(left).min(sink::LONG / bytes);
+                let inside = |bound: usize| if walk.has_data_outside() { bound.clamp(at, at + count) - at } else { 0 };
+                let data = inside(rows.begin)..inside(rows.end);
+                let from = self.source.as_ptr().wrapping_offset(walk.from);
+                let to = self.output.start.wrapping_offset(walk.to);
+                // SAFETY: rows that lie inside the slices.
+                unsafe { sink.rows(to, from, rows.from, sink::Rows { bytes, count, data, begin, end }) };
+                walk.leap(count);
+                left -= count;
+            }
+            // SAFETY: what was gathered lies inside the output.
+            return unsafe { sink.flush() };
+        }
         for _ in parts {
             let first = cut.map_or(0, |at| walk.at[at] * columns);
             let last = run.count.min(first + columns);
@@ -766,6 +787,25 @@ impl Walk {
             self.from = self.from.wrapping_sub((around.count as isize).wrapping_mul(around.from));
             self.to = self.to.wrapping_sub((around.count as isize).wrapping_mul(around.to));
         }
+    }
+
+    /// Goes on by some turns of the last loop, which does not end before.
+    #[inline]
+    fn leap(&mut self, turns: usize) {
+        if let (Some(last), Some(at)) = (self.loops.last(), self.at.last_mut()) {
+            let more = turns - 1;
+            *at += more;
+            self.from = self.from.wrapping_add((more as isize).wrapping_mul(last.from));
+            self.to = self.to.wrapping_add((more as isize).wrapping_mul(last.to));
+        }
+        self.next();
+    }
+
+    /// Whether all loops but the last one are where there is data.
+    #[inline]
+    fn has_data_outside(&self) -> bool {
+        let outside = self.loops.len().saturating_sub(1);
+        self.loops[..outside].iter().zip(&self.at).all(|(around, at)| (around.begin..around.end).contains(at))
     }
 
     fn has_data(&self) -> bool {

@@ -6,14 +6,27 @@
 //! stores become visible to other threads in no particular order, and only after a fence ([`fence`]).
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::lines;
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
 /// Runs from this many bytes on are stored as they are: the two lines at their ends no longer matter.
-const LONG: usize = if cfg!(miri) { 1 << 7 } else { 1 << 11 };
+pub(super) const LONG: usize = if cfg!(miri) { 1 << 7 } else { 1 << 11 };
 
 const STAGE: usize = if cfg!(miri) { 1 << 8 } else { 4 << 10 };
+
+/// Rows that follow each other, and the part of them that has data: some of the rows, and of each the bytes from `begin` to
+/// `end`.
+pub(super) struct Rows {
+    pub(super) bytes: usize,
+    pub(super) count: usize,
+    pub(super) data: Range<usize>,
+    pub(super) begin: usize,
+    pub(super) end: usize,
+}
 
 #[repr(align(64))]
 struct Stage([MaybeUninit<u8>; STAGE + LINE]);
@@ -79,6 +92,51 @@ impl<'a> Sink<'a> {
                 done += now;
             }
         }
+    }
+
+    /// Writes rows that follow each other: their data, and the fill value around it.
+    ///
+    /// Where they follow each other on the other side, too, they are copied as one, and what has no data is written over.
+    ///
+    /// # Safety
+    /// The data of row `y` may be read at `from + y * step`, and all rows written from `to` on until this sink is gone;
+    /// they are at most [`LONG`] bytes, and do not overlap.
+    #[inline]
+    pub(super) unsafe fn rows(&mut self, to: *mut u8, from: *const u8, step: isize, rows: Rows) {
+        let Rows { bytes, count, data, begin, end } = rows;
+        // SAFETY: parts of the rows, and of the stage.
+        unsafe {
+            let place = if self.stream { self.room(to, bytes * count) } else { to };
+            if data.is_empty() || begin >= end {
+                return self.repeat(place, bytes * count);
+            }
+            let row = |y: usize| place.add(y * bytes);
+            let source = |y: usize| from.wrapping_offset(y as isize * step);
+            self.few(place, data.start * bytes + begin);
+            if step == bytes as isize {
+                let all = (data.len() - 1) * bytes + end - begin;
+                copy(row(data.start).add(begin), source(data.start).wrapping_add(begin), all);
+            }
+            for y in data.clone() {
+                if step != bytes as isize {
+                    copy(row(y).add(begin), source(y).wrapping_add(begin), end - begin);
+                }
+                if y + 1 < data.end {
+                    self.few(row(y).add(end), bytes - end + begin);
+                }
+            }
+            self.few(row(data.end - 1).add(end), (count - data.end) * bytes + bytes - end);
+        }
+    }
+
+    /// Writes the fill value a few times.
+    ///
+    /// # Safety
+    /// `bytes`, whole elements, may be written at `to`.
+    #[inline]
+    unsafe fn few(&self, to: *mut u8, bytes: usize) {
+        // SAFETY: as the caller says.
+        unsafe { if bytes <= LINE { lines::repeat(self.fill, to, bytes) } else { self.repeat(to, bytes) } }
     }
 
     /// Room in the stage for bytes that go to `to`.
