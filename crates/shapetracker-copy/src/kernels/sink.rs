@@ -235,11 +235,9 @@ pub(super) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: as the caller says.
     unsafe {
         match bytes {
-            0..4 => {
-                for at in 0..bytes {
-                    to.add(at).write(from.add(at).read());
-                }
-            }
+            0 => {}
+            1 => to.write(from.read()),
+            2..4 => ends::<2>(to, from, bytes),
             4..8 => ends::<4>(to, from, bytes),
             8..16 => ends::<8>(to, from, bytes),
             16..32 => ends::<16>(to, from, bytes),
