@@ -15,6 +15,28 @@ pub(crate) fn bytes_of_room<T>(room: &mut [MaybeUninit<T>]) -> &mut [MaybeUninit
     unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast(), bytes) }
 }
 
+/// Rooms of fewer bytes have few pages.
+const LARGE: usize = 4 << 20;
+
+/// Asks the system for huge pages where a large room is untouched yet: one page of 2 MiB is cleared and translated at once where
+/// 512 small ones are one by one, which takes longer than to write to them. It is a wish and not more: systems that have none
+/// do without.
+pub(crate) fn ask_for_huge_pages(room: &mut [MaybeUninit<u8>]) {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    {
+        const PAGE: usize = 2 << 20;
+        let start = room.as_mut_ptr().cast::<u8>();
+        let skipped = start.addr().wrapping_neg() % PAGE;
+        if room.len() >= LARGE {
+            let bytes = (room.len() - skipped) / PAGE * PAGE;
+            // SAFETY: whole pages of the room, whose contents this leaves as they are.
+            let _ = unsafe { libc::madvise(start.wrapping_add(skipped).cast(), bytes, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(all(target_os = "linux", not(miri))))]
+    let _ = (room, LARGE);
+}
+
 /// Bytes that will be written over.
 ///
 /// # Safety

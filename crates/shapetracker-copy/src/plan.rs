@@ -222,7 +222,7 @@ impl Plan {
     }
 
     /// [`Plan::read_bytes`] into memory without values, best fresh from the system; returns it with its values. Each byte
-    /// is written once.
+    /// is written once. For 4 MiB and more the system is asked for huge pages.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
@@ -244,6 +244,7 @@ impl Plan {
         fill: &[u8],
         threads: &Threads,
     ) -> Result<&'a mut [u8], Error> {
+        memory::ask_for_huge_pages(tensor);
         self.run(buffer, tensor, fill, threads, true)
     }
 
