@@ -6,12 +6,14 @@
 //! parts.
 
 mod clike;
+mod cuda;
 mod kernel;
 mod latex;
 mod lower;
 mod mlir;
 mod order;
 mod sized;
+mod spread;
 
 use std::fmt;
 use std::str::FromStr;

@@ -17,7 +17,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    fn new(name: &str, stack: &[RawView]) -> Case {
+    pub(crate) fn new(name: &str, stack: &[RawView]) -> Case {
         let tracker = ShapeTracker::from_views(stack.iter().map(RawView::view)).expect("the views compose");
         let code = tracker.index_expr().expect("all values fit");
         Case { name: name.into(), shape: tracker.shape().into(), code, addresses: evaluate(stack).cells }
