@@ -116,7 +116,9 @@ pub(super) fn reads_fours(code: &IndexExpr) -> bool {
 /// What a kernel that moves four elements at a time expects of whoever starts it.
 pub(super) fn launch_of_fours(elements: i64) -> String {
     let threads = elements / 4;
-    format!("// Start at least {threads} threads: each moves four elements. Both buffers must begin at a multiple of 16 bytes.\n")
+    format!(
+        "// Start at least {threads} threads: each moves four elements. Both buffers must begin at a multiple of 16 bytes.\n"
+    )
 }
 
 /// The lines with which a thread writes four elements.
@@ -241,7 +243,11 @@ pub(super) fn tiled(code: &IndexExpr, parts: &[String], elements: i64) -> Option
     for (place, (name, count)) in [("row0", down), ("column0", across)].into_iter().enumerate() {
         let begin = match count {
             1 => "0".into(),
-            _ => format!("{} * {SIDE}{}", digit("block", &tiles, outer.len() + place), if program.wide { "ull" } else { "u" }),
+            _ => format!(
+                "{} * {SIDE}{}",
+                digit("block", &tiles, outer.len() + place),
+                if program.wide { "ull" } else { "u" }
+            ),
         };
         lines.push((0, format!("const {number} {name} = {begin};")));
     }
@@ -253,10 +259,10 @@ pub(super) fn tiled(code: &IndexExpr, parts: &[String], elements: i64) -> Option
             (1, format!("const {number} {own} = {own}0 + lane;")),
         ];
         lines.extend(before.into_iter().map(|statement| (1, statement)));
-        lines.push((1, format!("for (unsigned k = warp; k < {SIDE}u; k += {}u) {{", THREADS / SIDE)));
-        lines.push((2, format!("const {number} {step} = {step}0 + k;")));
+        lines.push((1, format!("for (unsigned k = 0; k < {SIDE}u; k += {}u) {{", THREADS / SIDE)));
+        lines.push((2, format!("const {number} {step} = {step}0 + warp + k;")));
         if step_size % SIDE != 0 {
-            lines.push((2, format!("if ({step} >= {step_size}u) break;")));
+            lines.push((2, format!("if ({step} >= {step_size}u) continue;")));
         }
         lines.extend(inside.into_iter().map(|statement| (2, statement)));
         lines.extend([(2, store.replace("AT", &at)), (1, "}".into()), (0, "}".into())]);
@@ -265,9 +271,9 @@ pub(super) fn tiled(code: &IndexExpr, parts: &[String], elements: i64) -> Option
     let (row, column) = (("row", height), ("column", width));
     let named = read.iter().zip(&places).map(|((name, _), place)| Root::Named(name, *place));
     let value = if is_guarded { "valid ? in[index] : 0.0f" } else { "in[index]" };
-    lines.extend(phase(column, row, &named.collect::<Vec<_>>(), &format!("tile[k][lane] = {value};")));
+    lines.extend(phase(column, row, &named.collect::<Vec<_>>(), &format!("tile[warp + k][lane] = {value};")));
     lines.push((0, "__syncthreads();".into()));
-    lines.extend(phase(row, column, &[Root::Inline(*places.last()?)], "out[AT] = tile[lane][k];"));
+    lines.extend(phase(row, column, &[Root::Inline(*places.last()?)], "out[AT] = tile[lane][warp + k];"));
     let lines: String = lines.into_iter().map(|(depth, line)| "    ".repeat(depth + 1) + &line + "\n").collect();
     let listed = |axes: &[usize]| axes.iter().map(|axis| &variables[*axis].name[..]).collect::<Vec<_>>().join(", ");
     let parts: String = parts.iter().map(|part| format!("// {part}\n")).collect();
