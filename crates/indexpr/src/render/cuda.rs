@@ -172,6 +172,10 @@ impl Tiles {
 /// A kernel that moves tiles through shared memory, so that reading and writing both go along neighbours. `None` where the kernel
 /// of one element for each thread serves as well, and where there are no more than the blocks that a grid can have.
 pub(super) fn tiled(code: &IndexExpr, parts: &[String], elements: i64) -> Option<String> {
+    // More elements than there are numbers: their positions have none, either.
+    if elements == i64::MAX {
+        return None;
+    }
     let Tiles { rows, columns } = Tiles::of(code)?;
     let variables = code.graph.variables();
     let sizes = |axes: &[usize]| axes.iter().map(|axis| code.extents[*axis]).collect::<Vec<i64>>();

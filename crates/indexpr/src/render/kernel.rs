@@ -222,7 +222,7 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
 
 /// The index along an axis of an element whose number in row-major order has this name.
 pub(super) fn digit(number: &str, sizes: &[i64], axis: usize) -> String {
-    let stride: i64 = sizes[axis + 1..].iter().product();
+    let stride = sizes[axis + 1..].iter().fold(1_i64, |product, size| product.saturating_mul(*size));
     let divided = if stride == 1 { number.into() } else { format!("{number} / {stride}u") };
     let is_outermost = sizes[..axis].iter().all(|size| *size == 1);
     if is_outermost { divided } else { format!("{divided} % {}u", sizes[axis]) }
