@@ -639,3 +639,17 @@ fn names_are_those_that_can_be_read_again() {
         }
     }
 }
+
+/// More elements than there are numbers make no kernel fail.
+#[test]
+fn kernels_of_too_many_elements() {
+    let mut graph = Graph::new();
+    let all: Vec<_> = ["a", "b", "c"].map(|name| graph.variable(name, 0..1 << 30).unwrap()).into();
+    let always = graph.bool(true);
+    for index in all {
+        let code = crate::IndexExpr::new(graph.clone(), index, always, [1 << 30; 3]).unwrap();
+        for language in [crate::Language::Cuda, crate::Language::OpenCl] {
+            assert!(code.kernel(language).unwrap().contains("gather"));
+        }
+    }
+}

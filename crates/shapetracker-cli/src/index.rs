@@ -38,8 +38,9 @@ fn after_help() -> String {
 `index` is the address of the element idx0, idx1, .. where `valid` holds, and means nothing elsewhere. What both share \
 is computed once, as t0, t1 and so on. Comments name the ranges of the variables, say whether 32-bit integers suffice, \
 and give the cost: distinct operations; divisions and modulos, those by powers of two apart because they are shifts and \
-masks; and a weight, in which any other division counts as 8 operations. Exit status 1 where the language has no such \
-code; only the reason is printed then, on standard error. {HELP} They are variables of the code and arguments of a kernel.
+masks; and a weight, in which any other division counts as 8 operations. A kernel for a GPU is started with at least as \
+many threads as it writes elements, in CUDA in blocks of 256; its first line says so where fewer do, or where buffers must be \
+aligned. Exit status 1 where the language has no such code; only the reason is printed then, on standard error. {HELP} They are variables of the code and arguments of a kernel.
 
 With --json: chain, shape, language, code, index and valid (in Python, without shared parts; null when that is longer \
 than 16 MiB), cost (ops, divmods: those not by a power of two, weight), index_range and value_range (the \

@@ -603,7 +603,8 @@ impl IndexExpr {
         self.expr.code(language_of(language)?).map_err(|err| PyValueError::new_err(err.to_string()))
     }
 
-    /// A whole function that gathers all elements, in row-major order.
+    /// A whole function that gathers all elements, in row-major order. On GPUs start at least as many threads as there are
+    /// elements, in CUDA in blocks of 256; if a kernel's first line asks for fewer threads, or for aligned buffers, heed it.
     #[pyo3(signature = (language="python"))]
     fn kernel(&self, language: &str) -> PyResult<String> {
         self.expr.kernel(language_of(language)?).map_err(|err| PyValueError::new_err(err.to_string()))

@@ -1,7 +1,9 @@
 //! Complete kernels that gather: every element of the output, in row-major order, is what its guarded index reads.
 
 use super::clike::{Binds, Root, Statement, Text, Writer};
+use super::cuda;
 use super::lower::{Dialect, Infix, Op, Program};
+use super::spread::Spread;
 use super::{Language, Reason, Unsupported};
 use crate::constants::{constant, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
@@ -114,17 +116,14 @@ fn statements(
     Ok((statements, program.wide))
 }
 
-/// A kernel of one thread per element, which computes the loop variables from the number of the thread. Numbers of
-/// threads are unsigned, so that these divisions are plain.
+/// A kernel of one thread per element, which computes the loop variables from the number of the thread, or its index from
+/// that number at once, whichever is cheaper. Numbers of threads are unsigned, so that these divisions are plain.
 fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
-    let (graph, elements) = (&code.graph, elements(code));
+    let elements = elements(code);
     if language == Language::Metal && elements > u32::MAX.into() {
         return Err(Reason::Grid { language, elements, most: u32::MAX.into() }.into());
     }
     let dialect = language.dialect().unwrap_or(Dialect::C);
-    let valid = Valid::of(graph, code.valid);
-    let named = valid.named(code.valid, code.index);
-    let (statements, wide) = statements(graph, dialect, &named, elements)?;
     let head = match language {
         Language::Cuda => {
             "extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out) {\n"
@@ -159,39 +158,74 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         };
         return Ok(format!("{head}{body}}}\n"));
     }
+    let mut fours = false;
+    if language == Language::Cuda {
+        let cut = cuda::cut(code);
+        let (cut, parts) = cut.as_ref().map_or((code, &[][..]), |(code, parts)| (code, parts));
+        if let Some(tiled) = cuda::tiled(cut, parts, elements) {
+            return Ok(tiled);
+        }
+        fours = cuda::reads_fours(cut);
+    }
+    // The element has a name of its own where its number is not that of the thread, or may be of another type.
+    let own = fours || matches!(language, Language::Metal | Language::Wgsl);
+    let element = if own { "element" } else { "gid" };
+    let flat = Spread::flat(code, elements, element);
+    let (graph, valid, index) = match &flat {
+        Some(flat) => (&flat.graph, flat.valid, flat.index),
+        None => (&code.graph, code.valid, code.index),
+    };
+    let valid_where = Valid::of(graph, valid);
+    let named = valid_where.named(valid, index);
+    let (statements, wide) = statements(graph, dialect, &named, elements)?;
+    let number = match (language, wide) {
+        (Language::Cuda, false) => "unsigned",
+        (Language::Cuda, true) => "unsigned long long",
+        (_, false) => "uint",
+        (_, true) => "ulong",
+    };
     let mut lines = Vec::new();
     lines.push(match (language, wide) {
         (Language::Cuda, false) => "const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;".into(),
-        (Language::Cuda, true) => {
-            "const unsigned long long gid = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;".into()
-        }
-        (Language::OpenCl, false) => "const uint gid = get_global_id(0);".into(),
-        (Language::OpenCl, true) => "const ulong gid = get_global_id(0);".into(),
+        (Language::Cuda, true) => format!("const {number} gid = ({number})blockIdx.x * blockDim.x + threadIdx.x;"),
+        (Language::OpenCl, _) => format!("const {number} gid = get_global_id(0);"),
         (Language::Wgsl, _) => "let gid = id.y * (groups.x * 64u) + id.x;".into(),
         _ => String::new(),
     });
     lines.push(match language {
         Language::Wgsl => format!("if gid >= {elements}u {{ return; }}"),
+        _ if fours => format!("if (gid >= {}u) return;", elements / 4),
         _ => format!("if (gid >= {elements}u) return;"),
     });
+    if fours {
+        lines.push(format!("const {number} element = gid * 4;"));
+    }
     for axis in used_loops(graph, &named) {
         let name = &graph.variables()[axis].name;
-        let stride: i64 = code.extents[axis + 1..].iter().product();
-        let divided = if stride == 1 { "gid".into() } else { format!("gid / {stride}u") };
-        let is_outermost = code.extents[..axis].iter().all(|size| *size == 1);
-        let digit = if is_outermost { divided } else { format!("{divided} % {}u", code.extents[axis]) };
-        lines.push(match (language, wide) {
-            (Language::Wgsl, _) => format!("let {name} = i32({digit});"),
-            (Language::Cuda, false) => format!("const unsigned {name} = {digit};"),
-            (Language::Cuda, true) => format!("const unsigned long long {name} = {digit};"),
-            (_, false) => format!("const uint {name} = {digit};"),
-            (_, true) => format!("const ulong {name} = {digit};"),
+        let digit = match flat {
+            Some(_) if fours => "element".into(),
+            Some(_) => "gid".into(),
+            None => digit(if fours { "element" } else { "gid" }, &code.extents, axis),
+        };
+        lines.push(match language {
+            Language::Wgsl => format!("let {name} = i32({digit});"),
+            _ if *name == digit => String::new(),
+            _ => format!("const {number} {name} = {digit};"),
         });
     }
     lines.extend(statements.into_iter().map(|statement| statement.text));
-    lines.extend(stores(language, valid));
+    lines.extend(if fours { cuda::stores_of_fours(valid_where) } else { stores(language, valid_where) });
     let lines: String = lines.iter().filter(|line| !line.is_empty()).map(|line| format!("    {line}\n")).collect();
-    Ok(format!("{head}{lines}}}\n"))
+    let launch = if fours { cuda::launch_of_fours(elements) } else { String::new() };
+    Ok(format!("{launch}{head}{lines}}}\n"))
+}
+
+/// The index along an axis of an element whose number in row-major order has this name.
+pub(super) fn digit(number: &str, sizes: &[i64], axis: usize) -> String {
+    let stride = sizes[axis + 1..].iter().fold(1_i64, |product, size| product.saturating_mul(*size));
+    let divided = if stride == 1 { number.into() } else { format!("{number} / {stride}u") };
+    let is_outermost = sizes[..axis].iter().all(|size| *size == 1);
+    if is_outermost { divided } else { format!("{divided} % {}u", sizes[axis]) }
 }
 
 /// The lines with which a thread writes its element.

@@ -6,12 +6,14 @@
 //! parts.
 
 mod clike;
+mod cuda;
 mod kernel;
 mod latex;
 mod lower;
 mod mlir;
 mod order;
 mod sized;
+mod spread;
 
 use std::fmt;
 use std::str::FromStr;
@@ -316,10 +318,16 @@ impl IndexExpr {
     /// A complete kernel `gather` that fills `out` in the order of the loops (row-major) with what the index reads from
     /// a buffer of 32-bit floats; elements that read nothing are 0.
     ///
-    /// In C and Rust it is a loop nest, and what is invariant in the inner loops is hoisted out of them. In
-    /// CUDA, OpenCL, Metal and WGSL every thread writes one element: start at least as many threads as there are
-    /// elements, in one dimension (in WGSL in one or two, 64 per workgroup). In Python it is a NumPy function of the
-    /// buffer, which may be of any type.
+    /// In C and Rust it is a loop nest, and what is invariant in the inner loops is hoisted out of them. In Python it is a
+    /// NumPy function of the buffer, which may be of any type. In CUDA, OpenCL, Metal and WGSL every thread writes one element:
+    /// start at least as many threads as there are elements, in one dimension (in WGSL in one or two, 64 per workgroup; in CUDA
+    /// in blocks of 256). The index comes from the loop variables, which are computed from the number of the thread, or from that
+    /// number at once, whichever is cheaper by [`Cost`](crate::Cost).
+    ///
+    /// In CUDA a kernel of loops that run as often as numbers say may do with fewer threads, and says so in its first line. Where
+    /// neighbours in the output are read with a step, and others side by side, as in a transposition, blocks of 256 threads move
+    /// tiles of 32 x 32 elements through shared memory. Where fours of neighbours are read side by side from multiples of four,
+    /// a thread moves four at once, and both buffers must begin at a multiple of 16 bytes, as what `cudaMalloc` returns does.
     ///
     /// [Parameters](IndexExpr::parameters) are arguments after the buffers, of the one width that all numbers have: in CUDA,
     /// OpenCL and Metal unsigned where they are never negative, in WGSL the members of a uniform buffer.
@@ -337,9 +345,7 @@ impl IndexExpr {
     /// extern \"C\" __global__ void gather(const float *__restrict__ in, float *__restrict__ out) {
     ///     const unsigned gid = blockIdx.x * blockDim.x + threadIdx.x;
     ///     if (gid >= 6u) return;
-    ///     const unsigned i = gid / 3u;
-    ///     const unsigned j = gid % 3u;
-    ///     const int index = i + j * 2;
+    ///     const int index = gid * 2 - ((gid * 3) >> 3) * 5;
     ///     out[gid] = in[index];
     /// }
     /// ",

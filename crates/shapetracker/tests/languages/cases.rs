@@ -17,7 +17,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    fn new(name: &str, stack: &[RawView]) -> Case {
+    pub(crate) fn new(name: &str, stack: &[RawView]) -> Case {
         let tracker = ShapeTracker::from_views(stack.iter().map(RawView::view)).expect("the views compose");
         let code = tracker.index_expr().expect("all values fit");
         Case { name: name.into(), shape: tracker.shape().into(), code, addresses: evaluate(stack).cells }
@@ -59,6 +59,8 @@ pub(crate) fn golden() -> Vec<Case> {
         Case::new("flipped", &[view(&[4, 3], &[-3, -1], 11, None)]),
         Case::new("empty", &[RawView::contiguous(&[0, 3])]),
         Case::new("scalar", &[view(&[], &[], 5, None)]),
+        Case::new("tiles", &[view(&[3, 42, 70], &[2100, 1, 30], -5, Some(&[(0, 3), (5, 35), (0, 70)]))]),
+        Case::new("fours", &[view(&[6, 5, 16], &[8, 48, 1], -4, Some(&[(0, 6), (0, 5), (4, 12)]))]),
         Case::new("triangle", &[view(&[4, 9], &[5, 1], -4, Some(&[(0, 4), (4, 9)])), view(&[5, 4], &[1, 10], 0, None)]),
     ]
 }

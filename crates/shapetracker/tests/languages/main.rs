@@ -12,6 +12,7 @@ mod oracle;
 mod arrays;
 mod cases;
 mod golden;
+mod gpu;
 mod instructions;
 #[path = "../limited/mod.rs"]
 mod limited;

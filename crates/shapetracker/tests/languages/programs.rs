@@ -5,6 +5,7 @@ use std::fmt::Write;
 use shapetracker::expr::Language;
 
 use crate::cases::{self, Case};
+use crate::gpu;
 use crate::tools::{START, Tool, hash};
 
 /// A line that each case should print, and says which ones do not.
@@ -99,6 +100,7 @@ fn c_walk(case: &Case, number: usize, language: Language) -> String {
 /// A function that runs a kernel on a buffer of just the right length and mixes what it writes. `call` runs it.
 fn c_run(case: &Case, number: usize, kernel: &str, call: &str) -> String {
     let (input, elements) = (case.buffer_len(), case.addresses.len());
+    let call = call.replace("INPUTS", &input.to_string());
     format!(
         "#define gather gather_{number}\n{kernel}\n\
          static void run_{number}(void) {{\n\
@@ -120,7 +122,9 @@ fn c_program(head: &str, language: Language, call: &str) -> (String, Vec<(String
         let _ = writeln!(main, "    walk_{number}();");
         expected.push(read(case));
         if case.is_small() {
-            text += &c_run(case, number, &kernel(case, language), call);
+            let kernel = kernel(case, language);
+            let kernel = if language == Language::Cuda { gpu::counted(&kernel) } else { kernel };
+            text += &c_run(case, number, &kernel, call);
             let _ = writeln!(main, "    run_{number}();");
             expected.push(written(case));
         }
@@ -149,12 +153,8 @@ fn opencl() {
 #[test]
 fn cuda() {
     let Some(tool) = Tool::cpp() else { return };
-    let head = "#define __global__\n\
-                struct Place { unsigned x, y, z; };\n\
-                static Place threadIdx, blockIdx, blockDim = {32, 1, 1};\n\n";
-    let call = "for (blockIdx.x = 0; (long)blockIdx.x * 32 < elements + 100; ++blockIdx.x)\n\
-                for (threadIdx.x = 0; threadIdx.x < 32; ++threadIdx.x) gather(in, out);";
-    let (program, expected) = c_program(head, Language::Cuda, call);
+    let call = "run(gather, in, INPUTS, out, elements);";
+    let (program, expected) = c_program(gpu::CUDA, Language::Cuda, call);
     compare("CUDA", &tool.lines("cuda", &program), &expected);
 }
 
