@@ -81,6 +81,10 @@ impl Turn {
                 _ => {}
             }
         }
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        if unit == 3 && std::is_x86_feature_detected!("avx2") {
+            return Some(Turn { unit, least: 6, strips: None, any: x86::thirds::strip_3 });
+        }
         let any: Strip = match unit {
             1 => one_by_one::<1>,
             2 => one_by_one::<2>,
@@ -286,6 +290,62 @@ mod x86 {
             strip_4 4 _mm256_unpacklo_epi32 _mm256_unpackhi_epi32;
             strip_8 8 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64;
             strip_16 16 _mm256_unpacklo_epi64 _mm256_unpackhi_epi64;
+        }
+    }
+
+    /// Elements of 3 bytes, such as pixels.
+    pub(super) mod thirds {
+        use std::arch::x86_64::*;
+
+        use super::super::one_by_one;
+
+        /// Four elements of each of four columns at a time. Their 12 bytes are spread over 16, so that they can be unpacked
+        /// like elements of 4 bytes, and each row is drawn together again.
+        ///
+        /// Loads and stores are of 16 bytes. The last four are not meant: they are read from the column's next elements, and
+        /// what is written there is written over by the next block of the row. So the last columns and rows are moved one by
+        /// one.
+        ///
+        /// # Safety
+        /// As for [`Strip`](super::super::Strip), with any number of rows and columns.
+        #[target_feature(enable = "avx2")]
+        pub(in super::super) unsafe fn strip_3(from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]) {
+            const UNIT: usize = 3;
+            const BLOCK: usize = 4;
+            // Elements in which the last four bytes lie.
+            const AFTER: usize = 2;
+            let blocks = |elements: usize| elements.saturating_sub(AFTER) / BLOCK * BLOCK;
+            let (wide, high) = (blocks(columns.len()), blocks(rows.len()));
+            let spread = _mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1);
+            let drawn = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
+            for left in (0..wide).step_by(BLOCK) {
+                let columns = &columns[left..left + BLOCK];
+                let to = to.wrapping_add(left * UNIT);
+                for top in (0..high).step_by(BLOCK) {
+                    let column = |x: usize| {
+                        let place = from.wrapping_offset(columns[x]).wrapping_add(top * UNIT);
+                        // SAFETY: the elements of this block and, as there are more rows, four bytes after them.
+                        _mm_shuffle_epi8(unsafe { _mm_loadu_si128(place.cast()) }, spread)
+                    };
+                    let (a, b, c, d) = (column(0), column(1), column(2), column(3));
+                    let (ac, bd) = (_mm_unpacklo_epi32(a, c), _mm_unpacklo_epi32(b, d));
+                    let (ac_below, bd_below) = (_mm_unpackhi_epi32(a, c), _mm_unpackhi_epi32(b, d));
+                    let block = [
+                        _mm_unpacklo_epi32(ac, bd),
+                        _mm_unpackhi_epi32(ac, bd),
+                        _mm_unpacklo_epi32(ac_below, bd_below),
+                        _mm_unpackhi_epi32(ac_below, bd_below),
+                    ];
+                    for (vector, row) in block.iter().zip(&rows[top..]) {
+                        // SAFETY: the elements of this block and, as there are more columns, four bytes after them.
+                        unsafe { _mm_storeu_si128(to.wrapping_offset(*row).cast(), _mm_shuffle_epi8(*vector, drawn)) };
+                    }
+                }
+                // SAFETY: the rest of these columns.
+                unsafe { one_by_one::<UNIT>(from.wrapping_add(high * UNIT), columns, to, &rows[high..]) };
+            }
+            // SAFETY: the rest of the columns.
+            unsafe { one_by_one::<UNIT>(from, &columns[wide..], to.wrapping_add(wide * UNIT), rows) };
         }
     }
 
