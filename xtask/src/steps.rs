@@ -72,6 +72,7 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser),
     Step::new("benches", "The benchmarks build", benches),
+    Step::new("instructions", "Copies of few elements take no more instructions than recorded", instructions),
     Step::new(
         "miri",
         "Miri finds no undefined behaviour in the copying crate's scalar path and at the engine's boundary",
@@ -193,6 +194,13 @@ fn benches(workspace: &Workspace) -> Outcome {
         return Err(skipped("there are no benchmarks"));
     }
     workspace.run(&mut workspace.cargo(&format!("test {EVERYTHING} --benches --no-run")))
+}
+
+fn instructions(workspace: &Workspace) -> Outcome {
+    if !workspace.succeeds(&mut workspace.command("valgrind", "--version")) {
+        return Err(skipped("it needs valgrind (apt-get install valgrind)"));
+    }
+    workspace.run(&mut workspace.cargo("bench -p shapetracker-copy --bench instructions"))
 }
 
 fn has_fuzz_targets(workspace: &Workspace) -> bool {
