@@ -12,10 +12,10 @@ use shapetracker_copy::{Plan, Threads};
 
 /// A layout, and the instructions of one copy of it in elements of four bytes.
 const ROWS: [(&str, u64); 5] = [
-    ("(64)", 174),
+    ("(64)", 187),
     ("(8, 8).permute(1, 0)", 401),
     ("(4, 4, 4).permute(2, 1, 0)", 401),
-    ("(6, 6).pad((1, 1), (1, 1))", 820),
+    ("(6, 6).pad((1, 1), (1, 1))", 900),
     ("(7, 9).permute(1, 0).reshape(7, 9).permute(1, 0)", 428),
 ];
 
@@ -34,7 +34,9 @@ fn main() -> ExitCode {
         more |= 5 * found > 6 * recorded;
     }
     if more {
-        println!("\nA copy takes over a fifth more than recorded. If that is meant, change the number in instructions.rs.");
+        println!(
+            "\nA copy takes over a fifth more than recorded. If that is meant, change the number in instructions.rs."
+        );
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
