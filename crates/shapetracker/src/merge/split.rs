@@ -78,7 +78,13 @@ fn boundaries(level: &Level) -> impl Iterator<Item = (i64, i128)> {
 }
 
 /// The longest affine run from the start of an axis of at least 2 indices.
-fn affine_run(level: &Level, origin: i64, stride: i64, size: i64, work: &mut Work) -> Result<i64, OutOfWork> {
+pub(super) fn affine_run(
+    level: &Level,
+    origin: i64,
+    stride: i64,
+    size: i64,
+    work: &mut Work,
+) -> Result<i64, OutOfWork> {
     // The run goes on at least until some carry is unlike that of the first step. For one boundary this is where the
     // remainder of the position, moved by the stride less the carry of the first step, leaves its range for the first
     // time; it does so with one carry more, or one less.
