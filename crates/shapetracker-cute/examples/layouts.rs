@@ -1,3 +1,5 @@
+//! The first page of the documentation.
+
 use shapetracker_cute::{AccessPattern, Layout, audit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
