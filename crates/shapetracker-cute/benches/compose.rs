@@ -15,9 +15,10 @@ use shapetracker_cute::{Layout, NoComposition};
 /// How many pairs of each sort are timed.
 const PAIRS: u64 = 20_000;
 
-type Sort = (&'static str, fn(&mut Rng) -> [Vec<(i64, i64)>; 2]);
+/// Draws the modes of two layouts.
+type Draw = fn(&mut Rng) -> [Vec<(i64, i64)>; 2];
 
-const SORTS: [Sort; 5] = [
+const SORTS: [(&str, Draw); 5] = [
     ("axes to 10", |rng| pair(rng, 10)),
     ("axes to 1,000", |rng| pair(rng, 1_000)),
     ("axes to 1,000,000", |rng| pair(rng, 1_000_000)),
@@ -26,7 +27,7 @@ const SORTS: [Sort; 5] = [
 ];
 
 /// Pair number `k` of a sort.
-fn drawn(k: u64, draw: fn(&mut Rng) -> [Vec<(i64, i64)>; 2]) -> [Layout; 2] {
+fn drawn(k: u64, draw: Draw) -> [Layout; 2] {
     let mut rng = Rng(k << 32);
     draw(&mut rng).map(|modes| rng.nested(&modes).parse().expect("a layout"))
 }

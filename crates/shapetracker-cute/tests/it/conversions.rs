@@ -68,7 +68,7 @@ fn tracker(rng: &mut Rng) -> ShapeTracker {
 fn is_layout(values: &[i64]) -> bool {
     let len = values.len();
     len <= 1
-        || (2..=len).filter(|size| len % size == 0).any(|size| {
+        || (2..=len).filter(|size| len.is_multiple_of(*size)).any(|size| {
             let outer: Vec<i64> = values.iter().step_by(size).copied().collect();
             (0..len).all(|x| values[x] == outer[x / size] + (values[1] - values[0]) * (x % size) as i64)
                 && is_layout(&outer)
