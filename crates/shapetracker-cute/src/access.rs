@@ -225,12 +225,9 @@ impl AccessPattern {
     /// ```
     /// use shapetracker_cute::{AccessPattern, Layout};
     ///
-    /// // Rows of 33 words. The first warp reads one of them, and some others cross over from one to the next.
-    /// let layout: Layout = "(48,100):(1,64)".parse()?;
-    /// assert_eq!(AccessPattern::new(layout.coalesce(), 4)?.bank_conflicts()?.most, 1);
-    ///
-    /// let crossing: Layout = "((48,100)):((1,64))".parse()?;
-    /// let conflicts = AccessPattern::new(crossing, 4)?.bank_conflicts()?;
+    /// // Rows of 48 words, 64 apart: the lanes of a warp that goes on from one row to the next meet in some banks.
+    /// let rows: Layout = "((48,100)):((1,64))".parse()?;
+    /// let conflicts = AccessPattern::new(rows, 4)?.bank_conflicts()?;
     /// assert_eq!((conflicts.most, conflicts.warp, conflicts.counts), (2, 1, vec![(1, 100), (2, 50)]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -266,7 +263,7 @@ impl AccessPattern {
     ///
     /// let rows: Layout = "(64,8):(1,65)".parse()?;
     /// let sectors = AccessPattern::new(rows, 4)?.sectors()?;
-    /// // One row of eight is aligned.
+    /// // Of the eight rows one is aligned.
     /// assert_eq!(sectors.counts, vec![(4, 2), (5, 14)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

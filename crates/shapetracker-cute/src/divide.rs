@@ -1,11 +1,11 @@
 //! Dividing a layout into tiles, and repeating one.
 
 use crate::error::Fault;
-use crate::{Error, Layout, NoComplement, NoComposition};
+use crate::{Error, IntTuple, Layout, NoComplement, NoComposition};
 
 /// What a layout is composed with, divided by or repeated along: a layout, or one for each of its first items.
 ///
-/// A layout, or an integer `n` for `n:1`, becomes one by `into`.
+/// A layout, or an integer `n` for `n:1`, becomes one by `into`, and a text by `parse`: `4:2`, `(3:3,(2,4):(1,8))`, `(4,8)`.
 ///
 /// ```
 /// use shapetracker_cute::{Layout, Tiler};
@@ -47,6 +47,16 @@ impl From<Layout> for Tiler {
 impl From<i64> for Tiler {
     fn from(size: i64) -> Tiler {
         Tiler::Whole(Layout { sizes: [size].into(), strides: [1].into(), profile: crate::profile::Profile::leaf() })
+    }
+}
+
+/// A tuple of integers is a tiler for each of its items, as it is in CuTe.
+impl From<IntTuple> for Tiler {
+    fn from(sizes: IntTuple) -> Tiler {
+        if sizes.is_integer() {
+            return Tiler::from(sizes.leaves()[0]);
+        }
+        Tiler::by_item(sizes.items())
     }
 }
 

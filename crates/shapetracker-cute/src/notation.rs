@@ -9,11 +9,13 @@ use shapetracker::Dims;
 use smallvec::SmallVec;
 
 use crate::profile::Profile;
-use crate::{ComposedLayout, IntTuple, Layout, LinearLayout, Swizzle};
+use crate::{ComposedLayout, IntTuple, Layout, LinearLayout, Swizzle, Tiler};
 
 /// What makes a tuple in C++ and Python; `<` or `(` follows.
 const TUPLES: [&str; 10] =
     ["Shape", "Stride", "Step", "Coord", "Tile", "tuple", "make_shape", "make_stride", "make_coord", "make_tuple"];
+/// How deep the items of a tiler may have tilers of their own.
+const DEEPEST_TILER: usize = 32;
 /// What a swizzle is called: in C++, as it is printed there, and as it is printed in Python.
 const SWIZZLES: [&str; 3] = ["Swizzle", "Sw", "S"];
 
@@ -106,6 +108,32 @@ impl FromStr for ComposedLayout {
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
         Parser::whole(text, Parser::composed)
+    }
+}
+
+/// `4`, `4:2`, `(4,8)`, `(3:3,(2,4):(1,8))`, with angle brackets as well: a layout, or one for each item.
+impl FromStr for Tiler {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        Parser::whole(text, |parser| parser.tiler(DEEPEST_TILER))
+    }
+}
+
+/// `(3:3,(2,4):(1,8))`.
+impl fmt::Display for Tiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Tiler::Whole(layout) => layout.fmt(f),
+            Tiler::ByItem(items) => {
+                f.write_str("(")?;
+                for (k, item) in items.iter().enumerate() {
+                    f.write_str(if k > 0 { "," } else { "" })?;
+                    item.fmt(f)?;
+                }
+                f.write_str(")")
+            }
+        }
     }
 }
 
@@ -341,6 +369,51 @@ impl<'a> Parser<'a> {
         self.need(":")?;
         let stride = self.int_tuple("a stride")?;
         Layout::new(shape, stride).map_err(|err| self.refused(begin, &err))
+    }
+
+    /// A tiler whose items nest so deep at most.
+    fn tiler(&mut self, depth: usize) -> Result<Tiler, ParseError> {
+        self.past_namespace();
+        let (begin, at, last) = (self.span().start, self.at, self.last);
+        if matches!(self.token(), "Layout" | "make_layout") {
+            return Ok(self.layout()?.into());
+        }
+        // A tuple of numbers may be the shape of a layout, or by itself; where layouts are in it, it is neither.
+        if self.token() != "<"
+            && let Ok(sizes) = self.int_tuple("a size")
+        {
+            return match self.token() {
+                ":" => Ok(self.layout_of(sizes, begin)?.into()),
+                _ if sizes.profile.depth() > depth => Err(self.too_deep(begin)),
+                _ => Ok(sizes.into()),
+            };
+        }
+        (self.at, self.last) = (at, last);
+        let close = match self.take("<") {
+            true => ">",
+            false => match self.opening()? {
+                Some(close) => close,
+                None => {
+                    return Err(self.integer("a tile, such as `4:2`").err().unwrap_or_else(|| self.expected("`(`")));
+                }
+            },
+        };
+        if depth == 0 {
+            return Err(self.too_deep(begin));
+        }
+        let mut items = Vec::new();
+        while !self.take(close) {
+            items.push(self.tiler(depth - 1)?);
+            if !self.take(",") && self.token() != close {
+                return Err(self.expected(&format!("`,` or `{close}`")));
+            }
+        }
+        self.past_braces()?;
+        Ok(Tiler::ByItem(items))
+    }
+
+    fn too_deep(&self, begin: usize) -> ParseError {
+        self.error(begin..self.last.max(begin), format!("the items of a tiler nest deeper than {DEEPEST_TILER} times"))
     }
 
     fn swizzle(&mut self) -> Result<Swizzle, ParseError> {

@@ -65,6 +65,24 @@ impl Profile {
         self.0.iter().filter(|&&node| node == 0).count()
     }
 
+    /// How many tuples are inside each other; 0 for a number by itself.
+    pub(crate) fn depth(&self) -> usize {
+        let (mut open, mut deepest): (Vec<u32>, usize) = (Vec::new(), 0);
+        for &node in &self.0 {
+            while open.last() == Some(&0) {
+                open.pop();
+            }
+            if let Some(left) = open.last_mut() {
+                *left -= 1;
+            }
+            if node > 0 {
+                open.push(node - 1);
+                deepest = deepest.max(open.len());
+            }
+        }
+        deepest
+    }
+
     /// The items of the outermost tuple, each with the leaves that it has; a number is its own only item.
     pub(crate) fn items(&self) -> Vec<(Profile, Range<usize>)> {
         if self.is_leaf() {
@@ -156,6 +174,7 @@ mod tests {
             items.iter().map(|(item, leaves)| (item.nodes(), leaves.clone())).collect::<Vec<_>>(),
             [(&[3, 0, 0][..], 0..2), (&[0][..], 2..3), (&[1][..], 3..3)]
         );
+        assert_eq!((profile.depth(), Profile::leaf().depth(), Profile::flat(0).depth()), (2, 0, 1));
         assert_eq!(profile, Profile::tuple(items.iter().map(|(item, _)| item)));
         assert_eq!(profile.with_leaves_split([1, 2, 1]).nodes(), [4, 3, 0, 3, 0, 0, 0, 1]);
     }

@@ -1,6 +1,6 @@
 //! What is read and printed, and bad input.
 
-use shapetracker_cute::{ComposedLayout, IntTuple, Layout, LinearLayout, Swizzle};
+use shapetracker_cute::{ComposedLayout, IntTuple, Layout, LinearLayout, Swizzle, Tiler};
 
 use crate::layout;
 use crate::random::cases;
@@ -100,6 +100,35 @@ fn mistakes_are_sentences_with_their_place() {
 }
 
 #[test]
+fn tilers_are_layouts_numbers_and_tuples_of_them() {
+    for (text, read) in [
+        ("4", "4:1"),
+        ("4:2", "4:2"),
+        ("(4,8)", "(4:1,8:1)"),
+        ("(_4,(_2,_2))", "(4:1,(2:1,2:1))"),
+        ("(2,4):(1,8)", "(2,4):(1,8)"),
+        ("(3:3,(2,4):(1,8))", "(3:3,(2,4):(1,8))"),
+        ("<3:3, 4>", "(3:3,4:1)"),
+        ("Tile<Layout<_4,_2>,_8>", "(4:2,8:1)"),
+        ("make_tile(make_layout(4), 8)", ""),
+        ("((2:1,3),)", "((2:1,3:1))"),
+    ] {
+        match text.parse::<Tiler>() {
+            Ok(tiler) => assert_eq!(tiler.to_string(), read),
+            Err(err) => assert!(read.is_empty(), "{text}: {err}"),
+        }
+    }
+    for (text, why) in [
+        ("(3:3,x)".to_owned(), "expected a tile, such as `4:2`, found `x`"),
+        ("(3:3,4".to_owned(), "expected `,` or `)`, found the end of the text"),
+        (format!("{}4{}", "(".repeat(40), ")".repeat(40)), "the items of a tiler nest deeper than 32 times"),
+        (format!("{}4:1{}", "(".repeat(40), ")".repeat(40)), "the items of a tiler nest deeper than 32 times"),
+    ] {
+        assert_eq!(text.parse::<Tiler>().unwrap_err().message(), why, "{text}");
+    }
+}
+
+#[test]
 fn texts_nest_as_deep_as_they_like() {
     let deep =
         format!("{}4{}:{}1{}", "(".repeat(100_000), ")".repeat(100_000), "(".repeat(100_000), ")".repeat(100_000));
@@ -179,6 +208,7 @@ fn no_text_panics() {
             text.parse::<ComposedLayout>().err(),
             text.parse::<LinearLayout>().err(),
             text.parse::<Swizzle>().err(),
+            text.parse::<Tiler>().err(),
         ]
         .into_iter()
         .flatten()
