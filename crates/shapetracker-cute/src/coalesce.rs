@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::error::Fault;
-use crate::layout::Mode;
+use crate::layout::{Mode, check_nesting};
 use crate::profile::Profile;
 use crate::{Error, IntTuple, Layout};
 
@@ -67,9 +67,9 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// A tuple of the profile with more items than the layout has there.
+    /// A tuple of the profile with more items than the layout has there, or too many of them.
     pub fn coalesce_by(&self, profile: &IntTuple) -> Result<Layout, Error> {
-        // Where an item is coalesced by itself, every leaf of it: which item of the result a leaf belongs to.
+        check_nesting("coalesce", &profile.profile)?;
         let mut parts: Vec<Layout> = Vec::new();
         let mut nodes: SmallVec<[u32; 12]> = SmallVec::new();
         // Pairs of what is left to do, the next one last; without a profile an item stays as it is.

@@ -19,6 +19,8 @@ use crate::{Error, IntTuple, Layout, NoComplement, NoComposition};
 pub enum Tiler {
     /// One for the whole layout.
     Whole(Layout),
+    /// `n:1` for the whole layout; a negative number is refused where the tiler is used.
+    Size(i64),
     /// One for each of the first items; the others stay as they are.
     ByItem(Vec<Tiler>),
 }
@@ -43,10 +45,10 @@ impl From<Layout> for Tiler {
     }
 }
 
-/// `n:1`. A negative number is refused where the tiler is used.
+/// `n:1`.
 impl From<i64> for Tiler {
     fn from(size: i64) -> Tiler {
-        Tiler::Whole(Layout { sizes: [size].into(), strides: [1].into(), profile: crate::profile::Profile::leaf() })
+        Tiler::Size(size)
     }
 }
 
@@ -274,7 +276,8 @@ impl Layout {
         done: &impl Fn(&Layout, &Layout) -> Result<Layout, NotTiled>,
     ) -> Result<Layout, NotTiled> {
         match tiler {
-            Tiler::Whole(tile) => done(self, &checked(tile)?),
+            Tiler::Whole(tile) => done(self, tile),
+            Tiler::Size(size) => done(self, &Layout::of_modes([(*size, 1)])?),
             Tiler::ByItem(tilers) => {
                 let mut items = self.items_for(op, tilers)?;
                 for (item, tiler) in items.iter_mut().zip(tilers) {
@@ -293,7 +296,8 @@ impl Layout {
         done: &impl Fn(&Layout, &Layout) -> Result<Layout, NotTiled>,
     ) -> Result<Layout, NotTiled> {
         match tiler {
-            Tiler::Whole(tile) => done(self, &checked(tile)?),
+            Tiler::Whole(tile) => done(self, tile),
+            Tiler::Size(size) => done(self, &Layout::of_modes([(*size, 1)])?),
             Tiler::ByItem(tilers) => {
                 let items = self.items_for(op, tilers)?;
                 let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -315,11 +319,6 @@ impl Layout {
         }
         Ok(items)
     }
-}
-
-/// A tile, which may have been made of a number that is no size.
-fn checked(tile: &Layout) -> Result<Layout, Error> {
-    Layout::checked(tile.sizes.clone(), tile.strides.clone(), tile.profile.clone())
 }
 
 fn divide(layout: &Layout, tile: &Layout) -> Result<Layout, NotTiled> {

@@ -88,6 +88,8 @@ pub(crate) enum Fault {
     NegativeSize { size: i64 },
     #[error("{given} modes are more than the {MAX_RANK} that a layout may have")]
     TooManyModes { given: usize },
+    #[error("{given} tuples and numbers are more than the {most} that a layout may nest")]
+    TooNested { given: usize, most: usize },
     #[error("{what} is past the range of 64-bit integers")]
     Overflow { what: &'static str },
     #[error("a layout of {} has no profile with {}", modes(*.have), modes(*.need))]

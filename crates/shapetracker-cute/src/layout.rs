@@ -17,7 +17,8 @@ const OP: &str = "layout";
 /// As a function of numbers a layout has two readings. The *strict* one ends where the coordinates do ([`Layout::at`]). In the
 /// *extended* one, which CuTe composes with, the last mode goes on for ever ([`Layout::at_extended`]).
 ///
-/// A layout that exists has at most `i64::MAX` coordinates, and all of their values are in `i64`.
+/// A layout that exists has at most `i64::MAX` coordinates, and all of their values are in `i64`; where a size is 0, so has the layout
+/// of the other modes, so that the items of a layout are layouts, too.
 ///
 /// ```
 /// use shapetracker_cute::Layout;
@@ -91,8 +92,7 @@ impl Layout {
         let mut product = 1i64;
         for leaf in order(shape.leaves.len()) {
             strides[leaf] = product;
-            // Of a shape without coordinates the other sizes may multiply up to anything.
-            product = product.saturating_mul(shape.leaves[leaf]);
+            product *= shape.leaves[leaf];
         }
         Layout::checked(shape.leaves, strides, shape.profile)
     }
@@ -122,12 +122,11 @@ impl Layout {
     /// A layout from its parts, the leaves of which are as many as the profile has.
     pub(crate) fn checked(sizes: Dims, strides: Dims, profile: Profile) -> Result<Layout, Error> {
         check_sizes(&sizes)?;
+        check_nesting(OP, &profile)?;
         let layout = Layout { sizes, strides, profile };
-        if !layout.is_empty() {
-            let [low, high] = layout.ends();
-            if i64::try_from(low).is_err() || i64::try_from(high).is_err() {
-                return Err(Error::new(OP, Fault::Overflow { what: "a value" }));
-            }
+        let [low, high] = layout.ends();
+        if i64::try_from(low).is_err() || i64::try_from(high).is_err() {
+            return Err(Error::new(OP, Fault::Overflow { what: "a value" }));
         }
         Ok(layout)
     }
@@ -139,11 +138,11 @@ impl Layout {
         Layout::checked(Dims::from_vec(sizes), Dims::from_vec(strides), profile)
     }
 
-    /// The least and the largest value of a layout that has some.
+    /// The least and the largest value; where a size is 0 those without that mode.
     fn ends(&self) -> [i128; 2] {
         let mut ends = [0, 0];
         for (size, stride) in self.leaves() {
-            let reach = i128::from(stride) * i128::from(size - 1);
+            let reach = i128::from(stride) * i128::from((size - 1).max(0));
             ends[usize::from(reach > 0)] += reach;
         }
         ends
@@ -379,9 +378,19 @@ fn check_sizes(sizes: &[i64]) -> Result<(), Error> {
     if let Some(&size) = sizes.iter().find(|&&size| size < 0) {
         return Err(Error::new(OP, Fault::NegativeSize { size }));
     }
-    let product = sizes.iter().try_fold(1i64, |product, &size| product.checked_mul(size));
-    if product.is_none() && !sizes.contains(&0) {
+    let product = sizes.iter().try_fold(1i64, |product, &size| product.checked_mul(size.max(1)));
+    if product.is_none() {
         return Err(Error::new(OP, Fault::Overflow { what: "the number of coordinates" }));
     }
     Ok(())
+}
+
+/// The most parentheses and numbers of a shape. Those of programs have a few dozen; without a limit crafted ones could take very long to
+/// take apart.
+const MOST_NODES: usize = 16 * MAX_RANK;
+
+/// Refuses parentheses that are too many.
+pub(crate) fn check_nesting(op: &'static str, profile: &Profile) -> Result<(), Error> {
+    let given = profile.nodes().len();
+    if given > MOST_NODES { Err(Error::new(op, Fault::TooNested { given, most: MOST_NODES })) } else { Ok(()) }
 }

@@ -120,11 +120,12 @@ impl FromStr for Tiler {
     }
 }
 
-/// `(3:3,(2,4):(1,8))`.
+/// `(3:3,(2,4):(1,8))`, `(4,8)`.
 impl fmt::Display for Tiler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Tiler::Whole(layout) => layout.fmt(f),
+            Tiler::Size(size) => write!(f, "{size}"),
             Tiler::ByItem(items) => {
                 f.write_str("(")?;
                 for (k, item) in items.iter().enumerate() {
