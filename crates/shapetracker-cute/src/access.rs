@@ -17,7 +17,7 @@ const SECTOR: i64 = 32;
 /// The most bytes that one thread moves with one instruction.
 const WIDEST: i64 = 16;
 /// How many steps are done for one analysis; a step is some hundred nanoseconds.
-const MOST_STEPS: u64 = 1 << 22;
+const MOST_STEPS: u64 = 1 << 20;
 
 /// Which addresses threads read or write: the first item of a layout takes the thread, the others its values.
 ///
@@ -372,7 +372,7 @@ impl AccessPattern {
         let mut counts: BTreeMap<i64, i64> = BTreeMap::new();
         for class in classes {
             let shift = value_at(&values, class.value) + self.addresses.offset;
-            let lanes = class.thread..(class.thread + LANES).min(count);
+            let lanes = class.thread..class.thread + LANES.min(count - class.thread);
             let addresses: Vec<i64> = lanes
                 .map(|thread| {
                     let address = self.addresses.swizzle.apply(value_at(&threads, thread) + shift);

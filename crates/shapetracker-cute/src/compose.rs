@@ -189,7 +189,8 @@ impl Layout {
             // What lies past the last number that is asked for is left out; what would end before it is the last mode.
             let reached = last / weight;
             let goes_on = leaf + 1 < self.sizes.len() && reached >= size;
-            let size = if goes_on { size } else { reached + 1 };
+            let past = || Error::new("compose", Fault::Overflow { what: "the number of values that are reached" });
+            let size = if goes_on { size } else { reached.checked_add(1).ok_or_else(past)? };
             sizes.insert(0, size);
             strides.insert(0, stride);
             if !goes_on {

@@ -1,6 +1,6 @@
 //! What is read and printed, and bad input.
 
-use shapetracker_cute::{ComposedLayout, IntTuple, Layout, LinearLayout, Swizzle, Tiler};
+use shapetracker_cute::{AccessPattern, ComposedLayout, IntTuple, Layout, LinearLayout, Order, Swizzle, Tiler, audit};
 
 use crate::layout;
 use crate::random::cases;
@@ -220,4 +220,63 @@ fn no_text_panics() {
             assert!(!err.to_string().is_empty());
         }
     }
+}
+
+#[test]
+fn no_numbers_panic() {
+    let numbers =
+        [0, 1, 2, 3, 4, 7, 8, 1 << 20, (1 << 31) - 1, 1 << 32, 1 << 40, 1 << 61, 1 << 62, i64::MAX - 1, i64::MAX];
+    let mut read = 0;
+    for mut rng in cases(10_000) {
+        let mut drawn = || {
+            let modes: Vec<(i64, i64)> = (0..rng.below(5))
+                .map(|_| {
+                    let size = if rng.below(3) > 0 { rng.below(9) } else { rng.pick(&numbers) };
+                    let stride = if rng.below(3) > 0 { rng.below(40) } else { rng.pick(&numbers) };
+                    (size, if rng.below(4) == 0 { -stride - i64::from(stride == i64::MAX) } else { stride })
+                })
+                .collect();
+            rng.nested(&modes).parse::<Layout>().ok()
+        };
+        let (Some(a), Some(b), Some(c)) = (drawn(), drawn(), drawn()) else { continue };
+        read += 1;
+        let tiler = Tiler::from(b.clone());
+        let by_item = Tiler::by_item([rng.pick(&numbers), -1, 4]);
+        let _ =
+            (a.coalesce(), a.collision(), a.bijective(), a.left_inverse(), a.right_inverse(), a.range(), a.cosize());
+        let _ = (
+            a.compose(&b),
+            a.compose_strict(&b),
+            audit(&a, &b, &c),
+            a.difference(&b),
+            a.complement(rng.pick(&numbers)),
+        );
+        let _ = (a.logical_divide(&tiler), a.zipped_divide(&by_item), a.tiled_divide(&tiler), a.compose_by(&by_item));
+        let _ = (a.logical_product(&tiler), a.zipped_product(&by_item), a.blocked_product(&b), a.raked_product(&b));
+        let x = rng.pick(&numbers);
+        let _ = (a.at(x), a.at_extended(x), a.at_extended(-x), a.coordinate(x), a.at_coordinate(&x.into()));
+        let _ = (a.at_coordinate(&b.shape()), a.coalesce_by(&b.shape()), Layout::concat([&a, &b]));
+        let _ = (Layout::row_major(a.shape()), Layout::column_major(b.shape()));
+        for order in [Order::RowMajor, Order::ColumnMajor] {
+            let _ = (a.to_view(order, x), a.to_tracker(order, -x));
+        }
+        if let Ok(linear) = a.to_linear(&["a"], "b") {
+            let _ = (linear.to_layout(Order::RowMajor), linear.at(&[x]));
+        }
+        let swizzle = Swizzle::new(rng.below(4) as u32, rng.below(62) as u32, rng.below(62) as i32 - 31);
+        let composed = swizzle.and_then(|swizzle| ComposedLayout::new(swizzle, x, a.clone()));
+        if let Ok(composed) = composed {
+            let _ = (composed.plain(), composed.compose(&b), composed.at(x));
+            // With a wide swizzle an analysis goes on to its work limit, which takes a while.
+            if rng.below(20) == 0
+                && let Ok(pattern) = AccessPattern::new(composed, 1 << rng.below(5))
+            {
+                let _ = (pattern.widest_vector(), pattern.bank_conflicts(), pattern.sectors(), pattern.with_vector(2));
+            }
+        }
+        if let Ok(pattern) = AccessPattern::new(a, 2) {
+            let _ = (pattern.widest_vector(), pattern.bank_conflicts(), pattern.sectors());
+        }
+    }
+    assert!(read > 0);
 }
