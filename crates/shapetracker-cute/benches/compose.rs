@@ -1,7 +1,7 @@
 //! How long a composition takes over random pairs of layouts, with axes from ten coordinates to a thousand million.
 //!
 //! `cargo bench -p shapetracker-cute` prints the mean and the longest of the times of all pairs, each the shortest of some runs.
-//! `cargo bench -p shapetracker-cute -- pairs 26000` prints that many pairs and their answers, for `compare.py`.
+//! `cargo bench -p shapetracker-cute -- questions 26000` prints that many questions of each kind and their answers, for `compare.py`.
 
 #[path = "../tests/random/mod.rs"]
 mod random;
@@ -9,8 +9,8 @@ mod random;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use random::{Rng, large_pair, pair};
-use shapetracker_cute::{Layout, NoComposition};
+use random::{Rng, binary_modes, large_pair, modes, pair};
+use shapetracker_cute::{AccessPattern, Layout, NoComposition, NoLeftInverse};
 
 /// How many pairs of each sort are timed.
 const PAIRS: u64 = 20_000;
@@ -32,13 +32,53 @@ fn drawn(k: u64, draw: Draw) -> [Layout; 2] {
     draw(&mut rng).map(|modes| rng.nested(&modes).parse().expect("a layout"))
 }
 
-fn print_pairs(count: u64) {
+/// Questions of several kinds: the kind, two arguments, and the answer, `none` or `open`.
+fn print_questions(count: u64) {
     for k in 0..count {
         let [a, b] = drawn(k, |rng| pair(rng, 12));
-        match a.compose(&b) {
-            Ok(answer) => println!("{a}\t{b}\t{answer}"),
-            Err(NoComposition::Undecided | NoComposition::Error(_)) => println!("{a}\t{b}\tundecided"),
-            Err(_) => println!("{a}\t{b}\tnone"),
+        let answer = match a.compose(&b) {
+            Ok(answer) => answer.to_string(),
+            Err(NoComposition::Undecided | NoComposition::Error(_)) => "open".into(),
+            Err(_) => "none".into(),
+        };
+        println!("compose\t{a}\t{b}\t{answer}");
+
+        let mut rng = Rng(k << 32);
+        let drawn = modes(&mut rng, 3, 4);
+        let a: Layout = rng.nested(&drawn).parse().expect("a layout");
+        let cotarget = 1 + rng.below(80);
+        let answer = a.complement(cotarget).map_or("none".into(), |answer| answer.to_string());
+        println!("complement\t{a}\t{cotarget}\t{answer}");
+        let answer = match a.left_inverse() {
+            Ok(answer) => answer.to_string(),
+            Err(NoLeftInverse::Open) => "open".into(),
+            Err(_) => "none".into(),
+        };
+        println!("left inverse\t{a}\t\t{answer}");
+
+        let drawn = binary_modes(&mut rng);
+        let a: Layout = rng.nested(&drawn).parse().expect("a layout");
+        let names: Vec<String> = (0..a.rank()).map(|k| k.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(|name| &name[..]).collect();
+        let answer = match a.to_linear(&names, "offset") {
+            Ok(linear) => {
+                // A column for each bit of the number that the layout takes.
+                let columns =
+                    linear.inputs().iter().flat_map(|(_, bases)| bases.iter().map(|basis| basis[0].to_string()));
+                columns.collect::<Vec<_>>().join(",")
+            }
+            Err(_) => "none".into(),
+        };
+        println!("linear\t{a}\t\t{answer}");
+
+        let drawn = pair(&mut rng, 12)[0].iter().map(|&(size, stride)| (size, stride.abs())).collect::<Vec<_>>();
+        let threads: Layout = rng.nested(&drawn).parse().expect("a layout");
+        if (32..=4096).contains(&threads.size()) {
+            let bytes = 1 << rng.below(3);
+            let whole = Layout::concat([&threads]).expect("a layout");
+            let census = AccessPattern::new(whole, bytes).and_then(|pattern| pattern.bank_conflicts());
+            let answer = census.map_or("open".into(), |census| census.most.to_string());
+            println!("banks\t{threads}\t{bytes}\t{answer}");
         }
     }
 }
@@ -56,8 +96,8 @@ fn shortest(mut ask: impl FnMut()) -> Duration {
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
-    if let Some(at) = words.iter().position(|word| word == "pairs") {
-        return print_pairs(words.get(at + 1).and_then(|count| count.parse().ok()).unwrap_or(26_000));
+    if let Some(at) = words.iter().position(|word| word == "questions") {
+        return print_questions(words.get(at + 1).and_then(|count| count.parse().ok()).unwrap_or(26_000));
     }
     println!(
         "{:<28} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8}",

@@ -6,29 +6,7 @@ use shapetracker_cute::{Layout, NoComplement, NoLeftInverse, NotBijective, NotTi
 
 use crate::layout;
 use crate::oracle::{Tree, tiles};
-use crate::random::{Rng, cases};
-
-/// Modes with strides that are often products of the sizes before them, and sometimes 0, negative or anything.
-fn modes(rng: &mut Rng, rank: i64, largest: i64) -> Vec<(i64, i64)> {
-    let mut modes: Vec<(i64, i64)> = Vec::new();
-    let mut span = 1;
-    for _ in 0..rng.below(rank + 1) {
-        let size = 1 + rng.below(largest);
-        let stride = match rng.below(10) {
-            0 => 0,
-            1 => rng.below(12),
-            2 => -rng.below(6),
-            _ => span * (1 + rng.below(4) * rng.below(2)),
-        };
-        span = (span.max(stride * size)).max(1);
-        modes.push((size, stride));
-    }
-    // Any order.
-    for k in (1..modes.len()).rev() {
-        modes.swap(k, rng.below(k as i64 + 1) as usize);
-    }
-    modes
-}
+use crate::random::{cases, modes};
 
 #[test]
 fn coalesced_forms_are_equal_exactly_if_the_functions_are() {

@@ -138,6 +138,42 @@ pub(crate) fn large_pair(rng: &mut Rng) -> [Vec<(i64, i64)>; 2] {
     [a, b]
 }
 
+/// Modes with strides that are often products of the sizes before them, and sometimes 0, negative or anything.
+pub(crate) fn modes(rng: &mut Rng, rank: i64, largest: i64) -> Vec<(i64, i64)> {
+    let mut modes: Vec<(i64, i64)> = Vec::new();
+    let mut span = 1;
+    for _ in 0..rng.below(rank + 1) {
+        let size = 1 + rng.below(largest);
+        let stride = match rng.below(10) {
+            0 => 0,
+            1 => rng.below(12),
+            2 => -rng.below(6),
+            _ => span * (1 + rng.below(4) * rng.below(2)),
+        };
+        span = (span.max(stride * size)).max(1);
+        modes.push((size, stride));
+    }
+    // Any order.
+    for k in (1..modes.len()).rev() {
+        modes.swap(k, rng.below(k as i64 + 1) as usize);
+    }
+    modes
+}
+
+/// Modes with sizes that are powers of two, and strides that mostly are.
+pub(crate) fn binary_modes(rng: &mut Rng) -> Vec<(i64, i64)> {
+    (0..1 + rng.below(3))
+        .map(|_| {
+            let stride = match rng.below(8) {
+                0 => rng.below(40),
+                1 => 3 << rng.below(6),
+                _ => 1 << rng.below(7),
+            };
+            (1 << rng.below(4), stride)
+        })
+        .collect()
+}
+
 /// The cases of a test that are held to it: `SHAPETRACKER_CASES` says how many times as many there are, and
 /// `SHAPETRACKER_PART=1/2` that only every second one counts, from the first on.
 pub(crate) fn cases(count: u32) -> impl Iterator<Item = Rng> {
