@@ -1,7 +1,8 @@
 //! How long a composition takes over random pairs of layouts, with axes from ten coordinates to a thousand million.
 //!
-//! `cargo bench -p shapetracker-cute` prints the mean and the longest of the times of all pairs, each the shortest of some runs.
-//! `cargo bench -p shapetracker-cute -- questions 26000` prints that many questions of each kind and their answers, for `compare.py`.
+//! `cargo bench -p shapetracker-cute` prints the mean and the longest of the times of all pairs, each the shortest of
+//! some runs. `cargo bench -p shapetracker-cute -- questions 26000` prints that many questions of each kind and their
+//! answers, for `compare.py`.
 
 #[path = "../tests/random/mod.rs"]
 mod random;

@@ -21,9 +21,13 @@ const MOST_STEPS: u64 = 1 << 20;
 
 /// Which addresses threads read or write: the first item of a layout takes the thread, the others its values.
 ///
-/// Each thread moves its values one after the other, in vectors of as many elements as [`AccessPattern::with_vector`] says, and
-/// otherwise one by one. Warps are 32 threads in a row, starting at thread 0. Addresses count elements from a base that
-/// is aligned to 128 bytes.
+/// Where a layout takes threads and values to a tile, and another one the tile to memory, it is their composition
+/// ([`Layout::compose`], [`ComposedLayout::compose`]). Modes of threads alone are put into one item:
+/// `((8,4)):((1,64))`.
+///
+/// Each thread moves its values one after the other, in vectors of as many elements as [`AccessPattern::with_vector`]
+/// says, and otherwise one by one. Warps are 32 threads in a row, starting at thread 0. Addresses count elements from a
+/// base that is aligned to 128 bytes.
 ///
 /// ```
 /// use shapetracker_cute::{AccessPattern, Layout};
@@ -155,8 +159,8 @@ impl AccessPattern {
         Ok(AccessPattern { vector, ..self })
     }
 
-    /// The most values of a thread that one instruction may move: a power of two of at most 16 bytes, so that from each multiple of it on
-    /// the values lie next to each other in memory, and start at a multiple of it, for all threads.
+    /// The most values of a thread that one instruction may move: a power of two of at most 16 bytes, so that from each
+    /// multiple of it on the values lie next to each other in memory, and start at a multiple of it, for all threads.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, Layout};
@@ -184,8 +188,9 @@ impl AccessPattern {
     fn is_taken_apart(&self, vector: i64) -> Result<bool, Error> {
         let low = vector.trailing_zeros();
         for (source, target) in self.addresses.swizzle.pairs() {
-            // Among the elements of a vector every low bit is set somewhere, so that one that is read changes some of them and
-            // not the others. One that is changed is so in all of them alike, if the bit that is read is ever set.
+            // Among the elements of a vector every low bit is set somewhere, so that one that is read changes some of
+            // them and not the others. One that is changed is so in all of them alike, if the bit that is read is ever
+            // set.
             if source < low || (target < low && self.is_ever_set(source)?) {
                 return Ok(true);
             }
@@ -216,11 +221,12 @@ impl AccessPattern {
         Ok(seen.into_iter().any(|address| address >> bit & 1 == 1))
     }
 
-    /// The bank conflicts in shared memory of all instructions of all warps: the cost of one is the largest number of different
-    /// 4-byte words that its lanes want of one of the 32 banks, so that 1 is free of conflicts. Lanes that want the same word
-    /// are served together.
+    /// The bank conflicts in shared memory of all instructions of all warps: the cost of one is the largest number of
+    /// different 4-byte words that its lanes want of one of the 32 banks, so that 1 is free of conflicts. Lanes that
+    /// want the same word are served together.
     ///
-    /// Accesses of 8 and 16 bytes are taken to run in 2 and 4 phases, of 16 and 8 lanes, and count by the worst of these.
+    /// Accesses of 8 and 16 bytes are taken to run in 2 and 4 phases, of 16 and 8 lanes, and count by the worst of
+    /// these.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, Layout};
@@ -236,16 +242,18 @@ impl AccessPattern {
     /// [`Error::is_limit`] where addresses and warps have too little in common, which takes sizes made for it.
     ///
     /// # Source
-    /// What the lanes of a warp want, up to a shift of all addresses, depends only on which modes end between them. A shift by
-    /// whole words turns the banks, and one by multiples of what a swizzle reads does nothing else. So warps fall into few classes, which are
-    /// found mode by mode, and each is counted and one of it evaluated. If the addresses are linear over bits, another warp is the
-    /// first one up to an exclusive or, which permutes words and banks.
+    /// What the lanes of a warp want, up to a shift of all addresses, depends only on which modes end between them. A
+    /// shift by whole words turns the banks, and one by multiples of what a swizzle reads does nothing else. So warps
+    /// fall into few classes, which are found mode by mode, and each is counted and one of it evaluated. If the
+    /// addresses are linear over bits, another warp is the first one up to an exclusive or, which permutes words and
+    /// banks.
     pub fn bank_conflicts(&self) -> Result<Census, Error> {
         let bytes = self.vector * self.element_bytes;
         let lanes = (LANES * WORD / bytes.max(WORD)) as usize;
         self.census(WORD, |addresses| {
             let degree = |phase: &[i64]| {
-                let mut words: Vec<i64> = phase.iter().flat_map(|at| at / WORD..=(at + bytes - 1) / WORD).collect();
+                let word = |at: i64| at.div_euclid(WORD);
+                let mut words: Vec<i64> = phase.iter().flat_map(|&at| word(at)..=word(at + bytes - 1)).collect();
                 words.sort_unstable();
                 words.dedup();
                 let mut banks = [0; BANKS as usize];
@@ -281,11 +289,13 @@ impl AccessPattern {
         })
     }
 
-    /// The swizzle with which none of the patterns has a bank conflict, in any warp: one of the fewest bits, and of the lowest of
-    /// these. Nothing where there is none in the family that is searched, up to 5 bits, of addresses up to bit 16.
+    /// The swizzle with which none of the patterns has a bank conflict, in any warp: one of the fewest bits, and of the
+    /// lowest of these. Nothing where there is none in the family that is searched, up to 5 bits, of addresses up to
+    /// bit 16.
     ///
-    /// Give all patterns of one tile, what writes it and what reads it. The swizzle keeps their vectors together. It permutes
-    /// blocks of `2^(B + M + |S|)` elements: a tile that is no whole number of them needs memory for the rest of the last one.
+    /// Give all patterns of one tile, what writes it and what reads it. The swizzle keeps their vectors together. It
+    /// permutes blocks of `2^(B + M + |S|)` elements: a tile that is no whole number of them needs memory for the rest
+    /// of the last one.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, Layout};
@@ -310,7 +320,7 @@ impl AccessPattern {
             let shifts = if bits == 0 { 0..=0 } else { bits..=12 };
             for base in keep..=if bits == 0 { keep } else { 10 } {
                 for shift in shifts.clone().filter(|shift| base + bits + shift <= 17) {
-                    let swizzle = Swizzle::new(bits, base, shift as i32)?;
+                    let swizzle = if bits == 0 { Swizzle::IDENTITY } else { Swizzle::new(bits, base, shift as i32)? };
                     if patterns
                         .iter()
                         .map(|pattern| pattern.is_free_under(swizzle))
@@ -416,14 +426,15 @@ struct Class {
 enum Lanes {
     /// No mode ends between the lanes but those below the first 32 threads; the first lane is at this place of those.
     Inside(i64),
-    /// So many lanes are before the end of the modes of the first 32 threads or more, and all modes above end there, too.
+    /// So many lanes are before the end of the modes of the first 32 threads or more, and all modes above end there,
+    /// too.
     AllEnd(i64),
     /// The same, but the mode with this number goes on.
     EndBelow(i64, usize),
 }
 
-/// The classes of the instructions of warps: found by choosing the entries of the first thread mode by mode, with what the others
-/// need to know of them, which is little.
+/// The classes of the instructions of warps: found by choosing the entries of the first thread mode by mode, with what
+/// the others need to know of them, which is little.
 fn classes(threads: &[Mode], count: i64, values: &[Mode], offset: i64, modulus: i64) -> Result<Vec<Class>, Error> {
     let mut steps = Steps::new();
     let residue = |address: i64| address & (modulus - 1);

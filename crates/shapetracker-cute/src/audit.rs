@@ -42,10 +42,11 @@ impl fmt::Display for Mismatch {
 /// How many numbers are looked at before anything is proved.
 const LOOKED_AT: i64 = 64;
 
-/// The first number, in colexicographic order, at which a layout `r` is not `a(b(..))`; nothing where it is the same function.
+/// The first number, in colexicographic order, at which a layout `r` is not `a(b(..))`; nothing where it is the same
+/// function.
 ///
-/// This is another question than whether the composition is a layout ([`Layout::compose`]): it is about the one that some
-/// other tool has printed. Only its values count, not its parentheses; the last mode of `a` goes on for ever.
+/// This is another question than whether the composition is a layout ([`Layout::compose`]): it is about the one that
+/// some other tool has printed. Only its values count, not its parentheses; the last mode of `a` goes on for ever.
 ///
 /// ```
 /// use shapetracker_cute::{Layout, audit};
@@ -59,8 +60,8 @@ const LOOKED_AT: i64 = 64;
 /// [`NoComposition::Error`] at a limit. That the composition is no layout is no error here.
 ///
 /// # Cost
-/// That of a composition. Where it is no layout, and differs from the claimed one at none of the first numbers, up to 64 questions about
-/// equality of trackers.
+/// That of a composition. Where it is no layout, and differs from the claimed one at none of the first numbers, up to
+/// 64 questions about equality of trackers.
 pub fn audit(a: &Layout, b: &Layout, r: &Layout) -> Result<Option<Mismatch>, NoComposition> {
     let expected = |x: i64| b.at(x).and_then(|x| a.at_extended(x));
     let mismatch = |coordinate: i64| Mismatch { coordinate, expected: expected(coordinate), found: r.at(coordinate) };

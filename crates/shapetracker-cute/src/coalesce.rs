@@ -13,9 +13,9 @@ pub(crate) type Modes = SmallVec<[Mode; 8]>;
 impl Layout {
     /// The shortest layout without nesting that is the same function of `0..size`.
     ///
-    /// It has no mode of size 1 and no mode that goes on where the one before it ends, and it is unique: two layouts are the
-    /// same function exactly if they coalesce to the same. As an *extended* function it may differ: a last mode of size 1,
-    /// which is left out, says what follows.
+    /// It has no mode of size 1 and no mode that goes on where the one before it ends, and it is unique: two layouts
+    /// are the same function exactly if they coalesce to the same. As an *extended* function it may differ: a last mode
+    /// of size 1, which is left out, says what follows.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -26,8 +26,8 @@ impl Layout {
     /// ```
     ///
     /// # Source
-    /// A layout is affine for as many numbers as its first mode has, if it is coalesced, and for no more; so its values fix
-    /// its first mode, and those at the multiples of that fix the others.
+    /// A layout is affine for as many numbers as its first mode has, if it is coalesced, and for no more; so its values
+    /// fix its first mode, and those at the multiples of that fix the others.
     pub fn coalesce(&self) -> Layout {
         if self.is_empty() {
             return Layout { sizes: [0].into(), strides: [0].into(), profile: Profile::leaf() };
@@ -55,8 +55,8 @@ impl Layout {
         modes
     }
 
-    /// Each item of the outermost tuple coalesced by itself, where the profile has a number, or item by item again, where it
-    /// has a tuple; items past those of the profile stay as they are. The numbers themselves mean nothing.
+    /// Each item of the outermost tuple coalesced by itself, where the profile has a number, or item by item again,
+    /// where it has a tuple; items past those of the profile stay as they are. The numbers themselves mean nothing.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -102,8 +102,8 @@ impl Layout {
         )
     }
 
-    /// The first number at which two layouts differ, as functions of `0..size`; the end of the shorter one where they differ
-    /// nowhere before it, and nothing where they are the same function.
+    /// The first number at which two layouts differ, as functions of `0..size`; the end of the shorter one where they
+    /// differ nowhere before it, and nothing where they are the same function.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -124,7 +124,8 @@ impl Layout {
         let (mut ours, mut theirs) = (self.coalesced().into_iter(), other.coalesced().into_iter());
         let mut weight = 1;
         loop {
-            // As coalesced forms are affine for exactly one mode, modes that differ do so after the shorter of them at latest.
+            // As coalesced forms are affine for exactly one mode, modes that differ do so after the shorter of them at
+            // latest.
             match (ours.next(), theirs.next()) {
                 (None, None) => return None,
                 (Some(a), Some(b)) if a == b => weight *= a.0,

@@ -27,8 +27,8 @@ pub enum NoComplement {
         /// The stride.
         stride: i64,
     },
-    /// What the strides below one fill with their complement, blocks of `block` addresses, is not a whole number of times in
-    /// that stride: the block in which it begins holds its address already.
+    /// What the strides below one fill with their complement, blocks of `block` addresses, is not a whole number of
+    /// times in that stride: the block in which it begins holds its address already.
     #[error(
         "blocks of {block} are filled by the strides below {stride}, which begins inside the one at {}: address {stride} would \
          be reached twice", .stride - .stride % .block
@@ -48,11 +48,12 @@ pub enum NoComplement {
 }
 
 impl Layout {
-    /// The layout whose values, added to those of this one, are `0..n`, each once, where `n` is the least multiple of what this
-    /// one spans that is at least `cotarget`; or the reason why there is none.
+    /// The layout whose values, added to those of this one, are `0..n`, each once, where `n` is the least multiple of
+    /// what this one spans that is at least `cotarget`; or the reason why there is none.
     ///
-    /// Modes of stride 0 repeat addresses and are left out, as in CuTe. The complement is unique as a set and ordered by its
-    /// strides. CuTe's condition is weaker: for strides that do not divide each other its answers overlap or have gaps.
+    /// Modes of stride 0 repeat addresses and are left out, as in CuTe. The complement is unique as a set and ordered
+    /// by its strides. CuTe's condition is weaker: for strides that do not divide each other its answers overlap or
+    /// have gaps.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -66,8 +67,8 @@ impl Layout {
     /// [`NoComplement`], with evidence. A `cotarget` that is not positive asks for as little as one of 1.
     ///
     /// # Source
-    /// Filling from 0 is forced: all of `0..s*d` must be tiled before a stride past it is used, where `s` and `d` are the size
-    /// and the stride below. So a complement exists exactly if each such product divides the next stride.
+    /// Filling from 0 is forced: all of `0..s*d` must be tiled before a stride past it is used, where `s` and `d` are
+    /// the size and the stride below. So a complement exists exactly if each such product divides the next stride.
     pub fn complement(&self, cotarget: i64) -> Result<Layout, NoComplement> {
         if self.is_empty() {
             return Err(NoComplement::Empty);

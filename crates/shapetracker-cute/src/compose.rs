@@ -7,8 +7,8 @@ use crate::{Error, IntTuple, Layout};
 
 /// Why there is no layout that does what two layouts do, one after the other.
 ///
-/// Of `A` and `B` it must have the shape of `B`, in which a number may become a tuple with the same product. Each no has evidence
-/// that a few values of `A(B(..))` show; leaves are those of `B`, counted from the left.
+/// Of `A` and `B` it must have the shape of `B`, in which a number may become a tuple with the same product. Each no
+/// has evidence that a few values of `A(B(..))` show; leaves are those of `B`, counted from the left.
 ///
 /// ```
 /// use shapetracker_cute::{Layout, NoComposition};
@@ -35,8 +35,8 @@ pub enum NoComposition {
         /// Its value.
         value: i64,
     },
-    /// At the multiples of `unit` of a leaf the values are affine for `run` numbers and not for one more, so that a mode must
-    /// have size `run`; but it does not divide the `left` numbers that there are.
+    /// At the multiples of `unit` of a leaf the values are affine for `run` numbers and not for one more, so that a
+    /// mode must have size `run`; but it does not divide the `left` numbers that there are.
     #[error(
         "along leaf {leaf} of the second layout, in steps of {unit}, the values are affine for {run} numbers and no longer: a mode \
          must have that size, but it does not divide the {left} that there are"
@@ -51,8 +51,8 @@ pub enum NoComposition {
         /// How many multiples of `unit` the leaf has.
         left: i64,
     },
-    /// Along one leaf the modes must have the sizes `runs`, from the innermost on, because the values are affine so far and no
-    /// further; but at `number` the value is not the sum that they make.
+    /// Along one leaf the modes must have the sizes `runs`, from the innermost on, because the values are affine so far
+    /// and no further; but at `number` the value is not the sum that they make.
     #[error(
         "along leaf {leaf} of the second layout modes must have the sizes {runs:?}, which add up to {sum} at {number}; but the \
          value there is {value}"
@@ -97,12 +97,12 @@ impl From<shapetracker::Error> for NoComposition {
 }
 
 impl Layout {
-    /// The layout with the shape of `other`, up to numbers that become tuples, and the values `self(other(..))`; or the reason
-    /// why there is none. The last mode of `self` goes on for ever, as it does in CuTe.
+    /// The layout with the shape of `other`, up to numbers that become tuples, and the values `self(other(..))`; or the
+    /// reason why there is none. The last mode of `self` goes on for ever, as it does in CuTe.
     ///
-    /// The answer is complete: a layout is found wherever there is one, with the fewest modes in each leaf, and nothing is ever
-    /// answered that has other values. CuTe's own rule asks for sizes and strides that divide each other, which is neither
-    /// necessary nor, for several modes, sufficient.
+    /// The answer is complete: a layout is found wherever there is one, with the fewest modes in each leaf, and nothing
+    /// is ever answered that has other values. CuTe's own rule asks for sizes and strides that divide each other, which
+    /// is neither necessary nor, for several modes, sufficient.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -170,7 +170,8 @@ impl Layout {
         }
     }
 
-    /// The layout as a view of the numbers that the values of another are: axes outermost first, and no longer than they reach.
+    /// The layout as a view of the numbers that the values of another are: axes outermost first, and no longer than
+    /// they reach.
     pub(crate) fn positions(&self, other: &Layout, strict: bool) -> Result<View, NoComposition> {
         let mut weight = 1;
         for (size, stride) in other.leaves() {

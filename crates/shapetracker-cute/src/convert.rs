@@ -8,8 +8,8 @@ use crate::{Error, Layout};
 
 /// Which order of a tensor's elements is that of a layout's numbers.
 ///
-/// A layout counts its coordinates in colexicographic order, the leftmost mode fastest, and a tensor its elements in row-major
-/// order, the last axis fastest.
+/// A layout counts its coordinates in colexicographic order, the leftmost mode fastest, and a tensor its elements in
+/// row-major order, the last axis fastest.
 ///
 /// ```
 /// use shapetracker::View;
@@ -25,7 +25,8 @@ use crate::{Error, Layout};
 pub enum Order {
     /// Number `x` of the layout is element `x` in row-major order: the first mode is the last axis.
     RowMajor,
-    /// Number `x` of the layout is element `x` in column-major order: mode `k` is axis `k`, and coordinates are indices.
+    /// Number `x` of the layout is element `x` in column-major order: mode `k` is axis `k`, and coordinates are
+    /// indices.
     ColumnMajor,
 }
 
@@ -49,8 +50,8 @@ pub enum NoLayout {
         /// Its index.
         index: Dims,
     },
-    /// Along an axis, at the multiples of `unit`, addresses are affine for `run` elements and not for one more, so that a mode must
-    /// have that size; but it does not divide the `left` elements that there are.
+    /// Along an axis, at the multiples of `unit`, addresses are affine for `run` elements and not for one more, so that
+    /// a mode must have that size; but it does not divide the `left` elements that there are.
     #[error(
         "along axis {axis}, in steps of {unit}, addresses are affine for {run} elements and no longer: a mode must have that size, \
          but it does not divide the {left} that there are"
@@ -140,8 +141,9 @@ impl Layout {
         Ok(View::new(sizes, strides, offset, None)?)
     }
 
-    /// The layout of a tracker and its offset, or the reason why there is none: an item for each axis, with as many modes as the
-    /// axis needs. So trackers of several views may be layouts, too. The way back is [`Layout::to_tracker`].
+    /// The layout of a tracker and its offset, or the reason why there is none: an item for each axis, with as many
+    /// modes as the axis needs. So trackers of several views may be layouts, too. The way back is
+    /// [`Layout::to_tracker`].
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
@@ -163,11 +165,12 @@ impl Layout {
     /// [`NoLayout`], with evidence.
     ///
     /// # Cost
-    /// For one view that of reading it off; for more, up to 64 questions whether a part of an axis is one view for each of the
-    /// modes found.
+    /// For one view that of reading it off; for more, up to 64 questions whether a part of an axis is one view for each
+    /// of the modes found.
     ///
     /// # Source
-    /// Each axis is split at its longest affine runs, which is a layout if any split is ([`shapetracker::affine_runs`]).
+    /// Each axis is split at its longest affine runs, which is a layout if any split is
+    /// ([`shapetracker::affine_runs`]).
     pub fn from_tracker(tracker: &ShapeTracker, order: Order) -> Result<(Layout, i64), NoLayout> {
         if let Some(view) = tracker.as_view() {
             return Layout::from_view(view, order);
@@ -277,8 +280,8 @@ fn masked_element(tracker: &ShapeTracker) -> Result<Option<Dims>, NoLayout> {
     if tracker.views().iter().all(|view| view.mask().is_none()) {
         return Ok(None);
     }
-    // With all strides of the view next to memory 0, the tracker reads address 0 wherever it reads at all: it differs from a view
-    // of stride 0 that has no mask at exactly the elements that are masked.
+    // With all strides of the view next to memory 0, the tracker reads address 0 wherever it reads at all: it differs
+    // from a view of stride 0 that has no mask at exactly the elements that are masked.
     let mut views = tracker.views().to_vec();
     views[0] = View::new(views[0].shape(), Dims::from_elem(0, views[0].rank()), 0, views[0].mask())?;
     let zero = View::new(tracker.shape(), Dims::from_elem(0, tracker.rank()), 0, None)?;

@@ -5,7 +5,8 @@ use crate::{Error, IntTuple, Layout, NoComplement, NoComposition};
 
 /// What a layout is composed with, divided by or repeated along: a layout, or one for each of its first items.
 ///
-/// A layout, or an integer `n` for `n:1`, becomes one by `into`, and a text by `parse`: `4:2`, `(3:3,(2,4):(1,8))`, `(4,8)`.
+/// A layout, or an integer `n` for `n:1`, becomes one by `into`, and a text by `parse`: `4:2`, `(3:3,(2,4):(1,8))`,
+/// `(4,8)`.
 ///
 /// ```
 /// use shapetracker_cute::{Layout, Tiler};
@@ -104,8 +105,8 @@ impl Layout {
         self.by_item("compose", tiler, &|layout, tile| Ok(layout.compose(tile)?))
     }
 
-    /// The layout in two parts, `(tile, rest)`: the tile is this layout at the values of the tiler, and the rest says where the
-    /// other tiles are. For a tiler with a layout for each item it is done item by item.
+    /// The layout in two parts, `(tile, rest)`: the tile is this layout at the values of the tiler, and the rest says
+    /// where the other tiles are. For a tiler with a layout for each item it is done item by item.
     ///
     /// Where tiles do not fill the layout, the result goes on past its end, as in CuTe.
     ///
@@ -162,8 +163,8 @@ impl Layout {
         Ok(unpacked(&self.zipped_divide(tiler)?)?)
     }
 
-    /// The layout repeated along a tiler, `(layout, repeats)`: the repeats lie where the layout leaves room. For a tiler with a
-    /// layout for each item it is done item by item.
+    /// The layout repeated along a tiler, `(layout, repeats)`: the repeats lie where the layout leaves room. For a
+    /// tiler with a layout for each item it is done item by item.
     ///
     /// ```
     /// use shapetracker_cute::Layout;

@@ -42,7 +42,8 @@ pub enum NotBijective {
 }
 
 impl Layout {
-    /// The view whose row-major order is the colexicographic order of this layout: the leaves as axes, the last one first.
+    /// The view whose row-major order is the colexicographic order of this layout: the leaves as axes, the last one
+    /// first.
     pub(crate) fn reversed(&self) -> Result<View, Error> {
         let reversed = |values: &[i64]| values.iter().rev().copied().collect::<Dims>();
         View::new(reversed(&self.sizes), reversed(&self.strides), 0, None).map_err(Error::from)
@@ -98,8 +99,8 @@ impl Layout {
     /// [`NotBijective`], with evidence.
     ///
     /// # Source
-    /// Sums of multiples that are `0..n`, each once, are found by filling from 0: the least stride is 1, and each other one the
-    /// product of the sizes of those below it.
+    /// Sums of multiples that are `0..n`, each once, are found by filling from 0: the least stride is 1, and each other
+    /// one the product of the sizes of those below it.
     pub fn bijective(&self) -> Result<(), NotBijective> {
         if self.is_empty() {
             return Ok(());
@@ -128,8 +129,8 @@ impl Layout {
         Ok(())
     }
 
-    /// The coalesced modes of a layout with coordinates by ascending stride, each with its weight: how many numbers further its
-    /// next entry is.
+    /// The coalesced modes of a layout with coordinates by ascending stride, each with its weight: how many numbers
+    /// further its next entry is.
     pub(crate) fn weighted(&self) -> Vec<(Mode, i64)> {
         let mut weight = 1;
         let weighted = self.coalesced().into_iter().map(|mode| {

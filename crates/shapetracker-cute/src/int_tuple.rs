@@ -8,8 +8,8 @@ use crate::profile::Profile;
 
 /// Integers in nested tuples, such as `((2,2),4)`: a shape, strides, or a coordinate.
 ///
-/// Integers and Rust's tuples become one by `into`, a text by `parse`. The integers at the leaves are listed from left to
-/// right.
+/// Integers and Rust's tuples become one by `into`, a text by `parse`. The integers at the leaves are listed from left
+/// to right.
 ///
 /// ```
 /// use shapetracker_cute::IntTuple;

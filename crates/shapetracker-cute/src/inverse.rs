@@ -20,8 +20,8 @@ use crate::{Error, Layout};
 pub struct RightInverse {
     /// The inverse `R`: with the layout as `A`, `A(R(i)) = i` for all of its numbers `i`.
     pub layout: Layout,
-    /// Whether it is proved that no right inverse has more numbers, because the layout does not have the next value. Otherwise
-    /// that is open: which is the longest is not known for layouts that have a value twice.
+    /// Whether it is proved that no right inverse has more numbers, because the layout does not have the next value.
+    /// Otherwise that is open: which is the longest is not known for layouts that have a value twice.
     pub is_longest: bool,
 }
 
@@ -53,8 +53,8 @@ pub enum NoLeftInverse {
         /// Its value.
         value: i64,
     },
-    /// No two numbers have the same value, but the strides do not divide each other. Whether some layout is a left inverse then
-    /// is an open question.
+    /// No two numbers have the same value, but the strides do not divide each other. Whether some layout is a left
+    /// inverse then is an open question.
     #[error(
         "no two coordinates have the same value, but whether a layout undoes strides that do not divide each other is open"
     )]
@@ -82,9 +82,9 @@ impl Layout {
     /// A number past `i64`.
     ///
     /// # Source
-    /// Modes whose strides are 1, the size of the mode with stride 1, and so on are counted up by `R` one after the other. The
-    /// strides of a layout that is injective, and has no negative ones, are filled from 0 like those of a complement, so that
-    /// nothing longer is possible; and a value that the layout has not ends any right inverse.
+    /// Modes whose strides are 1, the size of the mode with stride 1, and so on are counted up by `R` one after the
+    /// other. The strides of a layout that is injective, and has no negative ones, are filled from 0 like those of a
+    /// complement, so that nothing longer is possible; and a value that the layout has not ends any right inverse.
     pub fn right_inverse(&self) -> Result<RightInverse, Error> {
         if self.is_empty() {
             return Ok(RightInverse { layout: self.coalesce(), is_longest: true });
@@ -112,8 +112,8 @@ impl Layout {
         Ok(RightInverse { layout, is_longest })
     }
 
-    /// A layout `L` with `L(self(x)) = x` for all numbers `x` of this one, or the reason why none was found. The last mode of `L`
-    /// goes on for ever.
+    /// A layout `L` with `L(self(x)) = x` for all numbers `x` of this one, or the reason why none was found. The last
+    /// mode of `L` goes on for ever.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -124,11 +124,12 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`NoLeftInverse::Collision`] and [`NoLeftInverse::Negative`] are proof that there is none; [`NoLeftInverse::Open`] where the
-    /// strides do not divide each other.
+    /// [`NoLeftInverse::Collision`] and [`NoLeftInverse::Negative`] are proof that there is none;
+    /// [`NoLeftInverse::Open`] where the strides do not divide each other.
     ///
     /// # Source
-    /// With strides that divide each other and leave room for the sizes below, the entry of each mode is a digit of the value.
+    /// With strides that divide each other and leave room for the sizes below, the entry of each mode is a digit of the
+    /// value.
     pub fn left_inverse(&self) -> Result<Layout, NoLeftInverse> {
         if self.is_empty() {
             return Ok(self.coalesce());
@@ -148,7 +149,8 @@ impl Layout {
             }
             return Err(NoLeftInverse::Open);
         }
-        // Below the first stride no value lies; above each the next stride ends its digit, and above the last one nothing.
+        // Below the first stride no value lies; above each the next stride ends its digit, and above the last one
+        // nothing.
         let below = sorted.first().map(|&((_, stride), _)| (stride, 0));
         let digits = (0..sorted.len()).map(|k| {
             let ((size, stride), weight) = sorted[k];

@@ -10,15 +10,15 @@ const OP: &str = "layout";
 
 /// A layout of CuTe: nested sizes, and a stride for each of them, such as `((2,2),4):((1,8),2)`.
 ///
-/// It maps coordinates to integers. The leaves, from left to right, are *modes*; a coordinate has an entry for each, and the
-/// value is the sum of the entries times their strides. A number is a coordinate as well: it is taken apart in
+/// It maps coordinates to integers. The leaves, from left to right, are *modes*; a coordinate has an entry for each,
+/// and the value is the sum of the entries times their strides. A number is a coordinate as well: it is taken apart in
 /// colexicographic order, the leftmost mode fastest. Strides are any integers, sizes are not negative.
 ///
-/// As a function of numbers a layout has two readings. The *strict* one ends where the coordinates do ([`Layout::at`]). In the
-/// *extended* one, which CuTe composes with, the last mode goes on for ever ([`Layout::at_extended`]).
+/// As a function of numbers a layout has two readings. The *strict* one ends where the coordinates do ([`Layout::at`]).
+/// In the *extended* one, which CuTe composes with, the last mode goes on for ever ([`Layout::at_extended`]).
 ///
-/// A layout that exists has at most `i64::MAX` coordinates, and all of their values are in `i64`; where a size is 0, so has the layout
-/// of the other modes, so that the items of a layout are layouts, too.
+/// A layout that exists has at most `i64::MAX` coordinates, and all of their values are in `i64`; where a size is 0, so
+/// has the layout of the other modes, so that the items of a layout are layouts, too.
 ///
 /// ```
 /// use shapetracker_cute::Layout;
@@ -242,11 +242,11 @@ impl Layout {
         self.sizes.contains(&0)
     }
 
-    /// One more than the largest value: how many elements an array must have that the layout reads from its start. A layout
-    /// without coordinates needs none.
+    /// One more than the largest value: how many elements an array must have that the layout reads from its start. A
+    /// layout without coordinates needs none.
     ///
-    /// Where a stride is negative CuTe's C++ takes its absolute value, and its Python the value at the last coordinate: neither
-    /// is the largest.
+    /// Where a stride is negative CuTe's C++ takes its absolute value, and its Python the value at the last coordinate:
+    /// neither is the largest.
     ///
     /// ```
     /// let layout: shapetracker_cute::Layout = "(4,3):(1,10)".parse()?;
@@ -280,8 +280,8 @@ impl Layout {
         if (0..self.size()).contains(&x) { self.at_extended(x) } else { None }
     }
 
-    /// The value at a number where the last mode is taken to go on for ever, as CuTe does; nothing at a negative number, past
-    /// `i64`, and where another mode has size 0.
+    /// The value at a number where the last mode is taken to go on for ever, as CuTe does; nothing at a negative
+    /// number, past `i64`, and where another mode has size 0.
     ///
     /// ```
     /// let layout: shapetracker_cute::Layout = "(4,3):(1,10)".parse()?;
@@ -307,8 +307,8 @@ impl Layout {
         if last.is_none() && x > 0 { None } else { i64::try_from(value).ok() }
     }
 
-    /// The value at a coordinate, which has an entry for each item of the outermost tuple: a number, which is taken apart, or a
-    /// coordinate of the item. Nothing where it has other parentheses, or an entry is outside.
+    /// The value at a coordinate, which has an entry for each item of the outermost tuple: a number, which is taken
+    /// apart, or a coordinate of the item. Nothing where it has other parentheses, or an entry is outside.
     ///
     /// ```
     /// let layout: shapetracker_cute::Layout = "((2,2),4):((1,8),2)".parse()?;
@@ -385,8 +385,8 @@ fn check_sizes(sizes: &[i64]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The most parentheses and numbers of a shape. Those of programs have a few dozen; without a limit crafted ones could take very long to
-/// take apart.
+/// The most parentheses and numbers of a shape. Those of programs have a few dozen; without a limit crafted ones could
+/// take very long to take apart.
 const MOST_NODES: usize = 16 * MAX_RANK;
 
 /// Refuses parentheses that are too many.

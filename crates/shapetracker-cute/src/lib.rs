@@ -1,8 +1,9 @@
-//! CuTe's layout algebra, decided exactly: composition, complement, inverses, swizzles, linear layouts and bank conflicts.
+//! CuTe's layout algebra, decided exactly: composition, complement, inverses, swizzles, linear layouts and bank
+//! conflicts.
 //!
 //! A layout of CuTe has nested sizes and strides, `((2,2),4):((1,8),2)`, and maps coordinates to addresses. Whether the
-//! composition of two layouts is one, what the complement is and whether two layouts are the same are decided here by the
-//! definition, at any size: what exists is found, and every no comes with the coordinate that shows it.
+//! composition of two layouts is one, what the complement is and whether two layouts are the same are decided here by
+//! the definition, at any size: what exists is found, and every no comes with the coordinate that shows it.
 //!
 //! ```
 #![doc = include_str!("../examples/layouts.rs")]
@@ -11,10 +12,10 @@
 //! # Where to look
 //!
 //! - [`Layout`]: nested sizes and strides, as text and as a function; [`IntTuple`], what they are made of.
-//! - [`Layout::compose`], and [`NoComposition`] where there is none; [`audit`]: is a layout that some other tool printed the
-//!   composition?
-//! - [`Layout::complement`], [`Layout::logical_divide`], [`Layout::logical_product`] and those that order the parts otherwise, with a
-//!   [`Tiler`]; [`Layout::right_inverse`], [`Layout::left_inverse`].
+//! - [`Layout::compose`], and [`NoComposition`] where there is none; [`audit`]: is a layout that some other tool
+//!   printed the composition?
+//! - [`Layout::complement`], [`Layout::logical_divide`], [`Layout::logical_product`] and those that order the parts
+//!   otherwise, with a [`Tiler`]; [`Layout::right_inverse`], [`Layout::left_inverse`].
 //! - [`Layout::coalesce`], [`Layout::difference`], [`Layout::collision`], [`Layout::bijective`].
 //! - [`Swizzle`], [`ComposedLayout`]; [`LinearLayout`], as Triton has them.
 //! - [`AccessPattern`]: bank conflicts and sectors of all warps, vectors, and the swizzle that removes the conflicts.
@@ -22,9 +23,10 @@
 //!
 //! # Conventions
 //!
-//! Those of CuTe: modes are listed from left to right, a number is taken apart in colexicographic order, the leftmost mode
-//! fastest, and what is composed goes on past its last coordinate along its last mode. Numbers are `i64`, and whatever leaves them is
-//! an [`Error`]. Nothing panics on any input, and an answer is the same on every machine: work is counted, never timed.
+//! Those of CuTe: modes are listed from left to right, a number is taken apart in colexicographic order, the leftmost
+//! mode fastest, and what is composed goes on past its last coordinate along its last mode. Numbers are `i64`, and
+//! whatever leaves them is an [`Error`]. Nothing panics on any input, and an answer is the same on every machine: work
+//! is counted, never timed.
 
 mod access;
 mod audit;

@@ -6,8 +6,8 @@ use crate::error::Fault;
 use crate::profile::Profile;
 use crate::{ComposedLayout, Error, IntTuple, Layout, NoComposition, Order, Swizzle};
 
-/// A map of bits to bits that is linear over exclusive or: for each bit of each input its basis vector, which has a number for each
-/// output.
+/// A map of bits to bits that is linear over exclusive or: for each bit of each input its basis vector, which has a
+/// number for each output.
 ///
 /// Its text is what Triton prints, and the attribute `#ttg.linear<{..}>` is read as well.
 ///
@@ -61,8 +61,8 @@ pub enum NotLinear {
         /// Its value.
         value: i64,
     },
-    /// Values carry: at the sum of two numbers without a common bit, which is their exclusive or, the value is not the exclusive
-    /// or of the two values.
+    /// Values carry: at the sum of two numbers without a common bit, which is their exclusive or, the value is not the
+    /// exclusive or of the two values.
     #[error(
         "coordinates {} and {} have no bit in common, and at their sum the value is {value}, but the exclusive or of theirs is \
          {xor}", .coordinates[0], .coordinates[1]
@@ -83,8 +83,8 @@ pub enum NotLinear {
 const OP: &str = "linear layout";
 
 impl LinearLayout {
-    /// A linear layout from its inputs, each with the basis vectors of its bits, the lowest bit first, and its outputs with their
-    /// sizes.
+    /// A linear layout from its inputs, each with the basis vectors of its bits, the lowest bit first, and its outputs
+    /// with their sizes.
     ///
     /// ```
     /// use shapetracker_cute::LinearLayout;
@@ -95,8 +95,8 @@ impl LinearLayout {
     /// ```
     ///
     /// # Errors
-    /// A size of an output that is no power of two, a basis vector outside of the outputs, a name twice, more than 62 bits on
-    /// either side.
+    /// A size of an output that is no power of two, a basis vector outside of the outputs, a name twice, more than 62
+    /// bits on either side.
     pub fn new<I: Into<String>, O: Into<String>>(
         inputs: impl IntoIterator<Item = (I, Vec<Vec<i64>>)>,
         outputs: impl IntoIterator<Item = (O, i64)>,
@@ -185,8 +185,8 @@ impl LinearLayout {
 
     /// The same map with the bits of its outputs shared out to other outputs, of as many bits in all.
     ///
-    /// The order says how both lists of outputs are numbered: row-major with the last one fastest, or column-major with the first
-    /// one fastest.
+    /// The order says how both lists of outputs are numbered: row-major with the last one fastest, or column-major with
+    /// the first one fastest.
     ///
     /// ```
     /// use shapetracker_cute::{LinearLayout, Order};
@@ -219,8 +219,8 @@ impl LinearLayout {
         Ok(reshaped)
     }
 
-    /// The layout, swizzled where it must be, whose items are the inputs and whose addresses are the outputs, numbered in an
-    /// order; or the reason why there is none.
+    /// The layout, swizzled where it must be, whose items are the inputs and whose addresses are the outputs, numbered
+    /// in an order; or the reason why there is none.
     ///
     /// ```
     /// use shapetracker_cute::{LinearLayout, Order};
@@ -235,9 +235,9 @@ impl LinearLayout {
     /// [`NoComposition`], with evidence against a layout without a swizzle; and no swizzle makes it one.
     ///
     /// # Source
-    /// The numbers of each input are a power of two, so that a layout of them has modes that are, too: it is one of modes of size
-    /// 2, whose strides are the basis vectors, and sums of these are exclusive ors exactly if no two share a bit. A swizzle is
-    /// its own inverse and linear, so that trying all of them is exact.
+    /// The numbers of each input are a power of two, so that a layout of them has modes that are, too: it is one of
+    /// modes of size 2, whose strides are the basis vectors, and sums of these are exclusive ors exactly if no two
+    /// share a bit. A swizzle is its own inverse and linear, so that trying all of them is exact.
     pub fn to_layout(&self, order: Order) -> Result<ComposedLayout, NoComposition> {
         let column = |basis: &Vec<i64>| self.joined(basis, order);
         let columns: Vec<Vec<i64>> = self.inputs.iter().map(|(_, bases)| bases.iter().map(column).collect()).collect();
@@ -325,8 +325,8 @@ impl std::fmt::Display for LinearLayout {
 }
 
 impl Layout {
-    /// The layout as a linear map of bits, with an input for each item of its outermost tuple and one output, the address; or the
-    /// reason why it is none.
+    /// The layout as a linear map of bits, with an input for each item of its outermost tuple and one output, the
+    /// address; or the reason why it is none.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -342,7 +342,8 @@ impl Layout {
     /// [`NotLinear`], with the coordinate at which a carry breaks it; another number of names than of items.
     ///
     /// # Source
-    /// A sum is the exclusive or of its parts exactly if no two of them share a bit; the parts are the strides times powers of two.
+    /// A sum is the exclusive or of its parts exactly if no two of them share a bit; the parts are the strides times
+    /// powers of two.
     pub fn to_linear(&self, names: &[&str], output: &str) -> Result<LinearLayout, NotLinear> {
         let items = self.profile.items();
         if names.len() != items.len() {
@@ -396,8 +397,9 @@ pub(crate) fn runs_of_columns(columns: &[Vec<i64>], profile: &Profile) -> Result
     for (leaf, bits) in columns.iter().enumerate() {
         let (before, mut bit) = (sizes.len(), 0);
         while bit < bits.len() {
-            // Affine as long as each column is twice the one before it; one that shares a bit with the first of them is added to
-            // it for the first time one past its own number, which as an odd number more than 1 divides nothing here.
+            // Affine as long as each column is twice the one before it; one that shares a bit with the first of them is
+            // added to it for the first time one past its own number, which as an odd number more than 1 divides
+            // nothing here.
             let mut run = 1;
             while bit + run < bits.len() && bits[bit] <= i64::MAX >> run && bits[bit + run] == bits[bit] << run {
                 if bits[bit] & bits[bit + run] != 0 {

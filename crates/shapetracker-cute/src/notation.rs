@@ -63,8 +63,8 @@ impl fmt::Display for Swizzle {
     }
 }
 
-/// `Sw<3,3,3> o 0 o (8,8):(8,1)`, as CuTe prints composed layouts; the layout alone where neither swizzle nor offset does
-/// anything.
+/// `Sw<3,3,3> o 0 o (8,8):(8,1)`, as CuTe prints composed layouts; the layout alone where neither swizzle nor offset
+/// does anything.
 impl fmt::Display for ComposedLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.swizzle() == Swizzle::IDENTITY && self.offset() == 0 {
@@ -83,8 +83,8 @@ impl FromStr for IntTuple {
     }
 }
 
-/// `((2,2),4):((1,8),2)`, `(_4,_8):(_1,_4)`, `Layout<Shape<_4,_8>,Stride<_1,_4>>`, `make_layout(make_shape(4, 8), LayoutRight{})`;
-/// without strides the leftmost mode is the fastest.
+/// `((2,2),4):((1,8),2)`, `(_4,_8):(_1,_4)`, `Layout<Shape<_4,_8>,Stride<_1,_4>>`, `make_layout(make_shape(4, 8),
+/// LayoutRight{})`; without strides the leftmost mode is the fastest.
 impl FromStr for Layout {
     type Err = ParseError;
 
@@ -138,8 +138,8 @@ impl fmt::Display for Tiler {
     }
 }
 
-/// What Triton prints, or the attribute `#ttg.linear<{lane = [[0, 1], [1, 0]], warp = []}>`, whose outputs are called `dim0`, `dim1`, ..
-/// and are as large as its vectors need.
+/// What Triton prints, or the attribute `#ttg.linear<{lane = [[0, 1], [1, 0]], warp = []}>`, whose outputs are called
+/// `dim0`, `dim1`, .. and are as large as its vectors need.
 impl FromStr for LinearLayout {
     type Err = ParseError;
 
@@ -310,7 +310,8 @@ impl<'a> Parser<'a> {
                 leaves.push(self.integer(what)?);
                 nodes.push(0);
             }
-            // What is complete now: a number, or an empty tuple, whose end is next. The end of a tuple completes it, too.
+            // What is complete now: a number, or an empty tuple, whose end is next. The end of a tuple completes it,
+            // too.
             let mut is_item = opening.is_none();
             loop {
                 let Some(&(node, close)) = open.last() else {
@@ -513,7 +514,8 @@ impl<'a> Parser<'a> {
         LinearLayout::new(inputs, outputs).map_err(|err| self.refused(begin, &err))
     }
 
-    /// ` - lane=1 -> (0, 1)`, `   lane=2 -> (1, 0)`, ` - warp is a size 1 dimension`, `where out dims are: [dim0 (size 2), ..]`.
+    /// ` - lane=1 -> (0, 1)`, `   lane=2 -> (1, 0)`, ` - warp is a size 1 dimension`, `where out dims are: [dim0 (size
+    /// 2), ..]`.
     fn printed_linear(&mut self) -> Result<(Inputs, Outputs), ParseError> {
         let mut inputs = Inputs::new();
         if self.take("(") {

@@ -6,8 +6,10 @@ use crate::error::Fault;
 use crate::linear::runs_of_columns;
 use crate::{Error, IntTuple, Layout, NoComposition};
 
-/// A swizzle `<B,M,S>`: `B` bits of an address are combined, by exclusive or, into the bits `S` places below them, the lowest of
-/// which is bit `M`. With a negative `S` it is the lower bits that are combined into the higher ones.
+/// A swizzle `<B,M,S>`: `B` bits of an address are combined, by exclusive or, into the bits `S` places below them, the
+/// lowest of which is bit `M`. With a negative `S` it is the lower bits that are combined into the higher ones.
+///
+/// It acts on addresses as they are counted: those of a layout of elements count elements, those of a pointer bytes.
 ///
 /// It is a permutation of the addresses, its own inverse, and leaves addresses below bit `M` as they are.
 ///
@@ -87,7 +89,8 @@ impl Swizzle {
         self.shift
     }
 
-    /// The address that an address is moved to. Negative addresses stay as they are: none of a layout under a swizzle is.
+    /// The address that an address is moved to. Negative addresses stay as they are: none of a layout under a swizzle
+    /// is.
     ///
     /// ```
     /// assert_eq!(shapetracker_cute::Swizzle::new(1, 0, 1)?.apply(2), 3);
@@ -245,14 +248,14 @@ impl ComposedLayout {
     /// ```
     ///
     /// # Errors
-    /// [`NoComposition`] of the two layouts. A swizzle is a permutation: with it there is a composition exactly if there is one
-    /// without it.
+    /// [`NoComposition`] of the two layouts. A swizzle is a permutation: with it there is a composition exactly if
+    /// there is one without it.
     pub fn compose(&self, other: &Layout) -> Result<ComposedLayout, NoComposition> {
         Ok(ComposedLayout::new(self.swizzle, self.offset, self.layout.compose(other)?)?)
     }
 
-    /// The layout without a swizzle that has the same addresses, and what must be added to its values; or the reason why there
-    /// is none.
+    /// The layout without a swizzle that has the same addresses, and what must be added to its values; or the reason
+    /// why there is none.
     ///
     /// ```
     /// use shapetracker_cute::ComposedLayout;
@@ -269,8 +272,8 @@ impl ComposedLayout {
     /// ```
     ///
     /// # Errors
-    /// [`NoComposition`], with evidence; [`NoComposition::Undecided`] for layouts of more than 65,536 coordinates that are not
-    /// linear over bits.
+    /// [`NoComposition`], with evidence; [`NoComposition::Undecided`] for layouts of more than 65,536 coordinates that
+    /// are not linear over bits.
     ///
     /// # Source
     /// A linear layout under a swizzle is linear, and is a layout exactly if no two of its basis vectors share a bit
@@ -291,7 +294,8 @@ impl ComposedLayout {
         Ok((self.by_values()?, self.swizzle.apply(self.offset)))
     }
 
-    /// [`ComposedLayout::plain`] by all values: each leaf is split at its longest affine runs, and the sums are compared.
+    /// [`ComposedLayout::plain`] by all values: each leaf is split at its longest affine runs, and the sums are
+    /// compared.
     fn by_values(&self) -> Result<Layout, NoComposition> {
         let first = self.swizzle.apply(self.offset);
         let value = |x: i64| self.at(x).unwrap_or(first) - first;

@@ -112,8 +112,8 @@ fn fewest_modes(values: &[i64]) -> Option<usize> {
     factorizations(values.len() as i64).iter().filter(|sizes| fits(sizes)).map(Vec::len).min()
 }
 
-/// Whether a layout with the shape of `b`, up to numbers that become tuples, has the values `a(b(..))`, by all of the tuples: if it
-/// has, the least number of modes that each leaf becomes.
+/// Whether a layout with the shape of `b`, up to numbers that become tuples, has the values `a(b(..))`, by all of the
+/// tuples: if it has, the least number of modes that each leaf becomes.
 pub(crate) fn composition(a: &Tree, b: &Tree) -> Option<Vec<usize>> {
     let leaves = b.leaves();
     let at = |x: i64| i64::try_from(a.extended(x)).unwrap();
@@ -129,8 +129,8 @@ pub(crate) fn composition(a: &Tree, b: &Tree) -> Option<Vec<usize>> {
     (b.values().iter().map(|&x| at(x)).eq(sums)).then_some(modes)
 }
 
-/// Whether some set of numbers, added to these, makes `0..len`, each once: filled from 0, which leaves no choice. The numbers are
-/// not negative and begin with 0.
+/// Whether some set of numbers, added to these, makes `0..len`, each once: filled from 0, which leaves no choice. The
+/// numbers are not negative and begin with 0.
 pub(crate) fn tiles(values: &[i64], len: i64) -> bool {
     let mut filled = vec![false; len as usize];
     for start in 0..len {

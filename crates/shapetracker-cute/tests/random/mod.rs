@@ -51,8 +51,8 @@ impl Rng {
 /// The most coordinates of a layout that is drawn.
 const MOST: i64 = 1 << 59;
 
-/// A pair of layouts to compose: sizes up to `largest`, strides of the first that are also 0 and negative, strides of the second
-/// near the products of sizes of the first, within what it takes or past it.
+/// A pair of layouts to compose: sizes up to `largest`, strides of the first that are also 0 and negative, strides of
+/// the second near the products of sizes of the first, within what it takes or past it.
 pub(crate) fn pair(rng: &mut Rng, largest: i64) -> [Vec<(i64, i64)>; 2] {
     let rank = 1 + rng.below(4) as usize;
     let (mut sizes, mut total) = (Vec::new(), 1);

@@ -12,9 +12,9 @@ use crate::{Dims, PerAxis, View};
 
 /// The address of a pair of views as a sum over the longest affine runs of the later view's axes, by [`affine_runs`].
 ///
-/// Index `i` of the later view reads the address `offset` plus, for each run, its stride times its digit of the index: the
-/// runs of an axis are listed innermost first, and a digit is `i[axis]`, divided by the sizes of the runs of the axis before
-/// it, modulo its own size.
+/// Index `i` of the later view reads the address `offset` plus, for each run, its stride times its digit of the index:
+/// the runs of an axis are listed innermost first, and a digit is `i[axis]`, divided by the sizes of the runs of the
+/// axis before it, modulo its own size.
 ///
 /// ```
 /// use shapetracker::{View, affine_runs};
@@ -64,8 +64,8 @@ pub struct AffineRun {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsplit {
-    /// Among the multiples of `unit` along an axis the address is affine for `run` indices and not for one more; a split must
-    /// have an axis of exactly so many, and they do not divide those that are left.
+    /// Among the multiples of `unit` along an axis the address is affine for `run` indices and not for one more; a
+    /// split must have an axis of exactly so many, and they do not divide those that are left.
     #[error(
         "along axis {axis}, in steps of {unit}, the address is affine for {run} indices and no longer, which does not divide \
          the {left} that there are"
@@ -111,8 +111,8 @@ impl From<OutOfWork> for Unsplit {
 
 /// Whether two views are one when the axes of the later one may be split, and how.
 ///
-/// Every axis of `later` is split at its longest affine run, what is left of it likewise. If any split of the axes makes the
-/// pair a single view, this one does, and no split has fewer axes. An unsplit pair is a special case, which
+/// Every axis of `later` is split at its longest affine run, what is left of it likewise. If any split of the axes
+/// makes the pair a single view, this one does, and no split has fewer axes. An unsplit pair is a special case, which
 /// [`merge`](crate::merge()) answers. This is composition of strided layouts whose result may have nested axes.
 ///
 /// ```
@@ -126,12 +126,13 @@ impl From<OutOfWork> for Unsplit {
 /// ```
 ///
 /// # Errors
-/// [`Unsplit::Length`] and [`Unsplit::Sum`] are evidence that no split does; [`Unsplit::Masked`] where a view has a mask;
-/// [`Unsplit::Undecided`] at the work limit; [`Unsplit::Error`] when `later` reads outside `earlier`, or a stride is past
-/// `i64`.
+/// [`Unsplit::Length`] and [`Unsplit::Sum`] are evidence that no split does; [`Unsplit::Masked`] where a view has a
+/// mask; [`Unsplit::Undecided`] at the work limit; [`Unsplit::Error`] when `later` reads outside `earlier`, or a stride
+/// is past `i64`.
 ///
 /// # Cost
-/// That of one [`merge`](crate::merge()) of the split pair, and of up to 62 runs on each axis; it does not depend on the sizes.
+/// That of one [`merge`](crate::merge()) of the split pair, and of up to 62 runs on each axis; it does not depend on
+/// the sizes.
 ///
 /// # Source
 /// The theorem in `merge/split.rs`.
@@ -168,7 +169,8 @@ pub fn affine_runs(earlier: &View, later: &View) -> Result<AffineRuns, Unsplit> 
     let mut address = Address::default();
     let Some(uneven) = uneven_steps(&level, &space, &mut address, &mut work)? else {
         for (part, &stride) in space.axes.iter().zip(&address.strides) {
-            // Both ends of the first step are addresses: they fit, and the stride does if their difference has not wrapped.
+            // Both ends of the first step are addresses: they fit, and the stride does if their difference has not
+            // wrapped.
             if address.first.checked_add(stride).is_none() {
                 return Err(Error::from(Fault::AxisOverflow {
                     op: OP,
@@ -181,8 +183,8 @@ pub fn affine_runs(earlier: &View, later: &View) -> Result<AffineRuns, Unsplit> 
         }
         return Ok(AffineRuns { offset: address.first, runs });
     };
-    // The two steps move the address differently, and the first of them starts at index 0: at one of the ends of the other the
-    // address is not what the runs add up to.
+    // The two steps move the address differently, and the first of them starts at index 0: at one of the ends of the
+    // other the address is not what the runs add up to.
     let first = level.address(space.origin);
     let mut strides: SmallVec<[i128; 8]> = SmallVec::new();
     for part in &space.axes {
