@@ -1,6 +1,6 @@
 //! Views, trackers, linear layouts and swizzles, by lists of values.
 
-use shapetracker::{ShapeTracker, View};
+use shapetracker::{Chain, ShapeTracker, View};
 use shapetracker_cute::{ComposedLayout, Layout, LinearLayout, NoComposition, NoLayout, NotLinear, Order, Swizzle};
 
 use crate::layout;
@@ -43,6 +43,20 @@ fn views_and_layouts_are_the_same_function_both_ways() {
     }
     let why = Layout::from_view(&View::new([], [], 0, Some(&[])).unwrap(), Order::RowMajor).unwrap_err();
     assert_eq!(why.to_string(), "element () is masked, and a layout has an address for every coordinate");
+}
+
+#[test]
+fn chains_that_begin_with_a_layout_mean_the_same() {
+    for mut rng in cases(20_000) {
+        let modes: Vec<(i64, i64)> = (0..1 + rng.below(4)).map(|_| (1 + rng.below(5), rng.below(40))).collect();
+        let layout = layout(&rng.nested(&modes));
+        for text in [layout.to_string(), layout.static_text().to_string()] {
+            let chain: Chain = text.parse().unwrap_or_else(|err| panic!("{err}"));
+            let read = chain.tracker().unwrap();
+            let tracker = layout.to_tracker(Order::ColumnMajor, 0).unwrap();
+            assert_eq!((read.shape(), read.difference(&tracker)), (tracker.shape(), Ok(None)), "{text}");
+        }
+    }
 }
 
 /// A tensor after some random operations.
