@@ -16,6 +16,7 @@
 //! - [`View`]: one strided view in canonical form, so that equal maps are equal values.
 //! - [`merge()`]: when are two views one? With [`Witness`], the evidence against.
 //! - [`conditions()`]: what the strides must satisfy for it.
+//! - [`affine_runs`]: when are two views one if the axes of the later one may be split?
 //! - [`fit()`]: can this strided tensor be viewed under that shape, and if not, what is the least to copy? [`mod@fit`]
 //!   has the answer in parts and in sentences.
 //! - [`ShapeTracker::readers`] and [`ShapeTracker::coverage`]: which elements read an address, and how often addresses are
@@ -72,7 +73,10 @@ pub use error::{Error, ErrorKind};
 pub use fewest::MAX_VIEWS;
 pub use fit::fit;
 pub use inverse::NotInvertible;
-pub use merge::{Conditions, Unanswered, Undecided, UnitStep, Unmerged, Witness, conditions, merge};
+pub use merge::{
+    AffineRun, AffineRuns, Conditions, Unanswered, Undecided, UnitStep, Unmerged, Unsplit, Witness, affine_runs,
+    conditions, merge,
+};
 pub use notation::{ArrayLibrary, Chain, ChainError, ChainProgress, ChainStart, Method, ParseError};
 pub use operation::{Movement, MovementKind};
 pub use per_axis::{Dims, PerAxis, Ranges};

@@ -6,7 +6,7 @@
 //! - [`level`] holds the earlier view as digits and the later one as a box of indices;
 //! - [`validity`] decides which indices are valid, and whether they are a box;
 //! - [`overflow`] decides whether the address is affine on that box, by the patterns of [`carries`]; [`split`] splits axes
-//!   along which it is not;
+//!   along which it is not, and [`runs`] decides the pair under the split that is the best;
 //! - [`equation`] answers the one question that both come down to, a bounded linear equation, with [`lattice`] where
 //!   sizes are large, and [`system`] several of them with common variables;
 //! - [`stack`] does the same for stacks of any height, with [`steps`] for the patterns of carries and [`refute`] for a
@@ -24,6 +24,7 @@ pub(crate) mod level;
 mod overflow;
 mod questions;
 mod refute;
+mod runs;
 mod sample;
 pub(crate) mod split;
 pub(crate) mod stack;
@@ -33,6 +34,7 @@ mod validity;
 mod witness;
 
 pub use conditions::{Conditions, conditions};
+pub use runs::{AffineRun, AffineRuns, Unsplit, affine_runs};
 pub use witness::{Unanswered, Undecided, UnitStep, Unmerged, Witness};
 
 use crate::error::{Error, Fault};

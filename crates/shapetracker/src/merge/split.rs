@@ -77,29 +77,74 @@ fn boundaries(level: &Level) -> impl Iterator<Item = (i64, i128)> {
     })
 }
 
-/// The longest affine run from the start of an axis of at least 2 indices.
-fn affine_run(level: &Level, origin: i64, stride: i64, size: i64, work: &mut Work) -> Result<i64, OutOfWork> {
-    // The run goes on at least until some carry is unlike that of the first step. For one boundary this is where the
-    // remainder of the position, moved by the stride less the carry of the first step, leaves its range for the first
-    // time; it does so with one carry more, or one less.
-    let (mut run, mut moved) = (size, 0);
-    for (weight, jump) in boundaries(level) {
+/// A boundary between digits, and the steps along an axis that carry over it unlike the first step does.
+struct Unlike {
+    weight: i128,
+    /// The remainder of the position at the start of the axis, counted towards the side on which it leaves its range, and how
+    /// far a step moves it.
+    remainder: i128,
+    step: i128,
+    /// How far the address moves otherwise than on the first step.
+    jump: i128,
+    /// The end of the next one of these steps.
+    next: i128,
+    /// How many of them there are up to that one.
+    count: i128,
+}
+
+impl Unlike {
+    /// The steps of a boundary, if some step is unlike the first one, on an axis of any length.
+    ///
+    /// The remainder of the position, moved by the stride less the carry of the first step, leaves its range with each of
+    /// them once: with one carry more, or one less.
+    fn of((weight, jump): (i64, i128), origin: i64, stride: i64) -> Option<Unlike> {
         let (remainder, step) = (origin % weight, stride.rem_euclid(weight));
-        let (unlike, jump) = if step >= weight - remainder {
-            (remainder / (weight - step) + 1, -jump)
+        let (remainder, step, jump) = if step >= weight - remainder {
+            (weight - 1 - remainder, weight - step, -jump)
         } else if step > 0 {
-            ((weight - 1 - remainder) / step + 1, jump)
+            (remainder, step, jump)
         } else {
-            continue;
+            return None;
         };
-        if unlike < run {
-            (run, moved) = (unlike, jump);
-        } else if unlike == run {
-            moved += jump;
-        }
+        let next = (weight - 1 - remainder) / step + 1;
+        let [weight, remainder, step, next] = [weight, remainder, step, next].map(i128::from);
+        Some(Unlike { weight, remainder, step, jump, next, count: 1 })
     }
-    if run == size || moved != 0 || level.masked {
-        return Ok(run);
+
+    fn advance(&mut self) {
+        self.count += 1;
+        self.next = (self.count * self.weight - 1 - self.remainder) / self.step + 1;
+    }
+}
+
+/// How many times carries that cancel are followed before the question is asked for all of them at once.
+const FOLLOWED: usize = 64;
+
+/// The longest affine run from the start of an axis of at least 2 indices.
+pub(super) fn affine_run(
+    level: &Level,
+    origin: i64,
+    stride: i64,
+    size: i64,
+    work: &mut Work,
+) -> Result<i64, OutOfWork> {
+    // The run goes on at least until some carry is unlike that of the first step.
+    let all = boundaries(level).filter_map(|boundary| Unlike::of(boundary, origin, stride));
+    let mut unlike: SmallVec<[Unlike; 4]> = all.filter(|unlike| unlike.next < i128::from(size)).collect();
+    let mut run = size;
+    for _ in 0..FOLLOWED {
+        let Some(next) = unlike.iter().map(|unlike| unlike.next).min().filter(|&next| next < i128::from(size)) else {
+            return Ok(size);
+        };
+        run = next as i64;
+        let mut moved = 0;
+        for unlike in unlike.iter_mut().filter(|unlike| unlike.next == next) {
+            moved += unlike.jump;
+            unlike.advance();
+        }
+        if moved != 0 || level.masked {
+            return Ok(run);
+        }
     }
     // The carries that are unlike cancel, and may go on to do so.
     let (mut affine, mut longest) = (run + 1, size);

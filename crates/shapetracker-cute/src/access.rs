@@ -1,0 +1,553 @@
+//! What threads read and write: bank conflicts, sectors, vectors, and swizzles that remove conflicts.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::error::Fault;
+use crate::layout::Mode;
+use crate::{ComposedLayout, Error, Layout, Swizzle};
+
+/// The threads of a warp.
+const LANES: i64 = 32;
+/// The bytes of a bank, and of a word.
+const WORD: i64 = 4;
+/// The banks of shared memory.
+const BANKS: i64 = 32;
+/// The bytes of a sector of global memory.
+const SECTOR: i64 = 32;
+/// The most bytes that one thread moves with one instruction.
+const WIDEST: i64 = 16;
+/// How many steps are done for one analysis; a step is some hundred nanoseconds.
+const MOST_STEPS: u64 = 1 << 20;
+
+/// Which addresses threads read or write: the first item of a layout takes the thread, the others its values.
+///
+/// Where a layout takes threads and values to a tile, and another one the tile to memory, it is their composition
+/// ([`Layout::compose`], [`ComposedLayout::compose`]). Modes of threads alone are put into one item:
+/// `((8,4)):((1,64))`.
+///
+/// Each thread moves its values one after the other, in vectors of as many elements as [`AccessPattern::with_vector`]
+/// says, and otherwise one by one. Warps are 32 threads in a row, starting at thread 0. Addresses count elements from a
+/// base that is aligned to 128 bytes.
+///
+/// ```
+/// use shapetracker_cute::{AccessPattern, Layout};
+///
+/// // A warp reads a column of a row-major matrix of 32 by 32 floats: all lanes hit one bank.
+/// let column: Layout = "(32,32):(32,1)".parse()?;
+/// let pattern = AccessPattern::new(column, 4)?;
+/// assert_eq!(pattern.bank_conflicts()?.most, 32);
+///
+/// let swizzle = AccessPattern::conflict_free_swizzle(&[pattern])?.unwrap();
+/// assert_eq!(swizzle.to_string(), "Sw<5,0,5>");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessPattern {
+    addresses: ComposedLayout,
+    element_bytes: i64,
+    vector: i64,
+    /// How many of the leaves are those of threads.
+    threads: usize,
+}
+
+/// What instructions of warps cost, counted over all warps and all values.
+///
+/// ```
+/// use shapetracker_cute::{AccessPattern, Layout};
+///
+/// // Two threads a word: each half of a warp reads 16 words in a row.
+/// let layout: Layout = "(64,2):(1,64)".parse()?;
+/// let conflicts = AccessPattern::new(layout, 2)?.bank_conflicts()?;
+/// assert_eq!((conflicts.most, conflicts.counts), (1, vec![(1, 4)]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Census {
+    /// The largest cost of an instruction.
+    pub most: i64,
+    /// A warp that has it.
+    pub warp: i64,
+    /// The number of the first value that the instruction moves.
+    pub value: i64,
+    /// Each cost, in ascending order, and how many instructions of warps have it.
+    pub counts: Vec<(i64, i64)>,
+}
+
+impl Census {
+    /// The costs of all instructions together.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// let layout: Layout = "(64,2):(1,64)".parse()?;
+    /// assert_eq!(AccessPattern::new(layout, 4)?.sectors()?.total(), 16);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn total(&self) -> i128 {
+        self.counts.iter().map(|&(cost, count)| i128::from(cost) * i128::from(count)).sum()
+    }
+}
+
+const OP: &str = "access";
+
+impl AccessPattern {
+    /// A pattern from a layout whose first item takes the thread, and the bytes of an element: 1, 2, 4, 8 or 16.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, ComposedLayout};
+    ///
+    /// let tile: ComposedLayout = "Sw<3,3,3> o 0 o (8,8):(8,1)".parse()?;
+    /// assert!(AccessPattern::new(tile.clone(), 2).is_ok());
+    /// assert!(AccessPattern::new(tile, 3).is_err());
+    /// # Ok::<(), shapetracker_cute::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another number of bytes; an address past `i64`, counted in bytes.
+    pub fn new(addresses: impl Into<ComposedLayout>, element_bytes: i64) -> Result<AccessPattern, Error> {
+        let addresses = addresses.into();
+        if !(1..=WIDEST).contains(&element_bytes) || element_bytes.count_ones() != 1 {
+            return Err(Error::new(OP, Fault::ElementBytes { bytes: element_bytes }));
+        }
+        // A swizzle stays below the next power of two of what it is given.
+        let top = i64::MAX / (4 * element_bytes);
+        let (low, high) = addresses.layout.range().unwrap_or_default();
+        let reach = [low, high].map(|end| end.saturating_add(addresses.offset).saturating_abs());
+        if reach.into_iter().any(|reach| reach > top) || addresses.swizzle.width() > 56 {
+            return Err(Error::new(OP, Fault::Overflow { what: "an address in bytes" }));
+        }
+        let threads = addresses.layout.profile.items().first().map_or(0, |(_, leaves)| leaves.end);
+        Ok(AccessPattern { addresses, element_bytes, vector: 1, threads })
+    }
+
+    /// The addresses: the first item takes the thread, the others its values.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// let rows: Layout = "(32,8):(8,1)".parse()?;
+    /// assert_eq!(AccessPattern::new(rows.clone(), 2)?.layout(), &rows);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn layout(&self) -> &Layout {
+        &self.addresses.layout
+    }
+
+    /// The same pattern where each instruction of a thread moves so many of its values at once.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// let rows: Layout = "(32,8):(8,1)".parse()?;
+    /// let pattern = AccessPattern::new(rows, 2)?;
+    /// assert_eq!(pattern.clone().with_vector(8)?.bank_conflicts()?.most, 1);
+    /// assert!(pattern.with_vector(16).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A number that is no power of two, or more than [`AccessPattern::widest_vector`].
+    pub fn with_vector(self, vector: i64) -> Result<AccessPattern, Error> {
+        let refuse = |why: String| Err(Error::new(OP, Fault::Vector { given: vector, bytes: self.element_bytes, why }));
+        if vector < 1 || vector.count_ones() != 1 {
+            return refuse("a vector has a power of two of elements".into());
+        }
+        let widest = self.widest_vector()?;
+        if vector > widest {
+            return refuse(format!("the most that are neighbours, aligned and at most 16 bytes are {widest}"));
+        }
+        Ok(AccessPattern { vector, ..self })
+    }
+
+    /// The most values of a thread that one instruction may move: a power of two of at most 16 bytes, so that from each
+    /// multiple of it on the values lie next to each other in memory, and start at a multiple of it, for all threads.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// let rows: Layout = "(32,8):(12,1)".parse()?;
+    /// assert_eq!(AccessPattern::new(rows, 2)?.widest_vector()?, 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::is_limit`] where whether a swizzle takes vectors apart takes more work than is done.
+    pub fn widest_vector(&self) -> Result<i64, Error> {
+        let (threads, values) = self.modes();
+        let contiguous = values.first().filter(|&&(_, stride)| stride == 1).map_or(1, |&(size, _)| size);
+        let others = threads.iter().chain(values.iter().skip(usize::from(contiguous > 1)));
+        let aligned = others.fold(self.addresses.offset, |bits, &(_, stride)| bits | stride);
+        let mut widest = WIDEST / self.element_bytes;
+        while widest > 1 && (contiguous % widest != 0 || aligned % widest != 0 || self.is_taken_apart(widest)?) {
+            widest /= 2;
+        }
+        Ok(widest)
+    }
+
+    /// Whether the swizzle moves neighbours apart inside of an aligned vector, or a vector away from its alignment.
+    fn is_taken_apart(&self, vector: i64) -> Result<bool, Error> {
+        let low = vector.trailing_zeros();
+        for (source, target) in self.addresses.swizzle.pairs() {
+            // Among the elements of a vector every low bit is set somewhere, so that one that is read changes some of
+            // them and not the others. One that is changed is so in all of them alike, if the bit that is read is ever
+            // set.
+            if source < low || (target < low && self.is_ever_set(source)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether some address has a bit, before it is swizzled.
+    fn is_ever_set(&self, bit: u32) -> Result<bool, Error> {
+        let high = self.addresses.layout.range().map_or(0, |(_, high)| high + self.addresses.offset);
+        if high < 1 << bit {
+            return Ok(false);
+        }
+        let modulus = 1i64 << (bit + 1);
+        let mut steps = Steps::new();
+        let mut seen = vec![self.addresses.offset & (modulus - 1)];
+        for (size, stride) in self.addresses.layout.leaves() {
+            let period = size.min(modulus / gcd_with_power(stride, modulus));
+            let mut next = std::collections::HashSet::new();
+            for &from in &seen {
+                for entry in 0..period {
+                    steps.step()?;
+                    next.insert((from + entry.wrapping_mul(stride)) & (modulus - 1));
+                }
+            }
+            seen = next.into_iter().collect();
+        }
+        Ok(seen.into_iter().any(|address| address >> bit & 1 == 1))
+    }
+
+    /// The bank conflicts in shared memory of all instructions of all warps: the cost of one is the largest number of
+    /// different 4-byte words that its lanes want of one of the 32 banks, so that 1 is free of conflicts. Lanes that
+    /// want the same word are served together.
+    ///
+    /// Accesses of 8 and 16 bytes are taken to run in 2 and 4 phases, of 16 and 8 lanes, and count by the worst of
+    /// these.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// // Rows of 48 words, 64 apart: the lanes of a warp that goes on from one row to the next meet in some banks.
+    /// let rows: Layout = "((48,100)):((1,64))".parse()?;
+    /// let conflicts = AccessPattern::new(rows, 4)?.bank_conflicts()?;
+    /// assert_eq!((conflicts.most, conflicts.warp, conflicts.counts), (2, 1, vec![(1, 100), (2, 50)]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::is_limit`] where addresses and warps have too little in common, which takes sizes made for it.
+    ///
+    /// # Source
+    /// What the lanes of a warp want, up to a shift of all addresses, depends only on which modes end between them. A
+    /// shift by whole words turns the banks, and one by multiples of what a swizzle reads does nothing else. So warps
+    /// fall into few classes, which are found mode by mode, and each is counted and one of it evaluated. If the
+    /// addresses are linear over bits, another warp is the first one up to an exclusive or, which permutes words and
+    /// banks.
+    pub fn bank_conflicts(&self) -> Result<Census, Error> {
+        let bytes = self.vector * self.element_bytes;
+        let lanes = (LANES * WORD / bytes.max(WORD)) as usize;
+        self.census(WORD, |addresses| {
+            let degree = |phase: &[i64]| {
+                let word = |at: i64| at.div_euclid(WORD);
+                let mut words: Vec<i64> = phase.iter().flat_map(|&at| word(at)..=word(at + bytes - 1)).collect();
+                words.sort_unstable();
+                words.dedup();
+                let mut banks = [0; BANKS as usize];
+                words.iter().for_each(|word| banks[word.rem_euclid(BANKS) as usize] += 1);
+                banks.into_iter().max().unwrap_or(0)
+            };
+            addresses.chunks(lanes).map(degree).max().unwrap_or(0)
+        })
+    }
+
+    /// The sectors of 32 bytes of global memory that the lanes of a warp touch, for all instructions of all warps.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// let rows: Layout = "(64,8):(1,65)".parse()?;
+    /// let sectors = AccessPattern::new(rows, 4)?.sectors()?;
+    /// // Of the eight rows one is aligned.
+    /// assert_eq!(sectors.counts, vec![(4, 2), (5, 14)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`AccessPattern::bank_conflicts`].
+    pub fn sectors(&self) -> Result<Census, Error> {
+        let bytes = self.vector * self.element_bytes;
+        self.census(SECTOR, |addresses| {
+            let touched = addresses.iter().flat_map(|at| [at, &(at + bytes - 1)].map(|at| at.div_euclid(SECTOR)));
+            let mut sectors: Vec<i64> = touched.collect();
+            sectors.sort_unstable();
+            sectors.dedup();
+            sectors.len() as i64
+        })
+    }
+
+    /// The swizzle with which none of the patterns has a bank conflict, in any warp: one of the fewest bits, and of the
+    /// lowest of these. Nothing where there is none in the family that is searched, up to 5 bits, of addresses up to
+    /// bit 16.
+    ///
+    /// Give all patterns of one tile, what writes it and what reads it. The swizzle keeps their vectors together. It
+    /// permutes blocks of `2^(B + M + |S|)` elements: a tile that is no whole number of them needs memory for the rest
+    /// of the last one.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// // A tile of 64 by 64 half precision numbers, written by rows and read by columns, 16 bytes a thread.
+    /// let rows: Layout = "((8,32),8):((8,64),1)".parse()?;
+    /// let columns: Layout = "((64,8),8):((64,8),1)".parse()?;
+    /// let patterns = [rows, columns].map(|layout| AccessPattern::new(layout, 2).unwrap().with_vector(8).unwrap());
+    /// assert_eq!(patterns[1].bank_conflicts()?.most, 8);
+    /// assert_eq!(AccessPattern::conflict_free_swizzle(&patterns)?.unwrap().to_string(), "Sw<3,3,3>");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A pattern that is swizzled already; [`Error::is_limit`] as in [`AccessPattern::bank_conflicts`].
+    pub fn conflict_free_swizzle(patterns: &[AccessPattern]) -> Result<Option<Swizzle>, Error> {
+        if patterns.iter().any(|pattern| pattern.addresses.swizzle != Swizzle::IDENTITY) {
+            return Err(Error::new(OP, Fault::Swizzled));
+        }
+        let keep = patterns.iter().map(|pattern| pattern.vector.trailing_zeros()).max().unwrap_or(0);
+        for bits in 0..=5u32 {
+            let shifts = if bits == 0 { 0..=0 } else { bits..=12 };
+            for base in keep..=if bits == 0 { keep } else { 10 } {
+                for shift in shifts.clone().filter(|shift| base + bits + shift <= 17) {
+                    let swizzle = if bits == 0 { Swizzle::IDENTITY } else { Swizzle::new(bits, base, shift as i32)? };
+                    if patterns
+                        .iter()
+                        .map(|pattern| pattern.is_free_under(swizzle))
+                        .try_fold(true, |all, free| free.map(|free| all && free))?
+                    {
+                        return Ok(Some(swizzle));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_free_under(&self, swizzle: Swizzle) -> Result<bool, Error> {
+        let ComposedLayout { offset, layout, .. } = &self.addresses;
+        let addresses = ComposedLayout::new(swizzle, *offset, layout.clone())?;
+        Ok(AccessPattern { addresses, ..self.clone() }.bank_conflicts()?.most <= 1)
+    }
+
+    /// The coalesced modes of the threads, and of the values of a thread.
+    fn modes(&self) -> (Vec<Mode>, Vec<Mode>) {
+        let leaves: Vec<Mode> = self.addresses.layout.leaves().collect();
+        let coalesced = |modes: &[Mode]| {
+            let mut coalesced: Vec<Mode> = Vec::new();
+            for &(size, stride) in modes.iter().filter(|mode| mode.0 != 1) {
+                match coalesced.last_mut() {
+                    Some(last) if last.0.checked_mul(last.1) == Some(stride) => last.0 *= size,
+                    _ => coalesced.push((size, stride)),
+                }
+            }
+            coalesced
+        };
+        (coalesced(&leaves[..self.threads]), coalesced(&leaves[self.threads..]))
+    }
+
+    /// The cost of every instruction, which must stay the same when all addresses move by multiples of `unit` bytes.
+    fn census(&self, unit: i64, cost: impl Fn(&[i64]) -> i64) -> Result<Census, Error> {
+        let mut census = Census { most: 0, warp: 0, value: 0, counts: Vec::new() };
+        if self.addresses.layout.is_empty() {
+            return Ok(census);
+        }
+        let (threads, mut values) = self.modes();
+        let count: i64 = threads.iter().map(|mode| mode.0).product();
+        // What one instruction moves is one value here.
+        if self.vector > 1
+            && let Some(first) = values.first_mut()
+        {
+            *first = (first.0 / self.vector, first.1 * self.vector);
+        }
+        let value_count: i64 = values.iter().map(|mode| mode.0).product();
+        let is_linear = self.addresses.offset == 0 && self.addresses.layout.columns().is_some();
+        let classes = if is_linear {
+            let warps = count / LANES + i64::from(count % LANES > 0);
+            vec![Class { thread: 0, value: 0, count: warps * value_count }]
+        } else {
+            let modulus = (unit / self.element_bytes).max(1).max(1 << self.addresses.swizzle.width());
+            classes(&threads, count, &values, self.addresses.offset, modulus)?
+        };
+        let mut counts: BTreeMap<i64, i64> = BTreeMap::new();
+        for class in classes {
+            let shift = value_at(&values, class.value) + self.addresses.offset;
+            let lanes = class.thread..class.thread + LANES.min(count - class.thread);
+            let addresses: Vec<i64> = lanes
+                .map(|thread| {
+                    let address = self.addresses.swizzle.apply(value_at(&threads, thread) + shift);
+                    address * self.element_bytes
+                })
+                .collect();
+            let cost = cost(&addresses);
+            *counts.entry(cost).or_default() += class.count;
+            let (warp, value) = (class.thread / LANES, class.value * self.vector);
+            if cost > census.most || (cost == census.most && (warp, value) < (census.warp, census.value)) {
+                census = Census { most: cost, warp, value, ..census };
+            }
+        }
+        census.counts = counts.into_iter().collect();
+        Ok(census)
+    }
+}
+
+/// The value of modes at a number.
+fn value_at(modes: &[Mode], number: i64) -> i64 {
+    let (mut rest, mut value) = (number, 0);
+    for &(size, stride) in modes {
+        value += rest % size * stride;
+        rest /= size;
+    }
+    value
+}
+
+/// Instructions of warps whose addresses are the same up to a shift that costs nothing.
+struct Class {
+    /// The first thread of one of the warps.
+    thread: i64,
+    /// The value that it moves.
+    value: i64,
+    /// How many instructions there are.
+    count: i64,
+}
+
+/// What lanes of a warp have in common with those of another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Lanes {
+    /// No mode ends between the lanes but those below the first 32 threads; the first lane is at this place of those.
+    Inside(i64),
+    /// So many lanes are before the end of the modes of the first 32 threads or more, and all modes above end there,
+    /// too.
+    AllEnd(i64),
+    /// The same, but the mode with this number goes on.
+    EndBelow(i64, usize),
+}
+
+/// The classes of the instructions of warps: found by choosing the entries of the first thread mode by mode, with what
+/// the others need to know of them, which is little.
+fn classes(threads: &[Mode], count: i64, values: &[Mode], offset: i64, modulus: i64) -> Result<Vec<Class>, Error> {
+    let mut steps = Steps::new();
+    let residue = |address: i64| address & (modulus - 1);
+    // By their lanes, the thread modulo 32 and the address modulo the modulus: one instruction, and how many there are.
+    type Found = HashMap<(Lanes, i64, i64), Class>;
+    let add = |found: &mut Found, key: (Lanes, i64, i64), class: Class| {
+        let known = found.entry(key).or_insert(Class { count: 0, ..class });
+        known.count += class.count;
+        if (class.thread, class.value) < (known.thread, known.value) {
+            (known.thread, known.value) = (class.thread, class.value);
+        }
+    };
+    let mut found = Found::new();
+    // The modes that make up the first 32 threads, as far as the one in which they end.
+    let (mut below, mut low) = (1, 0);
+    while low < threads.len() && below * threads[low].0 < LANES {
+        below *= threads[low].0;
+        low += 1;
+    }
+    if count >= LANES {
+        let (size, stride) = threads[low];
+        let block = below * size;
+        // Entries of the last of these modes are equal up to this period, unless the lanes reach its end.
+        let period = (LANES / gcd_with_power(below, LANES)).max(modulus / gcd_with_power(stride, modulus));
+        for inside in 0..below {
+            let at = value_at(&threads[..low], inside) + offset;
+            // First threads at this place, of which no lane reaches the end.
+            let safe = if block - LANES >= inside { (block - LANES - inside) / below + 1 } else { 0 };
+            for entry in 0..safe.min(period) {
+                steps.step()?;
+                let thread = inside + below * entry;
+                let key = (Lanes::Inside(inside), thread % LANES, residue(at + entry * stride));
+                add(&mut found, key, Class { thread, value: 0, count: (safe - entry - 1) / period + 1 });
+            }
+            for entry in safe..size {
+                steps.step()?;
+                let thread = inside + below * entry;
+                let key = (Lanes::AllEnd(block - thread), thread % LANES, residue(at + entry * stride));
+                add(&mut found, key, Class { thread, value: 0, count: 1 });
+            }
+        }
+        let mut weight = block;
+        for (k, &(size, stride)) in threads.iter().enumerate().skip(low + 1) {
+            let period = (LANES / gcd_with_power(weight, LANES)).max(modulus / gcd_with_power(stride, modulus));
+            let mut next = Found::new();
+            for ((lanes, number, address), class) in found {
+                let (goes_on, entries) = match lanes {
+                    Lanes::AllEnd(before) => (Lanes::EndBelow(before, k), size - 1),
+                    _ => (lanes, size),
+                };
+                let mut choose = |lanes: Lanes, entry: i64, times: i64| {
+                    let key =
+                        (lanes, (number + entry % LANES * (weight % LANES)) % LANES, residue(address + entry * stride));
+                    let thread = class.thread + weight * entry;
+                    add(&mut next, key, Class { thread, value: 0, count: class.count * times });
+                };
+                for entry in 0..entries.min(period) {
+                    steps.step()?;
+                    choose(goes_on, entry, (entries - entry - 1) / period + 1);
+                }
+                if entries < size {
+                    choose(lanes, size - 1, 1);
+                }
+            }
+            found = next;
+            weight *= size;
+        }
+        // Warps begin at multiples of 32, and those whose lanes go past the last thread are none of these.
+        found
+            .retain(|(lanes, number, _), _| *number == 0 && !matches!(lanes, Lanes::AllEnd(before) if *before < LANES));
+    }
+    // What is left of the threads is a warp of its own.
+    let rest = count % LANES;
+    if rest > 0 {
+        let thread = count - rest;
+        let key = (Lanes::AllEnd(rest), 0, residue(value_at(threads, thread) + offset));
+        add(&mut found, key, Class { thread, value: 0, count: 1 });
+    }
+    let mut weight = 1;
+    for &(size, stride) in values {
+        let period = modulus / gcd_with_power(stride, modulus);
+        let mut next = Found::new();
+        for ((lanes, number, address), class) in found {
+            for entry in 0..size.min(period) {
+                steps.step()?;
+                let times = (size - entry - 1) / period + 1;
+                let key = (lanes, number, residue(address + entry * stride));
+                let value = class.value + weight * entry;
+                add(&mut next, key, Class { thread: class.thread, value, count: class.count * times });
+            }
+        }
+        found = next;
+        weight *= size;
+    }
+    Ok(found.into_values().collect())
+}
+
+/// The greatest common divisor of a number and a power of two; the power of two itself for 0.
+fn gcd_with_power(number: i64, power: i64) -> i64 {
+    if number == 0 { power } else { power.min(1 << number.trailing_zeros().min(62)) }
+}
+
+/// Steps that are left for an answer, counted and not timed, so that it is the same on every machine.
+struct Steps(u64);
+
+impl Steps {
+    fn new() -> Steps {
+        Steps(MOST_STEPS)
+    }
+
+    fn step(&mut self) -> Result<(), Error> {
+        let fault = Fault::TooMuchWork { what: "the analysis of all warps", limit: MOST_STEPS };
+        self.0 = self.0.checked_sub(1).ok_or_else(|| Error::new(OP, fault))?;
+        Ok(())
+    }
+}

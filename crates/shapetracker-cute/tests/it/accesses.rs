@@ -1,0 +1,216 @@
+//! Bank conflicts, sectors, vectors and swizzles, warp by warp.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use shapetracker_cute::{AccessPattern, ComposedLayout, Layout, Swizzle};
+
+use crate::layout;
+use crate::random::{Rng, cases};
+
+/// For each warp and each vector of values the bytes at which its lanes begin.
+fn instructions(addresses: &ComposedLayout, bytes: i64, vector: i64) -> Vec<((i64, i64), Vec<i64>)> {
+    let threads = addresses.layout().items().first().map_or(1, Layout::size);
+    let values = addresses.layout().size() / threads.max(1);
+    let mut all = Vec::new();
+    for (warp, value) in
+        (0..(threads + 31) / 32).flat_map(|warp| (0..values / vector).map(move |value| (warp, value * vector)))
+    {
+        let lanes = (32 * warp..threads.min(32 * warp + 32))
+            .map(|thread| addresses.at(thread + value * threads).unwrap() * bytes);
+        all.push(((warp, value), lanes.collect()));
+    }
+    all
+}
+
+/// The most words that one bank has to serve.
+fn degree(lanes: &[i64], width: i64) -> i64 {
+    let phase = if width <= 4 { 32 } else { 128 / width as usize };
+    let worst = |lanes: &[i64]| {
+        let mut banks: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
+        for byte in lanes.iter().flat_map(|&at| at..at + width) {
+            banks.entry(byte.div_euclid(4).rem_euclid(32)).or_default().insert(byte.div_euclid(4));
+        }
+        banks.values().map(BTreeSet::len).max().unwrap_or(0) as i64
+    };
+    lanes.chunks(phase).map(worst).max().unwrap_or(0)
+}
+
+fn touched(lanes: &[i64], width: i64) -> i64 {
+    lanes.iter().flat_map(|&at| at..at + width).map(|byte| byte.div_euclid(32)).collect::<BTreeSet<_>>().len() as i64
+}
+
+fn modes(rng: &mut Rng, rank: i64, binary: bool) -> Vec<(i64, i64)> {
+    (0..1 + rng.below(rank))
+        .map(|_| {
+            let size = if binary { 1 << rng.below(6) } else { 1 + rng.below(13) };
+            let stride = match rng.below(6) {
+                0 => 0,
+                1 => rng.below(70),
+                2 => 33,
+                3 => -rng.below(9) * i64::from(!binary),
+                _ => 1 << rng.below(8),
+            };
+            (size, stride)
+        })
+        .collect()
+}
+
+#[test]
+fn costs_of_all_warps_are_counted_one_by_one() {
+    let (mut later, mut wide, mut free) = (0, 0, 0);
+    for mut rng in cases(3_000) {
+        let binary = rng.below(2) == 0;
+        let threads = modes(&mut rng, 4, binary);
+        if threads.iter().map(|mode| mode.0).product::<i64>() > 1024 {
+            continue;
+        }
+        let mut values = modes(&mut rng, 2, true);
+        values[0] = (values[0].0, if rng.below(2) == 0 { 1 } else { values[0].1 });
+        let layout = Layout::concat([&layout(&rng.nested(&threads)), &layout(&rng.nested(&values))]).unwrap();
+        let low = layout.range().unwrap().0;
+        let swizzle = match rng.below(3) {
+            0 => Swizzle::new(rng.below(4) as u32, rng.below(5) as u32, 3 + rng.below(2) as i32).unwrap(),
+            _ => Swizzle::IDENTITY,
+        };
+        // Only what is swizzled has no negative address.
+        let offset = if low < 0 && swizzle != Swizzle::IDENTITY { -low } else { rng.below(3) * rng.below(16) };
+        let addresses = ComposedLayout::new(swizzle, offset, layout).unwrap();
+        let bytes = 1 << rng.below(5);
+        let pattern = AccessPattern::new(addresses.clone(), bytes).unwrap();
+
+        // The widest vector, by all vectors of all threads.
+        let widest = pattern.widest_vector().unwrap();
+        let all = instructions(&addresses, bytes, 1);
+        let fits = |vector: i64| {
+            let count = addresses.layout().size() / addresses.layout().items()[0].size();
+            let warps: BTreeMap<(i64, i64), &Vec<i64>> = all.iter().map(|(at, lanes)| (*at, lanes)).collect();
+            vector * bytes <= 16
+                && count % vector == 0
+                && warps.iter().all(|(&(warp, value), lanes)| {
+                    let first = warps[&(warp, value - value % vector)];
+                    let within = lanes.iter().zip(first).all(|(at, first)| *at == first + value % vector * bytes);
+                    within && first.iter().all(|at| at % (vector * bytes) == 0)
+                })
+        };
+        let expected = [16, 8, 4, 2, 1].into_iter().find(|&vector| fits(vector)).unwrap();
+        assert_eq!(widest, expected, "{addresses} of {bytes} bytes");
+
+        let vector = 1 << rng.below(i64::from(widest.trailing_zeros()) + 1);
+        let width = vector * bytes;
+        wide += u32::from(width > 4);
+        let pattern = pattern.with_vector(vector).unwrap();
+        for (census, cost) in [
+            (pattern.bank_conflicts().unwrap(), degree as fn(&[i64], i64) -> i64),
+            (pattern.sectors().unwrap(), touched),
+        ] {
+            let mut counts: BTreeMap<i64, i64> = BTreeMap::new();
+            let all = instructions(&addresses, bytes, vector);
+            for (_, lanes) in &all {
+                *counts.entry(cost(lanes, width)).or_default() += 1;
+            }
+            let case = format!("{addresses} of {bytes} bytes, vectors of {vector}");
+            assert_eq!(census.counts, counts.into_iter().collect::<Vec<_>>(), "{case}");
+            assert_eq!(census.most, census.counts.last().unwrap().0, "{case}");
+            let worst = all.iter().find(|(at, _)| *at == (census.warp, census.value)).unwrap();
+            assert_eq!(cost(&worst.1, width), census.most, "{case}");
+            later += u32::from(census.warp > 0);
+            free += u32::from(census.most == 1);
+        }
+    }
+    println!("{later} are the worst in a later warp, {wide} wide, {free} free");
+    assert!([later, wide, free].iter().all(|&count| count > 0));
+}
+
+#[test]
+fn swizzles_that_are_found_are_free_of_conflicts_and_the_smallest() {
+    let (mut found, mut none) = (0, 0);
+    for mut rng in cases(120) {
+        let bytes = 1 << (1 + rng.below(2));
+        let vector = 1 << rng.below(3);
+        // A row-major tile, read by rows and by columns.
+        let (rows, columns) = (32 << rng.below(2), (32 << rng.below(2)) / vector);
+        let pitch = vector * columns + if rng.below(3) == 0 { vector * rng.below(3) } else { 0 };
+        let texts = [
+            format!("(({columns},{rows}),{vector}):(({vector},{pitch}),1)"),
+            format!("(({rows},{columns}),{vector}):(({pitch},{vector}),1)"),
+        ];
+        let patterns = texts.map(|text| AccessPattern::new(layout(&text), bytes).unwrap().with_vector(vector).unwrap());
+        let is_free = |swizzle: Swizzle| {
+            patterns.iter().all(|pattern| {
+                let addresses = swizzle.compose(pattern.layout()).unwrap();
+                instructions(&addresses, bytes, vector).iter().all(|(_, lanes)| degree(lanes, vector * bytes) == 1)
+            })
+        };
+        match AccessPattern::conflict_free_swizzle(&patterns).unwrap() {
+            Some(swizzle) => {
+                found += 1;
+                assert!(is_free(swizzle), "{patterns:?} {swizzle}");
+                let keep = vector.trailing_zeros();
+                for (base, shift) in (keep..6).flat_map(|base| (0..8).map(move |shift| (base, shift))) {
+                    let fewer = (swizzle.bits() > 0).then(|| Swizzle::new(swizzle.bits() - 1, base, shift));
+                    if let Some(Ok(fewer)) = fewer {
+                        assert!(!is_free(fewer), "{patterns:?} {fewer}");
+                    }
+                }
+            }
+            None => {
+                none += 1;
+                for (bits, base, shift) in (0..5).flat_map(|b| (0..6).flat_map(move |m| (0..8).map(move |s| (b, m, s))))
+                {
+                    if let Ok(swizzle) = Swizzle::new(bits, base.max(vector.trailing_zeros()), shift) {
+                        assert!(!is_free(swizzle), "{patterns:?} {swizzle}");
+                    }
+                }
+            }
+        }
+    }
+    println!("{found} found, {none} none");
+    assert!(found > none);
+}
+
+#[test]
+fn sizes_do_not_matter() {
+    // A thousand million columns of 33 words: 32 lanes that never meet.
+    let pattern = AccessPattern::new(layout("(32,1000000000):(33,1)"), 4).unwrap();
+    let conflicts = pattern.bank_conflicts().unwrap();
+    assert_eq!((conflicts.most, conflicts.counts), (1, vec![(1, 1_000_000_000)]));
+    // Rows of a thousand million and seven elements: one warp in many crosses from a row to the next.
+    let pattern = AccessPattern::new(layout("((1000000007,64),2):((1,1000000016),500)"), 2).unwrap();
+    let conflicts = pattern.bank_conflicts().unwrap();
+    assert_eq!(conflicts.counts.iter().map(|(_, count)| count).sum::<i64>(), (1_000_000_007 * 64 / 32) * 2);
+    let sectors = pattern.sectors().unwrap();
+    assert!(sectors.most >= 3 && sectors.total() >= 2 * 2 * 2_000_000_014);
+}
+
+#[test]
+fn the_first_warp_is_not_the_worst() {
+    let pattern = AccessPattern::new(layout("((48,100)):((1,64))"), 4).unwrap();
+    let conflicts = pattern.bank_conflicts().unwrap();
+    assert_eq!((conflicts.most, conflicts.warp), (2, 1));
+}
+
+#[test]
+fn where_there_is_no_conflict_nothing_is_swizzled() {
+    let pattern = AccessPattern::new(layout("(32,8):(8,1)"), 2).unwrap().with_vector(8).unwrap();
+    assert_eq!(AccessPattern::conflict_free_swizzle(&[pattern]).unwrap(), Some(Swizzle::IDENTITY));
+    assert_eq!(AccessPattern::conflict_free_swizzle(&[]).unwrap(), Some(Swizzle::IDENTITY));
+}
+
+#[test]
+fn what_is_no_access_is_refused() {
+    let refused = |text: &str, bytes, vector| {
+        let pattern = AccessPattern::new(text.parse::<ComposedLayout>().unwrap(), bytes);
+        pattern.and_then(|pattern| pattern.with_vector(vector)).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused("32:1", 3, 1),
+        "access: an element has 3 bytes, and accesses are analysed of 1, 2, 4, 8 or 16 bytes"
+    );
+    assert!(refused("(32,8):(8,1)", 2, 3).contains("a power of two"));
+    assert!(refused("(32,8):(12,1)", 2, 8).ends_with("at most 16 bytes are 4"));
+    assert!(refused("(2,2):(1,4611686018427387904)", 16, 1).contains("past the range"));
+    let swizzled = AccessPattern::new("Sw<3,3,3> o 0 o (8,8):(8,1)".parse::<ComposedLayout>().unwrap(), 2).unwrap();
+    assert!(AccessPattern::conflict_free_swizzle(&[swizzled]).is_err());
+    let nothing = AccessPattern::new(layout("(0,4):(1,1)"), 4).unwrap();
+    assert_eq!(nothing.bank_conflicts().unwrap().counts, []);
+}
