@@ -31,7 +31,7 @@
 //! Planning takes about a microsecond for one view. For several, planning and one run together take at most about twice as
 //! long as walking over the elements one by one, and 100 µs: work is counted, and where it is too little for any loops the
 //! elements are walked over, in runs of equally spaced addresses. Running takes no memory but the output, and up to half
-//! a megabyte for tiles. The page of the benchmarks
+//! a megabyte for tiles, or two for what goes through a stage, on each thread. The page of the benchmarks
 //! (`benches/README.md`) has what was measured.
 
 mod cover;
