@@ -76,7 +76,8 @@ impl Plan {
 
     /// A plan of loops wherever they can be found, however long that takes: for one that is run many times.
     ///
-    /// For a stack of many views it may take seconds.
+    /// For a stack of many views it may take seconds. Loops move tensors of few elements, too, which [`Plan::new`] lists once:
+    /// that is faster.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
@@ -102,7 +103,9 @@ impl Plan {
         }
         let plan = |whole| planned(Direction::Read, tracker, width, effort, whole);
         let mut reading = Reading::new(tracker.shape(), width, plan)?;
-        reading.list(tracker.runs());
+        if effort == Effort::OfOneRun {
+            reading.list(tracker.runs());
+        }
         let (addresses, writing) = (OnceLock::new(), OnceLock::new());
         let mut plan = Plan { tracker: tracker.clone(), width, effort, enough: 0, addresses, reading, writing };
         let end = |(_, last): (i64, i64)| usize::try_from(last).ok()?.checked_add(1)?.checked_mul(width);

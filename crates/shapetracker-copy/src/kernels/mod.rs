@@ -237,7 +237,13 @@ impl Move<'_> {
         let bytes = run.count * unit;
         let last = mover.loops.len().wrapping_sub(1);
         let follow = walk.loops.last().is_some_and(|rows| rows.to == bytes as isize && rows.count > 1);
-        if self.fill.is_some() && follow && cut.is_none() && 2 * bytes <= sink::LONG && !mover.moves_nothing() {
+        if self.fill.is_some()
+            && follow
+            && cut.is_none()
+            && bytes > 0
+            && 2 * bytes <= sink::LONG
+            && !mover.moves_nothing()
+        {
             let (begin, end) = (run.begin * unit, run.end * unit);
             let mut left = parts.len();
             while left > 0 {

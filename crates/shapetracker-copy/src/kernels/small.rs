@@ -133,7 +133,7 @@ enum Piece {
 
 impl Few {
     /// The most elements of a tensor that is listed, and its most bytes.
-    pub(crate) const MOST: (i64, usize) = (128, 1 << 12);
+    pub(crate) const MOST: (i64, usize) = if cfg!(miri) { (12, 1 << 8) } else { (128, 1 << 12) };
 
     /// A box that is all of a tensor of so many bytes, with its first index at bytes of the source and of the tensor; `None`
     /// also where that is inside of an element.

