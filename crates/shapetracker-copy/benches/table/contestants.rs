@@ -32,6 +32,14 @@ impl Element for f32 {
     }
 }
 
+impl Element for u16 {
+    const NAMES: [&'static str; 2] = ["u16", "uint16"];
+
+    fn at(address: usize) -> u16 {
+        (hash(address) >> 16) as u16
+    }
+}
+
 impl Element for u8 {
     const NAMES: [&'static str; 2] = ["u8", "uint8"];
 

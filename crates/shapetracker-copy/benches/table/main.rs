@@ -27,13 +27,13 @@ Usage: cargo bench -p shapetracker-copy --bench table -- [OPTION...] [WORD...]
 Only rows whose name contains one of the words are measured; without words, all are.
 
 Options:
-  --f32, --u8    Only elements of this type
-  --ours         Only this crate, without its peers
-  --no-numpy     Without NumPy
-  --threads N    Also this crate with so many threads (0: as many as the machine runs at once)
-  --quick        A tenth of the time
-  --spread       The quartiles beside each median
-  --plans        The plans too, on standard error
+  --f32, --u16, --u8 Only elements of this type; without them, f32 and u8
+  --ours             Only this crate, without its peers
+  --no-numpy         Without NumPy
+  --threads N        Also this crate with so many threads (0: as many as the machine runs at once)
+  --quick            A tenth of the time
+  --spread           The quartiles beside each median
+  --plans            The plans too, on standard error
 
 Environment:
   PYTHON=python3  The interpreter that has NumPy
@@ -82,6 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for row in &rows {
             let figures = match *name {
                 "f32" => measure::<f32>(row, &options, numpy.as_mut()),
+                "u16" => measure::<u16>(row, &options, numpy.as_mut()),
                 _ => measure::<u8>(row, &options, numpy.as_mut()),
             };
             let figures = figures?;
@@ -120,6 +121,7 @@ fn options() -> Result<Option<Options>, Box<dyn Error>> {
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Long("f32") => options.types.push("f32"),
+            Long("u16") => options.types.push("u16"),
             Long("u8") => options.types.push("u8"),
             Long("ours") => (options.peers, options.numpy) = (false, false),
             Long("no-numpy") => options.numpy = false,

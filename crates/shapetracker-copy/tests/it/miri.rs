@@ -166,14 +166,15 @@ fn through_a_stage() {
 /// Elements that are listed: runs, others, and none.
 #[test]
 fn few_elements() {
-    check("(3, 2).permute(1, 0).reshape(3, 2).permute(1, 0)", &[4, 3, 7]);
+    check("(3, 2).permute(1, 0).reshape(3, 2).permute(1, 0)", &[4]);
     check("(2, 3).pad((0, 1), (1, 0))", &[1, 12]);
 }
 
 /// Short rows that follow each other, but for what is masked.
 #[test]
 fn rows_that_follow_each_other() {
-    check("(4, 9).pad((1, 1), (1, 1)).as_strided((3, 3, 4, 9), (11, 1, 11, 1))", &[1, 4]);
+    check("(5, 9).pad((1, 1), (1, 0)).shrink((0, 7), (0, 9))", &[1, 4]);
+    check("(4, 9).pad((1, 1), (1, 1))", &[2]);
 }
 
 /// Values with a type, in memory of their own and into memory that is there.
