@@ -100,8 +100,9 @@ const COLUMNS: usize = if cfg!(miri) { 32 } else { 256 };
 /// to be worth their edges. Measured.
 const WIDE: usize = if cfg!(miri) { 128 } else { 1 << 11 };
 
-/// Bytes of such a tile whose columns are short: half of the first-level cache. Measured.
+/// Bytes of such a tile whose columns are short, and of such a column: half of the first-level cache. Measured.
 const NEAR: usize = 16 << 10;
+const SHORT_COLUMN: usize = 1 << 10;
 
 /// Rows of such a tile: long columns make the most of a page's translation, and of lines of which the first rows of a tile
 /// take one part and the last ones of the tile before it another. Measured.
@@ -145,7 +146,8 @@ impl Tiles {
             && least(unit).is_some_and(|least| y.count >= least);
         let wide = if y.to % 64 == 0 {
             // Short columns are read as often as they have lines, and stay in the first-level cache meanwhile.
-            COLUMNS.min(NEAR / (y.count.max(1).saturating_mul(unit))).max(COLUMNS / 4)
+            let bytes = y.count.max(1).saturating_mul(unit);
+            if bytes <= SHORT_COLUMN { (NEAR / bytes).clamp(COLUMNS / 4, COLUMNS) } else { COLUMNS }
         } else {
             (WIDE / unit).clamp(COLUMNS, 4 * COLUMNS)
         };

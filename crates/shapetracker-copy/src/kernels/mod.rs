@@ -666,16 +666,11 @@ impl Gather {
         let Some(last) = rows.last() else { return };
         assert!(*last as usize + all <= stage.len(), "a part of a tile is too large");
         let stage: *mut u8 = stage.as_mut_ptr().cast();
-        let turned = matches!(self.way, Way::Turn(_)) && !self.packed;
-        let mut lines = Lines::new(ahead, tile.columns, if turned { rows.len() * self.unit } else { 0 });
-        let strips = tile.columns.len().div_ceil(self.width).max(1);
-        let early = if self.unit <= NARROW { lines.count().div_ceil(2 * strips) } else { 0 };
         for first in (0..tile.columns.len()).step_by(self.width) {
             let last = tile.columns.len().min(first + self.width);
             if self.packed {
                 self.prefetch(ahead, &tile.columns[first..last]);
             }
-            lines.prefetch(early);
             // SAFETY: the tile may be read; the stage has a place for each row.
             unsafe { self.run(self.columns(Tile { to: stage, rows, ..tile }, first..last)) };
         }
@@ -683,6 +678,8 @@ impl Gather {
             // SAFETY: all rows are one run.
             return unsafe { sink::stream(tile.to.wrapping_offset(tile.rows[0]), stage, rows.len() * all) };
         }
+        let mut lines =
+            Lines::new(ahead, tile.columns, if let Way::Turn(_) = self.way { rows.len() * self.unit } else { 0 });
         let share = lines.count().div_ceil(rows.len());
         for (to, row) in tile.rows.iter().zip(rows) {
             lines.prefetch(share);
@@ -744,9 +741,6 @@ impl<'a> Lines<'a> {
 
 /// How many lines ahead of the loads prefetches are: enough to cover the latency of memory. Measured.
 const AHEAD: usize = if cfg!(miri) { 32 } else { 256 };
-
-/// Elements of up to so many bytes take as long to turn over as to store, and half of the lines are prefetched meanwhile. Measured.
-const NARROW: usize = 2;
 
 /// Bytes that are gathered at a time where rows do not all begin lines: a part of the second-level cache. Measured.
 const STAGE: usize = if cfg!(miri) { 1 << 12 } else { 128 << 10 };
