@@ -61,6 +61,21 @@ pub(crate) fn ours<'a, T: Element>(
     Contestant { name, copy: Box::new(copy) }
 }
 
+/// A loop over addresses that were listed before, as far as they have data: what a stack of views costs at most.
+pub(crate) fn gather<'a, T: Element>(
+    name: &'static str,
+    addresses: impl Iterator<Item = Option<i64>>,
+    input: &'a [T],
+) -> Contestant<'a, T> {
+    let addresses: Vec<u32> = addresses.map(|address| address.map_or(u32::MAX, |at| at as u32)).collect();
+    let copy = move |out: &mut [T]| {
+        for (element, at) in out.iter_mut().zip(&addresses) {
+            *element = input.get(*at as usize).copied().unwrap_or_else(T::zeroed);
+        }
+    };
+    Contestant { name, copy: Box::new(copy) }
+}
+
 /// The crates that copy one strided view, where the layout is one.
 pub(crate) fn peers<'a, T: Element>(tracker: &ShapeTracker, input: &'a [T]) -> Vec<Contestant<'a, T>> {
     let view = match tracker.views() {

@@ -15,7 +15,7 @@ use shapetracker::{Chain, ChainStart};
 use shapetracker_copy::{Plan, Threads};
 
 use crate::contest::{Pair, contest, quartiles};
-use crate::contestants::{Element, ours, peers};
+use crate::contestants::{Element, gather, ours, peers};
 use crate::numpy::NumPy;
 use crate::rows::{ROWS, Row, Unit};
 
@@ -145,11 +145,12 @@ const LAYOUT: &str = "layout";
 const ELEMENTS: &str = "of";
 const MEMCPY: &str = "memcpy";
 const OURS: &str = "ours";
+const GATHER: &str = "plain gather";
 const OURS_THREADED: &str = "ours, threads";
 const HPTT: &str = "HPTT, as reported";
 
 fn columns(options: &Options, numpy: Option<&NumPy>) -> Vec<String> {
-    let mut columns = vec![LAYOUT, ELEMENTS, MEMCPY, OURS];
+    let mut columns = vec![LAYOUT, ELEMENTS, MEMCPY, OURS, GATHER];
     columns.extend(options.threads.is_some().then_some(OURS_THREADED));
     if options.peers {
         columns.extend(["strided-perm", "ndarray"]);
@@ -187,6 +188,7 @@ fn measure<T: Element>(row: &Row, options: &Options, numpy: Option<&mut NumPy>) 
     let one = Threads::one();
 
     let mut contestants = vec![ours(OURS, &plan, &input, &one)];
+    contestants.push(gather(GATHER, tracker.addresses(), &input));
     contestants.extend(options.threads.as_ref().map(|threads| ours(OURS_THREADED, &plan, &input, threads)));
     if options.peers {
         contestants.extend(peers(&tracker, &input));
