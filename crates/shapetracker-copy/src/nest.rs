@@ -173,10 +173,15 @@ impl Nest {
         })
     }
 
-    /// Whether an address has a floor, and each element that is read lies on another line than its neighbours.
+    /// Whether an address has a floor, and each element that is read is a part of a line and lies on another one than its
+    /// neighbours.
     pub(crate) fn is_scattered(&self) -> bool {
         let far = |axis: &Axis| axis.from == 0 || axis.count == 1 || axis.from.unsigned_abs() >= LINE;
-        !self.floors.is_empty() && !matches!(self.mover.inner, Inner::Rows(..)) && self.mover.axes().all(far)
+        let part_of_a_line = self.mover.unit < LINE;
+        part_of_a_line
+            && !self.floors.is_empty()
+            && !matches!(self.mover.inner, Inner::Rows(..))
+            && self.mover.axes().all(far)
     }
 
     /// How many elements it writes.

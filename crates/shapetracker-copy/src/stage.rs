@@ -20,11 +20,15 @@ use crate::plan::{Effort, planned};
 /// Measured.
 const STAGE: i64 = if cfg!(miri) { 1 << 9 } else { 2 << 20 };
 
+/// The most parts of a region: each has loops of its own, which take some microseconds to plan.
+const PARTS: i64 = if cfg!(miri) { 64 } else { 1 << 12 };
+
 /// Loops for a region, in parts that are read through a stage of their own each. Where that is no gain (what fits into one
 /// stage is in the caches anyway) the region comes back as it was.
 ///
 /// What is staged is at most what is `needed` of the buffer, from the lowest address to the highest; other elements may be
-/// missing. And a view under the last one must have no mask: what reads over a tensor could not tell then what the stage has no data for.
+/// missing. And a view under the last one must have no mask: what reads over a tensor could not tell then what the stage
+/// has no data for.
 pub(crate) fn staged(
     region: Region,
     tracker: &ShapeTracker,
@@ -58,7 +62,7 @@ pub(crate) fn staged(
         let mut cut = Vec::new();
         for (region, part) in parts {
             let count = part.shape()[axis];
-            let ends = (1..=count).filter(|end| end % steps == 0 || *end == count);
+            let ends = (1..=div_ceil_64(count, steps)).map(|part| count.min(part.saturating_mul(steps)));
             let mut ranges: Vec<(i64, i64)> = part.shape().iter().map(|size| (0, *size)).collect();
             let mut begin = 0;
             for (region, end) in region.cut(axis, ends.clone()).into_iter().zip(ends) {
@@ -71,13 +75,13 @@ pub(crate) fn staged(
     let mut staged = Vec::new();
     for (region, part) in parts {
         let [view] = part.views() else { panic!("a part of one view is one view") };
-        let needed = view.address_range().map(|(first, last)| (first / row, last / row + 1));
-        let (first, end) = needed.unwrap_or((0, 0));
+        let staged_rows = view.address_range().map(|(first, last)| (first / row, last / row + 1));
+        let (first, end) = staged_rows.unwrap_or((0, 0));
         let view = View::new(view.shape(), view.strides(), view.offset() - first * row, view.mask())?;
         let access = Access::of(&ShapeTracker::from_views([view])?, &mut { u64::MAX });
         let nest = access.and_then(|access| Nest::new(Direction::Read, width, &region, &access));
         let Some(mut nest) = nest else { return Err(Error::TooLarge { shape: tracker.shape().to_vec(), width }) };
-        if needed.is_some() {
+        if staged_rows.is_some() {
             let lines = rows.shrink([(first, end), (0, row)])?;
             let plan = |whole| planned(Direction::Read, &lines, width, Effort::OfOneRun, whole);
             nest.stage = Some(Box::new(Reading::new(lines.shape(), width, plan)?));
@@ -94,7 +98,7 @@ struct Cuts {
 
 impl Cuts {
     /// Cuts after which no part spans many more positions than some number; `None` where all parts together would span more
-    /// than twice as many as there are elements.
+    /// than twice as many as there are elements, or where the parts are too many or have few elements each.
     fn of(view: &View, most: i64) -> Option<Cuts> {
         let moves = |axis: &usize| view.strides()[*axis] != 0 && view.shape()[*axis] > 1;
         let mut by_stride: Vec<usize> = (0..view.rank()).filter(moves).collect();
@@ -115,7 +119,8 @@ impl Cuts {
             parts = parts.saturating_mul(div_ceil_64(count, steps));
             if inner <= most {
                 let spanned = parts.saturating_mul(inner.saturating_add(far(axis).saturating_mul(steps - 1)));
-                return (spanned <= view.numel().saturating_mul(2)).then_some(Cuts { axes });
+                let few = parts > PARTS || parts.saturating_mul(most / 4) > view.numel();
+                return (!few && spanned <= view.numel().saturating_mul(2)).then_some(Cuts { axes });
             }
         }
         None

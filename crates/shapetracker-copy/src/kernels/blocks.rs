@@ -83,7 +83,7 @@ impl Turn {
         }
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if unit == 3 && std::is_x86_feature_detected!("avx2") {
-            return Some(Turn { unit, least: 6, strips: None, any: x86::thirds::strip_3 });
+            return Some(Turn { unit, least: 6, strips: None, any: x86::pixels::strip_3 });
         }
         let any: Strip = match unit {
             1 => one_by_one::<1>,
@@ -294,7 +294,7 @@ mod x86 {
     }
 
     /// Elements of 3 bytes, such as pixels.
-    pub(super) mod thirds {
+    pub(super) mod pixels {
         use std::arch::x86_64::*;
 
         use super::super::one_by_one;
@@ -427,6 +427,60 @@ mod x86 {
             strip_4 4 _mm512_unpacklo_epi32 _mm512_unpackhi_epi32 [0 1] 1 2;
             strip_8 8 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64 [0] 1;
             strip_16 16 _mm512_unpacklo_epi64 _mm512_unpackhi_epi64 [];
+        }
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
+mod tests {
+    use super::*;
+
+    /// Every way of this machine, not only its fastest, beside moving one by one: the same bytes, and none around them.
+    #[test]
+    fn all_strips_move_what_one_by_one_moves() {
+        use x86::{avx2, avx512, sse2};
+        macro_rules! strips {
+            ($($strip:ident $unit:literal)*) => {$(
+                let one: Strip = one_by_one::<$unit>;
+                let least = 16 / $unit;
+                check(one, sse2::$strip::<false, 16>, $unit, least, least);
+                check(one, sse2::$strip::<false, LINE>, $unit, LINE / $unit, least);
+                check(one, sse2::$strip::<true, LINE>, $unit, LINE / $unit, least);
+                if std::is_x86_feature_detected!("avx2") {
+                    check(one, avx2::$strip::<false, LINE>, $unit, LINE / $unit, least);
+                    check(one, avx2::$strip::<true, LINE>, $unit, LINE / $unit, least);
+                }
+                if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512bw") {
+                    check(one, avx512::$strip::<false>, $unit, LINE / $unit, LINE / $unit);
+                    check(one, avx512::$strip::<true>, $unit, LINE / $unit, LINE / $unit);
+                }
+            )*};
+        }
+        strips!(strip_1 1 strip_2 2 strip_4 4 strip_8 8 strip_16 16);
+        if std::is_x86_feature_detected!("avx2") {
+            for columns in 1..20 {
+                check(one_by_one::<3>, x86::pixels::strip_3, 3, columns, 1);
+            }
+        }
+    }
+
+    /// Strips of so many columns, and of `least` rows and some more, whose columns and rows lie from the last to the first.
+    fn check(one: Strip, strip: Strip, unit: usize, columns: usize, least: usize) {
+        for height in least..least + 2 * LINE / unit {
+            let places = |count: usize, pitch: usize| -> Vec<isize> {
+                (0..count).rev().map(|at| (at * pitch) as isize).collect()
+            };
+            let (column, row) = (height * unit + 5, (columns * unit).next_multiple_of(LINE) + LINE);
+            let source: Vec<u8> = (0..columns * column).map(|at| (at * 131 + at / 253) as u8).collect();
+            let (columns, rows) = (places(columns, column), places(height, row));
+            let moved = |strip: Strip| {
+                let mut room = vec![0x5a_u8; height * row + 2 * LINE];
+                let start = room.as_ptr().addr().wrapping_neg() % LINE;
+                // SAFETY: the columns lie in the source, and the rows in the room, where they begin lines.
+                unsafe { strip(source.as_ptr(), &columns, room.as_mut_ptr().add(start), &rows) };
+                room[start..start + height * row].to_vec()
+            };
+            assert!(moved(one) == moved(strip), "{} columns and {height} rows of {unit} bytes", columns.len());
         }
     }
 }

@@ -61,6 +61,23 @@ fn plan_of(text: &str, width: usize) -> Plan {
 }
 
 /// Both directions, by one thread and by several.
+/// A part for each stage would be millions of loops here, or loops for an element each.
+#[test]
+fn stages_are_few_and_large() {
+    for (text, width) in [
+        ("(999983, 1000003).permute(1, 0).reshape(999983, 1000003).permute(1, 0)", 4),
+        (
+            "(3000, 3001).permute(1, 0).reshape(9003000, 1).expand(9003000, 100000).reshape(900300000000).step(1000003)",
+            4,
+        ),
+        ("(4095, 4096).permute(1, 0).reshape(4095, 4096).permute(1, 0)", 9_000_000),
+    ] {
+        assert!(!plan_of(text, width).to_string().contains("stage"), "{text}");
+    }
+    let text = "(4095, 4096).permute(1, 0).reshape(4095, 4096).permute(1, 0)";
+    assert!(plan_of(text, 4).to_string().starts_with("box 1 of 33, from element 0 on\n  into a stage"));
+}
+
 #[test]
 fn walks_move_elements_of_any_width() {
     let walked = [
