@@ -64,6 +64,10 @@ fn plan_of(text: &str, width: usize) -> Plan {
 /// A part for each stage would be millions of loops here, or loops for an element each.
 #[test]
 fn stages_are_few_and_large() {
+    let plan_of = |text: &str, width| {
+        let tracker = text.parse::<shapetracker::Chain>().unwrap().tracker().unwrap();
+        Plan::new(&tracker, width).unwrap()
+    };
     for (text, width) in [
         ("(999983, 1000003).permute(1, 0).reshape(999983, 1000003).permute(1, 0)", 4),
         (
