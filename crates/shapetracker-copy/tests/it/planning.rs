@@ -60,7 +60,6 @@ fn plan_of(text: &str, width: usize) -> Plan {
     Plan::new(&Tensor::of(text).tracker, width).unwrap()
 }
 
-/// Both directions, by one thread and by several.
 /// A part for each stage would be millions of loops here, or loops for an element each.
 #[test]
 fn stages_are_few_and_large() {
@@ -82,6 +81,7 @@ fn stages_are_few_and_large() {
     assert!(plan_of(text, 4).to_string().starts_with("box 1 of 33, from element 0 on\n  into a stage"));
 }
 
+/// Both directions, by one thread and by several.
 #[test]
 fn walks_move_elements_of_any_width() {
     let walked = [
