@@ -14,7 +14,7 @@ const SIDE: i64 = 32;
 /// Threads of a block that moves tiles, each of which moves `SIDE * SIDE / THREADS` elements of one.
 const THREADS: i64 = 256;
 /// The fewest indices along each side for which there are tiles, so that there are never more tiles than blocks in a grid of as
-/// many threads as there are elements: n of them take at most n / 16 tiles.
+/// many threads as there are elements: a side makes at most a 16th as many tiles as it has indices, both together a 256th.
 const LEAST: i64 = 16;
 /// What a kernel of tiles calls its own.
 const OWN: [&str; 13] =
