@@ -89,9 +89,12 @@ impl<'a> Parser<'a> {
                 self.advance();
             }
             if self.token == Token::End && !first {
-                return match parsed.is_begun() {
-                    true => Ok(()),
-                    false => Err(self.expected("an array, such as `x = np.zeros((2, 3))`")),
+                // The name of an array of which nothing is known is no chain: without operations nothing is said of it.
+                let named_only = parsed.start == ChainStart::Nothing && parsed.ops.is_empty();
+                return match (parsed.is_begun(), named_only) {
+                    (false, _) => Err(self.expected("an array, such as `x = np.zeros((2, 3))`")),
+                    (true, true) => Err(self.expected("`.` and an operation")),
+                    (true, false) => Ok(()),
                 };
             }
             self.statement(parsed)?;

@@ -207,6 +207,7 @@ fn the_places_of_the_operations() {
 fn every_complaint() {
     for (text, message, marked) in [
         ("", "expected a base shape such as `(3, 2)`, a view or an operation, found the end of the text", ""),
+        ("x.mT\nx", "expected `.` and an operation, found the end of the text", ""),
         ("3, 2", "expected a base shape such as `(3, 2)`, a view or an operation, found `3`", "3"),
         ("(3, 2", "expected `,` or `)`, found the end of the text", ""),
         ("(3, 2]", "expected `,` or `)`, found `]`", "]"),
