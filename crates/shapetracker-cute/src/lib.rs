@@ -20,6 +20,7 @@
 //! - [`Swizzle`], [`ComposedLayout`]; [`LinearLayout`], as Triton has them.
 //! - [`AccessPattern`]: bank conflicts and sectors of all warps, vectors, and the swizzle that removes the conflicts.
 //! - [`Layout::from_view`], [`Layout::from_tracker`] and the ways back: what a layout is in [`shapetracker`].
+//! - [`json`]: answers and their evidence as documents.
 //!
 //! # Conventions
 //!
@@ -39,6 +40,7 @@ mod error;
 mod image;
 mod int_tuple;
 mod inverse;
+pub mod json;
 mod layout;
 mod linear;
 mod notation;

@@ -75,6 +75,12 @@ pub enum NotLinear {
         /// The exclusive or of their values.
         xor: i64,
     },
+    /// The first value is not 0, and every linear map takes 0 to 0.
+    #[error("coordinate 0 has value {value}, and a linear map takes 0 to 0")]
+    Offset {
+        /// The value at coordinate 0.
+        value: i64,
+    },
     /// What is wrong with the names.
     #[error(transparent)]
     Error(#[from] Error),
@@ -367,11 +373,10 @@ impl Layout {
                 return Err(NotLinear::Carry { coordinates, value: all[before] + column, xor: all[before] ^ column });
             }
         }
-        let high = all.iter().fold(0, |high, column| high | column);
         let inputs = names.iter().zip(items).map(|(&name, (_, leaves))| {
             (name, columns[leaves].iter().flatten().map(|&column| vec![column]).collect::<Vec<_>>())
         });
-        Ok(LinearLayout::new(inputs, [(output, 1i64.checked_shl(64 - high.leading_zeros()).unwrap_or(i64::MAX))])?)
+        Ok(LinearLayout::new(inputs, [(output, size_above(all.iter().fold(0, |high, column| high | column)))])?)
     }
 
     /// The strides times powers of two, leaf by leaf, if the layout is linear over bits.
@@ -380,6 +385,49 @@ impl Layout {
         let columns: Vec<Vec<i64>> = fits.then(|| self.leaves().map(columns_of).collect())?;
         are_disjoint(columns.iter().flatten().copied()).then_some(columns)
     }
+}
+
+impl ComposedLayout {
+    /// [`Layout::to_linear`] of a layout under a swizzle.
+    ///
+    /// ```
+    /// use shapetracker_cute::{ComposedLayout, Order};
+    ///
+    /// let tile: ComposedLayout = "Sw<1,0,2> o 0 o (4,4):(1,4)".parse()?;
+    /// let linear = tile.to_linear(&["column", "row"], "offset").unwrap();
+    /// assert_eq!(linear.inputs()[1], ("row".to_owned(), vec![vec![5], vec![8]]));
+    /// assert_eq!(linear.to_layout(Order::RowMajor).unwrap(), tile);
+    /// # Ok::<(), shapetracker_cute::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`NotLinear`], with evidence, of the layout without the swizzle; an offset; another number of names than of
+    /// items.
+    ///
+    /// # Source
+    /// A swizzle is linear over bits and its own inverse, so that the composition is linear exactly if the layout is.
+    pub fn to_linear(&self, names: &[&str], output: &str) -> Result<LinearLayout, NotLinear> {
+        let linear = self.layout.to_linear(names, output)?;
+        if self.offset != 0 {
+            return Err(NotLinear::Offset { value: self.swizzle.apply(self.offset) });
+        }
+        let mut high = 0;
+        let swizzled = linear.inputs.into_iter().map(|(name, bases)| {
+            let mut columns: Vec<Vec<i64>> = bases;
+            for column in columns.iter_mut().flatten() {
+                *column = self.swizzle.apply(*column);
+                high |= *column;
+            }
+            (name, columns)
+        });
+        let inputs: Vec<_> = swizzled.collect();
+        Ok(LinearLayout::new(inputs, [(output, size_above(high))])?)
+    }
+}
+
+/// The least power of two that is more than a number.
+fn size_above(high: i64) -> i64 {
+    1i64.checked_shl(64 - high.leading_zeros()).unwrap_or(i64::MAX)
 }
 
 fn columns_of((size, stride): (i64, i64)) -> Vec<i64> {

@@ -191,6 +191,43 @@ fn layouts_are_linear_exactly_where_values_of_all_pairs_say_so() {
 }
 
 #[test]
+fn swizzled_layouts_are_linear_exactly_where_values_of_all_pairs_say_so() {
+    let (mut linear, mut not) = (0, 0);
+    for mut rng in cases(20_000) {
+        let Ok(swizzle) = Swizzle::new(1 + rng.below(2) as u32, rng.below(4) as u32, rng.below(7) as i32 - 3) else {
+            continue;
+        };
+        let drawn = mostly_binary(&mut rng);
+        let text = rng.nested(&drawn);
+        let offset = if rng.below(4) == 0 { rng.below(9) } else { 0 };
+        let composed = ComposedLayout::new(swizzle, offset, layout(&text)).unwrap();
+        let tree = Tree::parse(&text);
+        let values: Vec<i64> = tree.values().into_iter().map(|value| swizzle.apply(value + offset)).collect();
+        let is_binary = tree.leaves().iter().all(|leaf| leaf.0.count_ones() == 1);
+        let sums = |x: usize, y: usize| values[x ^ y] == values[x] ^ values[y];
+        let is_linear = is_binary && (0..values.len()).all(|x| (0..values.len()).all(|y| sums(x, y)));
+        let names: Vec<String> = (0..composed.layout().rank()).map(|k| format!("in{k}")).collect();
+        let names: Vec<&str> = names.iter().map(|name| &name[..]).collect();
+        match composed.to_linear(&names, "offset") {
+            Ok(map) => {
+                linear += 1;
+                assert!(is_linear, "{composed}");
+                let back = map.to_layout(Order::RowMajor).unwrap();
+                assert!((0..).map_while(|x| back.at(x)).eq(values), "{composed}");
+            }
+            Err(err) => {
+                not += 1;
+                assert!(!is_linear, "{composed}: {err}");
+                if let NotLinear::Offset { value } = err {
+                    assert!(value == values[0] && value != 0, "{composed}");
+                }
+            }
+        }
+    }
+    assert!(linear > 100 && not > 100, "{linear} {not}");
+}
+
+#[test]
 fn linear_maps_are_layouts_under_a_swizzle_exactly_where_one_fits() {
     let (mut plain, mut swizzled, mut none) = (0, 0, 0);
     for mut rng in cases(20_000) {
