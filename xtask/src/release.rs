@@ -300,11 +300,14 @@ impl Release<'_> {
             write(&folder.join(place), &script)?;
         }
         let manual = self.workspace.read(&mut self.bare(&program, "man"))?;
-        let commands = commands(&manual);
         write(&folder.join(MANUAL).join("shapetracker.1"), &manual)?;
-        for command in &commands {
-            let page = self.workspace.read(&mut self.bare(&program, &format!("man {command}")))?;
+        let (mut pages, mut done) = (commands(&manual), 0);
+        while let Some(command) = pages.get(done) {
+            let page = self.workspace.read(&mut self.bare(&program, &format!("man {}", command.replace('-', " "))))?;
             write(&folder.join(MANUAL).join(format!("shapetracker-{command}.1")), &page)?;
+            // Commands of a command have pages of their own.
+            pages.extend(commands(&page));
+            done += 1;
         }
         for text in LICENCES.into_iter().chain(["CHANGELOG.md", "crates/shapetracker-cli/README.md"]) {
             let path = self.workspace.path(text);
@@ -316,7 +319,7 @@ impl Release<'_> {
         self.try_command(&program)?;
         if cfg!(unix) {
             self.try_completions(&installed)?;
-            self.try_manual(&installed, &commands)?;
+            self.try_manual(&installed, &pages)?;
         }
         let needs = fs::read(&program).map_err(|error| at(&program, error)).map(|bytes| newest_glibc(&bytes))?;
         anstream::println!("command: {}, {}", self.host, glibc_sentence(needs));
@@ -452,7 +455,7 @@ impl Release<'_> {
     }
 }
 
-/// The commands whose pages the first page of the manual names.
+/// The commands whose pages a page of the manual names, such as `explain`, or `layout-show`.
 fn commands(manual: &str) -> Vec<String> {
     let names = manual.lines().filter_map(|line| line.strip_prefix("shapetracker\\-")?.strip_suffix("(1)"));
     names.map(|name| name.replace('\\', "")).collect()

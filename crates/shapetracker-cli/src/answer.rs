@@ -156,3 +156,11 @@ pub(crate) fn paragraph(text: &str, indent: usize) -> String {
     let options = textwrap::Options::new(width()).initial_indent(&indent).subsequent_indent(&indent);
     textwrap::fill(&glued, options).replace(GLUE, " ") + "\n"
 }
+
+/// A text that begins with a capital and ends with a full stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let end = if text.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}

@@ -13,6 +13,7 @@ mod files;
 mod grid;
 mod index;
 mod input;
+mod layout;
 mod man;
 mod merge;
 mod plan;
@@ -65,6 +66,8 @@ enum Command {
     Plan(plan::Args),
     /// A tensor spread over devices: which views of it need no communication, and what must move for the others.
     Shard(shard::Args),
+    /// The algebra of CuTe's layouts: composition, complement, tiles, inverses, bits, and bank conflicts.
+    Layout(layout::Args),
     /// See any layout in the browser: serves the explorer's page, to this machine only.
     Explore(explore::Args),
     /// Reduce the chain or the views on each line of a JSON Lines file to the fewest views.
@@ -96,6 +99,7 @@ const EXAMPLES: &str = "Examples:
   shapetracker apply 'permute(1, 0)' weights.npy transposed.npy
   shapetracker plan '(4096, 4096).permute(1, 0)' --dtype f32
   shapetracker shard '(8, 512, 1024) @ dp=2, tp=4 : S(0), S(1)' --view 4096,1024
+  shapetracker layout compose '(6,2):(8,2)' '(4,3):(3,1)'
   shapetracker explore '(3, 2).permute(1, 0).reshape(3, 2)' --open
   shapetracker batch --crc32 --expr chains.jsonl
 
@@ -128,6 +132,7 @@ fn main() -> ExitCode {
         Command::Apply(args) => apply::apply(&args, cli.json),
         Command::Plan(args) => plan::plan(&args),
         Command::Shard(args) => shard::shard(&args),
+        Command::Layout(args) => layout::layout(&args),
         Command::Batch(args) => {
             return match batch::batch(&args) {
                 Ok(true) => ExitCode::SUCCESS,

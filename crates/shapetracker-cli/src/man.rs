@@ -12,13 +12,14 @@ use crate::answer::{Answer, Failure};
   shapetracker man > shapetracker.1
   shapetracker man explain > shapetracker-explain.1
   shapetracker man explain | man -l -
+  shapetracker man layout compose | man -l -
 
 The first page names the others, which are in the archives of releases.
 
 With --json: name, page.")]
 pub(crate) struct Args {
     /// The command that the page is about, such as explain; without one it is about all of them.
-    command: Option<String>,
+    command: Vec<String>,
 }
 
 pub(crate) fn man(args: &Args, all: Command) -> Result<Answer, Failure> {
@@ -27,13 +28,14 @@ pub(crate) fn man(args: &Args, all: Command) -> Result<Answer, Failure> {
     let mut all = all.disable_help_subcommand(true);
     // From here on the commands have their whole names, and the options that are common to all.
     all.build();
-    let about = match &args.command {
-        None => &all,
-        Some(wanted) => all.find_subcommand(wanted).ok_or_else(|| {
-            let names: Vec<&str> = all.get_subcommands().map(Command::get_name).collect();
-            Failure::new("usage", format!("there is no command `{wanted}`; the commands are {}", names.join(", ")))
-        })?,
-    };
+    let mut about = &all;
+    for wanted in &args.command {
+        about = about.find_subcommand(wanted).ok_or_else(|| {
+            let names: Vec<&str> = about.get_subcommands().map(Command::get_name).collect();
+            let of = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            Failure::new("usage", format!("there is no command `{wanted}`; the commands are {of}"))
+        })?;
+    }
     let man = Man::new(about.clone()).source(format!("{name} {version}")).manual("User Commands");
     let page = page(about, &man).map_err(|error| Failure::new("io", error.to_string()))?;
     let name = about.get_display_name().unwrap_or(&name).to_owned();

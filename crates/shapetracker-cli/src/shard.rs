@@ -5,7 +5,7 @@ use shapetracker::json::Value as Document;
 use shapetracker::{Chain, Movement};
 use shapetracker_shard::{Check, Error, Moved, Outcome, Passage, Placement, Sharded};
 
-use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph};
+use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph, sentence};
 use crate::check::{Numbers, numbers};
 use crate::files::Dtype;
 use crate::input::text_of;
@@ -329,14 +329,6 @@ fn written_elsewhere(after: &Sharded) -> String {
         text += &format!("  JAX      P({})\n", spec.iter().map(entry).collect::<Vec<_>>().join(", "));
     }
     text
-}
-
-/// A text that begins with a capital and ends with a full stop.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    let end = if text.ends_with('.') { "" } else { "." };
-    format!("{first}{}{end}", letters.as_str())
 }
 
 /// A number, or its digits where it does not fit.

@@ -289,12 +289,16 @@ fn every_option_of_the_help_is_completed_and_in_the_manual() {
     for name in &names {
         assert!(stdout(&manual).contains(&format!("shapetracker\\-{name}(1)")), "{name}");
     }
-    for name in std::iter::once(None).chain(names.iter().map(|name| Some(*name))) {
-        let help = run(&name.into_iter().chain(["--help"]).collect::<Vec<_>>());
-        let page = run(&["man"].into_iter().chain(name).collect::<Vec<_>>());
+    let questions = run(&["layout", "--help"]);
+    let questions = commands(stdout(&questions));
+    assert!(questions.len() > 5, "{questions:?}");
+    let nested = questions.iter().map(|question| vec!["layout", *question]);
+    for name in std::iter::once(vec![]).chain(names.iter().map(|name| vec![*name])).chain(nested) {
+        let help = run(&[&name[..], &["--help"]].concat());
+        let page = run(&[&["man"], &name[..]].concat());
         let page = stdout(&page).replace('\\', "");
-        let case =
-            format!("        shapetracker{})\n", name.map(|name| format!("__subcmd__{name}")).unwrap_or_default());
+        let path: String = name.iter().map(|name| format!("__subcmd__{name}")).collect();
+        let case = format!("        shapetracker{path})\n");
         let (_, script) = stdout(&bash).split_once(&case).unwrap_or_else(|| panic!("no {case}"));
         let completed = script.lines().find_map(|line| line.trim().strip_prefix("opts=\"")).unwrap();
         let completed: Vec<&str> = completed.trim_end_matches('"').split(' ').collect();

@@ -38,7 +38,7 @@ pub enum NoComposition {
     /// At the multiples of `unit` of a leaf the values are affine for `run` numbers and not for one more, so that a
     /// mode must have size `run`; but it does not divide the `left` numbers that there are.
     #[error(
-        "along leaf {leaf} of the second layout, in steps of {unit}, the values are affine for {run} numbers and no longer: a mode \
+        "along leaf {leaf} of the coordinate, in steps of {unit}, the values are affine for {run} numbers and no longer: a mode \
          must have that size, but it does not divide the {left} that there are"
     )]
     Length {
@@ -54,7 +54,7 @@ pub enum NoComposition {
     /// Along one leaf the modes must have the sizes `runs`, from the innermost on, because the values are affine so far
     /// and no further; but at `number` the value is not the sum that they make.
     #[error(
-        "along leaf {leaf} of the second layout modes must have the sizes {runs:?}, which add up to {sum} at {number}; but the \
+        "along leaf {leaf} of the coordinate modes must have the sizes {runs:?}, which add up to {sum} at {number}; but the \
          value there is {value}"
     )]
     Mode {

@@ -92,7 +92,7 @@ pub(crate) enum Fault {
     TooNested { given: usize, most: usize },
     #[error("{what} is past the range of 64-bit integers")]
     Overflow { what: &'static str },
-    #[error("a layout of {} has no profile with {}", modes(*.have), modes(*.need))]
+    #[error("{} are given for a layout that has {}", items(*.need), items(*.have))]
     Rank { have: usize, need: usize },
     #[error(
         "the swizzle <{bits},{base},{shift}> moves bits onto themselves: the shift must be at least the number of bits"
@@ -102,7 +102,7 @@ pub(crate) enum Fault {
     SwizzleTooWide { bits: u32, base: u32, shift: i32 },
     #[error("coordinate {coordinate} has address {address}, and a swizzle acts on addresses that are not negative")]
     NegativeAddress { coordinate: i64, address: i64 },
-    #[error("{given} names are given for {}", modes(*.need))]
+    #[error("{given} names are given for {}", items(*.need))]
     Names { given: usize, need: usize },
     #[error("the name {name:?} is given twice")]
     NameTwice { name: String },
@@ -124,6 +124,10 @@ pub(crate) enum Fault {
     TooMuchWork { what: &'static str, limit: u64 },
     #[error("the question was not decided within the work limit")]
     Undecided,
+}
+
+fn items(rank: usize) -> String {
+    if rank == 1 { "1 item".into() } else { format!("{rank} items") }
 }
 
 fn modes(rank: usize) -> String {

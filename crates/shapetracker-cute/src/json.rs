@@ -101,8 +101,7 @@ impl From<&ComposedLayout> for Value {
 impl From<&LinearLayout> for Value {
     fn from(linear: &LinearLayout) -> Value {
         let bases = |bases: &[Vec<i64>]| bases.iter().map(|basis| &basis[..]).collect::<Value>();
-        let input =
-            |(name, of): &(String, Vec<Vec<i64>>)| Value::Null.with("name", &name[..]).with("bases", bases(of));
+        let input = |(name, of): &(String, Vec<Vec<i64>>)| Value::Null.with("name", &name[..]).with("bases", bases(of));
         let output = |(name, size): &(String, i64)| Value::Null.with("name", &name[..]).with("size", *size);
         Value::Null
             .with("inputs", linear.inputs().iter().map(input).collect::<Value>())

@@ -299,6 +299,6 @@ fn tiles_of_items_are_the_same_in_other_orders() {
     }
     assert!(done > 0);
     let too_many = layout("4:1").logical_divide(&Tiler::by_item([2, 2])).unwrap_err().to_string();
-    assert_eq!(too_many, "divide: a layout of 1 mode has no profile with 2 modes");
+    assert_eq!(too_many, "divide: 2 items are given for a layout that has 1 item");
     assert!(layout("4:1").compose_by(&Tiler::from(-3)).is_err());
 }

@@ -168,7 +168,12 @@ fn the_documentation_of_cute_coalesces() {
     let a = layout("(2,(1,6)):(1,(6,2))");
     assert_eq!(a.coalesce().to_string(), "12:1");
     assert_eq!(a.coalesce_by(&(1, 1).into()).unwrap().to_string(), "(2,6):(1,2)");
-    assert!(a.coalesce_by(&(1, 1, 1).into()).unwrap_err().to_string().contains("has no profile with 3 modes"));
+    assert!(
+        a.coalesce_by(&(1, 1, 1).into())
+            .unwrap_err()
+            .to_string()
+            .contains("3 items are given for a layout that has 2 items")
+    );
 }
 
 #[test]

@@ -1,0 +1,710 @@
+//! `shapetracker layout`: the algebra of CuTe's layouts, and what threads do to memory through them.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use clap::{Subcommand, ValueEnum};
+use serde_json::{Map, Value, json};
+use shapetracker::json::Value as Document;
+use shapetracker_cute::{
+    AccessPattern, Census, ComposedLayout, Error, Layout, LinearLayout, NoComposition, NoLeftInverse, NotTiled, Order,
+    Tiler, audit,
+};
+
+use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, sentence, width};
+use crate::files::Dtype;
+use crate::input::text_of;
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker layout show '((2,2),4):((1,8),2)'
+  shapetracker layout compose '(6,2):(8,2)' '(4,3):(3,1)'
+  shapetracker layout compose '(4,6,8):(2,3,5)' '6:3' --claim '(2,3):(6,3)'
+  shapetracker layout complement '(2,2):(1,6)' 24
+  shapetracker layout divide '(8,12):(12,1)' '(4,3)' --form zipped
+  shapetracker layout inverse '(2,3):(8,1)' --left
+  shapetracker layout banks '((8,32),8):((8,64),1)' '((64,8),8):((64,8),1)' --dtype f16
+
+A layout is written as CuTe prints it, (4,8):(8,1) or (_4,_8):(_8,_1) or Layout<Shape<_4,_8>,Stride<_8,_1>>. \
+Sw<3,3,3> o 0 o (8,64):(64,1) is one under a swizzle. A tiler is a layout, or one for each mode: (3:3,(2,4):(1,8)), or only \
+sizes: (4,8). A layout of - is read from standard input.
+
+Exit status 1 where what is asked for does not exist, a claim is refuted, or banks conflict.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    question: Question,
+}
+
+#[derive(Subcommand)]
+enum Question {
+    /// What a layout is: its size, its values, whether it has some value twice, and the same as a view.
+    Show(Show),
+    /// The layout that does what two layouts do, one after the other; or why there is none.
+    Compose(Compose),
+    /// What a layout leaves out of the numbers from 0 on, as a layout.
+    Complement(Complement),
+    /// A layout cut into tiles: the tile first, then where the tiles are.
+    Divide(Divide),
+    /// A layout repeated along another one.
+    Product(Product),
+    /// The layout that undoes a layout.
+    Inverse(Inverse),
+    /// A layout as a linear map of bits, as Triton prints them; and such a map as a layout.
+    Linear(Linear),
+    /// What threads do to memory: bank conflicts, sectors, the widest vector, and the swizzle without conflicts.
+    Banks(Banks),
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker layout show '((2,2),4):((1,8),2)'
+  shapetracker layout show 'Sw<2,0,2> o 0 o (4,4):(4,1)'
+
+With --json: text, layout (text, shape, stride, size, cosize), swizzle (bits, base, shift), offset, static (as CuTe's \
+C++ prints types), coalesced, bijective (why not, or null), collision (two coordinates with one value, or null), view \
+(of a layout without a swizzle: shape, strides, offset, mask), plain (the layout without the swizzle that has the same \
+values, or null), values (of at most 256 coordinates, or null).")]
+struct Show {
+    /// The layout.
+    layout: String,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker layout compose '(6,2):(8,2)' '(4,3):(3,1)'
+  shapetracker layout compose '(8,12):(12,1)' '(2:4,3:1)'
+  shapetracker layout compose '(4,1):(1,7)' 8:1 --strict
+  shapetracker layout compose '(4,6,8):(2,3,5)' 6:3 --claim '(2,3):(6,3)'
+
+The last mode of the first layout goes on for ever, as in CuTe, unless --strict. Exit status 1 where the composition is no \
+layout; with --claim, where the claimed layout is not the composition.
+
+With --json: a, b, layout (text, shape, stride, size, cosize; null where there is none), why (kind, sentence and the \
+evidence, or null), claim, mismatch (coordinate, expected, found, sentence; or null).")]
+struct Compose {
+    /// The layout that is applied last.
+    a: String,
+    /// The layout that is applied first, or a tiler.
+    b: String,
+    /// Let the first layout end with its last coordinate.
+    #[arg(long)]
+    strict: bool,
+    /// A layout that somebody says is the composition, to be proved or refuted.
+    #[arg(long, value_name = "LAYOUT", conflicts_with = "strict")]
+    claim: Option<String>,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker layout complement '(2,2):(1,6)' 24
+  shapetracker layout complement 4:2
+
+With --json: a, cotarget, layout (text, shape, stride, size, cosize; null where there is none), why (kind, sentence and \
+the evidence, or null).")]
+struct Complement {
+    /// The layout.
+    a: String,
+    /// Up to which number to fill; without it, as little as fills the gaps.
+    #[arg(default_value_t = 1)]
+    cotarget: i64,
+}
+
+/// In which order a division has its parts.
+// What the forms are is said below the options: a help that explains values is a page long.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Logical,
+    Zipped,
+    Tiled,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker layout divide '(4,2,3):(2,1,8)' 4:2
+  shapetracker layout divide '(8,12):(12,1)' '(4,3)' --form zipped
+
+The forms: logical, mode by mode, the tile and then the rest; zipped, the tiles of all modes and then all rests; tiled, the \
+tiles of all modes and then each rest by itself.
+
+With --json: a, b, form, layout (text, shape, stride, size, cosize; null where there is none), why (kind, sentence and \
+the evidence, or null).")]
+struct Divide {
+    /// The layout.
+    a: String,
+    /// The tiler.
+    b: String,
+    /// The order of the parts.
+    #[arg(long, value_enum, default_value = "logical")]
+    form: Form,
+}
+
+/// In which order a product has its parts.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ProductForm {
+    Logical,
+    Zipped,
+    Tiled,
+    Blocked,
+    Raked,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker layout product '(2,2):(4,1)' 6:1
+  shapetracker layout product '(2,5):(5,1)' '(3,4):(1,3)' --form blocked
+
+The forms: logical, the layout and then its repeats, mode by mode with a tiler; zipped, the layouts of all modes and then \
+all repeats; tiled, the layouts of all modes and then each repeat by itself; blocked, mode by mode, the block and then its \
+repeats; raked, mode by mode, the repeats and then the block.
+
+With --json: a, b, form, layout (text, shape, stride, size, cosize; null where there is none), why (kind, sentence and \
+the evidence, or null).")]
+struct Product {
+    /// The layout.
+    a: String,
+    /// Along what it is repeated: a tiler, for blocked and raked products a layout.
+    b: String,
+    /// The order of the parts.
+    #[arg(long, value_enum, default_value = "logical")]
+    form: ProductForm,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker layout inverse '(3,4):(4,1)'
+  shapetracker layout inverse '(2,3):(8,1)' --left
+
+A right inverse R of A has A(R(i)) = i, for as many numbers as there are; a left inverse L has L(A(x)) = x for all x.
+
+With --json: a, layout (text, shape, stride, size, cosize; null where none was found), is_longest (of a right inverse; \
+false where that is open), why (kind, sentence and the evidence, or null).")]
+struct Inverse {
+    /// The layout.
+    a: String,
+    /// The left inverse, in place of the right one.
+    #[arg(long)]
+    left: bool,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker layout linear '((2,2),4):((1,8),2)' --names lane,register
+  shapetracker layout linear '{register = [[1], [2]], lane = [[4], [9]]}'
+
+With --json: linear (inputs: name, bases; outputs: name, size; text), layout (text, swizzle, offset, layout; null where \
+there is none), why (kind, sentence and the evidence, or null).")]
+struct Linear {
+    /// A layout, or a linear map as Triton prints it.
+    of: String,
+    /// The names of the inputs, one for each mode of the layout; without it in0, in1, ..
+    #[arg(long, value_delimiter = ',')]
+    names: Option<Vec<String>>,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker layout banks '(32,32):(32,1)' --dtype f32
+  shapetracker layout banks '((8,32),8):((8,64),1)' '((64,8),8):((64,8),1)' --dtype f16
+  shapetracker layout banks 'Sw<3,3,3> o 0 o ((64,8),8):((64,8),1)' --dtype f16
+
+The first mode of a layout takes the thread, the others its values; the modes of threads are put in parentheses, as in \
+((8,4),2):((1,64),8). Addresses count elements from a base that is aligned to 128 bytes. Give all layouts in which one tile \
+is written and read: the swizzle is for all of them.
+
+Exit status 1 where banks conflict.
+
+With --json: element_bytes, patterns (layout, vector, widest, banks and sectors: most, warp, value, counts, total), \
+swizzle (bits, base, shift, one without conflicts; null where it is not asked for or there is none), layouts (the \
+patterns under it), searched.")]
+struct Banks {
+    /// The layouts: threads and values to addresses, in elements.
+    #[arg(required = true)]
+    layouts: Vec<String>,
+    /// The type of the elements, as f16 or f32.
+    #[arg(long, default_value = "f32", value_parser = crate::plan::dtype)]
+    dtype: Dtype,
+    /// Bytes per element, in place of a type.
+    #[arg(long, value_name = "BYTES", conflicts_with = "dtype")]
+    width: Option<i64>,
+    /// How many values a thread moves with one instruction; without it, as many as it can.
+    #[arg(long, value_name = "ELEMENTS")]
+    vector: Option<i64>,
+}
+
+pub(crate) fn layout(args: &Args) -> Result<Answer, Failure> {
+    match &args.question {
+        Question::Show(args) => show(args),
+        Question::Compose(args) => compose(args),
+        Question::Complement(args) => complement(args),
+        Question::Divide(args) => divide(args),
+        Question::Product(args) => product(args),
+        Question::Inverse(args) => inverse(args),
+        Question::Linear(args) => linear(args),
+        Question::Banks(args) => banks(args),
+    }
+}
+
+/// What is read from an argument.
+fn read<T: FromStr>(text: &str) -> Result<T, Failure>
+where
+    Failure: From<T::Err>,
+{
+    Ok(text_of(text)?.parse()?)
+}
+
+fn document(value: impl Into<Document>) -> Value {
+    json!(value.into())
+}
+
+/// What a question for one layout comes to: the layout, or why there is none.
+struct Found {
+    verdict: (&'static str, &'static str),
+    /// The layout as text and as a document.
+    layout: Option<(String, Value)>,
+    /// More about it, a line or two.
+    notes: Vec<String>,
+    why: Option<(String, Value)>,
+}
+
+impl Found {
+    fn new<T: Display, Why: Display>(verdicts: [(&'static str, &'static str); 2], found: &Result<T, Why>) -> Found
+    where
+        Document: for<'a> From<&'a T> + for<'a> From<&'a Why>,
+    {
+        Found {
+            verdict: verdicts[usize::from(found.is_err())],
+            layout: found.as_ref().ok().map(|layout| (layout.to_string(), document(layout))),
+            notes: Vec::new(),
+            why: found.as_ref().err().map(|why| (why.to_string(), document(why))),
+        }
+    }
+
+    /// The answer, with what was asked in front of it.
+    fn answer(self, asked: Value) -> Answer {
+        let mut json = asked;
+        if let Value::Object(fields) = &mut json {
+            fields.insert("layout".into(), self.layout.as_ref().map_or(Value::Null, |(_, document)| document.clone()));
+            fields.insert("why".into(), self.why.as_ref().map_or(Value::Null, |(_, document)| document.clone()));
+        }
+        let positive = self.layout.is_some();
+        let style = if positive { GOOD } else { BAD };
+        let (verdict, rest) = self.verdict;
+        let mut text = format!("{style}{verdict}{style:#}{rest}\n");
+        if let Some((layout, _)) = &self.layout {
+            text += &format!("\n  {layout}\n");
+        }
+        for note in &self.notes {
+            text += &paragraph(note, 2);
+        }
+        if let Some((why, _)) = &self.why {
+            text += &format!("\n{BOLD}Why{BOLD:#}\n{}", paragraph(&sentence(why), 2));
+        }
+        Answer { text, json, positive }
+    }
+}
+
+fn show(args: &Show) -> Result<Answer, Failure> {
+    let composed: ComposedLayout = read(&args.layout)?;
+    let layout = composed.layout();
+    let is_plain = composed == ComposedLayout::from(layout.clone());
+    let size = layout.size();
+    let values: Vec<i64> = (0..size.min(MOST_VALUES)).map_while(|x| composed.at(x)).collect();
+    // A swizzle tells any two values apart that are different.
+    let collision = layout.collision();
+    let bijective = is_plain.then(|| layout.bijective());
+    let view = is_plain.then(|| layout.to_view(Order::RowMajor, 0)).transpose()?;
+    let plain = if is_plain { None } else { Some(composed.plain()) };
+
+    let mut facts: Vec<(&str, String)> = vec![("size", size.to_string())];
+    if is_plain {
+        facts.push(("cosize", layout.cosize().to_string()));
+        facts.push(("in C++", layout.static_text().to_string()));
+    }
+    let coalesced = layout.coalesce();
+    if is_plain && coalesced != *layout {
+        facts.push(("coalesced", coalesced.to_string()));
+    }
+    facts.push((
+        "injective",
+        match &collision {
+            Ok(None) => "yes, no two coordinates have the same value".into(),
+            Ok(Some([a, b])) => {
+                let value = composed.at(*a).map_or(String::new(), |value| value.to_string());
+                format!("no: coordinates {a} and {b} both have value {value}")
+            }
+            Err(err) => err.to_string(),
+        },
+    ));
+    match &bijective {
+        Some(Ok(())) => facts.push(("bijective", format!("yes, onto 0..{size}"))),
+        Some(Err(why)) => facts.push(("bijective", format!("no: {why}"))),
+        None => {}
+    }
+    if let Some(view) = &view {
+        facts.push(("as a view", format!("{view} in row-major order")));
+    }
+    match &plain {
+        Some(Ok((plain, 0))) => facts.push(("unswizzled", format!("{plain} has the same values"))),
+        Some(Ok((plain, offset))) => facts.push(("unswizzled", format!("{plain} has the same values less {offset}"))),
+        Some(Err(why)) => facts.push(("unswizzled", format!("no layout has the same values: {why}"))),
+        None => {}
+    }
+    let mut text = format!("{BOLD}{composed}{BOLD:#}\n");
+    let label = facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+    for (name, fact) in &facts {
+        text += &format!("  {name:<label$}  {}", paragraph(fact, label + 4).trim_start());
+    }
+    let all = (size <= MOST_VALUES).then_some(&values[..]);
+    text += &all.map_or(String::new(), |values| grid(layout, values));
+    let mut json = document(&composed);
+    if let Value::Object(fields) = &mut json {
+        fields.insert("static".into(), is_plain.then(|| layout.static_text().to_string()).into());
+        fields.insert("coalesced".into(), document(&coalesced));
+        fields.insert("bijective".into(), bijective.and_then(Result::err).map_or(Value::Null, |why| document(&why)));
+        fields.insert("collision".into(), json!(collision.ok().flatten()));
+        fields.insert("view".into(), json!(view));
+        fields.insert(
+            "plain".into(),
+            plain
+                .and_then(Result::ok)
+                .map_or(Value::Null, |(plain, offset)| json!({ "layout": document(&plain), "offset": offset })),
+        );
+        fields.insert("values".into(), json!(all));
+    }
+    Ok(Answer { text, json, positive: true })
+}
+
+/// The most values that are shown, and listed in JSON.
+const MOST_VALUES: i64 = 256;
+
+/// The values of a small layout, as CuTe's users draw it: the first mode down, the others across.
+fn grid(layout: &Layout, values: &[i64]) -> String {
+    let rows = layout.items().first().map_or(1, |item| item.size() as usize);
+    let [rows, columns] = if layout.rank() < 2 { [1, rows] } else { [rows, values.len() / rows.max(1)] };
+    let digits = values.iter().map(|value| value.to_string().len()).max().unwrap_or(0);
+    if values.is_empty() || 2 + columns * (digits + 2) > width() {
+        return String::new();
+    }
+    let mut text = format!("\n{BOLD}Values{BOLD:#}");
+    text += &match layout.rank() {
+        0 | 1 => "\n".into(),
+        2 => format!(" {DIM}(the first mode down, the second across){DIM:#}\n"),
+        _ => format!(" {DIM}(the first mode down, the others across){DIM:#}\n"),
+    };
+    for row in 0..rows {
+        let cells = (0..columns).map(|column| format!("  {:>digits$}", values[row + column * rows]));
+        text += &(cells.collect::<String>() + "\n");
+    }
+    text
+}
+
+fn compose(args: &Compose) -> Result<Answer, Failure> {
+    let a: ComposedLayout = read(&args.a)?;
+    let b: Tiler = read(&args.b)?;
+    let is_plain = a == ComposedLayout::from(a.layout().clone());
+    let whole = match &b {
+        Tiler::Whole(layout) => Some(layout.clone()),
+        Tiler::Size(size) => Some(Layout::new(*size, 1)?),
+        Tiler::ByItem(_) => None,
+    };
+    let only_whole = |what: &str| {
+        let message = format!("{what} is for two layouts, and {b} is a tiler for each mode of the first one");
+        Failure::new("usage", message)
+    };
+    let mut asked = json!({ "a": a.to_string(), "b": b.to_string() });
+    if let Some(claim) = &args.claim {
+        let whole = whole.ok_or_else(|| only_whole("--claim"))?;
+        if !is_plain {
+            return Err(Failure::new("usage", "--claim is for layouts without a swizzle"));
+        }
+        return claimed(a.layout(), &whole, &read(claim)?, asked);
+    }
+    let verdicts = [("Yes", ", the composition is a layout"), ("No", ", the composition is no layout")];
+    let found: Result<ComposedLayout, NotTiled> = match &whole {
+        Some(b) if args.strict => {
+            let composed = a.layout().compose_strict(b).map_err(NotTiled::from);
+            composed.and_then(|layout| Ok(ComposedLayout::new(a.swizzle(), a.offset(), layout)?))
+        }
+        Some(b) => a.compose(b).map_err(NotTiled::from),
+        None if args.strict => return Err(only_whole("--strict")),
+        None => {
+            let composed = a.layout().compose_by(&b);
+            composed.and_then(|layout| Ok(ComposedLayout::new(a.swizzle(), a.offset(), layout)?))
+        }
+    };
+    let found = decided(found)?;
+    let mut answer = match (is_plain, found) {
+        (true, found) => Found::new(verdicts, &found.map(|composed| composed.layout().clone())),
+        (false, found) => Found::new(verdicts, &found),
+    };
+    if matches!(&answer.why, Some((_, why)) if why["kind"] == "undecided") {
+        answer.verdict = ("Undecided", "");
+    }
+    asked["strict"] = json!(args.strict);
+    Ok(answer.answer(asked))
+}
+
+/// Whether a layout is the composition of two others.
+fn claimed(a: &Layout, b: &Layout, claim: &Layout, mut asked: Value) -> Result<Answer, Failure> {
+    let mismatch = match audit(a, b, claim) {
+        Ok(mismatch) => mismatch,
+        Err(NoComposition::Error(err)) => return Err(err.into()),
+        Err(why @ NoComposition::Undecided) => return Err(Failure::refusal("undecided", why.to_string())),
+        Err(why) => return Err(Failure::refusal("outside", why.to_string())),
+    };
+    let composition = a.compose(b);
+    asked["claim"] = document(claim);
+    asked["mismatch"] = mismatch.as_ref().map_or(Value::Null, document);
+    asked["layout"] = composition.as_ref().map_or(Value::Null, document);
+    let text = match &mismatch {
+        None => format!("{GOOD}Proved{GOOD:#}: {claim} is the composition, value by value\n"),
+        Some(mismatch) => {
+            let instead = match composition {
+                Ok(layout) => format!("The composition is {layout}."),
+                Err(_) => "The composition is no layout at all.".into(),
+            };
+            let why = format!("{} {instead}", sentence(&mismatch.to_string()));
+            format!("{BAD}Refuted{BAD:#}: {claim} is not the composition\n\n{BOLD}Why{BOLD:#}\n{}", paragraph(&why, 2))
+        }
+    };
+    Ok(Answer { text, json: asked, positive: mismatch.is_none() })
+}
+
+/// The answer, unless the question made no sense.
+fn decided<T>(found: Result<T, NotTiled>) -> Result<Result<T, NotTiled>, Failure> {
+    use shapetracker_cute::NoComplement;
+
+    match found {
+        Err(
+            NotTiled::Error(err)
+            | NotTiled::Complement(NoComplement::Error(err))
+            | NotTiled::Composition(NoComposition::Error(err)),
+        ) => Err(err.into()),
+        found => Ok(found),
+    }
+}
+
+fn complement(args: &Complement) -> Result<Answer, Failure> {
+    let a: Layout = read(&args.a)?;
+    let found = decided(a.complement(args.cotarget).map_err(NotTiled::from))?;
+    let verdicts = [("Yes", ", with this layout every number is reached once"), ("No", ", there is no complement")];
+    Ok(Found::new(verdicts, &found).answer(json!({ "a": a.to_string(), "cotarget": args.cotarget })))
+}
+
+fn divide(args: &Divide) -> Result<Answer, Failure> {
+    let (a, b): (Layout, Tiler) = (read(&args.a)?, read(&args.b)?);
+    let found = decided(match args.form {
+        Form::Logical => a.logical_divide(&b),
+        Form::Zipped => a.zipped_divide(&b),
+        Form::Tiled => a.tiled_divide(&b),
+    })?;
+    let verdicts = [("Yes", ", the layout has such tiles"), ("No", ", the layout has no such tiles")];
+    Ok(Found::new(verdicts, &found).answer(json!({ "a": a.to_string(), "b": b.to_string(), "form": name(args.form) })))
+}
+
+fn product(args: &Product) -> Result<Answer, Failure> {
+    let a: Layout = read(&args.a)?;
+    let tiled = |of: fn(&Layout, &Tiler) -> Result<Layout, NotTiled>| {
+        let b: Tiler = read(&args.b)?;
+        Ok::<_, Failure>((b.to_string(), of(&a, &b)))
+    };
+    let gridded = |of: fn(&Layout, &Layout) -> Result<Layout, NotTiled>| {
+        let b: Layout = read(&args.b)?;
+        Ok::<_, Failure>((b.to_string(), of(&a, &b)))
+    };
+    let (b, found) = match args.form {
+        ProductForm::Logical => tiled(Layout::logical_product),
+        ProductForm::Zipped => tiled(Layout::zipped_product),
+        ProductForm::Tiled => tiled(Layout::tiled_product),
+        ProductForm::Blocked => gridded(Layout::blocked_product),
+        ProductForm::Raked => gridded(Layout::raked_product),
+    }?;
+    let verdicts = [("Yes", ", the layout can be repeated so"), ("No", ", the layout cannot be repeated so")];
+    let found = Found::new(verdicts, &decided(found)?);
+    Ok(found.answer(json!({ "a": a.to_string(), "b": b, "form": name(args.form) })))
+}
+
+/// The name of a value as the command line has it.
+fn name(value: impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+fn inverse(args: &Inverse) -> Result<Answer, Failure> {
+    let a: Layout = read(&args.a)?;
+    let asked = |longest: Option<bool>| json!({ "a": a.to_string(), "left": args.left, "is_longest": longest });
+    if !args.left {
+        let found = a.right_inverse()?;
+        let verdicts = [("Yes", ", this layout finds the coordinate of each of the first values"); 2];
+        let numbers = match found.layout.size() {
+            1 => "number 0 alone has one".to_owned(),
+            size => format!("the numbers from 0 to {} have one", size - 1),
+        };
+        let note = match (found.layout.size(), found.is_longest) {
+            (0, _) => "The layout has no value.".to_owned(),
+            (size, true) => {
+                format!("{}; the layout does not have the value {size}.", sentence(&numbers).trim_end_matches('.'))
+            }
+            (_, false) => {
+                format!("{}; whether a longer one exists is open.", sentence(&numbers).trim_end_matches('.'))
+            }
+        };
+        let mut answer = Found::new(verdicts, &Ok::<_, NoLeftInverse>(found.layout.clone()));
+        answer.notes.push(note);
+        return Ok(answer.answer(asked(Some(found.is_longest))));
+    }
+    let found = match a.left_inverse() {
+        Err(NoLeftInverse::Error(err)) => return Err(err.into()),
+        found => found,
+    };
+    let mut answer = Found::new([("Yes", ", this layout undoes it"), ("No", ", no layout undoes it")], &found);
+    if found == Err(NoLeftInverse::Open) {
+        answer.verdict = ("Open", ": whether some layout undoes it");
+    }
+    Ok(answer.answer(asked(None)))
+}
+
+fn linear(args: &Linear) -> Result<Answer, Failure> {
+    let text = text_of(&args.of)?;
+    let as_layout = text.parse::<ComposedLayout>();
+    // What is neither is told of as what it looks like.
+    let is_map = text.trim_start().starts_with(['{', '#', '-']) || (as_layout.is_err() && text.contains("->"));
+    if is_map {
+        if args.names.is_some() {
+            return Err(Failure::new("usage", "--names is for a layout: a linear map has names for its inputs"));
+        }
+        let map: LinearLayout = text.parse()?;
+        let found = match map.to_layout(Order::RowMajor) {
+            Err(NoComposition::Error(err)) => return Err(err.into()),
+            found => found,
+        };
+        let verdicts =
+            [("Yes", ", the map is a layout"), ("No", ", the map is no layout, and a layout under no swizzle")];
+        return Ok(Found::new(verdicts, &found).answer(json!({ "linear": document(&map) })));
+    }
+    let composed = as_layout?;
+    let names: Vec<String> = match &args.names {
+        Some(names) => names.clone(),
+        None => (0..composed.layout().rank()).map(|item| format!("in{item}")).collect(),
+    };
+    let names: Vec<&str> = names.iter().map(|name| &name[..]).collect();
+    let layout = document(&composed);
+    let (text, linear, why) = match composed.to_linear(&names, "offset") {
+        Ok(map) => {
+            let lines: String = map.to_string().lines().map(|line| format!("  {line}\n")).collect();
+            (format!("{GOOD}Yes{GOOD:#}, the layout is linear over bits\n\n{lines}"), document(&map), Value::Null)
+        }
+        Err(shapetracker_cute::NotLinear::Error(err)) => return Err(err.into()),
+        Err(why) => {
+            let reason = paragraph(&sentence(&why.to_string()), 2);
+            let text = format!("{BAD}No{BAD:#}, the layout is not linear over bits\n\n{BOLD}Why{BOLD:#}\n{reason}");
+            (text, Value::Null, document(&why))
+        }
+    };
+    let positive = why.is_null();
+    Ok(Answer { text, json: json!({ "linear": linear, "layout": layout, "why": why }), positive })
+}
+
+fn banks(args: &Banks) -> Result<Answer, Failure> {
+    let element_bytes = match args.width {
+        Some(width) => width,
+        None => args.dtype.width().map_err(|message| Failure::new("dtype", message))? as i64,
+    };
+    let mut patterns: Vec<(AccessPattern, ComposedLayout, i64)> = Vec::new();
+    for text in &args.layouts {
+        let layout: ComposedLayout = read(text)?;
+        let pattern =
+            AccessPattern::new(layout.clone(), element_bytes).map_err(|err| Failure::from(err).about(&layout))?;
+        let widest = pattern.widest_vector()?;
+        let vector = args.vector.unwrap_or(widest);
+        patterns.push((pattern.with_vector(vector).map_err(|err| Failure::from(err).about(&layout))?, layout, widest));
+    }
+    let mut censuses: Vec<(Census, Census)> = Vec::new();
+    for (pattern, _, _) in &patterns {
+        censuses.push((pattern.bank_conflicts()?, pattern.sectors()?));
+    }
+    let worst = censuses.iter().map(|(banks, _)| banks.most).max().unwrap_or(0);
+    let positive = worst <= 1;
+    let swizzled = patterns.iter().any(|(_, layout, _)| *layout != ComposedLayout::from(layout.layout().clone()));
+    let searched = !positive && !swizzled;
+    let swizzle = if searched {
+        let plain: Vec<AccessPattern> = patterns.iter().map(|(pattern, _, _)| pattern.clone()).collect();
+        AccessPattern::conflict_free_swizzle(&plain)?
+    } else {
+        None
+    };
+
+    let mut text = if positive {
+        format!("{GOOD}No bank conflicts{GOOD:#}, in any warp\n")
+    } else {
+        format!("{BAD}Bank conflicts{BAD:#}: an instruction takes up to {worst} turns\n")
+    };
+    let mut documents = Vec::new();
+    for ((_, layout, widest), (banks, sectors)) in patterns.iter().zip(&censuses) {
+        let vector = args.vector.unwrap_or(*widest);
+        text += &format!("\n  {layout}\n");
+        let bytes = count(vector * element_bytes, "byte");
+        let most = if vector == *widest { ", the widest".into() } else { format!(", where {widest} would do") };
+        text += &paragraph(&format!("vectors of {} ({bytes}){most}", count(vector, "element")), 4);
+        text += &paragraph(&format!("shared memory: {}", census(banks, "turn")), 4);
+        text += &paragraph(&format!("global memory: {}", census(sectors, "sector")), 4);
+        let mut fields = Map::new();
+        fields.insert("layout".into(), document(layout));
+        fields.insert("vector".into(), json!(vector));
+        fields.insert("widest".into(), json!(widest));
+        fields.insert("banks".into(), document(banks));
+        fields.insert("sectors".into(), document(sectors));
+        documents.push(Value::Object(fields));
+    }
+    let under: Vec<ComposedLayout> = match &swizzle {
+        Some(swizzle) => {
+            patterns.iter().map(|(_, layout, _)| swizzle.compose(layout.layout())).collect::<Result<_, _>>()?
+        }
+        None => Vec::new(),
+    };
+    match &swizzle {
+        Some(swizzle) => {
+            text += &format!("\n{GOOD}{swizzle}{GOOD:#} leaves no conflict in any warp\n");
+            under.iter().for_each(|layout| text += &format!("  {layout}\n"));
+        }
+        None if searched => text += "\nNo swizzle of up to 5 bits leaves no conflict\n",
+        None => {}
+    }
+    let json = json!({
+        "element_bytes": element_bytes,
+        "patterns": documents,
+        "swizzle": swizzle.map_or(Value::Null, document),
+        "layouts": under.iter().map(document).collect::<Vec<_>>(),
+        "searched": searched,
+    });
+    Ok(Answer { text, json, positive })
+}
+
+/// What instructions cost: all of them the same, or how many how much.
+fn census(census: &Census, unit: &str) -> String {
+    match &census.counts[..] {
+        [] => "no instruction".into(),
+        [(cost, instructions)] => {
+            format!("{} for {}", count(*cost, unit), each(*instructions))
+        }
+        counts => {
+            let costs: Vec<String> = counts
+                .iter()
+                .map(|(cost, instructions)| {
+                    format!("{} for {}", count(*cost, unit), count(*instructions, "instruction"))
+                })
+                .collect();
+            format!("{}; the most in warp {}, from value {} on", costs.join(", "), census.warp, census.value)
+        }
+    }
+}
+
+fn each(instructions: i64) -> String {
+    if instructions == 1 { "the only instruction".into() } else { format!("each of {instructions} instructions") }
+}
+
+impl From<Error> for Failure {
+    fn from(err: Error) -> Failure {
+        let message = err.to_string();
+        if err.is_limit() { Failure::refusal("undecided", message) } else { Failure::new("layout", message) }
+    }
+}
