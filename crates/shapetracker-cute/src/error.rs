@@ -129,7 +129,3 @@ pub(crate) enum Fault {
 fn items(rank: usize) -> String {
     if rank == 1 { "1 item".into() } else { format!("{rank} items") }
 }
-
-fn modes(rank: usize) -> String {
-    if rank == 1 { "1 mode".into() } else { format!("{rank} modes") }
-}
