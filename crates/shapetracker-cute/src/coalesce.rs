@@ -43,6 +43,22 @@ impl Layout {
         }
     }
 
+    /// The coalesced layout without the modes that repeat values: those of stride 0 are left out, whatever their size.
+    ///
+    /// It has the same values, each fewer times; as a function it is another one, unless no stride is 0.
+    ///
+    /// ```
+    /// use shapetracker_cute::Layout;
+    ///
+    /// let layout: Layout = "(2,4,(8,2)):(1,0,(2,0))".parse()?;
+    /// assert_eq!(layout.filter().to_string(), "16:1");
+    /// # Ok::<(), shapetracker_cute::ParseError>(())
+    /// ```
+    pub fn filter(&self) -> Layout {
+        let sizes = self.leaves().map(|(size, stride)| if stride == 0 && size > 0 { 1 } else { size }).collect();
+        Layout { sizes, ..self.clone() }.coalesce()
+    }
+
     /// The modes of the coalesced form of a layout that has coordinates; none where it has one coordinate.
     pub(crate) fn coalesced(&self) -> Modes {
         let mut modes = Modes::new();

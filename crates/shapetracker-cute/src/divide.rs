@@ -160,7 +160,24 @@ impl Layout {
     /// # Errors
     /// As [`Layout::logical_divide`].
     pub fn tiled_divide(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
-        Ok(unpacked(&self.zipped_divide(tiler)?)?)
+        Ok(unpacked(&self.zipped_divide(tiler)?, false)?)
+    }
+
+    /// [`Layout::zipped_divide`] with tiles and rests as items of their own: `(tile, tile, .., rest, rest, ..)`.
+    ///
+    /// ```
+    /// use shapetracker_cute::{Layout, Tiler};
+    ///
+    /// let a = Layout::row_major((8, 12))?;
+    /// let divided = a.flat_divide(&Tiler::by_item([4, 3])).unwrap();
+    /// assert_eq!(divided.to_string(), "(4,3,2,4):(12,1,48,3)");
+    /// # Ok::<(), shapetracker_cute::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::logical_divide`].
+    pub fn flat_divide(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
+        Ok(unpacked(&self.zipped_divide(tiler)?, true)?)
     }
 
     /// The layout repeated along a tiler, `(layout, repeats)`: the repeats lie where the layout leaves room. For a
@@ -215,7 +232,24 @@ impl Layout {
     /// # Errors
     /// As [`Layout::logical_product`].
     pub fn tiled_product(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
-        Ok(unpacked(&self.zipped_product(tiler)?)?)
+        Ok(unpacked(&self.zipped_product(tiler)?, false)?)
+    }
+
+    /// [`Layout::zipped_product`] with the items of both parts side by side.
+    ///
+    /// ```
+    /// use shapetracker_cute::{Layout, Tiler};
+    ///
+    /// let tile: Layout = "(2,5):(5,1)".parse()?;
+    /// let product = tile.flat_product(&Tiler::by_item([3, 4])).unwrap();
+    /// assert_eq!(product.to_string(), "(2,5,3,4):(5,1,1,5)");
+    /// # Ok::<(), shapetracker_cute::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::logical_product`].
+    pub fn flat_product(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
+        Ok(unpacked(&self.zipped_product(tiler)?, true)?)
     }
 
     /// A block repeated along a grid, item by item: along each item first the block, then its repeats.
@@ -334,10 +368,9 @@ fn product(layout: &Layout, tile: &Layout) -> Result<Layout, NotTiled> {
     Ok(Layout::concat([layout, &repeats])?)
 }
 
-/// `(first, item, item, ..)` of `(first, (item, item, ..))`.
-fn unpacked(zipped: &Layout) -> Result<Layout, Error> {
-    let mut parts = zipped.items().into_iter();
-    let first = parts.next();
-    let items: Vec<Layout> = first.into_iter().chain(parts.flat_map(|rest| rest.items())).collect();
-    Layout::concat(&items)
+/// `(first, item, item, ..)` of `(first, (item, item, ..))`; with `both`, the items of the first part as well.
+fn unpacked(zipped: &Layout, both: bool) -> Result<Layout, Error> {
+    let parts = zipped.items().into_iter().enumerate();
+    let items = parts.flat_map(|(part, layout)| if part > 0 || both { layout.items() } else { vec![layout] });
+    Layout::concat(&items.collect::<Vec<Layout>>())
 }

@@ -34,6 +34,18 @@ fn coalesced_forms_are_equal_exactly_if_the_functions_are() {
         let coalesced = Tree::of(&la.coalesce());
         assert_eq!(coalesced.values(), va, "{a}");
         assert!(coalesced.leaves().len() <= la.leaves().len().max(1));
+        // What is left of the values where every entry of a stride 0 is 0.
+        let leaves = Tree::parse(&a).leaves();
+        let is_first = |x: usize| {
+            let mut rest = x as i64;
+            leaves.iter().all(|&(size, stride)| {
+                let entry = rest % size;
+                rest /= size;
+                stride != 0 || entry == 0
+            })
+        };
+        let kept: Vec<i64> = (0..va.len()).filter(|&x| is_first(x)).map(|x| va[x]).collect();
+        assert_eq!(Tree::of(&la.filter()).values(), kept, "{a}");
         // Item by item the function is the same, too, and every item by itself.
         let by_item = la.coalesce_by(&vec![1; la.rank()].into()).unwrap();
         for (item, coalesced) in la.items().iter().zip(by_item.items()) {
@@ -296,6 +308,13 @@ fn tiles_of_items_are_the_same_in_other_orders() {
         let (first, rest) = (Layout::concat(&first).unwrap(), Layout::concat(&second).unwrap());
         assert_eq!(a.zipped_divide(&tiler).unwrap(), Layout::concat([&first, &rest]).unwrap());
         assert_eq!(a.tiled_divide(&tiler).unwrap(), Layout::concat([&first].into_iter().chain(&second)).unwrap());
+        let flat = Layout::concat(first.items().iter().chain(&second)).unwrap();
+        assert_eq!(a.flat_divide(&tiler).unwrap(), flat);
+        if let Ok(zipped) = a.zipped_product(&tiler) {
+            let parts = zipped.items();
+            let flat: Vec<Layout> = parts.iter().flat_map(Layout::items).collect();
+            assert_eq!(a.flat_product(&tiler).unwrap(), Layout::concat(&flat).unwrap());
+        }
     }
     assert!(done > 0);
     let too_many = layout("4:1").logical_divide(&Tiler::by_item([2, 2])).unwrap_err().to_string();
