@@ -63,6 +63,16 @@ impl IntTuple {
         self.profile.rank()
     }
 
+    /// How many tuples are inside each other; 0 for an integer by itself.
+    ///
+    /// ```
+    /// let shape: shapetracker_cute::IntTuple = (3, (2, 4)).into();
+    /// assert_eq!(shape.depth(), 2);
+    /// ```
+    pub fn depth(&self) -> usize {
+        self.profile.depth()
+    }
+
     /// Whether it is an integer by itself, and no tuple.
     ///
     /// ```

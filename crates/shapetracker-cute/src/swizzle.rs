@@ -236,6 +236,17 @@ impl ComposedLayout {
         self.layout.at(x).map(|value| self.swizzle.apply(self.offset + value))
     }
 
+    /// The address at a coordinate, as [`Layout::at_coordinate`] takes it; nothing outside of the layout.
+    ///
+    /// ```
+    /// let composed: shapetracker_cute::ComposedLayout = "Sw<1,0,1> o 0 o (2,2):(1,2)".parse()?;
+    /// assert_eq!(composed.at_coordinate(&(0, 1).into()), Some(3));
+    /// # Ok::<(), shapetracker_cute::ParseError>(())
+    /// ```
+    pub fn at_coordinate(&self, coordinate: &IntTuple) -> Option<i64> {
+        self.layout.at_coordinate(coordinate).map(|value| self.swizzle.apply(self.offset + value))
+    }
+
     /// The same addresses at the values of another layout: [`Layout::compose`] under the swizzle.
     ///
     /// ```

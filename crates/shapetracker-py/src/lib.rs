@@ -9,6 +9,7 @@ mod arguments;
 mod array;
 mod chunks;
 mod compat;
+mod cute;
 mod error;
 mod expr;
 mod fit;
@@ -44,6 +45,10 @@ mod _native {
     use crate::chunks::{Assembly, ChunkPlan, Schedule, choose_chunks};
     #[pymodule_export]
     use crate::compat::tinygrad;
+    #[pymodule_export]
+    use crate::cute::{
+        AccessPattern, Census, ComposedLayout, Explained, Layout, LinearLayout, Mismatch, NoLayout, Swizzle, audit,
+    };
     #[pymodule_export]
     use crate::error::{NotInvertible, ParseError, Undecided, Unmerged};
     #[pymodule_export]
