@@ -14,7 +14,7 @@ Where a layout is taken, its text as CuTe prints it will do as well: `"((2,2),4)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, SupportsIndex, TypeAlias, overload
+from typing import Any, Literal, SupportsIndex, TypeAlias, Union, overload
 
 from ._native import (
     AccessPattern,
@@ -29,9 +29,9 @@ from ._native import (
     audit,
 )
 
-_IntTuple: TypeAlias = "SupportsIndex | Sequence[_IntTuple]"
+_IntTuple: TypeAlias = Union[SupportsIndex, Sequence["_IntTuple"]]
 _Layout: TypeAlias = Layout | str
-_Tiler: TypeAlias = "Layout | str | SupportsIndex | Sequence[_Tiler]"
+_Tiler: TypeAlias = Union[Layout, str, SupportsIndex, Sequence["_Tiler"]]
 
 __all__ = [
     "AccessPattern",

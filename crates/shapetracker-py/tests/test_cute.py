@@ -1,0 +1,383 @@
+"""Layouts of CuTe from Python: against the definitions, value by value, with code of their own."""
+
+import doctest
+import pickle
+import random
+from itertools import product
+
+import pytest
+
+import shapetracker.cute
+from shapetracker import ShapeTracker, View
+from shapetracker.cute import (
+    AccessPattern,
+    ComposedLayout,
+    Explained,
+    Layout,
+    LinearLayout,
+    NoLayout,
+    Swizzle,
+    audit,
+    blocked_product,
+    coalesce,
+    complement,
+    composition,
+    cosize,
+    crd2idx,
+    depth,
+    flat_divide,
+    flat_product,
+    idx2crd,
+    left_inverse,
+    logical_divide,
+    logical_product,
+    make_layout,
+    raked_product,
+    rank,
+    right_inverse,
+    size,
+    tiled_divide,
+    tiled_product,
+    zipped_divide,
+    zipped_product,
+)
+
+# The definitions: a layout is a list of leaves, the leftmost fastest, and its values are listed one by one.
+
+
+def leaves(shape, stride):
+    """Sizes and strides from left to right."""
+    if isinstance(shape, tuple):
+        return [leaf for s, d in zip(shape, stride) for leaf in leaves(s, d)]
+    return [(shape, stride)]
+
+
+def values(shape, stride):
+    """The values at the numbers 0, 1, .."""
+    modes = leaves(shape, stride)
+    entries = product(*(range(size) for size, _ in reversed(modes)))
+    return [sum(entry * d for entry, (_, d) in zip(reversed(each), modes)) for each in entries]
+
+
+def extended(shape, stride, number):
+    """The value at a number, where the last mode goes on for ever."""
+    modes, value = leaves(shape, stride), 0
+    for at, (size, d) in enumerate(modes):
+        last = at + 1 == len(modes)
+        value += (number if last else number % size) * d
+        number //= size
+    return value
+
+
+def is_layout(line):
+    """Whether a list of values, the first of them 0, is one that modes have: by trying every first mode."""
+    n = len(line)
+    if n <= 1:
+        return True
+    for first in range(2, n + 1):
+        if n % first == 0 and all(line[i] == i * line[1] for i in range(first)):
+            blocks = [line[at : at + first] for at in range(0, n, first)]
+            if all(v - block[0] == line[i] for block in blocks for i, v in enumerate(block)) and is_layout(line[::first]):
+                return True
+    return False
+
+
+def exists(b, line):
+    """Whether values over the coordinates of a layout are a sum over its leaves, each of which has modes."""
+    modes = leaves(*b)
+    weight, sums = 1, [0]
+    for size, _ in modes:
+        along = [line[i * weight] for i in range(size)]
+        if not is_layout(along):
+            return False
+        sums = [a + s for a in along for s in sums]
+        weight *= size
+    return sums == line
+
+
+def drawn(rng, most=3, largest=6, nonnegative=True):
+    strides = [0, 1, 1, 2, 3, 4, 6, 8, 12, 5] if nonnegative else [-3, -1, 0, 1, 2, 4, 6]
+    modes = [(rng.randint(1, largest), rng.choice(strides)) for _ in range(rng.randint(1, most))]
+    if len(modes) == 1:
+        return modes[0]
+    if len(modes) == 3 and rng.random() < 0.5:
+        (a, d), (b, e), (c, f) = modes
+        return ((a, b), c), ((d, e), f)
+    return tuple(s for s, _ in modes), tuple(d for _, d in modes)
+
+
+def of(layout):
+    return layout.shape, layout.stride
+
+
+def test_compositions_are_found_exactly_where_there_are_some():
+    rng, counts = random.Random(1), [0, 0]
+    for _ in range(4000):
+        a, b = drawn(rng), drawn(rng)
+        expected = [extended(*a, x) for x in values(*b)]
+        found = composition(Layout(*a), Layout(*b), explain=True)
+        assert bool(found) == exists(b, expected), (a, b)
+        counts[bool(found)] += 1
+        if found:
+            assert values(*of(found.layout)) == expected
+            assert composition(Layout(*a), Layout(*b)) == found.layout
+            assert audit(Layout(*a), Layout(*b), found.layout) is None
+            continue
+        with pytest.raises(NoLayout) as raised:
+            composition(Layout(*a), Layout(*b))
+        why = raised.value.explained
+        assert (why.kind, why.reason, why.witness) == (found.kind, str(raised.value), found.witness)
+        assert found.layout is None and found.kind in ("length", "mode", "interact")
+        if found.kind == "interact":
+            assert crd2idx(found.coordinate, Layout(*b)) in range(10**6)
+            assert found.witness["value"] != found.witness["sum"]
+    assert min(counts) > 100
+
+
+def test_what_somebody_claims_is_audited():
+    rng, wrong = random.Random(2), 0
+    for _ in range(2000):
+        a, b, claim = drawn(rng), drawn(rng), drawn(rng)
+        expected, claimed = [extended(*a, x) for x in values(*b)], values(*claim)
+        at = next((x for x in range(max(len(expected), len(claimed))) if expected[x : x + 1] != claimed[x : x + 1]), None)
+        found = audit(Layout(*a), Layout(*b), Layout(*claim))
+        assert (found and found.coordinate) == at, (a, b, claim)
+        if found is not None:
+            wrong += 1
+            assert [found.expected] == (expected[at : at + 1] or [None])
+            assert [found.found] == (claimed[at : at + 1] or [None])
+    assert wrong > 100
+
+
+def test_complements_tile_and_inverses_undo():
+    rng, seen = random.Random(3), [0] * 4
+    for _ in range(3000):
+        a = drawn(rng)
+        line, cotarget = values(*a), rng.randint(1, 60)
+        rest = complement(Layout(*a), cotarget, explain=True)
+        distinct = {v for v in line}
+        if rest:
+            seen[0] += 1
+            together = sorted(x + y for x in distinct for y in values(*of(rest.layout)))
+            assert together == list(range(len(together))) and len(together) >= cotarget, a
+        else:
+            seen[1] += 1
+            assert rest.kind in ("overlap", "negative") and rest.reason
+        right = right_inverse(Layout(*a), explain=True)
+        assert [line[x] for x in values(*of(right.layout))] == list(range(right.layout.size()))
+        if right.is_longest and right.layout.size() > 0:
+            assert right.layout.size() not in line
+        left = left_inverse(Layout(*a), explain=True)
+        if left:
+            seen[2] += 1
+            assert [extended(*of(left.layout), v) for v in line] == list(range(len(line)))
+        elif left.kind == "collision":
+            seen[3] += 1
+            x, y = left.coordinate
+            assert x != y and line[x] == line[y] == left.witness["value"]
+        else:
+            assert left.kind == "open" and len(distinct) == len(line)
+        assert Layout(*a).is_injective() == (len(distinct) == len(line))
+        assert Layout(*a).is_bijective() == (sorted(line) == list(range(len(line))))
+    assert min(seen) > 50, seen
+
+
+def test_tiles_and_repeats():
+    rng, done = random.Random(4), 0
+    for _ in range(1500):
+        a, tile = drawn(rng), (rng.randint(1, 4), rng.randint(1, 3))
+        found = logical_divide(Layout(*a), Layout(*tile), explain=True)
+        if found:
+            done += 1
+            first = values(*of(found.layout[0]))
+            assert first == [extended(*a, x) for x in values(*tile)]
+        layout = make_layout(Layout(rng.randint(1, 6), 1), Layout(rng.randint(1, 6), rng.randint(6, 9)))
+        tiler = (rng.randint(1, 4), rng.randint(1, 4))
+        zipped = zipped_divide(layout, tiler, explain=True)
+        if not zipped:
+            continue
+        (tiles, rests), logical = zipped.layout, logical_divide(layout, tiler)
+        assert [mode[0] for mode in logical] == list(tiles) and [mode[1] for mode in logical] == list(rests)
+        assert tiled_divide(layout, tiler) == Layout.concat(tiles, *rests)
+        assert flat_divide(layout, tiler) == Layout.concat(*tiles, *rests)
+    assert done > 300
+    block, grid = Layout((2, 5), (5, 1)), Layout((3, 4), (1, 3))
+    assert str(blocked_product(block, grid)) == "((2,3),(5,4)):((5,10),(1,30))"
+    assert str(raked_product(block, grid)) == "((3,2),(4,5)):((10,5),(30,1))"
+    assert str(logical_product("(2,2):(4,1)", "6:1")) == "((2,2),(2,3)):((4,1),(2,8))"
+    assert str(zipped_product(block, (3, 4))) == "((2,5),(3,4)):((5,1),(1,5))"
+    assert str(tiled_product("(2,2):(4,1)", "(3,2):(2,1)")) == "((2,2),3,2):((4,1),8,2)"
+    assert str(flat_product(block, (3, 4))) == "(2,5,3,4):(5,1,1,5)"
+    assert not logical_product("(2,3):(1,3)", 4, explain=True)
+
+
+def conflicts(addresses, element_bytes, vector):
+    """The most words of one bank that the lanes of a phase want: `addresses` has the values of each thread."""
+    worst, bytes_at_once = 0, vector * element_bytes
+    lanes = 32 * 4 // max(bytes_at_once, 4)
+    for warp in range(0, len(addresses), 32):
+        for value in range(0, len(addresses[0]), vector):
+            at = [thread[value] * element_bytes for thread in addresses[warp : warp + 32]]
+            for phase in range(0, len(at), lanes):
+                words = {(a + i) // 4 for a in at[phase : phase + lanes] for i in range(bytes_at_once)}
+                banks = [word % 32 for word in words]
+                worst = max([worst, *(banks.count(bank) for bank in set(banks))])
+    return worst
+
+
+def test_bank_conflicts_are_those_of_all_warps():
+    rng, worse = random.Random(5), 0
+    for _ in range(300):
+        threads, each = rng.choice([32, 48, 64, 96]), rng.choice([1, 2, 4, 8])
+        layout = Layout((threads, each), (rng.choice([1, 2, 4, 8, 12, 32, 33]), rng.choice([1, 1, 3, 64])))
+        element_bytes = rng.choice([1, 2, 4, 8])
+        pattern = AccessPattern(layout, element_bytes)
+        addresses = [[layout(t, v) for v in range(each)] for t in range(threads)]
+        most = conflicts(addresses, element_bytes, pattern.vector)
+        assert pattern.bank_conflicts().most == most, (layout, element_bytes)
+        assert pattern.vector == pattern.widest_vector()
+        worse += most > 1
+        swizzle = AccessPattern.conflict_free_swizzle(pattern)
+        if swizzle is not None:
+            swizzled = composition(swizzle, layout)
+            moved = [[swizzled(t, v) for v in range(each)] for t in range(threads)]
+            assert conflicts(moved, element_bytes, pattern.vector) == 1
+            assert moved == [[swizzle(a) for a in thread] for thread in addresses]
+    assert worse > 50
+    census = AccessPattern("((48,100)):((1,64))", 4).bank_conflicts()
+    assert (census.most, census.warp, census.value, census.counts, census.total) == (2, 1, 0, {1: 100, 2: 50}, 200)
+    assert AccessPattern("(64,8):(1,65)", 4, vector=1).sectors().counts == {4: 2, 5: 14}
+
+
+def test_a_tile_that_is_written_by_rows_and_read_by_columns():
+    write, read = AccessPattern("((8,32),8):((8,64),1)", 2), AccessPattern("((64,8),8):((64,8),1)", 2)
+    assert (write.vector, write.bank_conflicts().most, read.bank_conflicts().most) == (8, 1, 8)
+    swizzle = AccessPattern.conflict_free_swizzle(write, read)
+    assert repr(swizzle) == "Swizzle(3, 3, 3)"
+    assert AccessPattern(composition(swizzle, read.layout.layout), 2).bank_conflicts().most == 1
+
+
+def test_linear_layouts():
+    linear = Layout(((2, 2), 4), ((1, 8), 2)).to_linear(["lane", "register"])
+    assert linear.inputs == {"lane": [[1], [8]], "register": [[2], [4]]} and linear.outputs == {"offset": 16}
+    assert linear(3, 2) == (13,) and linear.to_layout()(3, 2) == 13
+    assert linear == LinearLayout(linear.inputs, linear.outputs) == LinearLayout(str(linear))
+    tile = ComposedLayout("Sw<1,0,2> o 0 o (4,4):(1,4)")
+    assert tile.to_linear(["column", "row"]).to_layout() == tile
+    why = Layout(4, 3).to_linear(["lane"], explain=True)
+    assert (why.kind, why.coordinate, why.witness["value"], why.witness["xor"]) == ("carry", (1, 2), 9, 5)
+    assert not LinearLayout({"lane": [[1], [1]]}, {"offset": 2}).to_layout(explain=True)
+
+
+def test_views_and_trackers_are_layouts():
+    view = View((4, 3), (-3, 1), 9)
+    layout, offset = Layout.from_view(view, "column_major")
+    assert (layout, offset) == (Layout((4, 3), (-3, 1)), 9) and layout.to_view("column_major", offset) == view
+    tracker = ShapeTracker.contiguous(4, 6).permute(1, 0).reshape(24)
+    layout, offset = Layout.from_view(tracker)
+    assert (str(layout), offset) == ("((4,6)):((6,1))", 0)
+    assert [layout(x) for x in range(24)] == [tracker.address(x) for x in range(24)]
+    assert list(layout.to_tracker().shape) == [24]
+    why = Layout.from_view(ShapeTracker.contiguous(3, 2).permute(1, 0).reshape(3, 2), explain=True)
+    assert (why.kind, why.layout, why.witness) == ("length", None, {"axis": 0, "unit": 1, "run": 2, "left": 3})
+    with pytest.raises(NoLayout, match="is masked"):
+        Layout.from_view(View.contiguous(3).pad((1, 0)))
+
+
+def test_swizzles():
+    for b, m, s in product(range(1, 4), range(3), (-4, -3, 3, 4)):
+        swizzle = Swizzle(b, m, s)
+        source, target = m + max(s, 0), m - min(s, 0)
+        for x in range(512):
+            y = x
+            for bit in range(b):
+                y ^= (x >> (source + bit) & 1) << (target + bit)
+            assert swizzle(x) == y
+    composed = ComposedLayout("Sw<2,0,2> o 0 o (4,4):(4,16)")
+    assert composed.plain() == (Layout((4, 4), (5, 16)), 0) and composed(1, 2) == 37
+    assert not ComposedLayout("Sw<2,0,2> o 0 o (4,4):(4,1)").plain(explain=True)
+    assert str(composition(composed, "(2,2):(1,4)")) == "Sw<2,0,2> o 0 o (2,2):(4,16)"
+
+
+def test_objects_print_compare_and_pickle():
+    things = [
+        Layout(((2, 2), 4), ((1, 8), 2)),
+        Layout((), ()),
+        Layout(0, 3),
+        Swizzle(3, 4, -3),
+        ComposedLayout(Swizzle(1, 0, 1), 4, Layout(8)),
+        LinearLayout({"lane": [[1], [2]], "warp": []}, {"offset": 4}),
+        AccessPattern("(32,8):(8,1)", 2),
+    ]
+    for thing in things:
+        assert eval(repr(thing)) == thing and pickle.loads(pickle.dumps(thing)) == thing
+    assert len({Layout(4, 1), Layout("4:1"), Layout("_4:_1"), Layout((4,), (1,))}) == 2
+    layout = things[0]
+    assert (layout.shape, layout.stride, layout.rank, layout.depth) == (((2, 2), 4), ((1, 8), 2), 2, 2)
+    assert (size(layout), cosize(layout), rank(layout), depth(layout), len(layout)) == (16, 16, 2, 2, 2)
+    assert str(layout) == "((2,2),4):((1,8),2)" and layout.static_text == "((_2,_2),_4):((_1,_8),_2)"
+    assert layout[0] == layout[-2] == Layout((2, 2), (1, 8)) and layout.flatten() == Layout((2, 2, 4), (1, 8, 2))
+    assert layout(14) == layout(2, 3) == layout((0, 1), 3) == layout(((0, 1), 3)) == 14
+    assert layout.coordinate(14) == idx2crd(14, ((2, 2), 4)) == ((0, 1), 3)
+    assert coalesce("(2,(1,6)):(1,(6,2))") == Layout(12, 1)
+    assert coalesce("(2,(1,6)):(1,(6,2))", (1, 1)) == Layout((2, 6), (1, 2))
+    assert shapetracker.cute.filter("(2,4,(8,2)):(1,0,(2,0))") == Layout(16, 1)
+    assert repr(composition("4:1", "2:2", explain=True)) == "<Explained: 2:2>"
+    assert str(audit("(4,6,8):(2,3,5)", "6:3", "(2,3):(6,3)")).startswith("at coordinate 2 the composition is 7")
+
+
+def nest(deep):
+    value = 1
+    for _ in range(deep):
+        value = (value,)
+    return value
+
+
+@pytest.mark.parametrize(
+    "wrong, kind, sentence",
+    [
+        (lambda: Layout((2, 3), (1, (2, 6))), ValueError, "different parentheses"),
+        (lambda: Layout(-1, 1), ValueError, "cannot be negative"),
+        (lambda: Layout(2.5, 1), TypeError, "whole number"),
+        (lambda: Layout("(2,3"), ValueError, "expected"),
+        (lambda: Layout("4:1", 2), TypeError, "whole number"),
+        (lambda: Layout(nest(10_000)), ValueError, "nest deeper"),
+        (lambda: Layout(1 << 70), OverflowError, "64-bit"),
+        (lambda: Layout((1 << 40, 1 << 40)), ValueError, "64-bit"),
+        (lambda: Layout((2,) * 65), ValueError, "64"),
+        (lambda: Layout((2, 3))(6), IndexError, "no coordinate 6"),
+        (lambda: Layout((2, 3))(1, 3), IndexError, r"no coordinate \(1,3\)"),
+        (lambda: Layout((2, 3))[2], IndexError, "no mode 2"),
+        (lambda: Layout((2, 3)).coordinate(6), IndexError, "no coordinate 6"),
+        (lambda: composition("4:1", 3.5), TypeError, "takes a Layout"),
+        (lambda: composition("4:1", (2, 2)), ValueError, "2 items are given"),
+        (lambda: composition("(2,2):(1,2)", (2, 2), strict=True), ValueError, "strict is for two layouts"),
+        (lambda: composition("(4,1):(1,7)", "8:1", strict=True), NoLayout, "coordinate 7"),
+        (lambda: composition(Swizzle(1, 0, 1), Layout(4, -1)), ValueError, "not negative"),
+        (lambda: complement("(2,3):(1,3)", 24), NoLayout, "reached twice"),
+        (lambda: left_inverse("(2,2):(1,0)"), NoLayout, "could not tell them apart"),
+        (lambda: make_layout(1, 2, 3), TypeError, "make_layout"),
+        (lambda: Swizzle(3, 3, 2), ValueError, "shift"),
+        (lambda: Layout(4, 1).to_linear([]), ValueError, "0 names are given for 1 item"),
+        (lambda: LinearLayout({"lane": [[4]]}, {"offset": 3}), ValueError, "power of two"),
+        (lambda: LinearLayout({"lane": 3}, {"offset": 4}), TypeError, "basis vectors"),
+        (lambda: LinearLayout("{lane = [[1"), ValueError, "expected"),
+        (lambda: LinearLayout({"lane": [[1]]}, {"offset": 2})(2), IndexError, "no numbers"),
+        (lambda: AccessPattern("(32,8):(8,1)", 3), ValueError, "3 bytes"),
+        (lambda: AccessPattern("(32,8):(8,1)", 4, vector=16), ValueError, "are no access"),
+        (lambda: AccessPattern.conflict_free_swizzle(4), TypeError, "AccessPattern"),
+        (lambda: Layout.from_view((2, 3)), TypeError, "View or a ShapeTracker"),
+        (lambda: Layout.from_view(View.contiguous(3), "c"), ValueError, "row_major"),
+        (lambda: audit("4:1", "2:-1", "2:-1"), ValueError, "does not take"),
+    ],
+)
+def test_mistakes_are_sentences(wrong, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        wrong()
+
+
+def test_what_the_module_says_of_itself_is_so():
+    assert doctest.testmod(shapetracker.cute).failed == 0
+    for name in shapetracker.cute.__all__:
+        assert getattr(shapetracker.cute, name).__doc__, name
+    assert isinstance(composition("4:1", "2:1", explain=True), Explained)
