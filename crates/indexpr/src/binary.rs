@@ -41,6 +41,8 @@ pub enum Binary {
     Min,
     /// The larger of two numbers.
     Max,
+    /// The exclusive or of the bits of two numbers, in two's complement: `a ^ b`.
+    Xor,
     /// Whether the first number is less than the second.
     Lt,
     /// Whether the first number is at most the second.
@@ -70,7 +72,7 @@ impl Binary {
     /// Whether the operands may be exchanged.
     pub(crate) fn is_commutative(self) -> bool {
         use Binary::*;
-        matches!(self, Add | Mul | Min | Max | Eq | Ne | And | Or)
+        matches!(self, Add | Mul | Min | Max | Xor | Eq | Ne | And | Or)
     }
 
     /// What the operands are.
@@ -103,6 +105,7 @@ impl Binary {
             Binary::Mod => "%",
             Binary::Min => "min",
             Binary::Max => "max",
+            Binary::Xor => "^",
             Binary::Lt => "<",
             Binary::Le => "<=",
             Binary::Gt => ">",

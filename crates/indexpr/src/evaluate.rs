@@ -377,6 +377,7 @@ fn fill<'a>(cells: &mut [i64], node: Node, first: (i64, i64), operand: impl Fn(E
                 Binary::Div | Binary::Mod => divide(cells, op, a, b, first),
                 Binary::Min => map(cells, a, b, i64::min),
                 Binary::Max => map(cells, a, b, i64::max),
+                Binary::Xor => map(cells, a, b, |a, b| a ^ b),
                 Binary::Lt => map(cells, a, b, |a, b| (a < b).into()),
                 Binary::Le => map(cells, a, b, |a, b| (a <= b).into()),
                 Binary::Gt => map(cells, a, b, |a, b| (a > b).into()),

@@ -47,6 +47,22 @@ impl Facts {
         Ok(Facts { low, high, modulus, residue: residue.rem_euclid(modulus.into()) as i64 })
     }
 
+    /// How many of the low bits are the same in all values; at most 62.
+    fn known_bits(self) -> u32 {
+        if self.is_constant() { 62 } else { self.modulus.trailing_zeros().min(62) }
+    }
+
+    /// Whether no bit is ever set in both of two numbers, because one of them ends below where the other begins: their
+    /// exclusive or is their sum.
+    pub(crate) fn shares_no_bits(self, other: Facts) -> bool {
+        let below = |low: Facts, high: Facts| {
+            let bits = 64 - low.high.leading_zeros();
+            let is_multiple = high.residue.trailing_zeros() >= bits || high.residue == 0;
+            low.low >= 0 && high.known_bits() >= bits && is_multiple
+        };
+        below(self, other) || below(other, self)
+    }
+
     /// The four numbers in a type in which no sum or product of two of them overflows.
     fn wide(self) -> [i128; 4] {
         [self.low, self.high, self.modulus, self.residue].map(i128::from)
@@ -97,6 +113,25 @@ impl Facts {
             }
             Binary::Min => Facts::new(op, (al.min(bl), ah.min(bh)), either(a, b)),
             Binary::Max => Facts::new(op, (al.max(bl), ah.max(bh)), either(a, b)),
+            Binary::Xor => {
+                if a.is_constant() && b.is_constant() {
+                    return Ok(Facts::constant(a.low ^ b.low));
+                }
+                // As many low bits are known of the result as of both operands.
+                let known = a.known_bits().min(b.known_bits());
+                let (modulus, residue) = (1i128 << known, ar ^ br);
+                // No end has more bits than this, nor has any value.
+                let bits = [al, ah, bl, bh].map(|end| 128 - (if end < 0 { !end } else { end }).leading_zeros());
+                let above = 1i128 << bits.into_iter().max().unwrap_or(0);
+                let interval = match (al >= 0, ah < 0, bl >= 0, bh < 0) {
+                    // Of natural numbers it is at least their difference, and at most their sum.
+                    (true, _, true, _) => ((al - bh).max(bl - ah).max(0), (above - 1).min(ah + bh)),
+                    (_, true, _, true) => (0, above - 1),
+                    (true, _, _, true) | (_, true, true, _) => (-above, -1),
+                    _ => (-above, above - 1),
+                };
+                Facts::new(op, interval, (modulus, residue))
+            }
             Binary::Lt => Ok(Facts::condition(ah < bl, al >= bh)),
             Binary::Le => Ok(Facts::condition(ah <= bl, al > bh)),
             Binary::Gt => Ok(Facts::condition(al > bh, ah <= bl)),

@@ -123,19 +123,21 @@ pub(crate) mod binding {
     pub(crate) const CHOICE: u8 = 1;
     pub(crate) const OR: u8 = 2;
     pub(crate) const AND: u8 = 3;
+    /// C's `^`.
+    pub(crate) const XOR: u8 = 4;
     /// Python's `not`, and C's `&`.
-    pub(crate) const NOT: u8 = 4;
+    pub(crate) const NOT: u8 = 5;
     /// Python's comparisons, and C's `==` and `!=`.
-    pub(crate) const COMPARISON: u8 = 5;
-    /// C's `<`, `<=`, `>` and `>=`.
-    pub(crate) const ORDER: u8 = 6;
+    pub(crate) const COMPARISON: u8 = 6;
+    /// Python's `^`, and C's `<`, `<=`, `>` and `>=`.
+    pub(crate) const ORDER: u8 = 7;
     /// Python's `&`.
-    pub(crate) const MASK: u8 = 7;
-    pub(crate) const SHIFT: u8 = 8;
-    pub(crate) const SUM: u8 = 9;
-    pub(crate) const PRODUCT: u8 = 10;
-    pub(crate) const SIGN: u8 = 11;
-    pub(crate) const ATOM: u8 = 12;
+    pub(crate) const MASK: u8 = 8;
+    pub(crate) const SHIFT: u8 = 9;
+    pub(crate) const SUM: u8 = 10;
+    pub(crate) const PRODUCT: u8 = 11;
+    pub(crate) const SIGN: u8 = 12;
+    pub(crate) const ATOM: u8 = 13;
 }
 
 impl Infix {
@@ -152,6 +154,7 @@ impl Infix {
             ("<<", _) => return Some(Infix::Shift(Binary::Mul)),
             (">>", _) => return Some(Infix::Shift(Binary::Div)),
             ("&", _) => return Some(Infix::Mask),
+            ("^", _) => Binary::Xor,
             ("<", _) => Binary::Lt,
             ("<=", _) => Binary::Le,
             (">", _) => Binary::Gt,
@@ -194,6 +197,10 @@ impl Binary {
             Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => match syntax {
                 Syntax::Python => binding::COMPARISON,
                 Syntax::C => binding::ORDER,
+            },
+            Binary::Xor => match syntax {
+                Syntax::Python => binding::ORDER,
+                Syntax::C => binding::XOR,
             },
             Binary::Add | Binary::Sub => binding::SUM,
             Binary::Mul | Binary::Div | Binary::Mod => binding::PRODUCT,

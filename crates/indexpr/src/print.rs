@@ -288,6 +288,7 @@ fn sign(op: Binary, syntax: Syntax) -> &'static str {
         (Binary::Div, Syntax::Python) => " // ",
         (Binary::Div, Syntax::C) => " / ",
         (Binary::Mod, _) => " % ",
+        (Binary::Xor, _) => " ^ ",
         (Binary::Lt, _) => " < ",
         (Binary::Le, _) => " <= ",
         (Binary::Gt, _) => " > ",

@@ -316,6 +316,7 @@ impl Reader {
                 self.context.with_known_values(&Form::atom(atom))
             }
             Node::Binary(op, a, b) => {
+                let share_no_bits = op == Binary::Xor && graph.facts(a).shares_no_bits(graph.facts(b));
                 let (a, b) = (self.forms.get(&a)?.clone(), self.forms.get(&b)?.clone());
                 match (op, a.as_constant(), b.as_constant()) {
                     (Binary::Add, ..) => a.plus(1, &b),
@@ -328,6 +329,8 @@ impl Reader {
                         let form = a.plus(divisor.checked_neg()?, &quotient)?;
                         self.algebra.with_remainders(form, &mut self.context)
                     }
+                    (Binary::Xor, ..) if a == b => Form::constant(0),
+                    (Binary::Xor, ..) if share_no_bits => a.plus(1, &b),
                     // One operand is it if the sign of the difference is known.
                     (Binary::Min | Binary::Max, ..) => {
                         let (least, most) = self.context.bounds_of_difference(&a.plus(-1, &b)?)?;

@@ -15,8 +15,8 @@ impl Rng {
     }
 }
 
-const NUMERIC: [Binary; 7] =
-    [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Mod, Binary::Min, Binary::Max];
+const NUMERIC: [Binary; 8] =
+    [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Mod, Binary::Min, Binary::Max, Binary::Xor];
 const COMPARISONS: [Binary; 6] = [Binary::Lt, Binary::Le, Binary::Gt, Binary::Ge, Binary::Eq, Binary::Ne];
 
 fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
@@ -64,6 +64,12 @@ fn random(rng: &mut Rng, graph: &mut Graph, steps: usize) -> (Vec<Expr>, Vec<Exp
     (numbers, conditions)
 }
 
+/// The exclusive or of two numbers, bit by bit.
+fn by_bits(a: i64, b: i64) -> i64 {
+    let bit = |bit: u32| u64::from((a as u64 >> bit) % 2 != (b as u64 >> bit) % 2);
+    (0..64).map(|at| bit(at) << at).sum::<u64>() as i64
+}
+
 /// The value of an expression by the definition.
 fn value(graph: &Graph, expr: Expr, at: &[i64]) -> i64 {
     let of = |expr| value(graph, expr, at);
@@ -89,6 +95,7 @@ fn value(graph: &Graph, expr: Expr, at: &[i64]) -> i64 {
                 Binary::Mod => (i128::from(a) - i128::from(b) * i128::from(floor())) as i64,
                 Binary::Min => a.min(b),
                 Binary::Max => a.max(b),
+                Binary::Xor => by_bits(a, b),
                 Binary::Lt => (a < b).into(),
                 Binary::Le => (a <= b).into(),
                 Binary::Gt => (a > b).into(),
@@ -262,6 +269,9 @@ fn operators_have_the_usual_precedence() {
         ("idx0 if idx0 < 2 else 1 if idx1 > 0 else 2", "idx0 if (idx0 < 2) else (1 if (idx1 > 0) else 2)"),
         ("idx0 + 1 if idx0 < 2 or False else idx1 * 2", "(idx0 + 1) if ((idx0 < 2) or False) else (idx1 * 2)"),
         ("idx0 << 2 + 1", "idx0 * 8"),
+        ("idx0 ^ idx1 + 1 ^ 3", "(idx0 ^ (idx1 + 1)) ^ 3"),
+        ("idx0 ^ idx1 & 3", "idx0 ^ idx1 % 4"),
+        ("idx0 ^ idx1 < 3", "(idx0 ^ idx1) < 3"),
         ("idx0 + 8 >> 2 & 3", "((idx0 + 8) // 4) % 4"),
         ("idx0 & 7 == 3", "(idx0 % 8) == 3"),
         ("0 < idx0 <= 4", "1 <= idx0 < 5"),
@@ -293,6 +303,8 @@ fn operators_have_the_usual_precedence() {
         ("idx0 < 2 ? 1 : 2 ", "1 if idx0 < 2 else 2"),
         ("idx0 << 2 >> 1", "idx0 * 4 // 2"),
         ("(idx0 & 7) == 3", "idx0 % 8 == 3"),
+        ("idx0 & 3 ^ idx0 << 1 ^ 1", "(idx0 % 4 ^ idx0 * 2) ^ 1"),
+        ("idx0 ^ idx1 == 3", ""),
         ("idx0 < 3 == false", ""),
         ("(int)idx0 * (long long) 3ull - (unsigned int)(idx0 + 2u)", "idx0 * 3 - (idx0 + 2)"),
         ("(size_t)idx0 + (idx1) - (int32_t)-3", "idx0 + idx1 - -3"),

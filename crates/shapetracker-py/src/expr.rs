@@ -282,6 +282,14 @@ impl Expr {
         operator(Binary::Or, other, slf)
     }
 
+    fn __xor__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Xor, slf, other)
+    }
+
+    fn __rxor__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(Binary::Xor, other, slf)
+    }
+
     fn __neg__(&self) -> PyResult<Self> {
         let mut graph = self.graph.clone();
         let zero = graph.int(0);

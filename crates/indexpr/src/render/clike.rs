@@ -231,7 +231,7 @@ impl Writer<'_> {
             Op::Variable(_) if !is_natural(place) => (None, Sign::Signed),
             Op::Variable(_) => (None, Sign::Unsigned),
             Op::Negative(a) | Op::Infix(Infix::Mask, a, _) => (None, sign(a)),
-            Op::Infix(Infix::Add | Infix::Sub | Infix::Mul, a, b) => (None, sign(a).max(sign(b))),
+            Op::Infix(Infix::Add | Infix::Sub | Infix::Mul | Infix::Xor, a, b) => (None, sign(a).max(sign(b))),
             Op::Infix(Infix::Div | Infix::Mod | Infix::Shift, a, b) => {
                 let sign = true_values(a, b, Sign::Unsigned);
                 (Some(sign), sign)
@@ -286,7 +286,7 @@ impl Writer<'_> {
                     Infix::Mod if dialect == Dialect::Latex => (Primary, Primary),
                     Infix::Mul if dialect == Dialect::Latex => (Product, Primary),
                     Infix::Mul | Infix::Div | Infix::Mod => (Product, Unary),
-                    Infix::Shift | Infix::Mask => (Primary, Primary),
+                    Infix::Shift | Infix::Mask | Infix::Xor => (Primary, Primary),
                     Infix::And | Infix::Or => {
                         let must = if dialect == Dialect::NumPy { Primary } else { Compare };
                         (if same(a) { binds } else { must }, if same(b) { binds } else { must })
@@ -384,6 +384,7 @@ impl Dialect {
         match infix {
             Infix::Mul if self == Dialect::Latex => (r"\cdot", Product),
             Infix::Mod if self == Dialect::Latex => (r"\bmod", Loose),
+            Infix::Xor if self == Dialect::Latex => (r"\oplus", Loose),
             Infix::Le if self == Dialect::Latex => (r"\le", Compare),
             Infix::Ge if self == Dialect::Latex => (r"\ge", Compare),
             Infix::Eq if self == Dialect::Latex => ("=", Compare),
@@ -396,6 +397,7 @@ impl Dialect {
             Infix::Mod => ("%", Product),
             Infix::Shift => (">>", Loose),
             Infix::Mask => ("&", Loose),
+            Infix::Xor => ("^", Loose),
             Infix::Lt => ("<", Compare),
             Infix::Le => ("<=", Compare),
             Infix::Gt => (">", Compare),

@@ -82,6 +82,7 @@ pub(super) enum Infix {
     Mod,
     Shift,
     Mask,
+    Xor,
     Lt,
     Le,
     Gt,
@@ -215,11 +216,12 @@ impl Program {
                 let operands = [(place(a), graph.range(a)), (place(b), graph.range(b))];
                 let infix = match op {
                     Binary::Div | Binary::Mod => return self.division(op, operands, divides(graph, a, b)),
-                    Binary::Min => return self.extreme(Call::Min, place(a), place(b)),
-                    Binary::Max => return self.extreme(Call::Max, place(a), place(b)),
+                    Binary::Min => return self.extreme(Call::Min, operands),
+                    Binary::Max => return self.extreme(Call::Max, operands),
                     Binary::Add => Infix::Add,
                     Binary::Sub => Infix::Sub,
                     Binary::Mul => Infix::Mul,
+                    Binary::Xor => Infix::Xor,
                     Binary::Lt => Infix::Lt,
                     Binary::Le => Infix::Le,
                     Binary::Gt => Infix::Gt,
@@ -240,8 +242,16 @@ impl Program {
         terms.fold(zero, |sum, (term, negative)| self.infix(if negative { Infix::Sub } else { Infix::Add }, sum, term))
     }
 
-    /// A minimum or maximum: a call, or a comparison and a choice.
-    fn extreme(&mut self, call: Call, a: Place, b: Place) -> Place {
+    /// A minimum or maximum: a call, or a comparison and a choice; nothing of it where the ranges tell which it is, of
+    /// which a compiler would say that the comparison is always true.
+    fn extreme(&mut self, call: Call, [(a, of_a), (b, of_b)]: [(Place, Interval); 2]) -> Place {
+        let (smaller, larger) = if call == Call::Min { (a, b) } else { (b, a) };
+        if of_a.1 <= of_b.0 {
+            return smaller;
+        }
+        if of_b.1 <= of_a.0 {
+            return larger;
+        }
         if self.dialect.has_min() {
             return self.push(Op::Call(call, a, b));
         }

@@ -112,6 +112,12 @@ impl Affine<'_> {
                         instead: "divide by such a constant, or choose a language that has divisions",
                     });
                 }
+                (Binary::Xor, ..) => {
+                    return Err(Reason::NotAffine {
+                        what: "an exclusive or",
+                        instead: "give each operand a map of its own, for `arith.xori`",
+                    });
+                }
                 _ => {
                     return Err(Reason::NotAffine {
                         what: "a minimum or a maximum",

@@ -193,12 +193,12 @@ impl Maker<'_> {
                 self.op(op, a, b);
             }
             21 => {
-                let (a, op) = (self.number(), self.tape.pick(&[Min, Max]));
+                let (a, op) = (self.number(), self.tape.pick(&[Min, Max, Xor]));
                 let b = self.near(a);
                 self.with_constant(op, a, b);
             }
             22 => {
-                let (a, b, op) = (self.number(), self.number(), self.tape.pick(&[Min, Max]));
+                let (a, b, op) = (self.number(), self.number(), self.tape.pick(&[Min, Max, Xor]));
                 self.op(op, a, b);
             }
             23..26 => self.comparison(),
@@ -511,7 +511,7 @@ fn exchanged(from: &Graph, roots: &[Expr], bits: u64) -> (Graph, Vec<Expr>) {
             Node::Select(condition, a, b) => graph.select(made[&condition], made[&a], made[&b]).expect("one sort"),
             Node::Binary(op, a, b) => {
                 use Binary::*;
-                let commutes = matches!(op, Add | Mul | Min | Max | And | Or | Eq | Ne);
+                let commutes = matches!(op, Add | Mul | Min | Max | Xor | And | Or | Eq | Ne);
                 let (a, b) = if commutes && bits >> (at % 64) & 1 == 1 { (b, a) } else { (a, b) };
                 graph.binary(op, made[&a], made[&b]).expect("the range does not depend on the order")
             }
@@ -613,7 +613,7 @@ fn random_expressions_are_of_all_sorts() {
     let counts = counts.map(Cell::into_inner);
     eprintln!("{:.1} parts in the mean; by operation: {counts:?}", parts.get() as f64 / f64::from(CASES));
     assert!([Binary::Div, Binary::Mod].iter().all(|op| counts[*op as usize] > held(CASES) as usize / 2));
-    assert!((0..15).chain(20..23).all(|place| counts[place] > held(CASES) as usize / 50), "no operation is rare");
+    assert!((0..16).chain(20..23).all(|place| counts[place] > held(CASES) as usize / 50), "no operation is rare");
 }
 
 /// Simplifies one expression, checks it at some assignments, and says how long it took.
@@ -649,7 +649,12 @@ fn expressions_of_any_depth_are_simplified_without_exhausting_the_stack() {
     use Binary::*;
     type Grow = fn(&mut Graph, Expr, Expr, i64) -> Option<Expr>;
     // Each takes the expression so far, a variable and a running number.
-    let grow: [(&str, Grow); 12] = [
+    let grow: [(&str, Grow); 13] = [
+        ("x ^ (v + k)", |g, x, v, k| {
+            let k = g.int(k % 1009);
+            let sum = g.binary(Add, v, k).ok()?;
+            g.binary(Xor, x, sum).ok()
+        }),
         ("(x + 1) // 2", |g, x, _, _| {
             let (one, two) = (g.int(1), g.int(2));
             let sum = g.binary(Add, x, one).ok()?;

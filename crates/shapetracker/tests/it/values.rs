@@ -129,6 +129,8 @@ impl<'a> Evaluator<'a> {
                         Binary::Mod => each(out, a, b, |a, b| Some(floor(a, b)?.1), &mut past),
                         Binary::Min => each(out, a, b, |a, b| Some(a.min(b)), &mut past),
                         Binary::Max => each(out, a, b, |a, b| Some(a.max(b)), &mut past),
+                        // What either has, and not both.
+                        Binary::Xor => each(out, a, b, |a, b| Some((a | b) - (a & b)), &mut past),
                         Binary::Lt => each(out, a, b, |a, b| Some((a < b).into()), &mut past),
                         Binary::Le => each(out, a, b, |a, b| Some((a <= b).into()), &mut past),
                         Binary::Gt => each(out, a, b, |a, b| Some((a > b).into()), &mut past),
@@ -241,6 +243,7 @@ fn sign(op: Binary) -> &'static str {
         Binary::Mod => "%",
         Binary::Min => "min",
         Binary::Max => "max",
+        Binary::Xor => "^",
         Binary::Lt => "<",
         Binary::Le => "<=",
         Binary::Gt => ">",

@@ -49,7 +49,7 @@ fn sample(seed: u64, far: bool) -> Sample {
     }
     let mut conditions = vec![graph.bool(true)];
     use Binary::*;
-    let arithmetic = [Add, Sub, Mul, Div, Mod, Div, Mod, Div, Mod, Min, Max];
+    let arithmetic = [Add, Sub, Mul, Div, Mod, Div, Mod, Div, Mod, Min, Max, Xor];
     let comparisons = [Lt, Le, Gt, Ge, Eq, Ne];
     for _ in 0..40 {
         // Recent numbers more often than constants, so that expressions become deep.
@@ -116,6 +116,7 @@ pub(crate) fn evaluate(graph: &Graph, expr: Expr, variables: &[i64]) -> i64 {
                     Binary::Mod => a - floor(a, b) * b,
                     Binary::Min => a.min(b),
                     Binary::Max => a.max(b),
+                    Binary::Xor => (a | b) - (a & b),
                     Binary::Lt => (a < b).into(),
                     Binary::Le => (a <= b).into(),
                     Binary::Gt => (a > b).into(),

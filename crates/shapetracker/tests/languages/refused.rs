@@ -18,6 +18,7 @@ fn what_is_not_affine_is_refused_with_the_reason() {
         ("x // y", "division by anything but a positive constant"),
         ("x % -3", "division by anything but a positive constant"),
         ("min(x, y)", "a minimum or a maximum"),
+        ("x ^ y", "an exclusive or"),
         ("x if y < 3 else 0", "a choice between two values"),
         ("x < 3 or y < 3", "a disjunction"),
         ("x != 3", "a disjunction"),
