@@ -56,14 +56,16 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
             let tracker = chain.tracker()?;
             let about = if args.kernel { Some((buffers(&tracker), tracker.numel())) } else { None };
             let code = tracker.index_expr()?;
-            written(args, &chain.to_string(), &code, about, Document::from(code.extents()))
+            written(args.lang, &chain.to_string(), &code, about, Document::from(code.extents()))
         },
         |question| {
             let chain = question.chain(&text)?;
             let scope = symbolic::scope(question)?;
             let tracker = chain.tracker(&scope)?;
             let code = tracker.index_expr()?;
-            let mut answer = written(args, text.trim(), &code, None, polys(tracker.shape(), tracker.scope()))?;
+            let shape = polys(tracker.shape(), tracker.scope());
+            let about = args.kernel.then(|| (variables(&code), 0));
+            let mut answer = written(args.lang, text.trim(), &code, about, shape)?;
             answer.json["needs"] = json!(literals(tracker.needs(), tracker.scope()));
             if !tracker.needs().is_empty() {
                 let needs = tracker.needs().iter().map(|need| need.text(tracker.scope()));
@@ -75,16 +77,16 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
     )
 }
 
-/// The code with its remarks. Of a kernel over buffers of known lengths it is said what they are, and how many elements it
+/// The code with its remarks. Of a kernel it is said what its buffers are where that is known, and how many elements it
 /// writes.
-fn written(
-    args: &Args,
+pub(crate) fn written(
+    lang: Language,
     chain: &str,
     expr: &IndexExpr,
     kernel: Option<(String, i64)>,
     shape: Document,
 ) -> Result<Answer, Failure> {
-    let code = if args.kernel { expr.kernel(args.lang)? } else { expr.code(args.lang)? };
+    let code = if kernel.is_some() { expr.kernel(lang)? } else { expr.code(lang)? };
     let (graph, parts) = (expr.graph(), [expr.index(), expr.valid()]);
     let mut values = graph.value_range(&parts);
     if let Some((_, numel)) = kernel {
@@ -96,7 +98,7 @@ fn written(
     let json = json!({
         "chain": chain,
         "shape": shape,
-        "language": args.lang.to_string(),
+        "language": lang.to_string(),
         "code": code,
         "index": text(expr.index()),
         "valid": text(expr.valid()),
@@ -107,7 +109,7 @@ fn written(
     });
     let about = kernel.map_or_else(|| variables(expr), |(about, _)| about);
     let remarks = [about, ranges_text("index", index_range, values), weight_text(graph, &parts)];
-    Ok(Answer { text: comments(args.lang, &remarks) + &code, json, positive: true })
+    Ok(Answer { text: comments(lang, &remarks) + &code, json, positive: true })
 }
 
 /// `idx0 in 0..3, idx1 in 0..T, T in 1..4097`.

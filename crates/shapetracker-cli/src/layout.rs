@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
+use shapetracker::expr::Language;
 use shapetracker::json::Value as Document;
 use shapetracker_cute::{
     AccessPattern, Census, ComposedLayout, Error, Layout, LinearLayout, NoComposition, NoLeftInverse, NotTiled, Order,
@@ -12,7 +13,9 @@ use shapetracker_cute::{
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, sentence, width};
+use crate::code::Languages;
 use crate::files::Dtype;
+use crate::index::written;
 use crate::input::text_of;
 
 #[derive(clap::Args)]
@@ -23,6 +26,7 @@ use crate::input::text_of;
   shapetracker layout complement '(2,2):(1,6)' 24
   shapetracker layout divide '(8,12):(12,1)' '(4,3)' --form zipped
   shapetracker layout inverse '(2,3):(8,1)' --left
+  shapetracker layout code 'Sw<3,3,3> o 0 o (64,64):(64,1)' --lang cuda
   shapetracker layout banks '((8,32),8):((8,64),1)' '((64,8),8):((64,8),1)' --dtype f16
 
 A layout is written as CuTe prints it, (4,8):(8,1) or (_4,_8):(_8,_1) or Layout<Shape<_4,_8>,Stride<_8,_1>>. \
@@ -51,6 +55,8 @@ enum Question {
     Inverse(Inverse),
     /// A layout as a linear map of bits, as Triton prints them; and such a map as a layout.
     Linear(Linear),
+    /// The cheapest code for the address of a coordinate, in the language of your choice, swizzle included.
+    Code(Code),
     /// What threads do to memory: bank conflicts, sectors, the widest vector, and the swizzle without conflicts.
     Banks(Banks),
 }
@@ -203,6 +209,31 @@ struct Linear {
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
+  shapetracker layout code 'Sw<3,3,3> o 0 o (64,64):(64,1)' --lang cuda
+  shapetracker layout code '((2,2),4):((1,8),2)' --number
+  shapetracker layout code '(4,8):(1,4)' --lang cuda --kernel
+
+`index` is the address at a coordinate: idx0, idx1, .. are the numbers of the modes of the outermost tuple, the first one \
+idx0; with --number idx0 is the number of the whole coordinate, the first mode the fastest. A kernel writes the elements in \
+row-major order of idx0, idx1, .. Comments are those of `shapetracker index`. Exit status 1 where the language has no such code.
+
+With --json: layout, and the keys of `shapetracker index` but for chain.")]
+struct Code {
+    /// The layout.
+    layout: String,
+    /// The language to write in.
+    #[arg(long, value_parser = Languages, default_value_t = Language::Python)]
+    lang: Language,
+    /// One variable, the number of the coordinate, in place of one for each mode.
+    #[arg(long)]
+    number: bool,
+    /// Print a whole function that gathers all elements.
+    #[arg(long)]
+    kernel: bool,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
   shapetracker layout banks '(32,32):(32,1)' --dtype f32
   shapetracker layout banks '((8,32),8):((8,64),1)' '((64,8),8):((64,8),1)' --dtype f16
   shapetracker layout banks 'Sw<3,3,3> o 0 o ((64,8),8):((64,8),1)' --dtype f16
@@ -240,6 +271,7 @@ pub(crate) fn layout(args: &Args) -> Result<Answer, Failure> {
         Question::Product(args) => product(args),
         Question::Inverse(args) => inverse(args),
         Question::Linear(args) => linear(args),
+        Question::Code(args) => code(args),
         Question::Banks(args) => banks(args),
     }
 }
@@ -602,6 +634,31 @@ fn linear(args: &Linear) -> Result<Answer, Failure> {
     };
     let positive = why.is_null();
     Ok(Answer { text, json: json!({ "linear": linear, "layout": layout, "why": why }), positive })
+}
+
+fn code(args: &Code) -> Result<Answer, Failure> {
+    let given: ComposedLayout = read(&args.layout)?;
+    let composed = if args.number {
+        // Whatever is in a tuple of its own is one mode of it.
+        ComposedLayout::new(given.swizzle(), given.offset(), Layout::concat([given.layout()])?)?
+    } else {
+        given.clone()
+    };
+    let expr = composed.index_expr()?;
+    let size = composed.layout().size();
+    let shape: Vec<String> = expr.extents().iter().map(i64::to_string).collect();
+    let reads = if size > 0 { i128::from(expr.graph().range(expr.index()).1) + 1 } else { 0 };
+    let about = args
+        .kernel
+        .then(|| (format!("shape ({}): reads a buffer of at most {reads}, writes {size}", shape.join(", ")), size));
+    let extents = Document::from(expr.extents());
+    let mut answer = written(args.lang, "", &expr, about, extents)?;
+    if let Value::Object(fields) = &mut answer.json {
+        let rest = std::mem::take(fields);
+        fields.insert("layout".into(), document(&given));
+        fields.extend(rest.into_iter().filter(|(name, _)| name != "chain"));
+    }
+    Ok(answer)
 }
 
 fn banks(args: &Banks) -> Result<Answer, Failure> {

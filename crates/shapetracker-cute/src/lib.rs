@@ -20,6 +20,7 @@
 //! - [`Swizzle`], [`ComposedLayout`]; [`LinearLayout`], as Triton has them.
 //! - [`AccessPattern`]: bank conflicts and sectors of all warps, vectors, and the swizzle that removes the conflicts.
 //! - [`Layout::from_view`], [`Layout::from_tracker`] and the ways back: what a layout is in [`shapetracker`].
+//! - [`Layout::index_expr`], [`ComposedLayout::index_expr`]: addresses as expressions, and so as code of nine languages.
 //! - [`json`]: answers and their evidence as documents.
 //!
 //! # Conventions
@@ -32,6 +33,7 @@
 mod access;
 mod audit;
 mod coalesce;
+mod code;
 mod complement;
 mod compose;
 mod convert;
@@ -60,6 +62,7 @@ pub use int_tuple::IntTuple;
 pub use inverse::{NoLeftInverse, RightInverse};
 pub use layout::Layout;
 pub use linear::{LinearLayout, NotLinear};
+pub use shapetracker::expr;
 pub use swizzle::{ComposedLayout, Swizzle};
 
 /// Runs the example of the README.

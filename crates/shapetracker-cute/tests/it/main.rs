@@ -5,6 +5,7 @@
 
 mod accesses;
 mod algebra;
+mod code;
 mod compositions;
 mod conversions;
 mod facts;
