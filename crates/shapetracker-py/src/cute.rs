@@ -14,6 +14,7 @@ use shapetracker_cute as cute;
 
 use crate::arguments::{described, number};
 use crate::error::{Undecided, parse};
+use crate::expr::IndexExpr;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
 
@@ -583,6 +584,13 @@ impl Layout {
         self.0.to_tracker(order_of(order)?, offset).map(ShapeTracker).map_err(|err| refused(&err))
     }
 
+    /// The cheapest expression that we know how to find for the value at a coordinate, with a variable idx0, idx1, .. for each mode
+    /// of the outermost tuple; `index_expr().code("cuda")` is code, in nine languages.
+    fn index_expr(&self) -> PyResult<IndexExpr> {
+        let expr = self.0.index_expr().map_err(|err| refused(&err))?;
+        Ok(IndexExpr::of_layout(expr, self.0.clone().into()))
+    }
+
     /// `((_2,_2),_4):((_1,_8),_2)`, as CuTe's C++ prints layouts whose numbers are part of the type.
     #[getter]
     fn static_text(&self) -> String {
@@ -664,6 +672,12 @@ impl Swizzle {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ComposedLayout(cute::ComposedLayout);
 
+impl ComposedLayout {
+    pub(crate) fn of(layout: cute::ComposedLayout) -> ComposedLayout {
+        ComposedLayout(layout)
+    }
+}
+
 #[pymethods]
 impl ComposedLayout {
     #[new]
@@ -719,6 +733,12 @@ impl ComposedLayout {
     fn plain(&self, py: Python<'_>, explain: bool) -> PyResult<Py<PyAny>> {
         let found = py.detach(|| self.0.plain());
         answer(py, found.map(|(layout, offset)| (Layout(layout), Some(offset))), explain)
+    }
+
+    /// `Layout.index_expr` with the swizzle as an exclusive or.
+    fn index_expr(&self) -> PyResult<IndexExpr> {
+        let expr = self.0.index_expr().map_err(|err| refused(&err))?;
+        Ok(IndexExpr::of_layout(expr, self.0.clone()))
     }
 
     /// `Layout.to_linear` of a layout under a swizzle.

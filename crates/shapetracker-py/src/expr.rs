@@ -11,6 +11,7 @@ use shapetracker::expr::{self, Binary, Expr as Handle, Graph, Language, Node, Sy
 use shapetracker::text::LONGEST_TEXT;
 
 use crate::arguments::{described, number, numbers, tuple};
+use crate::cute::ComposedLayout;
 use crate::error::{layout, parse};
 use crate::import::module;
 use crate::tracker::ShapeTracker;
@@ -557,17 +558,30 @@ impl Cost {
     }
 }
 
-/// What reads the elements of a tracker: the address `index` of the element idx0, idx1, .. where `valid` holds.
+/// What reads the elements of a tracker, or of a layout of CuTe: the address `index` of the element idx0, idx1, .. where
+/// `valid` holds.
 #[pyclass(frozen, module = "shapetracker")]
 pub(crate) struct IndexExpr {
     expr: shapetracker::expr::IndexExpr,
-    tracker: shapetracker::ShapeTracker,
+    source: Source,
+}
+
+/// What an index is that of.
+#[derive(PartialEq, Eq, Hash)]
+enum Source {
+    Tracker(shapetracker::ShapeTracker),
+    Layout(shapetracker_cute::ComposedLayout),
 }
 
 impl IndexExpr {
     pub(crate) fn of(tracker: &shapetracker::ShapeTracker) -> PyResult<Self> {
         let expr = tracker.index_expr().map_err(|err| layout(&err))?;
-        Ok(IndexExpr { expr, tracker: tracker.clone() })
+        Ok(IndexExpr { expr, source: Source::Tracker(tracker.clone()) })
+    }
+
+    /// The code of a layout, of which `expr` is the index.
+    pub(crate) fn of_layout(expr: shapetracker::expr::IndexExpr, layout: shapetracker_cute::ComposedLayout) -> Self {
+        IndexExpr { expr, source: Source::Layout(layout) }
     }
 }
 
@@ -619,12 +633,12 @@ impl IndexExpr {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<IndexExpr>().is_ok_and(|other| self.tracker == other.get().tracker)
+        other.cast::<IndexExpr>().is_ok_and(|other| self.source == other.get().source)
     }
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.tracker.hash(&mut hasher);
+        self.source.hash(&mut hasher);
         hasher.finish()
     }
 
@@ -639,6 +653,10 @@ impl IndexExpr {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let again = module(py, "operator")?.getattr("methodcaller")?.call1(("index_expr",))?;
-        (again, (ShapeTracker(self.tracker.clone()),)).into_pyobject(py)
+        let source = match &self.source {
+            Source::Tracker(tracker) => Bound::new(py, ShapeTracker(tracker.clone()))?.into_any(),
+            Source::Layout(layout) => Bound::new(py, ComposedLayout::of(layout.clone()))?.into_any(),
+        };
+        (again, (source,)).into_pyobject(py)
     }
 }

@@ -284,6 +284,23 @@ def test_views_and_trackers_are_layouts():
         Layout.from_view(View.contiguous(3).pad((1, 0)))
 
 
+def test_code_has_the_values_of_the_layout():
+    rng = random.Random(6)
+    for _ in range(300):
+        layout = Layout(*drawn(rng))
+        composed = ComposedLayout(Swizzle(rng.randint(0, 3), rng.randint(0, 3), rng.randint(3, 4)), rng.randint(0, 5), layout)
+        for thing in (layout, composed):
+            code = thing.index_expr()
+            names = {}
+            for index in product(*(range(mode.size()) for mode in layout)):
+                exec(code.code("python"), names | {f"idx{axis}": i for axis, i in enumerate(index)}, names)
+                assert names["index"] == thing(*index) == code.address(*index)
+            assert pickle.loads(pickle.dumps(code)) == code and hash(code) == hash(thing.index_expr())
+    code = ComposedLayout("Sw<3,3,3> o 0 o (64,64):(64,1)").index_expr()
+    assert str(code.index) == "idx0 * 64 + idx1 ^ idx0 % 8 * 8" and "(idx0 & 7) * 8" in code.code("cuda")
+    assert code.cost.ops == 5
+
+
 def test_swizzles():
     for b, m, s in product(range(1, 4), range(3), (-4, -3, 3, 4)):
         swizzle = Swizzle(b, m, s)
