@@ -88,9 +88,148 @@ impl Census {
     }
 }
 
+/// One instruction of one warp, as shared memory serves it: what its lanes want in each phase.
+///
+/// ```
+/// use shapetracker_cute::{AccessPattern, Layout};
+///
+/// // A column of a row-major matrix of 4 by 32 floats.
+/// let column: Layout = "(4,32):(32,1)".parse()?;
+/// let instruction = AccessPattern::new(column, 4)?.instruction(0, 1).unwrap();
+/// let phase = &instruction.phases[0];
+/// assert_eq!(phase.lanes, [(0, 4), (1, 132), (2, 260), (3, 388)]);
+/// assert_eq!((phase.turns, &phase.words[1]), (4, &(33, vec![1]))); // words 1, 33, 65 and 97 of bank 1
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// What is served together: all lanes, or those of 8 or 16 bytes in groups of 16 or 8.
+    pub phases: Vec<Phase>,
+}
+
+/// The lanes that are served together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// The threads, and the byte at which each begins.
+    pub lanes: Vec<(i64, i64)>,
+    /// The 4-byte words that are wanted, in ascending order, and by which threads. Word `w` is in bank `w mod 32`.
+    pub words: Vec<(i64, Vec<i64>)>,
+    /// The largest number of words of one bank: 1 is free of conflicts.
+    pub turns: i64,
+}
+
+impl Phase {
+    /// The bank that a word is in.
+    ///
+    /// ```
+    /// assert_eq!(shapetracker_cute::Phase::bank(33), 1);
+    /// ```
+    pub fn bank(word: i64) -> i64 {
+        word.rem_euclid(BANKS)
+    }
+
+    /// The lanes of a phase with the bytes that each moves.
+    fn new(lanes: Vec<(i64, i64)>, bytes: i64) -> Phase {
+        let mut wanted: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+        for &(thread, at) in &lanes {
+            for word in words_of(at, bytes) {
+                wanted.entry(word).or_default().push(thread);
+            }
+        }
+        let words: Vec<(i64, Vec<i64>)> = wanted.into_iter().collect();
+        let turns = turns(words.iter().map(|(word, _)| *word));
+        Phase { lanes, words, turns }
+    }
+}
+
+/// The words that bytes lie in.
+fn words_of(at: i64, bytes: i64) -> std::ops::RangeInclusive<i64> {
+    at.div_euclid(WORD)..=(at + bytes - 1).div_euclid(WORD)
+}
+
+/// The most of some different words that one bank has.
+fn turns(words: impl Iterator<Item = i64>) -> i64 {
+    let mut banks = [0; BANKS as usize];
+    words.for_each(|word| banks[Phase::bank(word) as usize] += 1);
+    banks.into_iter().max().unwrap_or(0)
+}
+
 const OP: &str = "access";
 
 impl AccessPattern {
+    /// What the lanes of a warp want when they move their values from `value` on, as many as a vector has; nothing where
+    /// there is no such warp or value, or `value` is no multiple of the vector.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// let rows: Layout = "(32,8):(8,1)".parse()?;
+    /// let pattern = AccessPattern::new(rows, 2)?.with_vector(8)?;
+    /// // 16 bytes each: four phases of eight lanes.
+    /// assert_eq!(pattern.instruction(0, 0).unwrap().phases.len(), 4);
+    /// assert_eq!((pattern.instruction(1, 0), pattern.instruction(0, 4)), (None, None));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn instruction(&self, warp: i64, value: i64) -> Option<Instruction> {
+        let threads = self.threads();
+        let begin = warp.checked_mul(LANES).filter(|begin| (0..threads).contains(begin))?;
+        if value < 0 || value >= self.values() || value % self.vector != 0 {
+            return None;
+        }
+        let at = |thread: i64| self.address(thread, value).map(|at| (thread, at * self.element_bytes));
+        let lanes = (begin..threads.min(begin + LANES)).map(at).collect::<Option<Vec<_>>>()?;
+        let phases = lanes.chunks(self.lanes_of_a_phase());
+        let bytes = self.vector * self.element_bytes;
+        Some(Instruction { phases: phases.map(|phase| Phase::new(phase.to_vec(), bytes)).collect() })
+    }
+
+    /// The number of threads.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// let rows: Layout = "((8,4),2,4):((1,64),8,16)".parse()?;
+    /// let pattern = AccessPattern::new(rows, 2)?;
+    /// assert_eq!((pattern.threads(), pattern.values()), (32, 8));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn threads(&self) -> i64 {
+        self.addresses.layout.sizes[..self.threads].iter().product()
+    }
+
+    /// The number of values of each thread.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// let alone: Layout = "32:4".parse()?;
+    /// assert_eq!(AccessPattern::new(alone, 2)?.values(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn values(&self) -> i64 {
+        self.addresses.layout.sizes[self.threads..].iter().product()
+    }
+
+    /// The address of a value of a thread, in elements; nothing where there is no such thread or value.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// let rows: Layout = "(32,8):(8,1)".parse()?;
+    /// assert_eq!(AccessPattern::new(rows, 2)?.address(3, 2), Some(26));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn address(&self, thread: i64, value: i64) -> Option<i64> {
+        let threads = self.threads();
+        let inside = (0..threads).contains(&thread) && (0..self.values()).contains(&value);
+        if inside { self.addresses.at(thread + value * threads) } else { None }
+    }
+
+    /// How many lanes shared memory serves together.
+    fn lanes_of_a_phase(&self) -> usize {
+        (LANES * WORD / (self.vector * self.element_bytes).max(WORD)) as usize
+    }
+
     /// A pattern from a layout whose first item takes the thread, and the bytes of an element: 1, 2, 4, 8 or 16.
     ///
     /// ```
@@ -249,16 +388,13 @@ impl AccessPattern {
     /// banks.
     pub fn bank_conflicts(&self) -> Result<Census, Error> {
         let bytes = self.vector * self.element_bytes;
-        let lanes = (LANES * WORD / bytes.max(WORD)) as usize;
+        let lanes = self.lanes_of_a_phase();
         self.census(WORD, |addresses| {
             let degree = |phase: &[i64]| {
-                let word = |at: i64| at.div_euclid(WORD);
-                let mut words: Vec<i64> = phase.iter().flat_map(|&at| word(at)..=word(at + bytes - 1)).collect();
+                let mut words: Vec<i64> = phase.iter().flat_map(|&at| words_of(at, bytes)).collect();
                 words.sort_unstable();
                 words.dedup();
-                let mut banks = [0; BANKS as usize];
-                words.iter().for_each(|word| banks[word.rem_euclid(BANKS) as usize] += 1);
-                banks.into_iter().max().unwrap_or(0)
+                turns(words.into_iter())
             };
             addresses.chunks(lanes).map(degree).max().unwrap_or(0)
         })

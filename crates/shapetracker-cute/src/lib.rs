@@ -49,7 +49,7 @@ mod notation;
 mod profile;
 mod swizzle;
 
-pub use access::{AccessPattern, Census};
+pub use access::{AccessPattern, Census, Instruction, Phase};
 pub use audit::{Mismatch, audit};
 pub use complement::NoComplement;
 pub use compose::NoComposition;

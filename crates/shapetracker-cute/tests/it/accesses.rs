@@ -99,6 +99,23 @@ fn costs_of_all_warps_are_counted_one_by_one() {
         let width = vector * bytes;
         wide += u32::from(width > 4);
         let pattern = pattern.with_vector(vector).unwrap();
+        // Each instruction by itself: who begins where, who wants which word, and how often the worst bank is asked.
+        for ((warp, value), lanes) in instructions(&addresses, bytes, vector) {
+            let instruction = pattern.instruction(warp, value).unwrap();
+            let begins: Vec<i64> =
+                instruction.phases.iter().flat_map(|phase| &phase.lanes).map(|lane| lane.1).collect();
+            assert_eq!(begins, lanes, "{addresses}");
+            assert_eq!(instruction.phases.iter().map(|phase| phase.turns).max(), Some(degree(&lanes, width)));
+            for phase in &instruction.phases {
+                let mut wanted: BTreeSet<(i64, i64)> = BTreeSet::new();
+                for &(thread, at) in &phase.lanes {
+                    assert_eq!(pattern.address(thread, value), Some(at / bytes), "{addresses}");
+                    wanted.extend((at..at + width).map(|byte| (byte.div_euclid(4), thread)));
+                }
+                let found = phase.words.iter().flat_map(|(word, lanes)| lanes.iter().map(move |lane| (*word, *lane)));
+                assert!(found.eq(wanted), "{addresses}");
+            }
+        }
         for (census, cost) in [
             (pattern.bank_conflicts().unwrap(), degree as fn(&[i64], i64) -> i64),
             (pattern.sectors().unwrap(), touched),
