@@ -2040,6 +2040,248 @@ export const samples = [
     },
   } satisfies Answered<"compare">,
   {
+    op: "free",
+    request: {
+      index: "x ^ y",
+      valid: "True",
+      variables: [{ name: "y", begin: 0, end: 5 }, { name: "x", begin: 0, end: 4 }],
+    },
+    answer: {
+      shape: [5, 4],
+      numel: 20,
+      written: {
+        nodes: [
+          {
+            kind: "variable",
+            operands: [],
+            low: 0,
+            high: 4,
+            condition: false,
+            text: "y",
+            name: "y",
+          },
+          {
+            kind: "variable",
+            operands: [],
+            low: 0,
+            high: 3,
+            condition: false,
+            text: "x",
+            name: "x",
+          },
+          {
+            kind: "binary",
+            operands: [1, 0],
+            low: 0,
+            high: 7,
+            condition: false,
+            text: "x ^ y",
+            op: "^",
+          },
+          {
+            kind: "bool",
+            operands: [],
+            low: 1,
+            high: 1,
+            condition: true,
+            text: "True",
+            value: true,
+          },
+        ],
+        index: 2,
+        valid: 3,
+        lines: [
+          { name: "valid", node: 3, pieces: ["True"] },
+          { name: "index", node: 2, pieces: [1, " ^ ", 0] },
+        ],
+        index_text: "x ^ y",
+        valid_text: "True",
+        cost: { ops: 1, divmods: 0, weight: 1 },
+        index_range: [0, 7],
+        value_range: [0, 7],
+        bits: 32,
+        note: null,
+      },
+      simplified: {
+        nodes: [
+          {
+            kind: "variable",
+            operands: [],
+            low: 0,
+            high: 4,
+            condition: false,
+            text: "y",
+            name: "y",
+          },
+          {
+            kind: "variable",
+            operands: [],
+            low: 0,
+            high: 3,
+            condition: false,
+            text: "x",
+            name: "x",
+          },
+          {
+            kind: "bool",
+            operands: [],
+            low: 1,
+            high: 1,
+            condition: true,
+            text: "True",
+            value: true,
+          },
+          {
+            kind: "binary",
+            operands: [0, 1],
+            low: 0,
+            high: 7,
+            condition: false,
+            text: "y ^ x",
+            op: "^",
+          },
+        ],
+        index: 3,
+        valid: 2,
+        lines: [
+          { name: "valid", node: 2, pieces: ["True"] },
+          { name: "index", node: 3, pieces: [0, " ^ ", 1] },
+        ],
+        index_text: "y ^ x",
+        valid_text: "True",
+        cost: { ops: 1, divmods: 0, weight: 1 },
+        index_range: [0, 7],
+        value_range: [0, 7],
+        bits: 32,
+        note: null,
+      },
+      address_range: [0, 7],
+      range_exact: true,
+    },
+  } satisfies Answered<"free">,
+  {
+    op: "kernel",
+    request: { layouts: ["(2,4):(1,2)", "(2,2):(32,1)"], bytes: 4 },
+    answer: {
+      patterns: [
+        {
+          text: "(2,4):(1,2)",
+          threads: 2,
+          values: 4,
+          widest: 1,
+          vector: 1,
+          banks: { most: 1, warp: 0, value: 0, counts: [[1, 4]], total: 4 },
+          sectors: { most: 1, warp: 0, value: 0, counts: [[1, 4]], total: 4 },
+          swizzled: "Sw<1,1,4> o 0 o (2,4):(1,2)",
+        },
+        {
+          text: "(2,2):(32,1)",
+          threads: 2,
+          values: 2,
+          widest: 2,
+          vector: 2,
+          banks: { most: 2, warp: 0, value: 0, counts: [[2, 1]], total: 2 },
+          sectors: { most: 2, warp: 0, value: 0, counts: [[2, 1]], total: 2 },
+          swizzled: "Sw<1,1,4> o 0 o (2,2):(32,1)",
+        },
+      ],
+      swizzle: "Sw<1,1,4>",
+      searched: true,
+      shown: {
+        text: "(2,4):(1,2)",
+        warp: 0,
+        warps: 1,
+        value: 0,
+        values: 4,
+        first_thread: 0,
+        first_value: 0,
+        rows: 2,
+        columns: 4,
+        addresses: [0, 2, 4, 6, 1, 3, 5, 7],
+        thread_sizes: [2],
+        value_sizes: [4],
+        phases: [
+          {
+            turns: 1,
+            lanes: [[0, 0], [1, 4]],
+            words: [{ word: 0, bank: 0, threads: [0] }, { word: 1, bank: 1, threads: [1] }],
+          },
+        ],
+      },
+    },
+  } satisfies Answered<"kernel">,
+  {
+    op: "kernel",
+    request: { layouts: ["Sw<1,0,5> o 0 o (2,2):(32,1)"], bytes: 4, vector: 1, shown: 0, warp: 0, value: 1 },
+    answer: {
+      patterns: [
+        {
+          text: "Sw<1,0,5> o 0 o (2,2):(32,1)",
+          threads: 2,
+          values: 2,
+          widest: 1,
+          vector: 1,
+          banks: { most: 1, warp: 0, value: 0, counts: [[1, 2]], total: 2 },
+          sectors: { most: 2, warp: 0, value: 0, counts: [[2, 2]], total: 4 },
+          swizzled: null,
+        },
+      ],
+      swizzle: null,
+      searched: false,
+      shown: {
+        text: "Sw<1,0,5> o 0 o (2,2):(32,1)",
+        warp: 0,
+        warps: 1,
+        value: 1,
+        values: 2,
+        first_thread: 0,
+        first_value: 0,
+        rows: 2,
+        columns: 2,
+        addresses: [0, 1, 33, 32],
+        thread_sizes: [2],
+        value_sizes: [2],
+        phases: [
+          {
+            turns: 1,
+            lanes: [[0, 4], [1, 128]],
+            words: [{ word: 1, bank: 1, threads: [0] }, { word: 32, bank: 0, threads: [1] }],
+          },
+        ],
+      },
+    },
+  } satisfies Answered<"kernel">,
+  {
+    op: "kernel",
+    request: { layouts: [], bytes: 4 },
+    answer: { patterns: [], swizzle: null, searched: false, shown: null },
+  } satisfies Answered<"kernel">,
+  {
+    op: "kernel",
+    request: { layouts: ["(2,4):(1,2)", "(2,4"], bytes: 4 },
+    fault: {
+      kind: "syntax",
+      message: "expected `,` or `)`, found the end of the text",
+      field: "variables",
+      span: [4, 4],
+      step: null,
+      variable: 1,
+      unfinished: true,
+    },
+  } satisfies Refused<"kernel">,
+  {
+    op: "kernel",
+    request: { layouts: ["(2,4):(1,2)"], bytes: 3 },
+    fault: {
+      kind: "layout",
+      message: "access: an element has 3 bytes, and accesses are analysed of 1, 2, 4, 8 or 16 bytes",
+      field: "variables",
+      span: null,
+      step: null,
+      variable: 0,
+    },
+  } satisfies Refused<"kernel">,
+  {
     op: "code",
     request: { source: { chain: "(3, 2).flip(0)" }, language: "c", kernel: true },
     answer: {
@@ -3029,7 +3271,7 @@ export const samples = [
 
 true satisfies Same<NodeKind, "binary" | "bool" | "int" | "not" | "select" | "variable" | "within">;
 
-true satisfies Same<BinaryOperator, "!=" | "%" | "*" | "+" | "-" | "//" | "<" | "<=" | "==" | ">" | ">=" | "and" | "max" | "min" | "or">;
+true satisfies Same<BinaryOperator, "!=" | "%" | "*" | "+" | "-" | "//" | "<" | "<=" | "==" | ">" | ">=" | "^" | "and" | "max" | "min" | "or">;
 
 true satisfies Same<Verdict, "copied" | "merged" | "new_view" | "no_new_view">;
 
@@ -3045,6 +3287,6 @@ true satisfies Same<LibraryAdvice["library"], "numpy" | "pytorch">;
 
 true satisfies Same<LibraryAdvice["does"], "cannot" | "copies" | "raises" | "view">;
 
-true satisfies Same<Name, "advice" | "chain" | "code" | "compare" | "coverage" | "devices" | "evaluate" | "expression" | "free" | "json" | "names" | "operations" | "readers" | "summary" | "thread" | "tile" | "trace">;
+true satisfies Same<Name, "advice" | "chain" | "code" | "compare" | "coverage" | "devices" | "evaluate" | "expression" | "free" | "json" | "kernel" | "names" | "operations" | "readers" | "summary" | "thread" | "tile" | "trace">;
 
 true satisfies Same<Language, "c" | "chain" | "cuda" | "latex" | "metal" | "mlir" | "numpy" | "opencl" | "python" | "pytorch" | "rust" | "wgsl">;

@@ -22,11 +22,12 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const MOST_SCRIPT: usize = 40_000;
 /// The modules of the engine: their files on the page, their features of the crate, and the most bytes, gzipped. The first one
 /// is loaded at once, the others when one of their requests is asked for the first time.
-const MODULES: [(&str, &str, usize); 4] = [
+const MODULES: [(&str, &str, usize); 5] = [
     ("shapetracker.wasm", "explore", 250_000),
     ("free.wasm", "explore,free", 350_000),
     ("code.wasm", "code,free", 400_000),
     ("names.wasm", "names", 400_000),
+    ("kernels.wasm", "kernels", 250_000),
 ];
 
 /// Where rustup finds a compiler for WebAssembly: nothing where it is the one in use.

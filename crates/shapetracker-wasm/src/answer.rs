@@ -31,6 +31,8 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
     let answer = answer.or_else(|| code(op, &request));
     #[cfg(feature = "names")]
     let answer = answer.or_else(|| names(op, &request));
+    #[cfg(feature = "kernels")]
+    let answer = answer.or_else(|| (op == "kernel").then(|| crate::kernel::kernel(&request).map(Answer::from)));
     answer.unwrap_or_else(|| Err(Fault::request(format!("there is no request `{op}` here"))))
 }
 

@@ -6,7 +6,7 @@
 
 // A module with some of the requests has no use for what serves the others.
 #![cfg_attr(
-    not(all(feature = "explore", feature = "free", feature = "code", feature = "names")),
+    not(all(feature = "explore", feature = "free", feature = "code", feature = "names", feature = "kernels")),
     allow(dead_code, unused_imports, unreachable_code, unused_variables)
 )]
 mod answer;
@@ -50,6 +50,9 @@ mod operations;
 mod devices;
 #[cfg(feature = "names")]
 mod names;
+
+#[cfg(feature = "kernels")]
+mod kernel;
 
 #[cfg(test)]
 mod boundary;
