@@ -91,5 +91,15 @@ for (const [name, lesson, phone] of [
   await page.screenshot({ path: `${FOLDER}${name}.png` });
   await page.context().close();
 }
+
+/** The page of threads and banks: a tile that is read by columns. */
+{
+  const { page } = await open(browser, url, { viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+  await page.goto(`${url}kernels.html`);
+  await page.locator(".banks").waitFor();
+  await page.setViewportSize({ width: 1280, height: 1000 });
+  await page.screenshot({ path: `${FOLDER}kernels.png` });
+  await page.context().close();
+}
 await browser.close();
 server.close();

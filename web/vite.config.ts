@@ -19,7 +19,7 @@ const heads: Plugin = {
   },
 };
 
-/** What both pages begin with. */
+/** What all pages begin with. */
 const CORE = new RegExp(
   [
     String.raw`node_modules\/`,
@@ -44,8 +44,8 @@ export default defineConfig({
   build: {
     target: "es2022",
     rolldownOptions: {
-      input: { index: "index.html", course: "course.html" },
-      // What both pages begin with is one file: many small ones take longer to come.
+      input: { index: "index.html", course: "course.html", kernels: "kernels.html" },
+      // What all pages begin with is one file: many small ones take longer to come.
       output: { codeSplitting: { groups: [{ name: "core", test: CORE }] } },
     },
     assetsDir: ".",

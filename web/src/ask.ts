@@ -157,6 +157,7 @@ const FILES: Record<ModuleName, string> = {
   free: "./free.wasm",
   code: "./code.wasm",
   names: "./names.wasm",
+  kernels: "./kernels.wasm",
 };
 
 /** Fetches a module; it is compiled while it comes. */
@@ -181,7 +182,7 @@ function putAll(): void {
 
 function deskOf(op: keyof Requests, module: ModuleName, request: { counts?: boolean }): Desk {
   if (module === "code") return desks.aside;
-  const slow = op === "coverage" || op === "readers" || request.counts === true;
+  const slow = op === "kernel" || op === "coverage" || op === "readers" || request.counts === true;
   return slow ? desks.slow : desks.quick;
 }
 

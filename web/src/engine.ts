@@ -36,7 +36,7 @@ export type Source = ChainSource | FreeSource;
 export interface Fault {
   kind: string;
   message: string;
-  field: "chain" | "index" | "valid" | "variables" | "a" | "b" | "where" | "tensor" | null;
+  field: "chain" | "index" | "valid" | "variables" | "a" | "b" | "where" | "tensor" | "layouts" | null;
   span: Span | null;
   /** The operation of a chain that is at fault. */
   step: number | null;
@@ -121,7 +121,7 @@ export interface Start {
 }
 
 export type BinaryOperator =
-  "+" | "-" | "*" | "//" | "%" | "min" | "max" | "<" | "<=" | ">" | ">=" | "==" | "!=" | "and" | "or";
+  "+" | "-" | "*" | "//" | "%" | "min" | "max" | "^" | "<" | "<=" | ">" | ">=" | "==" | "!=" | "and" | "or";
 
 /** What an expression is made of at its root. */
 export type NodeContent =
@@ -320,6 +320,61 @@ export interface DevicesAnswer {
   holders: Float64Array | null;
 }
 
+/** What the instructions of all warps cost. */
+export interface Census {
+  most: Integer;
+  /** A warp and the first value of an instruction that costs the most. */
+  warp: Integer;
+  value: Integer;
+  /** Each cost, and how many instructions have it. */
+  counts: [Integer, Integer][];
+  total: Integer;
+}
+
+/** One instruction of a warp, and the values of its threads around it. */
+export interface KernelPicture {
+  text: string;
+  warp: Integer;
+  warps: Integer;
+  value: Integer;
+  values: Integer;
+  /** The first of the threads and of the values that are listed, and how many of each. */
+  first_thread: Integer;
+  first_value: Integer;
+  rows: number;
+  columns: number;
+  /** Thread by thread. */
+  addresses: Integer[];
+  /** The sizes inside the mode of the threads, and inside those of the values, the fastest first. */
+  thread_sizes: Integer[];
+  value_sizes: Integer[];
+  /** What is served together: threads with the byte at which each begins, and the words that they want. */
+  phases: {
+    turns: Integer;
+    lanes: [Integer, Integer][];
+    words: { word: Integer; bank: number; threads: Integer[] }[];
+  }[];
+}
+
+/** Layouts of GPU kernels: the first mode takes the thread, the others its values. */
+export interface KernelAnswer {
+  patterns: {
+    text: string;
+    threads: Integer;
+    values: Integer;
+    widest: Integer;
+    vector: Integer;
+    banks: Census;
+    sectors: Census;
+    /** The same layout under the swizzle that was found. */
+    swizzled: string | null;
+  }[];
+  swizzle: string | null;
+  /** Whether a swizzle was looked for: there are conflicts, and no layout has one already. */
+  searched: boolean;
+  shown: KernelPicture | null;
+}
+
 export interface CoverageAnswer {
   begin: Integer;
   width: Integer;
@@ -415,6 +470,10 @@ export interface Requests {
     request: { text: string; chain: string; addresses?: (Integer | null)[] };
     answer: DevicesAnswer;
   };
+  kernel: {
+    request: { layouts: string[]; bytes: number; vector?: number; shown?: number; warp?: number; value?: number };
+    answer: KernelAnswer;
+  };
   coverage: {
     request: { source: Source; begin: Integer; end: Integer; buckets: number };
     answer: CoverageAnswer;
@@ -459,9 +518,9 @@ function withNumbers(answer: object, bytes: (place: Span) => ArrayBuffer): objec
 
 /**
  * The modules of the engine, each a file: what the first picture needs; the same for expressions over variables; what writes
- * expressions and code, advises and compares; sizes that are names, and devices.
+ * expressions and code, advises and compares; sizes that are names, and devices; layouts of GPU kernels.
  */
-export type ModuleName = "shapetracker" | "free" | "code" | "names";
+export type ModuleName = "shapetracker" | "free" | "code" | "names" | "kernels";
 
 /** The requests that are not in the first module. */
 const LATER: Partial<Record<keyof Requests, ModuleName>> = {
@@ -475,6 +534,7 @@ const LATER: Partial<Record<keyof Requests, ModuleName>> = {
   free: "free",
   names: "names",
   devices: "names",
+  kernel: "kernels",
 };
 
 /** Those of them that are about an expression: the module of an expression that is typed has them too. */

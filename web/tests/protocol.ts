@@ -2262,7 +2262,7 @@ export const samples = [
     fault: {
       kind: "syntax",
       message: "expected `,` or `)`, found the end of the text",
-      field: "variables",
+      field: "layouts",
       span: [4, 4],
       step: null,
       variable: 1,
@@ -2275,7 +2275,7 @@ export const samples = [
     fault: {
       kind: "layout",
       message: "access: an element has 3 bytes, and accesses are analysed of 1, 2, 4, 8 or 16 bytes",
-      field: "variables",
+      field: "layouts",
       span: null,
       step: null,
       variable: 0,
@@ -3279,7 +3279,7 @@ true satisfies Same<Witness["kind"], "not_a_box" | "uneven_step">;
 
 true satisfies Same<Start["kind"], "base" | "nothing" | "shape" | "views">;
 
-true satisfies Same<NonNullable<Fault["field"]>, "a" | "b" | "chain" | "index" | "tensor" | "valid" | "variables" | "where">;
+true satisfies Same<NonNullable<Fault["field"]>, "a" | "b" | "chain" | "index" | "layouts" | "tensor" | "valid" | "variables" | "where">;
 
 true satisfies Same<Expression["bits"], 32 | 64>;
 

@@ -27,7 +27,7 @@ const MODULES: [(&str, &str, usize); 5] = [
     ("free.wasm", "explore,free", 350_000),
     ("code.wasm", "code,free", 400_000),
     ("names.wasm", "names", 400_000),
-    ("kernels.wasm", "kernels", 250_000),
+    ("kernels.wasm", "kernels", 80_000),
 ];
 
 /// Where rustup finds a compiler for WebAssembly: nothing where it is the one in use.

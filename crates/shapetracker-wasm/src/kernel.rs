@@ -26,7 +26,7 @@ pub(crate) fn kernel(request: &Value) -> Result<Value, Fault> {
     let mut patterns = Vec::new();
     for (line, text) in texts.iter().enumerate() {
         let Value::Text(text) = text else { return Err(Fault::request("a layout is a text")) };
-        let about = |fault: Fault| fault.in_field("layouts").in_variable(line);
+        let about = |fault: Fault| fault.in_variable(line).in_field("layouts");
         let layout: ComposedLayout = text.parse().map_err(|err| about(Fault::syntax(&err, "layouts", text)))?;
         let refused = |err: shapetracker_cute::Error| about(Fault::new("layout", err.to_string()));
         let pattern = AccessPattern::new(layout.clone(), bytes).map_err(refused)?;

@@ -64,6 +64,11 @@ const Base = live(() => {
   );
 });
 
+/** To the page on which a layout of CuTe is one of a GPU kernel. */
+const Kernel = live(() => (
+  <a href={`./kernels.html#layouts=${encodeURIComponent(chain.value.trim())}`}>Its threads and banks</a>
+));
+
 /** Below the text: what is wrong, what helps while typing, or what the example shows. Its place is always there. */
 const Slot = live(() => {
   const fault = trouble.value?.fault ?? null;
@@ -80,7 +85,24 @@ const Slot = live(() => {
       finished();
       change({ chain: text, muted: [], ...AFRESH }, true);
     };
-    return <Mistake id="chain-fault" fault={fault} text={named.value === null ? chain.value : null} take={take} />;
+    const mistake = (
+      <Mistake id="chain-fault" fault={fault} text={named.value === null ? chain.value : null} take={take} />
+    );
+    if (!fault.message.includes("swizzle")) return mistake;
+    return (
+      <div>
+        {mistake}
+        <Kernel />
+      </div>
+    );
+  }
+  // Of a layout of CuTe there is more to ask, as long as nothing has been done to it.
+  if (hint === null && refused === null && start.value?.modes != null && !/\)\s*\./.test(chain.value)) {
+    return (
+      <p class="help" id="chain-help">
+        A layout of CuTe: each axis has modes. <Kernel />
+      </p>
+    );
   }
   return (
     <p class="help" id="chain-help">

@@ -75,6 +75,14 @@ export const Examples = live(({ close }: { close(): void }) => {
         );
       })}
       <li>
+        <a class="example" href="./kernels.html">
+          <span class="example-words">
+            <b>A layout of a GPU kernel?</b>
+            <span>Its threads and banks by colour, the conflicts of all warps, and the swizzle without them.</span>
+          </span>
+        </a>
+      </li>
+      <li>
         <a class="example" href="./course.html">
           <span class="example-words">
             <b>New to this?</b>

@@ -1,0 +1,184 @@
+/** The page of threads and banks: layouts of GPU kernels, the answer first, and then the pictures. */
+import { Fragment, h, render } from "preact";
+import { engine } from "../ask";
+import { live } from "../panes/live";
+import { Prose } from "../panes/prose";
+import { sentence } from "../panes/mistake";
+import { answer, BYTES, change, lines, LONGEST_TEXT, picture, pointed, PRESETS, selected, state } from "./model";
+import { costs, Memory, Table } from "./pictures";
+import "../style.css";
+import "./kernels.css";
+
+const Input = live(() => {
+  const { text, bytes, vector } = state.value;
+  const { fault } = answer.value;
+  const preset = PRESETS.find((each) => each.text === text && each.bytes === bytes);
+  return (
+    <section class="pane ask" aria-label="The layouts">
+      <label for="layouts">
+        Layouts as CuTe prints them, one a line: all in which one tile is written and read. The first mode takes the
+        thread, the others its values.
+      </label>
+      <textarea
+        id="layouts"
+        class="text"
+        rows={Math.min(Math.max(text.split("\n").length, 2), 8)}
+        value={text}
+        spellcheck={false}
+        autocomplete="off"
+        autocapitalize="off"
+        maxLength={LONGEST_TEXT}
+        aria-invalid={fault !== null}
+        aria-describedby="say"
+        onInput={(event) => change({ text: event.currentTarget.value, shown: 0, warp: 0, value: 0 })}
+      />
+      <div class="choices">
+        <label>
+          Bytes an element{" "}
+          <select value={String(bytes)} onChange={(event) => change({ bytes: Number(event.currentTarget.value), value: 0 })}>
+            {BYTES.map((each) => (
+              <option value={String(each)}>{each}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Values an instruction{" "}
+          <select value={String(vector)} onChange={(event) => change({ vector: Number(event.currentTarget.value), value: 0 })}>
+            <option value="0">as many as it can</option>
+            {[1, 2, 4, 8, 16].map((each) => (
+              <option value={String(each)}>{each === 1 ? "1" : `at most ${each}`}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <div class="presets" role="group" aria-label="Examples">
+        {PRESETS.map((each) => (
+          <button
+            type="button"
+            aria-pressed={each === preset}
+            onClick={() => {
+              selected.value = pointed.value = null;
+              change({ text: each.text, bytes: each.bytes, vector: each.vector, shown: each.shown, warp: 0, value: 0 });
+            }}
+          >
+            {each.name}
+          </button>
+        ))}
+      </div>
+      {preset !== undefined && <p class="help">{preset.says}</p>}
+    </section>
+  );
+});
+
+const Said = live(() => {
+  const { fault, current } = answer.value;
+  const known = picture.value;
+  if (engine.value === "failed") return null;
+  if (fault !== null) {
+    const line = fault.variable !== undefined && lines.value.length > 1 ? `Line ${fault.variable + 1}: ` : "";
+    const about = fault.span !== null ? lines.value[fault.variable ?? 0] : undefined;
+    return (
+      <section class="answer" id="say" role="alert">
+        <p class="wrong">
+          <Prose text={line + (line === "" ? sentence(fault.message) : fault.message)} />
+        </p>
+        {about !== undefined && fault.span !== null && (
+          <pre class="fault">
+            {about.slice(0, fault.span[0])}
+            <mark>{about.slice(...fault.span) || " "}</mark>
+            {about.slice(fault.span[1])}
+          </pre>
+        )}
+      </section>
+    );
+  }
+  if (known === null || lines.value.length === 0) {
+    return (
+      <section class="answer" id="say" role="status">
+        <p class="soft">{lines.value.length === 0 ? "Write a layout such as (32,32):(32,1)." : "Counting…"}</p>
+      </section>
+    );
+  }
+  const worst = Math.max(...known.patterns.map(({ banks }) => Number(banks.most)), 0);
+  const { shown } = state.value;
+  return (
+    <section class="answer" id="say" role="status" data-state={current ? "current" : "waiting"}>
+      <p class={worst > 1 ? "says wrong" : "says right"}>
+        {worst > 1 ? `Bank conflicts: an instruction takes up to ${worst} turns.` : "No bank conflicts, in any warp."}
+      </p>
+      <ul class="patterns">
+        {known.patterns.map((pattern, number) => (
+          <li data-shown={number === shown ? "yes" : undefined}>
+            <button type="button" aria-pressed={number === shown} onClick={() => change({ shown: number, warp: 0, value: 0 })}>
+              <code>{pattern.text}</code>
+            </button>
+            <p>
+              {String(pattern.threads)} threads with {String(pattern.values)} values each, moved {String(pattern.vector)} at a time
+              {Number(pattern.vector) < Number(pattern.widest) ? `, where ${pattern.widest} would do` : ""}. Shared memory:{" "}
+              {costs(pattern.banks.counts, "turn")}. Global memory: {costs(pattern.sectors.counts, "sector")}.
+              {Number(pattern.banks.most) > 1 && (
+                <>
+                  {" "}
+                  <button
+                    type="button"
+                    class="link"
+                    onClick={() => change({ shown: number, warp: Number(pattern.banks.warp), value: Number(pattern.banks.value) })}
+                  >
+                    Show the worst
+                  </button>
+                </>
+              )}
+            </p>
+          </li>
+        ))}
+      </ul>
+      {known.swizzle !== null ? (
+        <p class="swizzle">
+          <code>{known.swizzle}</code> leaves no conflict in any warp{known.patterns.length > 1 ? " of any of them" : ""}.{" "}
+          <button
+            type="button"
+            onClick={() => change({ text: known.patterns.map(({ swizzled, text }) => swizzled ?? text).join("\n") })}
+          >
+            Swizzle
+          </button>
+        </p>
+      ) : (
+        known.searched && <p class="swizzle">No swizzle of up to 5 bits leaves no conflict.</p>
+      )}
+    </section>
+  );
+});
+
+const Failed = live(() =>
+  engine.value === "failed" ? (
+    <p class="notice" role="alert">
+      The engine could not be fetched, and nothing can be counted without it. Reload the page to try again.
+    </p>
+  ) : null,
+);
+
+const Page = live(() => (
+  <>
+    <h1>Threads and banks</h1>
+    <p class="lead">
+      Which bytes do the threads of a GPU kernel touch, and do they get in each other's way? Conflicts are counted over all
+      warps, exactly.
+    </p>
+    <Failed />
+    <Input />
+    <Said />
+    <Table />
+    <Memory />
+  </>
+));
+
+const root = document.getElementById("page");
+if (root !== null) {
+  root.replaceChildren();
+  render(<Page />, root);
+}
+
+document.getElementById("skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  document.getElementById("layouts")?.focus();
+});

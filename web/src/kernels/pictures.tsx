@@ -1,0 +1,287 @@
+/** The table of a warp, and shared memory as an instruction of it finds it. */
+import { Fragment, h } from "preact";
+import type { KernelAnswer, KernelPicture } from "../engine";
+import { plain, pretty } from "../numbers";
+import { live } from "../panes/live";
+import { change, picture, pointed, selected, state } from "./model";
+
+const LANES = 32;
+const BANKS = 32;
+
+/** The name of the colour of a lane or a bank. */
+function hue(number: number): string {
+  return `hue-${((number % BANKS) + BANKS) % BANKS}`;
+}
+
+/** Whether a mode inside the mode of threads, or of values, begins anew at a number, and how large that mode is. */
+function begins(number: number, sizes: readonly number[]): number {
+  let [unit, deep] = [1, 0];
+  for (const size of sizes.slice(0, -1)) {
+    unit *= size;
+    if (size > 1 && unit > 1 && number % unit === 0) deep += 1;
+  }
+  return number > 0 ? deep : 0;
+}
+
+/** The class of an edge between modes. */
+function edge(side: "row" | "column", deep: number): string {
+  return deep > 0 ? `${side}-edge-${Math.min(deep, 2)}` : "";
+}
+
+function cellAt(shown: KernelPicture, thread: number, value: number): number | null {
+  const [row, column] = [thread - Number(shown.first_thread), value - Number(shown.first_value)];
+  if (row < 0 || row >= shown.rows || column < 0 || column >= shown.columns) return null;
+  return row * shown.columns + column;
+}
+
+/** The bank in which an address begins. */
+function bankOf(address: number): number {
+  return (((Math.floor((address * state.value.bytes) / 4) % BANKS) + BANKS) % BANKS) | 0;
+}
+
+export const Table = live(() => {
+  const shown = picture.value?.shown;
+  if (shown == null) return null;
+  const { color } = state.value;
+  const now = pointed.value ?? selected.value;
+  const [first, begin] = [Number(shown.first_thread), Number(shown.first_value)];
+  const vector = Number(picture.value?.patterns[state.value.shown]?.vector ?? 1);
+  const moving = (value: number): boolean => value >= Number(shown.value) && value < Number(shown.value) + vector;
+  const key = (event: KeyboardEvent): void => {
+    const moves: Record<string, [number, number]> = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+    };
+    const move = moves[event.key];
+    if (move === undefined) return;
+    event.preventDefault();
+    const from = selected.value ?? { thread: first, value: begin };
+    const thread = Math.min(Math.max(from.thread + move[0], first), first + shown.rows - 1);
+    const value = Math.min(Math.max(from.value + move[1], begin), begin + shown.columns - 1);
+    selected.value = { thread, value };
+    pointed.value = null;
+  };
+  const rows = Array.from({ length: shown.rows }, (_, row) => first + row);
+  const columns = Array.from({ length: shown.columns }, (_, column) => begin + column);
+  const left = Number(shown.values) - shown.columns;
+  return (
+    <section class="pane" aria-labelledby="table-title">
+      <div class="pane-head">
+        <h2 id="table-title">Threads and values</h2>
+        <div class="switch" role="group" aria-label="What colours say">
+          {(["thread", "bank"] as const).map((each) => (
+            <button type="button" aria-pressed={color === each} onClick={() => change({ color: each })}>
+              {each === "thread" ? "Threads" : "Banks"}
+            </button>
+          ))}
+        </div>
+      </div>
+      <p class="help">
+        Warp {plain(shown.warp)}: a row is a thread, a column one of its values, and the number is the address. The
+        instruction that is shown below moves the {vector === 1 ? "column" : `${vector} columns`} in the frame.
+        {left > 0 && ` ${pretty(String(left))} more values are not drawn.`}
+      </p>
+      <div class="scroller" tabIndex={0} role="group" aria-label="Threads and values; arrow keys choose" onKeyDown={key}>
+        <table class="threads" onMouseLeave={() => (pointed.value = null)}>
+          <thead>
+            <tr>
+              <th scope="col">
+                <span class="spoken">Thread</span>
+              </th>
+              {columns.map((value) => (
+                <th scope="col" class={`${edge("column", begins(value, shown.value_sizes.map(Number)))} ${moving(value) ? "moving" : ""}`}>
+                  v{value}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((thread) => (
+              <tr class={edge("row", begins(thread, shown.thread_sizes.map(Number)))}>
+                <th scope="row">t{thread}</th>
+                {columns.map((value) => {
+                  const address = Number(shown.addresses[cellAt(shown, thread, value) ?? 0]);
+                  const is = now !== null && now.thread === thread && now.value === value;
+                  return (
+                    <td
+                      class={[
+                        hue(color === "thread" ? thread : bankOf(address)),
+                        edge("column", begins(value, shown.value_sizes.map(Number))),
+                        moving(value) ? "moving" : "",
+                        is ? "now" : "",
+                      ].join(" ")}
+                      onMouseEnter={() => (pointed.value = { thread, value })}
+                      onClick={() => {
+                        selected.value = { thread, value };
+                        change({ value: value - (value % vector) });
+                      }}
+                    >
+                      {plain(address)}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="element" role="status">
+        {now === null || cellAt(shown, now.thread, now.value) === null
+          ? "Point at a cell, or choose one with the arrow keys."
+          : said(shown, now.thread, now.value)}
+      </p>
+    </section>
+  );
+});
+
+/** One element in words. */
+function said(shown: KernelPicture, thread: number, value: number): string {
+  const address = Number(shown.addresses[cellAt(shown, thread, value) ?? 0]);
+  const byte = address * state.value.bytes;
+  const where = `address ${plain(address)}, byte ${plain(byte)}`;
+  return `Thread ${thread}, value ${value}: ${where}, word ${plain(Math.floor(byte / 4))} in bank ${bankOf(address)}.`;
+}
+
+/** A word of shared memory with who wants it. */
+interface Wanted {
+  threads: number[];
+  phase: number;
+}
+
+export const Memory = live(() => {
+  const known = picture.value;
+  const shown = known?.shown;
+  if (known == null || shown == null) return null;
+  const words = new Map<number, Wanted>();
+  const turns = Array.from({ length: BANKS }, () => 0);
+  for (const [phase, { words: wanted }] of shown.phases.entries()) {
+    const here = Array.from({ length: BANKS }, () => 0);
+    for (const { word, bank, threads } of wanted) {
+      here[bank] = (here[bank] ?? 0) + 1;
+      const before = words.get(Number(word));
+      words.set(Number(word), { threads: [...(before?.threads ?? []), ...threads.map(Number)], phase: before?.phase ?? phase });
+    }
+    here.forEach((count, bank) => (turns[bank] = Math.max(turns[bank] ?? 0, count)));
+  }
+  const lines = [...new Set([...words.keys()].map((word) => Math.floor(word / BANKS)))].sort((a, b) => a - b);
+  const most = 64;
+  const now = pointed.value ?? selected.value;
+  const at = now === null ? null : cellAt(shown, now.thread, now.value);
+  const word = at === null ? null : Math.floor((Number(shown.addresses[at]) * state.value.bytes) / 4);
+  const worst = Math.max(...turns, 0);
+  const vector = Number(known.patterns[state.value.shown]?.vector ?? 1);
+  const step = (patch: { warp?: number; value?: number }): void => change(patch);
+  return (
+    <section class="pane" aria-labelledby="memory-title">
+      <div class="pane-head">
+        <h2 id="memory-title">Shared memory</h2>
+        <Stepper name="warp" at={Number(shown.warp)} end={Number(shown.warps)} by={1} go={(warp) => step({ warp })} />
+        <Stepper name="value" at={Number(shown.value)} end={Number(shown.values)} by={vector} go={(value) => step({ value })} />
+      </div>
+      <p class={worst > 1 ? "wrong" : "right"} role="status">
+        {sentence(shown, turns)}
+      </p>
+      <div class="scroller" tabIndex={0} role="group" aria-label="Shared memory in banks">
+        <table class="banks">
+          <thead>
+            <tr>
+              <th scope="col">bank</th>
+              {turns.map((count, bank) => (
+                <th scope="col" class={count > 1 ? "conflict" : ""} title={`bank ${bank}: ${count} different words at once`}>
+                  {bank}
+                </th>
+              ))}
+            </tr>
+            <tr>
+              <th scope="row">turns</th>
+              {turns.map((count) => (
+                <td class={count > 1 ? "conflict" : "quiet"}>{count === 0 ? "" : count}</td>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {lines.slice(0, most).map((line, place) => (
+              <Fragment>
+                {place > 0 && line > (lines[place - 1] ?? 0) + 1 && (
+                  <tr class="gap">
+                    <td colSpan={BANKS + 1} />
+                  </tr>
+                )}
+                <tr>
+                  <th scope="row" title="the first byte of the line">
+                    {plain(line * BANKS * 4)}
+                  </th>
+                  {turns.map((_, bank) => {
+                    const wanted = words.get(line * BANKS + bank);
+                    if (wanted === undefined) return <td class="empty" />;
+                    const [first = 0] = wanted.threads;
+                    const many = wanted.threads.length;
+                    const who = wanted.threads.map((thread) => `t${thread}`).join(", ");
+                    return (
+                      <td
+                        class={`${hue(first)} ${word === line * BANKS + bank ? "now" : ""}`}
+                        title={`word ${line * BANKS + bank}: ${who}${shown.phases.length > 1 ? `, phase ${wanted.phase}` : ""}`}
+                      >
+                        {many === 1 ? `t${first}` : `${many}×`}
+                      </td>
+                    );
+                  })}
+                </tr>
+              </Fragment>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {lines.length > most && <p class="help">{pretty(String(lines.length - most))} more lines are not drawn.</p>}
+      <p class="help">
+        Lines of 128 bytes, each beginning at the byte on its left; a column is a bank, a cell a word of 4 bytes with the
+        thread that wants it. Threads that want the same word are served together.
+        {shown.phases.length > 1 &&
+          ` Instructions of more than 4 bytes a thread are served in ${shown.phases.length} phases, one after the other: a
+          bank takes a turn for each of its words in one phase.`}
+      </p>
+    </section>
+  );
+});
+
+function sentence(shown: KernelPicture, turns: readonly number[]): string {
+  const lanes = shown.phases.reduce((lanes, phase) => lanes + phase.lanes.length, 0);
+  const worst = Math.max(...turns, 0);
+  const about = `Warp ${shown.warp}, value ${shown.value}: ${lanes === LANES ? "32 lanes" : `${lanes} lanes`}`;
+  if (worst <= 1) return `${about}, and no bank is wanted for two words at once.`;
+  const banks = turns.filter((count) => count === worst).length;
+  const which = banks === 1 ? `bank ${turns.indexOf(worst)} is` : `${banks} banks are`;
+  return `${about}, and ${which} wanted for ${worst} words at once: ${worst} turns.`;
+}
+
+interface Steps {
+  name: string;
+  at: number;
+  end: number;
+  by: number;
+  go: (to: number) => void;
+}
+
+function Stepper({ name, at, end, by, go }: Steps) {
+  return (
+    <div class="stepper" role="group" aria-label={`Which ${name}`}>
+      <button type="button" disabled={at < by} aria-label={`${name} before`} onClick={() => go(at - by)}>
+        −
+      </button>
+      <span>
+        {name} {at}
+      </span>
+      <button type="button" disabled={at + by >= end} aria-label={`next ${name}`} onClick={() => go(at + by)}>
+        +
+      </button>
+    </div>
+  );
+}
+
+/** The costs of all instructions of a pattern in words. */
+export function costs(counts: KernelAnswer["patterns"][number]["banks"]["counts"], unit: string): string {
+  const plural = (count: number | string, noun: string): string => `${pretty(String(count))} ${noun}${Number(count) === 1 ? "" : "s"}`;
+  return counts.map(([cost, many]) => `${plural(cost, unit)} for ${plural(many, "instruction")}`).join(", ");
+}
