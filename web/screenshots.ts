@@ -1,4 +1,5 @@
 /** Pictures of the main states for the README: `npm run screenshots` after `npm run build`. */
+import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { launch, open } from "./tests/browser";
@@ -72,6 +73,8 @@ const { page } = await open(browser, `${url}#(3,2).permute(1,0).reshape(3,2)&at=
 await page.locator("#flow canvas").nth(2).waitFor();
 await page.waitForTimeout(1000);
 await page.screenshot({ path: PREVIEW });
+// The page carries it wherever it goes: a third of the bytes, where the tool is there (apt-get install pngquant).
+spawnSync("pngquant", ["--force", "--strip", "--output", PREVIEW, "64", PREVIEW]);
 await page.context().close();
 
 /** A lesson of the course, from its heading on. */
