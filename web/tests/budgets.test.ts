@@ -139,10 +139,12 @@ test("bundles", () => {
   report("JavaScript in all, gzipped", size(".js", readdirSync(DIST)), "kB", null);
   report("WebAssembly in all, gzipped", size(".wasm", readdirSync(DIST)), "kB", null);
   report("JavaScript of the course, gzipped", size(".js", atOnce("course.html")), "kB", null);
+  report("JavaScript of threads and banks, gzipped", size(".js", atOnce("kernels.html")), "kB", null);
   expect(size(".js", first)).toBeLessThanOrEqual(40);
   // What is imported later brings no style sheet of its own: the pages name them all.
   const sheets = readdirSync(DIST).filter((name) => name.endsWith(".css"));
-  expect([...first, ...atOnce("course.html")]).toEqual(expect.arrayContaining(sheets));
+  const others = [...atOnce("course.html"), ...atOnce("kernels.html")];
+  expect([...first, ...others]).toEqual(expect.arrayContaining(sheets));
   // The engine is larger than it was to be (DESIGN.md says why): the build sees to it that it does not grow.
 });
 

@@ -16,7 +16,8 @@ use crate::{
 /// several times that.
 const MOST_BYTES: u64 = 300_000;
 /// The most bytes of the page, each file gzipped: nearly all of it are the modules of the engine, whose limits are in `web.rs`.
-const MOST_BYTES_OF_PAGE: u64 = 1_400_000;
+/// The page of threads and banks, with a module of its own, is 65 kB of it.
+const MOST_BYTES_OF_PAGE: u64 = 1_460_000;
 /// The folder of the command's package that has the page.
 const PAGE: &str = "page";
 /// What must be in every package, whatever else is.
