@@ -71,6 +71,7 @@ pub(crate) const STEPS: &[Step] = &[
         release::check,
     ),
     Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser),
+    Step::new("arm", "The copying crate's kernels for ARM do what they shall, in an emulator", toolchains::arm),
     Step::new("benches", "The benchmarks build", benches),
     Step::new("instructions", "Copies of few elements take no more instructions than recorded", instructions),
     Step::new(

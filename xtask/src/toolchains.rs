@@ -6,10 +6,11 @@ use std::{collections::BTreeMap, path::Path};
 use cargo_metadata::Package;
 use cargo_metadata::semver::Version;
 
-use crate::package;
 use crate::workspace::{Outcome, Stop, Workspace, failed, skipped};
+use crate::{package, steps};
 
 const WINDOWS: &str = "x86_64-pc-windows-gnu";
+const ARM: &str = "aarch64-unknown-linux-gnu";
 
 /// Whether the standard library for a target is there, after asking rustup for it where it is not.
 pub(crate) fn has_target(workspace: &Workspace, target: &str) -> bool {
@@ -43,6 +44,30 @@ pub(crate) fn windows(workspace: &Workspace) -> Outcome {
         workspace.run(&mut workspace.cargo(&format!("check{features}{target}{names}")))?;
     }
     Ok(())
+}
+
+/// Runs the copying crate's unit tests as a processor of the ARM family would, whose kernels are others.
+pub(crate) fn arm(workspace: &Workspace) -> Outcome {
+    if cfg!(target_arch = "aarch64") {
+        return Err(skipped("this is such a machine, and the tests have run on it"));
+    }
+    if !has_target(workspace, ARM) {
+        return Err(skipped(format!("the standard library for it could not be fetched (rustup target add {ARM})")));
+    }
+    const LINKER: &str = "aarch64-linux-gnu-gcc";
+    const PACKAGES: &str = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user";
+    let has = |program: &str| workspace.succeeds(&mut workspace.command(program, "--version"));
+    let has_both = || has(LINKER) && has("qemu-aarch64");
+    if !has_both() {
+        steps::install(workspace, PACKAGES);
+    }
+    if !has_both() {
+        return Err(skipped(format!("it needs a linker and an emulator (apt-get install {PACKAGES})")));
+    }
+    let mut tests = workspace.cargo(&format!("test --package shapetracker-copy --lib --target {ARM}"));
+    tests.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", LINKER);
+    tests.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", "qemu-aarch64 -L /usr/aarch64-linux-gnu");
+    workspace.run(&mut tests)
 }
 
 /// Checks each package with the compiler of its `rust-version`. Packages without one promise nothing.

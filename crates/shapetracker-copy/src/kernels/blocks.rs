@@ -34,8 +34,8 @@ struct Strips {
     tall: Option<Tall>,
     /// As many columns as fill a line of each row.
     line: Strip,
-    /// The same with non-temporal stores; rows begin lines.
-    stream: Strip,
+    /// The same with non-temporal stores, where there are such; rows begin lines.
+    stream: Option<Strip>,
     /// As many columns as one vector holds.
     narrow: Strip,
 }
@@ -64,12 +64,41 @@ impl Turn {
                     let tall = (std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512bw"))
                         .then_some(Tall { line: avx512::$strip::<false>, stream: avx512::$strip::<true> });
                     let strips = if std::is_x86_feature_detected!("avx2") {
-                        Strips { tall, line: avx2::$strip::<false, LINE>, stream: avx2::$strip::<true, LINE>, narrow }
+                        Strips {
+                            tall,
+                            line: avx2::$strip::<false, LINE>,
+                            stream: Some(avx2::$strip::<true, LINE>),
+                            narrow,
+                        }
                     } else {
-                        Strips { tall, line: sse2::$strip::<false, LINE>, stream: sse2::$strip::<true, LINE>, narrow }
+                        Strips {
+                            tall,
+                            line: sse2::$strip::<false, LINE>,
+                            stream: Some(sse2::$strip::<true, LINE>),
+                            narrow,
+                        }
                     };
                     let any = one_by_one::<$unit>;
                     return Some(Turn { unit, least: 16 / $unit, strips: Some(strips), any });
+                }};
+            }
+            match unit {
+                1 => turn!(strip_1, 1),
+                2 => turn!(strip_2, 2),
+                4 => turn!(strip_4, 4),
+                8 => turn!(strip_8, 8),
+                16 => turn!(strip_16, 16),
+                _ => {}
+            }
+        }
+        #[cfg(all(target_arch = "aarch64", not(miri)))]
+        {
+            // Every processor of this kind has these instructions.
+            macro_rules! turn {
+                ($strip:ident, $unit:literal) => {{
+                    let (line, narrow): (Strip, Strip) = (neon::$strip::<false, LINE>, neon::$strip::<false, 16>);
+                    let strips = Strips { tall: None, line, stream: None, narrow };
+                    return Some(Turn { unit, least: 16 / $unit, strips: Some(strips), any: one_by_one::<$unit> });
                 }};
             }
             match unit {
@@ -99,7 +128,7 @@ impl Turn {
             _ => return None,
         };
         // Miri follows the strips' way through a tile, too, element by element.
-        let strips = cfg!(miri).then_some(Strips { tall: None, line: any, stream: any, narrow: any });
+        let strips = cfg!(miri).then_some(Strips { tall: None, line: any, stream: Some(any), narrow: any });
         Some(Turn { unit, least: 16_usize.div_ceil(unit), strips, any })
     }
 
@@ -110,7 +139,7 @@ impl Turn {
 
     /// Whether there are strips with non-temporal stores.
     pub(super) fn streams(&self) -> bool {
-        self.strips.is_some()
+        self.strips.is_some_and(|strips| strips.stream.is_some())
     }
 
     /// Moves any number of columns and rows through the caches.
@@ -146,7 +175,8 @@ impl Turn {
     /// As for [`Strip`].
     pub(super) unsafe fn stream(&self, from: *const u8, columns: &[isize], to: *mut u8, rows: &[isize]) {
         let tall = |strips: Strips| strips.tall.filter(|_| rows.len() >= self.width());
-        let strip = self.strips.map_or(self.any, |strips| tall(strips).map_or(strips.stream, |tall| tall.stream));
+        let strip = self.strips.and_then(|strips| tall(strips).map_or(strips.stream, |tall| Some(tall.stream)));
+        let strip = strip.unwrap_or(self.any);
         // SAFETY: as the caller says.
         unsafe { strip(from, columns, to, rows) }
     }
@@ -168,70 +198,134 @@ unsafe fn one_by_one<const U: usize>(from: *const u8, columns: &[isize], to: *mu
     }
 }
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-mod x86 {
-    /// Strips of `WIDTH` bytes for elements of `$unit` bytes: 16 bytes of each column at a time, in blocks that are as
-    /// wide as a vector. The last block is moved back to end at the last row, so some rows are written twice, with the same
-    /// values. All blocks of a line are in registers before its stores, so that those follow each other: a line that is
-    /// written in parts with others in between is evicted from the write buffer before it is complete.
-    macro_rules! strip {
-        ($name:ident, $feature:literal, $unit:literal, $vector:ident: $zero:ident $load:ident $store:ident $stream:ident, $low:ident $high:ident) => {
+/// Strips of `WIDTH` bytes for elements of `$unit` bytes: 16 bytes of each column at a time, in blocks that are as
+/// wide as a vector. The last block is moved back to end at the last row, so some rows are written twice, with the same
+/// values. All blocks of a line are in registers before its stores, so that those follow each other: a line that is
+/// written in parts with others in between is evicted from the write buffer before it is complete.
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+macro_rules! strip {
+    ($name:ident, $feature:literal, $unit:literal, $vector:ident: $zero:ident $load:ident $store:ident $stream:ident, $low:ident $high:ident) => {
+        #[target_feature(enable = $feature)]
+        pub(in crate::kernels::blocks) unsafe fn $name<const STREAM: bool, const WIDTH: usize>(
+            from: *const u8,
+            columns: &[isize],
+            to: *mut u8,
+            rows: &[isize],
+        ) {
+            const ROWS: usize = 16 / $unit;
+            const BYTES: usize = size_of::<$vector>();
+            const COLUMNS: usize = BYTES / $unit;
+            /// # Safety
+            /// 16 bytes of all columns may be read.
+            #[inline]
             #[target_feature(enable = $feature)]
-            pub(in super::super) unsafe fn $name<const STREAM: bool, const WIDTH: usize>(
-                from: *const u8,
-                columns: &[isize],
-                to: *mut u8,
-                rows: &[isize],
-            ) {
-                const ROWS: usize = 16 / $unit;
-                const BYTES: usize = size_of::<$vector>();
-                const COLUMNS: usize = BYTES / $unit;
-                /// # Safety
-                /// 16 bytes of all columns may be read.
-                #[inline]
-                #[target_feature(enable = $feature)]
-                unsafe fn turned(from: *const u8, columns: &[isize]) -> [$vector; ROWS] {
-                    let mut block = [$zero(); ROWS];
-                    for (y, row) in block.iter_mut().enumerate() {
-                        // SAFETY: as the caller says.
-                        *row = unsafe { $load(from, &columns[y..], ROWS) };
-                    }
-                    // Each round brings together the elements of columns that are half a block apart.
-                    for _ in 0..ROWS.trailing_zeros() {
-                        let before = block;
-                        let (left, right) = before.split_at(ROWS / 2);
-                        for (y, (left, right)) in left.iter().zip(right).enumerate() {
-                            block[2 * y] = $low(*left, *right);
-                            block[2 * y + 1] = $high(*left, *right);
-                        }
-                    }
-                    block
+            unsafe fn turned(from: *const u8, columns: &[isize]) -> [$vector; ROWS] {
+                let mut block = [$zero(); ROWS];
+                for (y, row) in block.iter_mut().enumerate() {
+                    // SAFETY: as the caller says.
+                    *row = unsafe { $load(from, &columns[y..], ROWS) };
                 }
-                let columns = &columns[..WIDTH / $unit];
-                for top in (0..rows.len()).step_by(ROWS) {
-                    let top = top.min(rows.len() - ROWS);
-                    let from = from.wrapping_add(top * $unit);
-                    // SAFETY: 16 bytes of the columns of a block.
-                    let block = |at: usize| unsafe { turned(from, &columns[at * COLUMNS..][..COLUMNS]) };
-                    let none = [$zero(); ROWS];
-                    let blocks: [[$vector; ROWS]; 4] = [
-                        block(0),
-                        if WIDTH > BYTES { block(1) } else { none },
-                        if WIDTH > 2 * BYTES { block(2) } else { none },
-                        if WIDTH > 2 * BYTES { block(3) } else { none },
-                    ];
-                    for (y, row) in rows[top..top + ROWS].iter().enumerate() {
-                        for (x, block) in blocks[..WIDTH / BYTES].iter().enumerate() {
-                            let to = to.wrapping_offset(*row).wrapping_add(x * BYTES).cast();
-                            // SAFETY: a part of a row, which begins a line where it is streamed to.
-                            unsafe { if STREAM { $stream(to, block[y]) } else { $store(to, block[y]) } }
-                        }
+                // Each round brings together the elements of columns that are half a block apart.
+                for _ in 0..ROWS.trailing_zeros() {
+                    let before = block;
+                    let (left, right) = before.split_at(ROWS / 2);
+                    for (y, (left, right)) in left.iter().zip(right).enumerate() {
+                        block[2 * y] = $low(*left, *right);
+                        block[2 * y + 1] = $high(*left, *right);
+                    }
+                }
+                block
+            }
+            let columns = &columns[..WIDTH / $unit];
+            for top in (0..rows.len()).step_by(ROWS) {
+                let top = top.min(rows.len() - ROWS);
+                let from = from.wrapping_add(top * $unit);
+                // SAFETY: 16 bytes of the columns of a block.
+                let block = |at: usize| unsafe { turned(from, &columns[at * COLUMNS..][..COLUMNS]) };
+                let none = [$zero(); ROWS];
+                let blocks: [[$vector; ROWS]; 4] = [
+                    block(0),
+                    if WIDTH > BYTES { block(1) } else { none },
+                    if WIDTH > 2 * BYTES { block(2) } else { none },
+                    if WIDTH > 2 * BYTES { block(3) } else { none },
+                ];
+                for (y, row) in rows[top..top + ROWS].iter().enumerate() {
+                    for (x, block) in blocks[..WIDTH / BYTES].iter().enumerate() {
+                        let to = to.wrapping_offset(*row).wrapping_add(x * BYTES).cast();
+                        // SAFETY: a part of a row, which begins a line where it is streamed to.
+                        unsafe { if STREAM { $stream(to, block[y]) } else { $store(to, block[y]) } }
                     }
                 }
             }
-        };
+        }
+    };
+}
+
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+mod neon {
+    use std::arch::aarch64::*;
+
+    /// # Safety
+    /// The first column has 16 bytes that may be read.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    unsafe fn load(from: *const u8, columns: &[isize], _next: usize) -> uint8x16_t {
+        // SAFETY: as the caller says.
+        unsafe { vld1q_u8(from.offset(columns[0])) }
     }
 
+    /// # Safety
+    /// The place may be written.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    unsafe fn store(to: *mut u8, vector: uint8x16_t) {
+        // SAFETY: as the caller says.
+        unsafe { vst1q_u8(to, vector) }
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn zero() -> uint8x16_t {
+        vdupq_n_u8(0)
+    }
+
+    /// The elements of two vectors in turns: those of the lower halves, and those of the upper ones.
+    macro_rules! strips {
+        ($($name:ident $unit:literal $low:ident $high:ident: $zip_low:ident $zip_high:ident $of:ident $from:ident;)*) => {$(
+            #[inline]
+            #[target_feature(enable = "neon")]
+            fn $low(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+                $from($zip_low($of(a), $of(b)))
+            }
+
+            #[inline]
+            #[target_feature(enable = "neon")]
+            fn $high(a: uint8x16_t, b: uint8x16_t) -> uint8x16_t {
+                $from($zip_high($of(a), $of(b)))
+            }
+
+            // There is no store past the caches: none is asked for.
+            strip!($name, "neon", $unit, uint8x16_t: zero load store store, $low $high);
+        )*};
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn same(vector: uint8x16_t) -> uint8x16_t {
+        vector
+    }
+
+    strips! {
+        strip_1 1 low_1 high_1: vzip1q_u8 vzip2q_u8 same same;
+        strip_2 2 low_2 high_2: vzip1q_u16 vzip2q_u16 vreinterpretq_u16_u8 vreinterpretq_u8_u16;
+        strip_4 4 low_4 high_4: vzip1q_u32 vzip2q_u32 vreinterpretq_u32_u8 vreinterpretq_u8_u32;
+        strip_8 8 low_8 high_8: vzip1q_u64 vzip2q_u64 vreinterpretq_u64_u8 vreinterpretq_u8_u64;
+        strip_16 16 low_16 high_16: vzip1q_u64 vzip2q_u64 vreinterpretq_u64_u8 vreinterpretq_u8_u64;
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod x86 {
     pub(super) mod sse2 {
         use std::arch::x86_64::*;
 
@@ -431,12 +525,25 @@ mod x86 {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64", not(miri)))]
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 mod tests {
     use super::*;
 
     /// Every way of this machine, not only its fastest, beside moving one by one: the same bytes, and none around them.
     #[test]
+    #[cfg(target_arch = "aarch64")]
+    fn all_strips_move_what_one_by_one_moves() {
+        macro_rules! strips {
+            ($($strip:ident $unit:literal)*) => {$(
+                check(one_by_one::<$unit>, neon::$strip::<false, 16>, $unit, 16 / $unit, 16 / $unit);
+                check(one_by_one::<$unit>, neon::$strip::<false, LINE>, $unit, LINE / $unit, 16 / $unit);
+            )*};
+        }
+        strips!(strip_1 1 strip_2 2 strip_4 4 strip_8 8 strip_16 16);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
     fn all_strips_move_what_one_by_one_moves() {
         use x86::{avx2, avx512, sse2};
         macro_rules! strips {
