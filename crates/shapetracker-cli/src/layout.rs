@@ -67,9 +67,10 @@ enum Question {
   shapetracker layout show 'Sw<2,0,2> o 0 o (4,4):(4,1)'
 
 With --json: text, layout (text, shape, stride, size, cosize), swizzle (bits, base, shift), offset, static (as CuTe's \
-C++ prints types), coalesced, bijective (why not, or null), collision (two coordinates with one value, or null), view \
-(of a layout without a swizzle: shape, strides, offset, mask), plain (the layout without the swizzle that has the same \
-values, or null), values (of at most 256 coordinates, or null).")]
+C++ prints types), coalesced, injective (null where that was not decided), collision (two coordinates with one value, or \
+null), bijective (null under a swizzle), not_bijective (why: kind, sentence and the evidence, or null), view (of a layout \
+without a swizzle: shape, strides, offset, mask), plain (the layout without the swizzle that has the same values, or null), \
+values (of at most 256 coordinates, or null).")]
 struct Show {
     /// The layout.
     layout: String,
@@ -392,8 +393,11 @@ fn show(args: &Show) -> Result<Answer, Failure> {
     if let Value::Object(fields) = &mut json {
         fields.insert("static".into(), is_plain.then(|| layout.static_text().to_string()).into());
         fields.insert("coalesced".into(), document(&coalesced));
-        fields.insert("bijective".into(), bijective.and_then(Result::err).map_or(Value::Null, |why| document(&why)));
+        fields.insert("injective".into(), json!(collision.as_ref().ok().map(Option::is_none)));
         fields.insert("collision".into(), json!(collision.ok().flatten()));
+        fields.insert("bijective".into(), json!(bijective.as_ref().map(Result::is_ok)));
+        let why = bijective.and_then(Result::err);
+        fields.insert("not_bijective".into(), why.as_ref().map_or(Value::Null, document));
         fields.insert("view".into(), json!(view));
         fields.insert(
             "plain".into(),
