@@ -343,8 +343,10 @@ export interface KernelPicture {
   first_value: Integer;
   rows: number;
   columns: number;
-  /** Thread by thread. */
+  /** Thread by thread: the addresses, and the bank and the word of 4 bytes in which each begins. */
   addresses: Integer[];
+  banks: number[];
+  words: Integer[];
   /** The sizes inside the mode of the threads, and inside those of the values, the fastest first. */
   thread_sizes: Integer[];
   value_sizes: Integer[];

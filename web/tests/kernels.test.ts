@@ -159,7 +159,7 @@ test("keys choose an element, which is said and marked in both pictures", async 
   await page.locator(".scroller").first().focus();
   for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
   const said = await page.locator(".element").innerText();
-  expect(said).toBe("Thread 2, value 1: address 9, byte 36, word 9 in bank 9.");
+  expect(said).toBe("Thread 2, value 1: address 9, in word 9 of 4 bytes, bank 9.");
   expect(await page.locator(".threads td.now").innerText()).toBe("9");
   await page.locator(".threads tbody tr").nth(2).locator("td").nth(1).click();
   await expect.poll(() => page.locator(".banks td.now").innerText()).toBe("t2");

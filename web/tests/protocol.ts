@@ -2198,6 +2198,8 @@ export const samples = [
         rows: 2,
         columns: 4,
         addresses: [0, 2, 4, 6, 1, 3, 5, 7],
+        banks: [0, 2, 4, 6, 1, 3, 5, 7],
+        words: [0, 2, 4, 6, 1, 3, 5, 7],
         thread_sizes: [2],
         value_sizes: [4],
         phases: [
@@ -2239,6 +2241,8 @@ export const samples = [
         rows: 2,
         columns: 2,
         addresses: [0, 1, 33, 32],
+        banks: [0, 1, 1, 0],
+        words: [0, 1, 33, 32],
         thread_sizes: [2],
         value_sizes: [2],
         phases: [

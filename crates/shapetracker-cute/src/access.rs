@@ -225,6 +225,20 @@ impl AccessPattern {
         if inside { self.addresses.at(thread + value * threads) } else { None }
     }
 
+    /// The 4-byte word in which a value of a thread begins; nothing where there is no such thread or value.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout, Phase};
+    ///
+    /// let rows: Layout = "(32,8):(8,1)".parse()?;
+    /// let word = AccessPattern::new(rows, 2)?.word(9, 2).unwrap();
+    /// assert_eq!((word, Phase::bank(word)), (37, 5)); // address 74, byte 148
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn word(&self, thread: i64, value: i64) -> Option<i64> {
+        self.address(thread, value).map(|at| (at * self.element_bytes).div_euclid(WORD))
+    }
+
     /// How many lanes shared memory serves together.
     fn lanes_of_a_phase(&self) -> usize {
         (LANES * WORD / (self.vector * self.element_bytes).max(WORD)) as usize

@@ -102,7 +102,8 @@ fn picture(layout: &ComposedLayout, pattern: &AccessPattern, vector: i64, warp: 
     let rows = (threads - first).min(LANES);
     let columns = (values - begin).min(MOST_VALUES);
     let cells = (first..first + rows).flat_map(|thread| (begin..begin + columns).map(move |value| (thread, value)));
-    let addresses = cells.filter_map(|(thread, value)| pattern.address(thread, value)).collect::<Value>();
+    let addresses = cells.clone().filter_map(|(thread, value)| pattern.address(thread, value)).collect::<Value>();
+    let words: Vec<i64> = cells.filter_map(|(thread, value)| pattern.word(thread, value)).collect();
     // The sizes inside the mode of the threads, and inside those of the values.
     let items = layout.layout().items();
     let sizes = |layout: &shapetracker_cute::Layout| layout.leaves().map(|(size, _)| size).collect::<Vec<_>>();
@@ -119,6 +120,8 @@ fn picture(layout: &ComposedLayout, pattern: &AccessPattern, vector: i64, warp: 
         "rows": rows,
         "columns": columns,
         "addresses": addresses,
+        "banks": words.iter().map(|&word| Phase::bank(word)).collect::<Value>(),
+        "words": words,
         "thread_sizes": of_threads,
         "value_sizes": of_values.collect::<Vec<_>>(),
         "phases": instruction.iter().flat_map(|Instruction { phases }| phases).map(phase).collect::<Value>(),

@@ -34,11 +34,6 @@ function cellAt(shown: KernelPicture, thread: number, value: number): number | n
   return row * shown.columns + column;
 }
 
-/** The bank in which an address begins. */
-function bankOf(address: number): number {
-  return (((Math.floor((address * state.value.bytes) / 4) % BANKS) + BANKS) % BANKS) | 0;
-}
-
 export const Table = live(() => {
   const shown = picture.value?.shown;
   if (shown == null) return null;
@@ -102,12 +97,12 @@ export const Table = live(() => {
               <tr class={edge("row", begins(thread, shown.thread_sizes.map(Number)))}>
                 <th scope="row">t{thread}</th>
                 {columns.map((value) => {
-                  const address = Number(shown.addresses[cellAt(shown, thread, value) ?? 0]);
+                  const cell = cellAt(shown, thread, value) ?? 0;
                   const is = now !== null && now.thread === thread && now.value === value;
                   return (
                     <td
                       class={[
-                        hue(color === "thread" ? thread : bankOf(address)),
+                        hue(color === "thread" ? thread : (shown.banks[cell] ?? 0)),
                         edge("column", begins(value, shown.value_sizes.map(Number))),
                         moving(value) ? "moving" : "",
                         is ? "now" : "",
@@ -118,7 +113,7 @@ export const Table = live(() => {
                         change({ value: value - (value % vector) });
                       }}
                     >
-                      {plain(address)}
+                      {plain(Number(shown.addresses[cell]))}
                     </td>
                   );
                 })}
@@ -138,10 +133,9 @@ export const Table = live(() => {
 
 /** One element in words. */
 function said(shown: KernelPicture, thread: number, value: number): string {
-  const address = Number(shown.addresses[cellAt(shown, thread, value) ?? 0]);
-  const byte = address * state.value.bytes;
-  const where = `address ${plain(address)}, byte ${plain(byte)}`;
-  return `Thread ${thread}, value ${value}: ${where}, word ${plain(Math.floor(byte / 4))} in bank ${bankOf(address)}.`;
+  const cell = cellAt(shown, thread, value) ?? 0;
+  const [address, word] = [shown.addresses[cell], shown.words[cell]].map((number) => plain(Number(number)));
+  return `Thread ${thread}, value ${value}: address ${address}, in word ${word} of 4 bytes, bank ${shown.banks[cell]}.`;
 }
 
 /** A word of shared memory with who wants it. */
@@ -169,7 +163,7 @@ export const Memory = live(() => {
   const most = 64;
   const now = pointed.value ?? selected.value;
   const at = now === null ? null : cellAt(shown, now.thread, now.value);
-  const word = at === null ? null : Math.floor((Number(shown.addresses[at]) * state.value.bytes) / 4);
+  const word = at === null ? null : Number(shown.words[at]);
   const worst = Math.max(...turns, 0);
   const vector = Number(known.patterns[state.value.shown]?.vector ?? 1);
   const step = (patch: { warp?: number; value?: number }): void => change(patch);

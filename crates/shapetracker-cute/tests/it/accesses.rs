@@ -110,6 +110,7 @@ fn costs_of_all_warps_are_counted_one_by_one() {
                 let mut wanted: BTreeSet<(i64, i64)> = BTreeSet::new();
                 for &(thread, at) in &phase.lanes {
                     assert_eq!(pattern.address(thread, value), Some(at / bytes), "{addresses}");
+                    assert_eq!(pattern.word(thread, value), Some(at.div_euclid(4)), "{addresses}");
                     wanted.extend((at..at + width).map(|byte| (byte.div_euclid(4), thread)));
                 }
                 let found = phase.words.iter().flat_map(|(word, lanes)| lanes.iter().map(move |lane| (*word, *lane)));
