@@ -47,6 +47,11 @@ FREE = f"{SHARDED}.reshape(24)"
 MOVES = f"{SHARDED}.reshape(4, 6)"
 REFUTED = f"{SHARDED}.check(Sharded((4, 6), (('tp', 4),), ({PLACEMENT},)))"
 MOVED = f"{SHARDED}.moved(Sharded((6, 4), (('tp', 4),), (Placement('shard', 1),)))"
+NESTED = "Layout(((2, 2), 4), ((1, 8), 2))"
+SWIZZLED = "ComposedLayout(Swizzle(1, 0, 2), 0, Layout((4, 4), (1, 4)))"
+BITS = "LinearLayout({'lane': [[1], [2]]}, {'offset': 4})"
+PATTERN = "AccessPattern(Layout((32, 4), (4, 1)), 4)"
+REFUSED = "Layout((4, 6, 8), (2, 3, 5)).compose('6:3', explain=True)"
 CHUNKS = "ChunkPlan(ShapeTracker.contiguous(4, 6).permute(1, 0), ((2, 2), (3, 3)), ((6,), (4,)))"
 ASSEMBLY = "Assembly(ShapeTracker.contiguous(4).flip(0), (4,), ((0, 4),), bytes(1))"
 
@@ -138,6 +143,31 @@ CALLS = {
         choose_chunks(ShapeTracker.contiguous(4), ((2, 3),), 6, True)""",
     f"{CHUNKS}.schedule(100, 1, 1)": "X.steps; X.untouched; X.rounds; X.reads; X.read_bytes; X.peak_bytes",
     ASSEMBLY: "X.take(((0, 4),), bytes(range(4))); X.take(((0, 9),), b''); X.finish(); Assembly(3, (4,), (), b'')",
+    NESTED: """X.shape; X.stride; X.rank; X.depth; X.size(); X.cosize(); X(3); X(99); X((0, 1), 3); X.coordinate(3); X.coordinate(99);
+        len(X); X[0]; X[5]; X.flatten(); X.coalesce(); X.coalesce((1, 1)); X.coalesce((1, 1, 1)); X.filter(); X.compose('8:2');
+        X.compose((2, 2)); X.compose('99:-1'); X.compose(3.5); X.complement(32); X.complement(32, explain=True);
+        X.logical_divide((2, 2)); X.zipped_divide((2, 2)); X.tiled_divide((2, 2)); X.flat_divide((2, 2)); X.flat_divide((2, 2, 2));
+        X.logical_product(2); X.zipped_product((2, 2)); X.tiled_product(2); X.flat_product(2); X.blocked_product('(2,2):(1,2)');
+        X.raked_product('(2,2):(1,2)'); X.right_inverse(); X.right_inverse(explain=True).is_longest; X.left_inverse();
+        X.difference(X); X.difference(3); X.collision(); X.is_injective(); X.is_bijective(); X.to_linear(['a', 'b']);
+        X.to_linear(['a']); X.to_view(); X.to_view('no'); X.to_tracker(); X.index_expr().code('c'); X.index_expr().__reduce__();
+        X.static_text; X == X; hash(X); repr(X); str(X); X.__reduce__(); copy(X); Layout('(4,8'); Layout(1 << 70);
+        Layout.row_major((2, 3)); Layout.concat('4:1', X); Layout.from_view(View((3, 2))); Layout.from_view(3);
+        Layout.from_view(ShapeTracker.contiguous(4, 6).permute(1, 0).reshape(24)); Layout.from_view(View((2,), (1,), 0, ((0, 1),)));
+        audit('4:1', '2:1', '2:1'); audit('4:1', '2:-1', '2:1')""",
+    REFUSED: """X.layout; X.offset; X.is_longest; X.kind; X.reason; X.coordinate; X.witness; bool(X); repr(X); str(X);
+        Layout((4, 6, 8), (2, 3, 5)).compose('6:3')""",
+    "Swizzle(3, 4, -3)": """X.bits; X.base; X.shift; X(1000); X.compose('8:2'); X.compose('8:-2'); X == X; hash(X); repr(X); str(X);
+        X.__reduce__(); copy(X); Swizzle(3, 3, 2)""",
+    SWIZZLED: """X.swizzle; X.offset; X.layout; X.size(); X(3, 2); X(99); X.compose('(2,2):(1,4)'); X.compose('9:9'); X.plain(explain=True);
+        X.plain(); X.index_expr().code('cuda'); X.to_linear(['a', 'b']); X == X; hash(X); repr(X); str(X); X.__reduce__(); copy(X);
+        ComposedLayout('Sw<1,0,1> o'); ComposedLayout(3, 0, 4)""",
+    BITS: """X.inputs; X.outputs; X(3); X(9); X.to_layout(); X.to_layout('no'); X == X; repr(X); str(X); X.__reduce__(); copy(X);
+        LinearLayout({'lane': 3}, {'offset': 4}); LinearLayout({'lane': [[4]]}, {'offset': 3}); LinearLayout('{lane = [[1')""",
+    PATTERN: """X.layout; X.element_bytes; X.vector; X.widest_vector(); X.bank_conflicts(); X.sectors(); X == X; repr(X); X.__reduce__();
+        copy(X); AccessPattern.conflict_free_swizzle(X); AccessPattern.conflict_free_swizzle(3); AccessPattern('4:1', 3)""",
+    f"{PATTERN}.sectors()": "X.most; X.warp; X.value; X.counts; X.total; X == X; repr(X)",
+    "audit('(4,6,8):(2,3,5)', '6:3', '(2,3):(6,3)')": "X.coordinate; X.expected; X.found; X == X; hash(X); repr(X); str(X)",
     ARRAY: f"""of(X); of(3); bytes(memory(X)); memory(3); apply({STACK}, X).tolist(); apply({PADDED}, X, 7).tolist();
         apply({PADDED}, X, 700); apply({STACK}, X, copy=True).tolist(); apply({STACK}, 3); explain_view(X, 3, 2)""",
 }
@@ -170,6 +200,8 @@ def main() -> None:
     names |= {"replace": dataclasses.replace}
     names |= {name: getattr(_native.tinygrad, name) for name in ("index_nodes", "over_ranges", "pair_nodes", "written")}
     names |= {name: getattr(_native, name) for name in ("Assembly", "ChunkPlan", "Placement", "Sharded", "choose_chunks")}
+    cute = ("AccessPattern", "ComposedLayout", "Layout", "LinearLayout", "Swizzle", "audit")
+    names |= {name: getattr(_native, name) for name in cute}
     calls = dict(CALLS)
     if importlib.util.find_spec("numpy") is not None:
         import numpy
