@@ -43,7 +43,19 @@ fuzz_target!(|text: &str| {
     if let Some(linear) = read::<LinearLayout>(first)
         && let Ok(composed) = linear.to_layout(Order::RowMajor)
     {
-        assert_eq!(composed.layout().rank(), linear.inputs().len().max(composed.layout().rank()));
+        let size = linear.inputs().iter().fold(1i64, |size, (_, bases)| size << bases.len());
+        for x in places(size) {
+            // The inputs have the bits of the number, the first one the lowest; of the outputs the last one has.
+            let mut rest = x;
+            let inputs = linear.inputs().iter().map(|(_, bases)| {
+                let input = rest & ((1 << bases.len()) - 1);
+                rest >>= bases.len();
+                input
+            });
+            let outputs = linear.at(&inputs.collect::<Vec<_>>()).unwrap();
+            let number = outputs.iter().zip(linear.outputs()).fold(0, |number, (at, (_, size))| number * size + at);
+            assert_eq!(composed.at(x), Some(number), "{linear} at {x}");
+        }
     }
     let (Some(a), Some(b)) = (read::<Layout>(first), read::<Layout>(second)) else { return };
     let value = |x: i64| b.at(x).and_then(|x| a.at_extended(x));

@@ -1,6 +1,6 @@
 //! `shapetracker index`: code for the address of an element, in any of the languages.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax, int};
 use shapetracker::json::Value as Document;
 use shapetracker::{Chain, ShapeTracker};
@@ -54,18 +54,18 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
         || {
             let chain: Chain = text.parse()?;
             let tracker = chain.tracker()?;
-            let about = if args.kernel { Some((buffers(&tracker), tracker.numel())) } else { None };
+            let about = args.kernel.then(|| (buffers(&tracker), tracker.numel()));
             let code = tracker.index_expr()?;
-            written(args.lang, &chain.to_string(), &code, about, Document::from(code.extents()))
+            let subject = ("chain", json!(chain.to_string()));
+            written(args.lang, args.kernel, subject, &code, about, Document::from(code.extents()))
         },
         |question| {
             let chain = question.chain(&text)?;
             let scope = symbolic::scope(question)?;
             let tracker = chain.tracker(&scope)?;
             let code = tracker.index_expr()?;
-            let shape = polys(tracker.shape(), tracker.scope());
-            let about = args.kernel.then(|| (variables(&code), 0));
-            let mut answer = written(args.lang, text.trim(), &code, about, shape)?;
+            let (subject, shape) = (("chain", json!(text.trim())), polys(tracker.shape(), tracker.scope()));
+            let mut answer = written(args.lang, args.kernel, subject, &code, None, shape)?;
             answer.json["needs"] = json!(literals(tracker.needs(), tracker.scope()));
             if !tracker.needs().is_empty() {
                 let needs = tracker.needs().iter().map(|need| need.text(tracker.scope()));
@@ -77,26 +77,28 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
     )
 }
 
-/// The code with its remarks. Of a kernel it is said what its buffers are where that is known, and how many elements it
-/// writes.
+/// The code of an index, or a whole kernel, with its remarks. `subject` is what it is the index of, as the first field of
+/// the JSON; `buffers` says of a kernel what it reads and writes, and how many elements, where these are numbers.
 pub(crate) fn written(
     lang: Language,
-    chain: &str,
+    kernel: bool,
+    subject: (&str, Value),
     expr: &IndexExpr,
-    kernel: Option<(String, i64)>,
+    buffers: Option<(String, i64)>,
     shape: Document,
 ) -> Result<Answer, Failure> {
-    let code = if kernel.is_some() { expr.kernel(lang)? } else { expr.code(lang)? };
+    let code = if kernel { expr.kernel(lang)? } else { expr.code(lang)? };
     let (graph, parts) = (expr.graph(), [expr.index(), expr.valid()]);
     let mut values = graph.value_range(&parts);
-    if let Some((_, numel)) = kernel {
+    if let Some((_, numel)) = buffers {
         // A kernel has a loop counter for the elements, too.
         values.1 = values.1.max(numel);
     }
     let index_range = graph.range(expr.index());
     let text = |part| graph.text(part, Syntax::Python).ok();
+    let (field, subject) = subject;
     let json = json!({
-        "chain": chain,
+        field: subject,
         "shape": shape,
         "language": lang.to_string(),
         "code": code,
@@ -107,7 +109,7 @@ pub(crate) fn written(
         "value_range": [values.0, values.1],
         "bits": int::bits(values),
     });
-    let about = kernel.map_or_else(|| variables(expr), |(about, _)| about);
+    let about = buffers.map_or_else(|| variables(expr), |(about, _)| about);
     let remarks = [about, ranges_text("index", index_range, values), weight_text(graph, &parts)];
     Ok(Answer { text: comments(lang, &remarks) + &code, json, positive: true })
 }

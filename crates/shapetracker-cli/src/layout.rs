@@ -4,12 +4,12 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use clap::{Subcommand, ValueEnum};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use shapetracker::expr::Language;
 use shapetracker::json::Value as Document;
 use shapetracker_cute::{
-    AccessPattern, Census, ComposedLayout, Error, Layout, LinearLayout, NoComposition, NoLeftInverse, NotTiled, Order,
-    Tiler, audit,
+    Access, AccessPattern, AccessReport, Census, ComposedLayout, Error, Layout, LinearLayout, NoComposition,
+    NoLeftInverse, NotTiled, Order, Tiler, audit,
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, sentence, width};
@@ -245,9 +245,9 @@ is written and read: the swizzle is for all of them.
 
 Exit status 1 where banks conflict.
 
-With --json: element_bytes, patterns (layout, vector, widest, banks and sectors: most, warp, value, counts, total), \
-swizzle (bits, base, shift, one without conflicts; null where it is not asked for or there is none), layouts (the \
-patterns under it), searched.")]
+With --json: accesses (text, threads, values, element_bytes, vector, widest, banks and sectors: most, warp, value, counts, \
+total; swizzled: the layout under the swizzle that was found, or null), swizzle (text, bits, base, shift; null where none was \
+found or looked for), searched.")]
 struct Banks {
     /// The layouts: threads and values to addresses, in elements.
     #[arg(required = true)]
@@ -339,7 +339,7 @@ impl Found {
 fn show(args: &Show) -> Result<Answer, Failure> {
     let composed: ComposedLayout = read(&args.layout)?;
     let layout = composed.layout();
-    let is_plain = composed == ComposedLayout::from(layout.clone());
+    let is_plain = composed.as_layout().is_some();
     let size = layout.size();
     let values: Vec<i64> = (0..size.min(MOST_VALUES)).map_while(|x| composed.at(x)).collect();
     // A swizzle tells any two values apart that are different.
@@ -437,7 +437,7 @@ fn grid(layout: &Layout, values: &[i64]) -> String {
 fn compose(args: &Compose) -> Result<Answer, Failure> {
     let a: ComposedLayout = read(&args.a)?;
     let b: Tiler = read(&args.b)?;
-    let is_plain = a == ComposedLayout::from(a.layout().clone());
+    let is_plain = a.as_layout().is_some();
     let whole = match &b {
         Tiler::Whole(layout) => Some(layout.clone()),
         Tiler::Size(size) => Some(Layout::new(*size, 1)?),
@@ -506,7 +506,7 @@ fn claimed(a: &Layout, b: &Layout, claim: &Layout, mut asked: Value) -> Result<A
     Ok(Answer { text, json: asked, positive: mismatch.is_none() })
 }
 
-/// The answer, unless the question made no sense.
+/// What was found, or the failure where the question made no sense.
 fn decided<T>(found: Result<T, NotTiled>) -> Result<Result<T, NotTiled>, Failure> {
     use shapetracker_cute::NoComplement;
 
@@ -523,7 +523,7 @@ fn decided<T>(found: Result<T, NotTiled>) -> Result<Result<T, NotTiled>, Failure
 fn complement(args: &Complement) -> Result<Answer, Failure> {
     let a: Layout = read(&args.a)?;
     let found = decided(a.complement(args.cotarget).map_err(NotTiled::from))?;
-    let verdicts = [("Yes", ", with this layout every number is reached once"), ("No", ", there is no complement")];
+    let verdicts = [("Yes", ", this is the complement"), ("No", ", there is no complement")];
     Ok(Found::new(verdicts, &found).answer(json!({ "a": a.to_string(), "cotarget": args.cotarget })))
 }
 
@@ -534,7 +534,7 @@ fn divide(args: &Divide) -> Result<Answer, Failure> {
         Form::Zipped => a.zipped_divide(&b),
         Form::Tiled => a.tiled_divide(&b),
     })?;
-    let verdicts = [("Yes", ", the layout has such tiles"), ("No", ", the layout has no such tiles")];
+    let verdicts = [("Yes", ", the layout can be divided"), ("No", ", the layout cannot be divided")];
     Ok(Found::new(verdicts, &found).answer(json!({ "a": a.to_string(), "b": b.to_string(), "form": name(args.form) })))
 }
 
@@ -555,7 +555,7 @@ fn product(args: &Product) -> Result<Answer, Failure> {
         ProductForm::Blocked => gridded(Layout::blocked_product),
         ProductForm::Raked => gridded(Layout::raked_product),
     }?;
-    let verdicts = [("Yes", ", the layout can be repeated so"), ("No", ", the layout cannot be repeated so")];
+    let verdicts = [("Yes", ", the product exists"), ("No", ", there is no product")];
     let found = Found::new(verdicts, &decided(found)?);
     Ok(found.answer(json!({ "a": a.to_string(), "b": b, "form": name(args.form) })))
 }
@@ -570,20 +570,18 @@ fn inverse(args: &Inverse) -> Result<Answer, Failure> {
     let asked = |longest: Option<bool>| json!({ "a": a.to_string(), "left": args.left, "is_longest": longest });
     if !args.left {
         let found = a.right_inverse()?;
-        let verdicts = [("Yes", ", this layout finds the coordinate of each of the first values"); 2];
-        let numbers = match found.layout.size() {
-            1 => "number 0 alone has one".to_owned(),
-            size => format!("the numbers from 0 to {} have one", size - 1),
+        let verdicts = [("Yes", ", this is a right inverse"); 2];
+        let reached = match found.layout.size() {
+            0 => "the layout has no value".to_owned(),
+            1 => "it takes the value 0 to its coordinate".to_owned(),
+            size => format!("it takes each value from 0 to {} to its coordinate", size - 1),
         };
-        let note = match (found.layout.size(), found.is_longest) {
-            (0, _) => "The layout has no value.".to_owned(),
-            (size, true) => {
-                format!("{}; the layout does not have the value {size}.", sentence(&numbers).trim_end_matches('.'))
-            }
-            (_, false) => {
-                format!("{}; whether a longer one exists is open.", sentence(&numbers).trim_end_matches('.'))
-            }
+        let longest = match (found.layout.size(), found.is_longest) {
+            (0, _) => String::new(),
+            (size, true) => format!("; none is longer, because the layout does not have the value {size}"),
+            (_, false) => "; whether a longer one exists is open".to_owned(),
         };
+        let note = sentence(&format!("{reached}{longest}"));
         let mut answer = Found::new(verdicts, &Ok::<_, NoLeftInverse>(found.layout.clone()));
         answer.notes.push(note);
         return Ok(answer.answer(asked(Some(found.is_longest))));
@@ -592,9 +590,9 @@ fn inverse(args: &Inverse) -> Result<Answer, Failure> {
         Err(NoLeftInverse::Error(err)) => return Err(err.into()),
         found => found,
     };
-    let mut answer = Found::new([("Yes", ", this layout undoes it"), ("No", ", no layout undoes it")], &found);
+    let mut answer = Found::new([("Yes", ", this is a left inverse"), ("No", ", there is no left inverse")], &found);
     if found == Err(NoLeftInverse::Open) {
-        answer.verdict = ("Open", ": whether some layout undoes it");
+        answer.verdict = ("Open", ": whether there is a left inverse");
     }
     Ok(answer.answer(asked(None)))
 }
@@ -602,7 +600,7 @@ fn inverse(args: &Inverse) -> Result<Answer, Failure> {
 fn linear(args: &Linear) -> Result<Answer, Failure> {
     let text = text_of(&args.of)?;
     let as_layout = text.parse::<ComposedLayout>();
-    // What is neither is told of as what it looks like.
+    // A text that is neither gets the complaint about what it looks like.
     let is_map = text.trim_start().starts_with(['{', '#', '-']) || (as_layout.is_err() && text.contains("->"));
     if is_map {
         if args.names.is_some() {
@@ -613,8 +611,7 @@ fn linear(args: &Linear) -> Result<Answer, Failure> {
             Err(NoComposition::Error(err)) => return Err(err.into()),
             found => found,
         };
-        let verdicts =
-            [("Yes", ", the map is a layout"), ("No", ", the map is no layout, and a layout under no swizzle")];
+        let verdicts = [("Yes", ", the map is a layout"), ("No", ", the map is no layout, with or without a swizzle")];
         return Ok(Found::new(verdicts, &found).answer(json!({ "linear": document(&map) })));
     }
     let composed = as_layout?;
@@ -655,14 +652,8 @@ fn code(args: &Code) -> Result<Answer, Failure> {
     let about = args
         .kernel
         .then(|| (format!("shape ({}): reads a buffer of at most {reads}, writes {size}", shape.join(", ")), size));
-    let extents = Document::from(expr.extents());
-    let mut answer = written(args.lang, "", &expr, about, extents)?;
-    if let Value::Object(fields) = &mut answer.json {
-        let rest = std::mem::take(fields);
-        fields.insert("layout".into(), document(&given));
-        fields.extend(rest.into_iter().filter(|(name, _)| name != "chain"));
-    }
-    Ok(answer)
+    let subject = ("layout", document(&given));
+    written(args.lang, args.kernel, subject, &expr, about, Document::from(expr.extents()))
 }
 
 fn banks(args: &Banks) -> Result<Answer, Failure> {
@@ -670,97 +661,59 @@ fn banks(args: &Banks) -> Result<Answer, Failure> {
         Some(width) => width,
         None => args.dtype.width().map_err(|message| Failure::new("dtype", message))? as i64,
     };
-    let mut patterns: Vec<(AccessPattern, ComposedLayout, i64)> = Vec::new();
+    let mut patterns = Vec::new();
     for text in &args.layouts {
         let layout: ComposedLayout = read(text)?;
-        let pattern =
-            AccessPattern::new(layout.clone(), element_bytes).map_err(|err| Failure::from(err).about(&layout))?;
-        let widest = pattern.widest_vector()?;
-        let vector = args.vector.unwrap_or(widest);
-        patterns.push((pattern.with_vector(vector).map_err(|err| Failure::from(err).about(&layout))?, layout, widest));
+        let pattern = |layout: ComposedLayout| {
+            let pattern = AccessPattern::new(layout, element_bytes)?;
+            let vector = args.vector.map_or_else(|| pattern.widest_vector(), Ok)?;
+            pattern.with_vector(vector)
+        };
+        patterns.push(pattern(layout.clone()).map_err(|err| Failure::from(err).about(&layout))?);
     }
-    let mut censuses: Vec<(Census, Census)> = Vec::new();
-    for (pattern, _, _) in &patterns {
-        censuses.push((pattern.bank_conflicts()?, pattern.sectors()?));
-    }
-    let worst = censuses.iter().map(|(banks, _)| banks.most).max().unwrap_or(0);
-    let positive = worst <= 1;
-    let swizzled = patterns.iter().any(|(_, layout, _)| *layout != ComposedLayout::from(layout.layout().clone()));
-    let searched = !positive && !swizzled;
-    let swizzle = if searched {
-        let plain: Vec<AccessPattern> = patterns.iter().map(|(pattern, _, _)| pattern.clone()).collect();
-        AccessPattern::conflict_free_swizzle(&plain)?
-    } else {
-        None
+    let report = AccessReport::new(&patterns)?;
+    let positive = report.worst() <= 1;
+    let mut text = match report.worst() {
+        ..=1 => format!("{GOOD}No bank conflicts{GOOD:#}, in any warp\n"),
+        worst => format!("{BAD}Bank conflicts{BAD:#}: up to {worst}-way\n"),
     };
-
-    let mut text = if positive {
-        format!("{GOOD}No bank conflicts{GOOD:#}, in any warp\n")
-    } else {
-        format!("{BAD}Bank conflicts{BAD:#}: an instruction takes up to {worst} turns\n")
-    };
-    let mut documents = Vec::new();
-    for ((_, layout, widest), (banks, sectors)) in patterns.iter().zip(&censuses) {
-        let vector = args.vector.unwrap_or(*widest);
-        text += &format!("\n  {layout}\n");
+    for Access { pattern, widest, banks, sectors, .. } in &report.accesses {
+        let vector = pattern.vector();
+        text += &format!("\n  {}\n", pattern.addresses());
         let bytes = count(vector * element_bytes, "byte");
-        let most = if vector == *widest { ", the widest".into() } else { format!(", where {widest} would do") };
+        let most = if vector == *widest { ", the widest".into() } else { format!("; {widest} are possible") };
         text += &paragraph(&format!("vectors of {} ({bytes}){most}", count(vector, "element")), 4);
-        text += &paragraph(&format!("shared memory: {}", census(banks, "turn")), 4);
-        text += &paragraph(&format!("global memory: {}", census(sectors, "sector")), 4);
-        let mut fields = Map::new();
-        fields.insert("layout".into(), document(layout));
-        fields.insert("vector".into(), json!(vector));
-        fields.insert("widest".into(), json!(widest));
-        fields.insert("banks".into(), document(banks));
-        fields.insert("sectors".into(), document(sectors));
-        documents.push(Value::Object(fields));
+        let degree = |degree: i64| if degree == 1 { "no conflict".into() } else { format!("{degree}-way conflicts") };
+        text += &paragraph(&format!("shared memory: {}", census(banks, degree)), 4);
+        text += &paragraph(&format!("global memory: {}", census(sectors, |cost| count(cost, "sector"))), 4);
     }
-    let under: Vec<ComposedLayout> = match &swizzle {
-        Some(swizzle) => {
-            patterns.iter().map(|(_, layout, _)| swizzle.compose(layout.layout())).collect::<Result<_, _>>()?
-        }
-        None => Vec::new(),
-    };
-    match &swizzle {
+    match &report.swizzle {
         Some(swizzle) => {
             text += &format!("\n{GOOD}{swizzle}{GOOD:#} leaves no conflict in any warp\n");
-            under.iter().for_each(|layout| text += &format!("  {layout}\n"));
+            for swizzled in report.accesses.iter().filter_map(|access| access.swizzled.as_ref()) {
+                text += &format!("  {swizzled}\n");
+            }
         }
-        None if searched => text += "\nNo swizzle of up to 5 bits leaves no conflict\n",
+        None if report.searched => text += "\nNo swizzle of up to 5 bits leaves no conflict\n",
         None => {}
     }
-    let json = json!({
-        "element_bytes": element_bytes,
-        "patterns": documents,
-        "swizzle": swizzle.map_or(Value::Null, document),
-        "layouts": under.iter().map(document).collect::<Vec<_>>(),
-        "searched": searched,
-    });
-    Ok(Answer { text, json, positive })
+    Ok(Answer { text, json: document(&report), positive })
 }
 
 /// What instructions cost: all of them the same, or how many how much.
-fn census(census: &Census, unit: &str) -> String {
+fn census(census: &Census, cost: impl Fn(i64) -> String) -> String {
     match &census.counts[..] {
         [] => "no instruction".into(),
-        [(cost, instructions)] => {
-            format!("{} for {}", count(*cost, unit), each(*instructions))
-        }
+        [(same, 1)] => format!("{} in the only instruction", cost(*same)),
+        [(same, instructions)] => format!("{} in each of {instructions} instructions", cost(*same)),
         counts => {
-            let costs: Vec<String> = counts
+            let each = counts
                 .iter()
-                .map(|(cost, instructions)| {
-                    format!("{} for {}", count(*cost, unit), count(*instructions, "instruction"))
-                })
-                .collect();
-            format!("{}; the most in warp {}, from value {} on", costs.join(", "), census.warp, census.value)
+                .map(|(each, instructions)| format!("{} in {}", cost(*each), count(*instructions, "instruction")));
+            let each: Vec<String> = each.collect();
+            format!("{}; the most in warp {}, from value {} on", each.join(", "), census.warp, census.value)
         }
     }
-}
-
-fn each(instructions: i64) -> String {
-    if instructions == 1 { "the only instruction".into() } else { format!("each of {instructions} instructions") }
 }
 
 impl From<Error> for Failure {

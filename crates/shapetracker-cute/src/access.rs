@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Fault;
+use crate::instruction::{degree_of, words_of};
 use crate::layout::Mode;
-use crate::{ComposedLayout, Error, Layout, Swizzle};
+use crate::{ComposedLayout, Error, Swizzle};
 
 /// The threads of a warp.
-const LANES: i64 = 32;
+pub(crate) const LANES: i64 = 32;
 /// The bytes of a bank, and of a word.
-const WORD: i64 = 4;
+pub(crate) const WORD: i64 = 4;
 /// The banks of shared memory.
-const BANKS: i64 = 32;
+pub(crate) const BANKS: i64 = 32;
 /// The bytes of a sector of global memory.
 const SECTOR: i64 = 32;
 /// The most bytes that one thread moves with one instruction.
@@ -88,99 +89,49 @@ impl Census {
     }
 }
 
-/// One instruction of one warp, as shared memory serves it: what its lanes want in each phase.
-///
-/// ```
-/// use shapetracker_cute::{AccessPattern, Layout};
-///
-/// // A column of a row-major matrix of 4 by 32 floats.
-/// let column: Layout = "(4,32):(32,1)".parse()?;
-/// let instruction = AccessPattern::new(column, 4)?.instruction(0, 1).unwrap();
-/// let phase = &instruction.phases[0];
-/// assert_eq!(phase.lanes, [(0, 4), (1, 132), (2, 260), (3, 388)]);
-/// assert_eq!((phase.turns, &phase.words[1]), (4, &(33, vec![1]))); // words 1, 33, 65 and 97 of bank 1
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instruction {
-    /// What is served together: all lanes, or those of 8 or 16 bytes in groups of 16 or 8.
-    pub phases: Vec<Phase>,
-}
-
-/// The lanes that are served together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Phase {
-    /// The threads, and the byte at which each begins.
-    pub lanes: Vec<(i64, i64)>,
-    /// The 4-byte words that are wanted, in ascending order, and by which threads. Word `w` is in bank `w mod 32`.
-    pub words: Vec<(i64, Vec<i64>)>,
-    /// The largest number of words of one bank: 1 is free of conflicts.
-    pub turns: i64,
-}
-
-impl Phase {
-    /// The bank that a word is in.
-    ///
-    /// ```
-    /// assert_eq!(shapetracker_cute::Phase::bank(33), 1);
-    /// ```
-    pub fn bank(word: i64) -> i64 {
-        word.rem_euclid(BANKS)
-    }
-
-    /// The lanes of a phase with the bytes that each moves.
-    fn new(lanes: Vec<(i64, i64)>, bytes: i64) -> Phase {
-        let mut wanted: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-        for &(thread, at) in &lanes {
-            for word in words_of(at, bytes) {
-                wanted.entry(word).or_default().push(thread);
-            }
-        }
-        let words: Vec<(i64, Vec<i64>)> = wanted.into_iter().collect();
-        let turns = turns(words.iter().map(|(word, _)| *word));
-        Phase { lanes, words, turns }
-    }
-}
-
-/// The words that bytes lie in.
-fn words_of(at: i64, bytes: i64) -> std::ops::RangeInclusive<i64> {
-    at.div_euclid(WORD)..=(at + bytes - 1).div_euclid(WORD)
-}
-
-/// The most of some different words that one bank has.
-fn turns(words: impl Iterator<Item = i64>) -> i64 {
-    let mut banks = [0; BANKS as usize];
-    words.for_each(|word| banks[Phase::bank(word) as usize] += 1);
-    banks.into_iter().max().unwrap_or(0)
-}
-
 const OP: &str = "access";
 
 impl AccessPattern {
-    /// What the lanes of a warp want when they move their values from `value` on, as many as a vector has; nothing where
-    /// there is no such warp or value, or `value` is no multiple of the vector.
+    /// A pattern from a layout whose first item takes the thread, and the bytes of an element: 1, 2, 4, 8 or 16.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, ComposedLayout};
+    ///
+    /// let tile: ComposedLayout = "Sw<3,3,3> o 0 o (8,8):(8,1)".parse()?;
+    /// assert!(AccessPattern::new(tile.clone(), 2).is_ok());
+    /// assert!(AccessPattern::new(tile, 3).is_err());
+    /// # Ok::<(), shapetracker_cute::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another number of bytes; an address past `i64`, counted in bytes.
+    pub fn new(addresses: impl Into<ComposedLayout>, element_bytes: i64) -> Result<AccessPattern, Error> {
+        let addresses = addresses.into();
+        if !(1..=WIDEST).contains(&element_bytes) || element_bytes.count_ones() != 1 {
+            return Err(Error::new(OP, Fault::ElementBytes { bytes: element_bytes }));
+        }
+        // A swizzle stays below the next power of two of what it is given.
+        let top = i64::MAX / (4 * element_bytes);
+        let (low, high) = addresses.layout.range().unwrap_or_default();
+        let reach = [low, high].map(|end| end.saturating_add(addresses.offset).saturating_abs());
+        if reach.into_iter().any(|reach| reach > top) || addresses.swizzle.width() > 56 {
+            return Err(Error::new(OP, Fault::Overflow { what: "an address in bytes" }));
+        }
+        let threads = addresses.layout.profile.items().first().map_or(0, |(_, leaves)| leaves.end);
+        Ok(AccessPattern { addresses, element_bytes, vector: 1, threads })
+    }
+
+    /// The addresses: the first item of the layout takes the thread, the others its values.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, Layout};
     ///
     /// let rows: Layout = "(32,8):(8,1)".parse()?;
-    /// let pattern = AccessPattern::new(rows, 2)?.with_vector(8)?;
-    /// // 16 bytes each: four phases of eight lanes.
-    /// assert_eq!(pattern.instruction(0, 0).unwrap().phases.len(), 4);
-    /// assert_eq!((pattern.instruction(1, 0), pattern.instruction(0, 4)), (None, None));
+    /// assert_eq!(AccessPattern::new(rows.clone(), 2)?.addresses().layout(), &rows);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn instruction(&self, warp: i64, value: i64) -> Option<Instruction> {
-        let threads = self.threads();
-        let begin = warp.checked_mul(LANES).filter(|begin| (0..threads).contains(begin))?;
-        if value < 0 || value >= self.values() || value % self.vector != 0 {
-            return None;
-        }
-        let at = |thread: i64| self.address(thread, value).map(|at| (thread, at * self.element_bytes));
-        let lanes = (begin..threads.min(begin + LANES)).map(at).collect::<Option<Vec<_>>>()?;
-        let phases = lanes.chunks(self.lanes_of_a_phase());
-        let bytes = self.vector * self.element_bytes;
-        Some(Instruction { phases: phases.map(|phase| Phase::new(phase.to_vec(), bytes)).collect() })
+    pub fn addresses(&self) -> &ComposedLayout {
+        &self.addresses
     }
 
     /// The number of threads.
@@ -225,7 +176,7 @@ impl AccessPattern {
         if inside { self.addresses.at(thread + value * threads) } else { None }
     }
 
-    /// The 4-byte word in which a value of a thread begins; nothing where there is no such thread or value.
+    /// The word of 4 bytes in which a value of a thread begins; nothing where there is no such thread or value.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, Layout, Phase};
@@ -239,51 +190,31 @@ impl AccessPattern {
         self.address(thread, value).map(|at| (at * self.element_bytes).div_euclid(WORD))
     }
 
-    /// How many lanes shared memory serves together.
-    fn lanes_of_a_phase(&self) -> usize {
-        (LANES * WORD / (self.vector * self.element_bytes).max(WORD)) as usize
-    }
-
-    /// A pattern from a layout whose first item takes the thread, and the bytes of an element: 1, 2, 4, 8 or 16.
-    ///
-    /// ```
-    /// use shapetracker_cute::{AccessPattern, ComposedLayout};
-    ///
-    /// let tile: ComposedLayout = "Sw<3,3,3> o 0 o (8,8):(8,1)".parse()?;
-    /// assert!(AccessPattern::new(tile.clone(), 2).is_ok());
-    /// assert!(AccessPattern::new(tile, 3).is_err());
-    /// # Ok::<(), shapetracker_cute::ParseError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Another number of bytes; an address past `i64`, counted in bytes.
-    pub fn new(addresses: impl Into<ComposedLayout>, element_bytes: i64) -> Result<AccessPattern, Error> {
-        let addresses = addresses.into();
-        if !(1..=WIDEST).contains(&element_bytes) || element_bytes.count_ones() != 1 {
-            return Err(Error::new(OP, Fault::ElementBytes { bytes: element_bytes }));
-        }
-        // A swizzle stays below the next power of two of what it is given.
-        let top = i64::MAX / (4 * element_bytes);
-        let (low, high) = addresses.layout.range().unwrap_or_default();
-        let reach = [low, high].map(|end| end.saturating_add(addresses.offset).saturating_abs());
-        if reach.into_iter().any(|reach| reach > top) || addresses.swizzle.width() > 56 {
-            return Err(Error::new(OP, Fault::Overflow { what: "an address in bytes" }));
-        }
-        let threads = addresses.layout.profile.items().first().map_or(0, |(_, leaves)| leaves.end);
-        Ok(AccessPattern { addresses, element_bytes, vector: 1, threads })
-    }
-
-    /// The addresses: the first item takes the thread, the others its values.
+    /// The bytes of an element.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, Layout};
     ///
     /// let rows: Layout = "(32,8):(8,1)".parse()?;
-    /// assert_eq!(AccessPattern::new(rows.clone(), 2)?.layout(), &rows);
+    /// assert_eq!(AccessPattern::new(rows, 2)?.element_bytes(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn layout(&self) -> &Layout {
-        &self.addresses.layout
+    pub fn element_bytes(&self) -> i64 {
+        self.element_bytes
+    }
+
+    /// How many values of a thread one instruction moves.
+    ///
+    /// ```
+    /// use shapetracker_cute::{AccessPattern, Layout};
+    ///
+    /// let rows: Layout = "(32,8):(8,1)".parse()?;
+    /// let pattern = AccessPattern::new(rows, 2)?;
+    /// assert_eq!((pattern.vector(), pattern.with_vector(4)?.vector()), (1, 4));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn vector(&self) -> i64 {
+        self.vector
     }
 
     /// The same pattern where each instruction of a thread moves so many of its values at once.
@@ -374,9 +305,9 @@ impl AccessPattern {
         Ok(seen.into_iter().any(|address| address >> bit & 1 == 1))
     }
 
-    /// The bank conflicts in shared memory of all instructions of all warps: the cost of one is the largest number of
-    /// different 4-byte words that its lanes want of one of the 32 banks, so that 1 is free of conflicts. Lanes that
-    /// want the same word are served together.
+    /// The bank conflicts in shared memory of all instructions of all warps: the cost of one is the degree of its
+    /// conflict, the largest number of different 4-byte words that its lanes access in one of the 32 banks, so that 1 is
+    /// free of conflicts. Lanes that access the same word are served together.
     ///
     /// Accesses of 8 and 16 bytes are taken to run in 2 and 4 phases, of 16 and 8 lanes, and count by the worst of
     /// these.
@@ -408,7 +339,7 @@ impl AccessPattern {
                 let mut words: Vec<i64> = phase.iter().flat_map(|&at| words_of(at, bytes)).collect();
                 words.sort_unstable();
                 words.dedup();
-                turns(words.into_iter())
+                degree_of(words.into_iter())
             };
             addresses.chunks(lanes).map(degree).max().unwrap_or(0)
         })
@@ -460,7 +391,8 @@ impl AccessPattern {
     /// ```
     ///
     /// # Errors
-    /// A pattern that is swizzled already; [`Error::is_limit`] as in [`AccessPattern::bank_conflicts`].
+    /// A pattern that is swizzled already, or has a negative address; [`Error::is_limit`] as in
+    /// [`AccessPattern::bank_conflicts`].
     pub fn conflict_free_swizzle(patterns: &[AccessPattern]) -> Result<Option<Swizzle>, Error> {
         if patterns.iter().any(|pattern| pattern.addresses.swizzle != Swizzle::IDENTITY) {
             return Err(Error::new(OP, Fault::Swizzled));
@@ -471,11 +403,8 @@ impl AccessPattern {
             for base in keep..=if bits == 0 { keep } else { 10 } {
                 for shift in shifts.clone().filter(|shift| base + bits + shift <= 17) {
                     let swizzle = if bits == 0 { Swizzle::IDENTITY } else { Swizzle::new(bits, base, shift as i32)? };
-                    if patterns
-                        .iter()
-                        .map(|pattern| pattern.is_free_under(swizzle))
-                        .try_fold(true, |all, free| free.map(|free| all && free))?
-                    {
+                    let free = |all, pattern: &AccessPattern| Ok::<bool, Error>(all && pattern.is_free_under(swizzle)?);
+                    if patterns.iter().try_fold(true, free)? {
                         return Ok(Some(swizzle));
                     }
                 }
@@ -485,9 +414,20 @@ impl AccessPattern {
     }
 
     fn is_free_under(&self, swizzle: Swizzle) -> Result<bool, Error> {
-        let ComposedLayout { offset, layout, .. } = &self.addresses;
-        let addresses = ComposedLayout::new(swizzle, *offset, layout.clone())?;
+        let addresses = self.under(swizzle)?;
         Ok(AccessPattern { addresses, ..self.clone() }.bank_conflicts()?.most <= 1)
+    }
+
+    /// The addresses of an unswizzled pattern under a swizzle.
+    pub(crate) fn under(&self, swizzle: Swizzle) -> Result<ComposedLayout, Error> {
+        let ComposedLayout { offset, layout, .. } = &self.addresses;
+        ComposedLayout::new(swizzle, *offset, layout.clone())
+    }
+
+    /// Whether a swizzle may be put on the addresses: there is none yet, and no address is negative.
+    pub(crate) fn can_be_swizzled(&self) -> bool {
+        let low = self.addresses.layout.range().map_or(0, |(low, _)| low + self.addresses.offset);
+        self.addresses.swizzle == Swizzle::IDENTITY && low >= 0
     }
 
     /// The coalesced modes of the threads, and of the values of a thread.

@@ -23,7 +23,7 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// A number past `i64` on the way.
+    /// Some part of the expression has values past `i64`.
     ///
     /// # Cost
     /// That of [`ShapeTracker::index_expr`](shapetracker::ShapeTracker::index_expr).
@@ -34,7 +34,8 @@ impl Layout {
 }
 
 impl ComposedLayout {
-    /// The address at a coordinate, like [`Layout::index_expr`], with the swizzle as an exclusive or.
+    /// The address at a coordinate, like [`Layout::index_expr`], with the swizzle as an exclusive or. MLIR has no code for
+    /// it, because affine maps have no such operation.
     ///
     /// ```
     /// use shapetracker_cute::ComposedLayout;
@@ -48,25 +49,24 @@ impl ComposedLayout {
     /// ```
     ///
     /// # Errors
-    /// A number past `i64` on the way.
+    /// Some part of the expression has values past `i64`.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
         let plain = self.layout.to_tracker(Order::ColumnMajor, self.offset)?.index_expr()?;
         if self.swizzle == Swizzle::IDENTITY || self.layout.is_empty() {
             return Ok(plain);
         }
         let mut graph = plain.graph().clone();
-        let made = |graph: &mut Graph| self.swizzle.swizzled(graph, plain.index());
-        let swizzled = made(&mut graph).map_err(shapetracker::Error::from)?;
-        // What is shifted out of an address is often less than the whole of it.
-        let simple = graph.simplify(swizzled);
-        let index = if graph.cost(&[simple]).weight <= graph.cost(&[swizzled]).weight { simple } else { swizzled };
+        let swizzled = self.swizzle.swizzled(&mut graph, plain.index()).map_err(shapetracker::Error::from)?;
+        // The bits that the swizzle reads are often those of one coordinate.
+        let index = graph.simplify(swizzled);
         let code = IndexExpr::new(graph, index, plain.valid(), plain.extents());
         Ok(code.map_err(shapetracker::Error::from)?)
     }
 }
 
 impl Swizzle {
-    /// What becomes of an address that is not negative: the bits that are read, moved onto those that they change.
+    /// The swizzled address, for one that is not negative: the bits that the swizzle reads, moved to those that it changes,
+    /// are combined with the address by exclusive or.
     fn swizzled(&self, graph: &mut Graph, address: Expr) -> Result<Expr, shapetracker::expr::Error> {
         let Some((source, target)) = self.pairs().next() else { return Ok(address) };
         let [from, count, to] = [source, self.bits(), target].map(|bits| graph.int(1 << bits));

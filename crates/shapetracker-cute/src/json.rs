@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`IntTuple`] | no document: a number, or lists of them |
 //! | [`Layout`] | `text`, `shape`, `stride`, `size`, `cosize` |
-//! | [`Swizzle`] | `bits`, `base`, `shift` |
+//! | [`Swizzle`] | `text`, `bits`, `base`, `shift` |
 //! | [`ComposedLayout`] | `text`, `swizzle`, `offset`, `layout` |
 //! | [`LinearLayout`] | `inputs` (a list of `name`, `bases`), `outputs` (a list of `name`, `size`), `text` |
 //! | [`RightInverse`] | `layout`, `is_longest` |
 //! | [`Census`] | `most`, `warp`, `value`, `counts` (pairs of a cost and how many instructions have it), `total` |
+//! | [`Access`] | `text`, `threads`, `values`, `element_bytes`, `vector`, `widest`, `banks`, `sectors` (each a [`Census`]), `swizzled` (a text, or null) |
+//! | [`AccessReport`] | `accesses`, `swizzle` (or null), `searched` |
 //! | [`Mismatch`] | `coordinate`, `expected`, `found` (null where the layout has ended), `sentence` |
 //! | [`NoComposition`] | `kind` (`outside`, `length`, `mode`, `interact`, `undecided` or `error`), `sentence`, and the fields of the kind |
 //! | [`NoComplement`] | `kind` (`negative`, `overlap`, `empty` or `error`), `sentence`, and the fields of the kind |
@@ -37,8 +39,8 @@ use std::fmt::Display;
 use shapetracker::json::Value;
 
 use crate::{
-    Census, ComposedLayout, IntTuple, Layout, LinearLayout, Mismatch, NoComplement, NoComposition, NoLayout,
-    NoLeftInverse, NotBijective, NotLinear, NotTiled, RightInverse, Swizzle,
+    Access, AccessReport, Census, ComposedLayout, IntTuple, Layout, LinearLayout, Mismatch, NoComplement,
+    NoComposition, NoLayout, NoLeftInverse, NotBijective, NotLinear, NotTiled, RightInverse, Swizzle,
 };
 
 impl From<&IntTuple> for Value {
@@ -82,6 +84,7 @@ impl From<&Layout> for Value {
 impl From<Swizzle> for Value {
     fn from(swizzle: Swizzle) -> Value {
         Value::Null
+            .with("text", swizzle.to_string())
             .with("bits", i64::from(swizzle.bits()))
             .with("base", i64::from(swizzle.base()))
             .with("shift", i64::from(swizzle.shift()))
@@ -124,6 +127,31 @@ impl From<&Census> for Value {
             .with("value", census.value)
             .with("counts", census.counts.iter().copied().collect::<Value>())
             .with("total", census.total())
+    }
+}
+
+impl From<&Access> for Value {
+    fn from(access: &Access) -> Value {
+        let pattern = &access.pattern;
+        Value::Null
+            .with("text", pattern.addresses().to_string())
+            .with("threads", pattern.threads())
+            .with("values", pattern.values())
+            .with("element_bytes", pattern.element_bytes())
+            .with("vector", pattern.vector())
+            .with("widest", access.widest)
+            .with("banks", &access.banks)
+            .with("sectors", &access.sectors)
+            .with("swizzled", access.swizzled.as_ref().map(ComposedLayout::to_string))
+    }
+}
+
+impl From<&AccessReport> for Value {
+    fn from(report: &AccessReport) -> Value {
+        Value::Null
+            .with("accesses", report.accesses.iter().collect::<Value>())
+            .with("swizzle", report.swizzle)
+            .with("searched", report.searched)
     }
 }
 
@@ -263,15 +291,15 @@ mod tests {
     fn tuples_nest_as_they_print() {
         for text in ["7", "()", "(1,2)", "((2,2),4)", "((),(3,((4)),5),())"] {
             let tuple: IntTuple = text.parse().unwrap();
-            let printed = serde_free(&Value::from(&tuple));
+            let printed = in_parentheses(&Value::from(&tuple));
             assert_eq!(printed, tuple.to_string(), "{text}");
         }
     }
 
     /// A document of numbers and lists in parentheses.
-    fn serde_free(value: &Value) -> String {
+    fn in_parentheses(value: &Value) -> String {
         match value {
-            Value::List(items) => format!("({})", items.iter().map(serde_free).collect::<Vec<_>>().join(",")),
+            Value::List(items) => format!("({})", items.iter().map(in_parentheses).collect::<Vec<_>>().join(",")),
             number => number.as_integer().unwrap().to_string(),
         }
     }

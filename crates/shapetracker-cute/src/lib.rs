@@ -18,7 +18,8 @@
 //!   otherwise, with a [`Tiler`]; [`Layout::right_inverse`], [`Layout::left_inverse`].
 //! - [`Layout::coalesce`], [`Layout::difference`], [`Layout::collision`], [`Layout::bijective`].
 //! - [`Swizzle`], [`ComposedLayout`]; [`LinearLayout`], as Triton has them.
-//! - [`AccessPattern`]: bank conflicts and sectors of all warps, vectors, and the swizzle that removes the conflicts.
+//! - [`AccessPattern`]: bank conflicts and sectors of all warps, vectors, and the swizzle that removes the conflicts;
+//!   [`AccessReport`], all of it for one tile; [`Instruction`], one of a warp.
 //! - [`Layout::from_view`], [`Layout::from_tracker`] and the ways back: what a layout is in [`shapetracker`].
 //! - [`Layout::index_expr`], [`ComposedLayout::index_expr`]: addresses as expressions, and so as code of nine languages.
 //! - [`json`]: answers and their evidence as documents.
@@ -40,6 +41,7 @@ mod convert;
 mod divide;
 mod error;
 mod image;
+mod instruction;
 mod int_tuple;
 mod inverse;
 pub mod json;
@@ -47,9 +49,10 @@ mod layout;
 mod linear;
 mod notation;
 mod profile;
+mod report;
 mod swizzle;
 
-pub use access::{AccessPattern, Census, Instruction, Phase};
+pub use access::{AccessPattern, Census};
 pub use audit::{Mismatch, audit};
 pub use complement::NoComplement;
 pub use compose::NoComposition;
@@ -58,10 +61,12 @@ pub use divide::{NotTiled, Tiler};
 pub use error::Error;
 pub use image::NotBijective;
 pub use indexpr::text::ParseError;
+pub use instruction::{Instruction, Phase};
 pub use int_tuple::IntTuple;
 pub use inverse::{NoLeftInverse, RightInverse};
 pub use layout::Layout;
 pub use linear::{LinearLayout, NotLinear};
+pub use report::{Access, AccessReport};
 pub use shapetracker::expr;
 pub use swizzle::{ComposedLayout, Swizzle};
 

@@ -407,20 +407,15 @@ impl ComposedLayout {
     /// # Source
     /// A swizzle is linear over bits and its own inverse, so that the composition is linear exactly if the layout is.
     pub fn to_linear(&self, names: &[&str], output: &str) -> Result<LinearLayout, NotLinear> {
-        let linear = self.layout.to_linear(names, output)?;
+        let mut inputs = self.layout.to_linear(names, output)?.inputs;
         if self.offset != 0 {
             return Err(NotLinear::Offset { value: self.swizzle.apply(self.offset) });
         }
         let mut high = 0;
-        let swizzled = linear.inputs.into_iter().map(|(name, bases)| {
-            let mut columns: Vec<Vec<i64>> = bases;
-            for column in columns.iter_mut().flatten() {
-                *column = self.swizzle.apply(*column);
-                high |= *column;
-            }
-            (name, columns)
-        });
-        let inputs: Vec<_> = swizzled.collect();
+        for entry in inputs.iter_mut().flat_map(|(_, bases)| bases).flatten() {
+            *entry = self.swizzle.apply(*entry);
+            high |= *entry;
+        }
         Ok(LinearLayout::new(inputs, [(output, size_above(high))])?)
     }
 }

@@ -67,8 +67,8 @@ impl fmt::Display for Swizzle {
 /// does anything.
 impl fmt::Display for ComposedLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.swizzle() == Swizzle::IDENTITY && self.offset() == 0 {
-            return self.layout().fmt(f);
+        if let Some(layout) = self.as_layout() {
+            return layout.fmt(f);
         }
         write!(f, "{} o {} o {}", self.swizzle(), self.offset(), self.layout())
     }

@@ -225,6 +225,20 @@ impl ComposedLayout {
         &self.layout
     }
 
+    /// The layout, where neither the swizzle nor the offset changes anything; else nothing.
+    ///
+    /// ```
+    /// use shapetracker_cute::ComposedLayout;
+    ///
+    /// let plain: ComposedLayout = "Sw<0,0,0> o 0 o 8:1".parse()?;
+    /// assert_eq!(plain.as_layout(), Some(plain.layout()));
+    /// assert_eq!("Sw<1,0,1> o 0 o 8:1".parse::<ComposedLayout>()?.as_layout(), None);
+    /// # Ok::<(), shapetracker_cute::ParseError>(())
+    /// ```
+    pub fn as_layout(&self) -> Option<&Layout> {
+        (self.swizzle == Swizzle::IDENTITY && self.offset == 0).then_some(&self.layout)
+    }
+
     /// The address at a number, which is taken apart in colexicographic order; nothing outside of the layout.
     ///
     /// ```

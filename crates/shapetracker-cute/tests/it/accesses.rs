@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use shapetracker_cute::{AccessPattern, ComposedLayout, Layout, Swizzle};
+use shapetracker_cute::{AccessPattern, AccessReport, ComposedLayout, Layout, Swizzle};
 
 use crate::layout;
 use crate::random::{Rng, cases};
@@ -105,7 +105,7 @@ fn costs_of_all_warps_are_counted_one_by_one() {
             let begins: Vec<i64> =
                 instruction.phases.iter().flat_map(|phase| &phase.lanes).map(|lane| lane.1).collect();
             assert_eq!(begins, lanes, "{addresses}");
-            assert_eq!(instruction.phases.iter().map(|phase| phase.turns).max(), Some(degree(&lanes, width)));
+            assert_eq!(instruction.phases.iter().map(|phase| phase.degree).max(), Some(degree(&lanes, width)));
             for phase in &instruction.phases {
                 let mut wanted: BTreeSet<(i64, i64)> = BTreeSet::new();
                 for &(thread, at) in &phase.lanes {
@@ -155,7 +155,7 @@ fn swizzles_that_are_found_are_free_of_conflicts_and_the_smallest() {
         let patterns = texts.map(|text| AccessPattern::new(layout(&text), bytes).unwrap().with_vector(vector).unwrap());
         let is_free = |swizzle: Swizzle| {
             patterns.iter().all(|pattern| {
-                let addresses = swizzle.compose(pattern.layout()).unwrap();
+                let addresses = swizzle.compose(pattern.addresses().layout()).unwrap();
                 instructions(&addresses, bytes, vector).iter().all(|(_, lanes)| degree(lanes, vector * bytes) == 1)
             })
         };
@@ -231,4 +231,29 @@ fn what_is_no_access_is_refused() {
     assert!(AccessPattern::conflict_free_swizzle(&[swizzled]).is_err());
     let nothing = AccessPattern::new(layout("(0,4):(1,1)"), 4).unwrap();
     assert_eq!(nothing.bank_conflicts().unwrap().counts, []);
+}
+
+#[test]
+fn a_report_searches_a_swizzle_where_one_may_be_put() {
+    let report = |texts: &[&str]| {
+        let pattern = |text: &&str| AccessPattern::new(text.parse::<ComposedLayout>().unwrap(), 4).unwrap();
+        AccessReport::new(&texts.iter().map(pattern).collect::<Vec<_>>()).unwrap()
+    };
+    // Conflicts, and a swizzle for both; the offset stays.
+    let found = report(&["(32,2):(32,1)", "Sw<0,0,0> o 64 o (32,2):(1,32)"]);
+    assert!(found.searched && found.worst() == 32);
+    let swizzle = found.swizzle.unwrap();
+    for access in &found.accesses {
+        let swizzled = access.swizzled.clone().unwrap();
+        assert_eq!((swizzled.swizzle(), swizzled.offset()), (swizzle, access.pattern.addresses().offset()));
+        assert_eq!(AccessPattern::new(swizzled, 4).unwrap().bank_conflicts().unwrap().most, 1);
+    }
+    // Nothing to search for, a swizzle already, an address that is negative.
+    for texts in [&["(32,2):(1,32)"][..], &["Sw<1,0,1> o 0 o (32,2):(32,1)"], &["(32,2):(-32,1)"], &[]] {
+        let found = report(texts);
+        assert!(!found.searched && found.swizzle.is_none() && found.accesses.len() == texts.len(), "{texts:?}");
+    }
+    assert_eq!(report(&["(32,2):(-32,1)"]).worst(), 32);
+    let none = report(&["((31,33),7):((5,97),3)"]);
+    assert!(none.searched && none.swizzle.is_none() && none.worst() > 1);
 }

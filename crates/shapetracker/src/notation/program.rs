@@ -89,13 +89,14 @@ impl<'a> Parser<'a> {
                 self.advance();
             }
             if self.token == Token::End && !first {
-                // The name of an array of which nothing is known is no chain: without operations nothing is said of it.
-                let named_only = parsed.start == ChainStart::Nothing && parsed.ops.is_empty();
-                return match (parsed.is_begun(), named_only) {
-                    (false, _) => Err(self.expected("an array, such as `x = np.zeros((2, 3))`")),
-                    (true, true) => Err(self.expected("`.` and an operation")),
-                    (true, false) => Ok(()),
-                };
+                if !parsed.is_begun() {
+                    return Err(self.expected("an array, such as `x = np.zeros((2, 3))`"));
+                }
+                // A name whose shape is not known and on which no operation is done is no chain.
+                if parsed.start == ChainStart::Nothing && parsed.ops.is_empty() {
+                    return Err(self.expected("`.` and an operation"));
+                }
+                return Ok(());
             }
             self.statement(parsed)?;
             if !self.at_statement_end() {
