@@ -350,9 +350,10 @@ export interface KernelPicture {
   /** The sizes inside the mode of the threads, and inside those of the values, the fastest first. */
   thread_sizes: Integer[];
   value_sizes: Integer[];
-  /** What is served together: threads with the byte at which each begins, and the words that they want. */
+  /** What is served together: threads with the byte at which each begins, and the words that they access. */
   phases: {
-    turns: Integer;
+    /** The degree of the bank conflict: the most words of one bank. */
+    degree: Integer;
     lanes: [Integer, Integer][];
     words: { word: Integer; bank: number; threads: Integer[] }[];
   }[];
@@ -360,19 +361,21 @@ export interface KernelPicture {
 
 /** Layouts of GPU kernels: the first mode takes the thread, the others its values. */
 export interface KernelAnswer {
-  patterns: {
+  accesses: {
     text: string;
     threads: Integer;
     values: Integer;
-    widest: Integer;
+    element_bytes: Integer;
     vector: Integer;
+    /** The widest vector that one instruction could move. */
+    widest: Integer;
     banks: Census;
     sectors: Census;
     /** The same layout under the swizzle that was found. */
     swizzled: string | null;
   }[];
-  swizzle: string | null;
-  /** Whether a swizzle was looked for: there are conflicts, and no layout has one already. */
+  swizzle: { text: string; bits: Integer; base: Integer; shift: Integer } | null;
+  /** Whether a swizzle was looked for: there are conflicts, no layout has one already, and no address is negative. */
   searched: boolean;
   shown: KernelPicture | null;
 }

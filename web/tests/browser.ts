@@ -28,7 +28,8 @@ export interface Watched {
   complaints: string[];
 }
 
-export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
+/** Opens any page of the site in a context of its own. */
+export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
   const context = await browser.newContext({
     viewport: { width: 1360, height: 900 },
     // What moves by itself is still when tests look at it; a test of its own asks for it.
@@ -42,8 +43,14 @@ export async function open(browser: Browser, url: string, options: BrowserContex
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
   await page.goto(url);
-  await settled(page);
   return { page, complaints };
+}
+
+/** Opens the explorer, and waits until it shows what its input says. */
+export async function open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Watched> {
+  const watched = await visit(browser, url, options);
+  await settled(watched.page);
+  return watched;
 }
 
 /** Waits until the page shows what its input says, or what is wrong with it. */

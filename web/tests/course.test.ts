@@ -2,27 +2,15 @@
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { Locator, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
+import { visit, type Watched } from "./browser";
 import { stage } from "./setup";
 
 const here = stage();
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-interface Opened {
-  page: Page;
-  complaints: string[];
-}
-
-async function course(hash = "", options: Parameters<typeof here.browser.newContext>[0] = {}): Promise<Opened> {
-  const context = await here.browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  await page.goto(`${here.url}course.html${hash}`);
-  return { page, complaints };
+function course(hash = "", options: BrowserContextOptions = {}): Promise<Watched> {
+  return visit(here.browser, `${here.url}course.html${hash}`, options);
 }
 
 /** A part of a lesson, once it is there. */

@@ -2,28 +2,17 @@
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { visit, type Watched } from "./browser";
 import { stage } from "./setup";
 
 const here = stage();
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
-interface Opened {
-  page: Page;
-  complaints: string[];
-}
-
-async function kernels(hash = "", options: Parameters<typeof here.browser.newContext>[0] = {}): Promise<Opened> {
-  const context = await here.browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  await page.goto(`${here.url}kernels.html${hash}`);
-  await settled(page);
-  return { page, complaints };
+async function kernels(hash = "", options: BrowserContextOptions = {}): Promise<Watched> {
+  const watched = await visit(here.browser, `${here.url}kernels.html${hash}`, options);
+  await settled(watched.page);
+  return watched;
 }
 
 /** Waits until what is said is about what is typed. */
@@ -60,24 +49,24 @@ function swizzled(address: number, bits: number, base: number, shift: number): n
 
 const product = (modes: [number, number][]): number => modes.reduce((all, [size]) => all * size, 1);
 
-/** The threads that want each word of an instruction, and the most words of one bank in one phase. */
+/** The threads that access each word of an instruction, and the most words of one bank in one phase. */
 function instruction(lanes: [thread: number, address: number][], bytes: number, vector: number) {
   const width = bytes * vector;
   const together = Math.min(32, 128 / Math.max(width, 4));
   const words = new Map<number, number[]>();
-  let turns = 0;
+  let degree = 0;
   for (let from = 0; from < lanes.length; from += together) {
-    const wanted = new Set<number>();
+    const accessed = new Set<number>();
     for (const [thread, address] of lanes.slice(from, from + together)) {
       const [begin, end] = [Math.floor((address * bytes) / 4), Math.floor((address * bytes + width - 1) / 4)];
       for (let word = begin; word <= end; ++word) {
-        wanted.add(word);
+        accessed.add(word);
         words.set(word, [...(words.get(word) ?? []), thread]);
       }
     }
-    for (let bank = 0; bank < 32; ++bank) turns = Math.max(turns, [...wanted].filter((word) => word % 32 === bank).length);
+    for (let bank = 0; bank < 32; ++bank) degree = Math.max(degree, [...accessed].filter((word) => word % 32 === bank).length);
   }
-  return { words, turns };
+  return { words, degree };
 }
 
 const CASES: readonly [text: string, bytes: number, vector: number, warp: number, value: number][] = [
@@ -111,7 +100,7 @@ test.each(CASES)("%s of %i bytes: every cell, every word and every bank", async 
     }
   }
 
-  const { words, turns } = instruction(
+  const { words, degree } = instruction(
     lanes.map((thread) => [thread, address(thread, value)]),
     bytes,
     vector,
@@ -122,18 +111,18 @@ test.each(CASES)("%s of %i bytes: every cell, every word and every bank", async 
       return [...row.querySelectorAll("td")].map((cell, bank) => [begin / 4 + bank, cell.textContent] as const);
     }),
   );
-  const wanted = drawn.filter(([, who]) => who !== "").map(([word, who]) => `${word} ${who}`);
+  const shown = drawn.filter(([, who]) => who !== "").map(([word, who]) => `${word} ${who}`);
   const expected = [...words].map(([word, who]) => `${word} ${who.length === 1 ? `t${who[0]}` : `${who.length}×`}`);
-  expect(wanted.sort()).toEqual(expected.sort());
+  expect(shown.sort()).toEqual(expected.sort());
   const sentence = await page.locator("section:has(.banks) > p[role=status]").innerText();
-  expect(sentence).toContain(turns > 1 ? `${turns} turns` : "no bank is wanted for two words at once");
+  expect(sentence).toContain(degree > 1 ? `a ${degree}-way bank conflict` : "no bank conflict");
   expect(complaints).toEqual([]);
   await page.context().close();
 });
 
 test("the worst is told first, and the swizzle that is offered leaves no conflict", async () => {
   const { page, complaints } = await kernels();
-  await expect.poll(() => page.locator(".says").innerText()).toBe("Bank conflicts: an instruction takes up to 8 turns.");
+  await expect.poll(() => page.locator(".says").innerText()).toBe("Bank conflicts, up to 8-way.");
   await page.getByRole("button", { name: "Swizzle" }).click();
   await expect.poll(() => page.locator(".says").innerText()).toBe("No bank conflicts, in any warp.");
   expect(await page.locator("#layouts").inputValue()).toBe(

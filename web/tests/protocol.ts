@@ -2163,13 +2163,14 @@ export const samples = [
     op: "kernel",
     request: { layouts: ["(2,4):(1,2)", "(2,2):(32,1)"], bytes: 4 },
     answer: {
-      patterns: [
+      accesses: [
         {
           text: "(2,4):(1,2)",
           threads: 2,
           values: 4,
-          widest: 1,
+          element_bytes: 4,
           vector: 1,
+          widest: 1,
           banks: { most: 1, warp: 0, value: 0, counts: [[1, 4]], total: 4 },
           sectors: { most: 1, warp: 0, value: 0, counts: [[1, 4]], total: 4 },
           swizzled: "Sw<1,1,4> o 0 o (2,4):(1,2)",
@@ -2178,14 +2179,15 @@ export const samples = [
           text: "(2,2):(32,1)",
           threads: 2,
           values: 2,
-          widest: 2,
+          element_bytes: 4,
           vector: 2,
+          widest: 2,
           banks: { most: 2, warp: 0, value: 0, counts: [[2, 1]], total: 2 },
           sectors: { most: 2, warp: 0, value: 0, counts: [[2, 1]], total: 2 },
           swizzled: "Sw<1,1,4> o 0 o (2,2):(32,1)",
         },
       ],
-      swizzle: "Sw<1,1,4>",
+      swizzle: { text: "Sw<1,1,4>", bits: 1, base: 1, shift: 4 },
       searched: true,
       shown: {
         text: "(2,4):(1,2)",
@@ -2204,7 +2206,7 @@ export const samples = [
         value_sizes: [4],
         phases: [
           {
-            turns: 1,
+            degree: 1,
             lanes: [[0, 0], [1, 4]],
             words: [{ word: 0, bank: 0, threads: [0] }, { word: 1, bank: 1, threads: [1] }],
           },
@@ -2216,13 +2218,14 @@ export const samples = [
     op: "kernel",
     request: { layouts: ["Sw<1,0,5> o 0 o (2,2):(32,1)"], bytes: 4, vector: 1, shown: 0, warp: 0, value: 1 },
     answer: {
-      patterns: [
+      accesses: [
         {
           text: "Sw<1,0,5> o 0 o (2,2):(32,1)",
           threads: 2,
           values: 2,
-          widest: 1,
+          element_bytes: 4,
           vector: 1,
+          widest: 1,
           banks: { most: 1, warp: 0, value: 0, counts: [[1, 2]], total: 2 },
           sectors: { most: 2, warp: 0, value: 0, counts: [[2, 2]], total: 4 },
           swizzled: null,
@@ -2247,7 +2250,7 @@ export const samples = [
         value_sizes: [2],
         phases: [
           {
-            turns: 1,
+            degree: 1,
             lanes: [[0, 4], [1, 128]],
             words: [{ word: 1, bank: 1, threads: [0] }, { word: 32, bank: 0, threads: [1] }],
           },
@@ -2258,7 +2261,7 @@ export const samples = [
   {
     op: "kernel",
     request: { layouts: [], bytes: 4 },
-    answer: { patterns: [], swizzle: null, searched: false, shown: null },
+    answer: { accesses: [], swizzle: null, searched: false, shown: null },
   } satisfies Answered<"kernel">,
   {
     op: "kernel",

@@ -1,6 +1,6 @@
 //! Layouts of GPU kernels: what threads do to banks and sectors, and one instruction of one warp in all detail.
 
-use shapetracker_cute::{AccessPattern, Census, ComposedLayout, Instruction, Phase};
+use shapetracker_cute::{AccessPattern, AccessReport, ComposedLayout, Instruction, Layout, Phase};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -29,67 +29,24 @@ pub(crate) fn kernel(request: &Value) -> Result<Value, Fault> {
         let about = |fault: Fault| fault.in_variable(line).in_field("layouts");
         let layout: ComposedLayout = text.parse().map_err(|err| about(Fault::syntax(&err, "layouts", text)))?;
         let refused = |err: shapetracker_cute::Error| about(Fault::new("layout", err.to_string()));
-        let pattern = AccessPattern::new(layout.clone(), bytes).map_err(refused)?;
+        let pattern = AccessPattern::new(layout, bytes).map_err(refused)?;
         let widest = pattern.widest_vector().map_err(refused)?;
         // What is too wide for one of them is as wide as it can be.
         let vector = if vector > 0 { vector.min(widest) } else { widest };
-        let pattern = pattern.with_vector(vector).map_err(refused)?;
-        let banks = pattern.bank_conflicts().map_err(refused)?;
-        let sectors = pattern.sectors().map_err(refused)?;
-        patterns.push((layout, pattern, widest, vector, banks, sectors));
+        patterns.push(pattern.with_vector(vector).map_err(refused)?);
     }
-    let is_plain = |layout: &ComposedLayout| *layout == ComposedLayout::from(layout.layout().clone());
-    let conflicts = patterns.iter().any(|(.., banks, _)| banks.most > 1);
-    let searched = conflicts && patterns.iter().all(|(layout, ..)| is_plain(layout));
-    let swizzle = if searched {
-        let plain: Vec<AccessPattern> = patterns.iter().map(|(_, pattern, ..)| pattern.clone()).collect();
-        AccessPattern::conflict_free_swizzle(&plain).map_err(|err| Fault::new("layout", err.to_string()))?
-    } else {
-        None
-    };
-    let under = |layout: &ComposedLayout| swizzle?.compose(layout.layout()).ok().map(|layout| layout.to_string());
-    let documents = patterns.iter().map(|(layout, pattern, widest, vector, banks, sectors)| {
-        object! {
-            "text": layout.to_string(),
-            "threads": pattern.threads(),
-            "values": pattern.values(),
-            "widest": *widest,
-            "vector": *vector,
-            "banks": census(banks),
-            "sectors": census(sectors),
-            "swizzled": under(layout),
-        }
-    });
-    let documents = documents.collect::<Value>();
+    let report =
+        AccessReport::new(&patterns).map_err(|err| Fault::new("layout", err.to_string()).in_field("layouts"))?;
     let shown = usize::try_from(request.number_or("shown", 0)?).unwrap_or(0).min(patterns.len().saturating_sub(1));
     let shown = match patterns.get(shown) {
-        Some((layout, pattern, _, vector, ..)) => {
-            let (warp, value) = (request.number_or("warp", 0)?, request.number_or("value", 0)?);
-            picture(layout, pattern, *vector, warp, value)
-        }
+        Some(pattern) => picture(pattern, request.number_or("warp", 0)?, request.number_or("value", 0)?),
         None => Value::Null,
     };
-    Ok(object! {
-        "patterns": documents,
-        "swizzle": swizzle.map(|swizzle| swizzle.to_string()),
-        "searched": searched,
-        "shown": shown,
-    })
-}
-
-fn census(census: &Census) -> Value {
-    let total = i64::try_from(census.total()).map_or_else(|_| census.total().to_string().into(), Value::from);
-    object! {
-        "most": census.most,
-        "warp": census.warp,
-        "value": census.value,
-        "counts": census.counts.iter().copied().collect::<Value>(),
-        "total": total,
-    }
+    Ok(Value::from(&report).with("shown", shown))
 }
 
 /// The threads of a warp with their values, and one instruction of it; the warp and the value that are nearest to those asked for.
-fn picture(layout: &ComposedLayout, pattern: &AccessPattern, vector: i64, warp: i64, value: i64) -> Value {
+fn picture(pattern: &AccessPattern, warp: i64, value: i64) -> Value {
     let (threads, values) = (pattern.threads(), pattern.values());
     if threads == 0 || values == 0 {
         return Value::Null;
@@ -97,7 +54,7 @@ fn picture(layout: &ComposedLayout, pattern: &AccessPattern, vector: i64, warp: 
     let warps = (threads - 1) / LANES + 1;
     let warp = warp.clamp(0, warps - 1);
     let value = value.clamp(0, values - 1);
-    let value = value - value % vector;
+    let value = value - value % pattern.vector();
     let (first, begin) = (warp * LANES, value - value % MOST_VALUES);
     let rows = (threads - first).min(LANES);
     let columns = (values - begin).min(MOST_VALUES);
@@ -105,12 +62,12 @@ fn picture(layout: &ComposedLayout, pattern: &AccessPattern, vector: i64, warp: 
     let addresses = cells.clone().filter_map(|(thread, value)| pattern.address(thread, value)).collect::<Value>();
     let words: Vec<i64> = cells.filter_map(|(thread, value)| pattern.word(thread, value)).collect();
     // The sizes inside the mode of the threads, and inside those of the values.
-    let items = layout.layout().items();
-    let sizes = |layout: &shapetracker_cute::Layout| layout.leaves().map(|(size, _)| size).collect::<Vec<_>>();
-    let (of_threads, of_values) = (items.first().map(sizes).unwrap_or_default(), items.iter().skip(1).flat_map(sizes));
+    let items = pattern.addresses().layout().items();
+    let (of_threads, of_values) = items.split_at(items.len().min(1));
+    let sizes = |modes: &[Layout]| modes.iter().flat_map(Layout::leaves).map(|(size, _)| size).collect::<Value>();
     let instruction = pattern.instruction(warp, value);
     object! {
-        "text": layout.to_string(),
+        "text": pattern.addresses().to_string(),
         "warp": warp,
         "warps": warps,
         "value": value,
@@ -122,8 +79,8 @@ fn picture(layout: &ComposedLayout, pattern: &AccessPattern, vector: i64, warp: 
         "addresses": addresses,
         "banks": words.iter().map(|&word| Phase::bank(word)).collect::<Value>(),
         "words": words,
-        "thread_sizes": of_threads,
-        "value_sizes": of_values.collect::<Vec<_>>(),
+        "thread_sizes": sizes(of_threads),
+        "value_sizes": sizes(of_values),
         "phases": instruction.iter().flat_map(|Instruction { phases }| phases).map(phase).collect::<Value>(),
     }
 }
@@ -132,7 +89,7 @@ fn phase(phase: &Phase) -> Value {
     let word =
         |(word, lanes): &(i64, Vec<i64>)| object! { "word": *word, "bank": Phase::bank(*word), "threads": &lanes[..] };
     object! {
-        "turns": phase.turns,
+        "degree": phase.degree,
         "lanes": phase.lanes.iter().copied().collect::<Value>(),
         "words": phase.words.iter().map(word).collect::<Value>(),
     }

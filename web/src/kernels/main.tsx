@@ -5,7 +5,7 @@ import { live } from "../panes/live";
 import { Prose } from "../panes/prose";
 import { sentence } from "../panes/mistake";
 import { answer, BYTES, change, lines, LONGEST_TEXT, picture, pointed, PRESETS, selected, state } from "./model";
-import { costs, Memory, Table } from "./pictures";
+import { conflicts, Memory, sectors, Table } from "./pictures";
 import "../style.css";
 import "./kernels.css";
 
@@ -99,30 +99,30 @@ const Said = live(() => {
       </section>
     );
   }
-  const worst = Math.max(...known.patterns.map(({ banks }) => Number(banks.most)), 0);
+  const worst = Math.max(...known.accesses.map(({ banks }) => Number(banks.most)), 0);
   const { shown } = state.value;
   return (
     <section class="answer" id="say" role="status" data-state={current ? "current" : "waiting"}>
       <p class={worst > 1 ? "says wrong" : "says right"}>
-        {worst > 1 ? `Bank conflicts: an instruction takes up to ${worst} turns.` : "No bank conflicts, in any warp."}
+        {worst > 1 ? `Bank conflicts, up to ${worst}-way.` : "No bank conflicts, in any warp."}
       </p>
-      <ul class="patterns">
-        {known.patterns.map((pattern, number) => (
+      <ul class="accesses">
+        {known.accesses.map((access, number) => (
           <li data-shown={number === shown ? "yes" : undefined}>
             <button type="button" aria-pressed={number === shown} onClick={() => change({ shown: number, warp: 0, value: 0 })}>
-              <code>{pattern.text}</code>
+              <code>{access.text}</code>
             </button>
             <p>
-              {String(pattern.threads)} threads with {String(pattern.values)} values each, moved {String(pattern.vector)} at a time
-              {Number(pattern.vector) < Number(pattern.widest) ? `, where ${pattern.widest} would do` : ""}. Shared memory:{" "}
-              {costs(pattern.banks.counts, "turn")}. Global memory: {costs(pattern.sectors.counts, "sector")}.
-              {Number(pattern.banks.most) > 1 && (
+              {String(access.threads)} threads with {String(access.values)} values each, moved {String(access.vector)} at a time
+              {Number(access.vector) < Number(access.widest) ? `, where ${access.widest} would do` : ""}. Shared memory:{" "}
+              {conflicts(access.banks.counts)}. Global memory: {sectors(access.sectors.counts)}.
+              {Number(access.banks.most) > 1 && (
                 <>
                   {" "}
                   <button
                     type="button"
                     class="link"
-                    onClick={() => change({ shown: number, warp: Number(pattern.banks.warp), value: Number(pattern.banks.value) })}
+                    onClick={() => change({ shown: number, warp: Number(access.banks.warp), value: Number(access.banks.value) })}
                   >
                     Show the worst
                   </button>
@@ -134,10 +134,10 @@ const Said = live(() => {
       </ul>
       {known.swizzle !== null ? (
         <p class="swizzle">
-          <code>{known.swizzle}</code> leaves no conflict in any warp{known.patterns.length > 1 ? " of any of them" : ""}.{" "}
+          <code>{known.swizzle.text}</code> leaves no conflict in any warp{known.accesses.length > 1 ? " of any of them" : ""}.{" "}
           <button
             type="button"
-            onClick={() => change({ text: known.patterns.map(({ swizzled, text }) => swizzled ?? text).join("\n") })}
+            onClick={() => change({ text: known.accesses.map(({ swizzled, text }) => swizzled ?? text).join("\n") })}
           >
             Swizzle
           </button>

@@ -35,7 +35,7 @@ export const PRESETS: readonly { name: string; text: string; bytes: number; vect
     bytes: 4,
     vector: 1,
     shown: 0,
-    says: "Every thread reads its own row, one float at a time: all of them want one bank.",
+    says: "Every thread reads its own row, one float at a time: all of them in one bank.",
   },
   {
     name: "A padded column",

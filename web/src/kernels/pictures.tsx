@@ -5,7 +5,6 @@ import { plain, pretty } from "../numbers";
 import { live } from "../panes/live";
 import { change, picture, pointed, selected, state } from "./model";
 
-const LANES = 32;
 const BANKS = 32;
 
 /** The name of the colour of a lane or a bank. */
@@ -40,7 +39,7 @@ export const Table = live(() => {
   const { color } = state.value;
   const now = pointed.value ?? selected.value;
   const [first, begin] = [Number(shown.first_thread), Number(shown.first_value)];
-  const vector = Number(picture.value?.patterns[state.value.shown]?.vector ?? 1);
+  const vector = Number(picture.value?.accesses[state.value.shown]?.vector ?? 1);
   const moving = (value: number): boolean => value >= Number(shown.value) && value < Number(shown.value) + vector;
   const key = (event: KeyboardEvent): void => {
     const moves: Record<string, [number, number]> = {
@@ -138,8 +137,8 @@ function said(shown: KernelPicture, thread: number, value: number): string {
   return `Thread ${thread}, value ${value}: address ${address}, in word ${word} of 4 bytes, bank ${shown.banks[cell]}.`;
 }
 
-/** A word of shared memory with who wants it. */
-interface Wanted {
+/** A word of shared memory with who accesses it. */
+interface Accessed {
   threads: number[];
   phase: number;
 }
@@ -148,24 +147,24 @@ export const Memory = live(() => {
   const known = picture.value;
   const shown = known?.shown;
   if (known == null || shown == null) return null;
-  const words = new Map<number, Wanted>();
-  const turns = Array.from({ length: BANKS }, () => 0);
-  for (const [phase, { words: wanted }] of shown.phases.entries()) {
+  const words = new Map<number, Accessed>();
+  const degrees = Array.from({ length: BANKS }, () => 0);
+  for (const [phase, { words: accessed }] of shown.phases.entries()) {
     const here = Array.from({ length: BANKS }, () => 0);
-    for (const { word, bank, threads } of wanted) {
+    for (const { word, bank, threads } of accessed) {
       here[bank] = (here[bank] ?? 0) + 1;
       const before = words.get(Number(word));
       words.set(Number(word), { threads: [...(before?.threads ?? []), ...threads.map(Number)], phase: before?.phase ?? phase });
     }
-    here.forEach((count, bank) => (turns[bank] = Math.max(turns[bank] ?? 0, count)));
+    here.forEach((count, bank) => (degrees[bank] = Math.max(degrees[bank] ?? 0, count)));
   }
   const lines = [...new Set([...words.keys()].map((word) => Math.floor(word / BANKS)))].sort((a, b) => a - b);
   const most = 64;
   const now = pointed.value ?? selected.value;
   const at = now === null ? null : cellAt(shown, now.thread, now.value);
   const word = at === null ? null : Number(shown.words[at]);
-  const worst = Math.max(...turns, 0);
-  const vector = Number(known.patterns[state.value.shown]?.vector ?? 1);
+  const worst = Math.max(...degrees, 0);
+  const vector = Number(known.accesses[state.value.shown]?.vector ?? 1);
   const step = (patch: { warp?: number; value?: number }): void => change(patch);
   return (
     <section class="pane" aria-labelledby="memory-title">
@@ -175,22 +174,22 @@ export const Memory = live(() => {
         <Stepper name="value" at={Number(shown.value)} end={Number(shown.values)} by={vector} go={(value) => step({ value })} />
       </div>
       <p class={worst > 1 ? "wrong" : "right"} role="status">
-        {sentence(shown, turns)}
+        {sentence(shown, degrees)}
       </p>
       <div class="scroller" tabIndex={0} role="group" aria-label="Shared memory in banks">
         <table class="banks">
           <thead>
             <tr>
               <th scope="col">bank</th>
-              {turns.map((count, bank) => (
+              {degrees.map((count, bank) => (
                 <th scope="col" class={count > 1 ? "conflict" : ""} title={`bank ${bank}: ${count} different words at once`}>
                   {bank}
                 </th>
               ))}
             </tr>
             <tr>
-              <th scope="row">turns</th>
-              {turns.map((count) => (
+              <th scope="row">words</th>
+              {degrees.map((count) => (
                 <td class={count > 1 ? "conflict" : "quiet"}>{count === 0 ? "" : count}</td>
               ))}
             </tr>
@@ -207,16 +206,16 @@ export const Memory = live(() => {
                   <th scope="row" title="the first byte of the line">
                     {plain(line * BANKS * 4)}
                   </th>
-                  {turns.map((_, bank) => {
-                    const wanted = words.get(line * BANKS + bank);
-                    if (wanted === undefined) return <td class="empty" />;
-                    const [first = 0] = wanted.threads;
-                    const many = wanted.threads.length;
-                    const who = wanted.threads.map((thread) => `t${thread}`).join(", ");
+                  {degrees.map((_, bank) => {
+                    const accessed = words.get(line * BANKS + bank);
+                    if (accessed === undefined) return <td class="empty" />;
+                    const [first = 0] = accessed.threads;
+                    const many = accessed.threads.length;
+                    const who = accessed.threads.map((thread) => `t${thread}`).join(", ");
                     return (
                       <td
                         class={`${hue(first)} ${word === line * BANKS + bank ? "now" : ""}`}
-                        title={`word ${line * BANKS + bank}: ${who}${shown.phases.length > 1 ? `, phase ${wanted.phase}` : ""}`}
+                        title={`word ${line * BANKS + bank}: ${who}${shown.phases.length > 1 ? `, phase ${accessed.phase}` : ""}`}
                       >
                         {many === 1 ? `t${first}` : `${many}×`}
                       </td>
@@ -231,23 +230,23 @@ export const Memory = live(() => {
       {lines.length > most && <p class="help">{pretty(String(lines.length - most))} more lines are not drawn.</p>}
       <p class="help">
         Lines of 128 bytes, each beginning at the byte on its left; a column is a bank, a cell a word of 4 bytes with the
-        thread that wants it. Threads that want the same word are served together.
+        thread that accesses it. Threads that access the same word are served together.
         {shown.phases.length > 1 &&
-          ` Instructions of more than 4 bytes a thread are served in ${shown.phases.length} phases, one after the other: a
-          bank takes a turn for each of its words in one phase.`}
+          ` Instructions of more than 4 bytes a thread are served in ${shown.phases.length} phases, one after
+          the other: only words of one phase conflict.`}
       </p>
     </section>
   );
 });
 
-function sentence(shown: KernelPicture, turns: readonly number[]): string {
+function sentence(shown: KernelPicture, degrees: readonly number[]): string {
   const lanes = shown.phases.reduce((lanes, phase) => lanes + phase.lanes.length, 0);
-  const worst = Math.max(...turns, 0);
-  const about = `Warp ${shown.warp}, value ${shown.value}: ${lanes === LANES ? "32 lanes" : `${lanes} lanes`}`;
-  if (worst <= 1) return `${about}, and no bank is wanted for two words at once.`;
-  const banks = turns.filter((count) => count === worst).length;
-  const which = banks === 1 ? `bank ${turns.indexOf(worst)} is` : `${banks} banks are`;
-  return `${about}, and ${which} wanted for ${worst} words at once: ${worst} turns.`;
+  const worst = Math.max(...degrees, 0);
+  const about = `Warp ${shown.warp}, value ${shown.value}: ${lanes} ${lanes === 1 ? "lane" : "lanes"}`;
+  if (worst <= 1) return `${about}, no bank conflict.`;
+  const banks = degrees.filter((count) => count === worst).length;
+  const which = banks === 1 ? `bank ${degrees.indexOf(worst)}` : `each of ${banks} banks`;
+  return `${about}, a ${worst}-way bank conflict: ${worst} words of ${which} at once.`;
 }
 
 interface Steps {
@@ -274,8 +273,19 @@ function Stepper({ name, at, end, by, go }: Steps) {
   );
 }
 
-/** The costs of all instructions of a pattern in words. */
-export function costs(counts: KernelAnswer["patterns"][number]["banks"]["counts"], unit: string): string {
-  const plural = (count: number | string, noun: string): string => `${pretty(String(count))} ${noun}${Number(count) === 1 ? "" : "s"}`;
-  return counts.map(([cost, many]) => `${plural(cost, unit)} for ${plural(many, "instruction")}`).join(", ");
+type Counts = KernelAnswer["accesses"][number]["banks"]["counts"];
+
+function plural(count: Counts[number][number], noun: string): string {
+  return `${pretty(String(count))} ${noun}${Number(count) === 1 ? "" : "s"}`;
+}
+
+/** The bank conflicts of all instructions in words. */
+export function conflicts(counts: Counts): string {
+  const degree = (cost: Counts[number][0]): string => (Number(cost) > 1 ? `${cost}-way conflict` : "no conflict");
+  return counts.map(([cost, many]) => `${degree(cost)} in ${plural(many, "instruction")}`).join(", ");
+}
+
+/** The sectors of all instructions in words. */
+export function sectors(counts: Counts): string {
+  return counts.map(([cost, many]) => `${plural(cost, "sector")} for ${plural(many, "instruction")}`).join(", ");
 }
