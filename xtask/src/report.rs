@@ -34,7 +34,7 @@ pub(crate) fn list(steps: &[Step]) {
 /// Runs the steps one after the other, failures or not; the last line counts them.
 pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
     let width = widest(steps.iter().copied());
-    let (mut failed, mut skipped, mut table) = (Vec::new(), 0, String::new());
+    let (mut failed, mut skipped, mut table, mut reasons) = (Vec::new(), 0, String::new(), String::new());
     let whole = Clock::start();
     for step in steps {
         if workspace.verbose {
@@ -54,17 +54,20 @@ pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
             }
             Err(Stop::Failed(reason)) => {
                 failed.push(step.name);
+                reasons += &format!("\n{BOLD}{}{BOLD:#}\n{}\n", step.name, reason.trim_end());
                 (format!("{RED}failed{RED:#} in {time}"), format!("{}\n\n", reason.trim_end()))
             }
         };
         println!("{line}");
-        print!("{details}");
+        if !(workspace.verbose && steps.len() > 1) {
+            print!("{details}");
+        }
         table += &format!("{BOLD}{:<width$}{BOLD:#}  {line}\n", step.name);
     }
 
     // Between the steps there was what their commands printed.
     if workspace.verbose && steps.len() > 1 {
-        print!("\n{table}");
+        print!("\n{table}{reasons}");
     }
     println!("\n{} in all", whole.taken());
     for name in &failed {

@@ -289,9 +289,9 @@ pub(crate) fn files(folder: &Path) -> Result<Vec<(String, PathBuf)>, Stop> {
     Ok(files.filter(|(_, path)| path.is_file()).collect())
 }
 
-/// How many bytes all files of a folder have, each gzipped.
-pub(crate) fn gzipped_files(folder: &Path) -> Result<usize, Stop> {
-    files(folder)?.iter().map(|(_, path)| gzipped(path)).sum()
+/// How many bytes the files of a folder with such names have, each gzipped.
+pub(crate) fn gzipped_files(folder: &Path, is_meant: impl Fn(&str) -> bool) -> Result<usize, Stop> {
+    files(folder)?.iter().filter(|(name, _)| is_meant(name)).map(|(_, path)| gzipped(path)).sum()
 }
 
 fn gzipped(path: &Path) -> Result<usize, Stop> {

@@ -3,7 +3,7 @@
 use std::{
     env,
     ffi::OsString,
-    io::{IsTerminal, Read},
+    io::{IsTerminal, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{self, Receiver},
@@ -102,23 +102,19 @@ impl Workspace {
         self.halves.then_some(("SHAPETRACKER_PART", part))
     }
 
-    /// Runs a command that must succeed.
+    /// Runs a command that must succeed. The reason of a failure has what it printed, or the last lines of that where all of
+    /// it has been shown.
     pub(crate) fn run(&self, command: &mut Command) -> Outcome {
         command.stdin(Stdio::null());
-        let (status, output) = if self.verbose {
-            (command.spawn().and_then(|mut child| ended(&mut child)), String::new())
-        } else {
-            if AutoStream::choice(&std::io::stdout()) != ColorChoice::Never {
-                command.env("CARGO_TERM_COLOR", "always");
+        if AutoStream::choice(&std::io::stdout()) != ColorChoice::Never {
+            command.env("CARGO_TERM_COLOR", "always");
+        }
+        match captured_and_shown(command, self.verbose) {
+            Ok((status, _)) if status.success() => Ok(()),
+            Ok((status, output)) => {
+                let output = if self.verbose { last_lines(&output, 80) } else { &output };
+                Err(failed(format!("{output}`{}` ended with {status}", typed(command))))
             }
-            match captured(command) {
-                Ok((status, output)) => (Ok(status), output),
-                Err(e) => (Err(e), String::new()),
-            }
-        };
-        match status {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(failed(format!("{output}`{}` ended with {status}", typed(command)))),
             Err(e) => Err(failed(format!("`{}` could not be run: {e}", typed(command)))),
         }
     }
@@ -148,12 +144,17 @@ impl Workspace {
 
 /// Runs a command to its end and returns its standard output and standard error in the order they came.
 pub(crate) fn captured(command: &mut Command) -> std::io::Result<(ExitStatus, String)> {
+    captured_and_shown(command, false)
+}
+
+/// The same, and shows it as it comes, or not.
+fn captured_and_shown(command: &mut Command, is_shown: bool) -> std::io::Result<(ExitStatus, String)> {
     let (reader, writer) = std::io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
     let mut child = command.spawn()?;
     // The command holds the writing ends; the pipe is at its end once they are closed here too.
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    let output = read(reader);
+    let output = if is_shown { read(Shown(reader)) } else { read(reader) };
     let status = ended(&mut child)?;
     Ok((status, arrived(&output)?))
 }
@@ -165,6 +166,25 @@ fn output_and_errors(command: &mut Command) -> std::io::Result<(ExitStatus, Stri
     let status = ended(&mut child)?;
     let text = |from: Option<Reading>| from.map_or(Ok(String::new()), |reading| arrived(&reading));
     Ok((status, text(output)?, text(errors)?))
+}
+
+/// What is read is printed on standard output, too.
+struct Shown<R>(R);
+
+impl<R: Read> Read for Shown<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.0.read(buffer)?;
+        let mut output = std::io::stdout().lock();
+        // Nobody may be there to see it.
+        _ = output.write_all(&buffer[..count]).and_then(|()| output.flush());
+        Ok(count)
+    }
+}
+
+/// The last lines of a text.
+fn last_lines(text: &str, count: usize) -> &str {
+    let mut ends = text.trim_end().rmatch_indices('\n');
+    ends.nth(count - 1).map_or(text, |(end, _)| &text[end + 1..])
 }
 
 /// What a thread reads.
