@@ -866,12 +866,7 @@ impl LinearLayout {
 /// as many as it can. Addresses count elements from a base that is aligned to 128 bytes.
 #[pyclass(frozen, eq, module = "shapetracker.cute")]
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct AccessPattern {
-    pattern: cute::AccessPattern,
-    layout: cute::ComposedLayout,
-    element_bytes: i64,
-    vector: i64,
-}
+pub(crate) struct AccessPattern(cute::AccessPattern);
 
 #[pymethods]
 impl AccessPattern {
@@ -880,9 +875,9 @@ impl AccessPattern {
     fn new(layout: &Bound<'_, PyAny>, element_bytes: i64, vector: Option<i64>) -> PyResult<Self> {
         let layout = composed_of("AccessPattern", layout)?;
         let made = || -> Result<AccessPattern, cute::Error> {
-            let pattern = cute::AccessPattern::new(layout.clone(), element_bytes)?;
+            let pattern = cute::AccessPattern::new(layout, element_bytes)?;
             let vector = vector.map_or_else(|| pattern.widest_vector(), Ok)?;
-            Ok(AccessPattern { pattern: pattern.with_vector(vector)?, layout: layout.clone(), element_bytes, vector })
+            Ok(AccessPattern(pattern.with_vector(vector)?))
         };
         made().map_err(|err| refused(&err))
     }
@@ -894,7 +889,7 @@ impl AccessPattern {
     fn conflict_free_swizzle(patterns: &Bound<'_, PyTuple>) -> PyResult<Option<Swizzle>> {
         const OP: &str = "conflict_free_swizzle";
         let pattern = |given: Bound<'_, PyAny>| match given.cast::<AccessPattern>() {
-            Ok(pattern) => Ok(pattern.get().pattern.clone()),
+            Ok(pattern) => Ok(pattern.get().0.clone()),
             Err(_) => Err(PyTypeError::new_err(format!("{OP}: takes AccessPatterns, not {}", described(&given)))),
         };
         let given = patterns.iter().map(pattern).collect::<PyResult<Vec<_>>>()?;
@@ -905,44 +900,44 @@ impl AccessPattern {
     /// The addresses of threads and values.
     #[getter]
     fn layout(&self) -> ComposedLayout {
-        ComposedLayout(self.layout.clone())
+        ComposedLayout(self.0.addresses().clone())
     }
 
     /// The bytes of an element.
     #[getter]
     fn element_bytes(&self) -> i64 {
-        self.element_bytes
+        self.0.element_bytes()
     }
 
     /// How many values a thread moves with one instruction.
     #[getter]
     fn vector(&self) -> i64 {
-        self.vector
+        self.0.vector()
     }
 
     /// The most values of a thread that one instruction may move.
     fn widest_vector(&self) -> PyResult<i64> {
-        self.pattern.widest_vector().map_err(|err| refused(&err))
+        self.0.widest_vector().map_err(|err| refused(&err))
     }
 
-    /// How many turns the instructions of all warps take in shared memory: 1 where banks do not conflict.
+    /// The degrees of the bank conflicts of all instructions of all warps: 1 is free of conflicts, 32 the worst.
     fn bank_conflicts(&self, py: Python<'_>) -> PyResult<Census> {
-        py.detach(|| self.pattern.bank_conflicts()).map(Census).map_err(|err| refused(&err))
+        py.detach(|| self.0.bank_conflicts()).map(Census).map_err(|err| refused(&err))
     }
 
     /// How many sectors of 32 bytes of global memory the instructions of all warps touch.
     fn sectors(&self, py: Python<'_>) -> PyResult<Census> {
-        py.detach(|| self.pattern.sectors()).map(Census).map_err(|err| refused(&err))
+        py.detach(|| self.0.sectors()).map(Census).map_err(|err| refused(&err))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let layout = self.layout().__repr__(py)?;
-        Ok(format!("AccessPattern({layout}, {}, {})", self.element_bytes, self.vector))
+        Ok(format!("AccessPattern({layout}, {}, {})", self.element_bytes(), self.vector()))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let this = slf.get();
-        (slf.get_type(), (this.layout(), this.element_bytes, this.vector)).into_pyobject(slf.py())
+        (slf.get_type(), (this.layout(), this.element_bytes(), this.vector())).into_pyobject(slf.py())
     }
 }
 
