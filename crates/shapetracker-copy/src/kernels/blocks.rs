@@ -55,68 +55,11 @@ pub(crate) fn least(unit: usize) -> Option<usize> {
 impl Turn {
     /// The fastest way on this machine for elements of so many bytes.
     pub(super) fn new(unit: usize) -> Option<Turn> {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        {
-            use x86::{avx2, avx512, sse2};
-            macro_rules! turn {
-                ($strip:ident, $unit:literal) => {{
-                    let narrow: Strip = sse2::$strip::<false, 16>;
-                    let tall = (std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512bw"))
-                        .then_some(Tall { line: avx512::$strip::<false>, stream: avx512::$strip::<true> });
-                    let strips = if std::is_x86_feature_detected!("avx2") {
-                        Strips {
-                            tall,
-                            line: avx2::$strip::<false, LINE>,
-                            stream: Some(avx2::$strip::<true, LINE>),
-                            narrow,
-                        }
-                    } else {
-                        Strips {
-                            tall,
-                            line: sse2::$strip::<false, LINE>,
-                            stream: Some(sse2::$strip::<true, LINE>),
-                            narrow,
-                        }
-                    };
-                    let any = one_by_one::<$unit>;
-                    return Some(Turn { unit, least: 16 / $unit, strips: Some(strips), any });
-                }};
-            }
-            match unit {
-                1 => turn!(strip_1, 1),
-                2 => turn!(strip_2, 2),
-                4 => turn!(strip_4, 4),
-                8 => turn!(strip_8, 8),
-                16 => turn!(strip_16, 16),
-                _ => {}
-            }
-        }
-        #[cfg(all(target_arch = "aarch64", not(miri)))]
-        {
-            // Every processor of this kind has these instructions.
-            macro_rules! turn {
-                ($strip:ident, $unit:literal) => {{
-                    let (line, narrow): (Strip, Strip) = (neon::$strip::<false, LINE>, neon::$strip::<false, 16>);
-                    let strips = Strips { tall: None, line, stream: None, narrow };
-                    return Some(Turn { unit, least: 16 / $unit, strips: Some(strips), any: one_by_one::<$unit> });
-                }};
-            }
-            match unit {
-                1 => turn!(strip_1, 1),
-                2 => turn!(strip_2, 2),
-                4 => turn!(strip_4, 4),
-                8 => turn!(strip_8, 8),
-                16 => turn!(strip_16, 16),
-                _ => {}
-            }
-        }
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        if unit == 3 && std::is_x86_feature_detected!("avx2") {
-            return Some(Turn { unit, least: 6, strips: None, any: x86::pixels::strip_3 });
-        }
         let any: Strip = match unit {
             1 => one_by_one::<1>,
             2 => one_by_one::<2>,
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            3 if std::is_x86_feature_detected!("avx2") => x86::pixels::strip_3,
             3 => one_by_one::<3>,
             4 => one_by_one::<4>,
             6 => one_by_one::<6>,
@@ -128,8 +71,8 @@ impl Turn {
             _ => return None,
         };
         // Miri follows the strips' way through a tile, too, element by element.
-        let strips = cfg!(miri).then_some(Strips { tall: None, line: any, stream: Some(any), narrow: any });
-        Some(Turn { unit, least: 16_usize.div_ceil(unit), strips, any })
+        let by_elements = cfg!(miri).then_some(Strips { tall: None, line: any, stream: Some(any), narrow: any });
+        Some(Turn { unit, least: 16_usize.div_ceil(unit), strips: in_registers(unit).or(by_elements), any })
     }
 
     /// How many columns fill a line.
@@ -180,6 +123,58 @@ impl Turn {
         // SAFETY: as the caller says.
         unsafe { strip(from, columns, to, rows) }
     }
+}
+
+/// What a macro makes of the name of the strips for elements of so many bytes.
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+macro_rules! of_unit {
+    ($unit:expr, $strips:ident) => {
+        match $unit {
+            1 => Some($strips!(strip_1)),
+            2 => Some($strips!(strip_2)),
+            4 => Some($strips!(strip_4)),
+            8 => Some($strips!(strip_8)),
+            16 => Some($strips!(strip_16)),
+            _ => None,
+        }
+    };
+}
+
+/// Strips in the widest registers of this machine.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn in_registers(unit: usize) -> Option<Strips> {
+    use x86::{avx2, avx512, sse2};
+    let has_avx2 = std::is_x86_feature_detected!("avx2");
+    let has_avx512 = std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512bw");
+    macro_rules! strips {
+        ($strip:ident) => {{
+            let (line, stream): (Strip, Strip) = if has_avx2 {
+                (avx2::$strip::<false, LINE>, avx2::$strip::<true, LINE>)
+            } else {
+                (sse2::$strip::<false, LINE>, sse2::$strip::<true, LINE>)
+            };
+            let tall = Tall { line: avx512::$strip::<false>, stream: avx512::$strip::<true> };
+            let narrow = sse2::$strip::<false, 16>;
+            Strips { tall: has_avx512.then_some(tall), line, stream: Some(stream), narrow }
+        }};
+    }
+    of_unit!(unit, strips)
+}
+
+/// The same: every processor of this kind has these instructions.
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+fn in_registers(unit: usize) -> Option<Strips> {
+    macro_rules! strips {
+        ($strip:ident) => {
+            Strips { tall: None, line: neon::$strip::<false, LINE>, stream: None, narrow: neon::$strip::<false, 16> }
+        };
+    }
+    of_unit!(unit, strips)
+}
+
+#[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
+fn in_registers(_unit: usize) -> Option<Strips> {
+    None
 }
 
 /// Element by element.
