@@ -63,8 +63,11 @@ impl<'a> Run<'a> {
 /// Outputs of more bytes are written with non-temporal stores: they would empty the caches and not fit into them.
 const STREAM: usize = if cfg!(miri) { 1 << 9 } else { 8 << 20 };
 
-/// Bytes for which no second thread is woken: waking one takes about as long as copying them.
-pub(crate) const ONE_THREAD: usize = if cfg!(miri) { 1 << 7 } else { 256 << 10 };
+/// Bytes of a tensor up to which what a box is moved by is precomputed, if it can be.
+pub(crate) const SMALL: usize = if cfg!(miri) { 1 << 7 } else { 256 << 10 };
+
+/// Turns of loops, or steps, for each thread that are enough for sharing them out.
+const ENOUGH: usize = 4;
 
 /// Steps of a loop that leaps over wide strides for each turn of the others.
 const BLOCK: i64 = if cfg!(miri) { 4 } else { 128 };
@@ -80,28 +83,30 @@ impl Nest {
     /// If a box does not lie inside the slices.
     #[allow(unsafe_code)]
     pub(crate) unsafe fn run(&self, run: &Run, threads: &Threads, bytes: usize) {
-        if let (Some(small), true) = (&self.small, bytes <= ONE_THREAD) {
+        if let (Some(small), true) = (&self.small, bytes <= SMALL) {
             // SAFETY: this thread is the only one.
             return unsafe { small.run(&self.moved(run, (self.address.constant(), self.start), &[])) };
         }
         let (turns, steps) = (self.turns(), 0..self.steps());
-        if threads.count() == 1 || bytes <= ONE_THREAD {
+        if !threads.are_worth(|| self.time()) {
             return self.turn(run, 0..turns, steps, None);
         }
-        // Turns are shared out if there are enough, else steps of a loop that leaps, else what is moved. Four chunks per
-        // thread even out what takes longer than its neighbours.
-        let chunks = 4 * threads.count();
-        if turns >= chunks {
+        // Turns are shared out if there are enough, else steps of a loop that leaps, else what is moved, if that is enough.
+        let enough = ENOUGH * threads.count();
+        if turns >= enough {
+            let chunks = threads.chunks(turns);
             let chunk = |at: usize| self.turn(run, chunk_of(turns, at, chunks), steps.clone(), None);
             threads.share(chunks, chunk);
-        } else if self.leaps && steps.end >= chunks as i64 {
+        } else if self.leaps && steps.end >= enough as i64 {
+            let chunks = threads.chunks(steps.end as usize);
             let chunk = |at: usize| {
                 let Range { start, end } = chunk_of(steps.end as usize, at, chunks);
                 self.turn(run, 0..turns, start as i64..end as i64, None);
             };
             threads.share(chunks, chunk);
         } else {
-            self.turn(run, 0..turns, steps, Some(threads));
+            let one = || self.time() / (turns as i64 * steps.end.max(1)) as f64;
+            self.turn(run, 0..turns, steps.clone(), Some(threads).filter(|threads| threads.are_worth(one)));
         }
     }
 
@@ -305,7 +310,7 @@ impl<'a> Inside<'a> {
         let tensor = tensor.fold(nest.start, |sum, ((_, extent), at)| sum + extent.stride * at);
         let moved = nest.moved(run, (self.value(&nest.address), tensor), &self.spans);
         if let (Some(axis), [span]) = (&nest.single, &self.spans[..])
-            && (threads.is_none() || span.all.len().saturating_mul(nest.width) < ONE_THREAD)
+            && (threads.is_none() || span.all.len().saturating_mul(nest.width) < SMALL)
         {
             return along(&moved, nest.width, axis, span);
         }
@@ -316,7 +321,7 @@ impl<'a> Inside<'a> {
             let parts = moved.parts(mover);
             match threads {
                 Some(threads) if parts > 1 => {
-                    let chunks = parts.min(4 * threads.count());
+                    let chunks = threads.chunks(parts);
                     threads.share(chunks, |chunk| part(&moved, mover, chunk_of(parts, chunk, chunks)));
                 }
                 _ => part(&moved, mover, 0..parts),

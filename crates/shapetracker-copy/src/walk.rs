@@ -12,7 +12,7 @@ use crate::Threads;
 use crate::kernels::{Move, Stream};
 use crate::mover::Axis;
 use crate::nest::Direction;
-use crate::run::{ONE_THREAD, Run, chunk_of};
+use crate::run::{Run, chunk_of};
 
 /// All elements of a tensor in row-major order, without any loops planned.
 #[derive(Clone, Debug)]
@@ -78,11 +78,10 @@ impl Walk {
     #[allow(unsafe_code)]
     pub(crate) unsafe fn run(&self, run: &Run, numel: usize, threads: &Threads) {
         // Of the two sides it is the contiguous tensor of which different elements lie at different places.
-        let one = self.direction == Direction::Write || threads.count() == 1;
-        if one || numel.saturating_mul(self.width) <= ONE_THREAD {
+        if self.direction == Direction::Write || !threads.are_worth(|| cost(&self.tracker)) {
             return self.part(run, 0..numel);
         }
-        let chunks = 4 * threads.count();
+        let chunks = threads.chunks(numel);
         threads.share(chunks, |at| self.part(run, chunk_of(numel, at, chunks)));
     }
 

@@ -217,7 +217,7 @@ fn wrong_addresses() {
         let reading = Reading::new(tracker.shape(), 4, plan).unwrap();
         let len = tracker.numel() as usize * 4;
         let source = vec![1; Plan::new(&tracker, 4).unwrap().buffer_len() * 4];
-        for threads in [Threads::one(), Threads::new(3).unwrap()] {
+        for threads in [Threads::one(), Threads::new(3).unwrap().eager()] {
             let mut tensor = vec![std::mem::MaybeUninit::uninit(); len];
             let read = reading.run(&source, &mut tensor, &[2; 4], true, &threads);
             assert!(read.iter().all(|byte| [1, 2].contains(byte)));
@@ -262,7 +262,7 @@ fn walks_over_other_elements() {
         let mut tensor = vec![std::mem::MaybeUninit::uninit(); shape.iter().product::<i64>() as usize * 3];
         reading.run(&[1; 1800], &mut tensor, &[2; 3], true, threads).to_vec()
     };
-    for threads in [Threads::one(), Threads::new(3).unwrap()] {
+    for threads in [Threads::one(), Threads::new(3).unwrap().eager()] {
         for walked in
             [TRANSPOSE, MASKED_TILES, SEVERAL, "(30).pad((7, 1200))", "(700).shrink((0, 600))", "(1).expand(1000)"]
         {
@@ -302,7 +302,7 @@ fn walks_that_write() {
         let (loops, ..) = writing(text);
         let source: Vec<u8> = (0..tracker.numel() as usize * 4).map(|byte| (byte / 4 * 7 + byte) as u8).collect();
         let (mut walked, mut looped) = (vec![0; len], vec![0; len]);
-        walk.run(&source, &mut walked, &Threads::new(3).unwrap());
+        walk.run(&source, &mut walked, &Threads::new(3).unwrap().eager());
         loops.run(&source, &mut looped, &Threads::one());
         assert!(walked == looped, "{text}");
         let short = panic_of(|| walk.run(&source, &mut walked[..len - 4], &Threads::one()));
@@ -354,7 +354,7 @@ fn threads_share_only_what_is_separate() {
         let source: Vec<u8> = (0..tensor).map(|byte| (byte / 4 * 7 + byte) as u8).collect();
         let (mut one, mut several) = (vec![0; buffer], vec![0; buffer]);
         writing.run(&source, &mut one, &Threads::one());
-        writing.run(&source, &mut several, &Threads::new(3).unwrap());
+        writing.run(&source, &mut several, &Threads::new(3).unwrap().eager());
         assert!(one == several, "{text}");
     }
 }

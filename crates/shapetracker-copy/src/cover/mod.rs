@@ -21,7 +21,7 @@ use crate::kernels::{Few, Output};
 use crate::memory;
 use crate::mover::{Axis, Inner, Mover};
 use crate::nest::{Decided, Direction, Nest, steps_within};
-use crate::run::{ONE_THREAD, Run, chunk_of};
+use crate::run::{Run, SMALL, chunk_of};
 use crate::walk::Walk;
 use crate::{Error, Threads};
 use region::{Extent, Region};
@@ -78,7 +78,7 @@ impl Reading {
         }
         let nests: Vec<Nest> = parts.into_iter().map(|(_, nest)| nest).collect();
         let few = match (&nests[..], bytes) {
-            ([nest], Some(bytes)) if bytes <= ONE_THREAD => nest.few(bytes),
+            ([nest], Some(bytes)) if bytes <= SMALL => nest.few(bytes),
             _ => None,
         };
         Ok(Reading { loops: Planned::Parts(nests), few, numel, width, bytes })
@@ -166,7 +166,8 @@ impl Reading {
                         continue;
                     }
                     let (now, later) = rest.split_at(staged);
-                    let chunks = if bytes <= ONE_THREAD { 1 } else { threads.count().min(staged) };
+                    let time = || now.iter().map(Nest::time).sum();
+                    let chunks = if threads.are_worth(time) { threads.count().min(staged) } else { 1 };
                     threads.share(chunks, |chunk| self.move_staged(&now[chunk_of(staged, chunk, chunks)], run));
                     rest = later;
                 }

@@ -16,7 +16,7 @@ fn check(text: &str, widths: &[usize]) {
     let tensor = Tensor::of(text);
     for (number, &width) in widths.iter().enumerate() {
         let plan = tensor.plan(width).unwrap();
-        let (threads, before) = (Threads::new(1 + number % 2).unwrap(), [16, 0, 4, 61][(number + width) % 4]);
+        let (threads, before) = (Threads::new(1 + number % 2).unwrap().eager(), [16, 0, 4, 61][(number + width) % 4]);
         let read = check_read(&tensor, &plan, &threads, before);
         check_write(&tensor, &plan, &read, &threads, before);
     }
@@ -113,7 +113,7 @@ fn check_stack(text: &str, loops: &str, width: usize) {
     let tensor = Tensor::of(text);
     let plan = Plan::with_loops(&tensor.tracker, width).unwrap();
     assert!(plan.to_string().contains(loops), "{plan}");
-    check_read(&tensor, &plan, &Threads::new(2).unwrap(), 1);
+    check_read(&tensor, &plan, &Threads::new(2).unwrap().eager(), 1);
 }
 
 /// Stacks of few elements, which are walked by default.
@@ -127,7 +127,7 @@ fn walks() {
         let tensor = Tensor::of(text);
         let plan = tensor.plan(width).unwrap();
         assert!(plan.to_string().contains("walked"), "{plan}");
-        for (threads, before) in [(Threads::one(), 0), (Threads::new(3).unwrap(), 4)] {
+        for (threads, before) in [(Threads::one(), 0), (Threads::new(3).unwrap().eager(), 4)] {
             let read = check_read(&tensor, &plan, &threads, before);
             check_write(&tensor, &plan, &read, &threads, before);
         }
@@ -182,7 +182,7 @@ fn rows_that_follow_each_other() {
 fn types() {
     let tracker = "(3, 2).permute(1, 0).pad((0, 0), (1, 0))".parse::<shapetracker::Chain>().unwrap().tracker().unwrap();
     let plan = Plan::new(&tracker, 4).unwrap();
-    let threads = Threads::new(2).unwrap();
+    let threads = Threads::new(2).unwrap().eager();
     let read = plan.read(&['a', 'b', 'c', 'd', 'e', 'f'], '.', &threads).unwrap();
     assert_eq!(read.iter().collect::<String>(), ".ace.bdf");
     let mut written = [0; 6];

@@ -140,7 +140,7 @@ pub(crate) fn one_of() -> usize {
 
 /// One, few, more than there are cores, and a number that divides nothing.
 pub(crate) static THREADS: LazyLock<[Threads; 4]> =
-    LazyLock::new(|| [1, 2, 3, 8].map(|count| Threads::new(count).expect("threads")));
+    LazyLock::new(|| [1, 2, 3, 8].map(|count| Threads::new(count).expect("threads").eager()));
 
 /// How a tensor is moved.
 #[derive(Clone, Copy, Debug)]

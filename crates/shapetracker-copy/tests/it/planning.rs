@@ -50,7 +50,7 @@ fn found_by_an_audit_deep_stacks_of_few_elements_are_walked() {
         assert_eq!(plan.to_string(), walk);
         let buffer: Vec<u64> = (0..plan.buffer_len() as u64).collect();
         let expected: Vec<u64> = tensor.array.cells.iter().map(|cell| cell.map_or(u64::MAX, |at| at as u64)).collect();
-        for threads in [Threads::one(), Threads::new(3).unwrap()] {
+        for threads in [Threads::one(), Threads::new(3).unwrap().eager()] {
             assert!(plan_of(text, 8).read(&buffer, u64::MAX, &threads).unwrap() == expected, "{text}");
         }
     }
