@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::join::{continues, joined};
 use crate::kernels::blocks::least;
+use crate::kernels::short::{self, REGISTER};
 
 /// Axes in usual numbers, without an allocation.
 pub(crate) type Axes<T> = SmallVec<[T; 8]>;
@@ -177,11 +178,17 @@ impl Mover {
             let any = |stride: fn(&Axis) -> isize, is: usize| {
                 axes.iter().enumerate().any(|(at, axis)| at != run && stride(axis).unsigned_abs() == is)
             };
-            let short = axes[run].span.is_none() && bytes <= SHORT;
-            if short && any(|axis| axis.from, bytes) && any(|axis| axis.to, bytes) {
+            let is_short = axes[run].span.is_none() && bytes <= SHORT;
+            // Rows shorter than a register, not all of which have data: tiles would have to be as narrow as these.
+            let follows = |axis: &Axis| axis.to == bytes as isize && axis.span.is_some() && axis.count <= short::MOST;
+            if bytes <= REGISTER && axes.iter().any(follows) {
+                let run = axes.remove(run);
+                return Mover::rows(unit, run, axes);
+            }
+            if is_short && any(|axis| axis.from, bytes) && any(|axis| axis.to, bytes) {
                 axes.remove(run);
                 unit = bytes;
-            } else if !(short && any(|axis| axis.from, unit)) {
+            } else if !(is_short && any(|axis| axis.from, unit)) {
                 // No column is contiguous but for the run itself.
                 let run = axes.remove(run);
                 return Mover::rows(unit, run, axes);

@@ -13,6 +13,7 @@ mod along;
 pub(crate) mod blocks;
 mod checked;
 mod lines;
+pub(crate) mod short;
 mod sink;
 mod small;
 
@@ -27,6 +28,7 @@ use smallvec::SmallVec;
 
 use crate::mover::{Axes, Axis, Inner, Loop, Mover, Tiles};
 use blocks::Turn;
+use short::Short;
 pub(crate) use sink::LINE;
 use sink::Sink;
 
@@ -232,6 +234,13 @@ impl Move<'_> {
             }
         }));
         let cut = mover.loops.iter().position(|around| *around == Loop::Across);
+        if cut.is_none()
+            && !mover.moves_nothing()
+            && let Some(short) = Short::new(&walk.loops, run, unit, self.fill, parts.len())
+        {
+            // SAFETY: as the caller says.
+            return unsafe { self.short_rows(&short, &walk, (from, to), parts) };
+        }
         walk.start(parts.start, from, to);
         let mut sink = Sink::new(self.stream.rows, self.fill.unwrap_or(&[0]));
         let bytes = run.count * unit;

@@ -94,6 +94,17 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// Where `bytes` are to be written that go to `to`.
+    ///
+    /// # Safety
+    /// They may be written there until this sink is gone, and the caller writes all of them before it calls anything else here.
+    /// At most [`LONG`] bytes.
+    #[inline]
+    pub(super) unsafe fn place(&mut self, to: *mut u8, bytes: usize) -> *mut u8 {
+        // SAFETY: as the caller says.
+        if self.stream { unsafe { self.room(to, bytes) } } else { to }
+    }
+
     /// Writes rows that follow each other: their data, and the fill value around it.
     ///
     /// Where they follow each other on the other side, too, they are copied as one, and what has no data is written over.
@@ -106,7 +117,7 @@ impl<'a> Sink<'a> {
         let Rows { bytes, count, data, begin, end } = rows;
         // SAFETY: parts of the rows, and of the stage.
         unsafe {
-            let place = if self.stream { self.room(to, bytes * count) } else { to };
+            let place = self.place(to, bytes * count);
             if data.is_empty() || begin >= end {
                 return self.repeat(place, bytes * count);
             }

@@ -177,6 +177,20 @@ fn rows_that_follow_each_other() {
     check("(4, 9).pad((1, 1), (1, 1))", &[2]);
 }
 
+/// Rows shorter than a register, which are listed: small images with borders.
+#[test]
+fn rows_that_are_listed() {
+    for (text, width) in [
+        ("(5, 4, 3).pad((0, 0), (1, 1), (1, 0))", 4),
+        ("(5, 4, 3).pad((0, 0), (1, 1), (1, 1)).flip(1)", 3),
+        ("(5, 3, 4).pad((0, 0), (1, 1), (1, 0)).permute(0, 2, 1).flip(2).permute(0, 2, 1)", 1),
+    ] {
+        let tensor = Tensor::of(text);
+        let plan = Plan::with_loops(&tensor.tracker, width).unwrap();
+        check_read(&tensor, &plan, &Threads::one(), width);
+    }
+}
+
 /// Values with a type, in memory of their own and into memory that is there.
 #[test]
 fn types() {

@@ -148,6 +148,24 @@ fn masks() {
     }
 }
 
+/// Windows over padded images, by pixels: at the borders their rows, shorter than a register, begin late or end early.
+#[test]
+fn windows_by_pixels() {
+    for (window, border, step) in [(2, 1, 1), (2, 1, 2), (3, 1, 1), (3, 2, 2), (4, 1, 1), (5, 2, 1), (5, 2, 3)] {
+        for channels in [1, 3, 8] {
+            let (height, width) = (30 + 2 * border, 31 + 2 * border);
+            let (down, across) = ((height - window) / step + 1, (width - window) / step + 1);
+            let image = format!("({channels}, 30, 31).pad((0, 0), ({border}, {border}), ({border}, {border}))");
+            let windows = format!(
+                "as_strided(({down}, {across}, {channels}, {window}, {window}), ({}, {step}, {}, {width}, 1), 0)",
+                step * width,
+                height * width,
+            );
+            check(&format!("{image}.{windows}"), &[1, 2, 3, 4, 6, 8]);
+        }
+    }
+}
+
 #[test]
 fn large_transposes() {
     check_large("(300, 517).permute(1, 0)", &WIDTHS);
