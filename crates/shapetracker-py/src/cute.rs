@@ -294,6 +294,27 @@ fn layout_answer<Why: Reason>(py: Python<'_>, found: Result<cute::Layout, Why>, 
     answer(py, found.map(|layout| (Layout(layout), None)), explain)
 }
 
+/// The composition of a layout with what Python passes: a layout, a size, a text, or a tuple with one for each mode.
+fn composed(
+    layout: &cute::Layout,
+    other: &Bound<'_, PyAny>,
+    strict: bool,
+) -> PyResult<Result<cute::Layout, cute::NotTiled>> {
+    const OP: &str = "composition";
+    Ok(match tiler_of(OP, other, 0)? {
+        tiler @ cute::Tiler::ByItem(_) if strict => {
+            let sentence = format!("{OP}: strict is for two layouts, and {tiler} has one for each mode");
+            return Err(PyValueError::new_err(sentence));
+        }
+        cute::Tiler::Whole(other) if strict => layout.compose_strict(&other).map_err(cute::NotTiled::from),
+        cute::Tiler::Size(size) if strict => {
+            let other = cute::Layout::new(size, 1).map_err(|err| refused(&err))?;
+            layout.compose_strict(&other).map_err(cute::NotTiled::from)
+        }
+        tiler => layout.compose_by(&tiler),
+    })
+}
+
 /// Coordinates given one by one, or as one number or tuple.
 fn coordinate(arguments: &Bound<'_, PyTuple>) -> PyResult<cute::IntTuple> {
     const OP: &str = "layout";
@@ -448,20 +469,7 @@ impl Layout {
     /// The layout that does what another one and then this one do; or item by item, for a tuple of layouts and sizes.
     #[pyo3(signature = (other, strict=false, explain=false))]
     fn compose(&self, other: &Bound<'_, PyAny>, strict: bool, explain: bool) -> PyResult<Py<PyAny>> {
-        const OP: &str = "composition";
-        let found = match tiler_of(OP, other, 0)? {
-            tiler @ cute::Tiler::ByItem(_) if strict => {
-                let sentence = format!("{OP}: strict is for two layouts, and {tiler} has one for each mode");
-                return Err(PyValueError::new_err(sentence));
-            }
-            cute::Tiler::Whole(other) if strict => self.0.compose_strict(&other).map_err(cute::NotTiled::from),
-            cute::Tiler::Size(size) if strict => {
-                let other = cute::Layout::new(size, 1).map_err(|err| refused(&err))?;
-                self.0.compose_strict(&other).map_err(cute::NotTiled::from)
-            }
-            tiler => self.0.compose_by(&tiler),
-        };
-        layout_answer(other.py(), found, explain)
+        layout_answer(other.py(), composed(&self.0, other, strict)?, explain)
     }
 
     /// The layout whose values, added to those of this one, are 0..n, each once, where n is at least the cotarget.
@@ -645,10 +653,22 @@ impl Swizzle {
         self.0.apply(address)
     }
 
-    /// The swizzled layout.
-    fn compose(&self, layout: &Bound<'_, PyAny>) -> PyResult<ComposedLayout> {
-        let layout = layout_of("composition", layout)?;
-        self.0.compose(&layout).map(ComposedLayout).map_err(|err| refused(&err))
+    /// The swizzled layout: of a layout or a size, none of whose values is negative. A swizzle takes every address, so that `strict`
+    /// has nothing to refuse; and it has no modes that a tuple could be about.
+    #[pyo3(signature = (other, strict=false, explain=false))]
+    fn compose(&self, other: &Bound<'_, PyAny>, strict: bool, explain: bool) -> PyResult<Py<PyAny>> {
+        const OP: &str = "composition";
+        let _ = strict;
+        let layout = match tiler_of(OP, other, 0)? {
+            cute::Tiler::Whole(layout) => layout,
+            cute::Tiler::Size(size) => cute::Layout::new(size, 1).map_err(|err| refused(&err))?,
+            tiler @ cute::Tiler::ByItem(_) => {
+                let sentence = format!("{OP}: {tiler} has a layout for each mode, and {} has no modes", self.0);
+                return Err(PyValueError::new_err(sentence));
+            }
+        };
+        let composed = self.0.compose(&layout).map_err(|err| refused(&err))?;
+        Explained::found(other.py(), ComposedLayout(composed))?.returned(other.py(), explain)
     }
 
     /// `Sw<3,3,3>`, as CuTe prints it.
@@ -721,10 +741,12 @@ impl ComposedLayout {
         self.0.at_coordinate(&at).ok_or_else(|| outside(&self.0, &at))
     }
 
-    /// The same addresses at the values of another layout.
-    #[pyo3(signature = (other, explain=false))]
-    fn compose(&self, other: &Bound<'_, PyAny>, explain: bool) -> PyResult<Py<PyAny>> {
-        let found = self.0.compose(&layout_of("composition", other)?);
+    /// The same addresses at the values of another layout; or mode by mode, for a tuple of layouts and sizes.
+    #[pyo3(signature = (other, strict=false, explain=false))]
+    fn compose(&self, other: &Bound<'_, PyAny>, strict: bool, explain: bool) -> PyResult<Py<PyAny>> {
+        // A swizzle is a permutation: there is a composition under it exactly if there is one without it.
+        let found = composed(self.0.layout(), other, strict)?
+            .and_then(|layout| Ok(cute::ComposedLayout::new(self.0.swizzle(), self.0.offset(), layout)?));
         answer(other.py(), found.map(|composed| (ComposedLayout(composed), None)), explain)
     }
 

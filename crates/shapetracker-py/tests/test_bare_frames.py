@@ -157,10 +157,11 @@ CALLS = {
         audit('4:1', '2:1', '2:1'); audit('4:1', '2:-1', '2:1')""",
     REFUSED: """X.layout; X.offset; X.is_longest; X.kind; X.reason; X.coordinate; X.witness; bool(X); repr(X); str(X);
         Layout((4, 6, 8), (2, 3, 5)).compose('6:3')""",
-    "Swizzle(3, 4, -3)": """X.bits; X.base; X.shift; X(1000); X.compose('8:2'); X.compose('8:-2'); X == X; hash(X); repr(X); str(X);
-        X.__reduce__(); copy(X); Swizzle(3, 3, 2)""",
-    SWIZZLED: """X.swizzle; X.offset; X.layout; X.size(); X(3, 2); X(99); X.compose('(2,2):(1,4)'); X.compose('9:9'); X.plain(explain=True);
-        X.plain(); X.index_expr().code('cuda'); X.to_linear(['a', 'b']); X == X; hash(X); repr(X); str(X); X.__reduce__(); copy(X);
+    "Swizzle(3, 4, -3)": """X.bits; X.base; X.shift; X(1000); X.compose('8:2'); X.compose('8:-2'); X.compose(8, True, True);
+        X.compose((2, 2)); X == X; hash(X); repr(X); str(X); X.__reduce__(); copy(X); Swizzle(3, 3, 2)""",
+    SWIZZLED: """X.swizzle; X.offset; X.layout; X.size(); X(3, 2); X(99); X.compose('(2,2):(1,4)'); X.compose('9:9');
+        X.compose((2, 2)); X.compose('17:1', strict=True, explain=True); X.compose('17:1', strict=True);
+        X.compose((2, 2), strict=True); X.plain(explain=True); X.plain(); X.index_expr().code('cuda'); X.to_linear(['a', 'b']); X == X; hash(X); repr(X); str(X); X.__reduce__(); copy(X);
         ComposedLayout('Sw<1,0,1> o'); ComposedLayout(3, 0, 4)""",
     BITS: """X.inputs; X.outputs; X(3); X(9); X.to_layout(); X.to_layout('no'); X == X; repr(X); str(X); X.__reduce__(); copy(X);
         LinearLayout({'lane': 3}, {'offset': 4}); LinearLayout({'lane': [[4]]}, {'offset': 3}); LinearLayout('{lane = [[1')""",

@@ -169,6 +169,57 @@ def test_compositions_are_found_exactly_where_there_are_some():
     assert min(counts) > 100 and kinds == {"length", "mode", "interact"}
 
 
+def test_compositions_under_a_swizzle_are_those_without_it():
+    rng, counts = random.Random(7), {}
+    for _ in range(3000):
+        a, b, strict = drawn(rng), drawn(rng), rng.random() < 0.5
+        if rng.random() < 0.2:
+            b = rng.randint(0, 9), 1
+        swizzle, offset = Swizzle(rng.randint(0, 3), rng.randint(0, 3), rng.choice([-4, -3, 3, 4])), rng.randint(0, 9)
+        composed, other = ComposedLayout(swizzle, offset, Layout(*a)), b[0] if b[1] == 1 else Layout(*b)
+        expected = [extended(*a, x) for x in values(*b)]
+        past = strict and max(values(*b), default=-1) >= len(values(*a))
+        found = composition(composed, other, strict=strict, explain=True)
+        assert isinstance(found, Explained) and bool(found) == (not past and exists(b, expected)), (a, b, strict)
+        counts[strict, found.kind] = counts.get((strict, found.kind), 0) + 1
+        if found:
+            assert [found.layout(x) for x in range(len(expected))] == [swizzle(offset + v) for v in expected]
+            assert found.layout.size() == len(expected)
+            assert composition(composed, other, strict=strict) == found.layout
+        else:
+            with pytest.raises(NoLayout) as raised:
+                composition(composed, other, strict=strict)
+            assert raised.value.explained.witness == found.witness
+            if past:
+                assert found.kind == "outside" and values(*b)[found.coordinate] == found.witness["value"] >= len(values(*a))
+            else:
+                assert is_shown(found, b, expected)
+        swizzled = composition(swizzle, other, strict=strict, explain=True)
+        assert swizzled and swizzled.layout == composition(swizzle, other)
+        assert [swizzled.layout(x) for x in range(len(expected))] == [swizzle(v) for v in values(*b)]
+    assert min(counts[key] for key in [(True, None), (False, None), (True, "outside"), (True, "length")]) > 20, counts
+
+
+def test_tuples_are_composed_mode_by_mode_under_a_swizzle_too():
+    rng, done = random.Random(8), 0
+    for _ in range(1000):
+        sizes, strides = (rng.randint(1, 8), rng.randint(1, 8)), (rng.choice([1, 8, 16]), rng.choice([1, 3, 8]))
+        tiler = tuple(rng.choice([rng.randint(1, 4), Layout(*drawn(rng, most=1))]) for _ in range(rng.randint(1, 2)))
+        composed = ComposedLayout(Swizzle(2, 0, 3), 5, Layout(sizes, strides))
+        found = composition(composed, tiler, explain=True)
+        modes = [(tile, 1) if isinstance(tile, int) else of(tile) for tile in tiler]
+        modes += [(size, 1) for size in sizes[len(modes) :]]
+        along = [[d * x for x in values(*mode)] for d, mode in zip(strides, modes)]
+        assert found and found.layout == composition(composed, tiler) == composed.compose(tiler)
+        assert [mode.size() for mode in found.layout.layout] == [len(line) for line in along]
+        expected = [composed.swizzle(5 + x + y) for y in along[1] for x in along[0]]
+        assert [found.layout(x) for x in range(found.layout.size())] == expected
+        done += 1
+    assert done == 1000
+    why = composition(ComposedLayout("Sw<1,0,1> o 0 o ((4,6,8),2):((2,3,5),1)"), ("6:3",), explain=True)
+    assert (why.kind, why.witness) == ("length", {"leaf": 0, "unit": 2, "run": 2, "left": 3})
+
+
 def test_what_somebody_claims_is_audited():
     rng, wrong = random.Random(2), 0
     for _ in range(2000):
@@ -378,6 +429,9 @@ def test_objects_print_compare_and_pickle():
     assert str(audit("(4,6,8):(2,3,5)", "6:3", "(2,3):(6,3)")).startswith("at coordinate 2 the composition is 7")
 
 
+SWIZZLED = ComposedLayout("Sw<1,0,1> o 0 o (4,4):(4,1)")
+
+
 def nest(deep):
     value = 1
     for _ in range(deep):
@@ -406,6 +460,13 @@ def nest(deep):
         (lambda: composition("(2,2):(1,2)", (2, 2), strict=True), ValueError, "strict is for two layouts"),
         (lambda: composition("(4,1):(1,7)", "8:1", strict=True), NoLayout, "coordinate 7"),
         (lambda: composition(Swizzle(1, 0, 1), Layout(4, -1)), ValueError, "not negative"),
+        (lambda: composition(Swizzle(1, 0, 1), Layout(4, -1), explain=True), ValueError, "not negative"),
+        (lambda: composition(Swizzle(1, 0, 1), (2, 2)), ValueError, "has no modes"),
+        (lambda: composition(Swizzle(1, 0, 1), 3.5), TypeError, "takes a Layout"),
+        (lambda: composition(SWIZZLED, (2, 2), strict=True), ValueError, "strict is for two layouts"),
+        (lambda: composition(SWIZZLED, (2, 2, 2)), ValueError, "3 items are given"),
+        (lambda: composition(SWIZZLED, SWIZZLED), TypeError, "takes a Layout"),
+        (lambda: composition(SWIZZLED, "17:1", strict=True), NoLayout, "coordinate 16"),
         (lambda: complement("(2,3):(1,3)", 24), NoLayout, "reached twice"),
         (lambda: left_inverse("(2,2):(1,0)"), NoLayout, "could not tell them apart"),
         (lambda: make_layout(1, 2, 3), TypeError, "make_layout"),

@@ -154,35 +154,35 @@ def filter(layout: _Layout) -> Layout:
 
 
 @overload
-def composition(a: Swizzle, b: _Layout) -> ComposedLayout: ...
-@overload
-def composition(a: ComposedLayout, b: _Layout, *, explain: Literal[False] = False) -> ComposedLayout: ...
+def composition(
+    a: Swizzle | ComposedLayout, b: _Tiler, *, strict: bool = False, explain: Literal[False] = False
+) -> ComposedLayout: ...
 @overload
 def composition(
     a: _Layout, b: _Tiler, *, strict: bool = False, explain: Literal[False] = False
 ) -> Layout: ...
 @overload
 def composition(
-    a: _Layout | ComposedLayout, b: _Tiler, *, strict: bool = False, explain: Literal[True]
+    a: _Layout | Swizzle | ComposedLayout, b: _Tiler, *, strict: bool = False, explain: Literal[True]
 ) -> Explained: ...
 def composition(
     a: Any, b: Any, *, strict: bool = False, explain: bool = False
 ) -> Layout | ComposedLayout | Explained:
     """The layout that does what `b` and then `a` do, wherever there is one; raises NoLayout with evidence where there is none.
 
-    The last mode of `a` goes on for ever, as in CuTe, unless `strict`. `b` may be a tuple with a layout or a size for each of the first
-    modes of `a`, and `a` a Swizzle or a ComposedLayout.
+    The last mode of `a` goes on for ever, as in CuTe, unless `strict`. `b` may be a size `n`, for `n:1`, or a tuple with a layout or a
+    size for each of the first modes of `a`; `strict` is not for tuples. `a` may be a ComposedLayout, a layout under a swizzle, or a
+    Swizzle by itself, which takes every address: it has no modes that a tuple could be about, and nothing for `strict` to refuse.
 
     >>> composition(Swizzle(3, 0, 3), Layout((8, 8), (8, 1)))
     ComposedLayout(Swizzle(3, 0, 3), 0, Layout((8, 8), (8, 1)))
     >>> composition("(8,12):(12,1)", ("2:4", "3:1"))
     Layout((2, 3), (48, 1))
+    >>> print(composition(ComposedLayout("Sw<3,0,3> o 0 o (8,8):(8,1)"), (4, "2:4")))
+    Sw<3,0,3> o 0 o (4,2):(8,4)
     """
-    if isinstance(a, (Swizzle, ComposedLayout)):
-        if strict:
-            raise ValueError("composition: strict is for layouts without a swizzle")
-        return a.compose(b) if isinstance(a, Swizzle) else a.compose(b, explain=explain)
-    return _layout(a).compose(b, strict=strict, explain=explain)
+    first = a if isinstance(a, (Swizzle, ComposedLayout)) else _layout(a)
+    return first.compose(b, strict=strict, explain=explain)
 
 
 @overload
