@@ -162,7 +162,7 @@ reasons! {
         cute::NotTiled::Composition(cute::NoComposition::Error(err)) => err;
 }
 
-/// The answer to a question for a layout: true where there is one.
+/// The answer to a question for a layout, true where there is one; or to one about a layout, true where it is so.
 #[pyclass(frozen, module = "shapetracker.cute")]
 pub(crate) struct Explained {
     layout: Option<Py<PyAny>>,
@@ -173,7 +173,8 @@ pub(crate) struct Explained {
 
 #[pymethods]
 impl Explained {
-    /// What was asked for, a Layout, a ComposedLayout or a LinearLayout; None where there is none.
+    /// What was asked for, a Layout, a ComposedLayout or a LinearLayout, or the layout that was asked about; None where the answer is
+    /// no.
     #[getter]
     fn layout<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.layout.as_ref().map(|layout| layout.bind(py).clone())
@@ -191,7 +192,7 @@ impl Explained {
         self.is_longest
     }
 
-    /// What kind of reason there is, such as "length" or "interact"; None where there is a layout.
+    /// What kind of reason there is, such as "length" or "interact"; None where the answer is yes.
     #[getter]
     fn kind(&self) -> Option<String> {
         match self.why.as_ref()?.get("kind") {
@@ -200,7 +201,7 @@ impl Explained {
         }
     }
 
-    /// The reason why there is none, as a sentence; None where there is a layout.
+    /// The reason why there is none, as a sentence; None where the answer is yes.
     #[getter]
     fn reason(&self) -> Option<String> {
         match self.why.as_ref()?.get("sentence") {
@@ -563,14 +564,22 @@ impl Layout {
         Ok(found.map(|[a, b]| (a, b)))
     }
 
-    /// Whether no two numbers have the same value.
-    fn is_injective(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.collision(py)?.is_none())
+    /// Whether no two numbers have the same value; with `explain` an Explained, which has two numbers that do where the answer is no.
+    #[pyo3(signature = (explain=false))]
+    fn is_injective(&self, py: Python<'_>, explain: bool) -> PyResult<Py<PyAny>> {
+        let found = py.detach(|| self.0.collision()).map_err(|err| refused(&err))?;
+        let why = found.and_then(|coordinates| {
+            let value = self.0.at(coordinates[0])?;
+            Some(Value::from(&cute::NotBijective::Collision { coordinates, value }))
+        });
+        self.is_so(py, why, explain)
     }
 
-    /// Whether the values are 0..size, each once.
-    fn is_bijective(&self) -> bool {
-        self.0.bijective().is_ok()
+    /// Whether the values are 0..size, each once; with `explain` an Explained, which has the reason where the answer is no: a
+    /// coordinate with a negative value, two with the same value, or a value that none has.
+    #[pyo3(signature = (explain=false))]
+    fn is_bijective(&self, py: Python<'_>, explain: bool) -> PyResult<Py<PyAny>> {
+        self.is_so(py, self.0.bijective().err().map(|why| Value::from(&why)), explain)
     }
 
     /// The layout as a linear map of bits: an input for each mode, by the names given, and one output.
@@ -616,6 +625,20 @@ impl Layout {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let (py, this) = (slf.py(), slf.get());
         (slf.get_type(), (this.shape(py)?, this.stride(py)?)).into_pyobject(py)
+    }
+}
+
+impl Layout {
+    /// The answer to a question for a property of the layout, which it has if there is no reason why not.
+    fn is_so(&self, py: Python<'_>, why: Option<Value>, explain: bool) -> PyResult<Py<PyAny>> {
+        if !explain {
+            return why.is_none().into_py_any(py);
+        }
+        let explained = match why {
+            None => Explained::found(py, self.clone())?,
+            why => Explained { layout: None, offset: None, is_longest: None, why },
+        };
+        explained.into_py_any(py)
     }
 }
 

@@ -149,7 +149,8 @@ CALLS = {
         X.logical_divide((2, 2)); X.zipped_divide((2, 2)); X.tiled_divide((2, 2)); X.flat_divide((2, 2)); X.flat_divide((2, 2, 2));
         X.logical_product(2); X.zipped_product((2, 2)); X.tiled_product(2); X.flat_product(2); X.blocked_product('(2,2):(1,2)');
         X.raked_product('(2,2):(1,2)'); X.right_inverse(); X.right_inverse(explain=True).is_longest; X.left_inverse();
-        X.difference(X); X.difference(3); X.collision(); X.is_injective(); X.is_bijective(); X.to_linear(['a', 'b']);
+        X.difference(X); X.difference(3); X.collision(); X.is_injective(); X.is_bijective(); X.is_injective(True);
+        X.is_bijective(True); X.to_linear(['a', 'b']);
         X.to_linear(['a']); X.to_view(); X.to_view('no'); X.to_tracker(); X.index_expr().code('c'); X.index_expr().__reduce__();
         X.static_text; X == X; hash(X); repr(X); str(X); X.__reduce__(); copy(X); Layout('(4,8'); Layout(1 << 70);
         Layout.row_major((2, 3)); Layout.concat('4:1', X); Layout.from_view(View((3, 2))); Layout.from_view(3);

@@ -268,6 +268,33 @@ def test_complements_tile_and_inverses_undo():
     assert min(seen) > 50, seen
 
 
+def test_injective_and_bijective_or_the_reason_why_not():
+    rng, seen = random.Random(9), {}
+    for _ in range(3000):
+        a = drawn(rng, nonnegative=rng.random() < 0.7)
+        line = values(*a)
+        for why, so in [
+            (Layout(*a).is_injective(explain=True), len(set(line)) == len(line)),
+            (Layout(*a).is_bijective(explain=True), sorted(line) == list(range(len(line)))),
+        ]:
+            assert isinstance(why, Explained) and bool(why) == so, a
+            seen[why.kind] = seen.get(why.kind, 0) + 1
+            if so:
+                assert why.layout == Layout(*a) and why.witness == {} and why.reason is None
+                continue
+            value = why.witness["value"]
+            assert why.layout is None and str(value) in why.reason
+            if why.kind == "collision":
+                x, y = why.coordinate
+                assert x != y and line[x] == line[y] == value
+            elif why.kind == "negative":
+                assert line[why.coordinate] == value < 0
+            else:
+                assert why.kind == "gap" and value not in line and 0 <= value < len(line) and why.coordinate is None
+    assert seen.keys() == {None, "collision", "negative", "gap"} and min(seen.values()) > 100
+    assert str(Layout((2, 2), (1, 0)).is_injective(explain=True)) == "coordinates 0 and 2 both have value 0"
+
+
 def test_tiles_and_repeats():
     rng, done = random.Random(4), 0
     for _ in range(1500):
