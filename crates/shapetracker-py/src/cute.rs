@@ -2,6 +2,7 @@
 //!
 //! The functions with the names of the reference are in `python/shapetracker/cute.py`.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use pyo3::IntoPyObjectExt;
@@ -932,12 +933,7 @@ impl AccessPattern {
     #[staticmethod]
     #[pyo3(signature = (*patterns))]
     fn conflict_free_swizzle(patterns: &Bound<'_, PyTuple>) -> PyResult<Option<Swizzle>> {
-        const OP: &str = "conflict_free_swizzle";
-        let pattern = |given: Bound<'_, PyAny>| match given.cast::<AccessPattern>() {
-            Ok(pattern) => Ok(pattern.get().0.clone()),
-            Err(_) => Err(PyTypeError::new_err(format!("{OP}: takes AccessPatterns, not {}", described(&given)))),
-        };
-        let given = patterns.iter().map(pattern).collect::<PyResult<Vec<_>>>()?;
+        let given = patterns_of("conflict_free_swizzle", patterns)?;
         let found = patterns.py().detach(|| cute::AccessPattern::conflict_free_swizzle(&given));
         found.map(|swizzle| swizzle.map(Swizzle)).map_err(|err| refused(&err))
     }
@@ -946,6 +942,18 @@ impl AccessPattern {
     #[getter]
     fn layout(&self) -> ComposedLayout {
         ComposedLayout(self.0.addresses().clone())
+    }
+
+    /// The number of threads.
+    #[getter]
+    fn threads(&self) -> i64 {
+        self.0.threads()
+    }
+
+    /// The number of values of each thread.
+    #[getter]
+    fn values(&self) -> i64 {
+        self.0.values()
     }
 
     /// The bytes of an element.
@@ -975,6 +983,29 @@ impl AccessPattern {
         py.detach(|| self.0.sectors()).map(Census).map_err(|err| refused(&err))
     }
 
+    /// What the lanes of a warp access with one instruction, which moves their values from `value` on, as many as a vector has.
+    #[pyo3(signature = (warp=0, value=0))]
+    fn instruction(&self, warp: i64, value: i64) -> PyResult<Instruction> {
+        self.0.instruction(warp, value).map(Instruction).ok_or_else(|| {
+            let (pattern, vector) = (&self.0, self.0.vector());
+            PyIndexError::new_err(format!(
+                "access: no instruction moves value {value} first in warp {warp}: {} threads have {} values each, {vector} an instruction",
+                pattern.threads(),
+                pattern.values(),
+            ))
+        })
+    }
+
+    /// The address of a value of a thread, in elements.
+    fn address(&self, thread: i64, value: i64) -> PyResult<i64> {
+        self.0.address(thread, value).ok_or_else(|| self.no_value(thread, value))
+    }
+
+    /// The word of 4 bytes in which a value of a thread begins; word w is in bank w modulo 32.
+    fn word(&self, thread: i64, value: i64) -> PyResult<i64> {
+        self.0.word(thread, value).ok_or_else(|| self.no_value(thread, value))
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let layout = self.layout().__repr__(py)?;
         Ok(format!("AccessPattern({layout}, {}, {})", self.element_bytes(), self.vector()))
@@ -986,9 +1017,26 @@ impl AccessPattern {
     }
 }
 
+impl AccessPattern {
+    fn no_value(&self, thread: i64, value: i64) -> PyErr {
+        let (threads, values) = (self.0.threads(), self.0.values());
+        PyIndexError::new_err(format!(
+            "access: there is no value {value} of thread {thread}: {threads} threads have {values} values each"
+        ))
+    }
+}
+
+fn patterns_of(op: &str, patterns: &Bound<'_, PyTuple>) -> PyResult<Vec<cute::AccessPattern>> {
+    let pattern = |given: Bound<'_, PyAny>| match given.cast::<AccessPattern>() {
+        Ok(pattern) => Ok(pattern.get().0.clone()),
+        Err(_) => Err(PyTypeError::new_err(format!("{op}: takes AccessPatterns, not {}", described(&given)))),
+    };
+    patterns.iter().map(pattern).collect()
+}
+
 /// What instructions of warps cost, counted over all warps and all values.
 #[pyclass(frozen, eq, module = "shapetracker.cute")]
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Census(cute::Census);
 
 #[pymethods]
@@ -1029,6 +1077,180 @@ impl Census {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         Ok(format!("<Census: at most {}, {}>", self.0.most, self.counts(py)?.repr()?))
+    }
+}
+
+/// What all accesses to one tile cost, and the swizzle that leaves no bank conflict where there are some. Takes an AccessPattern for
+/// each access: what writes the tile and what reads it.
+#[pyclass(frozen, eq, module = "shapetracker.cute")]
+#[derive(PartialEq, Eq)]
+pub(crate) struct AccessReport(cute::AccessReport);
+
+#[pymethods]
+impl AccessReport {
+    #[new]
+    #[pyo3(signature = (*patterns))]
+    fn new(patterns: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let given = patterns_of("AccessReport", patterns)?;
+        let report = patterns.py().detach(|| cute::AccessReport::new(&given));
+        report.map(AccessReport).map_err(|err| refused(&err))
+    }
+
+    /// Each access by itself.
+    #[getter]
+    fn accesses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.accesses.iter().cloned().map(Access))
+    }
+
+    /// The swizzle with which no access has a bank conflict; None where there is none, or none was looked for.
+    #[getter]
+    fn swizzle(&self) -> Option<Swizzle> {
+        self.0.swizzle.map(Swizzle)
+    }
+
+    /// Whether a swizzle was looked for: some access has a conflict, and all may be swizzled, because none is already and no address
+    /// is negative.
+    #[getter]
+    fn searched(&self) -> bool {
+        self.0.searched
+    }
+
+    /// The largest degree of a bank conflict; 1 where there is none, and 0 without any access.
+    #[getter]
+    fn worst(&self) -> i64 {
+        self.0.worst()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let patterns = self.0.accesses.iter().map(|access| AccessPattern(access.pattern.clone()).__repr__(py));
+        Ok(format!("AccessReport({})", patterns.collect::<PyResult<Vec<_>>>()?.join(", ")))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let (py, accesses) = (slf.py(), &slf.get().0.accesses);
+        let patterns = PyTuple::new(py, accesses.iter().map(|access| AccessPattern(access.pattern.clone())))?;
+        (slf.get_type(), patterns).into_pyobject(py)
+    }
+}
+
+/// What one access costs.
+#[pyclass(frozen, eq, module = "shapetracker.cute")]
+#[derive(PartialEq, Eq)]
+pub(crate) struct Access(cute::Access);
+
+#[pymethods]
+impl Access {
+    /// The access.
+    #[getter]
+    fn pattern(&self) -> AccessPattern {
+        AccessPattern(self.0.pattern.clone())
+    }
+
+    /// The most values that one instruction could move.
+    #[getter]
+    fn widest(&self) -> i64 {
+        self.0.widest
+    }
+
+    /// The degrees of the bank conflicts of all instructions of all warps.
+    #[getter]
+    fn banks(&self) -> Census {
+        Census(self.0.banks.clone())
+    }
+
+    /// How many sectors of 32 bytes of global memory the instructions of all warps touch.
+    #[getter]
+    fn sectors(&self) -> Census {
+        Census(self.0.sectors.clone())
+    }
+
+    /// The addresses under the swizzle of the report; None where it has none.
+    #[getter]
+    fn swizzled(&self) -> Option<ComposedLayout> {
+        self.0.swizzled.clone().map(ComposedLayout)
+    }
+
+    fn __repr__(&self) -> String {
+        let pattern = &self.0.pattern;
+        format!("<Access: {}, banks at most {}>", pattern.addresses(), self.0.banks.most)
+    }
+}
+
+/// One instruction of one warp, as shared memory serves it.
+#[pyclass(frozen, eq, module = "shapetracker.cute")]
+#[derive(PartialEq, Eq)]
+pub(crate) struct Instruction(cute::Instruction);
+
+#[pymethods]
+impl Instruction {
+    /// What is served together: all lanes, or those of 8 or 16 bytes in groups of 16 or 8.
+    #[getter]
+    fn phases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.phases.iter().cloned().map(Phase))
+    }
+
+    fn __repr__(&self) -> String {
+        let degrees: Vec<String> = self.0.phases.iter().map(|phase| phase.degree.to_string()).collect();
+        format!("<Instruction: phases of degree {}>", degrees.join(", "))
+    }
+}
+
+/// The lanes that are served together.
+#[pyclass(frozen, eq, module = "shapetracker.cute")]
+#[derive(PartialEq, Eq)]
+pub(crate) struct Phase(cute::Phase);
+
+#[pymethods]
+impl Phase {
+    /// The bank that a word of 4 bytes is in.
+    #[staticmethod]
+    fn bank(word: i64) -> i64 {
+        cute::Phase::bank(word)
+    }
+
+    /// The threads, and the byte at which each begins.
+    #[getter]
+    fn lanes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (thread, byte) in &self.0.lanes {
+            dict.set_item(thread, byte)?;
+        }
+        Ok(dict)
+    }
+
+    /// The words that are accessed, in ascending order, and by which threads.
+    #[getter]
+    fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (word, threads) in &self.0.words {
+            dict.set_item(word, PyTuple::new(py, threads)?)?;
+        }
+        Ok(dict)
+    }
+
+    /// The banks that are asked for words, in ascending order, and for which: the bank with the most words makes the degree.
+    #[getter]
+    fn banks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut banks: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+        for &(word, _) in &self.0.words {
+            banks.entry(cute::Phase::bank(word)).or_default().push(word);
+        }
+        let dict = PyDict::new(py);
+        for (bank, words) in banks {
+            dict.set_item(bank, PyTuple::new(py, words)?)?;
+        }
+        Ok(dict)
+    }
+
+    /// The degree of the bank conflict: the largest number of words in one bank. 1 is free of conflicts.
+    #[getter]
+    fn degree(&self) -> i64 {
+        self.0.degree
+    }
+
+    fn __repr__(&self) -> String {
+        let (lanes, words) = (self.0.lanes.len(), self.0.words.len());
+        format!("<Phase: {lanes} lanes, {words} words, degree {}>", self.0.degree)
     }
 }
 

@@ -47,7 +47,8 @@ mod _native {
     use crate::compat::tinygrad;
     #[pymodule_export]
     use crate::cute::{
-        AccessPattern, Census, ComposedLayout, Explained, Layout, LinearLayout, Mismatch, NoLayout, Swizzle, audit,
+        Access, AccessPattern, AccessReport, Census, ComposedLayout, Explained, Instruction, Layout, LinearLayout,
+        Mismatch, NoLayout, Phase, Swizzle, audit,
     };
     #[pymodule_export]
     use crate::error::{NotInvertible, ParseError, Undecided, Unmerged};

@@ -166,8 +166,14 @@ CALLS = {
         ComposedLayout('Sw<1,0,1> o'); ComposedLayout(3, 0, 4)""",
     BITS: """X.inputs; X.outputs; X(3); X(9); X.to_layout(); X.to_layout('no'); X == X; repr(X); str(X); X.__reduce__(); copy(X);
         LinearLayout({'lane': 3}, {'offset': 4}); LinearLayout({'lane': [[4]]}, {'offset': 3}); LinearLayout('{lane = [[1')""",
-    PATTERN: """X.layout; X.element_bytes; X.vector; X.widest_vector(); X.bank_conflicts(); X.sectors(); X == X; repr(X); X.__reduce__();
-        copy(X); AccessPattern.conflict_free_swizzle(X); AccessPattern.conflict_free_swizzle(3); AccessPattern('4:1', 3)""",
+    PATTERN: """X.layout; X.element_bytes; X.vector; X.widest_vector(); X.bank_conflicts(); X.sectors(); X.threads; X.values; X.address(1, 2);
+        X.address(32, 0); X.word(1, 2); X.word(0, 4); X.instruction(); X.instruction(1); X == X; repr(X); X.__reduce__(); copy(X);
+        AccessPattern.conflict_free_swizzle(X); AccessPattern.conflict_free_swizzle(3); AccessPattern('4:1', 3)""",
+    f"AccessReport({PATTERN}, {PATTERN})": """X.accesses; X.swizzle; X.searched; X.worst; X == X; repr(X); X.__reduce__(); copy(X);
+        AccessReport(); AccessReport(3)""",
+    f"AccessReport({PATTERN}).accesses[0]": "X.pattern; X.widest; X.banks; X.sectors; X.swizzled; X == X; repr(X)",
+    f"{PATTERN}.instruction()": "X.phases; X == X; repr(X)",
+    f"{PATTERN}.instruction().phases[0]": "X.lanes; X.words; X.banks; X.degree; X.bank(33); X == X; repr(X)",
     f"{PATTERN}.sectors()": "X.most; X.warp; X.value; X.counts; X.total; X == X; repr(X)",
     "audit('(4,6,8):(2,3,5)', '6:3', '(2,3):(6,3)')": "X.coordinate; X.expected; X.found; X == X; hash(X); repr(X); str(X)",
     ARRAY: f"""of(X); of(3); bytes(memory(X)); memory(3); apply({STACK}, X).tolist(); apply({PADDED}, X, 7).tolist();
@@ -202,7 +208,7 @@ def main() -> None:
     names |= {"replace": dataclasses.replace}
     names |= {name: getattr(_native.tinygrad, name) for name in ("index_nodes", "over_ranges", "pair_nodes", "written")}
     names |= {name: getattr(_native, name) for name in ("Assembly", "ChunkPlan", "Placement", "Sharded", "choose_chunks")}
-    cute = ("AccessPattern", "ComposedLayout", "Layout", "LinearLayout", "Swizzle", "audit")
+    cute = ("AccessPattern", "AccessReport", "ComposedLayout", "Layout", "LinearLayout", "Swizzle", "audit")
     names |= {name: getattr(_native, name) for name in cute}
     calls = dict(CALLS)
     if importlib.util.find_spec("numpy") is not None:

@@ -11,11 +11,13 @@ import shapetracker.cute
 from shapetracker import ShapeTracker, View
 from shapetracker.cute import (
     AccessPattern,
+    AccessReport,
     ComposedLayout,
     Explained,
     Layout,
     LinearLayout,
     NoLayout,
+    Phase,
     Swizzle,
     audit,
     blocked_product,
@@ -362,6 +364,83 @@ def test_bank_conflicts_are_those_of_all_warps():
     assert AccessPattern("(64,8):(1,65)", 4, vector=1).sectors().counts == {4: 2, 5: 14}
 
 
+def served(addresses, element_bytes, vector, warp, value):
+    """The phases of an instruction: the byte of each thread, and the threads that access each word."""
+    bytes_at_once, first = vector * element_bytes, 32 * warp
+    lanes = {thread: addresses[thread][value] * element_bytes for thread in range(first, min(first + 32, len(addresses)))}
+    together = 32 * 4 // max(bytes_at_once, 4)
+    phases = []
+    for start in range(first, first + len(lanes), together):
+        phase = {thread: at for thread, at in lanes.items() if start <= thread < start + together}
+        words = {(at + i) // 4 for at in phase.values() for i in range(bytes_at_once)}
+        threads = {word: tuple(t for t, at in phase.items() if at // 4 <= word <= (at + bytes_at_once - 1) // 4) for word in words}
+        phases.append((phase, threads))
+    return phases
+
+
+def test_instructions_word_by_word():
+    rng = random.Random(13)
+    for _ in range(200):
+        threads, each = rng.choice([4, 32, 48, 64]), rng.choice([1, 2, 4, 8])
+        layout = Layout((threads, each), (rng.choice([0, 1, 2, 4, 8, 12, 32, 33]), rng.choice([1, 1, 3, 64])))
+        pattern = AccessPattern(composition(Swizzle(2, 3, 3), layout), rng.choice([1, 2, 4, 8]))
+        assert (pattern.threads, pattern.values) == (threads, each)
+        addresses = [[pattern.layout(t, v) for v in range(each)] for t in range(threads)]
+        assert [[pattern.address(t, v) for v in range(each)] for t in range(threads)] == addresses
+        degrees = []
+        for warp in range((threads + 31) // 32):
+            for value in range(0, each, pattern.vector):
+                instruction = pattern.instruction(warp, value)
+                expected = served(addresses, pattern.element_bytes, pattern.vector, warp, value)
+                assert [(phase.lanes, phase.words) for phase in instruction.phases] == expected
+                for phase in instruction.phases:
+                    assert list(phase.words) == sorted(phase.words) and list(phase.banks) == sorted(phase.banks)
+                    banks = {bank: tuple(w for w in phase.words if w % 32 == bank) for bank in {w % 32 for w in phase.words}}
+                    assert phase.banks == banks and phase.degree == max(map(len, banks.values()))
+                degrees.append(max(phase.degree for phase in instruction.phases))
+                assert all(pattern.word(t, value) in phase.words for phase in instruction.phases for t in phase.lanes)
+        assert max(degrees) == pattern.bank_conflicts().most
+    assert AccessPattern("32:1", 4).instruction() == AccessPattern("32:1", 4).instruction(0, 0)
+    assert Phase.bank(33) == 1 and Phase.bank(-1) == 31
+    assert repr(AccessPattern("(4,32):(32,1)", 4, vector=1).instruction(0, 1)) == "<Instruction: phases of degree 4>"
+    assert repr(AccessPattern("(4,32):(32,1)", 4, vector=1).instruction(0, 1).phases[0]) == "<Phase: 4 lanes, 4 words, degree 4>"
+
+
+def test_one_report_on_all_accesses_to_a_tile():
+    rng, kinds = random.Random(14), set()
+    for _ in range(150):
+        given = []
+        for _ in range(rng.randint(1, 2)):
+            strides = rng.choice([1, 2, 8, 12, 32, 33]), rng.choice([1, 1, 3, 64, -1])
+            layout = Layout((rng.choice([32, 64]), rng.choice([1, 2, 4])), strides)
+            swizzled = min(values(*of(layout))) >= 0 and rng.random() < 0.2
+            given.append(AccessPattern(composition(Swizzle(1, 4, 3), layout) if swizzled else layout, 4, vector=1))
+        report = AccessReport(*given)
+        assert [access.pattern for access in report.accesses] == given
+        for access, pattern in zip(report.accesses, given):
+            assert (access.widest, access.banks) == (pattern.widest_vector(), pattern.bank_conflicts())
+            assert access.sectors == pattern.sectors()
+        most = [conflicts([[p.layout(t, v) for v in range(p.values)] for t in range(p.threads)], 4, 1) for p in given]
+        assert [access.banks.most for access in report.accesses] == most and report.worst == max(most)
+        unswizzled = all(p.layout.swizzle == Swizzle(0, 0, 0) and min(values(*of(p.layout.layout))) >= 0 for p in given)
+        assert report.searched == (max(most) > 1 and unswizzled)
+        kinds.add((report.searched, report.swizzle is None))
+        if report.swizzle is None:
+            assert all(access.swizzled is None for access in report.accesses)
+            continue
+        for access, p in zip(report.accesses, given):
+            assert access.swizzled == composition(report.swizzle, p.layout.layout)
+            moved = [[report.swizzle(p.layout(t, v)) for v in range(p.values)] for t in range(p.threads)]
+            assert conflicts(moved, 4, 1) == 1
+    assert kinds == {(True, False), (True, True), (False, True)}
+    empty = AccessReport()
+    assert (empty.accesses, empty.swizzle, empty.searched, empty.worst) == ((), None, False, 0)
+    column = AccessReport(AccessPattern("(32,32):(32,1)", 4, vector=1))
+    assert repr(column.accesses[0]) == "<Access: (32,32):(32,1), banks at most 32>"
+    with pytest.raises(AttributeError):
+        column.swizzle = None
+
+
 def test_a_tile_that_is_written_by_rows_and_read_by_columns():
     write, read = AccessPattern("((8,32),8):((8,64),1)", 2), AccessPattern("((64,8),8):((64,8),1)", 2)
     assert (write.vector, write.bank_conflicts().most, read.bank_conflicts().most) == (8, 1, 8)
@@ -438,6 +517,8 @@ def test_objects_print_compare_and_pickle():
         ComposedLayout(Swizzle(1, 0, 1), 4, Layout(8)),
         LinearLayout({"lane": [[1], [2]], "warp": []}, {"offset": 4}),
         AccessPattern("(32,8):(8,1)", 2),
+        AccessReport(),
+        AccessReport(AccessPattern("(32,8):(8,1)", 2), AccessPattern("(32,32):(32,1)", 4)),
     ]
     for thing in things:
         assert eval(repr(thing)) == thing and pickle.loads(pickle.dumps(thing)) == thing
@@ -506,6 +587,11 @@ def nest(deep):
         (lambda: AccessPattern("(32,8):(8,1)", 3), ValueError, "3 bytes"),
         (lambda: AccessPattern("(32,8):(8,1)", 4, vector=16), ValueError, "are no access"),
         (lambda: AccessPattern.conflict_free_swizzle(4), TypeError, "AccessPattern"),
+        (lambda: AccessReport("32:1"), TypeError, "AccessReport: takes AccessPatterns"),
+        (lambda: AccessPattern("32:1", 4).instruction(1), IndexError, "in warp 1: 32 threads have 1 values each"),
+        (lambda: AccessPattern("(32,4):(4,1)", 4).instruction(0, 2), IndexError, "no instruction moves value 2 first"),
+        (lambda: AccessPattern("32:1", 4).address(32, 0), IndexError, "no value 0 of thread 32"),
+        (lambda: AccessPattern("32:1", 4).word(0, 1), IndexError, "no value 1 of thread 0"),
         (lambda: Layout.from_view((2, 3)), TypeError, "View or a ShapeTracker"),
         (lambda: Layout.from_view(View.contiguous(3), "c"), ValueError, "row_major"),
         (lambda: audit("4:1", "2:-1", "2:-1"), ValueError, "does not take"),

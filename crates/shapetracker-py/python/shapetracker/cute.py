@@ -17,14 +17,18 @@ from collections.abc import Sequence
 from typing import Any, Literal, SupportsIndex, TypeAlias, Union, overload
 
 from ._native import (
+    Access,
     AccessPattern,
+    AccessReport,
     Census,
     ComposedLayout,
     Explained,
+    Instruction,
     Layout,
     LinearLayout,
     Mismatch,
     NoLayout,
+    Phase,
     Swizzle,
     audit,
 )
@@ -34,14 +38,18 @@ _Layout: TypeAlias = Layout | str
 _Tiler: TypeAlias = Union[Layout, str, SupportsIndex, Sequence["_Tiler"]]
 
 __all__ = [
+    "Access",
     "AccessPattern",
+    "AccessReport",
     "Census",
     "ComposedLayout",
     "Explained",
+    "Instruction",
     "Layout",
     "LinearLayout",
     "Mismatch",
     "NoLayout",
+    "Phase",
     "Swizzle",
     "audit",
     "blocked_product",
