@@ -25,10 +25,13 @@ from shapetracker.cute import (
     complement,
     composition,
     cosize,
+    crd2crd,
     crd2idx,
     depth,
     flat_divide,
     flat_product,
+    flatten,
+    hier_unzip,
     idx2crd,
     left_inverse,
     logical_divide,
@@ -38,6 +41,8 @@ from shapetracker.cute import (
     rank,
     right_inverse,
     size,
+    slice_,
+    slice_and_offset,
     tiled_divide,
     tiled_product,
     zipped_divide,
@@ -297,6 +302,114 @@ def test_injective_and_bijective_or_the_reason_why_not():
     assert str(Layout((2, 2), (1, 0)).is_injective(explain=True)) == "coordinates 0 and 2 both have value 0"
 
 
+def coordinates(shape):
+    """The coordinates of a shape, the leftmost mode the fastest."""
+    if isinstance(shape, tuple):
+        entries = product(*(coordinates(mode) for mode in reversed(shape)))
+        return [tuple(reversed(each)) for each in entries]
+    return list(range(shape))
+
+
+def flat(tree):
+    return [leaf for leaf, _ in leaves(tree, tree)]
+
+
+def test_numbers_and_coordinates_in_other_shapes():
+    rng = random.Random(10)
+    for _ in range(500):
+        shape, other = drawn(rng)[0], drawn(rng)[0]
+        whole = coordinates(shape)
+        for number, coordinate in enumerate(whole):
+            assert crd2crd(number, shape) == crd2crd(coordinate, shape) == idx2crd(number, shape) == coordinate
+            assert crd2crd(coordinate, len(whole), shape) == number
+            if isinstance(shape, tuple):
+                # Each entry as the number that it is.
+                numbers = tuple(coordinates(mode).index(entry) for mode, entry in zip(shape, coordinate))
+                sizes = tuple(len(coordinates(mode)) for mode in shape)
+                assert crd2crd(numbers, shape) == coordinate
+                assert crd2crd(list(coordinate), sizes, shape) == numbers
+        for number in range(len(coordinates(other))):
+            if number < len(whole):
+                assert crd2crd(number, shape) == whole[number]
+        with pytest.raises(IndexError):
+            crd2crd(len(whole), shape)
+
+
+def sliced(rng, shape):
+    """A coordinate with None for some of it."""
+    if rng.random() < 0.4:
+        return None
+    if isinstance(shape, tuple) and rng.random() < 0.7:
+        return tuple(sliced(rng, mode) for mode in shape)
+    return rng.randrange(len(coordinates(shape)))
+
+
+def kept(coordinate, shape, stride):
+    """The modes at None, side by side, and the coordinates that are left."""
+    if coordinate is None:
+        return [(shape, stride)]
+    if isinstance(coordinate, tuple):
+        return [mode for each in zip(coordinate, shape, stride) for mode in kept(*each)]
+    return []
+
+
+def agrees(coordinate, whole, shape):
+    """Whether a coordinate of the whole shape is at one that has None for some of it."""
+    if coordinate is None:
+        return True
+    if isinstance(coordinate, tuple):
+        return all(agrees(*each) for each in zip(coordinate, whole, shape))
+    return coordinates(shape)[coordinate] == whole
+
+
+def test_slices_are_the_values_at_the_coordinates_left():
+    rng, parts = random.Random(11), set()
+    for _ in range(1000):
+        shape, stride = drawn(rng)
+        coordinate = sliced(rng, shape)
+        modes = kept(coordinate, shape, stride)
+        parts.add(len(modes))
+        assert slice_(coordinate, shape) == tuple(size for size, _ in modes)
+        assert slice_(coordinate, stride) == tuple(d for _, d in modes)
+        every = values(shape, stride)
+        expected = [value for value, whole in zip(every, coordinates(shape)) if agrees(coordinate, whole, shape)]
+        part, offset = slice_and_offset(coordinate, Layout(shape, stride))
+        assert [offset + value for value in values(*of(part))] == expected, (shape, stride, coordinate)
+        swizzle, base = Swizzle(2, 1, rng.choice([-3, 2])), rng.randint(0, 5)
+        inside, outside = slice_and_offset(coordinate, ComposedLayout(swizzle, base, Layout(shape, stride)))
+        assert outside == 0 and [inside(x) for x in range(inside.size())] == [swizzle(base + value) for value in expected]
+        assert flatten(shape) == tuple(flat(shape)) and of(flatten(Layout(shape, stride)))[0] in (tuple(flat(shape)), shape)
+    assert parts == {0, 1, 2, 3}
+    assert slice_and_offset((None, 1), "(0,3):(1,2)") == (Layout((0,), (1,)), 2)
+    assert flatten("(2,(3,4)):(12,(4,1))") == Layout((2, 3, 4), (12, 4, 1)) and flatten("4:2") == Layout(4, 2)
+    assert flatten([1, [True, ()]]) == (1, 1)
+
+
+def test_modes_are_split_and_gathered():
+    rng, made = random.Random(12), 0
+    for _ in range(1000):
+        layout = make_layout(*(Layout(*drawn(rng, most=2)) for _ in range(rng.randint(1, 3))))
+        tiler = tuple(rng.choice([rng.randint(1, 4), Layout(*drawn(rng, most=1))]) for _ in range(rng.randint(1, len(layout))))
+        for splitter, zipped in ((logical_divide, zipped_divide), (logical_product, zipped_product)):
+            for each in (tiler, tiler[0]):
+                expected = zipped(layout, each, explain=True)
+                if expected:
+                    made += 1
+                    assert hier_unzip(splitter, layout, each) == expected.layout
+                else:
+                    with pytest.raises(NoLayout):
+                        hier_unzip(splitter, layout, each)
+    assert made > 200
+    # By hand: of two modes the first is halved by a function of our own, the second stays, and a third has no entry.
+    def halves(mode, entry):
+        return Layout((entry, mode.shape // entry), (mode.stride, mode.stride * entry))
+
+    assert str(hier_unzip(halves, "(4,5,6):(1,10,100)", [2, None])) == "((2,1),(2,5,6)):((1,0),(2,10,100))"
+    assert str(hier_unzip(halves, "((4,6),5):((1,10),100)", ((2, 3),))) == "(((2,3)),((2,2),5)):(((1,10)),((2,30),100))"
+    assert str(hier_unzip(halves, "6:2", None)) == "(1,6):(0,2)"
+    assert hier_unzip(logical_divide, "8:1", "2:4") == logical_divide("8:1", "2:4")
+
+
 def test_tiles_and_repeats():
     rng, done = random.Random(4), 0
     for _ in range(1500):
@@ -534,6 +647,9 @@ def test_objects_print_compare_and_pickle():
     assert coalesce("(2,(1,6)):(1,(6,2))", (1, 1)) == Layout((2, 6), (1, 2))
     assert shapetracker.cute.filter("(2,4,(8,2)):(1,0,(2,0))") == Layout(16, 1)
     assert repr(composition("4:1", "2:2", explain=True)) == "<Explained: 2:2>"
+    composed, swizzle = things[4], things[3]
+    assert [thing for thing in [*things, "4:1", (4, 1), 4] if shapetracker.cute.is_layout(thing)] == [*things[:3], composed]
+    assert repr(composition(swizzle, "2:2", explain=True)) == "<Explained: Sw<3,4,-3> o 0 o 2:2>"
     assert str(audit("(4,6,8):(2,3,5)", "6:3", "(2,3):(6,3)")).startswith("at coordinate 2 the composition is 7")
 
 
@@ -592,6 +708,16 @@ def nest(deep):
         (lambda: AccessPattern("(32,4):(4,1)", 4).instruction(0, 2), IndexError, "no instruction moves value 2 first"),
         (lambda: AccessPattern("32:1", 4).address(32, 0), IndexError, "no value 0 of thread 32"),
         (lambda: AccessPattern("32:1", 4).word(0, 1), IndexError, "no value 1 of thread 0"),
+        (lambda: crd2crd((2, 3), 16), ValueError, "the shape that"),
+        (lambda: crd2crd((2, 3), (4, 4, 4)), ValueError, "2 and 3 entries"),
+        (lambda: crd2crd((2, 3), 10, (4, 4)), IndexError, "no coordinate 14"),
+        (lambda: slice_((None, 1), 4), ValueError, "different parentheses"),
+        (lambda: slice_and_offset((None, 3), "(2,3):(1,2)"), IndexError, "no coordinate 3"),
+        (lambda: slice_and_offset((None, 1, 1), "(2,3):(1,2)"), IndexError, r"no coordinate \(None, 1, 1\)"),
+        (lambda: slice_and_offset((None, 1.5), "(2,3):(1,2)"), TypeError, "whole number"),
+        (lambda: flatten((1, 2.5)), TypeError, "float"),
+        (lambda: hier_unzip(logical_divide, "(2,3):(1,2)", (1, 1, 1)), ValueError, "3 entries are given for 2 modes"),
+        (lambda: hier_unzip(lambda mode, tile: mode, "(2,3):(1,2)", (2,)), ValueError, "a layout of two modes of 2:1"),
         (lambda: Layout.from_view((2, 3)), TypeError, "View or a ShapeTracker"),
         (lambda: Layout.from_view(View.contiguous(3), "c"), ValueError, "row_major"),
         (lambda: audit("4:1", "2:-1", "2:-1"), ValueError, "does not take"),

@@ -13,8 +13,9 @@ Where a layout is taken, its text as CuTe prints it will do as well: `"((2,2),4)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, SupportsIndex, TypeAlias, Union, overload
+from collections.abc import Callable, Sequence
+from operator import index as _index
+from typing import Any, Literal, SupportsIndex, TypeAlias, TypeGuard, Union, overload
 
 from ._native import (
     Access,
@@ -36,6 +37,8 @@ from ._native import (
 _IntTuple: TypeAlias = Union[SupportsIndex, Sequence["_IntTuple"]]
 _Layout: TypeAlias = Layout | str
 _Tiler: TypeAlias = Union[Layout, str, SupportsIndex, Sequence["_Tiler"]]
+_Slice: TypeAlias = Union[None, SupportsIndex, Sequence["_Slice"]]
+_Kept: TypeAlias = Union[None, Layout, str, SupportsIndex, Sequence["_Kept"]]
 
 __all__ = [
     "Access",
@@ -57,12 +60,16 @@ __all__ = [
     "complement",
     "composition",
     "cosize",
+    "crd2crd",
     "crd2idx",
     "depth",
     "filter",
     "flat_divide",
     "flat_product",
+    "flatten",
+    "hier_unzip",
     "idx2crd",
+    "is_layout",
     "left_inverse",
     "logical_divide",
     "logical_product",
@@ -72,6 +79,8 @@ __all__ = [
     "right_inverse",
     "shape",
     "size",
+    "slice_",
+    "slice_and_offset",
     "stride",
     "tiled_divide",
     "tiled_product",
@@ -82,6 +91,21 @@ __all__ = [
 
 def _layout(layout: _Layout) -> Layout:
     return layout if isinstance(layout, Layout) else Layout(layout)
+
+
+def _modes(layout: Layout) -> list[Layout]:
+    return [layout[mode] for mode in range(layout.rank)]
+
+
+def is_layout(value: object) -> TypeGuard[Layout | ComposedLayout]:
+    """Whether something is a layout, with a swizzle or without. A text is not, although functions take it for one.
+
+    >>> is_layout(Layout(4, 1)), is_layout(composition(Swizzle(1, 0, 1), Layout(4, 1)))
+    (True, True)
+    >>> is_layout("4:1"), is_layout(Swizzle(1, 0, 1)), is_layout((4, 1))
+    (False, False, False)
+    """
+    return isinstance(value, (Layout, ComposedLayout))
 
 
 def make_layout(*parts: Any, stride: _IntTuple | None = None) -> Layout:
@@ -149,6 +173,104 @@ def idx2crd(number: SupportsIndex, shape: _IntTuple) -> Any:
     ((0, 1), 3)
     """
     return Layout(shape).coordinate(number)
+
+
+def crd2crd(coordinate: _IntTuple, shape: _IntTuple, source: _IntTuple | None = None) -> Any:
+    """A number or a coordinate as a coordinate in another shape, the leftmost mode the fastest.
+
+    A tuple in a shape that is a tuple is taken entry by entry. To make one number of a tuple takes `source`, the shape that the
+    coordinate is from.
+
+    >>> crd2crd(14, ((2, 2), 4))
+    ((0, 1), 3)
+    >>> crd2crd((2, 3), ((2, 2), 4))
+    ((0, 1), 3)
+    >>> crd2crd(((0, 1), 3), 16, ((2, 2), 4))
+    14
+    """
+    given: Any = coordinate
+    if not isinstance(given, (tuple, list)):
+        return idx2crd(given, shape)
+    if not isinstance(shape, (tuple, list)):
+        if source is None:
+            raise ValueError(f"crd2crd: takes the shape that {given} is from to make one number of it")
+        return idx2crd(Layout(source)(given), shape)
+    sources = source if isinstance(source, (tuple, list)) else [None] * len(shape)
+    for other in (shape, sources):
+        if len(given) != len(other):
+            raise ValueError(f"crd2crd: {given} and {other} have {len(given)} and {len(other)} entries")
+    return tuple(crd2crd(*each) for each in zip(given, shape, sources))
+
+
+def slice_(coordinate: _Slice, target: _IntTuple) -> tuple[Any, ...]:
+    """The entries of a shape, of strides or of another tuple at which a coordinate has None, side by side.
+
+    >>> slice_((None, (1, None)), (2, (3, 4)))
+    (2, 4)
+    >>> slice_((1, None), (2, (3, 4)))
+    ((3, 4),)
+    >>> slice_((1, (0, 2)), (2, (3, 4)))
+    ()
+    """
+    if coordinate is None:
+        return (target,)
+    if not isinstance(coordinate, (tuple, list)):
+        return ()
+    if not isinstance(target, (tuple, list)) or len(coordinate) != len(target):
+        raise ValueError(f"slice_: {coordinate} and {target} have different parentheses")
+    return tuple(entry for each in zip(coordinate, target) for entry in slice_(*each))
+
+
+@overload
+def slice_and_offset(coordinate: _Slice, layout: _Layout) -> tuple[Layout, int]: ...
+@overload
+def slice_and_offset(coordinate: _Slice, layout: ComposedLayout) -> tuple[ComposedLayout, int]: ...
+def slice_and_offset(coordinate: _Slice, layout: _Layout | ComposedLayout) -> tuple[Layout | ComposedLayout, int]:
+    """The part of a layout at a coordinate that has None for what stays free, and what must be added to its values.
+
+    Under a swizzle, to which nothing can be added from outside, the part has it in its own offset, and 0 must be added.
+
+    >>> slice_and_offset((None, (1, None)), Layout((2, (3, 4)), (12, (4, 1))))
+    (Layout((2, 4), (12, 1)), 4)
+    >>> slice_and_offset((None, 1), ComposedLayout("Sw<1,0,1> o 0 o (2,2):(1,2)"))
+    (ComposedLayout(Swizzle(1, 0, 1), 2, Layout((2,), (1,))), 0)
+    """
+    if isinstance(layout, ComposedLayout):
+        part, offset = slice_and_offset(coordinate, layout.layout)
+        return ComposedLayout(layout.swizzle, layout.offset + offset, part), 0
+    layout = _layout(layout)
+    offset = _offset(coordinate, layout)
+    return Layout(slice_(coordinate, layout.shape), slice_(coordinate, layout.stride)), offset
+
+
+def _offset(coordinate: Any, layout: Layout) -> int:
+    """The value of a layout at a coordinate that has None for some entries, as if these were 0."""
+    if coordinate is None:
+        return 0
+    if not isinstance(coordinate, (tuple, list)):
+        return layout(coordinate)
+    if not isinstance(layout.shape, tuple) or len(coordinate) != len(layout):
+        raise IndexError(f"slice_and_offset: {layout} has no coordinate {coordinate}")
+    return sum(_offset(entry, mode) for entry, mode in zip(coordinate, _modes(layout)))
+
+
+@overload
+def flatten(layout: _Layout) -> Layout: ...
+@overload
+def flatten(layout: SupportsIndex | tuple[Any, ...] | list[Any]) -> tuple[int, ...]: ...
+def flatten(layout: _Layout | SupportsIndex | tuple[Any, ...] | list[Any]) -> Layout | tuple[int, ...]:
+    """A layout, or a tuple, without parentheses inside each other; a number as a tuple with one entry.
+
+    >>> flatten(Layout((2, (3, 4)), (12, (4, 1))))
+    Layout((2, 3, 4), (12, 4, 1))
+    >>> flatten((2, (3, 4))), flatten(2)
+    ((2, 3, 4), (2,))
+    """
+    if isinstance(layout, (Layout, str)):
+        return _layout(layout).flatten()
+    if isinstance(layout, (tuple, list)):
+        return tuple(entry for part in layout for entry in flatten(part))
+    return (_index(layout),)
 
 
 def coalesce(layout: _Layout, profile: _IntTuple | None = None) -> Layout:
@@ -240,6 +362,33 @@ def flat_divide(layout: _Layout, tiler: _Tiler, *, explain: Literal[True]) -> Ex
 def flat_divide(layout: _Layout, tiler: _Tiler, *, explain: bool = False) -> Layout | Explained:
     """`logical_divide` with each tile and each rest as a mode of its own."""
     return _layout(layout).flat_divide(tiler, explain=explain)
+
+
+def hier_unzip(splitter: Callable[[Any, Any], Layout], layout: _Layout, tiler: _Kept) -> Layout:
+    """What `zipped_divide` and `zipped_product` do, with a function of your own, such as `logical_divide`.
+
+    For a tuple the function is called with each of the first modes of the layout and the entry for it, and makes a layout of two
+    modes; all the first ones come first, then all the second ones and the modes without an entry. None leaves its mode as it is.
+
+    >>> hier_unzip(logical_divide, Layout((4, 8)), (2, 4)) == zipped_divide(Layout((4, 8)), (2, 4))
+    True
+    >>> print(hier_unzip(logical_divide, Layout((4, 8, 3)), (2, None)))
+    ((2,1),(2,8,3)):((1,0),(2,4,32))
+    """
+    layout = _layout(layout)
+    if tiler is None:
+        return Layout.concat(Layout(1, 0), layout)
+    if not isinstance(tiler, (tuple, list)):
+        split = splitter(layout, _layout(tiler) if isinstance(tiler, str) else tiler)
+        if not isinstance(split, Layout) or len(split) != 2:
+            raise ValueError(f"hier_unzip: the function is to make a layout of two modes of {layout}, not {split}")
+        return split
+    if len(tiler) > len(layout):
+        raise ValueError(f"hier_unzip: {len(tiler)} entries are given for {len(layout)} modes of {layout}")
+    modes = _modes(layout)
+    parts = [hier_unzip(splitter, mode, entry) for mode, entry in zip(modes, tiler)]
+    rests = [part[1] for part in parts] + modes[len(parts) :]
+    return Layout.concat(Layout.concat(*(part[0] for part in parts)), Layout.concat(*rests))
 
 
 @overload
