@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use shapetracker::{ShapeTracker, Undecided, View};
@@ -10,6 +11,7 @@ use shapetracker::{ShapeTracker, Undecided, View};
 use crate::cover::region::Region;
 use crate::cover::{Planned, Reading, Writing};
 use crate::form::Access;
+use crate::kernels::Tuning;
 use crate::nest::{Direction, Nest};
 use crate::pieces::pieces;
 use crate::stage::staged;
@@ -38,6 +40,7 @@ pub struct Plan {
     tracker: ShapeTracker,
     width: usize,
     effort: Effort,
+    tuning: Tuning,
     /// A buffer of so many bytes has all that the view next to memory reads.
     enough: usize,
     /// The lowest and the highest address that has an element. Asked for when it is needed first.
@@ -96,6 +99,55 @@ impl Plan {
         Plan::with_effort(tracker, width, Effort::OfManyRuns)
     }
 
+    /// The same plan, run in whichever of a few ways takes the least time on this machine, for one that is run many times on
+    /// tensors of more than 8 MiB: it reads the buffer into the tensor some twenty times, with these threads.
+    ///
+    /// What is fastest depends on the processor, on the pages in which the two lie, and on where they begin: how many columns
+    /// of a transpose are moved at a time, and whether lines are stored from registers or through a stage. The plan is a value,
+    /// to be kept for as long as it is good. What it writes does not depend on which way was found. Where there is but one way, it
+    /// is returned at once, and the tensor is left as it was.
+    ///
+    /// ```
+    /// use shapetracker::ShapeTracker;
+    /// use shapetracker_copy::{Plan, Threads};
+    ///
+    /// let plan = Plan::new(&ShapeTracker::contiguous([3, 2])?.permute([1, 0])?, 4)?;
+    /// let (buffer, mut tensor, one) = ([1, 2, 3, 4, 5, 6], [0; 6], Threads::one());
+    /// let tuned = plan.tuned(&buffer, &mut tensor, 0, &one)?;
+    /// tuned.read_into(&buffer, &mut tensor, 0, &one)?;
+    /// assert_eq!(tensor, [1, 3, 5, 2, 4, 6]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Plan::read_into`].
+    pub fn tuned<T: NoUninit + AnyBitPattern>(
+        &self,
+        buffer: &[T],
+        tensor: &mut [T],
+        fill: T,
+        threads: &Threads,
+    ) -> Result<Plan, Error> {
+        self.check_type::<T>()?;
+        self.check(size_of_val(buffer), size_of_val(tensor))?;
+        let mut ways: Vec<(Duration, Plan)> = Vec::new();
+        if self.reading.can_be_tuned() {
+            ways.extend(Tuning::all().map(|tuning| (Duration::MAX, Plan { tuning, ..self.clone() })));
+        }
+        // Taking turns, what slows one of them for a while slows all. The first round brings pages and plans closer.
+        for round in 0..TURNS {
+            for (least, plan) in &mut ways {
+                let start = Instant::now();
+                plan.read_into(buffer, tensor, fill, threads)?;
+                if round > 0 {
+                    *least = start.elapsed().min(*least);
+                }
+            }
+        }
+        let best = ways.into_iter().min_by_key(|(least, _)| *least);
+        Ok(best.map_or_else(|| self.clone(), |(_, plan)| plan))
+    }
+
     fn with_effort(tracker: &ShapeTracker, width: usize, effort: Effort) -> Result<Plan, Error> {
         let most = isize::MAX as usize;
         if width == 0 || width > most {
@@ -107,7 +159,8 @@ impl Plan {
             reading.list(tracker.runs());
         }
         let (addresses, writing) = (OnceLock::new(), OnceLock::new());
-        let mut plan = Plan { tracker: tracker.clone(), width, effort, enough: 0, addresses, reading, writing };
+        let (tracker, tuning) = (tracker.clone(), Tuning::default());
+        let mut plan = Plan { tracker, width, effort, tuning, enough: 0, addresses, reading, writing };
         let end = |(_, last): (i64, i64)| usize::try_from(last).ok()?.checked_add(1)?.checked_mul(width);
         plan.enough = plan.reach().map_or(0, |reach| end(reach).unwrap_or(usize::MAX));
         if plan.reach().is_some_and(|(first, _)| first < 0)
@@ -263,7 +316,7 @@ impl Plan {
         if fill.len() != self.width {
             return Err(Error::Fill { fill: fill.len(), width: self.width });
         }
-        Ok(self.reading.run(buffer, tensor, fill, fresh, threads))
+        Ok(self.reading.run(buffer, tensor, fill, fresh, self.tuning, threads))
     }
 
     /// [`Plan::read_into`] over a tensor that has values: where the tracker is masked they stay.
@@ -313,7 +366,7 @@ impl Plan {
     /// A buffer or a tensor whose length does not fit, or is no whole number of elements.
     pub fn read_over_bytes(&self, buffer: &[u8], tensor: &mut [u8], threads: &Threads) -> Result<(), Error> {
         self.check(buffer.len(), tensor.len())?;
-        self.reading.run_over(buffer, tensor, threads);
+        self.reading.run_over(buffer, tensor, self.tuning, threads);
         Ok(())
     }
 
@@ -424,6 +477,9 @@ impl Plan {
         Ok(bytes / self.width)
     }
 }
+
+/// How many times [`Plan::tuned`] tries each way.
+const TURNS: usize = 4;
 
 /// What planning is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

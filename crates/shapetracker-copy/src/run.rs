@@ -12,7 +12,7 @@ use shapetracker::expr::{Linear, Term, int::div_ceil_64};
 use smallvec::SmallVec;
 
 use crate::Threads;
-use crate::kernels::{Checked, Few, Move, Output, Span, Stream};
+use crate::kernels::{Checked, Few, Move, Output, Span, Stream, Tuning};
 use crate::mover::{Axis, Inner};
 use crate::nest::{Direction, Nest, steps_within};
 
@@ -32,11 +32,12 @@ impl<'a> Run<'a> {
         output: &'a mut [MaybeUninit<u8>],
         fill: Option<&'a [u8]>,
         fresh: bool,
+        tuning: Tuning,
     ) -> Run<'a> {
         let large = output.len() > STREAM;
         // A system clears the pages that it hands out when they are first touched, which brings them into the caches.
         // There rows are written with ordinary stores; for tiles non-temporal ones are faster all the same.
-        let stream = Stream { rows: large && !fresh, tiles: large, ahead: source.len() > STREAM };
+        let stream = Stream { rows: large && !fresh, tiles: large, ahead: source.len() > STREAM, tuning };
         Run { source, output: Output::new(output), fill, stream }
     }
 
@@ -52,6 +53,10 @@ impl<'a> Run<'a> {
         self.source
     }
 
+    pub(crate) fn tuning(&self) -> Tuning {
+        self.stream.tuning
+    }
+
     /// A box of elements of some width to move, whose first index lies at bytes of both sides.
     #[inline]
     pub(crate) fn moved(&self, width: usize, from: isize, to: isize, spans: &'a [Span]) -> Move<'a> {
@@ -61,7 +66,7 @@ impl<'a> Run<'a> {
 }
 
 /// Outputs of more bytes are written with non-temporal stores: they would empty the caches and not fit into them.
-const STREAM: usize = if cfg!(miri) { 1 << 9 } else { 8 << 20 };
+pub(crate) const STREAM: usize = if cfg!(miri) { 1 << 9 } else { 8 << 20 };
 
 /// Bytes of a tensor up to which what a box is moved by is precomputed, if it can be.
 pub(crate) const SMALL: usize = if cfg!(miri) { 1 << 7 } else { 256 << 10 };

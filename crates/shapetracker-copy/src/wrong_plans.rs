@@ -9,7 +9,7 @@ use shapetracker::{Chain, ShapeTracker};
 use crate::cover::region::Region;
 use crate::cover::{Planned, Reading, Writing};
 use crate::form::Access;
-use crate::kernels::Checked;
+use crate::kernels::{Checked, Tuning};
 use crate::mover::{Axis, Inner, Loop, Mover};
 use crate::nest::{Decided, Direction, Nest};
 use crate::plan::nests;
@@ -219,7 +219,7 @@ fn wrong_addresses() {
         let source = vec![1; Plan::new(&tracker, 4).unwrap().buffer_len() * 4];
         for threads in [Threads::one(), Threads::new(3).unwrap().eager()] {
             let mut tensor = vec![std::mem::MaybeUninit::uninit(); len];
-            let read = reading.run(&source, &mut tensor, &[2; 4], true, &threads);
+            let read = reading.run(&source, &mut tensor, &[2; 4], true, Tuning::default(), &threads);
             assert!(read.iter().all(|byte| [1, 2].contains(byte)));
         }
     };
@@ -260,7 +260,7 @@ fn walks_over_other_elements() {
         let plan = |_| Ok(Planned::Walk(Walk { direction: Direction::Read, width: 3, tracker: tracker(walked) }));
         let reading = Reading::new(shape, 3, plan).unwrap();
         let mut tensor = vec![std::mem::MaybeUninit::uninit(); shape.iter().product::<i64>() as usize * 3];
-        reading.run(&[1; 1800], &mut tensor, &[2; 3], true, threads).to_vec()
+        reading.run(&[1; 1800], &mut tensor, &[2; 3], true, Tuning::default(), threads).to_vec()
     };
     for threads in [Threads::one(), Threads::new(3).unwrap().eager()] {
         for walked in
@@ -321,7 +321,8 @@ fn addresses_inside_an_element() {
     };
     let reading = Reading::new(&[4, 3], 3, plan).unwrap();
     let mut tensor = vec![std::mem::MaybeUninit::uninit(); 36];
-    let panic = panic_of(|| reading.run(&[1; 300], &mut tensor, &[2; 3], true, &Threads::one()).len());
+    let panic =
+        panic_of(|| reading.run(&[1; 300], &mut tensor, &[2; 3], true, Tuning::default(), &Threads::one()).len());
     assert!(panic.contains("inside an element"), "{panic}");
 }
 

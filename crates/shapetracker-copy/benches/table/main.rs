@@ -145,12 +145,13 @@ const LAYOUT: &str = "layout";
 const ELEMENTS: &str = "of";
 const MEMCPY: &str = "memcpy";
 const OURS: &str = "ours";
+const OURS_TUNED: &str = "ours, tuned";
 const GATHER: &str = "plain gather";
 const OURS_THREADED: &str = "ours, threads";
 const HPTT: &str = "HPTT, as reported";
 
 fn columns(options: &Options, numpy: Option<&NumPy>) -> Vec<String> {
-    let mut columns = vec![LAYOUT, ELEMENTS, MEMCPY, OURS, GATHER];
+    let mut columns = vec![LAYOUT, ELEMENTS, MEMCPY, OURS, OURS_TUNED, GATHER];
     columns.extend(options.threads.is_some().then_some(OURS_THREADED));
     if options.peers {
         columns.extend(["strided-perm", "ndarray"]);
@@ -187,7 +188,9 @@ fn measure<T: Element>(row: &Row, options: &Options, numpy: Option<&mut NumPy>) 
     let mut out = vec![T::at(1); expected.len()];
     let one = Threads::one();
 
-    let mut contestants = vec![ours(OURS, &plan, &input, &one)];
+    let tuned = plan.tuned(&input, &mut out, T::zeroed(), &one)?;
+
+    let mut contestants = vec![ours(OURS, &plan, &input, &one), ours(OURS_TUNED, &tuned, &input, &one)];
     contestants.push(gather(GATHER, tracker.addresses(), &input));
     contestants.extend(options.threads.as_ref().map(|threads| ours(OURS_THREADED, &plan, &input, threads)));
     if options.peers {

@@ -17,11 +17,11 @@ use shapetracker::expr::Term;
 use smallvec::SmallVec;
 
 use crate::join::{continues, joined};
-use crate::kernels::{Few, Output};
+use crate::kernels::{Few, Output, Tuning};
 use crate::memory;
 use crate::mover::{Axis, Inner, Mover};
 use crate::nest::{Decided, Direction, Nest, steps_within};
-use crate::run::{Run, SMALL, chunk_of};
+use crate::run::{Run, SMALL, STREAM, chunk_of};
 use crate::walk::Walk;
 use crate::{Error, Threads};
 use region::{Extent, Region};
@@ -110,6 +110,16 @@ impl Reading {
         &self.loops
     }
 
+    /// Whether it makes a difference how tiles are streamed: the tensor is large enough, and some are transposed in registers.
+    pub(crate) fn can_be_tuned(&self) -> bool {
+        fn has_tiles(nest: &Nest) -> bool {
+            let staged = || nest.stage.as_ref().is_some_and(|stage| stage.can_be_tuned());
+            matches!(&nest.mover.inner, Inner::Tiles(tiles) if tiles.turned) || staged()
+        }
+        let Planned::Parts(nests) = &self.loops else { return false };
+        self.bytes.is_some_and(|bytes| bytes > STREAM) && nests.iter().any(has_tiles)
+    }
+
     /// Reads a tensor; `fresh` says that nobody has written to its memory yet.
     ///
     /// # Panics
@@ -121,6 +131,7 @@ impl Reading {
         tensor: &'a mut [MaybeUninit<u8>],
         fill: &[u8],
         fresh: bool,
+        tuning: Tuning,
         threads: &Threads,
     ) -> &'a mut [u8] {
         let bytes = tensor.len();
@@ -128,7 +139,7 @@ impl Reading {
         match &self.few {
             // SAFETY: the output is borrowed for as long as this runs.
             Some(few) => unsafe { few.run(source, Output::new(tensor), fill) },
-            None => self.move_all(&Run::new(source, tensor, Some(fill), fresh), bytes, threads),
+            None => self.move_all(&Run::new(source, tensor, Some(fill), fresh, tuning), bytes, threads),
         }
         // SAFETY: few elements are all written, in a box that is compared with its region (`check_region`) or one after another;
         // with a fill value a nest writes at each of its indices, with data or without; the nests' indices are those
@@ -142,12 +153,12 @@ impl Reading {
     /// # Panics
     /// If the tensor has another length than planned, and if an address lies outside the source.
     #[allow(unsafe_code)]
-    pub(crate) fn run_over(&self, source: &[u8], tensor: &mut [u8], threads: &Threads) {
+    pub(crate) fn run_over(&self, source: &[u8], tensor: &mut [u8], tuning: Tuning, threads: &Threads) {
         let bytes = tensor.len();
         assert!(Some(bytes) == self.bytes, "a slice of another length than planned");
         // SAFETY: all that is written comes from `source`, and has values.
         let room = unsafe { memory::room_of_bytes(tensor) };
-        self.move_all(&Run::new(source, room, None, false), bytes, threads);
+        self.move_all(&Run::new(source, room, None, false, tuning), bytes, threads);
     }
 
     /// Moves into an output of so many bytes, which are the tensor's.
@@ -186,7 +197,8 @@ impl Reading {
             let Some(reading) = &nest.stage else { continue };
             let bytes = reading.numel as usize * self.width;
             stage.reserve_exact(bytes);
-            let filled = reading.run(run.source(), &mut stage.spare_capacity_mut()[..bytes], &fill, false, &one);
+            let filled =
+                reading.run(run.source(), &mut stage.spare_capacity_mut()[..bytes], &fill, false, run.tuning(), &one);
             // SAFETY: as for the nests without a stage; each has a region of its own.
             unsafe { nest.run(&run.from(filled), &one, bytes) };
         }
@@ -245,7 +257,7 @@ impl Writing {
     pub(crate) fn run(&self, tensor: &[u8], buffer: &mut [u8], threads: &Threads) {
         // SAFETY: all that is written comes from `tensor`, and has values.
         let room = unsafe { memory::room_of_bytes(buffer) };
-        let run = Run::new(tensor, room, None, false);
+        let run = Run::new(tensor, room, None, false, Tuning::default());
         match &self.loops {
             Planned::Parts(nests) => {
                 for (nest, shared) in nests {

@@ -16,9 +16,11 @@ mod lines;
 pub(crate) mod short;
 mod sink;
 mod small;
+mod tuning;
 
 pub(crate) use checked::Checked;
 pub(crate) use small::{Few, Small};
+pub(crate) use tuning::Tuning;
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -60,6 +62,8 @@ pub(crate) struct Stream {
     pub(crate) tiles: bool,
     /// Whether what is read lies in memory, so that it is worth asking for it before it is needed.
     pub(crate) ahead: bool,
+    /// How tiles are streamed.
+    pub(crate) tuning: Tuning,
 }
 
 /// A box at its place on both sides, and which part of it has data.
@@ -350,7 +354,9 @@ impl Move<'_> {
             unsafe {
                 let tile = Tile { from, columns, to, rows, own, first: nth == 0 };
                 match self.stream {
-                    Stream { tiles: true, .. } => gather.stream(tile, next, stage.spare_capacity_mut()),
+                    Stream { tiles: true, tuning, .. } => {
+                        gather.stream(tile, next, stage.spare_capacity_mut(), tuning);
+                    }
                     Stream { ahead: true, .. } => gather.run_ahead(tile, next),
                     _ => gather.run(tile),
                 }
@@ -593,66 +599,96 @@ impl Gather {
     ///
     /// A non-temporal store must be to a whole line, or it costs a read and a write of memory. If every row begins at the same
     /// place within a line, blocks are stored right from registers (`direct`); else a band of rows is gathered in a buffer
-    /// that stays in the first-level cache, and copied from there in whole lines (`staged`).
+    /// that stays in the caches, and copied from there in whole lines (`staged`).
     ///
     /// A tile goes down in bands. Lines of its columns that lie on pages of their own are out of reach of the processor's
     /// prefetchers, which stop at the end of a page, so the lines of a band are prefetched some bands before it is read.
     ///
     /// # Safety
     /// It may be read and written.
-    unsafe fn stream(&self, tile: Tile, next: *const u8, stage: &mut [MaybeUninit<u8>]) {
-        let level = |places: &[isize]| places.iter().all(|place| *place % LINE as isize == 0);
-        let before = |place: usize| place.wrapping_neg() % LINE;
-        let (height, head) = (tile.rows.len(), before(tile.to.addr()));
-        let (least, direct) = match &self.way {
-            Way::Turn(turn) => {
-                // The rows of a packed tile end in lines in which the next ones begin.
-                let aligned = head == 0 || !self.packed && head.is_multiple_of(self.unit);
-                let fits = turn.streams() && aligned && height >= turn.least && level(tile.rows);
-                (turn.least, fits.then_some(turn))
+    unsafe fn stream(&self, tile: Tile, next: *const u8, stage: &mut [MaybeUninit<u8>], tuning: Tuning) {
+        let height = tile.rows.len();
+        let mut least = 1;
+        if let Way::Turn(turn) = &self.way {
+            let head = before(tile.to);
+            // The rows of a packed tile end in lines in which the next ones begin.
+            let aligned = head == 0 || !self.packed && head.is_multiple_of(self.unit);
+            if tuning.direct && turn.streams() && aligned && height >= turn.least && level(tile.rows) {
+                // SAFETY: as the caller says; all rows begin lines after the head.
+                return unsafe { self.direct(turn, tile, head / self.unit, next, tuning) };
             }
-            _ => (1, None),
-        };
-        // If all columns begin lines at the same row, the first band ends there: later ones then read whole lines.
-        let short = before(tile.from.addr()) / self.unit;
-        let short = if direct.is_some() && short.is_multiple_of(least) && level(tile.columns) { short } else { 0 };
-        let band = if direct.is_some() { self.band } else { self.tall };
-        // Staged bands are prefetched while the one before is stored.
-        let early = match direct {
-            Some(_) => AHEAD.div_ceil(tile.columns.len().max(1)) * band,
-            None => band,
-        };
-        let (mut first, mut last) = (0, if short > 0 { short } else { band });
-        while first < height {
-            let part = self.rows(tile, first.min(height.saturating_sub(least))..last.min(height));
-            let ahead = match first + early {
-                row if row < height => tile.from.wrapping_offset(row as isize * self.down),
-                row => next.wrapping_offset((row - height) as isize * self.down),
+            least = turn.least;
+        }
+        for first in (0..height).step_by(self.tall) {
+            let part = self.rows(tile, first.min(height.saturating_sub(least))..height.min(first + self.tall));
+            // A band is prefetched while the one before it is stored.
+            let ahead = match first + self.tall {
+                row if row < height => self.row(tile.from, row),
+                row => self.row(next, row - height),
             };
-            // SAFETY: a part of the tile; its rows begin lines after the head.
-            unsafe {
-                match direct {
-                    Some(turn) => self.direct(turn, part, head / self.unit, ahead),
-                    None => self.staged(part, ahead, stage),
-                }
-            }
-            (first, last) = (last, last + band);
+            // SAFETY: a part of the tile.
+            unsafe { self.staged(part, ahead, stage) };
         }
     }
 
-    /// Moves a band of a tile with blocks that are stored as whole lines. The columns before the first whole line and after
-    /// the last one go through the caches.
+    /// Where a row of a tile is read.
+    fn row(&self, from: *const u8, row: usize) -> *const u8 {
+        from.wrapping_offset(row as isize * self.down)
+    }
+
+    /// Moves a tile with blocks that are stored as whole lines: some columns from the first row to the last, then the next
+    /// ones. The columns before the first whole line and after the last one go through the caches.
     ///
     /// # Safety
     /// It may be read and written, and has as many rows as are turned at once. After `head` columns all rows begin lines.
-    unsafe fn direct(&self, turn: &Turn, tile: Tile, head: usize, ahead: *const u8) {
-        let (head, all) = (head.min(tile.columns.len()), tile.columns.len());
+    unsafe fn direct(&self, turn: &Turn, tile: Tile, head: usize, next: *const u8, tuning: Tuning) {
+        let (height, all) = (tile.rows.len(), tile.columns.len());
+        let head = head.min(all);
         let end = tile.own + (tile.own.wrapping_sub(head).wrapping_neg() % self.width).min(all - tile.own);
-        let mut first = if tile.first { 0 } else { head };
-        while first < end {
-            let last = if first < head { head } else { end.min(first + self.width) };
-            let Tile { from, columns, to, rows, .. } = self.columns(tile, first..last);
-            self.prefetch(ahead, columns);
+        let most = tuning.columns.next_multiple_of(self.width);
+        let group = |first: usize| first..end.min(first.max(head) + most).max(first);
+        // If all columns begin lines at the same row, the first band ends there: later ones then read whole lines.
+        let short = before(tile.from) / self.unit;
+        let short = if short.is_multiple_of(turn.least) && level(tile.columns) { short } else { 0 };
+        let leftmost = group(if tile.first { 0 } else { head });
+        let mut columns = leftmost.clone();
+        while !columns.is_empty() {
+            let after = group(columns.end);
+            let below = if after.is_empty() { (next, &leftmost) } else { (tile.from, &after) };
+            let early = tuning.lines.div_ceil(columns.len()) * self.band;
+            let (mut first, mut last) = (0, if short > 0 { short } else { self.band });
+            while first < height {
+                let part = self.rows(tile, first.min(height.saturating_sub(turn.least))..last.min(height));
+                let (from, ahead) = match first + early {
+                    row if row < height => (self.row(tile.from, row), &columns),
+                    row => (self.row(below.0, row - height), below.1),
+                };
+                // SAFETY: a part of the tile.
+                unsafe { self.blocks(turn, part, columns.clone(), head, (from, &tile.columns[ahead.clone()])) };
+                (first, last) = (last, last + self.band);
+            }
+            columns = after;
+        }
+    }
+
+    /// Moves some columns of a band block by block, and prefetches as many of those that are moved later.
+    ///
+    /// # Safety
+    /// As for [`Gather::direct`].
+    unsafe fn blocks(
+        &self,
+        turn: &Turn,
+        band: Tile,
+        columns: Range<usize>,
+        head: usize,
+        (ahead, later): (*const u8, &[isize]),
+    ) {
+        let mut later = later.chunks(self.width);
+        let mut first = columns.start;
+        while first < columns.end {
+            let last = if first < head { head } else { first + self.width }.min(columns.end);
+            let Tile { from, columns, to, rows, .. } = self.columns(band, first..last);
+            self.prefetch(ahead, later.next().unwrap_or_default());
             // SAFETY: as the caller says.
             unsafe {
                 if columns.len() == self.width {
@@ -712,6 +748,16 @@ impl Gather {
     }
 }
 
+/// Whether all places are equally far from the beginning of a line.
+fn level(places: &[isize]) -> bool {
+    places.iter().all(|place| *place % LINE as isize == 0)
+}
+
+/// Bytes from a place to the next beginning of a line.
+fn before(place: *const u8) -> usize {
+    place.addr().wrapping_neg() % LINE
+}
+
 /// The lines of the columns of a band, which are prefetched a few at a time.
 struct Lines<'a> {
     from: *const u8,
@@ -747,9 +793,6 @@ impl<'a> Lines<'a> {
         }
     }
 }
-
-/// How many lines ahead of the loads prefetches are: enough to cover the latency of memory. Measured.
-const AHEAD: usize = if cfg!(miri) { 32 } else { 256 };
 
 /// Bytes that are gathered at a time where rows do not all begin lines: a part of the second-level cache. Measured.
 const STAGE: usize = if cfg!(miri) { 1 << 12 } else { 128 << 10 };

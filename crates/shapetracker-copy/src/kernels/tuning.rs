@@ -1,0 +1,100 @@
+//! How tiles are best streamed depends on the machine.
+
+/// How tiles are moved with non-temporal stores. It changes how long that takes, never what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tuning {
+    /// Columns that are moved from the first row of a tile to the last before the next ones. Each lies on a page of its own, or
+    /// on several, and so does each row. Where few are moved at a time, the first-level translation buffer holds their pages
+    /// and the caches what was prefetched of them, even where all columns compete for the same sets of a cache; where many
+    /// are, longer parts of rows are written one after another.
+    pub(crate) columns: usize,
+    /// How many lines ahead of the loads they are prefetched: enough to cover the latency of memory.
+    pub(crate) lines: usize,
+    /// Whether blocks are stored right from registers, where rows allow it, and not gathered in a stage first.
+    pub(crate) direct: bool,
+}
+
+impl Tuning {
+    /// All that are worth trying; the first one is the default on the machine at hand.
+    pub(crate) fn all() -> impl Iterator<Item = Tuning> {
+        let default = Tuning::default();
+        let direct = [32, 64, 128, 256].map(|columns| Tuning { columns, lines: columns, direct: true });
+        let others = direct.into_iter().chain([Tuning { direct: false, ..default }]);
+        [default].into_iter().chain(others.filter(move |tuning| *tuning != default))
+    }
+}
+
+impl Default for Tuning {
+    /// What was the fastest on most layouts on Sapphire Rapids, which stands for all processors of Intel, and on Zen 4, which
+    /// stands for all others.
+    fn default() -> Tuning {
+        let columns = if cfg!(miri) {
+            32
+        } else if is_intel() {
+            64
+        } else {
+            256
+        };
+        Tuning { columns, lines: columns, direct: true }
+    }
+}
+
+/// Whether the processor is one of Intel's.
+fn is_intel() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        static IS_INTEL: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+        *IS_INTEL.get_or_init(|| {
+            // The instruction was unsafe to call in older versions of Rust.
+            #[allow(unused_unsafe)]
+            // SAFETY: every processor of this architecture has it.
+            let answer = unsafe { std::arch::x86_64::__cpuid(0) };
+            [answer.ebx, answer.edx, answer.ecx].map(u32::to_le_bytes).concat() == b"GenuineIntel"
+        })
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::MaybeUninit;
+
+    use shapetracker::ShapeTracker;
+
+    use super::Tuning;
+    use crate::cover::Reading;
+    use crate::nest::Direction;
+    use crate::plan::{Effort, planned};
+    use crate::run::STREAM;
+    use crate::{Threads, memory};
+
+    /// Transposes are written the same whichever way they are streamed, wherever in a line the two sides begin.
+    #[test]
+    fn what_is_written_is_the_same() {
+        // Rows that all begin at one place of a line, and rows that begin anywhere.
+        for (width, rows, columns) in
+            [(1, 2944, 3072), (2, 2112, 2080), (4, 1456, 1616), (8, 1064, 1040), (4, 1457, 1615)]
+        {
+            let tracker = ShapeTracker::contiguous([rows, columns]).unwrap().permute([1, 0]).unwrap();
+            let plan = |whole| planned(Direction::Read, &tracker, width, Effort::OfOneRun, whole);
+            let reading = Reading::new(tracker.shape(), width, plan).unwrap();
+            let (rows, columns) = (rows as usize, columns as usize);
+            let bytes = rows * columns * width;
+            assert!(bytes > STREAM);
+            let source: Vec<u8> = (0..64 + bytes).map(|at| (at * 2_654_435_761 >> 12) as u8).collect();
+            for (tuning, before) in Tuning::all().flat_map(|tuning| [0, 16, 3 * width].map(|before| (tuning, before))) {
+                let source = &source[before..][..bytes];
+                let mut tensor = vec![0; before + bytes];
+                // SAFETY: reading writes only bytes with values.
+                let room: &mut [MaybeUninit<u8>] = unsafe { memory::room_of_bytes(&mut tensor[before..]) };
+                reading.run(source, room, &vec![0; width], false, tuning, &Threads::one());
+                let wrong = tensor[before..].chunks_exact(width).enumerate().find(|(at, element)| {
+                    let (column, row) = (at / rows, at % rows);
+                    *element != &source[(row * columns + column) * width..][..width]
+                });
+                assert_eq!(wrong, None, "{rows} x {columns} of {width} bytes, {tuning:?}, {before} bytes on");
+            }
+        }
+    }
+}
