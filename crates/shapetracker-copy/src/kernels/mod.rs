@@ -503,9 +503,15 @@ struct Gather {
 impl Gather {
     fn new(unit: usize, tiles: &Tiles, across: &Group, down: &Group) -> Gather {
         let (x, y) = (across.axes[0], down.axes[0]);
+        let equal = x.count.max(1);
+        // Columns that are gathered at a time are whole turns of the innermost axis, or a part of one.
+        let gathered = || {
+            let step = (GATHERED / unit).max(1);
+            if across.axes.len() > 1 { step.next_multiple_of(equal) } else { step }
+        };
         let (way, width, band) = match (Turn::new(unit).filter(|_| tiles.turned), lines::line(unit)) {
             (Some(turn), _) => (Way::Turn(turn), turn.width(), turn.width()),
-            (None, Some(line)) => (Way::Line(line), tiles.columns, 1),
+            (None, Some(line)) => (Way::Line(line), gathered(), 1),
             (None, None) => (Way::Each, tiles.columns, 1),
         };
         let (bytes, more) = (tiles.columns * unit, LINE.div_ceil(unit));
@@ -521,7 +527,7 @@ impl Gather {
             }
         };
         let staged = (0..tall.min(tiles.rows)).map(|row| (row * pitch) as isize).collect();
-        let (down, across, equal) = (y.from, x.from, x.count.max(1));
+        let (down, across) = (y.from, x.from);
         Gather { unit, down, across, equal, way, width, band, tall, more, packed: tiles.packed, pitch, staged }
     }
 
@@ -713,8 +719,10 @@ impl Gather {
         let stage: *mut u8 = stage.as_mut_ptr().cast();
         for first in (0..tile.columns.len()).step_by(self.width) {
             let last = tile.columns.len().min(first + self.width);
-            if self.packed {
-                self.prefetch(ahead, &tile.columns[first..last]);
+            match self.way {
+                Way::Turn(_) if !self.packed => {}
+                Way::Turn(_) => self.prefetch(ahead, &tile.columns[first..last]),
+                _ => prefetch_between(ahead, &tile.columns[first..last]),
             }
             // SAFETY: the tile may be read; the stage has a place for each row.
             unsafe { self.run(self.columns(Tile { to: stage, rows, ..tile }, first..last)) };
@@ -740,10 +748,18 @@ impl Gather {
 
     /// Prefetches the last line that a band has of each column; those before that were prefetched for the bands before.
     fn prefetch(&self, from: *const u8, columns: &[isize]) {
-        if let Way::Turn(_) = self.way {
-            for column in columns {
-                sink::prefetch(from.wrapping_offset(*column).wrapping_add(LINE - 1));
-            }
+        for column in columns {
+            sink::prefetch(from.wrapping_offset(*column).wrapping_add(LINE - 1));
+        }
+    }
+}
+
+/// Prefetches all lines from the first of some columns to the last, where each has several.
+fn prefetch_between(from: *const u8, columns: &[isize]) {
+    let (Some(first), Some(last)) = (columns.first(), columns.last()) else { return };
+    if first.abs_diff(*last) <= columns.len() * LINE {
+        for at in (*first.min(last)..=*first.max(last)).step_by(LINE) {
+            sink::prefetch(from.wrapping_offset(at));
         }
     }
 }
@@ -796,6 +812,9 @@ impl<'a> Lines<'a> {
 
 /// Bytes that are gathered at a time where rows do not all begin lines: a part of the second-level cache. Measured.
 const STAGE: usize = if cfg!(miri) { 1 << 12 } else { 128 << 10 };
+
+/// Bytes of a row that are gathered element by element before what follows is prefetched. Measured.
+const GATHERED: usize = if cfg!(miri) { 32 } else { 1 << 10 };
 
 /// Lines of each column that are moved at a time, and prefetched meanwhile, where a tile is moved through the caches.
 const NEXT: usize = 4;

@@ -82,7 +82,7 @@ mod tests {
             let (rows, columns) = (rows as usize, columns as usize);
             let bytes = rows * columns * width;
             assert!(bytes > STREAM);
-            let source: Vec<u8> = (0..64 + bytes).map(|at| (at * 2_654_435_761 >> 12) as u8).collect();
+            let source: Vec<u8> = (0..64 + bytes).map(|at| ((at * 2_654_435_761) >> 12) as u8).collect();
             for (tuning, before) in Tuning::all().flat_map(|tuning| [0, 16, 3 * width].map(|before| (tuning, before))) {
                 let source = &source[before..][..bytes];
                 let mut tensor = vec![0; before + bytes];

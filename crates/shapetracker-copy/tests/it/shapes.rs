@@ -254,6 +254,10 @@ fn larger_than_caches() {
     check_large("(700000, 5).shrink((0, 700000), (1, 4))", &[4, 5]);
     check_large("(1, 1500).expand(1500, 1500)", &[4]);
     check_large("(1500, 1).expand(1500, 1500)", &[4]);
+    // Rows of several axes that are gathered element by element.
+    check_large("(10000, 10, 80).shrink((0, 10000), (0, 10), (0, 72)).step(1, 1, 3)", &[4]);
+    check_large("(1700, 5, 900).shrink((0, 1700), (0, 5), (0, 897)).step(1, 1, 3)", &[4]);
+    check_large("(9000, 17, 50).shrink((0, 9000), (0, 17), (0, 49)).step(1, 1, -7)", &[8, 12]);
 }
 
 #[test]
