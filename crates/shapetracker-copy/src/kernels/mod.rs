@@ -4,8 +4,9 @@
 //! places the box and compares its lowest and highest byte with the slices, once for each box: whatever the planner gets
 //! wrong, no byte outside of them is touched. The kernels rely on these two checks and on nothing else.
 //!
-//! Each index of a box is written by exactly one part, and each part by one thread. One thread may write an element twice,
-//! with the same value, where a block of fixed size would hang over an edge and is moved back to end there.
+//! Each index of a box is written by exactly one part, and each part by one thread. One thread may write an element twice:
+//! with the same value, where a block of fixed size would hang over an edge and is moved back to end there; and first with
+//! what follows a short row in the source, where a whole register is stored over the rows after it that are written next.
 
 #![allow(unsafe_code)]
 
