@@ -9,7 +9,7 @@ use shapetracker::expr::Language;
 use shapetracker::json::Value as Document;
 use shapetracker_cute::{
     Access, AccessPattern, AccessReport, Census, ComposedLayout, Error, Layout, LinearLayout, NoComposition,
-    NoLeftInverse, NotTiled, Order, Tiler, audit,
+    NoLeftInverse, NoSwizzle, NotTiled, Order, Tiler, audit,
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, sentence, width};
@@ -246,8 +246,9 @@ is written and read: the swizzle is for all of them.
 Exit status 1 where banks conflict.
 
 With --json: accesses (text, threads, values, element_bytes, vector, widest, banks and sectors: most, warp, value, counts, \
-total; swizzled: the layout under the swizzle that was found, or null), swizzle (text, bits, base, shift; null where none was \
-found or looked for), searched.")]
+total; swizzled: the layout under the swizzle that was found, or null), swizzle (text, bits, base, shift; or null), no_swizzle \
+(why there is none: kind, sentence and the evidence; or null), elements (of shared memory that the tile needs: without, with \
+the swizzle; null where there is none).")]
 struct Banks {
     /// The layouts: threads and values to addresses, in elements.
     #[arg(required = true)]
@@ -688,14 +689,17 @@ fn banks(args: &Banks) -> Result<Answer, Failure> {
         text += &paragraph(&format!("global memory: {}", census(sectors, |cost| count(cost, "sector"))), 4);
     }
     match &report.swizzle {
-        Some(swizzle) => {
+        Ok(swizzle) => {
             text += &format!("\n{GOOD}{swizzle}{GOOD:#} leaves no conflict in any warp\n");
             for swizzled in report.accesses.iter().filter_map(|access| access.swizzled.as_ref()) {
                 text += &format!("  {swizzled}\n");
             }
+            if let Some([without, with]) = report.elements.filter(|[without, with]| with > without) {
+                text += &format!("  It needs {with} elements of shared memory in place of {without}\n");
+            }
         }
-        None if report.searched => text += "\nNo swizzle of up to 5 bits leaves no conflict\n",
-        None => {}
+        Err(NoSwizzle::NoConflict) => {}
+        Err(why) => text += &format!("\n{}", paragraph(&sentence(&why.to_string()), 0)),
     }
     Ok(Answer { text, json: document(&report), positive })
 }

@@ -10,7 +10,8 @@
 //! | [`RightInverse`] | `layout`, `is_longest` |
 //! | [`Census`] | `most`, `warp`, `value`, `counts` (pairs of a cost and how many instructions have it), `total` |
 //! | [`Access`] | `text`, `threads`, `values`, `element_bytes`, `vector`, `widest`, `banks`, `sectors` (each a [`Census`]), `swizzled` (a text, or null) |
-//! | [`AccessReport`] | `accesses`, `swizzle` (or null), `searched` |
+//! | [`AccessReport`] | `accesses`, `swizzle` (or null), `no_swizzle` (a [`NoSwizzle`], or null), `elements` (`without` and `with` the swizzle; or null) |
+//! | [`NoSwizzle`] | `kind` (`no_conflict`, `swizzled`, `negative`, `unremoved` or `undecided`), `sentence`, and the fields of the kind |
 //! | [`Mismatch`] | `coordinate`, `expected`, `found` (null where the layout has ended), `sentence` |
 //! | [`NoComposition`] | `kind` (`outside`, `length`, `mode`, `interact`, `undecided` or `error`), `sentence`, and the fields of the kind |
 //! | [`NoComplement`] | `kind` (`negative`, `overlap`, `empty` or `error`), `sentence`, and the fields of the kind |
@@ -40,7 +41,7 @@ use shapetracker::json::Value;
 
 use crate::{
     Access, AccessReport, Census, ComposedLayout, IntTuple, Layout, LinearLayout, Mismatch, NoComplement,
-    NoComposition, NoLayout, NoLeftInverse, NotBijective, NotLinear, NotTiled, RightInverse, Swizzle,
+    NoComposition, NoLayout, NoLeftInverse, NoSwizzle, NotBijective, NotLinear, NotTiled, RightInverse, Swizzle,
 };
 
 impl From<&IntTuple> for Value {
@@ -150,8 +151,26 @@ impl From<&AccessReport> for Value {
     fn from(report: &AccessReport) -> Value {
         Value::Null
             .with("accesses", report.accesses.iter().collect::<Value>())
-            .with("swizzle", report.swizzle)
-            .with("searched", report.searched)
+            .with("swizzle", report.swizzle.ok())
+            .with("no_swizzle", report.swizzle.err().as_ref().map(Value::from))
+            .with(
+                "elements",
+                report.elements.map(|[without, with]| Value::Null.with("without", without).with("with", with)),
+            )
+    }
+}
+
+impl From<&NoSwizzle> for Value {
+    fn from(why: &NoSwizzle) -> Value {
+        match why {
+            NoSwizzle::NoConflict => reason("no_conflict", why),
+            NoSwizzle::Swizzled { access } => reason("swizzled", why).with("access", *access),
+            NoSwizzle::Negative { access, address } => {
+                reason("negative", why).with("access", *access).with("address", *address)
+            }
+            NoSwizzle::Unremoved => reason("unremoved", why),
+            NoSwizzle::Undecided => reason("undecided", why),
+        }
     }
 }
 

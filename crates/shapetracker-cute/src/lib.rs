@@ -66,7 +66,7 @@ pub use int_tuple::IntTuple;
 pub use inverse::{NoLeftInverse, RightInverse};
 pub use layout::Layout;
 pub use linear::{LinearLayout, NotLinear};
-pub use report::{Access, AccessReport};
+pub use report::{Access, AccessReport, NoSwizzle};
 pub use shapetracker::expr;
 pub use swizzle::{ComposedLayout, Swizzle};
 
