@@ -238,13 +238,12 @@ impl AccessPattern {
     /// # Errors
     /// A number that is no power of two, or more than [`AccessPattern::widest_vector`].
     pub fn with_vector(self, vector: i64) -> Result<AccessPattern, Error> {
-        let refuse = |why: String| Err(Error::new(OP, Fault::Vector { given: vector, bytes: self.element_bytes, why }));
         if vector < 1 || vector.count_ones() != 1 {
-            return refuse("a vector has a power of two of elements".into());
+            return Err(Error::new(OP, Fault::VectorSize { given: vector }));
         }
-        let widest = self.widest_vector()?;
-        if vector > widest {
-            return refuse(format!("the most that are neighbours, aligned and at most 16 bytes are {widest}"));
+        let most = self.widest_vector()?;
+        if vector > most {
+            return Err(Error::new(OP, Fault::Vector { given: vector, bytes: self.element_bytes, most }));
         }
         Ok(AccessPattern { vector, ..self })
     }

@@ -96,7 +96,7 @@ impl Layout {
                     let items = layout.items();
                     let profiles = profile.items();
                     if profiles.len() > items.len() {
-                        let fault = Fault::Rank { have: items.len(), need: profiles.len() };
+                        let fault = Fault::Rank { what: "profile", have: items.len(), need: profiles.len() };
                         return Err(Error::new("coalesce", fault));
                     }
                     nodes.push(items.len() as u32 + 1);

@@ -2,6 +2,7 @@
 
 use shapetracker::{Dims, ShapeTracker, Unanswered, Unmerged, View};
 
+use crate::compose::length;
 use crate::layout::Mode;
 use crate::profile::Profile;
 use crate::{Error, Layout};
@@ -52,10 +53,7 @@ pub enum NoLayout {
     },
     /// Along an axis, at the multiples of `unit`, addresses are affine for `run` elements and not for one more, so that
     /// a mode must have that size; but it does not divide the `left` elements that there are.
-    #[error(
-        "along axis {axis}, in steps of {unit}, addresses are affine for {run} elements and no longer: a mode must have that size, \
-         but it does not divide the {left} that there are"
-    )]
+    #[error("along axis {axis}, {}", length(*.unit, *.run, *.left, "element", [i128::from(*.address), *.expected]))]
     Length {
         /// The axis.
         axis: usize,
@@ -65,6 +63,12 @@ pub enum NoLayout {
         run: i64,
         /// How many multiples of `unit` the axis has.
         left: i64,
+        /// The index at which addresses are affine no longer: `run` times `unit` on the axis, and 0 elsewhere.
+        index: Dims,
+        /// The address there.
+        address: i64,
+        /// What it would be if addresses were affine as before.
+        expected: i128,
     },
     /// With each axis split into the modes that it must have, the addresses are no sum over modes.
     #[error("with the axes split to {}, {why}", crate::notation::index(.shape))]
@@ -157,7 +161,7 @@ impl Layout {
     ///
     /// let st = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([3, 2])?;
     /// let why = Layout::from_tracker(&st, Order::RowMajor).unwrap_err();
-    /// assert!(matches!(why, NoLayout::Length { axis: 0, unit: 1, run: 2, left: 3 }));
+    /// assert!(matches!(why, NoLayout::Length { axis: 0, unit: 1, run: 2, left: 3, address: 1, expected: 4, .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -193,7 +197,13 @@ impl Layout {
             while left > 1 {
                 let run = affine_run(&rest, left)?;
                 if left % run != 0 {
-                    return Err(NoLayout::Length { axis, unit, run, left });
+                    // No element is masked.
+                    let address = |x: i64| rest.address(&[x]).unwrap_or_default();
+                    let [first, second, address] = [0, 1, run].map(address);
+                    let expected = i128::from(first) + (i128::from(second) - i128::from(first)) * i128::from(run);
+                    let mut index = Dims::from_elem(0, tracker.rank());
+                    index[axis] = unit * run;
+                    return Err(NoLayout::Length { axis, unit, run, left, index, address, expected });
                 }
                 found.push(run);
                 rest = rest.step([run])?;

@@ -350,7 +350,7 @@ impl Layout {
     fn items_for(&self, op: &'static str, tilers: &[Tiler]) -> Result<Vec<Layout>, Error> {
         let items = self.items();
         if tilers.len() > items.len() {
-            return Err(Error::new(op, Fault::Rank { have: items.len(), need: tilers.len() }));
+            return Err(Error::new(op, Fault::Rank { what: "tiler", have: items.len(), need: tilers.len() }));
         }
         Ok(items)
     }
@@ -362,9 +362,10 @@ fn divide(layout: &Layout, tile: &Layout) -> Result<Layout, NotTiled> {
 }
 
 fn product(layout: &Layout, tile: &Layout) -> Result<Layout, NotTiled> {
-    let room = layout.size().checked_mul(tile.cosize());
-    let room = room.ok_or_else(|| Error::new("product", Fault::Overflow { what: "the size of the product" }))?;
-    let repeats = layout.complement(room)?.compose(tile)?;
+    // For the cotarget `size A * cosize B` no value of the tile is past the end of the complement, so that it may as well
+    // be the one without an end: the product of the two may be past `i64`.
+    let last = tile.range().map_or(0, |(_, high)| high);
+    let repeats = layout.endless_complement(last)?.compose(tile)?;
     Ok(Layout::concat([layout, &repeats])?)
 }
 

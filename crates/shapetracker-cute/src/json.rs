@@ -197,11 +197,14 @@ fn length(document: Value, [unit, run, left]: [i64; 3]) -> Value {
 impl From<&NoComposition> for Value {
     fn from(why: &NoComposition) -> Value {
         match why {
-            NoComposition::Outside { coordinate, value } => {
-                reason("outside", why).with("coordinate", *coordinate).with("value", *value)
+            NoComposition::Outside { coordinate, value, size } => {
+                reason("outside", why).with("coordinate", *coordinate).with("value", *value).with("size", *size)
             }
-            NoComposition::Length { leaf, unit, run, left } => {
+            NoComposition::Length { leaf, unit, run, left, coordinate, value, expected } => {
                 length(reason("length", why).with("leaf", *leaf), [*unit, *run, *left])
+                    .with("coordinate", coordinate)
+                    .with("value", *value)
+                    .with("expected", *expected)
             }
             NoComposition::Mode { leaf, runs, number, value, sum } => reason("mode", why)
                 .with("leaf", *leaf)
@@ -290,8 +293,11 @@ impl From<&NoLayout> for Value {
     fn from(why: &NoLayout) -> Value {
         match why {
             NoLayout::Masked { index } => reason("masked", why).with("index", &index[..]),
-            NoLayout::Length { axis, unit, run, left } => {
+            NoLayout::Length { axis, unit, run, left, index, address, expected } => {
                 length(reason("length", why).with("axis", *axis), [*unit, *run, *left])
+                    .with("index", &index[..])
+                    .with("address", *address)
+                    .with("expected", *expected)
             }
             NoLayout::NotAView { shape, why: cause } => {
                 reason("not_a_view", why).with("shape", &shape[..]).with("why", cause)
@@ -345,8 +351,8 @@ mod tests {
         assert_eq!(
             evidence,
             [
-                r#"outside "coordinate":7,"value":7"#,
-                r#"length "leaf":0,"unit":2,"run":2,"left":3"#,
+                r#"outside "coordinate":7,"value":7,"size":4"#,
+                r#"length "leaf":0,"unit":2,"run":2,"left":3,"coordinate":4,"value":9,"expected":14"#,
                 r#"interact "coordinate":[2,1],"value":8,"sum":7"#,
                 r#"overlap "block":2,"stride":3"#,
                 r#"collision "coordinates":[0,2],"value":0"#,

@@ -434,6 +434,11 @@ fn are_disjoint(mut columns: impl Iterator<Item = i64>) -> bool {
     columns.try_fold(0, |seen, column| (seen & column == 0).then_some(seen | column)).is_some()
 }
 
+/// The exclusive or of the columns of the bits of a number.
+fn combined(columns: &[i64], number: i64) -> i64 {
+    columns.iter().enumerate().filter(|(bit, _)| number >> bit & 1 == 1).fold(0, |value, (_, column)| value ^ column)
+}
+
 /// The layout of a linear map whose leaves have these columns, each leaf of the profile as its longest runs.
 pub(crate) fn runs_of_columns(columns: &[Vec<i64>], profile: &Profile) -> Result<Layout, NoComposition> {
     let (mut sizes, mut strides, mut counts) = (Dims::new(), Dims::new(), Vec::new());
@@ -447,7 +452,8 @@ pub(crate) fn runs_of_columns(columns: &[Vec<i64>], profile: &Profile) -> Result
             while bit + run < bits.len() && bits[bit] <= i64::MAX >> run && bits[bit + run] == bits[bit] << run {
                 if bits[bit] & bits[bit + run] != 0 {
                     let (unit, left) = (1 << bit, 1 << (bits.len() - bit));
-                    return Err(NoComposition::Length { leaf, unit, run: (1 << run) + 1, left });
+                    let value = |x: i64| Some(combined(&bits[bit..], x));
+                    return Err(NoComposition::length(profile, leaf, [unit, (1 << run) + 1, left], value));
                 }
                 run += 1;
             }

@@ -390,7 +390,8 @@ impl ComposedLayout {
                 let stride = value(step);
                 let run = (2..left).find(|&x| value(x * step) != x * stride).unwrap_or(left);
                 if left % run != 0 {
-                    return Err(NoComposition::Length { leaf, unit, run, left });
+                    let value = |x: i64| Some(value(x * step));
+                    return Err(NoComposition::length(&self.layout.profile, leaf, [unit, run, left], value));
                 }
                 parts.push((run, stride));
                 (unit, left) = (unit * run, left / run);

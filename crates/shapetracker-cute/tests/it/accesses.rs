@@ -225,7 +225,10 @@ fn what_is_no_access_is_refused() {
         "access: an element has 3 bytes, and accesses are analysed of 1, 2, 4, 8 or 16 bytes"
     );
     assert!(refused("(32,8):(8,1)", 2, 3).contains("a power of two"));
-    assert!(refused("(32,8):(12,1)", 2, 8).ends_with("at most 16 bytes are 4"));
+    assert!(
+        refused("(32,8):(12,1)", 2, 8)
+            .ends_with("8 elements of 2 bytes at once: at most 4 are contiguous, aligned and within 16 bytes")
+    );
     assert!(refused("(2,2):(1,4611686018427387904)", 16, 1).contains("past the range"));
     let swizzled = AccessPattern::new("Sw<3,3,3> o 0 o (8,8):(8,1)".parse::<ComposedLayout>().unwrap(), 2).unwrap();
     assert!(AccessPattern::conflict_free_swizzle(&[swizzled]).is_err());

@@ -342,12 +342,15 @@ fn swizzled_layouts_are_plain_exactly_where_the_definition_says_so() {
                 assert!(tree.refines(&Tree::parse(&text)), "{composed} = {found}");
                 assert!(tree.values().into_iter().map(|value| value + offset).eq(values), "{composed} = {found}");
             }
-            Err(NoComposition::Length { leaf, unit, run, left }) => {
+            Err(NoComposition::Length { leaf, unit, run, left, coordinate, value: end, expected }) => {
                 refused += 1;
+                let there = (0..tree.leaves().len()).map(|k| if k == leaf { unit * run } else { 0 });
+                assert!(coordinate.leaves().iter().copied().eq(there), "{composed}");
                 assert!(!is_plain && left % run != 0, "{composed}");
                 let weight: i64 = tree.leaves()[..leaf].iter().map(|leaf| leaf.0).product();
                 let value = |i: i64| values[(i * unit * weight) as usize] - values[0];
                 assert!((0..run).all(|i| value(i) == i * value(1)) && value(run) != run * value(1), "{composed}");
+                assert_eq!((end, expected), (value(run), i128::from(run * value(1))), "{composed}");
             }
             Err(NoComposition::Mode { leaf, number, value, sum, .. }) => {
                 refused += 1;
