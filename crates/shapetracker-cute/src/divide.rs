@@ -105,6 +105,25 @@ impl Layout {
         self.by_item("compose", tiler, &|layout, tile| Ok(layout.compose(tile)?))
     }
 
+    /// [`Layout::compose_strict`] with a tiler: mode by mode, where it has a layout for each.
+    ///
+    /// ```
+    /// use shapetracker_cute::{Layout, NotTiled, Tiler};
+    ///
+    /// let a = Layout::row_major((8, 12))?;
+    /// assert!(a.compose_strict_by(&Tiler::by_item([4, 12])).is_ok());
+    /// let why = a.compose_strict_by(&Tiler::by_item([4, 13])).unwrap_err();
+    /// assert!(matches!(why, NotTiled::Composition(_)));
+    /// assert!(a.compose_by(&Tiler::by_item([4, 13])).is_ok());
+    /// # Ok::<(), shapetracker_cute::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::compose_by`].
+    pub fn compose_strict_by(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
+        self.by_item("compose", tiler, &|layout, tile| Ok(layout.compose_strict(tile)?))
+    }
+
     /// The layout in two parts, `(tile, rest)`: the tile is this layout at the values of the tiler, and the rest says
     /// where the other tiles are. For a tiler with a layout for each item it is done item by item.
     ///
