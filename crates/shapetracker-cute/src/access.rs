@@ -24,12 +24,14 @@ const MOST_STEPS: u64 = 1 << 20;
 /// analysis, so that one that is hard to decide leaves work for the others.
 const MOST_STEPS_OF_SEARCH: u64 = 4 * MOST_STEPS;
 /// The steps of an instruction that is evaluated.
-const STEPS_OF_INSTRUCTION: u64 = 4;
+const STEPS_OF_INSTRUCTION: u64 = 8;
+/// How many instructions that have a conflict under one swizzle are tried on the next ones.
+const MOST_OF_ONE: usize = 32;
 
-/// Which addresses threads read or write: the first item of a layout takes the thread, the others its values.
+/// Which addresses threads read or write: the first mode of a layout takes the thread, the others its values.
 ///
 /// Where a layout takes threads and values to a tile, and another one the tile to memory, it is their composition
-/// ([`Layout::compose`], [`ComposedLayout::compose`]). Modes of threads alone are put into one item:
+/// ([`Layout::compose`](crate::Layout::compose), [`ComposedLayout::compose`]). Several modes of threads are put into one:
 /// `((8,4)):((1,64))`.
 ///
 /// Each thread moves its values one after the other, in vectors of as many elements as [`AccessPattern::with_vector`]
@@ -98,7 +100,7 @@ impl Census {
 const OP: &str = "access";
 
 impl AccessPattern {
-    /// A pattern from a layout whose first item takes the thread, and the bytes of an element: 1, 2, 4, 8 or 16.
+    /// A pattern from a layout whose first mode takes the thread, and the bytes of an element: 1, 2, 4, 8 or 16.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, ComposedLayout};
@@ -127,7 +129,7 @@ impl AccessPattern {
         Ok(AccessPattern { addresses, element_bytes, vector: 1, threads })
     }
 
-    /// The addresses: the first item of the layout takes the thread, the others its values.
+    /// The addresses: the first mode of the layout takes the thread, the others its values.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, Layout};
@@ -401,8 +403,8 @@ impl AccessPattern {
         }
         let keep = patterns.iter().map(|pattern| pattern.vector.trailing_zeros()).max().unwrap_or(0);
         let (mut steps, mut is_decided) = (Steps(MOST_STEPS_OF_SEARCH), true);
-        // Instructions that have a conflict under some swizzle, the last one first, for they often have one under the
-        // next swizzle, too: most swizzles are refuted by one instruction.
+        // Instructions that have a conflict under some swizzle often have one under the next swizzle, too. Those that had
+        // one last are tried first: most swizzles are refuted by one instruction.
         let mut known: Vec<(usize, Class)> = Vec::new();
         for bits in 0..=5u32 {
             let shifts = if bits == 0 { 0..=0 } else { bits..=12 };
@@ -468,28 +470,36 @@ impl AccessPattern {
     }
 }
 
-/// Whether no instruction of some patterns has a bank conflict. One that has joins the known ones, which are asked
-/// first.
+/// Whether no instruction of some patterns has a bank conflict. Some of those that have one join the known ones, which are
+/// asked first.
 fn are_free(
     patterns: &[AccessPattern],
     known: &mut Vec<(usize, Class)>,
     steps: &mut Steps,
 ) -> Result<bool, OutOfSteps> {
     let all: Vec<Instructions> = patterns.iter().map(Instructions::of).collect();
-    for (pattern, class) in known.iter().rev() {
+    for k in (0..known.len()).rev() {
         steps.take(STEPS_OF_INSTRUCTION)?;
+        let (pattern, class) = &known[k];
         if all[*pattern].degree(class) > 1 {
+            let last = known.remove(k);
+            known.push(last);
             return Ok(false);
         }
     }
     for (pattern, instructions) in all.iter().enumerate() {
-        for class in instructions.classes(WORD, steps)? {
-            steps.take(STEPS_OF_INSTRUCTION)?;
-            if instructions.degree(&class) > 1 {
-                known.push((pattern, class));
-                return Ok(false);
-            }
+        let mut conflicts = instructions.classes(WORD, steps)?;
+        let mut evaluated = Ok(());
+        conflicts.retain(|class| {
+            evaluated = evaluated.and_then(|()| steps.take(STEPS_OF_INSTRUCTION));
+            evaluated.is_ok() && instructions.degree(class) > 1
+        });
+        if !conflicts.is_empty() {
+            let each = conflicts.len().div_ceil(MOST_OF_ONE);
+            known.extend(conflicts.into_iter().step_by(each).map(|class| (pattern, class)));
+            return Ok(false);
         }
+        evaluated?;
     }
     Ok(true)
 }
@@ -701,7 +711,10 @@ fn classes(
         found = next;
         weight *= size;
     }
-    Ok(found.into_values().collect())
+    // In an order of their own: a search that stops at its work limit does so in the same place each time.
+    let mut found: Vec<Class> = found.into_values().collect();
+    found.sort_unstable_by_key(|class| (class.thread, class.value));
+    Ok(found)
 }
 
 /// The greatest common divisor of a number and a power of two; the power of two itself for 0.
@@ -713,6 +726,7 @@ fn gcd_with_power(number: i64, power: i64) -> i64 {
 struct Steps(u64);
 
 /// No step is left.
+#[derive(Clone, Copy)]
 struct OutOfSteps;
 
 impl From<OutOfSteps> for Error {

@@ -38,7 +38,7 @@ pub enum NoComposition {
     },
     /// At the multiples of `unit` of a leaf the values are affine for `run` numbers and not for one more, so that a
     /// mode must have size `run`; but it does not divide the `left` numbers that there are.
-    #[error("along leaf {leaf}, {}", length(*.unit, *.run, *.left, "number", [i128::from(*.value), *.expected]))]
+    #[error("along leaf {leaf}, {}", length([*.unit, *.run, *.left], ["values", "number"], [i128::from(*.value), *.expected]))]
     Length {
         /// The leaf of `B`.
         leaf: usize,
@@ -89,7 +89,7 @@ pub enum NoComposition {
     /// The decision was given up at its work limit, which takes input made for it.
     #[error("whether the composition is a layout was not decided within the work limit")]
     Undecided,
-    /// A number is past `i64`, or the result has too many modes.
+    /// A number is past `i64`, or the result has too many leaves.
     #[error(transparent)]
     Error(#[from] Error),
 }
@@ -104,11 +104,12 @@ fn outside(value: i64, size: i64) -> String {
     }
 }
 
-/// What is said of a mode whose size does not divide what there is; of the numbers or elements along a leaf or an axis.
-pub(crate) fn length(unit: i64, run: i64, left: i64, each: &str, [value, expected]: [i128; 2]) -> String {
+/// What is said of a mode whose size does not divide what there is, of the values of numbers along a leaf or the
+/// addresses of elements along an axis.
+pub(crate) fn length([unit, run, left]: [i64; 3], [values, number]: [&str; 2], [value, expected]: [i128; 2]) -> String {
     format!(
-        "in steps of {unit}, the values rise evenly for {run} {each}s: {each} {run} has {value}, not {expected}. A mode must end \
-         there, but {run} does not divide {left}"
+        "in steps of {unit}, the {values} rise evenly for {run} {number}s: {number} {run} has {value}, not {expected}. A mode must \
+         end there, but {run} does not divide {left}"
     )
 }
 

@@ -86,8 +86,8 @@ pub(crate) enum Fault {
     NotCongruent { shape: IntTuple, stride: IntTuple },
     #[error("a size is {size}, but a size cannot be negative")]
     NegativeSize { size: i64 },
-    #[error("{given} modes are more than the {MAX_RANK} that a layout may have")]
-    TooManyModes { given: usize },
+    #[error("{given} leaves are more than the {MAX_RANK} that a layout may have")]
+    TooManyLeaves { given: usize },
     #[error("{given} tuples and numbers are more than the {most} that a layout may nest")]
     TooNested { given: usize, most: usize },
     #[error("{what} is past the range of 64-bit integers")]

@@ -26,8 +26,9 @@
 //!
 //! # Conventions
 //!
-//! Those of CuTe: modes are listed from left to right, a number is taken apart in colexicographic order, the leftmost
-//! mode fastest, and what is composed goes on past its last coordinate along its last mode. Numbers are `i64`, and
+//! Those of CuTe: a *mode* is an item of the outermost tuple, and may be nested; a *leaf* is one of the innermost sizes with
+//! its stride, counted from the left, from 0 on. A number is taken apart in colexicographic order, the leftmost mode
+//! fastest, and what is composed goes on past its last coordinate along its last mode. Numbers are `i64`, and
 //! whatever leaves them is an [`Error`]. Nothing panics on any input, and an answer is the same on every machine: work
 //! is counted, never timed.
 

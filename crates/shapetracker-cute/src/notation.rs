@@ -415,7 +415,7 @@ impl<'a> Parser<'a> {
     }
 
     fn too_deep(&self, begin: usize) -> ParseError {
-        self.error(begin..self.last.max(begin), format!("the items of a tiler nest deeper than {DEEPEST_TILER} times"))
+        self.error(begin..self.last.max(begin), format!("the modes of a tiler nest deeper than {DEEPEST_TILER} times"))
     }
 
     fn swizzle(&mut self) -> Result<Swizzle, ParseError> {

@@ -357,6 +357,10 @@ impl ComposedLayout {
     /// [`NoComposition`], with evidence; [`NoComposition::Undecided`] for layouts of more than 65,536 coordinates that
     /// are not linear over bits.
     ///
+    /// # Cost
+    /// Of layouts that are linear over bits, proportional to the square of the number of bits; of others, to the number of
+    /// coordinates, of which there are at most 65,536.
+    ///
     /// # Source
     /// A linear layout under a swizzle is linear, and is a layout exactly if no two of its basis vectors share a bit
     /// ([`LinearLayout`](crate::LinearLayout)). Of small layouts every value is looked at.

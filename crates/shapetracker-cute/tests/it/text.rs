@@ -86,7 +86,7 @@ fn mistakes_are_sentences_with_their_place() {
     assert!(layout("(2,2):(9223372036854775807,1)").starts_with("a value is past the range of 64-bit integers"));
     assert!(layout("4:1 4").starts_with("expected the end of the text, found `4`"));
     let many = format!("({}):({})", vec!["1"; 65].join(","), vec!["0"; 65].join(","));
-    assert!(layout(&many).starts_with("65 modes are more than the 64 that a layout may have"));
+    assert!(layout(&many).starts_with("65 leaves are more than the 64 that a layout may have"));
     let composed = |text: &str| text.parse::<ComposedLayout>().unwrap_err().to_string();
     assert!(composed("Sw<3,3,2> o 0 o 4:1").starts_with("the swizzle <3,3,2> moves bits onto themselves"));
     assert!(composed("Sw<-3,3,3> o 0 o 4:1").starts_with("a swizzle has a number of bits"));
@@ -122,8 +122,8 @@ fn tilers_are_layouts_numbers_and_tuples_of_them() {
     for (text, why) in [
         ("(3:3,x)".to_owned(), "expected a tile, such as `4:2`, found `x`"),
         ("(3:3,4".to_owned(), "expected `,` or `)`, found the end of the text"),
-        (format!("{}4{}", "(".repeat(40), ")".repeat(40)), "the items of a tiler nest deeper than 32 times"),
-        (format!("{}4:1{}", "(".repeat(40), ")".repeat(40)), "the items of a tiler nest deeper than 32 times"),
+        (format!("{}4{}", "(".repeat(40), ")".repeat(40)), "the modes of a tiler nest deeper than 32 times"),
+        (format!("{}4:1{}", "(".repeat(40), ")".repeat(40)), "the modes of a tiler nest deeper than 32 times"),
     ] {
         assert_eq!(text.parse::<Tiler>().unwrap_err().message(), why, "{text}");
     }
