@@ -31,7 +31,8 @@ use crate::input::text_of;
   shapetracker layout banks '((8,32),8):((8,64),1)' '((64,8),8):((64,8),1)' --dtype f16
 
 A layout is written as CuTe prints it, (4,8):(8,1) or (_4,_8):(_8,_1) or Layout<Shape<_4,_8>,Stride<_8,_1>>. \
-Sw<3,3,3> o 0 o (8,64):(64,1) is one under a swizzle. A tiler is a layout, or one for each mode: (3:3,(2,4):(1,8)), or only \
+Sw<3,3,3> o 0 o (8,64):(64,1) is one under a swizzle, and of a printed tensor, ptr[32b](0x7f00) o (4,8):(1,4), the layout is read; \
+a swizzle of a pointer, Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1), is that of its elements. A tiler is a layout, or one for each mode: (3:3,(2,4):(1,8)), or only \
 sizes: (4,8). A layout of - is read from standard input.
 
 Exit status 1 where what is asked for does not exist, or whether it does is open; where a claim is refuted, or banks conflict.")]
@@ -395,8 +396,8 @@ fn show(args: &Show) -> Result<Answer, Failure> {
     let mut facts: Vec<(&str, String)> = vec![("size", size.to_string())];
     if is_plain {
         facts.push(("cosize", layout.cosize().to_string()));
-        facts.push(("in C++", layout.static_text().to_string()));
     }
+    facts.push(("in C++", composed.static_text().to_string()));
     let coalesced = layout.coalesce();
     if is_plain && coalesced != *layout {
         facts.push(("coalesced", coalesced.to_string()));
@@ -435,7 +436,7 @@ fn show(args: &Show) -> Result<Answer, Failure> {
     text += &all.map_or(String::new(), |values| grid(layout, values));
     let mut json = document(&composed);
     if let Value::Object(fields) = &mut json {
-        fields.insert("static".into(), is_plain.then(|| layout.static_text().to_string()).into());
+        fields.insert("static".into(), composed.static_text().to_string().into());
         fields.insert("coalesced".into(), document(&coalesced));
         fields.insert("injective".into(), json!(collision.as_ref().ok().map(Option::is_none)));
         fields.insert("collision".into(), json!(collision.ok().flatten()));

@@ -10,6 +10,7 @@ mod compositions;
 mod conversions;
 mod facts;
 mod oracle;
+mod paper;
 #[path = "../random/mod.rs"]
 mod random;
 mod text;
