@@ -10,7 +10,7 @@ use shapetracker::expr::Language;
 use shapetracker::json::Value as Document;
 use shapetracker_cute::{
     Access, AccessPattern, AccessReport, Census, ComposedLayout, Error, Layout, LinearLayout, NoComposition,
-    NoLeftInverse, NoSwizzle, NotTiled, Order, Tiler, audit,
+    NoLeftInverse, NoSwizzle, NotTiled, Order, Tiler,
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, sentence, width};
@@ -502,10 +502,7 @@ fn compose(args: &Compose) -> Result<Answer, Failure> {
 /// Whether a layout is the composition of two others.
 fn audited(a: &str, b: &str, claim: &str) -> Result<Answer, Failure> {
     let [a, b] = texts(a, b)?;
-    let (a, b): (ComposedLayout, Tiler) = (a.parse()?, b.parse()?);
-    let Some(a) = a.as_layout() else {
-        return Err(Failure::new("usage", "a claim is for layouts without a swizzle"));
-    };
+    let (a, b, claim): (ComposedLayout, Tiler, ComposedLayout) = (a.parse()?, b.parse()?, read(claim)?);
     let whole = match &b {
         Tiler::Whole(layout) => layout.clone(),
         Tiler::Size(size) => Layout::new(*size, 1)?,
@@ -514,19 +511,22 @@ fn audited(a: &str, b: &str, claim: &str) -> Result<Answer, Failure> {
             return Err(Failure::new("usage", message));
         }
     };
-    let claim: &Layout = &read(claim)?;
-    let mut asked = json!({ "a": a.to_string(), "b": b.to_string() });
-    let b = &whole;
-    let mismatch = match audit(a, b, claim) {
+    let mismatch = match a.audit(&whole, &claim) {
         Ok(mismatch) => mismatch,
         Err(NoComposition::Error(err)) => return Err(err.into()),
         Err(why @ NoComposition::Undecided) => return Err(Failure::refusal("undecided", why.to_string())),
         Err(why) => return Err(Failure::refusal("outside", why.to_string())),
     };
-    let composition = a.compose(b);
-    asked["claim"] = document(claim);
-    asked["mismatch"] = mismatch.as_ref().map_or(Value::Null, document);
-    asked["layout"] = composition.as_ref().map_or(Value::Null, document);
+    let composition = a.compose(&whole);
+    // Without a swizzle a layout is a document of its own.
+    let shown = |of: &ComposedLayout| of.as_layout().map_or_else(|| document(of), document);
+    let json = json!({
+        "a": a.to_string(),
+        "b": b.to_string(),
+        "claim": shown(&claim),
+        "mismatch": mismatch.as_ref().map_or(Value::Null, document),
+        "layout": composition.as_ref().map_or(Value::Null, shown),
+    });
     let text = match &mismatch {
         None => format!("{GOOD}Proved{GOOD:#}: {claim} is the composition, value by value\n"),
         Some(mismatch) => {
@@ -538,7 +538,7 @@ fn audited(a: &str, b: &str, claim: &str) -> Result<Answer, Failure> {
             format!("{BAD}Refuted{BAD:#}: {claim} is not the composition\n\n{BOLD}Why{BOLD:#}\n{}", paragraph(&why, 2))
         }
     };
-    Ok(Answer { text, json: asked, positive: mismatch.is_none() })
+    Ok(Answer { text, json, positive: mismatch.is_none() })
 }
 
 /// What was found, or the failure where the question made no sense.

@@ -12,14 +12,14 @@
 //! # Where to look
 //!
 //! - [`Layout`]: nested sizes and strides, as text and as a function; [`IntTuple`], what they are made of.
-//! - [`Layout::compose`], and [`NoComposition`] where there is none; [`audit`]: is a layout that some other tool
-//!   printed the composition?
+//! - [`Layout::compose`], and [`NoComposition`] where there is none; [`audit`], and [`ComposedLayout::audit`] under a
+//!   swizzle: is a layout that some other tool printed the composition?
 //! - [`Layout::complement`], [`Layout::logical_divide`], [`Layout::logical_product`] and those that order the parts
 //!   otherwise, with a [`Tiler`]; [`Layout::right_inverse`], [`Layout::left_inverse`].
 //! - [`Layout::coalesce`], [`Layout::difference`], [`Layout::collision`], [`Layout::bijective`].
 //! - [`Swizzle`], [`ComposedLayout`]; [`LinearLayout`], as Triton has them.
 //! - [`AccessPattern`]: bank conflicts and sectors of all warps, vectors, and the swizzle that removes the conflicts;
-//!   [`AccessReport`], all of it for one tile; [`Instruction`], one of a warp.
+//!   [`AccessReport`], all of it for one tile, and [`NoSwizzle`] where there is none; [`Instruction`], one of a warp.
 //! - [`Layout::from_view`], [`Layout::from_tracker`] and the ways back: what a layout is in [`shapetracker`].
 //! - [`Layout::index_expr`], [`ComposedLayout::index_expr`]: addresses as expressions, and so as code of nine languages.
 //! - [`json`]: answers and their evidence as documents.

@@ -156,7 +156,7 @@ pub struct ComposedLayout {
 }
 
 /// The most coordinates of a layout of which every value is looked at, where nothing else decides.
-const MOST_VALUES: i64 = 1 << 16;
+pub(crate) const MOST_VALUES: i64 = 1 << 16;
 /// How far below the largest address of a layout the largest swizzled one is looked for.
 const MOST_BELOW: i64 = 1 << 24;
 

@@ -1,6 +1,6 @@
 //! Composition, by brute force over all tuples that a number may become.
 
-use shapetracker_cute::{NoComposition, audit};
+use shapetracker_cute::{ComposedLayout, Layout, NoComposition, Swizzle, audit};
 
 use crate::oracle::{Tree, composition};
 use crate::random::{cases, large_pair, pair};
@@ -91,6 +91,42 @@ fn audits_find_the_first_coordinate_that_differs() {
         }
     }
     assert!(wrong > 0);
+}
+
+#[test]
+fn audits_under_swizzles_find_the_first_coordinate_that_differs() {
+    let (mut same, mut wrong) = (0, 0);
+    for mut rng in cases(5_000) {
+        let [a, b] = pair(&mut rng, 8).map(|modes| rng.nested(&modes));
+        let (la, lb) = (layout(&a), layout(&b));
+        let Ok(plain) = la.compose(&lb) else { continue };
+        let low = [&la, &plain].map(|layout| layout.range().unwrap().0).into_iter().min().unwrap().min(0);
+        let swizzle = |bits| Swizzle::new(bits, 0, 2).unwrap();
+        let under = |bits, offset, of: &Layout| ComposedLayout::new(swizzle(bits), offset, of.clone()).unwrap();
+        let (ours, r) = (under(2, -low, &la), rng.below(4));
+        // The composition, another offset or swizzle, or one stride more.
+        let claimed = match r {
+            0 => under(2, -low, &plain),
+            1 => under(2, -low + 1, &plain),
+            2 => under(1, -low, &plain),
+            _ => under(2, -low, &Layout::concat([&plain, &layout("2:1")]).unwrap()),
+        };
+        let expected = |x: i64| lb.at(x).and_then(|x| la.at_extended(x)).map(|value| swizzle(2).apply(value - low));
+        let first = (0..lb.size().max(claimed.layout().size())).find(|&x| expected(x) != claimed.at(x));
+        let mismatch = ours.audit(&lb, &claimed).unwrap();
+        assert_eq!(mismatch.map(|at| at.coordinate), first, "{ours} o {b} against {claimed}");
+        if let Some(at) = mismatch {
+            assert_eq!((at.expected, at.found), (expected(at.coordinate), claimed.at(at.coordinate)));
+        }
+        *if first.is_some() { &mut wrong } else { &mut same } += 1;
+    }
+    assert!(same > 0 && wrong > 0);
+    // Values that a layout has past its end may be past `i64` with an offset.
+    let far = ComposedLayout::new(Swizzle::IDENTITY, i64::MAX, layout("1:1")).unwrap();
+    assert!(far.audit(&layout("2:1"), &far).is_err());
+    let large: ComposedLayout = "Sw<1,0,1> o 0 o 1000000:0".parse().unwrap();
+    assert_eq!(large.audit(&layout("1000000:1"), &layout("1000000:0").into()), Err(NoComposition::Undecided));
+    assert_eq!(large.audit(&layout("1000000:1"), &large), Ok(None));
 }
 
 #[test]
