@@ -158,7 +158,7 @@ pub struct ComposedLayout {
 /// The most coordinates of a layout of which every value is looked at, where nothing else decides.
 pub(crate) const MOST_VALUES: i64 = 1 << 16;
 /// How far below the largest address of a layout the largest swizzled one is looked for.
-const MOST_BELOW: i64 = 1 << 24;
+const MOST_BELOW: i64 = 1 << 20;
 
 impl ComposedLayout {
     /// A layout, an offset and a swizzle.
@@ -277,7 +277,7 @@ impl ComposedLayout {
     /// ```
     ///
     /// # Errors
-    /// [`Error::is_limit`] for swizzles that change bits past the lowest 24 of such addresses.
+    /// [`Error::is_limit`] for swizzles that change bits past the lowest 20 of an address.
     ///
     /// # Cost
     /// Proportional to the number of modes times 2 to the number of low bits within which the swizzle changes something,
