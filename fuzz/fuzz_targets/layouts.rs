@@ -35,10 +35,18 @@ fuzz_target!(|text: &str| {
     read::<IntTuple>(first);
     read::<Swizzle>(first);
     read::<Tiler>(first);
-    if let Some(composed) = read::<ComposedLayout>(first)
-        && let Ok((plain, offset)) = composed.plain()
-    {
-        assert!(places(plain.size()).all(|x| plain.at(x).map(|value| value + offset) == composed.at(x)), "{composed}");
+    if let Some(composed) = read::<ComposedLayout>(first) {
+        if let Ok((plain, offset)) = composed.plain() {
+            assert!(
+                places(plain.size()).all(|x| plain.at(x).map(|value| value + offset) == composed.at(x)),
+                "{composed}"
+            );
+        }
+        if let Ok(cosize) = composed.cosize() {
+            // One more than the largest number is past `i64`.
+            let is_below = |at: i64| at < cosize || at == i64::MAX;
+            assert!(places(composed.layout().size()).all(|x| composed.at(x).is_some_and(is_below)), "{composed}");
+        }
     }
     if let Some(linear) = read::<LinearLayout>(first)
         && let Ok(composed) = linear.to_layout(Order::RowMajor)
@@ -65,12 +73,17 @@ fuzz_target!(|text: &str| {
             assert!(places(b.size()).all(|x| composed.at(x) == value(x)), "{a} o {b}");
             assert_eq!(audit(&a, &b, &composed), Ok(None), "{a} o {b}");
         }
-        Err(NoComposition::Outside { coordinate, value }) => {
-            assert_eq!(b.at(coordinate), Some(value), "{a} o {b}");
+        Err(NoComposition::Outside { coordinate, value, size }) => {
+            assert_eq!((b.at(coordinate), size), (Some(value), a.size()), "{a} o {b}");
+            assert!(a.at_extended(value).is_none(), "{a} o {b}");
         }
         Err(NoComposition::Interact { coordinate, value, sum }) => {
             let x = b.at_coordinate(&coordinate).and_then(|x| a.at_extended(x));
             assert!(x == Some(value) && i128::from(value) != sum, "{a} o {b}");
+        }
+        Err(NoComposition::Length { coordinate, value, expected, .. }) => {
+            let x = b.at_coordinate(&coordinate).and_then(|x| a.at_extended(x));
+            assert!(x == Some(value) && i128::from(value) != expected, "{a} o {b}");
         }
         Err(_) => {}
     }

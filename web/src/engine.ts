@@ -375,8 +375,15 @@ export interface KernelAnswer {
     swizzled: string | null;
   }[];
   swizzle: { text: string; bits: Integer; base: Integer; shift: Integer } | null;
-  /** Whether a swizzle was looked for: there are conflicts, no layout has one already, and no address is negative. */
-  searched: boolean;
+  /** Why there is no swizzle. */
+  no_swizzle: {
+    kind: string;
+    sentence: string;
+    access?: Integer;
+    address?: Integer;
+  } | null;
+  /** How many elements of shared memory the tile needs, without the swizzle and with it. */
+  elements: { without: Integer; with: Integer } | null;
   shown: KernelPicture | null;
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::answer::Failure;
 
@@ -14,6 +15,11 @@ pub(crate) fn text_of(argument: &str) -> Result<Cow<'_, str>, Failure> {
 }
 
 fn from_stdin() -> Result<String, Failure> {
+    // What one argument has read to its end, another one finds empty.
+    static IS_READ: AtomicBool = AtomicBool::new(false);
+    if IS_READ.swap(true, Ordering::Relaxed) {
+        return Err(Failure::new("usage", "only one argument can be `-`, which stands for standard input"));
+    }
     // A longer text is refused before it fills the memory.
     const LONGEST: u64 = 1 << 26;
     let mut bytes = Vec::new();

@@ -1,5 +1,6 @@
 //! `shapetracker layout`: the algebra of CuTe's layouts, and what threads do to memory through them.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -9,7 +10,7 @@ use shapetracker::expr::Language;
 use shapetracker::json::Value as Document;
 use shapetracker_cute::{
     Access, AccessPattern, AccessReport, Census, ComposedLayout, Error, Layout, LinearLayout, NoComposition,
-    NoLeftInverse, NotTiled, Order, Tiler, audit,
+    NoLeftInverse, NoSwizzle, NotTiled, Order, Tiler,
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, sentence, width};
@@ -30,10 +31,11 @@ use crate::input::text_of;
   shapetracker layout banks '((8,32),8):((8,64),1)' '((64,8),8):((64,8),1)' --dtype f16
 
 A layout is written as CuTe prints it, (4,8):(8,1) or (_4,_8):(_8,_1) or Layout<Shape<_4,_8>,Stride<_8,_1>>. \
-Sw<3,3,3> o 0 o (8,64):(64,1) is one under a swizzle. A tiler is a layout, or one for each mode: (3:3,(2,4):(1,8)), or only \
+Sw<3,3,3> o 0 o (8,64):(64,1) is one under a swizzle, and of a printed tensor, ptr[32b](0x7f00) o (4,8):(1,4), the layout is read; \
+a swizzle of a pointer, Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1), is that of its elements. A tiler is a layout, or one for each mode: (3:3,(2,4):(1,8)), or only \
 sizes: (4,8). A layout of - is read from standard input.
 
-Exit status 1 where what is asked for does not exist, a claim is refuted, or banks conflict.")]
+Exit status 1 where what is asked for does not exist, or whether it does is open; where a claim is refuted, or banks conflict.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     question: Question,
@@ -45,7 +47,9 @@ enum Question {
     Show(Show),
     /// The layout that does what two layouts do, one after the other; or why there is none.
     Compose(Compose),
-    /// What a layout leaves out of the numbers from 0 on, as a layout.
+    /// Whether a layout that some other tool printed is the composition of two others; if not, where.
+    Audit(Audit),
+    /// The complement: the layout of the addresses that the given layout leaves free.
     Complement(Complement),
     /// A layout cut into tiles: the tile first, then where the tiles are.
     Divide(Divide),
@@ -73,6 +77,7 @@ without a swizzle: shape, strides, offset, mask), plain (the layout without the 
 values (of at most 256 coordinates, or null).")]
 struct Show {
     /// The layout.
+    #[arg(allow_hyphen_values = true)]
     layout: String,
 }
 
@@ -86,19 +91,43 @@ struct Show {
 The last mode of the first layout goes on for ever, as in CuTe, unless --strict. Exit status 1 where the composition is no \
 layout; with --claim, where the claimed layout is not the composition.
 
-With --json: a, b, layout (text, shape, stride, size, cosize; null where there is none), why (kind, sentence and the \
-evidence, or null), claim, mismatch (coordinate, expected, found, sentence; or null).")]
+With --json: a, b, strict, layout (text, shape, stride, size, cosize; null where there is none), why (kind, sentence and \
+the evidence, or null). With --claim the keys are those of `shapetracker layout audit`.")]
 struct Compose {
     /// The layout that is applied last.
+    #[arg(allow_hyphen_values = true)]
     a: String,
     /// The layout that is applied first, or a tiler.
+    #[arg(allow_hyphen_values = true)]
     b: String,
     /// Let the first layout end with its last coordinate.
     #[arg(long)]
     strict: bool,
     /// A layout that somebody says is the composition, to be proved or refuted.
-    #[arg(long, value_name = "LAYOUT", conflicts_with = "strict")]
+    #[arg(long, value_name = "LAYOUT", conflicts_with = "strict", allow_hyphen_values = true)]
     claim: Option<String>,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  shapetracker layout audit '(4,6,8):(2,3,5)' 6:3 '(2,3):(6,3)'
+  shapetracker layout audit '(6,2):(8,2)' '(4,3):(3,1)' '((2,2),3):((24,2),8)'
+
+Only values count, not parentheses. It is the same as `shapetracker layout compose A B --claim R`. Exit status 1 where R is not \
+the composition.
+
+With --json: a, b, claim, mismatch (coordinate, expected, found, sentence; or null), layout (the composition: text, shape, \
+stride, size, cosize; null where it is no layout).")]
+struct Audit {
+    /// The layout that is applied last.
+    #[arg(allow_hyphen_values = true)]
+    a: String,
+    /// The layout that is applied first.
+    #[arg(allow_hyphen_values = true)]
+    b: String,
+    /// The layout that should be their composition.
+    #[arg(value_name = "R", allow_hyphen_values = true)]
+    claim: String,
 }
 
 #[derive(clap::Args)]
@@ -110,9 +139,10 @@ With --json: a, cotarget, layout (text, shape, stride, size, cosize; null where 
 the evidence, or null).")]
 struct Complement {
     /// The layout.
+    #[arg(allow_hyphen_values = true)]
     a: String,
     /// Up to which number to fill; without it, as little as fills the gaps.
-    #[arg(default_value_t = 1)]
+    #[arg(default_value_t = 1, allow_hyphen_values = true)]
     cotarget: i64,
 }
 
@@ -137,8 +167,10 @@ With --json: a, b, form, layout (text, shape, stride, size, cosize; null where t
 the evidence, or null).")]
 struct Divide {
     /// The layout.
+    #[arg(allow_hyphen_values = true)]
     a: String,
     /// The tiler.
+    #[arg(allow_hyphen_values = true)]
     b: String,
     /// The order of the parts.
     #[arg(long, value_enum, default_value = "logical")]
@@ -168,8 +200,10 @@ With --json: a, b, form, layout (text, shape, stride, size, cosize; null where t
 the evidence, or null).")]
 struct Product {
     /// The layout.
+    #[arg(allow_hyphen_values = true)]
     a: String,
     /// Along what it is repeated: a tiler, for blocked and raked products a layout.
+    #[arg(allow_hyphen_values = true)]
     b: String,
     /// The order of the parts.
     #[arg(long, value_enum, default_value = "logical")]
@@ -181,12 +215,14 @@ struct Product {
   shapetracker layout inverse '(3,4):(4,1)'
   shapetracker layout inverse '(2,3):(8,1)' --left
 
-A right inverse R of A has A(R(i)) = i, for as many numbers as there are; a left inverse L has L(A(x)) = x for all x.
+A right inverse R of A has A(R(i)) = i, for as many numbers as there are; a left inverse L has L(A(x)) = x for all x. Exit status 1 where there is no left inverse, and \
+where it is not known whether there is one.
 
-With --json: a, layout (text, shape, stride, size, cosize; null where none was found), is_longest (of a right inverse; \
+With --json: a, left, layout (text, shape, stride, size, cosize; null where none was found), is_longest (of a right inverse; \
 false where that is open), why (kind, sentence and the evidence, or null).")]
 struct Inverse {
     /// The layout.
+    #[arg(allow_hyphen_values = true)]
     a: String,
     /// The left inverse, in place of the right one.
     #[arg(long)]
@@ -202,6 +238,7 @@ With --json: linear (inputs: name, bases; outputs: name, size; text), layout (te
 there is none), why (kind, sentence and the evidence, or null).")]
 struct Linear {
     /// A layout, or a linear map as Triton prints it.
+    #[arg(allow_hyphen_values = true)]
     of: String,
     /// The names of the inputs, one for each mode of the layout; without it in0, in1, ..
     #[arg(long, value_delimiter = ',')]
@@ -221,6 +258,7 @@ row-major order of idx0, idx1, .. Comments are those of `shapetracker index`. Ex
 With --json: layout, and the keys of `shapetracker index` but for chain.")]
 struct Code {
     /// The layout.
+    #[arg(allow_hyphen_values = true)]
     layout: String,
     /// The language to write in.
     #[arg(long, value_parser = Languages, default_value_t = Language::Python)]
@@ -246,8 +284,9 @@ is written and read: the swizzle is for all of them.
 Exit status 1 where banks conflict.
 
 With --json: accesses (text, threads, values, element_bytes, vector, widest, banks and sectors: most, warp, value, counts, \
-total; swizzled: the layout under the swizzle that was found, or null), swizzle (text, bits, base, shift; null where none was \
-found or looked for), searched.")]
+total; swizzled: the layout under the swizzle that was found, or null), swizzle (text, bits, base, shift; or null), no_swizzle \
+(why there is none: kind, sentence and the evidence; or null), elements (of shared memory that the tile needs: without, with \
+the swizzle; null where there is none).")]
 struct Banks {
     /// The layouts: threads and values to addresses, in elements.
     #[arg(required = true)]
@@ -267,6 +306,7 @@ pub(crate) fn layout(args: &Args) -> Result<Answer, Failure> {
     match &args.question {
         Question::Show(args) => show(args),
         Question::Compose(args) => compose(args),
+        Question::Audit(args) => audited(&args.a, &args.b, &args.claim),
         Question::Complement(args) => complement(args),
         Question::Divide(args) => divide(args),
         Question::Product(args) => product(args),
@@ -283,6 +323,11 @@ where
     Failure: From<T::Err>,
 {
     Ok(text_of(text)?.parse()?)
+}
+
+/// The texts of two arguments, of which one at most may be that of standard input, whatever it is.
+fn texts<'a>(a: &'a str, b: &'a str) -> Result<[Cow<'a, str>; 2], Failure> {
+    Ok([text_of(a)?, text_of(b)?])
 }
 
 fn document(value: impl Into<Document>) -> Value {
@@ -351,8 +396,8 @@ fn show(args: &Show) -> Result<Answer, Failure> {
     let mut facts: Vec<(&str, String)> = vec![("size", size.to_string())];
     if is_plain {
         facts.push(("cosize", layout.cosize().to_string()));
-        facts.push(("in C++", layout.static_text().to_string()));
     }
+    facts.push(("in C++", composed.static_text().to_string()));
     let coalesced = layout.coalesce();
     if is_plain && coalesced != *layout {
         facts.push(("coalesced", coalesced.to_string()));
@@ -391,7 +436,7 @@ fn show(args: &Show) -> Result<Answer, Failure> {
     text += &all.map_or(String::new(), |values| grid(layout, values));
     let mut json = document(&composed);
     if let Value::Object(fields) = &mut json {
-        fields.insert("static".into(), is_plain.then(|| layout.static_text().to_string()).into());
+        fields.insert("static".into(), composed.static_text().to_string().into());
         fields.insert("coalesced".into(), document(&coalesced));
         fields.insert("injective".into(), json!(collision.as_ref().ok().map(Option::is_none)));
         fields.insert("collision".into(), json!(collision.ok().flatten()));
@@ -435,63 +480,53 @@ fn grid(layout: &Layout, values: &[i64]) -> String {
 }
 
 fn compose(args: &Compose) -> Result<Answer, Failure> {
-    let a: ComposedLayout = read(&args.a)?;
-    let b: Tiler = read(&args.b)?;
-    let is_plain = a.as_layout().is_some();
-    let whole = match &b {
-        Tiler::Whole(layout) => Some(layout.clone()),
-        Tiler::Size(size) => Some(Layout::new(*size, 1)?),
-        Tiler::ByItem(_) => None,
-    };
-    let only_whole = |what: &str| {
-        let message = format!("{what} is for two layouts, and {b} is a tiler for each mode of the first one");
-        Failure::new("usage", message)
-    };
-    let mut asked = json!({ "a": a.to_string(), "b": b.to_string() });
     if let Some(claim) = &args.claim {
-        let whole = whole.ok_or_else(|| only_whole("--claim"))?;
-        if !is_plain {
-            return Err(Failure::new("usage", "--claim is for layouts without a swizzle"));
-        }
-        return claimed(a.layout(), &whole, &read(claim)?, asked);
+        return audited(&args.a, &args.b, claim);
     }
-    let verdicts = [("Yes", ", the composition is a layout"), ("No", ", the composition is no layout")];
-    let found: Result<ComposedLayout, NotTiled> = match &whole {
-        Some(b) if args.strict => {
-            let composed = a.layout().compose_strict(b).map_err(NotTiled::from);
-            composed.and_then(|layout| Ok(ComposedLayout::new(a.swizzle(), a.offset(), layout)?))
-        }
-        Some(b) => a.compose(b).map_err(NotTiled::from),
-        None if args.strict => return Err(only_whole("--strict")),
-        None => {
-            let composed = a.layout().compose_by(&b);
-            composed.and_then(|layout| Ok(ComposedLayout::new(a.swizzle(), a.offset(), layout)?))
-        }
-    };
+    let [a, b] = texts(&args.a, &args.b)?;
+    let (a, b): (ComposedLayout, Tiler) = (a.parse()?, b.parse()?);
+    let found = if args.strict { a.layout().compose_strict_by(&b) } else { a.layout().compose_by(&b) };
+    let found = found.and_then(|layout| Ok(ComposedLayout::new(a.swizzle(), a.offset(), layout)?));
     let found = decided(found)?;
-    let mut answer = match (is_plain, found) {
-        (true, found) => Found::new(verdicts, &found.map(|composed| composed.layout().clone())),
-        (false, found) => Found::new(verdicts, &found),
+    let verdicts = [("Yes", ", the composition is a layout"), ("No", ", the composition is no layout")];
+    let mut answer = match a.as_layout() {
+        Some(_) => Found::new(verdicts, &found.map(|composed| composed.layout().clone())),
+        None => Found::new(verdicts, &found),
     };
     if matches!(&answer.why, Some((_, why)) if why["kind"] == "undecided") {
         answer.verdict = ("Undecided", "");
     }
-    asked["strict"] = json!(args.strict);
-    Ok(answer.answer(asked))
+    Ok(answer.answer(json!({ "a": a.to_string(), "b": b.to_string(), "strict": args.strict })))
 }
 
 /// Whether a layout is the composition of two others.
-fn claimed(a: &Layout, b: &Layout, claim: &Layout, mut asked: Value) -> Result<Answer, Failure> {
-    let mismatch = match audit(a, b, claim) {
+fn audited(a: &str, b: &str, claim: &str) -> Result<Answer, Failure> {
+    let [a, b] = texts(a, b)?;
+    let (a, b, claim): (ComposedLayout, Tiler, ComposedLayout) = (a.parse()?, b.parse()?, read(claim)?);
+    let whole = match &b {
+        Tiler::Whole(layout) => layout.clone(),
+        Tiler::Size(size) => Layout::new(*size, 1)?,
+        Tiler::ByItem(_) => {
+            let message = format!("a claim is for two layouts, and {b} is a tiler for each mode of the first one");
+            return Err(Failure::new("usage", message));
+        }
+    };
+    let mismatch = match a.audit(&whole, &claim) {
         Ok(mismatch) => mismatch,
         Err(NoComposition::Error(err)) => return Err(err.into()),
         Err(why @ NoComposition::Undecided) => return Err(Failure::refusal("undecided", why.to_string())),
         Err(why) => return Err(Failure::refusal("outside", why.to_string())),
     };
-    let composition = a.compose(b);
-    asked["claim"] = document(claim);
-    asked["mismatch"] = mismatch.as_ref().map_or(Value::Null, document);
-    asked["layout"] = composition.as_ref().map_or(Value::Null, document);
+    let composition = a.compose(&whole);
+    // Without a swizzle a layout is a document of its own.
+    let shown = |of: &ComposedLayout| of.as_layout().map_or_else(|| document(of), document);
+    let json = json!({
+        "a": a.to_string(),
+        "b": b.to_string(),
+        "claim": shown(&claim),
+        "mismatch": mismatch.as_ref().map_or(Value::Null, document),
+        "layout": composition.as_ref().map_or(Value::Null, shown),
+    });
     let text = match &mismatch {
         None => format!("{GOOD}Proved{GOOD:#}: {claim} is the composition, value by value\n"),
         Some(mismatch) => {
@@ -503,7 +538,7 @@ fn claimed(a: &Layout, b: &Layout, claim: &Layout, mut asked: Value) -> Result<A
             format!("{BAD}Refuted{BAD:#}: {claim} is not the composition\n\n{BOLD}Why{BOLD:#}\n{}", paragraph(&why, 2))
         }
     };
-    Ok(Answer { text, json: asked, positive: mismatch.is_none() })
+    Ok(Answer { text, json, positive: mismatch.is_none() })
 }
 
 /// What was found, or the failure where the question made no sense.
@@ -528,7 +563,8 @@ fn complement(args: &Complement) -> Result<Answer, Failure> {
 }
 
 fn divide(args: &Divide) -> Result<Answer, Failure> {
-    let (a, b): (Layout, Tiler) = (read(&args.a)?, read(&args.b)?);
+    let [a, b] = texts(&args.a, &args.b)?;
+    let (a, b): (Layout, Tiler) = (a.parse()?, b.parse()?);
     let found = decided(match args.form {
         Form::Logical => a.logical_divide(&b),
         Form::Zipped => a.zipped_divide(&b),
@@ -539,13 +575,14 @@ fn divide(args: &Divide) -> Result<Answer, Failure> {
 }
 
 fn product(args: &Product) -> Result<Answer, Failure> {
-    let a: Layout = read(&args.a)?;
+    let [a, b] = texts(&args.a, &args.b)?;
+    let a: Layout = a.parse()?;
     let tiled = |of: fn(&Layout, &Tiler) -> Result<Layout, NotTiled>| {
-        let b: Tiler = read(&args.b)?;
+        let b: Tiler = b.parse()?;
         Ok::<_, Failure>((b.to_string(), of(&a, &b)))
     };
     let gridded = |of: fn(&Layout, &Layout) -> Result<Layout, NotTiled>| {
-        let b: Layout = read(&args.b)?;
+        let b: Layout = b.parse()?;
         Ok::<_, Failure>((b.to_string(), of(&a, &b)))
     };
     let (b, found) = match args.form {
@@ -592,7 +629,7 @@ fn inverse(args: &Inverse) -> Result<Answer, Failure> {
     };
     let mut answer = Found::new([("Yes", ", this is a left inverse"), ("No", ", there is no left inverse")], &found);
     if found == Err(NoLeftInverse::Open) {
-        answer.verdict = ("Open", ": whether there is a left inverse");
+        answer.verdict = ("Undecided", ": it is not known whether a left inverse exists");
     }
     Ok(answer.answer(asked(None)))
 }
@@ -688,14 +725,17 @@ fn banks(args: &Banks) -> Result<Answer, Failure> {
         text += &paragraph(&format!("global memory: {}", census(sectors, |cost| count(cost, "sector"))), 4);
     }
     match &report.swizzle {
-        Some(swizzle) => {
+        Ok(swizzle) => {
             text += &format!("\n{GOOD}{swizzle}{GOOD:#} leaves no conflict in any warp\n");
             for swizzled in report.accesses.iter().filter_map(|access| access.swizzled.as_ref()) {
                 text += &format!("  {swizzled}\n");
             }
+            if let Some([without, with]) = report.elements.filter(|[without, with]| with > without) {
+                text += &format!("  It needs {with} elements of shared memory in place of {without}\n");
+            }
         }
-        None if report.searched => text += "\nNo swizzle of up to 5 bits leaves no conflict\n",
-        None => {}
+        Err(NoSwizzle::NoConflict) => {}
+        Err(why) => text += &format!("\n{}", paragraph(&sentence(&why.to_string()), 0)),
     }
     Ok(Answer { text, json: document(&report), positive })
 }

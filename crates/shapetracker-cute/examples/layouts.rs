@@ -13,8 +13,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let b: Layout = "6:3".parse()?;
     assert_eq!(
         a.compose(&b).unwrap_err().to_string(),
-        "along leaf 0 of the coordinate, in steps of 2, the values are affine for 2 numbers and no longer: a mode must have \
-         that size, but it does not divide the 3 that there are",
+        "along leaf 0, in steps of 2, the values rise evenly for 2 numbers: number 2 has 9, not 14. A mode must end there, but \
+         2 does not divide 3",
     );
     let mismatch = audit(&a, &b, &"(2,3):(6,3)".parse()?)?;
     assert_eq!(

@@ -17,13 +17,21 @@ pub(crate) const BANKS: i64 = 32;
 const SECTOR: i64 = 32;
 /// The most bytes that one thread moves with one instruction.
 const WIDEST: i64 = 16;
-/// How many steps are done for one analysis; a step is some hundred nanoseconds.
+/// How many steps are done for one analysis. A step is the choice of an entry of a mode, some hundred nanoseconds; in
+/// the search of a swizzle the evaluation of an instruction counts as some, too.
 const MOST_STEPS: u64 = 1 << 20;
+/// How many steps are done for one search of a swizzle, all candidates together. One of them may take those of one
+/// analysis, so that one that is hard to decide leaves work for the others.
+const MOST_STEPS_OF_SEARCH: u64 = 4 * MOST_STEPS;
+/// The steps of an instruction that is evaluated.
+const STEPS_OF_INSTRUCTION: u64 = 8;
+/// How many instructions that have a conflict under one swizzle are tried on the next ones.
+const MOST_OF_ONE: usize = 32;
 
-/// Which addresses threads read or write: the first item of a layout takes the thread, the others its values.
+/// Which addresses threads read or write: the first mode of a layout takes the thread, the others its values.
 ///
 /// Where a layout takes threads and values to a tile, and another one the tile to memory, it is their composition
-/// ([`Layout::compose`], [`ComposedLayout::compose`]). Modes of threads alone are put into one item:
+/// ([`Layout::compose`](crate::Layout::compose), [`ComposedLayout::compose`]). Several modes of threads are put into one:
 /// `((8,4)):((1,64))`.
 ///
 /// Each thread moves its values one after the other, in vectors of as many elements as [`AccessPattern::with_vector`]
@@ -92,7 +100,7 @@ impl Census {
 const OP: &str = "access";
 
 impl AccessPattern {
-    /// A pattern from a layout whose first item takes the thread, and the bytes of an element: 1, 2, 4, 8 or 16.
+    /// A pattern from a layout whose first mode takes the thread, and the bytes of an element: 1, 2, 4, 8 or 16.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, ComposedLayout};
@@ -121,7 +129,7 @@ impl AccessPattern {
         Ok(AccessPattern { addresses, element_bytes, vector: 1, threads })
     }
 
-    /// The addresses: the first item of the layout takes the thread, the others its values.
+    /// The addresses: the first mode of the layout takes the thread, the others its values.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, Layout};
@@ -232,13 +240,12 @@ impl AccessPattern {
     /// # Errors
     /// A number that is no power of two, or more than [`AccessPattern::widest_vector`].
     pub fn with_vector(self, vector: i64) -> Result<AccessPattern, Error> {
-        let refuse = |why: String| Err(Error::new(OP, Fault::Vector { given: vector, bytes: self.element_bytes, why }));
         if vector < 1 || vector.count_ones() != 1 {
-            return refuse("a vector has a power of two of elements".into());
+            return Err(Error::new(OP, Fault::VectorSize { given: vector }));
         }
-        let widest = self.widest_vector()?;
-        if vector > widest {
-            return refuse(format!("the most that are neighbours, aligned and at most 16 bytes are {widest}"));
+        let most = self.widest_vector()?;
+        if vector > most {
+            return Err(Error::new(OP, Fault::Vector { given: vector, bytes: self.element_bytes, most }));
         }
         Ok(AccessPattern { vector, ..self })
     }
@@ -289,14 +296,14 @@ impl AccessPattern {
             return Ok(false);
         }
         let modulus = 1i64 << (bit + 1);
-        let mut steps = Steps::new();
+        let mut steps = Steps(MOST_STEPS);
         let mut seen = vec![self.addresses.offset & (modulus - 1)];
         for (size, stride) in self.addresses.layout.leaves() {
             let period = size.min(modulus / gcd_with_power(stride, modulus));
             let mut next = std::collections::HashSet::new();
             for &from in &seen {
                 for entry in 0..period {
-                    steps.step()?;
+                    steps.take(1)?;
                     next.insert((from + entry.wrapping_mul(stride)) & (modulus - 1));
                 }
             }
@@ -325,6 +332,10 @@ impl AccessPattern {
     /// # Errors
     /// [`Error::is_limit`] where addresses and warps have too little in common, which takes sizes made for it.
     ///
+    /// # Cost
+    /// Microseconds for layouts of powers of two, and mostly below a millisecond for others, whatever the number of
+    /// warps; at most 1,048,576 steps, a good quarter of a second, before it is an error.
+    ///
     /// # Source
     /// What the lanes of a warp want, up to a shift of all addresses, depends only on which modes end between them. A
     /// shift by whole words turns the banks, and one by multiples of what a swizzle reads does nothing else. So warps
@@ -332,17 +343,7 @@ impl AccessPattern {
     /// addresses are linear over bits, another warp is the first one up to an exclusive or, which permutes words and
     /// banks.
     pub fn bank_conflicts(&self) -> Result<Census, Error> {
-        let bytes = self.vector * self.element_bytes;
-        let lanes = self.lanes_of_a_phase();
-        self.census(WORD, |addresses| {
-            let degree = |phase: &[i64]| {
-                let mut words: Vec<i64> = phase.iter().flat_map(|&at| words_of(at, bytes)).collect();
-                words.sort_unstable();
-                words.dedup();
-                degree_of(words.into_iter())
-            };
-            addresses.chunks(lanes).map(degree).max().unwrap_or(0)
-        })
+        self.census(WORD, |instructions, class| instructions.degree(class))
     }
 
     /// The sectors of 32 bytes of global memory that the lanes of a warp touch, for all instructions of all warps.
@@ -359,15 +360,11 @@ impl AccessPattern {
     ///
     /// # Errors
     /// As [`AccessPattern::bank_conflicts`].
+    ///
+    /// # Cost
+    /// As [`AccessPattern::bank_conflicts`].
     pub fn sectors(&self) -> Result<Census, Error> {
-        let bytes = self.vector * self.element_bytes;
-        self.census(SECTOR, |addresses| {
-            let touched = addresses.iter().flat_map(|at| [at, &(at + bytes - 1)].map(|at| at.div_euclid(SECTOR)));
-            let mut sectors: Vec<i64> = touched.collect();
-            sectors.sort_unstable();
-            sectors.dedup();
-            sectors.len() as i64
-        })
+        self.census(SECTOR, |instructions, class| instructions.sectors(class))
     }
 
     /// The swizzle with which none of the patterns has a bank conflict, in any warp: one of the fewest bits, and of the
@@ -375,8 +372,8 @@ impl AccessPattern {
     /// bit 16.
     ///
     /// Give all patterns of one tile, what writes it and what reads it. The swizzle keeps their vectors together. It
-    /// permutes blocks of `2^(B + M + |S|)` elements: a tile that is no whole number of them needs memory for the rest
-    /// of the last one.
+    /// permutes blocks of `2^(B + M)` elements, so that a tile that ends inside of a block may need memory for more of
+    /// it: [`ComposedLayout::cosize`] of the swizzled addresses says how many elements.
     ///
     /// ```
     /// use shapetracker_cute::{AccessPattern, Layout};
@@ -391,43 +388,52 @@ impl AccessPattern {
     /// ```
     ///
     /// # Errors
-    /// A pattern that is swizzled already, or has a negative address; [`Error::is_limit`] as in
-    /// [`AccessPattern::bank_conflicts`].
+    /// A pattern that is swizzled already, or has a negative address; [`Error::is_limit`] where some candidate was not
+    /// decided within the work limit, and no other one is free of conflicts.
+    ///
+    /// # Cost
+    /// Below a millisecond for most tiles, and below half a second for any. Most candidates are refuted by one
+    /// instruction that has a conflict under another one; the others cost what [`AccessPattern::bank_conflicts`] does.
+    /// All candidates share one work limit of four times that of an analysis, and a candidate that takes as much as one
+    /// analysis may is left undecided: the next ones are still looked at. Where one of fewer bits was left so, the
+    /// answer is free of conflicts but may not be the smallest.
     pub fn conflict_free_swizzle(patterns: &[AccessPattern]) -> Result<Option<Swizzle>, Error> {
         if patterns.iter().any(|pattern| pattern.addresses.swizzle != Swizzle::IDENTITY) {
             return Err(Error::new(OP, Fault::Swizzled));
         }
         let keep = patterns.iter().map(|pattern| pattern.vector.trailing_zeros()).max().unwrap_or(0);
+        let (mut steps, mut is_decided) = (Steps(MOST_STEPS_OF_SEARCH), true);
+        // Instructions that have a conflict under some swizzle often have one under the next swizzle, too. Those that had
+        // one last are tried first: most swizzles are refuted by one instruction.
+        let mut known: Vec<(usize, Class)> = Vec::new();
         for bits in 0..=5u32 {
             let shifts = if bits == 0 { 0..=0 } else { bits..=12 };
             for base in keep..=if bits == 0 { keep } else { 10 } {
                 for shift in shifts.clone().filter(|shift| base + bits + shift <= 17) {
                     let swizzle = if bits == 0 { Swizzle::IDENTITY } else { Swizzle::new(bits, base, shift as i32)? };
-                    let free = |all, pattern: &AccessPattern| Ok::<bool, Error>(all && pattern.is_free_under(swizzle)?);
-                    if patterns.iter().try_fold(true, free)? {
-                        return Ok(Some(swizzle));
+                    let swizzled = |pattern: &AccessPattern| {
+                        Ok(AccessPattern { addresses: pattern.under(swizzle)?, ..pattern.clone() })
+                    };
+                    let swizzled = patterns.iter().map(swizzled).collect::<Result<Vec<_>, Error>>()?;
+                    match steps.share(MOST_STEPS, |steps| are_free(&swizzled, &mut known, steps)) {
+                        Ok(true) => return Ok(Some(swizzle)),
+                        Ok(false) => {}
+                        Err(OutOfSteps) => is_decided = false,
                     }
                 }
             }
         }
-        Ok(None)
-    }
-
-    fn is_free_under(&self, swizzle: Swizzle) -> Result<bool, Error> {
-        let addresses = self.under(swizzle)?;
-        Ok(AccessPattern { addresses, ..self.clone() }.bank_conflicts()?.most <= 1)
+        if is_decided {
+            return Ok(None);
+        }
+        let what = "the search for a swizzle without conflicts";
+        Err(Error::new(OP, Fault::TooMuchWork { what, limit: MOST_STEPS_OF_SEARCH }))
     }
 
     /// The addresses of an unswizzled pattern under a swizzle.
     pub(crate) fn under(&self, swizzle: Swizzle) -> Result<ComposedLayout, Error> {
         let ComposedLayout { offset, layout, .. } = &self.addresses;
         ComposedLayout::new(swizzle, *offset, layout.clone())
-    }
-
-    /// Whether a swizzle may be put on the addresses: there is none yet, and no address is negative.
-    pub(crate) fn can_be_swizzled(&self) -> bool {
-        let low = self.addresses.layout.range().map_or(0, |(low, _)| low + self.addresses.offset);
-        self.addresses.swizzle == Swizzle::IDENTITY && low >= 0
     }
 
     /// The coalesced modes of the threads, and of the values of a thread.
@@ -447,39 +453,12 @@ impl AccessPattern {
     }
 
     /// The cost of every instruction, which must stay the same when all addresses move by multiples of `unit` bytes.
-    fn census(&self, unit: i64, cost: impl Fn(&[i64]) -> i64) -> Result<Census, Error> {
+    fn census(&self, unit: i64, cost: impl Fn(&Instructions, &Class) -> i64) -> Result<Census, Error> {
+        let instructions = Instructions::of(self);
         let mut census = Census { most: 0, warp: 0, value: 0, counts: Vec::new() };
-        if self.addresses.layout.is_empty() {
-            return Ok(census);
-        }
-        let (threads, mut values) = self.modes();
-        let count: i64 = threads.iter().map(|mode| mode.0).product();
-        // What one instruction moves is one value here.
-        if self.vector > 1
-            && let Some(first) = values.first_mut()
-        {
-            *first = (first.0 / self.vector, first.1 * self.vector);
-        }
-        let value_count: i64 = values.iter().map(|mode| mode.0).product();
-        let is_linear = self.addresses.offset == 0 && self.addresses.layout.columns().is_some();
-        let classes = if is_linear {
-            let warps = count / LANES + i64::from(count % LANES > 0);
-            vec![Class { thread: 0, value: 0, count: warps * value_count }]
-        } else {
-            let modulus = (unit / self.element_bytes).max(1).max(1 << self.addresses.swizzle.width());
-            classes(&threads, count, &values, self.addresses.offset, modulus)?
-        };
         let mut counts: BTreeMap<i64, i64> = BTreeMap::new();
-        for class in classes {
-            let shift = value_at(&values, class.value) + self.addresses.offset;
-            let lanes = class.thread..class.thread + LANES.min(count - class.thread);
-            let addresses: Vec<i64> = lanes
-                .map(|thread| {
-                    let address = self.addresses.swizzle.apply(value_at(&threads, thread) + shift);
-                    address * self.element_bytes
-                })
-                .collect();
-            let cost = cost(&addresses);
+        for class in instructions.classes(unit, &mut Steps(MOST_STEPS))? {
+            let cost = cost(&instructions, &class);
             *counts.entry(cost).or_default() += class.count;
             let (warp, value) = (class.thread / LANES, class.value * self.vector);
             if cost > census.most || (cost == census.most && (warp, value) < (census.warp, census.value)) {
@@ -488,6 +467,113 @@ impl AccessPattern {
         }
         census.counts = counts.into_iter().collect();
         Ok(census)
+    }
+}
+
+/// Whether no instruction of some patterns has a bank conflict. Some of those that have one join the known ones, which are
+/// asked first.
+fn are_free(
+    patterns: &[AccessPattern],
+    known: &mut Vec<(usize, Class)>,
+    steps: &mut Steps,
+) -> Result<bool, OutOfSteps> {
+    let all: Vec<Instructions> = patterns.iter().map(Instructions::of).collect();
+    for k in (0..known.len()).rev() {
+        steps.take(STEPS_OF_INSTRUCTION)?;
+        let (pattern, class) = &known[k];
+        if all[*pattern].degree(class) > 1 {
+            let last = known.remove(k);
+            known.push(last);
+            return Ok(false);
+        }
+    }
+    for (pattern, instructions) in all.iter().enumerate() {
+        let mut conflicts = instructions.classes(WORD, steps)?;
+        let mut evaluated = Ok(());
+        conflicts.retain(|class| {
+            evaluated = evaluated.and_then(|()| steps.take(STEPS_OF_INSTRUCTION));
+            evaluated.is_ok() && instructions.degree(class) > 1
+        });
+        if !conflicts.is_empty() {
+            let each = conflicts.len().div_ceil(MOST_OF_ONE);
+            known.extend(conflicts.into_iter().step_by(each).map(|class| (pattern, class)));
+            return Ok(false);
+        }
+        evaluated?;
+    }
+    Ok(true)
+}
+
+/// The instructions of all warps of a pattern.
+struct Instructions<'a> {
+    pattern: &'a AccessPattern,
+    /// The coalesced modes of the threads.
+    threads: Vec<Mode>,
+    /// Those of the vectors of a thread: what one instruction moves is one value here.
+    values: Vec<Mode>,
+    /// The number of threads.
+    count: i64,
+}
+
+impl Instructions<'_> {
+    fn of(pattern: &AccessPattern) -> Instructions<'_> {
+        let (threads, mut values) = pattern.modes();
+        if pattern.vector > 1
+            && let Some(first) = values.first_mut()
+        {
+            *first = (first.0 / pattern.vector, first.1 * pattern.vector);
+        }
+        let count = threads.iter().map(|mode| mode.0).product();
+        Instructions { pattern, threads, values, count }
+    }
+
+    /// Instructions so that each one is, up to a shift of all addresses by multiples of `unit` bytes, one of these.
+    fn classes(&self, unit: i64, steps: &mut Steps) -> Result<Vec<Class>, OutOfSteps> {
+        let AccessPattern { addresses, element_bytes, .. } = self.pattern;
+        if addresses.layout.is_empty() {
+            return Ok(Vec::new());
+        }
+        if addresses.offset == 0 && addresses.layout.columns().is_some() {
+            let warps = self.count / LANES + i64::from(self.count % LANES > 0);
+            let values: i64 = self.values.iter().map(|mode| mode.0).product();
+            return Ok(vec![Class { thread: 0, value: 0, count: warps * values }]);
+        }
+        let modulus = (unit / element_bytes).max(1).max(1 << addresses.swizzle.width());
+        classes(&self.threads, self.count, &self.values, addresses.offset, modulus, steps)
+    }
+
+    /// The bytes at which the lanes of an instruction begin.
+    fn lanes(&self, class: &Class) -> Vec<i64> {
+        let AccessPattern { addresses, element_bytes, .. } = self.pattern;
+        let shift = value_at(&self.values, class.value) + addresses.offset;
+        let at = |thread| addresses.swizzle.apply(value_at(&self.threads, thread) + shift) * element_bytes;
+        (class.thread..class.thread + LANES.min(self.count - class.thread)).map(at).collect()
+    }
+
+    /// The bytes that a lane moves.
+    fn width(&self) -> i64 {
+        self.pattern.vector * self.pattern.element_bytes
+    }
+
+    /// The degree of the bank conflict of an instruction.
+    fn degree(&self, class: &Class) -> i64 {
+        let degree = |phase: &[i64]| {
+            let mut words: Vec<i64> = phase.iter().flat_map(|&at| words_of(at, self.width())).collect();
+            words.sort_unstable();
+            words.dedup();
+            degree_of(words.into_iter())
+        };
+        self.lanes(class).chunks(self.pattern.lanes_of_a_phase()).map(degree).max().unwrap_or(0)
+    }
+
+    /// The number of sectors that an instruction touches.
+    fn sectors(&self, class: &Class) -> i64 {
+        let lanes = self.lanes(class);
+        let touched = lanes.iter().flat_map(|at| [at, &(at + self.width() - 1)].map(|at| at.div_euclid(SECTOR)));
+        let mut sectors: Vec<i64> = touched.collect();
+        sectors.sort_unstable();
+        sectors.dedup();
+        sectors.len() as i64
     }
 }
 
@@ -525,8 +611,14 @@ enum Lanes {
 
 /// The classes of the instructions of warps: found by choosing the entries of the first thread mode by mode, with what
 /// the others need to know of them, which is little.
-fn classes(threads: &[Mode], count: i64, values: &[Mode], offset: i64, modulus: i64) -> Result<Vec<Class>, Error> {
-    let mut steps = Steps::new();
+fn classes(
+    threads: &[Mode],
+    count: i64,
+    values: &[Mode],
+    offset: i64,
+    modulus: i64,
+    steps: &mut Steps,
+) -> Result<Vec<Class>, OutOfSteps> {
     let residue = |address: i64| address & (modulus - 1);
     // By their lanes, the thread modulo 32 and the address modulo the modulus: one instruction, and how many there are.
     type Found = HashMap<(Lanes, i64, i64), Class>;
@@ -554,13 +646,13 @@ fn classes(threads: &[Mode], count: i64, values: &[Mode], offset: i64, modulus: 
             // First threads at this place, of which no lane reaches the end.
             let safe = if block - LANES >= inside { (block - LANES - inside) / below + 1 } else { 0 };
             for entry in 0..safe.min(period) {
-                steps.step()?;
+                steps.take(1)?;
                 let thread = inside + below * entry;
                 let key = (Lanes::Inside(inside), thread % LANES, residue(at + entry * stride));
                 add(&mut found, key, Class { thread, value: 0, count: (safe - entry - 1) / period + 1 });
             }
             for entry in safe..size {
-                steps.step()?;
+                steps.take(1)?;
                 let thread = inside + below * entry;
                 let key = (Lanes::AllEnd(block - thread), thread % LANES, residue(at + entry * stride));
                 add(&mut found, key, Class { thread, value: 0, count: 1 });
@@ -582,7 +674,7 @@ fn classes(threads: &[Mode], count: i64, values: &[Mode], offset: i64, modulus: 
                     add(&mut next, key, Class { thread, value: 0, count: class.count * times });
                 };
                 for entry in 0..entries.min(period) {
-                    steps.step()?;
+                    steps.take(1)?;
                     choose(goes_on, entry, (entries - entry - 1) / period + 1);
                 }
                 if entries < size {
@@ -609,7 +701,7 @@ fn classes(threads: &[Mode], count: i64, values: &[Mode], offset: i64, modulus: 
         let mut next = Found::new();
         for ((lanes, number, address), class) in found {
             for entry in 0..size.min(period) {
-                steps.step()?;
+                steps.take(1)?;
                 let times = (size - entry - 1) / period + 1;
                 let key = (lanes, number, residue(address + entry * stride));
                 let value = class.value + weight * entry;
@@ -619,7 +711,10 @@ fn classes(threads: &[Mode], count: i64, values: &[Mode], offset: i64, modulus: 
         found = next;
         weight *= size;
     }
-    Ok(found.into_values().collect())
+    // In an order of their own: a search that stops at its work limit does so in the same place each time.
+    let mut found: Vec<Class> = found.into_values().collect();
+    found.sort_unstable_by_key(|class| (class.thread, class.value));
+    Ok(found)
 }
 
 /// The greatest common divisor of a number and a power of two; the power of two itself for 0.
@@ -630,14 +725,28 @@ fn gcd_with_power(number: i64, power: i64) -> i64 {
 /// Steps that are left for an answer, counted and not timed, so that it is the same on every machine.
 struct Steps(u64);
 
+/// No step is left.
+#[derive(Clone, Copy)]
+struct OutOfSteps;
+
+impl From<OutOfSteps> for Error {
+    fn from(_: OutOfSteps) -> Error {
+        Error::new(OP, Fault::TooMuchWork { what: "the analysis of all warps", limit: MOST_STEPS })
+    }
+}
+
 impl Steps {
-    fn new() -> Steps {
-        Steps(MOST_STEPS)
+    fn take(&mut self, steps: u64) -> Result<(), OutOfSteps> {
+        self.0 = self.0.checked_sub(steps).ok_or(OutOfSteps)?;
+        Ok(())
     }
 
-    fn step(&mut self) -> Result<(), Error> {
-        let fault = Fault::TooMuchWork { what: "the analysis of all warps", limit: MOST_STEPS };
-        self.0 = self.0.checked_sub(1).ok_or_else(|| Error::new(OP, fault))?;
-        Ok(())
+    /// Does something with so many of the steps at most; what it leaves goes back.
+    fn share<T>(&mut self, most: u64, work: impl FnOnce(&mut Steps) -> T) -> T {
+        let given = self.0.min(most);
+        let mut share = Steps(given);
+        let done = work(&mut share);
+        self.0 -= given - share.0;
+        done
     }
 }

@@ -4,7 +4,9 @@ use std::fmt;
 
 use shapetracker::{ShapeTracker, Unanswered, View};
 
-use crate::{Layout, NoComposition};
+use crate::error::Fault;
+use crate::swizzle::MOST_VALUES;
+use crate::{ComposedLayout, Error, Layout, NoComposition};
 
 /// The first number at which a layout is not what two layouts do, one after the other.
 ///
@@ -98,4 +100,59 @@ pub fn audit(a: &Layout, b: &Layout, r: &Layout) -> Result<Option<Mismatch>, NoC
         }
     }
     Ok(Some(mismatch(found)))
+}
+
+impl ComposedLayout {
+    /// [`audit`] under a swizzle: the first number at which a claimed layout is not this one at the values of `b`.
+    ///
+    /// ```
+    /// use shapetracker_cute::{ComposedLayout, Layout, Mismatch};
+    ///
+    /// let tile: ComposedLayout = "Sw<3,0,3> o 0 o (8,8):(8,1)".parse()?;
+    /// let rows: Layout = "(8,4):(1,8)".parse()?;
+    /// assert_eq!(tile.audit(&rows, &"Sw<3,0,3> o 0 o (8,4):(8,1)".parse()?).unwrap(), None);
+    /// let at = tile.audit(&rows, &"(8,4):(8,1)".parse()?).unwrap();
+    /// assert_eq!(at, Some(Mismatch { coordinate: 1, expected: Some(9), found: Some(8) }));
+    /// # Ok::<(), shapetracker_cute::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`audit`]; [`NoComposition::Undecided`] also where the claimed layout is under another swizzle or offset, and
+    /// the two are equal at the first 65,536 numbers, and have more.
+    ///
+    /// # Cost
+    /// That of [`audit`] under the same swizzle and offset; under others, that of as many values.
+    ///
+    /// # Source
+    /// A swizzle is a permutation: under the same one two layouts differ where they do without it.
+    pub fn audit(&self, b: &Layout, claimed: &ComposedLayout) -> Result<Option<Mismatch>, NoComposition> {
+        if (self.swizzle, self.offset) == (claimed.swizzle, claimed.offset) {
+            let Some(mismatch) = audit(&self.layout, b, &claimed.layout)? else { return Ok(None) };
+            let moved = |value: Option<i64>| value.map(|value| self.moved(value)).transpose();
+            let (expected, found) = (moved(mismatch.expected)?, moved(mismatch.found)?);
+            return Ok(Some(Mismatch { expected, found, ..mismatch }));
+        }
+        match self.layout.compose(b) {
+            Ok(_) | Err(NoComposition::Length { .. } | NoComposition::Mode { .. } | NoComposition::Interact { .. }) => {
+            }
+            Err(err) => return Err(err),
+        }
+        let size = b.size().max(claimed.layout.size());
+        for coordinate in 0..size.min(MOST_VALUES) {
+            let value = b.at(coordinate).and_then(|x| self.layout.at_extended(x));
+            let expected = value.map(|value| self.moved(value)).transpose()?;
+            let found = claimed.at(coordinate);
+            if expected != found {
+                return Ok(Some(Mismatch { coordinate, expected, found }));
+            }
+        }
+        if size > MOST_VALUES { Err(NoComposition::Undecided) } else { Ok(None) }
+    }
+
+    /// Where a value of the layout, which may be past its end, is moved.
+    fn moved(&self, value: i64) -> Result<i64, Error> {
+        let address = value.checked_add(self.offset);
+        let past = || Error::new("audit", Fault::Overflow { what: "an address" });
+        Ok(self.swizzle.apply(address.ok_or_else(past)?))
+    }
 }

@@ -71,8 +71,8 @@ impl Layout {
         modes
     }
 
-    /// Each item of the outermost tuple coalesced by itself, where the profile has a number, or item by item again,
-    /// where it has a tuple; items past those of the profile stay as they are. The numbers themselves mean nothing.
+    /// Each mode coalesced by itself, where the profile has a number, or mode by mode again,
+    /// where it has a tuple; modes past those of the profile stay as they are. The numbers themselves mean nothing.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -83,7 +83,7 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// A tuple of the profile with more items than the layout has there, or too many of them.
+    /// A tuple of the profile with more modes than the layout has there, or too many of them.
     pub fn coalesce_by(&self, profile: &IntTuple) -> Result<Layout, Error> {
         check_nesting("coalesce", &profile.profile)?;
         let mut parts: Vec<Layout> = Vec::new();
@@ -96,7 +96,7 @@ impl Layout {
                     let items = layout.items();
                     let profiles = profile.items();
                     if profiles.len() > items.len() {
-                        let fault = Fault::Rank { have: items.len(), need: profiles.len() };
+                        let fault = Fault::Rank { what: "profile", have: items.len(), need: profiles.len() };
                         return Err(Error::new("coalesce", fault));
                     }
                     nodes.push(items.len() as u32 + 1);

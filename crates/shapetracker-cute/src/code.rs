@@ -6,7 +6,7 @@ use crate::{ComposedLayout, Error, Layout, Order, Swizzle};
 
 impl Layout {
     /// The value at a coordinate, as cheap an expression as we know how to find: a variable `idx0`, `idx1`, .. for each
-    /// item of the outermost tuple. For code with one variable, the number of the coordinate, put the layout into a
+    /// mode of the outermost tuple. For code with one variable, the number of the coordinate, put the layout into a
     /// tuple of its own.
     ///
     /// ```
@@ -28,7 +28,7 @@ impl Layout {
     /// # Cost
     /// That of [`ShapeTracker::index_expr`](shapetracker::ShapeTracker::index_expr).
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
-        // In column-major order an axis is an item, and the first item is the outermost loop.
+        // In column-major order an axis is a mode, and the first mode is the outermost loop.
         Ok(self.to_tracker(Order::ColumnMajor, 0)?.index_expr()?)
     }
 }

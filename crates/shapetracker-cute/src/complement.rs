@@ -14,7 +14,8 @@ use crate::{Error, Layout};
 /// assert_eq!(why, NoComplement::Overlap { block: 2, stride: 3 });
 /// assert_eq!(
 ///     why.to_string(),
-///     "blocks of 2 are filled by the strides below 3, which begins inside the one at 2: address 3 would be reached twice",
+///     "the smaller or equal strides already fill 0..2 and its repeats; stride 3 begins inside such a block, so address 3 would \
+///      be reached twice",
 /// );
 /// # Ok::<(), shapetracker_cute::ParseError>(())
 /// ```
@@ -27,11 +28,11 @@ pub enum NoComplement {
         /// The stride.
         stride: i64,
     },
-    /// What the strides below one fill with their complement, blocks of `block` addresses, is not a whole number of
-    /// times in that stride: the block in which it begins holds its address already.
+    /// What the strides that are smaller or equal fill with their complement, blocks of `block` addresses, is not a
+    /// whole number of times in a stride: the block in which it begins holds its address already.
     #[error(
-        "blocks of {block} are filled by the strides below {stride}, which begins inside the one at {}: address {stride} would \
-         be reached twice", .stride - .stride % .block
+        "the smaller or equal strides already fill 0..{block} and its repeats; stride {stride} begins inside such a block, so \
+         address {stride} would be reached twice"
     )]
     Overlap {
         /// The length of the blocks.
@@ -66,14 +67,37 @@ impl Layout {
     /// # Errors
     /// [`NoComplement`], with evidence. A `cotarget` that is not positive asks for as little as one of 1.
     ///
+    /// # Cost
+    /// That of sorting the modes, whatever the sizes.
+    ///
     /// # Source
     /// Filling from 0 is forced: all of `0..s*d` must be tiled before a stride past it is used, where `s` and `d` are
     /// the size and the stride below. So a complement exists exactly if each such product divides the next stride.
     pub fn complement(&self, cotarget: i64) -> Result<Layout, NoComplement> {
+        let (mut modes, filled) = self.gaps()?;
+        let cotarget = i128::from(cotarget.max(1));
+        modes.push(((cotarget + filled - 1) / filled, filled));
+        modes.retain(|mode| mode.0 > 1);
+        Ok(layout_of(&modes)?.coalesce())
+    }
+
+    /// The complement for every `cotarget` at once, as a layout whose last mode goes on for ever; for numbers up to `last`.
+    pub(crate) fn endless_complement(&self, last: i64) -> Result<Layout, NoComplement> {
+        let (mut modes, filled) = self.gaps()?;
+        // What follows the gaps may be past `i64` where no number gets there.
+        if i128::from(last) >= modes.iter().map(|mode| mode.0).product() {
+            modes.push((1, filled));
+        }
+        Ok(layout_of(&modes)?)
+    }
+
+    /// The modes that fill the gaps of the layout, and how many addresses are filled then. It may be past `i64` by the
+    /// gap that would follow.
+    fn gaps(&self) -> Result<(Vec<(i128, i128)>, i128), NoComplement> {
         if self.is_empty() {
             return Err(NoComplement::Empty);
         }
-        let (mut modes, mut filled): (Vec<Mode>, i64) = (Vec::new(), 1);
+        let (mut modes, mut filled) = (Vec::new(), 1);
         for ((size, stride), _) in self.weighted() {
             if stride < 0 {
                 return Err(NoComplement::Negative { stride });
@@ -81,18 +105,19 @@ impl Layout {
             if stride == 0 {
                 continue;
             }
-            if stride % filled != 0 {
-                return Err(NoComplement::Overlap { block: filled, stride });
+            if i128::from(stride) % filled != 0 {
+                // What is below a stride is filled up to a number of `i64`, as all values of the layout are.
+                return Err(NoComplement::Overlap { block: i64::try_from(filled).unwrap_or(i64::MAX), stride });
             }
-            modes.push((stride / filled, filled));
-            filled = stride.checked_mul(size).ok_or_else(too_large)?;
+            modes.push((i128::from(stride) / filled, filled));
+            filled = i128::from(stride) * i128::from(size);
         }
-        let times = cotarget.max(1) / filled + i64::from(cotarget.max(1) % filled > 0);
-        modes.push((times, filled));
-        Ok(Layout::of_modes(modes)?.coalesce())
+        Ok((modes, filled))
     }
 }
 
-fn too_large() -> Error {
-    Error::new("complement", Fault::Overflow { what: "what the layout spans" })
+fn layout_of(modes: &[(i128, i128)]) -> Result<Layout, Error> {
+    let too_large = || Error::new("complement", Fault::Overflow { what: "what the layout spans" });
+    let fits = |&(size, stride): &(i128, i128)| Some((i64::try_from(size).ok()?, i64::try_from(stride).ok()?));
+    Layout::of_modes(modes.iter().map(|mode| fits(mode).ok_or_else(too_large)).collect::<Result<Vec<Mode>, _>>()?)
 }

@@ -3,6 +3,7 @@
 use shapetracker::{AffineRun, Dims, Unsplit, View, affine_runs};
 
 use crate::error::Fault;
+use crate::profile::Profile;
 use crate::{Error, IntTuple, Layout};
 
 /// Why there is no layout that does what two layouts do, one after the other.
@@ -18,7 +19,7 @@ use crate::{Error, IntTuple, Layout};
 /// assert_eq!(why, NoComposition::Interact { coordinate: (2, 1).into(), value: 8, sum: 7 });
 /// assert_eq!(
 ///     why.to_string(),
-///     "at coordinate (2,1) the value is 8, but those at its entries by themselves add up to 7: in a layout they would be the same",
+///     "at coordinate (2,1) the value is 8, but the values at (2,0) and (0,1) add up to 7; in a layout the two would be equal",
 /// );
 /// # Ok::<(), shapetracker_cute::ParseError>(())
 /// ```
@@ -26,21 +27,18 @@ use crate::{Error, IntTuple, Layout};
 #[non_exhaustive]
 pub enum NoComposition {
     /// `B` has a value that is no number that `A` takes: a negative one, or one past the last of a strict `A`.
-    #[error(
-        "at coordinate {coordinate} of the second layout the value is {value}, which the first layout does not take"
-    )]
+    #[error("at coordinate {coordinate} of the second layout the value is {value}, {}", outside(*.value, *.size))]
     Outside {
         /// A number that `B` takes.
         coordinate: i64,
         /// Its value.
         value: i64,
+        /// How many coordinates `A` has.
+        size: i64,
     },
     /// At the multiples of `unit` of a leaf the values are affine for `run` numbers and not for one more, so that a
     /// mode must have size `run`; but it does not divide the `left` numbers that there are.
-    #[error(
-        "along leaf {leaf} of the coordinate, in steps of {unit}, the values are affine for {run} numbers and no longer: a mode \
-         must have that size, but it does not divide the {left} that there are"
-    )]
+    #[error("along leaf {leaf}, {}", length([*.unit, *.run, *.left], ["values", "number"], [i128::from(*.value), *.expected]))]
     Length {
         /// The leaf of `B`.
         leaf: usize,
@@ -50,12 +48,18 @@ pub enum NoComposition {
         run: i64,
         /// How many multiples of `unit` the leaf has.
         left: i64,
+        /// The coordinate at which the values are affine no longer: `run` times `unit` on the leaf, and 0 elsewhere.
+        coordinate: IntTuple,
+        /// The value there.
+        value: i64,
+        /// What it would be if the values were affine as before.
+        expected: i128,
     },
     /// Along one leaf the modes must have the sizes `runs`, from the innermost on, because the values are affine so far
     /// and no further; but at `number` the value is not the sum that they make.
     #[error(
-        "along leaf {leaf} of the coordinate modes must have the sizes {runs:?}, which add up to {sum} at {number}; but the \
-         value there is {value}"
+        "along leaf {leaf} the only possible modes have sizes {runs:?}; they would give {sum} at {number}, but the value there is \
+         {value}"
     )]
     Mode {
         /// The leaf of `B`.
@@ -71,8 +75,8 @@ pub enum NoComposition {
     },
     /// Each leaf by itself has modes, but the value at a coordinate is not the sum of those at its entries.
     #[error(
-        "at coordinate {coordinate} the value is {value}, but those at its entries by themselves add up to {sum}: in a layout \
-         they would be the same"
+        "at coordinate {coordinate} the value is {value}, but the values at {} add up to {sum}; in a layout the two would be equal",
+        projections(.coordinate)
     )]
     Interact {
         /// A coordinate of `B`.
@@ -85,9 +89,66 @@ pub enum NoComposition {
     /// The decision was given up at its work limit, which takes input made for it.
     #[error("whether the composition is a layout was not decided within the work limit")]
     Undecided,
-    /// A number is past `i64`, or the result has too many modes.
+    /// A number is past `i64`, or the result has too many leaves.
     #[error(transparent)]
     Error(#[from] Error),
+}
+
+/// Why a layout of so many coordinates does not take a number.
+fn outside(value: i64, size: i64) -> String {
+    match (value, size) {
+        (..0, _) => "which is negative".into(),
+        (_, 0) => "but the first layout has no coordinate".into(),
+        (_, 1) => "but the first layout has only 1 coordinate".into(),
+        _ => format!("but the first layout has only {size} coordinates"),
+    }
+}
+
+/// What is said of a mode whose size does not divide what there is, of the values of numbers along a leaf or the
+/// addresses of elements along an axis.
+pub(crate) fn length([unit, run, left]: [i64; 3], [values, number]: [&str; 2], [value, expected]: [i128; 2]) -> String {
+    format!(
+        "in steps of {unit}, the {values} rise evenly for {run} {number}s: {number} {run} has {value}, not {expected}. A mode must \
+         end there, but {run} does not divide {left}"
+    )
+}
+
+/// The coordinates that have one of the entries of a coordinate, and 0 elsewhere: `(2,0) and (0,1)`.
+fn projections(coordinate: &IntTuple) -> String {
+    let of = |leaf: usize| coordinate.projection(leaf).to_string();
+    let all: Vec<String> = (0..coordinate.leaves.len()).filter(|&leaf| coordinate.leaves[leaf] != 0).map(of).collect();
+    match &all[..] {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        all => all.join(""),
+    }
+}
+
+impl IntTuple {
+    /// The tuple with one of its entries, and 0 in place of the others.
+    fn projection(&self, leaf: usize) -> IntTuple {
+        let mut leaves = Dims::from_elem(0, self.leaves.len());
+        leaves[leaf] = self.leaves[leaf];
+        IntTuple { leaves, profile: self.profile.clone() }
+    }
+}
+
+impl NoComposition {
+    /// [`NoComposition::Length`] for the values of a leaf of a layout: `value` has those at its multiples of `unit`.
+    pub(crate) fn length(
+        profile: &Profile,
+        leaf: usize,
+        [unit, run, left]: [i64; 3],
+        value: impl Fn(i64) -> Option<i64>,
+    ) -> NoComposition {
+        let Some((step, end)) = value(1).zip(value(run)) else {
+            return Error::new("compose", Fault::Overflow { what: "a value" }).into();
+        };
+        let mut leaves = Dims::from_elem(0, profile.leaves());
+        leaves[leaf] = unit * run;
+        let coordinate = IntTuple { leaves, profile: profile.clone() };
+        let expected = i128::from(step) * i128::from(run);
+        NoComposition::Length { leaf, unit, run, left, coordinate, value: end, expected }
+    }
 }
 
 impl From<shapetracker::Error> for NoComposition {
@@ -138,7 +199,7 @@ impl Layout {
     /// let a: Layout = "(4,1):(1,7)".parse()?;
     /// let b: Layout = "8:1".parse()?;
     /// assert_eq!(a.compose(&b).unwrap().to_string(), "(4,2):(1,7)");
-    /// assert_eq!(a.compose_strict(&b).unwrap_err(), NoComposition::Outside { coordinate: 7, value: 7 });
+    /// assert_eq!(a.compose_strict(&b).unwrap_err(), NoComposition::Outside { coordinate: 7, value: 7, size: 4 });
     /// # Ok::<(), shapetracker_cute::ParseError>(())
     /// ```
     ///
@@ -162,7 +223,9 @@ impl Layout {
                 Ok(Layout::checked(Dims::from_vec(sizes), Dims::from_vec(strides), profile)?)
             }
             Err(Unsplit::Length { axis: leaf, unit, run, left }) => {
-                Err(NoComposition::Length { leaf, unit, run, left })
+                let step = other.strides[leaf].saturating_mul(unit);
+                let value = |x: i64| step.checked_mul(x).and_then(|x| self.at_extended(x));
+                Err(NoComposition::length(&other.profile, leaf, [unit, run, left], value))
             }
             Err(Unsplit::Sum { runs, index, address, .. }) => Err(self.uneven(other, &runs, &index, address)),
             Err(Unsplit::Error(err)) => Err(err.into()),
@@ -170,20 +233,25 @@ impl Layout {
         }
     }
 
-    /// The layout as a view of the numbers that the values of another are: axes outermost first, and no longer than
-    /// they reach.
+    /// The layout as a view of the numbers that the values of another are, which has coordinates: axes outermost first,
+    /// and no longer than they reach.
     pub(crate) fn positions(&self, other: &Layout, strict: bool) -> Result<View, NoComposition> {
-        let mut weight = 1;
-        for (size, stride) in other.leaves() {
-            if size > 1 && stride < 0 {
-                return Err(NoComposition::Outside { coordinate: weight, value: stride });
+        let (mut weight, size) = (1, self.size());
+        for (size_of_leaf, stride) in other.leaves() {
+            if size_of_leaf > 1 && stride < 0 {
+                return Err(NoComposition::Outside { coordinate: weight, value: stride, size });
             }
-            weight *= size;
+            weight *= size_of_leaf;
         }
         let last = other.range().map_or(0, |(_, high)| high);
-        let outside = NoComposition::Outside { coordinate: other.size() - 1, value: last };
-        if self.is_empty() || (strict && last >= self.size()) || (self.sizes.is_empty() && last > 0) {
-            return Err(outside);
+        // The last mode goes on for ever, whatever its size; if another one has no coordinate, or there is no mode, it
+        // makes nothing of it.
+        let is_past = match self.sizes.split_last() {
+            Some((_, before)) => before.contains(&0),
+            None => last > 0,
+        };
+        if is_past || (strict && last >= size) {
+            return Err(NoComposition::Outside { coordinate: other.size() - 1, value: last, size });
         }
         let (mut sizes, mut strides, mut weight) = (Dims::new(), Dims::new(), 1i64);
         for (leaf, (size, stride)) in self.leaves().enumerate() {

@@ -2,6 +2,7 @@
 
 use shapetracker::{Dims, ShapeTracker, Unanswered, Unmerged, View};
 
+use crate::compose::length;
 use crate::layout::Mode;
 use crate::profile::Profile;
 use crate::{Error, Layout};
@@ -53,8 +54,8 @@ pub enum NoLayout {
     /// Along an axis, at the multiples of `unit`, addresses are affine for `run` elements and not for one more, so that
     /// a mode must have that size; but it does not divide the `left` elements that there are.
     #[error(
-        "along axis {axis}, in steps of {unit}, addresses are affine for {run} elements and no longer: a mode must have that size, \
-         but it does not divide the {left} that there are"
+        "along axis {axis}, {}",
+        length([*.unit, *.run, *.left], ["addresses", "element"], [i128::from(*.address), *.expected])
     )]
     Length {
         /// The axis.
@@ -65,6 +66,12 @@ pub enum NoLayout {
         run: i64,
         /// How many multiples of `unit` the axis has.
         left: i64,
+        /// The index at which addresses are affine no longer: `run` times `unit` on the axis, and 0 elsewhere.
+        index: Dims,
+        /// The address there.
+        address: i64,
+        /// What it would be if addresses were affine as before.
+        expected: i128,
     },
     /// With each axis split into the modes that it must have, the addresses are no sum over modes.
     #[error("with the axes split to {}, {why}", crate::notation::index(.shape))]
@@ -77,7 +84,7 @@ pub enum NoLayout {
     /// The question was not decided within the work limit.
     #[error("whether it is a layout was not decided within the work limit")]
     Undecided,
-    /// A number is past `i64`, or there are too many modes.
+    /// A number is past `i64`, or there are too many leaves.
     #[error(transparent)]
     Error(#[from] Error),
 }
@@ -141,15 +148,15 @@ impl Layout {
         Ok(View::new(sizes, strides, offset, None)?)
     }
 
-    /// The layout of a tracker and its offset, or the reason why there is none: an item for each axis, with as many
-    /// modes as the axis needs. So trackers of several views may be layouts, too. The way back is
+    /// The layout of a tracker and its offset, or the reason why there is none: a mode for each axis, with as many
+    /// leaves as the axis needs. So trackers of several views may be layouts, too. The way back is
     /// [`Layout::to_tracker`].
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
     /// use shapetracker_cute::{Layout, NoLayout, Order};
     ///
-    /// // Two views, and yet a layout: both modes are inside one axis.
+    /// // Two views, and yet a layout: both leaves are inside one mode.
     /// let st = ShapeTracker::contiguous([4, 6])?.permute([1, 0])?.reshape([24])?;
     /// let (layout, _) = Layout::from_tracker(&st, Order::RowMajor)?;
     /// assert_eq!(layout.to_string(), "((4,6)):((6,1))");
@@ -157,7 +164,7 @@ impl Layout {
     ///
     /// let st = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?.reshape([3, 2])?;
     /// let why = Layout::from_tracker(&st, Order::RowMajor).unwrap_err();
-    /// assert!(matches!(why, NoLayout::Length { axis: 0, unit: 1, run: 2, left: 3 }));
+    /// assert!(matches!(why, NoLayout::Length { axis: 0, unit: 1, run: 2, left: 3, address: 3, expected: 8, .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -193,7 +200,13 @@ impl Layout {
             while left > 1 {
                 let run = affine_run(&rest, left)?;
                 if left % run != 0 {
-                    return Err(NoLayout::Length { axis, unit, run, left });
+                    // No element is masked.
+                    let address = |x: i64| rest.address(&[x]).unwrap_or_default();
+                    let [first, second, address] = [0, 1, run].map(address);
+                    let expected = i128::from(first) + (i128::from(second) - i128::from(first)) * i128::from(run);
+                    let mut index = Dims::from_elem(0, tracker.rank());
+                    index[axis] = unit * run;
+                    return Err(NoLayout::Length { axis, unit, run, left, index, address, expected });
                 }
                 found.push(run);
                 rest = rest.step([run])?;
@@ -237,7 +250,7 @@ impl Layout {
         Ok((layout, view.offset()))
     }
 
-    /// The tracker with an axis for each item of the layout's outermost tuple.
+    /// The tracker with an axis for each mode.
     ///
     /// ```
     /// use shapetracker_cute::{Layout, Order};
@@ -252,7 +265,7 @@ impl Layout {
     /// # Errors
     /// An address past `i64`.
     pub fn to_tracker(&self, order: Order, offset: i64) -> Result<ShapeTracker, Error> {
-        // Modes inside an item run leftmost first, and axes that become one rightmost first.
+        // Leaves inside a mode run leftmost first, and axes that become one rightmost first.
         let (mut shape, mut sizes, mut strides) = (Dims::new(), Dims::new(), Dims::new());
         let mut items = self.profile.items();
         if order == Order::RowMajor {

@@ -3,7 +3,7 @@
 use crate::error::Fault;
 use crate::{Error, IntTuple, Layout, NoComplement, NoComposition};
 
-/// What a layout is composed with, divided by or repeated along: a layout, or one for each of its first items.
+/// What a layout is composed with, divided by or repeated along: a layout, or one for each of its first modes.
 ///
 /// A layout, or an integer `n` for `n:1`, becomes one by `into`, and a text by `parse`: `4:2`, `(3:3,(2,4):(1,8))`,
 /// `(4,8)`.
@@ -22,18 +22,18 @@ pub enum Tiler {
     Whole(Layout),
     /// `n:1` for the whole layout; a negative number is refused where the tiler is used.
     Size(i64),
-    /// One for each of the first items; the others stay as they are.
+    /// One for each of the first modes; the others stay as they are.
     ByItem(Vec<Tiler>),
 }
 
 impl Tiler {
-    /// One tiler for each of the first items of a layout.
+    /// One tiler for each of the first modes of a layout.
     ///
     /// ```
     /// use shapetracker_cute::Tiler;
     ///
     /// let tiler = Tiler::by_item([4, 8]);
-    /// assert!(matches!(tiler, Tiler::ByItem(items) if items.len() == 2));
+    /// assert!(matches!(tiler, Tiler::ByItem(modes) if modes.len() == 2));
     /// ```
     pub fn by_item<T: Into<Tiler>>(items: impl IntoIterator<Item = T>) -> Tiler {
         Tiler::ByItem(items.into_iter().map(Into::into).collect())
@@ -82,13 +82,13 @@ pub enum NotTiled {
     /// The composition does not exist.
     #[error(transparent)]
     Composition(#[from] NoComposition),
-    /// The tiler has more items than the layout, or a number is past `i64`.
+    /// The tiler has more modes than the layout, or a number is past `i64`.
     #[error(transparent)]
     Error(#[from] Error),
 }
 
 impl Layout {
-    /// [`Layout::compose`] with a tiler: item by item, where it has a layout for each.
+    /// [`Layout::compose`] with a tiler: mode by mode, where it has a layout for each.
     ///
     /// ```
     /// use shapetracker_cute::{Layout, Tiler};
@@ -100,13 +100,32 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`NotTiled::Composition`], with evidence about the item; a tiler with more items than the layout.
+    /// [`NotTiled::Composition`], with evidence about the mode; a tiler with more modes than the layout.
     pub fn compose_by(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
         self.by_item("compose", tiler, &|layout, tile| Ok(layout.compose(tile)?))
     }
 
+    /// [`Layout::compose_strict`] with a tiler: mode by mode, where it has a layout for each.
+    ///
+    /// ```
+    /// use shapetracker_cute::{Layout, NotTiled, Tiler};
+    ///
+    /// let a = Layout::row_major((8, 12))?;
+    /// assert!(a.compose_strict_by(&Tiler::by_item([4, 12])).is_ok());
+    /// let why = a.compose_strict_by(&Tiler::by_item([4, 13])).unwrap_err();
+    /// assert!(matches!(why, NotTiled::Composition(_)));
+    /// assert!(a.compose_by(&Tiler::by_item([4, 13])).is_ok());
+    /// # Ok::<(), shapetracker_cute::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Layout::compose_by`].
+    pub fn compose_strict_by(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
+        self.by_item("compose", tiler, &|layout, tile| Ok(layout.compose_strict(tile)?))
+    }
+
     /// The layout in two parts, `(tile, rest)`: the tile is this layout at the values of the tiler, and the rest says
-    /// where the other tiles are. For a tiler with a layout for each item it is done item by item.
+    /// where the other tiles are. For a tiler with a layout for each mode it is done mode by mode.
     ///
     /// Where tiles do not fill the layout, the result goes on past its end, as in CuTe.
     ///
@@ -122,13 +141,16 @@ impl Layout {
     /// # Errors
     /// [`NotTiled::Complement`] of the tiler, [`NotTiled::Composition`] with the tiler and its complement.
     ///
+    /// # Cost
+    /// That of a complement and a composition for each mode that is divided, whatever the sizes.
+    ///
     /// # Source
     /// `A o (B, complement(B, size A))`.
     pub fn logical_divide(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
         self.by_item("divide", tiler, &divide)
     }
 
-    /// [`Layout::logical_divide`] with the tiles of all items first, and the rests second.
+    /// [`Layout::logical_divide`] with the tiles of all modes first, and the rests second.
     ///
     /// ```
     /// use shapetracker_cute::{Layout, Tiler};
@@ -142,11 +164,14 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::logical_divide`].
+    ///
+    /// # Cost
+    /// As [`Layout::logical_divide`].
     pub fn zipped_divide(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
         self.zipped("divide", tiler, &divide)
     }
 
-    /// [`Layout::zipped_divide`] with the rests as items of their own: `(tiles, rest, rest, ..)`.
+    /// [`Layout::zipped_divide`] with the rests as modes of their own: `(tiles, rest, rest, ..)`.
     ///
     /// ```
     /// use shapetracker_cute::{Layout, Tiler};
@@ -159,11 +184,14 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::logical_divide`].
+    ///
+    /// # Cost
+    /// As [`Layout::logical_divide`].
     pub fn tiled_divide(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
         Ok(unpacked(&self.zipped_divide(tiler)?, false)?)
     }
 
-    /// [`Layout::zipped_divide`] with tiles and rests as items of their own: `(tile, tile, .., rest, rest, ..)`.
+    /// [`Layout::zipped_divide`] with tiles and rests as modes of their own: `(tile, tile, .., rest, rest, ..)`.
     ///
     /// ```
     /// use shapetracker_cute::{Layout, Tiler};
@@ -176,12 +204,15 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::logical_divide`].
+    ///
+    /// # Cost
+    /// As [`Layout::logical_divide`].
     pub fn flat_divide(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
         Ok(unpacked(&self.zipped_divide(tiler)?, true)?)
     }
 
     /// The layout repeated along a tiler, `(layout, repeats)`: the repeats lie where the layout leaves room. For a
-    /// tiler with a layout for each item it is done item by item.
+    /// tiler with a layout for each mode it is done mode by mode.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -195,13 +226,16 @@ impl Layout {
     /// # Errors
     /// [`NotTiled::Complement`] of this layout, [`NotTiled::Composition`] of the complement with the tiler.
     ///
+    /// # Cost
+    /// That of a complement and a composition for each mode that is repeated, whatever the sizes.
+    ///
     /// # Source
     /// `(A, complement(A, size A * cosize B) o B)`.
     pub fn logical_product(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
         self.by_item("product", tiler, &product)
     }
 
-    /// [`Layout::logical_product`] with the layouts of all items first, and the repeats second.
+    /// [`Layout::logical_product`] with the layouts of all modes first, and the repeats second.
     ///
     /// ```
     /// use shapetracker_cute::{Layout, Tiler};
@@ -214,11 +248,14 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::logical_product`].
+    ///
+    /// # Cost
+    /// As [`Layout::logical_product`].
     pub fn zipped_product(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
         self.zipped("product", tiler, &product)
     }
 
-    /// [`Layout::zipped_product`] with the repeats as items of their own: `(layout, repeat, repeat, ..)`.
+    /// [`Layout::zipped_product`] with the repeats as modes of their own: `(layout, repeat, repeat, ..)`.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -231,11 +268,14 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::logical_product`].
+    ///
+    /// # Cost
+    /// As [`Layout::logical_product`].
     pub fn tiled_product(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
         Ok(unpacked(&self.zipped_product(tiler)?, false)?)
     }
 
-    /// [`Layout::zipped_product`] with the items of both parts side by side.
+    /// [`Layout::zipped_product`] with the modes of both parts side by side.
     ///
     /// ```
     /// use shapetracker_cute::{Layout, Tiler};
@@ -248,11 +288,14 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::logical_product`].
+    ///
+    /// # Cost
+    /// As [`Layout::logical_product`].
     pub fn flat_product(&self, tiler: &Tiler) -> Result<Layout, NotTiled> {
         Ok(unpacked(&self.zipped_product(tiler)?, true)?)
     }
 
-    /// A block repeated along a grid, item by item: along each item first the block, then its repeats.
+    /// A block repeated along a grid, mode by mode: along each mode first the block, then its repeats.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -265,11 +308,14 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::logical_product`].
+    ///
+    /// # Cost
+    /// As [`Layout::logical_product`].
     pub fn blocked_product(&self, grid: &Layout) -> Result<Layout, NotTiled> {
         self.interleaved(grid, false)
     }
 
-    /// A block repeated along a grid, item by item: along each item first the repeats, then the block.
+    /// A block repeated along a grid, mode by mode: along each mode first the repeats, then the block.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -281,6 +327,9 @@ impl Layout {
     /// ```
     ///
     /// # Errors
+    /// As [`Layout::logical_product`].
+    ///
+    /// # Cost
     /// As [`Layout::logical_product`].
     pub fn raked_product(&self, grid: &Layout) -> Result<Layout, NotTiled> {
         self.interleaved(grid, true)
@@ -296,14 +345,14 @@ impl Layout {
         Ok(Layout::concat(&items)?)
     }
 
-    /// The items of the layout, and behind them as many of one coordinate as are missing.
+    /// The modes of the layout, and behind them as many of one coordinate as are missing.
     fn padded(&self, rank: usize) -> Result<Layout, Error> {
         let mut items = self.items();
         items.resize(rank, Layout::of_modes([(1, 0)])?);
         Layout::concat(&items)
     }
 
-    /// Does something with each item that the tiler has a layout for.
+    /// Does something with each mode that the tiler has a layout for.
     fn by_item(
         &self,
         op: &'static str,
@@ -323,7 +372,7 @@ impl Layout {
         }
     }
 
-    /// Does something that makes two parts of each item, and gathers the first parts and the second ones.
+    /// Does something that makes two parts of each mode, and gathers the first parts and the second ones.
     fn zipped(
         &self,
         op: &'static str,
@@ -350,7 +399,7 @@ impl Layout {
     fn items_for(&self, op: &'static str, tilers: &[Tiler]) -> Result<Vec<Layout>, Error> {
         let items = self.items();
         if tilers.len() > items.len() {
-            return Err(Error::new(op, Fault::Rank { have: items.len(), need: tilers.len() }));
+            return Err(Error::new(op, Fault::Rank { what: "tiler", have: items.len(), need: tilers.len() }));
         }
         Ok(items)
     }
@@ -362,13 +411,14 @@ fn divide(layout: &Layout, tile: &Layout) -> Result<Layout, NotTiled> {
 }
 
 fn product(layout: &Layout, tile: &Layout) -> Result<Layout, NotTiled> {
-    let room = layout.size().checked_mul(tile.cosize());
-    let room = room.ok_or_else(|| Error::new("product", Fault::Overflow { what: "the size of the product" }))?;
-    let repeats = layout.complement(room)?.compose(tile)?;
+    // For the cotarget `size A * cosize B` no value of the tile is past the end of the complement, so that it may as well
+    // be the one without an end: the product of the two may be past `i64`.
+    let last = tile.range().map_or(0, |(_, high)| high);
+    let repeats = layout.endless_complement(last)?.compose(tile)?;
     Ok(Layout::concat([layout, &repeats])?)
 }
 
-/// `(first, item, item, ..)` of `(first, (item, item, ..))`; with `both`, the items of the first part as well.
+/// `(first, mode, mode, ..)` of `(first, (mode, mode, ..))`; with `both`, the modes of the first part as well.
 fn unpacked(zipped: &Layout, both: bool) -> Result<Layout, Error> {
     let parts = zipped.items().into_iter().enumerate();
     let items = parts.flat_map(|(part, layout)| if part > 0 || both { layout.items() } else { vec![layout] });

@@ -86,14 +86,14 @@ pub(crate) enum Fault {
     NotCongruent { shape: IntTuple, stride: IntTuple },
     #[error("a size is {size}, but a size cannot be negative")]
     NegativeSize { size: i64 },
-    #[error("{given} modes are more than the {MAX_RANK} that a layout may have")]
-    TooManyModes { given: usize },
+    #[error("{given} leaves are more than the {MAX_RANK} that a layout may have")]
+    TooManyLeaves { given: usize },
     #[error("{given} tuples and numbers are more than the {most} that a layout may nest")]
     TooNested { given: usize, most: usize },
     #[error("{what} is past the range of 64-bit integers")]
     Overflow { what: &'static str },
-    #[error("{} are given for a layout that has {}", items(*.need), items(*.have))]
-    Rank { have: usize, need: usize },
+    #[error("the {what} has {}, but the layout has {have}", counted(*.need, "mode"))]
+    Rank { what: &'static str, have: usize, need: usize },
     #[error(
         "the swizzle <{bits},{base},{shift}> moves bits onto themselves: the shift must be at least the number of bits"
     )]
@@ -102,7 +102,7 @@ pub(crate) enum Fault {
     SwizzleTooWide { bits: u32, base: u32, shift: i32 },
     #[error("coordinate {coordinate} has address {address}, and a swizzle acts on addresses that are not negative")]
     NegativeAddress { coordinate: i64, address: i64 },
-    #[error("{given} names are given for {}", items(*.need))]
+    #[error("{} for {}", match .given { 1 => "1 name is given".into(), given => format!("{given} names are given") }, counted(*.need, "mode"))]
     Names { given: usize, need: usize },
     #[error("the name {name:?} is given twice")]
     NameTwice { name: String },
@@ -116,8 +116,13 @@ pub(crate) enum Fault {
     TooManyBits { given: usize },
     #[error("an element has {bytes} bytes, and accesses are analysed of 1, 2, 4, 8 or 16 bytes")]
     ElementBytes { bytes: i64 },
-    #[error("vectors of {given} elements of {bytes} bytes are no access: {why}")]
-    Vector { given: i64, bytes: i64, why: String },
+    #[error("a vector has a power of two of elements, and not {given}")]
+    VectorSize { given: i64 },
+    #[error(
+        "a thread cannot move {given} elements of {} at once: at most {most} {} contiguous, aligned and within 16 bytes",
+        counted(*.bytes as usize, "byte"), if *.most == 1 { "is" } else { "are" }
+    )]
+    Vector { given: i64, bytes: i64, most: i64 },
     #[error("the pattern is swizzled already, and the search is for a swizzle of a plain layout")]
     Swizzled,
     #[error("{what} takes more than the {limit} steps that are done")]
@@ -126,6 +131,7 @@ pub(crate) enum Fault {
     Undecided,
 }
 
-fn items(rank: usize) -> String {
-    if rank == 1 { "1 item".into() } else { format!("{rank} items") }
+/// `1 mode`, `2 modes`.
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -65,6 +65,10 @@ impl Layout {
     ///
     /// # Errors
     /// [`Error::is_limit`] where it takes more work than is done.
+    ///
+    /// # Cost
+    /// Microseconds for the layouts of programs, whatever the sizes: it is the question whether an equation in as many
+    /// bounded integers as there are modes has a solution, for which work is counted and limited.
     pub fn collision(&self) -> Result<Option<[i64; 2]>, Error> {
         let view = self.reversed()?;
         let shape = Dims::from_slice(view.shape());
@@ -83,6 +87,9 @@ impl Layout {
     ///
     /// # Errors
     /// [`Error::is_limit`] where it takes more work than is done.
+    ///
+    /// # Cost
+    /// As [`Layout::collision`].
     pub fn is_injective(&self) -> Result<bool, Error> {
         Ok(self.collision()?.is_none())
     }

@@ -21,7 +21,7 @@ pub struct RightInverse {
     /// The inverse `R`: with the layout as `A`, `A(R(i)) = i` for all of its numbers `i`.
     pub layout: Layout,
     /// Whether it is proved that no right inverse has more numbers, because the layout does not have the next value.
-    /// Otherwise that is open: which is the longest is not known for layouts that have a value twice.
+    /// Otherwise that is open: which is the longest is not known for layouts that have a value twice or a negative stride.
     pub is_longest: bool,
 }
 
@@ -67,7 +67,9 @@ pub enum NoLeftInverse {
 impl Layout {
     /// A layout `R` with `self(R(i)) = i` for the values `0, 1, ..`, as many as are found.
     ///
-    /// Where no two numbers have the same value it is the longest, and the answer says so.
+    /// Where no two numbers have the same value, and no stride is negative, it is the longest, and the answer says so. A
+    /// longer one may exist otherwise: `(2,2):(-1,2)` has the values 0, -1, 2, 1, so that `2:3` takes 0 and 1 to their
+    /// numbers, and the answer is `1:0`.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -80,6 +82,10 @@ impl Layout {
     ///
     /// # Errors
     /// A number past `i64`.
+    ///
+    /// # Cost
+    /// That of sorting the modes, whatever the sizes, and of the question whether the layout has the next value, which takes
+    /// counted work.
     ///
     /// # Source
     /// Modes whose strides are 1, the size of the mode with stride 1, and so on are counted up by `R` one after the
@@ -127,6 +133,10 @@ impl Layout {
     /// [`NoLeftInverse::Collision`] and [`NoLeftInverse::Negative`] are proof that there is none;
     /// [`NoLeftInverse::Open`] where the strides do not divide each other.
     ///
+    /// # Cost
+    /// That of sorting the modes, whatever the sizes; where the strides do not divide each other, that of
+    /// [`Layout::collision`].
+    ///
     /// # Source
     /// With strides that divide each other and leave room for the sizes below, the entry of each mode is a digit of the
     /// value.
@@ -149,13 +159,18 @@ impl Layout {
             }
             return Err(NoLeftInverse::Open);
         }
+        let Some(&((last, end), last_weight)) = sorted.last() else { return Ok(self.coalesce()) };
         // Below the first stride no value lies; above each the next stride ends its digit, and above the last one
-        // nothing.
+        // nothing. So there are as many numbers below the last digit as the last stride says, and where it would take
+        // their number past `i64` it has fewer entries: the last mode goes on for ever.
         let below = sorted.first().map(|&((_, stride), _)| (stride, 0));
-        let digits = (0..sorted.len()).map(|k| {
-            let ((size, stride), weight) = sorted[k];
-            (sorted.get(k + 1).map_or(size, |&((_, next), _)| next / stride), weight)
-        });
-        Ok(Layout::of_modes(below.into_iter().chain(digits))?.coalesce())
+        let digits = sorted.windows(2).map(|pair| (pair[1].0.1 / pair[0].0.1, pair[0].1));
+        let mut modes = Layout::of_modes(below.into_iter().chain(digits))?.coalesced();
+        let last = last.min(i64::MAX / end);
+        match modes.last_mut() {
+            Some(before) if before.0.checked_mul(before.1) == Some(last_weight) => before.0 *= last,
+            _ => modes.push((last, last_weight)),
+        }
+        Ok(Layout::of_modes(modes)?)
     }
 }

@@ -10,7 +10,8 @@
 //! | [`RightInverse`] | `layout`, `is_longest` |
 //! | [`Census`] | `most`, `warp`, `value`, `counts` (pairs of a cost and how many instructions have it), `total` |
 //! | [`Access`] | `text`, `threads`, `values`, `element_bytes`, `vector`, `widest`, `banks`, `sectors` (each a [`Census`]), `swizzled` (a text, or null) |
-//! | [`AccessReport`] | `accesses`, `swizzle` (or null), `searched` |
+//! | [`AccessReport`] | `accesses`, `swizzle` (or null), `no_swizzle` (a [`NoSwizzle`], or null), `elements` (`without` and `with` the swizzle; or null) |
+//! | [`NoSwizzle`] | `kind` (`no_conflict`, `swizzled`, `negative`, `unremoved` or `undecided`), `sentence`, and the fields of the kind |
 //! | [`Mismatch`] | `coordinate`, `expected`, `found` (null where the layout has ended), `sentence` |
 //! | [`NoComposition`] | `kind` (`outside`, `length`, `mode`, `interact`, `undecided` or `error`), `sentence`, and the fields of the kind |
 //! | [`NoComplement`] | `kind` (`negative`, `overlap`, `empty` or `error`), `sentence`, and the fields of the kind |
@@ -40,7 +41,7 @@ use shapetracker::json::Value;
 
 use crate::{
     Access, AccessReport, Census, ComposedLayout, IntTuple, Layout, LinearLayout, Mismatch, NoComplement,
-    NoComposition, NoLayout, NoLeftInverse, NotBijective, NotLinear, NotTiled, RightInverse, Swizzle,
+    NoComposition, NoLayout, NoLeftInverse, NoSwizzle, NotBijective, NotLinear, NotTiled, RightInverse, Swizzle,
 };
 
 impl From<&IntTuple> for Value {
@@ -150,8 +151,26 @@ impl From<&AccessReport> for Value {
     fn from(report: &AccessReport) -> Value {
         Value::Null
             .with("accesses", report.accesses.iter().collect::<Value>())
-            .with("swizzle", report.swizzle)
-            .with("searched", report.searched)
+            .with("swizzle", report.swizzle.ok())
+            .with("no_swizzle", report.swizzle.err().as_ref().map(Value::from))
+            .with(
+                "elements",
+                report.elements.map(|[without, with]| Value::Null.with("without", without).with("with", with)),
+            )
+    }
+}
+
+impl From<&NoSwizzle> for Value {
+    fn from(why: &NoSwizzle) -> Value {
+        match why {
+            NoSwizzle::NoConflict => reason("no_conflict", why),
+            NoSwizzle::Swizzled { access } => reason("swizzled", why).with("access", *access),
+            NoSwizzle::Negative { access, address } => {
+                reason("negative", why).with("access", *access).with("address", *address)
+            }
+            NoSwizzle::Unremoved => reason("unremoved", why),
+            NoSwizzle::Undecided => reason("undecided", why),
+        }
     }
 }
 
@@ -178,11 +197,14 @@ fn length(document: Value, [unit, run, left]: [i64; 3]) -> Value {
 impl From<&NoComposition> for Value {
     fn from(why: &NoComposition) -> Value {
         match why {
-            NoComposition::Outside { coordinate, value } => {
-                reason("outside", why).with("coordinate", *coordinate).with("value", *value)
+            NoComposition::Outside { coordinate, value, size } => {
+                reason("outside", why).with("coordinate", *coordinate).with("value", *value).with("size", *size)
             }
-            NoComposition::Length { leaf, unit, run, left } => {
+            NoComposition::Length { leaf, unit, run, left, coordinate, value, expected } => {
                 length(reason("length", why).with("leaf", *leaf), [*unit, *run, *left])
+                    .with("coordinate", coordinate)
+                    .with("value", *value)
+                    .with("expected", *expected)
             }
             NoComposition::Mode { leaf, runs, number, value, sum } => reason("mode", why)
                 .with("leaf", *leaf)
@@ -271,8 +293,11 @@ impl From<&NoLayout> for Value {
     fn from(why: &NoLayout) -> Value {
         match why {
             NoLayout::Masked { index } => reason("masked", why).with("index", &index[..]),
-            NoLayout::Length { axis, unit, run, left } => {
+            NoLayout::Length { axis, unit, run, left, index, address, expected } => {
                 length(reason("length", why).with("axis", *axis), [*unit, *run, *left])
+                    .with("index", &index[..])
+                    .with("address", *address)
+                    .with("expected", *expected)
             }
             NoLayout::NotAView { shape, why: cause } => {
                 reason("not_a_view", why).with("shape", &shape[..]).with("why", cause)
@@ -326,8 +351,8 @@ mod tests {
         assert_eq!(
             evidence,
             [
-                r#"outside "coordinate":7,"value":7"#,
-                r#"length "leaf":0,"unit":2,"run":2,"left":3"#,
+                r#"outside "coordinate":7,"value":7,"size":4"#,
+                r#"length "leaf":0,"unit":2,"run":2,"left":3,"coordinate":4,"value":9,"expected":14"#,
                 r#"interact "coordinate":[2,1],"value":8,"sum":7"#,
                 r#"overlap "block":2,"stride":3"#,
                 r#"collision "coordinates":[0,2],"value":0"#,

@@ -18,7 +18,7 @@ const OP: &str = "layout";
 /// In the *extended* one, which CuTe composes with, the last mode goes on for ever ([`Layout::at_extended`]).
 ///
 /// A layout that exists has at most `i64::MAX` coordinates, and all of their values are in `i64`; where a size is 0, so
-/// has the layout of the other modes, so that the items of a layout are layouts, too.
+/// has the layout of the other modes, so that the modes of a layout are layouts, too.
 ///
 /// ```
 /// use shapetracker_cute::Layout;
@@ -36,7 +36,7 @@ pub struct Layout {
     pub(crate) profile: Profile,
 }
 
-/// A mode of a layout: its size and its stride.
+/// A mode without nesting: its size and its stride.
 pub(crate) type Mode = (i64, i64);
 
 impl Layout {
@@ -49,7 +49,7 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// Other parentheses, a negative size, more than 64 modes, more than `i64::MAX` coordinates, a value past `i64`.
+    /// Other parentheses, a negative size, more than 64 leaves, more than `i64::MAX` coordinates, a value past `i64`.
     pub fn new(shape: impl Into<IntTuple>, stride: impl Into<IntTuple>) -> Result<Layout, Error> {
         let (shape, stride) = (shape.into(), stride.into());
         if !shape.is_congruent(&stride) {
@@ -97,7 +97,7 @@ impl Layout {
         Layout::checked(shape.leaves, strides, shape.profile)
     }
 
-    /// A layout with these modes, which become the items of one tuple.
+    /// A layout with these modes, which become one tuple.
     ///
     /// ```
     /// use shapetracker_cute::Layout;
@@ -170,7 +170,7 @@ impl Layout {
         IntTuple { leaves: self.strides.clone(), profile: self.profile.clone() }
     }
 
-    /// The modes at the leaves, from left to right: size and stride of each.
+    /// The leaves, from left to right: size and stride of each.
     ///
     /// ```
     /// let layout: shapetracker_cute::Layout = "(2,(3,4)):(12,(4,1))".parse()?;
@@ -181,7 +181,7 @@ impl Layout {
         self.sizes.iter().copied().zip(self.strides.iter().copied())
     }
 
-    /// The number of items of the outermost tuple; 1 for a layout such as `4:1`.
+    /// The number of modes; 1 for a layout such as `4:1`.
     ///
     /// ```
     /// let layout: shapetracker_cute::Layout = "(2,(3,4)):(12,(4,1))".parse()?;
@@ -192,7 +192,7 @@ impl Layout {
         self.profile.rank()
     }
 
-    /// The items of the outermost tuple as layouts; a layout such as `4:1` is its own only item.
+    /// The modes as layouts; a layout such as `4:1` is its own only mode.
     ///
     /// ```
     /// let layout: shapetracker_cute::Layout = "(2,(3,4)):(12,(4,1))".parse()?;
@@ -208,7 +208,7 @@ impl Layout {
         self.profile.items().into_iter().map(item).collect()
     }
 
-    /// The same modes without nesting.
+    /// The same leaves without nesting.
     ///
     /// ```
     /// let layout: shapetracker_cute::Layout = "(2,(3,4)):(12,(4,1))".parse()?;
@@ -307,8 +307,8 @@ impl Layout {
         if last.is_none() && x > 0 { None } else { i64::try_from(value).ok() }
     }
 
-    /// The value at a coordinate, which has an entry for each item of the outermost tuple: a number, which is taken
-    /// apart, or a coordinate of the item. Nothing where it has other parentheses, or an entry is outside.
+    /// The value at a coordinate, which has an entry for each mode: a number, which is taken
+    /// apart, or a coordinate of the mode. Nothing where it has other parentheses, or an entry is outside.
     ///
     /// ```
     /// let layout: shapetracker_cute::Layout = "((2,2),4):((1,8),2)".parse()?;
@@ -370,10 +370,10 @@ impl Layout {
     }
 }
 
-/// Refuses shapes with negative sizes, too many modes, or more coordinates than `i64` counts.
+/// Refuses shapes with negative sizes, too many leaves, or more coordinates than `i64` counts.
 fn check_sizes(sizes: &[i64]) -> Result<(), Error> {
     if sizes.len() > MAX_RANK {
-        return Err(Error::new(OP, Fault::TooManyModes { given: sizes.len() }));
+        return Err(Error::new(OP, Fault::TooManyLeaves { given: sizes.len() }));
     }
     if let Some(&size) = sizes.iter().find(|&&size| size < 0) {
         return Err(Error::new(OP, Fault::NegativeSize { size }));

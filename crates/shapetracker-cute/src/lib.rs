@@ -12,22 +12,23 @@
 //! # Where to look
 //!
 //! - [`Layout`]: nested sizes and strides, as text and as a function; [`IntTuple`], what they are made of.
-//! - [`Layout::compose`], and [`NoComposition`] where there is none; [`audit`]: is a layout that some other tool
-//!   printed the composition?
+//! - [`Layout::compose`], and [`NoComposition`] where there is none; [`audit`], and [`ComposedLayout::audit`] under a
+//!   swizzle: is a layout that some other tool printed the composition?
 //! - [`Layout::complement`], [`Layout::logical_divide`], [`Layout::logical_product`] and those that order the parts
 //!   otherwise, with a [`Tiler`]; [`Layout::right_inverse`], [`Layout::left_inverse`].
 //! - [`Layout::coalesce`], [`Layout::difference`], [`Layout::collision`], [`Layout::bijective`].
 //! - [`Swizzle`], [`ComposedLayout`]; [`LinearLayout`], as Triton has them.
 //! - [`AccessPattern`]: bank conflicts and sectors of all warps, vectors, and the swizzle that removes the conflicts;
-//!   [`AccessReport`], all of it for one tile; [`Instruction`], one of a warp.
+//!   [`AccessReport`], all of it for one tile, and [`NoSwizzle`] where there is none; [`Instruction`], one of a warp.
 //! - [`Layout::from_view`], [`Layout::from_tracker`] and the ways back: what a layout is in [`shapetracker`].
 //! - [`Layout::index_expr`], [`ComposedLayout::index_expr`]: addresses as expressions, and so as code of nine languages.
 //! - [`json`]: answers and their evidence as documents.
 //!
 //! # Conventions
 //!
-//! Those of CuTe: modes are listed from left to right, a number is taken apart in colexicographic order, the leftmost
-//! mode fastest, and what is composed goes on past its last coordinate along its last mode. Numbers are `i64`, and
+//! Those of CuTe: a *mode* is an item of the outermost tuple, and may be nested; a *leaf* is one of the innermost sizes with
+//! its stride, counted from the left, from 0 on. A number is taken apart in colexicographic order, the leftmost mode
+//! fastest, and what is composed goes on past its last coordinate along its last mode. Numbers are `i64`, and
 //! whatever leaves them is an [`Error`]. Nothing panics on any input, and an answer is the same on every machine: work
 //! is counted, never timed.
 
@@ -66,7 +67,7 @@ pub use int_tuple::IntTuple;
 pub use inverse::{NoLeftInverse, RightInverse};
 pub use layout::Layout;
 pub use linear::{LinearLayout, NotLinear};
-pub use report::{Access, AccessReport};
+pub use report::{Access, AccessReport, NoSwizzle};
 pub use shapetracker::expr;
 pub use swizzle::{ComposedLayout, Swizzle};
 

@@ -16,6 +16,8 @@ const TUPLES: [&str; 10] =
     ["Shape", "Stride", "Step", "Coord", "Tile", "tuple", "make_shape", "make_stride", "make_coord", "make_tuple"];
 /// How deep the items of a tiler may have tilers of their own.
 const DEEPEST_TILER: usize = 32;
+/// What a pointer is called where CuTe prints a tensor; `[`, the bits of an element and an address follow.
+const POINTERS: [&str; 5] = ["ptr", "gmem_ptr", "smem_ptr", "rmem_ptr", "tmem_ptr"];
 /// What a swizzle is called: in C++, as it is printed there, and as it is printed in Python.
 const SWIZZLES: [&str; 3] = ["Swizzle", "Sw", "S"];
 
@@ -50,6 +52,28 @@ impl Layout {
                 profile.write(f, |f, leaf| write!(f, "_{}", sizes[leaf]))?;
                 f.write_str(":")?;
                 profile.write(f, |f, leaf| write!(f, "_{}", strides[leaf]))
+            }
+        }
+        Static(self)
+    }
+}
+
+impl ComposedLayout {
+    /// `Sw<3,3,3> o _0 o (_8,_8):(_8,_1)`, as CuTe's C++ prints composed layouts whose numbers are part of the type.
+    ///
+    /// ```
+    /// let tile: shapetracker_cute::ComposedLayout = "Sw<3,3,3> o 0 o (8,64):(64,1)".parse()?;
+    /// assert_eq!(tile.static_text().to_string(), "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)");
+    /// # Ok::<(), shapetracker_cute::ParseError>(())
+    /// ```
+    pub fn static_text(&self) -> impl fmt::Display + '_ {
+        struct Static<'a>(&'a ComposedLayout);
+        impl fmt::Display for Static<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                if let Some(layout) = self.0.as_layout() {
+                    return layout.static_text().fmt(f);
+                }
+                write!(f, "{} o _{} o {}", self.0.swizzle(), self.0.offset(), self.0.layout().static_text())
             }
         }
         Static(self)
@@ -103,6 +127,11 @@ impl FromStr for Swizzle {
 }
 
 /// `Sw<3,3,3> o 0 o (8,8):(8,1)`, `composition(Swizzle<3,3,3>{}, Layout<..>{})`, or a layout by itself.
+///
+/// Of a tensor as CuTe prints it, `ptr[32b](0x7f00) o (4,8):(1,4)`, the layout is read. A swizzle in front of the pointer,
+/// `Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)`, acts on the addresses of bytes: with elements of `2^k` bytes,
+/// from a base that is aligned to all of its bits, `Sw<B,M,S>` is `Sw<B,M-k,S>` on the numbers of elements. Where `M` is
+/// less than `k` it would change bytes inside of an element, and is refused.
 impl FromStr for ComposedLayout {
     type Err = ParseError;
 
@@ -415,7 +444,7 @@ impl<'a> Parser<'a> {
     }
 
     fn too_deep(&self, begin: usize) -> ParseError {
-        self.error(begin..self.last.max(begin), format!("the items of a tiler nest deeper than {DEEPEST_TILER} times"))
+        self.error(begin..self.last.max(begin), format!("the modes of a tiler nest deeper than {DEEPEST_TILER} times"))
     }
 
     fn swizzle(&mut self) -> Result<Swizzle, ParseError> {
@@ -444,7 +473,44 @@ impl<'a> Parser<'a> {
         Swizzle::new(bits, base, shift).map_err(|err| self.refused(begin, &err))
     }
 
+    /// `ptr[32b](0x7f00)`, `smem_ptr[16b](unset)`: the bits of an element, if a pointer is next.
+    fn pointer(&mut self) -> Result<Option<i64>, ParseError> {
+        // Behind a swizzle C++ writes `_smem_ptr`.
+        if !POINTERS.contains(&self.token().trim_start_matches('_')) {
+            return Ok(None);
+        }
+        self.advance();
+        self.need("[")?;
+        let bits = self.integer("the bits of an element")?;
+        self.words(&["b", "]", "("])?;
+        while !self.take(")") {
+            if self.token().is_empty() {
+                return Err(self.expected("`)`"));
+            }
+            self.advance();
+        }
+        Ok(Some(bits))
+    }
+
+    /// What a swizzle of the addresses of bytes, read from a byte of the text on, is for elements of so many bits.
+    fn of_elements(&self, swizzle: Swizzle, bits: i64, begin: usize) -> Result<Swizzle, ParseError> {
+        let refuse =
+            |why: String| Err(self.error(begin..self.last, format!("a swizzle of a pointer acts on bytes, {why}")));
+        if bits < 8 || bits.count_ones() != 1 {
+            return refuse(format!("and elements of {bits} bits are no power of two of bytes"));
+        }
+        let bytes = bits.trailing_zeros() - 3;
+        match swizzle.base().checked_sub(bytes) {
+            Some(base) => Swizzle::new(swizzle.bits(), base, swizzle.shift()).map_err(|err| self.refused(begin, &err)),
+            None if swizzle.bits() == 0 => Ok(swizzle),
+            None => refuse(format!("and {swizzle} would change bytes inside of an element of {bits} bits")),
+        }
+    }
+
     fn composed(&mut self) -> Result<ComposedLayout, ParseError> {
+        if self.pointer()?.is_some() {
+            self.need("o")?;
+        }
         self.past_namespace();
         let begin = self.span().start;
         let called = match self.token() {
@@ -457,17 +523,21 @@ impl<'a> Parser<'a> {
             self.advance();
             self.need(open)?;
         }
-        let swizzle = self.swizzle()?;
+        let mut swizzle = self.swizzle()?;
         let separate = |parser: &mut Self| match called {
             Some(_) => parser.need(","),
             None if parser.take("o") || parser.take("∘") => Ok(()),
             None => Err(parser.expected("`o` and a layout")),
         };
-        separate(self)?;
-        if self.token().starts_with("smem_ptr") {
-            let message = "a swizzle of a pointer acts on its bytes: write the swizzle of the elements, as in `Sw<3,3,3> o 0 o \
-                           (8,64):(64,1)`";
-            return Err(self.error(self.span(), message.to_owned()));
+        let is_joined = called.is_none() && self.token().strip_prefix('_').is_some_and(|name| POINTERS.contains(&name));
+        if !is_joined {
+            separate(self)?;
+        }
+        if called.is_none()
+            && let Some(bits) = self.pointer()?
+        {
+            swizzle = self.of_elements(swizzle, bits, begin)?;
+            separate(self)?;
         }
         // An offset or a layout: which of them a number is, what follows tells.
         let start = self.span().start;

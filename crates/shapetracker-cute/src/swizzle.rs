@@ -156,7 +156,9 @@ pub struct ComposedLayout {
 }
 
 /// The most coordinates of a layout of which every value is looked at, where nothing else decides.
-const MOST_VALUES: i64 = 1 << 16;
+pub(crate) const MOST_VALUES: i64 = 1 << 16;
+/// How far below the largest address of a layout the largest swizzled one is looked for.
+const MOST_BELOW: i64 = 1 << 20;
 
 impl ComposedLayout {
     /// A layout, an offset and a swizzle.
@@ -261,6 +263,61 @@ impl ComposedLayout {
         self.layout.at_coordinate(coordinate).map(|value| self.swizzle.apply(self.offset + value))
     }
 
+    /// One more than the largest address: how many elements an array must have that holds all of them. A layout without
+    /// coordinates needs none.
+    ///
+    /// A swizzle may move an address past the largest one of the layout.
+    ///
+    /// ```
+    /// use shapetracker_cute::ComposedLayout;
+    ///
+    /// let composed: ComposedLayout = "Sw<2,0,2> o 0 o 14:1".parse()?;
+    /// assert_eq!((composed.layout().cosize(), composed.cosize()?), (14, 16)); // 12 is moved to 15
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::is_limit`] for swizzles that change bits past the lowest 20 of an address.
+    ///
+    /// # Cost
+    /// Proportional to the number of modes times 2 to the number of low bits within which the swizzle changes something,
+    /// and independent of the sizes.
+    ///
+    /// # Source
+    /// A swizzle keeps the bits above those that it changes, so that the largest address is one of those with the
+    /// largest of these: less than a power of two below the largest one of the layout, from which they differ by sums of
+    /// absolute strides, each at most as often as its size allows.
+    pub fn cosize(&self) -> Result<i64, Error> {
+        let Some((_, high)) = self.layout.range() else { return Ok(0) };
+        let high = high + self.offset;
+        let Some(top) = self.swizzle.pairs().map(|(_, target)| target + 1).max() else {
+            return Ok(high.saturating_add(1));
+        };
+        // How far below the largest address the bits that stay are the same.
+        let slack = high & ((1 << top) - 1);
+        if slack >= MOST_BELOW {
+            let fault = Fault::TooMuchWork { what: "the largest address under a swizzle", limit: MOST_BELOW as u64 };
+            return Err(Error::new("swizzle", fault));
+        }
+        let mut reached = vec![false; slack as usize + 1];
+        reached[0] = true;
+        for (size, stride) in self.layout.leaves() {
+            let stride = stride.unsigned_abs();
+            if size == 1 || stride == 0 || stride > slack as u64 {
+                continue;
+            }
+            // How often the stride was taken for what is reached: as few times as possible.
+            let mut taken: Vec<i64> = reached.iter().map(|&reached| if reached { 0 } else { size }).collect();
+            for below in stride as usize..reached.len() {
+                taken[below] = taken[below].min(taken[below - stride as usize] + 1);
+                reached[below] = taken[below] < size;
+            }
+        }
+        let below = (0..).zip(reached).filter(|&(_, reached)| reached);
+        let largest = below.map(|(below, _)| self.swizzle.apply(high - below)).max();
+        Ok(largest.unwrap_or(high).saturating_add(1))
+    }
+
     /// The same addresses at the values of another layout: [`Layout::compose`] under the swizzle.
     ///
     /// ```
@@ -300,6 +357,10 @@ impl ComposedLayout {
     /// [`NoComposition`], with evidence; [`NoComposition::Undecided`] for layouts of more than 65,536 coordinates that
     /// are not linear over bits.
     ///
+    /// # Cost
+    /// Of layouts that are linear over bits, proportional to the square of the number of bits; of others, to the number of
+    /// coordinates, of which there are at most 65,536.
+    ///
     /// # Source
     /// A linear layout under a swizzle is linear, and is a layout exactly if no two of its basis vectors share a bit
     /// ([`LinearLayout`](crate::LinearLayout)). Of small layouts every value is looked at.
@@ -333,7 +394,8 @@ impl ComposedLayout {
                 let stride = value(step);
                 let run = (2..left).find(|&x| value(x * step) != x * stride).unwrap_or(left);
                 if left % run != 0 {
-                    return Err(NoComposition::Length { leaf, unit, run, left });
+                    let value = |x: i64| Some(value(x * step));
+                    return Err(NoComposition::length(&self.layout.profile, leaf, [unit, run, left], value));
                 }
                 parts.push((run, stride));
                 (unit, left) = (unit * run, left / run);

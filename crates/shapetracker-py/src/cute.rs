@@ -302,19 +302,8 @@ fn composed(
     other: &Bound<'_, PyAny>,
     strict: bool,
 ) -> PyResult<Result<cute::Layout, cute::NotTiled>> {
-    const OP: &str = "composition";
-    Ok(match tiler_of(OP, other, 0)? {
-        tiler @ cute::Tiler::ByItem(_) if strict => {
-            let sentence = format!("{OP}: strict is for two layouts, and {tiler} has one for each mode");
-            return Err(PyValueError::new_err(sentence));
-        }
-        cute::Tiler::Whole(other) if strict => layout.compose_strict(&other).map_err(cute::NotTiled::from),
-        cute::Tiler::Size(size) if strict => {
-            let other = cute::Layout::new(size, 1).map_err(|err| refused(&err))?;
-            layout.compose_strict(&other).map_err(cute::NotTiled::from)
-        }
-        tiler => layout.compose_by(&tiler),
-    })
+    let tiler = tiler_of("composition", other, 0)?;
+    Ok(if strict { layout.compose_strict_by(&tiler) } else { layout.compose_by(&tiler) })
 }
 
 /// Coordinates given one by one, or as one number or tuple.
@@ -1102,17 +1091,25 @@ impl AccessReport {
         PyTuple::new(py, self.0.accesses.iter().cloned().map(Access))
     }
 
-    /// The swizzle with which no access has a bank conflict; None where there is none, or none was looked for.
+    /// The swizzle with which no access has a bank conflict; None where none is needed, or none was found.
     #[getter]
     fn swizzle(&self) -> Option<Swizzle> {
-        self.0.swizzle.map(Swizzle)
+        self.0.swizzle.ok().map(Swizzle)
     }
 
-    /// Whether a swizzle was looked for: some access has a conflict, and all may be swizzled, because none is already and no address
-    /// is negative.
+    /// Why there is no swizzle: an Explained of kind "no_conflict", "swizzled", "negative", "unremoved" or "undecided"; None where
+    /// there is one.
     #[getter]
-    fn searched(&self) -> bool {
-        self.0.searched
+    fn no_swizzle(&self) -> Option<Explained> {
+        let why = self.0.swizzle.err()?;
+        Some(Explained { layout: None, offset: None, is_longest: None, why: Some(Value::from(&why)) })
+    }
+
+    /// How many elements of shared memory the tile needs, without the swizzle and with it, which may move addresses past the
+    /// largest one; None where there is no swizzle.
+    #[getter]
+    fn elements(&self) -> Option<(i64, i64)> {
+        self.0.elements.map(|[without, with]| (without, with))
     }
 
     /// The largest degree of a bank conflict; 1 where there is none, and 0 without any access.

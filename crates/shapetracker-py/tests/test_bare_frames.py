@@ -169,7 +169,7 @@ CALLS = {
     PATTERN: """X.layout; X.element_bytes; X.vector; X.widest_vector(); X.bank_conflicts(); X.sectors(); X.threads; X.values; X.address(1, 2);
         X.address(32, 0); X.word(1, 2); X.word(0, 4); X.instruction(); X.instruction(1); X == X; repr(X); X.__reduce__(); copy(X);
         AccessPattern.conflict_free_swizzle(X); AccessPattern.conflict_free_swizzle(3); AccessPattern('4:1', 3)""",
-    f"AccessReport({PATTERN}, {PATTERN})": """X.accesses; X.swizzle; X.searched; X.worst; X == X; repr(X); X.__reduce__(); copy(X);
+    f"AccessReport({PATTERN}, {PATTERN})": """X.accesses; X.swizzle; X.no_swizzle; X.elements; X.worst; X == X; repr(X); X.__reduce__(); copy(X);
         AccessReport(); AccessReport(3)""",
     f"AccessReport({PATTERN}).accesses[0]": "X.pattern; X.widest; X.banks; X.sectors; X.swizzled; X == X; repr(X)",
     f"{PATTERN}.instruction()": "X.phases; X == X; repr(X)",

@@ -535,19 +535,27 @@ def test_one_report_on_all_accesses_to_a_tile():
             assert access.sectors == pattern.sectors()
         most = [conflicts([[p.layout(t, v) for v in range(p.values)] for t in range(p.threads)], 4, 1) for p in given]
         assert [access.banks.most for access in report.accesses] == most and report.worst == max(most)
-        unswizzled = all(p.layout.swizzle == Swizzle(0, 0, 0) and min(values(*of(p.layout.layout))) >= 0 for p in given)
-        assert report.searched == (max(most) > 1 and unswizzled)
-        kinds.add((report.searched, report.swizzle is None))
+        swizzled = any(p.layout.swizzle != Swizzle(0, 0, 0) for p in given)
+        negative = any(min(values(*of(p.layout.layout))) < 0 for p in given)
         if report.swizzle is None:
-            assert all(access.swizzled is None for access in report.accesses)
+            assert all(access.swizzled is None for access in report.accesses) and report.elements is None
+            kind = report.no_swizzle.kind
+            assert (kind == "no_conflict") == (max(most) <= 1)
+            if kind != "no_conflict":
+                assert kind in {"swizzled", "negative"} if swizzled or negative else kind in {"unremoved", "undecided"}
+            kinds.add(kind)
             continue
+        kinds.add("found")
+        assert max(most) > 1 and not swizzled and not negative and report.no_swizzle is None
+        before = {p.layout(t, v) for p in given for t in range(p.threads) for v in range(p.values)}
+        assert report.elements == (max(before) + 1, max(map(report.swizzle, before)) + 1)
         for access, p in zip(report.accesses, given):
             assert access.swizzled == composition(report.swizzle, p.layout.layout)
             moved = [[report.swizzle(p.layout(t, v)) for v in range(p.values)] for t in range(p.threads)]
             assert conflicts(moved, 4, 1) == 1
-    assert kinds == {(True, False), (True, True), (False, True)}
+    assert kinds >= {"found", "no_conflict", "swizzled", "negative", "unremoved"}
     empty = AccessReport()
-    assert (empty.accesses, empty.swizzle, empty.searched, empty.worst) == ((), None, False, 0)
+    assert (empty.accesses, empty.swizzle, empty.no_swizzle.kind, empty.worst) == ((), None, "no_conflict", 0)
     column = AccessReport(AccessPattern("(32,32):(32,1)", 4, vector=1))
     assert repr(column.accesses[0]) == "<Access: (32,32):(32,1), banks at most 32>"
     with pytest.raises(AttributeError):
@@ -680,22 +688,21 @@ def nest(deep):
         (lambda: Layout((2, 3))[2], IndexError, "no mode 2"),
         (lambda: Layout((2, 3)).coordinate(6), IndexError, "no coordinate 6"),
         (lambda: composition("4:1", 3.5), TypeError, "takes a Layout"),
-        (lambda: composition("4:1", (2, 2)), ValueError, "2 items are given"),
-        (lambda: composition("(2,2):(1,2)", (2, 2), strict=True), ValueError, "strict is for two layouts"),
+        (lambda: composition("4:1", (2, 2)), ValueError, "the tiler has 2 modes, but the layout has 1"),
+        (lambda: composition("(2,2):(1,2)", (2, 3), strict=True), NoLayout, "has only 2 coordinates"),
         (lambda: composition("(4,1):(1,7)", "8:1", strict=True), NoLayout, "coordinate 7"),
         (lambda: composition(Swizzle(1, 0, 1), Layout(4, -1)), ValueError, "not negative"),
         (lambda: composition(Swizzle(1, 0, 1), Layout(4, -1), explain=True), ValueError, "not negative"),
         (lambda: composition(Swizzle(1, 0, 1), (2, 2)), ValueError, "has no modes"),
         (lambda: composition(Swizzle(1, 0, 1), 3.5), TypeError, "takes a Layout"),
-        (lambda: composition(SWIZZLED, (2, 2), strict=True), ValueError, "strict is for two layouts"),
-        (lambda: composition(SWIZZLED, (2, 2, 2)), ValueError, "3 items are given"),
+        (lambda: composition(SWIZZLED, (2, 2, 2)), ValueError, "the tiler has 3 modes"),
         (lambda: composition(SWIZZLED, SWIZZLED), TypeError, "takes a Layout"),
         (lambda: composition(SWIZZLED, "17:1", strict=True), NoLayout, "coordinate 16"),
         (lambda: complement("(2,3):(1,3)", 24), NoLayout, "reached twice"),
         (lambda: left_inverse("(2,2):(1,0)"), NoLayout, "could not tell them apart"),
         (lambda: make_layout(1, 2, 3), TypeError, "make_layout"),
         (lambda: Swizzle(3, 3, 2), ValueError, "shift"),
-        (lambda: Layout(4, 1).to_linear([]), ValueError, "0 names are given for 1 item"),
+        (lambda: Layout(4, 1).to_linear([]), ValueError, "0 names are given for 1 mode"),
         (lambda: LinearLayout({"lane": [[4]]}, {"offset": 3}), ValueError, "power of two"),
         (lambda: LinearLayout({"lane": 3}, {"offset": 4}), TypeError, "basis vectors"),
         (lambda: LinearLayout("{lane = [[1"), ValueError, "expected"),
@@ -720,7 +727,7 @@ def nest(deep):
         (lambda: hier_unzip(lambda mode, tile: mode, "(2,3):(1,2)", (2,)), ValueError, "a layout of two modes of 2:1"),
         (lambda: Layout.from_view((2, 3)), TypeError, "View or a ShapeTracker"),
         (lambda: Layout.from_view(View.contiguous(3), "c"), ValueError, "row_major"),
-        (lambda: audit("4:1", "2:-1", "2:-1"), ValueError, "does not take"),
+        (lambda: audit("4:1", "2:-1", "2:-1"), ValueError, "which is negative"),
     ],
 )
 def test_mistakes_are_sentences(wrong, kind, sentence):

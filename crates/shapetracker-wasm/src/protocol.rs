@@ -58,6 +58,8 @@ const REQUESTS: &[&str] = &[
     r#"{"op":"kernel","layouts":["(2,4):(1,2)","(2,2):(32,1)"],"bytes":4}"#,
     r#"{"op":"kernel","layouts":["Sw<1,0,5> o 0 o (2,2):(32,1)"],"bytes":4,"vector":1,"shown":0,"warp":0,"value":1}"#,
     r#"{"op":"kernel","layouts":[],"bytes":4}"#,
+    r#"{"op":"kernel","layouts":["2:-32"],"bytes":4,"vector":1}"#,
+    r#"{"op":"kernel","layouts":["2:1048576"],"bytes":4,"vector":1}"#,
     r#"{"op":"kernel","layouts":["(2,4):(1,2)","(2,4"],"bytes":4}"#,
     r#"{"op":"kernel","layouts":["(2,4):(1,2)"],"bytes":3}"#,
     r#"{"op":"code","source":{"chain":"(3, 2).flip(0)"},"language":"c","kernel":true}"#,
@@ -195,7 +197,7 @@ fn collect(value: &Value, members: &mut [BTreeSet<String>; UNIONS.len()]) {
         Value::Object(fields) => {
             for ((_, name, beside), members) in UNIONS.iter().zip(&mut *members) {
                 // A witness is what has a kind and none of the fields that other objects with a kind have.
-                let others = ["operands", "text", "message", "instance"];
+                let others = ["operands", "text", "message", "instance", "sentence"];
                 let here = match *beside {
                     "" => !others.iter().any(|other| value.get(other).is_some()),
                     "text" => value.get("text").is_some() && value.get("operands").is_none(),

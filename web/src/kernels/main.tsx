@@ -135,6 +135,11 @@ const Said = live(() => {
       {known.swizzle !== null ? (
         <p class="swizzle">
           <code>{known.swizzle.text}</code> leaves no conflict in any warp{known.accesses.length > 1 ? " of any of them" : ""}.{" "}
+          {known.elements !== null && Number(known.elements.with) > Number(known.elements.without) && (
+            <>
+              It needs {known.elements.with} elements of shared memory in place of {known.elements.without}.{" "}
+            </>
+          )}
           <button
             type="button"
             onClick={() => change({ text: known.accesses.map(({ swizzled, text }) => swizzled ?? text).join("\n") })}
@@ -143,7 +148,10 @@ const Said = live(() => {
           </button>
         </p>
       ) : (
-        known.searched && <p class="swizzle">No swizzle of up to 5 bits leaves no conflict.</p>
+        known.no_swizzle !== null &&
+        known.no_swizzle.kind !== "no_conflict" && (
+          <p class="swizzle">{`${known.no_swizzle.sentence[0]!.toUpperCase()}${known.no_swizzle.sentence.slice(1)}.`}</p>
+        )
       )}
     </section>
   );

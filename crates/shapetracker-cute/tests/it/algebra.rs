@@ -215,6 +215,48 @@ fn inverses_undo_and_what_is_said_of_them_holds() {
 }
 
 #[test]
+fn a_negative_stride_leaves_open_whether_an_inverse_is_longer() {
+    // The values are 0, -1, 2, 1, each once: 2:3 is a right inverse of size 2, and the rule does not find it.
+    let a = layout("(2,2):(-1,2)");
+    assert_eq!(Tree::of(&a).values(), [0, -1, 2, 1]);
+    let right = a.right_inverse().unwrap();
+    assert_eq!((right.layout.to_string(), right.is_longest), ("1:0".into(), false));
+    let longer = layout("2:3");
+    assert!((0..2).all(|i| a.at(longer.at(i).unwrap()) == Some(i)));
+}
+
+#[test]
+fn what_fits_is_answered_near_the_end_of_the_integers() {
+    // Left inverses: the last mode goes on for ever, and needs no more entries than there is room for.
+    for text in
+        ["2:9223372036854775807", "2:4611686018427387904", "(2,2):(1,4611686018427387904)", "3:3074457345618258603"]
+    {
+        let a = layout(text);
+        let left = Tree::of(&a.left_inverse().unwrap());
+        assert!((0..a.size()).all(|x| left.extended(a.at(x).unwrap()) == i128::from(x)), "{text}: {left:?}");
+    }
+    let left = layout("2:9223372036854775807").left_inverse().unwrap();
+    assert_eq!(left.to_string(), "(9223372036854775807,1):(0,1)");
+    // A complement: together the two have the addresses that are divisible by the stride, and what is between.
+    let complement = layout("4:2305843009213693952").complement(9).unwrap();
+    assert_eq!(complement.to_string(), "2305843009213693952:1");
+    // More than that is past `i64` indeed: the next block begins at 2 to the power of 63.
+    let past = layout("(2,4):(2305843009213693952,1)").complement(i64::MAX).unwrap();
+    let (last, span) = (past.cosize() - 1, 4611686018427387904_i64);
+    assert_eq!((last / span, past.size()), (1, 2 * (span / 8)));
+    let past = layout("2:3458764513820540928").complement(i64::MAX);
+    assert!(matches!(past, Err(NoComplement::Error(_))), "{past:?}");
+    // A product whose size is past `i64` as a cotarget.
+    let product = layout("1073741824:0").logical_product(&layout("2:1099511627776").into()).unwrap();
+    assert_eq!(product.to_string(), "(1073741824,2):(0,1099511627776)");
+    // The repeats that would begin past `i64` are refused, and those that stay below are there.
+    let tile = layout("4:2305843009213693952");
+    assert_eq!(tile.logical_product(&2.into()).unwrap().to_string(), "(4,2):(2305843009213693952,1)");
+    let past = tile.logical_product(&layout("2:2305843009213693952").into());
+    assert!(matches!(past, Err(NotTiled::Complement(NoComplement::Error(_)))), "{past:?}");
+}
+
+#[test]
 fn known_inverses() {
     // The rule stops at 3, and one of 10 is known: it is not claimed that there is none.
     let right = layout("(5,3):(2,1)").right_inverse().unwrap();
@@ -318,6 +360,6 @@ fn tiles_of_items_are_the_same_in_other_orders() {
     }
     assert!(done > 0);
     let too_many = layout("4:1").logical_divide(&Tiler::by_item([2, 2])).unwrap_err().to_string();
-    assert_eq!(too_many, "divide: 2 items are given for a layout that has 1 item");
+    assert_eq!(too_many, "divide: the tiler has 2 modes, but the layout has 1");
     assert!(layout("4:1").compose_by(&Tiler::from(-3)).is_err());
 }

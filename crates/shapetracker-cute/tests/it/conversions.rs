@@ -113,6 +113,21 @@ fn trackers_are_layouts_exactly_where_the_definition_says_so() {
                 }
                 Err(why) => {
                     refused += 1;
+                    if let NoLayout::Length { axis, unit, run, left, index, address, expected } = &why {
+                        // The address is where it is said to be, and affine for so many elements before.
+                        let at = |x: i64| {
+                            let there = (0..st.rank()).map(|k| if k == *axis { unit * x } else { 0 });
+                            st.address(&there.collect::<Vec<i64>>()).unwrap()
+                        };
+                        let affine = |x: i64| at(0) + x * (at(1) - at(0));
+                        assert!(left % run != 0 && unit * left == st.shape()[*axis], "{st}: {why}");
+                        assert_eq!(
+                            (st.address(index), at(*run), i128::from(affine(*run))),
+                            (Some(*address), *address, *expected)
+                        );
+                        assert!((0..*run).all(|x| at(x) == affine(x)) && at(*run) != affine(*run), "{st}: {why}");
+                        assert!(why.to_string().contains(&format!("element {run} has {address}, not {expected}")));
+                    }
                     let all = all.unwrap_or_else(|| panic!("{st}: {why}"));
                     // Each axis by itself, and the sum of all of them.
                     let mut weight = 1;
@@ -342,12 +357,15 @@ fn swizzled_layouts_are_plain_exactly_where_the_definition_says_so() {
                 assert!(tree.refines(&Tree::parse(&text)), "{composed} = {found}");
                 assert!(tree.values().into_iter().map(|value| value + offset).eq(values), "{composed} = {found}");
             }
-            Err(NoComposition::Length { leaf, unit, run, left }) => {
+            Err(NoComposition::Length { leaf, unit, run, left, coordinate, value: end, expected }) => {
                 refused += 1;
+                let there = (0..tree.leaves().len()).map(|k| if k == leaf { unit * run } else { 0 });
+                assert!(coordinate.leaves().iter().copied().eq(there), "{composed}");
                 assert!(!is_plain && left % run != 0, "{composed}");
                 let weight: i64 = tree.leaves()[..leaf].iter().map(|leaf| leaf.0).product();
                 let value = |i: i64| values[(i * unit * weight) as usize] - values[0];
                 assert!((0..run).all(|i| value(i) == i * value(1)) && value(run) != run * value(1), "{composed}");
+                assert_eq!((end, expected), (value(run), i128::from(run * value(1))), "{composed}");
             }
             Err(NoComposition::Mode { leaf, number, value, sum, .. }) => {
                 refused += 1;

@@ -10,6 +10,7 @@ mod compositions;
 mod conversions;
 mod facts;
 mod oracle;
+mod paper;
 #[path = "../random/mod.rs"]
 mod random;
 mod text;
@@ -31,9 +32,10 @@ fn is_evidence(a: &Tree, b: &Tree, why: &NoComposition) -> bool {
         (0..run).all(|i| value(i) == i128::from(i) * value(1)) && value(run) != i128::from(run) * value(1)
     };
     match why {
-        NoComposition::Length { leaf, unit, run, left } => {
+        NoComposition::Length { leaf, unit, run, left, .. } => {
             let units = is_chain(&|unit, run| is_run(*leaf, unit, run), *unit);
-            unit * left == b.leaves()[*leaf].0 && left % run != 0 && run < left && is_run(*leaf, *unit, *run) && units
+            let is_run = run < left && is_run(*leaf, *unit, *run) && units;
+            unit * left == b.leaves()[*leaf].0 && left % run != 0 && is_run && has_values(a, b, why)
         }
         NoComposition::Mode { leaf, runs, number, value, sum } => {
             let (mut unit, mut rest, mut parts) = (1, *number, 0);
@@ -57,6 +59,16 @@ fn is_evidence(a: &Tree, b: &Tree, why: &NoComposition) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a mode that does not end where it must has the values that are said, at the coordinate that is said.
+fn has_values(a: &Tree, b: &Tree, why: &NoComposition) -> bool {
+    let NoComposition::Length { leaf, unit, run, coordinate, value, expected, .. } = why else { return false };
+    let along = |i: i64| a.extended(b.leaves()[*leaf].1 * i);
+    let entries = coordinate.leaves().iter().enumerate();
+    let is_there = entries.clone().all(|(k, entry)| *entry == if k == *leaf { unit * run } else { 0 });
+    let has = entries.len() == b.leaves().len() && along(unit * run) == i128::from(*value);
+    is_there && has && *expected == i128::from(*run) * along(*unit) && *expected != i128::from(*value)
 }
 
 /// Whether a unit is a product of longest affine runs, one after the other.

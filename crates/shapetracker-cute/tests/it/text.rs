@@ -86,11 +86,20 @@ fn mistakes_are_sentences_with_their_place() {
     assert!(layout("(2,2):(9223372036854775807,1)").starts_with("a value is past the range of 64-bit integers"));
     assert!(layout("4:1 4").starts_with("expected the end of the text, found `4`"));
     let many = format!("({}):({})", vec!["1"; 65].join(","), vec!["0"; 65].join(","));
-    assert!(layout(&many).starts_with("65 modes are more than the 64 that a layout may have"));
+    assert!(layout(&many).starts_with("65 leaves are more than the 64 that a layout may have"));
     let composed = |text: &str| text.parse::<ComposedLayout>().unwrap_err().to_string();
     assert!(composed("Sw<3,3,2> o 0 o 4:1").starts_with("the swizzle <3,3,2> moves bits onto themselves"));
     assert!(composed("Sw<-3,3,3> o 0 o 4:1").starts_with("a swizzle has a number of bits"));
-    assert!(composed("Sw<3,4,3> o smem_ptr[16b](unset) o 4:1").starts_with("a swizzle of a pointer acts on its bytes"));
+    assert!(composed("Sw<3,0,3> o smem_ptr[16b](unset) o 4:1").starts_with(
+        "a swizzle of a pointer acts on bytes, and Sw<3,0,3> would change bytes inside of an element of 16 bits"
+    ));
+    assert!(
+        composed("Sw<3,4,3> o smem_ptr[4b](unset) o 4:1")
+            .starts_with("a swizzle of a pointer acts on bytes, and elements of 4 bits are no power of two of bytes")
+    );
+    assert!(composed("ptr[32b](0x7f00 o 4:1").starts_with("expected `)`, found the end of the text"));
+    assert!(composed("ptr[32b](0x7f00) o ptr[32b](0x7f00) o 4:1").starts_with("expected a size, found `ptr`"));
+    assert!(composed("Sw<3,4,3> _0 o 4:1").starts_with("expected `o` and a layout"));
     assert!(composed("Sw<3,3,3> o 0 o 4:-1").starts_with("coordinate 3 has address -3"));
     let linear = |text: &str| text.parse::<LinearLayout>().unwrap_err().to_string();
     assert!(linear("{lane = [[1], [2, 3]]}").starts_with("expected a number for each of 1 outputs, found 2"));
@@ -122,8 +131,8 @@ fn tilers_are_layouts_numbers_and_tuples_of_them() {
     for (text, why) in [
         ("(3:3,x)".to_owned(), "expected a tile, such as `4:2`, found `x`"),
         ("(3:3,4".to_owned(), "expected `,` or `)`, found the end of the text"),
-        (format!("{}4{}", "(".repeat(40), ")".repeat(40)), "the items of a tiler nest deeper than 32 times"),
-        (format!("{}4:1{}", "(".repeat(40), ")".repeat(40)), "the items of a tiler nest deeper than 32 times"),
+        (format!("{}4{}", "(".repeat(40), ")".repeat(40)), "the modes of a tiler nest deeper than 32 times"),
+        (format!("{}4:1{}", "(".repeat(40), ")".repeat(40)), "the modes of a tiler nest deeper than 32 times"),
     ] {
         assert_eq!(text.parse::<Tiler>().unwrap_err().message(), why, "{text}");
     }
@@ -279,4 +288,30 @@ fn no_numbers_panic() {
         }
     }
     assert!(read > 0);
+}
+
+#[test]
+fn tensors_are_read_as_they_are_printed() {
+    let read = |text: &str| text.parse::<ComposedLayout>().unwrap_or_else(|err| panic!("{err}")).to_string();
+    assert_eq!(read("ptr[32b](0x7f00) o (4,8):(1,4)"), "(4,8):(1,4)");
+    assert_eq!(read("gmem_ptr[16b](0x7f5a0c000000) o (_4,_8):(_1,_4)"), "(4,8):(1,4)");
+    assert_eq!(read("smem_ptr[16b](0x7f00) o Sw<2,0,2> o 4 o (4,4):(4,1)"), "Sw<2,0,2> o 4 o (4,4):(4,1)");
+    assert_eq!(read("Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)"), "Sw<3,3,3> o 0 o (8,64):(64,1)");
+    assert_eq!(read("Sw<3,4,3>_smem_ptr[16b](0x7f00) o (_8,_64):(_64,_1)"), "Sw<3,3,3> o 0 o (8,64):(64,1)");
+    // The element that begins at a byte is the one whose first byte the swizzle of bytes moves there.
+    for k in 0..5 {
+        for (bits, base, shift) in [(3, 4, 3), (2, 4, 3), (1, 4, 3), (3, 5, -4), (2, 5, 2)] {
+            let of_bytes = Swizzle::new(bits, base, shift).unwrap();
+            let text = format!("{of_bytes} o smem_ptr[{}b](unset) o 4096:1", 8 << k);
+            let of_elements: ComposedLayout = text.parse().unwrap();
+            for x in 0..4096 {
+                assert_eq!(of_elements.at(x).unwrap() << k, of_bytes.apply(x << k), "{text} at {x}");
+            }
+        }
+    }
+    // What is printed as a type is read as it is.
+    for text in ["Sw<3,3,3> o 0 o (8,64):(64,1)", "Sw<2,0,2> o 4 o ((4,2),4):((4,16),1)", "(4,8):(8,1)"] {
+        let composed: ComposedLayout = text.parse().unwrap();
+        assert_eq!(read(&composed.static_text().to_string()), text);
+    }
 }

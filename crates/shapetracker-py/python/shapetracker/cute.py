@@ -301,7 +301,7 @@ def composition(
     """The layout that does what `b` and then `a` do, wherever there is one; raises NoLayout with evidence where there is none.
 
     The last mode of `a` goes on for ever, as in CuTe, unless `strict`. `b` may be a size `n`, for `n:1`, or a tuple with a layout or a
-    size for each of the first modes of `a`; `strict` is not for tuples. `a` may be a ComposedLayout, a layout under a swizzle, or a
+    size for each of the first modes of `a`. `a` may be a ComposedLayout, a layout under a swizzle, or a
     Swizzle by itself, which takes every address: it has no modes that a tuple could be about, and nothing for `strict` to refuse.
 
     >>> composition(Swizzle(3, 0, 3), Layout((8, 8), (8, 1)))
