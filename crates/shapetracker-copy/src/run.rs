@@ -34,7 +34,7 @@ impl<'a> Run<'a> {
         fresh: bool,
         tuning: Tuning,
     ) -> Run<'a> {
-        let large = output.len() > STREAM;
+        let large = tuning.stream && output.len() > STREAM;
         // A system clears the pages that it hands out when they are first touched, which brings them into the caches.
         // There rows are written with ordinary stores; for tiles non-temporal ones are faster all the same.
         let stream = Stream { rows: large && !fresh, tiles: large, ahead: source.len() > STREAM, tuning };

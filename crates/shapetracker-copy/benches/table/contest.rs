@@ -27,10 +27,11 @@ const SHORTEST: Duration = Duration::from_micros(20);
 
 /// Measures the contestants in turns until each has spent its part of the time.
 ///
-/// A memcpy goes before each: whoever is next finds the caches in the same state, and what else the machine does
-/// just then slows both.
+/// A memcpy goes before each, so that what else the machine does just then slows both. Before that the output is written past
+/// the caches (`evict`): otherwise a last-level cache that holds it all would make a difference by who wrote to it last.
 pub(crate) fn contest<T: Copy>(
     contestants: &mut [Contestant<T>],
+    mut evict: impl FnMut(&mut [T]),
     source: &[T],
     out: &mut [T],
     time: Duration,
@@ -45,6 +46,7 @@ pub(crate) fn contest<T: Copy>(
         let mut all_done = true;
         for (i, contestant) in contestants.iter_mut().enumerate() {
             if pairs[i].len() < FEWEST || spent[i] < each {
+                evict(out);
                 let before = timed(&mut memcpy, out, memcpy_calls);
                 let own = timed(&mut contestant.copy, out, calls[i]);
                 spent[i] += before + own;

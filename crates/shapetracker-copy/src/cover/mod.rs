@@ -110,14 +110,19 @@ impl Reading {
         &self.loops
     }
 
-    /// Whether it makes a difference how tiles are streamed: the tensor is large enough, and some are transposed in registers.
-    pub(crate) fn can_be_tuned(&self) -> bool {
-        fn has_tiles(nest: &Nest) -> bool {
-            let staged = || nest.stage.as_ref().is_some_and(|stage| stage.can_be_tuned());
-            matches!(&nest.mover.inner, Inner::Tiles(tiles) if tiles.turned) || staged()
-        }
+    /// The ways to write that may make a difference: none for a tensor that is not large.
+    pub(crate) fn tunings(&self) -> impl Iterator<Item = Tuning> {
+        let large = self.bytes.is_some_and(|bytes| bytes > STREAM);
+        Tuning::all(self.has_tiles()).filter(move |_| large)
+    }
+
+    /// Whether some of its tiles are transposed in registers.
+    fn has_tiles(&self) -> bool {
         let Planned::Parts(nests) = &self.loops else { return false };
-        self.bytes.is_some_and(|bytes| bytes > STREAM) && nests.iter().any(has_tiles)
+        nests.iter().any(|nest| {
+            let staged = || nest.stage.as_ref().is_some_and(|stage| stage.has_tiles());
+            matches!(&nest.mover.inner, Inner::Tiles(tiles) if tiles.turned) || staged()
+        })
     }
 
     /// Reads a tensor; `fresh` says that nobody has written to its memory yet.

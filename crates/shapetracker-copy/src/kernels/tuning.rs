@@ -1,6 +1,6 @@
-//! How tiles are best streamed depends on the machine.
+//! What is the fastest way to store a large tensor depends on the machine.
 
-/// How tiles are moved with non-temporal stores. It changes how long that takes, never what is written.
+/// How large tensors are written. It changes how long that takes, never what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tuning {
     /// Columns that are moved from the first row of a tile to the last before the next ones. Each lies on a page of its own, or
@@ -12,15 +12,18 @@ pub(crate) struct Tuning {
     pub(crate) lines: usize,
     /// Whether blocks are stored right from registers, where rows allow it, and not gathered in a stage first.
     pub(crate) direct: bool,
+    /// Whether stores are non-temporal. Where a cache holds all of the output, and it is there already, ordinary ones are faster.
+    pub(crate) stream: bool,
 }
 
 impl Tuning {
-    /// All that are worth trying; the first one is the default on the machine at hand.
-    pub(crate) fn all() -> impl Iterator<Item = Tuning> {
+    /// All that are worth trying, with tiles and without; the first one is the default on the machine at hand.
+    pub(crate) fn all(tiles: bool) -> impl Iterator<Item = Tuning> {
         let default = Tuning::default();
-        let direct = [32, 64, 128, 256].map(|columns| Tuning { columns, lines: columns, direct: true });
-        let others = direct.into_iter().chain([Tuning { direct: false, ..default }]);
-        [default].into_iter().chain(others.filter(move |tuning| *tuning != default))
+        let of_tiles = [32, 64, 128, 256].map(|columns| Tuning { columns, lines: columns, ..default });
+        let of_tiles = of_tiles.into_iter().chain([Tuning { direct: false, ..default }]);
+        let of_tiles = of_tiles.filter(move |tuning| tiles && *tuning != default);
+        [default, Tuning { stream: false, ..default }].into_iter().chain(of_tiles)
     }
 }
 
@@ -35,7 +38,7 @@ impl Default for Tuning {
         } else {
             256
         };
-        Tuning { columns, lines: columns, direct: true }
+        Tuning { columns, lines: columns, direct: true, stream: true }
     }
 }
 
@@ -83,7 +86,9 @@ mod tests {
             let bytes = rows * columns * width;
             assert!(bytes > STREAM);
             let source: Vec<u8> = (0..64 + bytes).map(|at| ((at * 2_654_435_761) >> 12) as u8).collect();
-            for (tuning, before) in Tuning::all().flat_map(|tuning| [0, 16, 3 * width].map(|before| (tuning, before))) {
+            for (tuning, before) in
+                Tuning::all(true).flat_map(|tuning| [0, 16, 3 * width].map(|before| (tuning, before)))
+            {
                 let source = &source[before..][..bytes];
                 let mut tensor = vec![0; before + bytes];
                 // SAFETY: reading writes only bytes with values.
