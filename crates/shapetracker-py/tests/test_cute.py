@@ -224,7 +224,8 @@ def test_tuples_are_composed_mode_by_mode_under_a_swizzle_too():
         done += 1
     assert done == 1000
     why = composition(ComposedLayout("Sw<1,0,1> o 0 o ((4,6,8),2):((2,3,5),1)"), ("6:3",), explain=True)
-    assert (why.kind, why.witness) == ("length", {"leaf": 0, "unit": 2, "run": 2, "left": 3})
+    length = {"leaf": 0, "unit": 2, "run": 2, "left": 3, "coordinate": 4, "value": 9, "expected": 14}
+    assert (why.kind, why.witness) == ("length", length)
 
 
 def test_what_somebody_claims_is_audited():
@@ -592,7 +593,8 @@ def test_views_and_trackers_are_layouts():
     assert [layout(x) for x in range(24)] == [tracker.address(x) for x in range(24)]
     assert list(layout.to_tracker().shape) == [24]
     why = Layout.from_view(ShapeTracker.contiguous(3, 2).permute(1, 0).reshape(3, 2), explain=True)
-    assert (why.kind, why.layout, why.witness) == ("length", None, {"axis": 0, "unit": 1, "run": 2, "left": 3})
+    length = {"axis": 0, "unit": 1, "run": 2, "left": 3, "index": (2, 0), "address": 3, "expected": 8}
+    assert (why.kind, why.layout, why.witness) == ("length", None, length)
     with pytest.raises(NoLayout, match="is masked"):
         Layout.from_view(View.contiguous(3).pad((1, 0)))
 
@@ -708,7 +710,7 @@ def nest(deep):
         (lambda: LinearLayout("{lane = [[1"), ValueError, "expected"),
         (lambda: LinearLayout({"lane": [[1]]}, {"offset": 2})(2), IndexError, "no numbers"),
         (lambda: AccessPattern("(32,8):(8,1)", 3), ValueError, "3 bytes"),
-        (lambda: AccessPattern("(32,8):(8,1)", 4, vector=16), ValueError, "are no access"),
+        (lambda: AccessPattern("(32,8):(8,1)", 4, vector=16), ValueError, "cannot move 16 elements of 4 bytes"),
         (lambda: AccessPattern.conflict_free_swizzle(4), TypeError, "AccessPattern"),
         (lambda: AccessReport("32:1"), TypeError, "AccessReport: takes AccessPatterns"),
         (lambda: AccessPattern("32:1", 4).instruction(1), IndexError, "in warp 1: 32 threads have 1 values each"),

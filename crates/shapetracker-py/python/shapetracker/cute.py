@@ -6,7 +6,7 @@
     >>> print(logical_divide(Layout((4, 2, 3), (2, 1, 8)), Layout(4, 2)))
     ((2,2),(2,3)):((4,1),(2,8))
     >>> print(composition(Layout((4, 6, 8), (2, 3, 5)), Layout(6, 3), explain=True).witness)
-    {'leaf': 0, 'unit': 2, 'run': 2, 'left': 3}
+    {'leaf': 0, 'unit': 2, 'run': 2, 'left': 3, 'coordinate': 4, 'value': 9, 'expected': 14}
 
 Where a layout is taken, its text as CuTe prints it will do as well: `"((2,2),4):((1,8),2)"`.
 """
