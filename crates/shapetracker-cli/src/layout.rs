@@ -32,7 +32,8 @@ use crate::input::text_of;
 
 A layout is written as CuTe prints it, (4,8):(8,1) or (_4,_8):(_8,_1) or Layout<Shape<_4,_8>,Stride<_8,_1>>. \
 Sw<3,3,3> o 0 o (8,64):(64,1) is one under a swizzle, and of a printed tensor, ptr[32b](0x7f00) o (4,8):(1,4), the layout is read; \
-a swizzle of a pointer, Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1), is that of its elements. A tiler is a layout, or one for each mode: (3:3,(2,4):(1,8)), or only \
+a swizzle of a pointer, Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1), is that of its elements. \
+A tiler is a layout, or one for each mode: (3:3,(2,4):(1,8)), or only \
 sizes: (4,8). A layout of - is read from standard input.
 
 Exit status 1 where what is asked for does not exist, or whether it does is open; where a claim is refuted, or banks conflict.")]
@@ -215,7 +216,8 @@ struct Product {
   shapetracker layout inverse '(3,4):(4,1)'
   shapetracker layout inverse '(2,3):(8,1)' --left
 
-A right inverse R of A has A(R(i)) = i, for as many numbers as there are; a left inverse L has L(A(x)) = x for all x. Exit status 1 where there is no left inverse, and \
+A right inverse R of A has A(R(i)) = i, for as many numbers as there are; a left inverse L has L(A(x)) = x for all x. \
+Exit status 1 where there is no left inverse, and \
 where it is not known whether there is one.
 
 With --json: a, left, layout (text, shape, stride, size, cosize; null where none was found), is_longest (of a right inverse; \
@@ -325,7 +327,8 @@ where
     Ok(text_of(text)?.parse()?)
 }
 
-/// The texts of two arguments, of which one at most may be that of standard input, whatever it is.
+/// The texts of two arguments. Both are fetched before either is read as a layout: so two `-` are told of as such, and not as a
+/// mistake in an empty text.
 fn texts<'a>(a: &'a str, b: &'a str) -> Result<[Cow<'a, str>; 2], Failure> {
     Ok([text_of(a)?, text_of(b)?])
 }

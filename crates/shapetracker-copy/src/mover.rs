@@ -93,8 +93,9 @@ pub(crate) struct Tiles {
     pub(crate) packed: bool,
 }
 
-/// Columns of a tile that is transposed in registers. Each may lie on a page of its own, and the translation buffer of the
-/// first level has some 64 entries, that of the second some thousand. Measured.
+/// Columns of a tile that is transposed in registers. Each may lie on a page of its own, and the translation buffer of the second
+/// level has some thousand entries. How many of them are moved at a time is decided where a tile is streamed
+/// (`kernels/tuning.rs`). Measured.
 const COLUMNS: usize = if cfg!(miri) { 32 } else { 256 };
 
 /// Bytes of a row of such a tile where rows do not all begin lines, of up to four times as many columns: they take longer runs

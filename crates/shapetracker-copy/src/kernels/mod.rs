@@ -63,7 +63,7 @@ pub(crate) struct Stream {
     pub(crate) tiles: bool,
     /// Whether what is read lies in memory, so that it is worth asking for it before it is needed.
     pub(crate) ahead: bool,
-    /// How tiles are streamed.
+    /// How this is done on the machine at hand.
     pub(crate) tuning: Tuning,
 }
 
@@ -662,7 +662,7 @@ impl Gather {
         while !columns.is_empty() {
             let after = group(columns.end);
             let below = if after.is_empty() { (next, &leftmost) } else { (tile.from, &after) };
-            let early = tuning.lines.div_ceil(columns.len()) * self.band;
+            let early = tuning.columns.div_ceil(columns.len()) * self.band;
             let (mut first, mut last) = (0, if short > 0 { short } else { self.band });
             while first < height {
                 let part = self.rows(tile, first.min(height.saturating_sub(turn.least))..last.min(height));

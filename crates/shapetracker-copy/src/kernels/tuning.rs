@@ -3,13 +3,11 @@
 /// How large tensors are written. It changes how long that takes, never what is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tuning {
-    /// Columns that are moved from the first row of a tile to the last before the next ones. Each lies on a page of its own, or
-    /// on several, and so does each row. Where few are moved at a time, the first-level translation buffer holds their pages
-    /// and the caches what was prefetched of them, even where all columns compete for the same sets of a cache; where many
-    /// are, longer parts of rows are written one after another.
+    /// Columns that are moved from the first row of a tile to the last before the next ones, and as many lines are prefetched
+    /// before they are read. Each column lies on a page of its own, or on several, and so does each row. Where few are moved at
+    /// a time, the first-level translation buffer holds their pages and the caches what was prefetched of them, even where all
+    /// columns compete for the same sets of a cache; where many are, longer parts of rows are written one after another.
     pub(crate) columns: usize,
-    /// How many lines ahead of the loads they are prefetched: enough to cover the latency of memory.
-    pub(crate) lines: usize,
     /// Whether blocks are stored right from registers, where rows allow it, and not gathered in a stage first.
     pub(crate) direct: bool,
     /// Whether stores are non-temporal. Where a cache holds all of the output, and it is there already, ordinary ones are faster.
@@ -20,7 +18,7 @@ impl Tuning {
     /// All that are worth trying, with tiles and without; the first one is the default on the machine at hand.
     pub(crate) fn all(tiles: bool) -> impl Iterator<Item = Tuning> {
         let default = Tuning::default();
-        let of_tiles = [32, 64, 128, 256].map(|columns| Tuning { columns, lines: columns, ..default });
+        let of_tiles = [32, 64, 128, 256].map(|columns| Tuning { columns, ..default });
         let of_tiles = of_tiles.into_iter().chain([Tuning { direct: false, ..default }]);
         let of_tiles = of_tiles.filter(move |tuning| tiles && *tuning != default);
         [default, Tuning { stream: false, ..default }].into_iter().chain(of_tiles)
@@ -31,14 +29,8 @@ impl Default for Tuning {
     /// What was the fastest on most layouts on Sapphire Rapids, which stands for all processors of Intel, and on Zen 4, which
     /// stands for all others.
     fn default() -> Tuning {
-        let columns = if cfg!(miri) {
-            32
-        } else if is_intel() {
-            64
-        } else {
-            256
-        };
-        Tuning { columns, lines: columns, direct: true, stream: true }
+        let columns = if cfg!(miri) || is_intel() { 32 } else { 256 };
+        Tuning { columns, direct: true, stream: true }
     }
 }
 

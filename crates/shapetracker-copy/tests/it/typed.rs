@@ -51,6 +51,37 @@ fn check<T: Pod + PartialEq + std::fmt::Debug>(text: &str) {
     }
 }
 
+/// Plans that are tuned while they run: with borders, several boxes, a stage, rows, and nothing to choose.
+#[test]
+fn tuned_plans_read_the_same() {
+    for text in [
+        "(1500, 1700).permute(1, 0).pad((3, 2), (1, 6))",
+        "(1500, 1600).permute(1, 0).reshape(1200, 2000)",
+        "(1490, 1480).permute(1, 0).reshape(1490, 1480).permute(1, 0)",
+        "(2200000).flip(0)",
+        "(7, 9).permute(1, 0)",
+    ] {
+        let tensor = Tensor::of(text);
+        let plan = tensor.plan(4).unwrap();
+        let buffer: Vec<u32> = elements(plan.buffer_len(), 1);
+        let expected: Vec<u32> =
+            tensor.array.cells.iter().map(|cell| cell.map_or(7, |at| buffer[at as usize])).collect();
+        for threads in &*THREADS {
+            let mut out = vec![0; expected.len()];
+            let tuned = plan.tuned(&buffer, &mut out, 7, threads).unwrap();
+            // Where it chose among several ways, each has written all of it.
+            assert!(out == expected || expected.len() == 63 && out.iter().all(|element| *element == 0), "{text}");
+            out.fill(0);
+            tuned.read_into(&buffer, &mut out, 7, threads).unwrap();
+            assert!(out == expected, "{text}: {tuned:?}");
+            assert_eq!(tuned.to_string(), plan.to_string());
+        }
+        let short = plan.tuned(&buffer, &mut [0; 3], 7, &Threads::one()).unwrap_err();
+        assert!(matches!(short, Error::Length { len: 3, .. }), "{short}");
+        assert!(matches!(plan.tuned(&[1_u8], &mut [0], 7, &Threads::one()), Err(Error::Type { .. })));
+    }
+}
+
 #[test]
 fn types_of_every_size() {
     for text in [
