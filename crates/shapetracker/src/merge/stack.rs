@@ -50,7 +50,7 @@ impl<'a> Stacked<'a> {
     }
 
     /// The valid indices of the last view as a box, with every axis in it.
-    pub(super) fn whole(&self) -> IndexBox {
+    pub(crate) fn whole(&self) -> IndexBox {
         let axes = (0..self.later.rank()).map(|axis| {
             let (first, end) = self.later.range(axis);
             Axis { axis, stride: self.later.strides()[axis], first, size: end - first }
@@ -59,6 +59,11 @@ impl<'a> Stacked<'a> {
             position + i128::from(axis.stride) * i128::from(axis.first)
         });
         IndexBox { axes: axes.collect(), origin: first as i64 }
+    }
+
+    /// Some valid index of a part of the last view's box, counted from the first corner of the part.
+    pub(crate) fn valid_index(&self, part: &IndexBox, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
+        self.valid_point(part, work)
     }
 
     /// The address at a position of the last view, or `None` where it is masked.

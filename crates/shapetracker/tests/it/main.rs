@@ -31,3 +31,4 @@ mod sources;
 mod stress;
 mod summaries;
 mod views;
+mod ways;
