@@ -63,11 +63,16 @@ impl<'a> Stacked<'a> {
 
     /// Some valid index of a part of the last view's box, counted from the first corner of the part.
     pub(crate) fn valid_index(&self, part: &IndexBox, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
-        self.valid_point(part, work)
+        // The corners and the middle are looked at before anything is solved.
+        let ends = [0, 1, 2].map(|halves| part.axes.iter().map(|axis| (axis.size - 1) / 2 * halves).collect::<Point>());
+        match ends.into_iter().find(|point| self.address(part.position(point)).is_some()) {
+            Some(point) => Ok(Some(point)),
+            None => self.valid_point(part, work),
+        }
     }
 
     /// The address at a position of the last view, or `None` where it is masked.
-    pub(super) fn address(&self, position: i64) -> Option<i64> {
+    pub(crate) fn address(&self, position: i64) -> Option<i64> {
         self.levels.iter().try_fold(position, |position, level| level.valid_address(position))
     }
 
