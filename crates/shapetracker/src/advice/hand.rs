@@ -231,6 +231,8 @@ impl Hand {
         let views = |array: &Array, to: &[i64]| Ok::<bool, Error>(fit(&array.view()?, to).is_ok());
         match (call, ops) {
             (Call::Interleave, _) if is_numpy => Ok(if is_ready { 0 } else { array.numel() }),
+            // PyTorch's `pixel_shuffle` takes a tensor in row-major order, too.
+            (Call::New, [_, Movement::Permute(_), ..]) => Ok(if array.is_contiguous() { 0 } else { array.numel() }),
             (Call::Interleave, [Movement::Reshape(to), ..]) => {
                 let flattens = to.len() == 2 && array.shape.len() != 1;
                 Ok(if flattens && !views(array, &[array.numel()])? { array.numel() } else { 0 })

@@ -14,18 +14,17 @@ const MOST_CHOICES: u32 = 3;
 /// Calls that copy, or that raise, in their order.
 type Events = Vec<(usize, Why)>;
 
-/// What a library does with a chain that starts with a tracker; `shapes` are those after each operation, and `view` is the
-/// view that the whole chain is, if it is one and no copy is asked for.
+/// What a library does with a chain, of which there are the trackers before any operation and after each; `view` is the view
+/// that the whole chain is, if it is one and no copy is asked for.
 pub(super) fn advised(
     library: ArrayLibrary,
     chain: &Chain,
-    start: &ShapeTracker,
-    shapes: &[&[i64]],
+    trackers: &[ShapeTracker],
     view: Option<&View>,
 ) -> LibraryAdvice {
     let cannot =
         |sentence: String| LibraryAdvice { library, does: Does::Cannot, copied: Vec::new(), sentence, code: None };
-    let Some(start) = start.as_view() else {
+    let Some(start) = trackers[0].as_view() else {
         return cannot(format!("{library} has no arrays that are several views."));
     };
     if start.mask().is_some() {
@@ -53,7 +52,7 @@ pub(super) fn advised(
         return LibraryAdvice { library, does: Does::View, copied, sentence, code };
     };
     let elements = |step: usize| copied.iter().find(|(at, _)| *at == step).map_or(0, |(_, elements)| *elements);
-    let told = |step: usize, why: Why| complaint(library, chain, shapes[step], step, why, elements(step));
+    let told = |step: usize, why: Why| complaint(library, chain, trackers[step + 1].shape(), step, why, elements(step));
     let mut sentence = told(first, why);
     let raising = events.iter().find(|(_, why)| matches!(why, Why::Raises | Why::NegativeStep));
     if let Some(&(step, why)) = raising.filter(|(step, _)| *step != first) {

@@ -184,21 +184,7 @@ impl Chain {
     /// # Cost
     /// That of the chain, and of [`fit`](fit()) for each reshape of each library.
     pub fn advice(&self, base: Option<&[i64]>) -> Result<Advice, ChainError> {
-        // After each operation the tracker of the newest buffer, and that of the buffer that the chain starts with.
-        let (mut trackers, mut copied): (Vec<ShapeTracker>, _) = (Vec::new(), None);
-        let newest = self.follow(base, |tracker, verdict| {
-            if verdict.is_some_and(|verdict| verdict.copies().is_some()) {
-                copied = trackers.len().checked_sub(1);
-            }
-            trackers.push(tracker.clone());
-        })?;
-        if copied.is_some() {
-            for (number, op) in self.ops().iter().enumerate() {
-                let before = &trackers[number];
-                let after = if op.may_copy() { Ok(before.clone()) } else { before.apply(op) };
-                trackers[number + 1] = after.map_err(|err| self.op_error(number, err))?;
-            }
-        }
+        let Followed { trackers, newest, copied } = Followed::of(self, base)?;
         let last = &trackers[trackers.len() - 1];
         let whole = last.single_view();
         // What is no view of the first buffer may be one of the copy that was asked for.
@@ -229,15 +215,54 @@ impl Chain {
         let copy = step.and_then(|step| least(self.ops(), &trackers, step));
         // A copy that is asked for is not saved.
         let one = whole.as_ref().ok().filter(|_| !self.ops().contains(&Movement::Copy));
-        let shapes: Vec<&[i64]> = trackers[1..].iter().map(|tracker| tracker.shape()).collect();
-        let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy];
-        let advised = |library| library::advised(library, self, &trackers[0], &shapes, one);
-        let libraries = libraries.into_iter().map(advised).collect();
+        let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy].map(|library| {
+            // Where a library means something else by the text, it does that.
+            let own = self.read_by(library, base).filter(|own| own.ops() != self.ops());
+            let own = own.and_then(|own| Some((Followed::of(&own, base).ok()?, own)));
+            match own {
+                Some((followed, own)) => {
+                    let view = followed.trackers.last().and_then(|last| last.single_view().ok());
+                    let view = view.filter(|_| !own.ops().contains(&Movement::Copy));
+                    library::advised(library, &own, &followed.trackers, view.as_ref())
+                }
+                None => library::advised(library, self, &trackers, one),
+            }
+        });
+        let libraries = libraries.into();
         let (of_copy, view) = match of_copy {
             Some((op, view)) => (Some(op), Ok(view)),
             None => (None, whole),
         };
         Ok(Advice { view, of_copy, sentence, step, copy, libraries })
+    }
+}
+
+/// The trackers of a chain, before any operation and after each.
+struct Followed {
+    /// Those of the buffer that the chain starts with: the copies on the way change no value.
+    trackers: Vec<ShapeTracker>,
+    /// The last one of the newest buffer, and the operation that made this buffer.
+    newest: ShapeTracker,
+    copied: Option<usize>,
+}
+
+impl Followed {
+    fn of(chain: &Chain, base: Option<&[i64]>) -> Result<Followed, ChainError> {
+        let (mut trackers, mut copied): (Vec<ShapeTracker>, _) = (Vec::new(), None);
+        let newest = chain.follow(base, |tracker, verdict| {
+            if verdict.is_some_and(|verdict| verdict.copies().is_some()) {
+                copied = trackers.len().checked_sub(1);
+            }
+            trackers.push(tracker.clone());
+        })?;
+        if copied.is_some() {
+            for (number, op) in chain.ops().iter().enumerate() {
+                let before = &trackers[number];
+                let after = if op.may_copy() { Ok(before.clone()) } else { before.apply(op) };
+                trackers[number + 1] = after.map_err(|err| chain.op_error(number, err))?;
+            }
+        }
+        Ok(Followed { trackers, newest, copied })
     }
 }
 

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::call::Call;
+use super::calls::ArrayLibrary;
 use super::error::{Cause, ChainError};
 use super::foreign::Methods;
 use super::parser::{self, Parsed};
@@ -250,6 +251,19 @@ impl Chain {
     /// The call that begins with an operation, and its operations.
     pub(crate) fn call(&self, first: usize) -> (Call, Range<usize>) {
         self.parsed.call(first)
+    }
+
+    /// The chain as a library reads it, on an array of which the text tells nothing but its name: NumPy and PyTorch mean
+    /// different things by `transpose(0, 1)` and `repeat(2)`. Nothing where the library has no such code, or where the text
+    /// itself says whose it is.
+    pub(crate) fn read_by(&self, library: ArrayLibrary, base: Option<&[i64]>) -> Option<Chain> {
+        let methods = match library {
+            ArrayLibrary::NumPy => Methods::NumPy,
+            ArrayLibrary::PyTorch => Methods::PyTorch,
+        };
+        self.parsed.name.as_ref()?;
+        let parsed = parser::chain_of(&self.text, base, methods)?;
+        Some(Chain { parsed, text: self.text.clone() })
     }
 
     /// Whether it is written in the notation of this crate, and not as code of a library.

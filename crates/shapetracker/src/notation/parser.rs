@@ -121,15 +121,29 @@ impl Parsed {
 /// Reads a chain as far as it can be read, and says why it does not end there. `base` is the shape of the array that the
 /// text has a name for, or nothing.
 pub(super) fn chain(text: &str, base: Option<&[i64]>) -> (Parsed, Option<ParseError>) {
-    let mut parsed = Parsed::new(0);
+    let parsed = Parsed::new(0);
     if let Err(err) = check_length(text) {
         return (parsed, Some(err));
     }
     let mut parser = Parser::new(text);
     parser.base = base;
-    parsed.start_span = parser.span.start..parser.span.start;
-    let error = parser.program(&mut parsed).err();
+    let (parsed, error) = parser.read(parsed);
     (parsed, error.map(|err| checked_suggestion(text, base, err)))
+}
+
+/// Reads a chain on an array of which nothing is known but its name, as code of a library; nothing where the text says
+/// itself whose code it is, or is no such code.
+pub(super) fn chain_of(text: &str, base: Option<&[i64]>, methods: Methods) -> Option<Parsed> {
+    check_length(text).ok()?;
+    let mut parser = Parser::new(text);
+    if parser.unknown != Methods::Unknown {
+        return None;
+    }
+    (parser.base, parser.unknown) = (base, methods);
+    match parser.read(Parsed::new(0)) {
+        (parsed, None) => parsed.name.is_some().then_some(parsed),
+        _ => None,
+    }
 }
 
 /// The mistake without its suggestion, unless the text that is suggested can be read further than this one.
@@ -274,6 +288,13 @@ impl<'a> Parser<'a> {
         let unknown = library_of(text);
         let (names, base) = (Vec::new(), None);
         Parser { text, lexer, token, span, last: 0, base, opened: None, names, copied: 0, depth: 0, unknown }
+    }
+
+    /// Reads the whole text as a chain, and says why it does not end where the chain does.
+    fn read(mut self, mut parsed: Parsed) -> (Parsed, Option<ParseError>) {
+        parsed.start_span = self.span.start..self.span.start;
+        let error = self.program(&mut parsed).err();
+        (parsed, error)
     }
 
     /// The text of the next token.
