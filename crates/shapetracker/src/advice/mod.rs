@@ -177,11 +177,11 @@ impl Chain {
     /// That of the chain, and of [`fit`](fit()) for each reshape of each library.
     pub fn advice(&self, base: Option<&[i64]>) -> Result<Advice, ChainError> {
         let (mut trackers, mut copied): (Vec<ShapeTracker>, _) = (Vec::new(), None);
-        self.follow(base, |tracker, verdict| {
+        let end = self.follow(base, |step, verdict| {
             if verdict.is_some_and(|verdict| verdict.copies().is_some()) {
                 copied = trackers.len().checked_sub(1);
             }
-            trackers.push(tracker.clone());
+            trackers.push(step.over_newest().clone());
         })?;
         let last = &trackers[trackers.len() - 1];
         let view = last.single_view();
@@ -211,7 +211,9 @@ impl Chain {
         // The view of the memory that the chain starts with, also where it asks for a copy that need not be.
         let one = match copied {
             None => view.as_ref().ok().cloned(),
-            Some(_) => without_copies(self.ops(), &trackers[0]),
+            // A copy that is asked for in any case is made.
+            Some(_) if self.ops().contains(&Movement::Copy) => None,
+            Some(_) => end.over_base().ok().and_then(|read| read.single_view().ok()),
         };
         let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy];
         let advised = |library| hand::advised(library, self, &trackers, one.as_ref());
@@ -251,16 +253,6 @@ pub fn described(view: &View) -> String {
         text += &format!(", mask {}", tuple_of_pairs(mask));
     }
     text + "."
-}
-
-/// The view that a chain would be without its `contiguous`, which changes no value; nothing where there is none, or where a
-/// copy is asked for in any case.
-fn without_copies(ops: &[Movement], start: &ShapeTracker) -> Option<View> {
-    if ops.contains(&Movement::Copy) {
-        return None;
-    }
-    let mut ops = ops.iter().filter(|op| !op.may_copy());
-    ops.try_fold(start.clone(), |tracker, op| tracker.apply(op)).ok()?.single_view().ok()
 }
 
 /// The least to copy where an operation needs a second view: at that operation, and again wherever the rest of the chain is

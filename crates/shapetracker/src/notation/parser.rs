@@ -60,13 +60,6 @@ impl Parsed {
         self.spans.get(op).map(|&[begin, end]| begin as usize..end as usize)
     }
 
-    /// Keeps some of the operations, with their places.
-    pub(super) fn keep(&mut self, which: impl Fn(&Movement) -> bool) {
-        let mut kept = self.ops.iter().map(&which).collect::<Vec<_>>().into_iter();
-        self.spans.retain(|_| kept.next() == Some(true));
-        self.ops.retain(which);
-    }
-
     pub(super) fn push(&mut self, op: Movement, span: Range<usize>) {
         if self.ops.len() == self.ops.capacity() {
             // Operations are large, and a vector that doubles would hold twice the memory that they need.
