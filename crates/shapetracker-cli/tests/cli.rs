@@ -258,9 +258,8 @@ fn an_index_is_that_of_the_base_whatever_is_copied() {
         let copy = format!("the buffer of {copied} that `.");
         let index = run(&["index", chain]);
         assert!(stdout(&index).starts_with(&format!("# addresses of the base, not of {copy}")), "{}", stdout(&index));
-        let json = |command| -> serde_json::Value {
-            serde_json::from_str(stdout(&run(&[command, chain, "--json"]))).unwrap()
-        };
+        let json =
+            |command| -> serde_json::Value { serde_json::from_str(stdout(&run(&[command, chain, "--json"]))).unwrap() };
         let range = serde_json::json!([elements.iter().min(), elements.iter().max()]);
         assert_eq!(json("index")["index_range"], range, "{chain}");
         // What is explained is the newest buffer, by its name.

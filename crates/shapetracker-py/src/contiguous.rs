@@ -19,7 +19,6 @@ pub(crate) struct Contiguous {
     of: Option<(Py<PyAny>, Of)>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
 enum Of {
     Class,
     Tracker,
@@ -35,7 +34,6 @@ impl Contiguous {
 
 #[pymethods]
 impl Contiguous {
-    #[pyo3(signature = (tracker, class=None))]
     fn __get__(&self, tracker: Option<Py<PyAny>>, class: Option<Py<PyAny>>) -> Contiguous {
         let tracker = tracker.map(|tracker| (tracker, Of::Tracker));
         Contiguous { make: self.make, of: tracker.or_else(|| class.map(|class| (class, Of::Class))) }

@@ -25,8 +25,8 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
     let lost = unread.is_some() && nothing;
     let progress = (!lost).then(|| chain.progress(from_outside));
     let why = progress.as_ref().and_then(ChainProgress::reason);
-    let (tensors, verdicts, undone) = progress
-        .map_or_else(Default::default, |ChainProgress { steps, verdicts, error, .. }| (steps, verdicts, error));
+    let (tensors, verdicts, undone) =
+        progress.map_or_else(Default::default, |ChainProgress { steps, verdicts, error, .. }| (steps, verdicts, error));
     let step_unread = || (!lost).then_some(chain.ops().len());
     let error = undone
         .map(|err| Fault::chain(&err, text))

@@ -21,7 +21,8 @@ pub(crate) fn code(request: &Value) -> Result<Value, Fault> {
                     let code = tracker.index_expr()?;
                     let code = if kernel { code.kernel(language)? } else { code.code(language)? };
                     let copy = Read::of(request)?.copy();
-                    let remark = copy.map(|copy| format!("{} addresses of the base, not of {copy}\n", language.comment()));
+                    let remark =
+                        copy.map(|copy| format!("{} addresses of the base, not of {copy}\n", language.comment()));
                     remark.unwrap_or_default() + &code
                 }
                 Layout::Free(_) if kernel => {
@@ -84,7 +85,8 @@ pub(crate) fn json(request: &Value) -> Result<Value, Fault> {
     // A chain has no character that JSON would escape.
     let (chain, shape) = (&read.chain, list(result.shape()));
     let buffer = read.copy().map_or_else(String::new, |copy| format!("  \"buffer\": \"{copy}\",\n"));
-    let text = format!("{{\n  \"chain\": \"{chain}\",\n  \"shape\": {shape},\n{buffer}  \"views\": [\n{views}\n  ]\n}}\n");
+    let text =
+        format!("{{\n  \"chain\": \"{chain}\",\n  \"shape\": {shape},\n{buffer}  \"views\": [\n{views}\n  ]\n}}\n");
     Ok(object! { "json": text })
 }
 

@@ -323,7 +323,8 @@ fn addresses_after_a_copy_are_those_of_a_buffer_that_is_named() {
     assert_eq!((buffer(turned), buffer(copied)), (Some(Value::Null), Some(Value::Int(1))));
     assert_eq!(buffer("(3, 2).contiguous().flip(0)"), Some(Value::Null));
     let code = |chain: &str, language: &str| {
-        let request = format!(r#"{{"op":"code","source":{{"chain":"{chain}"}},"language":"{language}","kernel":true}}"#);
+        let request =
+            format!(r#"{{"op":"code","source":{{"chain":"{chain}"}},"language":"{language}","kernel":true}}"#);
         let Some(Value::Text(code)) = ask(&request).get("code").cloned() else { panic!() };
         code
     };

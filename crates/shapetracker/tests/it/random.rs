@@ -598,9 +598,7 @@ impl Op {
             Op::Shrink(ranges) => Movement::Shrink(ranges[..].into()),
             Op::Flip(axes) => Movement::Flip(axes[..].into()),
             Op::Step(steps) => Movement::Step(steps[..].into()),
-            Op::AsStrided(shape, strides, offset) => {
-                Movement::AsStrided(shape[..].into(), strides[..].into(), *offset)
-            }
+            Op::AsStrided(shape, strides, offset) => Movement::AsStrided(shape[..].into(), strides[..].into(), *offset),
             Op::Unsqueeze(axis) => Movement::Unsqueeze(*axis),
             Op::Squeeze(axes) => Movement::Squeeze(axes[..].into()),
         }
