@@ -84,7 +84,7 @@ export interface Reason {
   witness: Witness | null;
 }
 
-/** `copied`: a boundary such as `.contiguous()`, after which the addresses are those of a new buffer. */
+/** `copied`: a boundary such as `.contiguous()`, after which the addresses are those of a new buffer, the result's `buffer`. */
 export type Verdict = "no_new_view" | "merged" | "new_view" | "copied";
 
 /** An operation of a chain. */
@@ -183,6 +183,8 @@ export interface ChainResult {
   contiguous: boolean;
   consecutive: boolean;
   address_range: [Integer, Integer] | null;
+  /** Which buffer that is: null for the base, or the number of the step that copied last. */
+  buffer: number | null;
   /** How many elements the buffer has; where the chain does not say it, how many it must have at least. */
   buffer_len: Integer | null;
   buffer_known: boolean;

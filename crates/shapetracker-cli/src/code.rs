@@ -36,12 +36,7 @@ impl From<Unsupported> for Failure {
 
 /// Lines as comments of a language, so that code may be pasted with them.
 pub(crate) fn comments(language: Language, lines: &[String]) -> String {
-    let mark = match language {
-        Language::Python => "#",
-        Language::Latex => "%",
-        _ => "//",
-    };
-    lines.iter().map(|line| format!("{mark} {line}\n")).collect()
+    lines.iter().map(|line| format!("{} {line}\n", language.comment())).collect()
 }
 
 /// What computing some expressions costs, for people: `5 operations, 1 division`.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax, int};
 use shapetracker::json::Value as Document;
-use shapetracker::{Chain, ShapeTracker};
+use shapetracker::{Chain, Movement, ShapeTracker};
 use shapetracker_symbolic::json::{literals, polys};
 
 use crate::answer::{Answer, Failure, tuple};
@@ -40,7 +40,8 @@ is computed once, as t0, t1 and so on. Comments name the ranges of the variables
 and give the cost: distinct operations; divisions and modulos, those by powers of two apart because they are shifts and \
 masks; and a weight, in which any other division counts as 8 operations. A kernel for a GPU is started with at least as \
 many threads as it writes elements, in CUDA in blocks of 256; its first line says so where fewer do, or where buffers must be \
-aligned. Exit status 1 where the language has no such code; only the reason is printed then, on standard error. {HELP} They are variables of the code and arguments of a kernel.
+aligned. The address is that of the base, also where the chain copies, of which a comment reminds; `explain` has the address \
+in the copy. Exit status 1 where the language has no such code; only the reason is printed then, on standard error. {HELP} They are variables of the code and arguments of a kernel.
 
 With --json: chain, shape, language, code, index and valid (in Python, without shared parts; null when that is longer \
 than 16 MiB), cost (ops, divmods: those not by a power of two, weight), index_range and value_range (the \
@@ -57,7 +58,12 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
             let about = args.kernel.then(|| (buffers(&tracker), tracker.numel()));
             let code = tracker.index_expr()?;
             let subject = ("chain", json!(chain.to_string()));
-            written(args.lang, args.kernel, subject, &code, about, Document::from(code.extents()))
+            let mut answer = written(args.lang, args.kernel, subject, &code, about, Document::from(code.extents()))?;
+            if let Some(copy) = last_copy(&chain)? {
+                let remark = format!("addresses of the base, not of {copy}");
+                answer.text = comments(args.lang, &[remark]) + &answer.text;
+            }
+            Ok(answer)
         },
         |question| {
             let chain = question.chain(&text)?;
@@ -75,6 +81,14 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
             Ok(answer)
         },
     )
+}
+
+/// The buffer that the last copy of a chain makes, in words; nothing where none is made.
+fn last_copy(chain: &Chain) -> Result<Option<String>, Failure> {
+    if !chain.ops().iter().any(Movement::may_copy) {
+        return Ok(None);
+    }
+    Ok(chain.copy_in_words(chain.follow(None, |_, _| ())?.buffer()))
 }
 
 /// The code of an index, or a whole kernel, with its remarks. `subject` is what it is the index of, as the first field of

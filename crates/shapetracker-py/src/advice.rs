@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use shapetracker::advice as library;
-use shapetracker::{ArrayLibrary, Chain, Unmerged};
+use shapetracker::{ArrayLibrary, Buffer, Chain, Unmerged};
 
 use crate::arguments::numbers_of;
 use crate::error::parse;
@@ -55,7 +55,10 @@ impl Advice {
     /// starts with.
     #[getter]
     fn of_copy(&self) -> Option<usize> {
-        self.0.of_copy
+        match self.0.buffer {
+            Buffer::Copy { op, .. } => Some(op),
+            _ => None,
+        }
     }
 
     /// Proof that there is no such view: an UnevenStep or a NotABox.

@@ -9,6 +9,7 @@ mod arguments;
 mod array;
 mod chunks;
 mod compat;
+mod contiguous;
 mod cute;
 mod error;
 mod expr;

@@ -66,7 +66,7 @@ CALLS = {
         ShapeTracker(X.views); X.as_view(); X.shape; X.ndim; X.numel; X.address(0, 0); list(X.addresses());
         X.reshape(6); X.reshape(7); X.permute(1, 0); X.transpose(0, 1); X.expand(3, 2); X.broadcast_to(2, 3, 2);
         X.pad((0, 1), None); X.shrink((0, 1), (0, 2)); X.flip(1); X.step(1, -1); X.squeeze(); X.squeeze(0);
-        X.unsqueeze(0); X.as_strided((2,), (2,)); X.compose(ShapeTracker.contiguous(6)); X.compose(3); X[0, ::-1, None];
+        X.unsqueeze(0); X.contiguous(); X.contiguous(2); X.as_strided((2,), (2,)); X.compose(ShapeTracker.contiguous(6)); X.compose(3); X[0, ::-1, None];
         X[..., 'no']; X.is_contiguous(); X.is_consecutive(); X.single_view(); X.address_range(); X.buffer_len();
         X.real_strides(); X.affine(); X.unit_stride_axes(); X.axis_is_masked(0); X.collision(); X.difference(X);
         X.invert(6); X.invert(2); X.expand(3, 3); X.index_expr(); X.svg(); X._repr_html_(); X == X; hash(X);

@@ -312,6 +312,39 @@ fn the_buffer_is_that_of_the_base_whatever_is_read() {
     }
 }
 
+/// The layout of a chain is that in the newest buffer, which is named; code, and what is the same, are asked of the base.
+#[test]
+fn addresses_after_a_copy_are_those_of_a_buffer_that_is_named() {
+    let (turned, copied) = ("(3, 2).permute(1, 0)", "(3, 2).permute(1, 0).contiguous()");
+    let buffer = |chain: &str| {
+        let answer = ask(&format!(r#"{{"op":"chain","text":"{chain}"}}"#));
+        answer.get("result").unwrap().get("buffer").cloned()
+    };
+    assert_eq!((buffer(turned), buffer(copied)), (Some(Value::Null), Some(Value::Int(1))));
+    assert_eq!(buffer("(3, 2).contiguous().flip(0)"), Some(Value::Null));
+    let code = |chain: &str, language: &str| {
+        let request =
+            format!(r#"{{"op":"code","source":{{"chain":"{chain}"}},"language":"{language}","kernel":true}}"#);
+        let Some(Value::Text(code)) = ask(&request).get("code").cloned() else { panic!() };
+        code
+    };
+    for (language, mark) in [("python", "#"), ("cuda", "//")] {
+        let remark = format!("{mark} addresses of the base, not of the buffer of 6 that `.contiguous()` makes\n");
+        assert_eq!(code(copied, language), remark + &code(turned, language));
+    }
+    let compared = |a: &str, b: &str| {
+        let sides = format!(r#""a":{{"chain":"{a}"}},"b":{{"chain":"{b}"}}"#);
+        ask(&format!(r#"{{"op":"compare",{sides},"width":4,"line":64}}"#))
+    };
+    let of = |answer: &Value, side: &str, field: &str| answer.get(side).unwrap().get(field).cloned();
+    let same = compared(turned, copied);
+    assert_eq!(same.get("equal"), Some(&Value::Bool(true)));
+    // What each reads lies in another order: six runs, and one.
+    assert_eq!((of(&same, "a", "runs"), of(&same, "b", "runs")), (Some(Value::Int(6)), Some(Value::Int(1))));
+    let other = compared("(2, 3)", copied);
+    assert_eq!((other.get("equal"), of(&other, "difference", "b")), (Some(&Value::Bool(false)), Some(Value::Int(2))));
+}
+
 #[test]
 fn elements_are_traced_and_evaluated() {
     for chain in CHAINS {

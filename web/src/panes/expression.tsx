@@ -228,6 +228,7 @@ export const ExpressionPane = live(() => {
           ) : (
             <Lines expression={expression} values={values} />
           )}
+          {known?.layout.chain?.buffer != null && <p class="soft">The address is one of the copy; the code reads the base.</p>}
           <p class="soft cost">
             {sentence(costText(expression.cost))} {expression.bits} bits suffice.
           </p>

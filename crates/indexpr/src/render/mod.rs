@@ -89,6 +89,19 @@ impl Language {
         }
     }
 
+    /// What begins a comment that goes up to the end of the line.
+    ///
+    /// ```
+    /// assert_eq!(indexpr::Language::Python.comment(), "#");
+    /// ```
+    pub const fn comment(self) -> &'static str {
+        match self {
+            Language::Python => "#",
+            Language::Latex => "%",
+            _ => "//",
+        }
+    }
+
     /// The dialect in which expressions are written, for a language whose expressions look like those of C.
     fn dialect(self) -> Option<Dialect> {
         match self {

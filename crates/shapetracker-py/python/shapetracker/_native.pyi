@@ -1,7 +1,7 @@
 from builtins import range as _range
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType, ModuleType
-from typing import Any, Literal, NoReturn, SupportsIndex, TypeAlias, final, overload
+from typing import Any, ClassVar, Literal, NoReturn, SupportsIndex, TypeAlias, final, overload
 
 __all__ = [
     "Access",
@@ -141,15 +141,34 @@ class View:
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
 
+# `contiguous` of a class makes a tracker of a shape; of a tracker it is the operation of arrays, which changes no element.
+class _RowMajor:
+    @overload
+    def __call__(self, *shape: SupportsIndex | _Numbers) -> ShapeTracker: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, *shape: _Size | _Sizes) -> SymbolicShapeTracker: ...
+
+class _Contiguous:
+    @overload
+    def __get__(self, tracker: None, class_: object = None, /) -> _RowMajor: ...
+    @overload
+    def __get__(self, tracker: ShapeTracker, class_: object = None, /) -> Callable[[], ShapeTracker]: ...
+
+class _SymbolicContiguous:
+    @overload
+    def __get__(self, tracker: None, class_: object = None, /) -> _SymbolicRowMajor: ...
+    @overload
+    def __get__(
+        self, tracker: SymbolicShapeTracker, class_: object = None, /
+    ) -> Callable[[], SymbolicShapeTracker]: ...
+
+class _SymbolicRowMajor:
+    def __call__(self, *shape: _Size | _Sizes) -> SymbolicShapeTracker: ...
+
 @final
 class ShapeTracker:
     def __new__(cls, views: Iterable[View]) -> ShapeTracker: ...
-    @overload
-    @staticmethod
-    def contiguous(*shape: SupportsIndex | _Numbers) -> ShapeTracker: ...  # type: ignore[overload-overlap]
-    @overload
-    @staticmethod
-    def contiguous(*shape: _Size | _Sizes) -> SymbolicShapeTracker: ...
+    contiguous: ClassVar[_Contiguous]
     @overload
     @staticmethod
     def parse(text: str, where: None = None) -> ShapeTracker: ...
@@ -312,8 +331,7 @@ class SymbolicView:
 @final
 class SymbolicShapeTracker:
     def __new__(cls, views: Iterable[_AnyView]) -> SymbolicShapeTracker: ...
-    @staticmethod
-    def contiguous(*shape: _Size | _Sizes) -> SymbolicShapeTracker: ...
+    contiguous: ClassVar[_SymbolicContiguous]
     @staticmethod
     def parse(text: str, where: str = "") -> SymbolicShapeTracker: ...
     @property

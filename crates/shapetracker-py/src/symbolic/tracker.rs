@@ -15,6 +15,7 @@ use super::refused;
 use super::sym::{Condition, Sym, made, names};
 use super::view::SymbolicView;
 use crate::arguments::{described, flipped, number, numbers};
+use crate::contiguous::Contiguous;
 use crate::error::Undecided;
 use crate::tracker::ShapeTracker;
 
@@ -63,11 +64,9 @@ impl SymbolicShapeTracker {
         tracker(shapetracker_symbolic::ShapeTracker::from_views(scope, all))
     }
 
-    /// The row-major tracker of a shape: `SymbolicShapeTracker.contiguous(n, 32)`.
-    #[staticmethod]
-    #[pyo3(signature = (*shape))]
-    pub(crate) fn contiguous(shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(shapetracker_symbolic::ShapeTracker::contiguous(sizes("contiguous", shape)?))
+    #[classattr]
+    fn contiguous() -> Contiguous {
+        Contiguous::new(|shape| Ok(Bound::new(shape.py(), SymbolicShapeTracker::row_major(shape)?)?.into_any()))
     }
 
     /// Reads a chain: `SymbolicShapeTracker.parse("(B, T, 3*H*D).reshape(B, T, 3, H, D)", where="T=1..4097")`.
@@ -334,6 +333,11 @@ impl SymbolicShapeTracker {
     /// What `single_view` answers, where there is an interpreter.
     pub(super) fn answer(&self) -> PyResult<Answer> {
         Ok(Answer::of(self.0.scope(), self.0.needs(), self.0.single_view()))
+    }
+
+    /// The row-major tracker of a shape.
+    pub(crate) fn row_major(shape: &Bound<'_, PyTuple>) -> PyResult<SymbolicShapeTracker> {
+        tracker(shapetracker_symbolic::ShapeTracker::contiguous(sizes("contiguous", shape)?))
     }
 
     /// A tracker of numbers as one of names, of which it has none.

@@ -16,7 +16,7 @@ pub(crate) use hand::Hand;
 use crate::fit::{Misfit, fit};
 use crate::merge::{Unmerged, Witness};
 use crate::notation::{ArrayLibrary, Call, Chain, ChainError};
-use crate::{Movement, ShapeTracker, View};
+use crate::{Buffer, Movement, ShapeTracker, View};
 use indexpr::text::{tuple, tuple_of_pairs};
 
 /// Whether a chain is one view, where it stops being one, and what array libraries do with it.
@@ -35,12 +35,11 @@ use indexpr::text::{tuple, tuple_of_pairs};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Advice {
-    /// The view that the chain is, or why it is none: of the buffer that the chain starts with, as the copies on the way
-    /// change no value; or of the copy that `of_copy` tells.
+    /// The view that the chain is, or why it is none.
     pub view: Result<View, Unmerged>,
-    /// The operation that makes the copy that [`view`](Advice::view) is of: where the chain is no view of the buffer that it
-    /// starts with, but one of the last copy that it asks for.
-    pub of_copy: Option<usize>,
+    /// The buffer that [`view`](Advice::view) is of: the one that the chain starts with, as the copies on the way change no
+    /// value; or the last copy that it asks for, where the chain is a view of this one only.
+    pub buffer: Buffer,
     /// The answer as a sentence, in which code stands between backticks.
     pub sentence: String,
     /// The first operation after which there is more than one view until the end; nothing where there is one view, or where
@@ -184,12 +183,12 @@ impl Chain {
     /// # Cost
     /// That of the chain, and of [`fit`](fit()) for each reshape of each library.
     pub fn advice(&self, base: Option<&[i64]>) -> Result<Advice, ChainError> {
-        let Followed { trackers, newest, copied } = Followed::of(self, base)?;
+        let Followed { trackers, newest, buffer } = Followed::of(self, base)?;
         let last = &trackers[trackers.len() - 1];
         let whole = last.single_view();
         // What is no view of the first buffer may be one of the copy that was asked for.
-        let of_copy = match (&whole, copied) {
-            (Err(_), Some(op)) => newest.single_view().ok().map(|view| (op, view)),
+        let of_copy = match (&whole, buffer) {
+            (Err(_), Buffer::Copy { op, .. }) => newest.single_view().ok().map(|view| (op, view)),
             _ => None,
         };
         let is_several = matches!(whole, Err(Unmerged::Witness(_))) && of_copy.is_none();
@@ -229,11 +228,11 @@ impl Chain {
             }
         });
         let libraries = libraries.into();
-        let (of_copy, view) = match of_copy {
-            Some((op, view)) => (Some(op), Ok(view)),
-            None => (None, whole),
+        let (buffer, view) = match of_copy {
+            Some((_, view)) => (buffer, Ok(view)),
+            None => (Buffer::Base, whole),
         };
-        Ok(Advice { view, of_copy, sentence, step, copy, libraries })
+        Ok(Advice { view, buffer, sentence, step, copy, libraries })
     }
 }
 
@@ -241,28 +240,21 @@ impl Chain {
 struct Followed {
     /// Those of the buffer that the chain starts with: the copies on the way change no value.
     trackers: Vec<ShapeTracker>,
-    /// The last one of the newest buffer, and the operation that made this buffer.
+    /// The last one of the newest buffer, and which this is.
     newest: ShapeTracker,
-    copied: Option<usize>,
+    buffer: Buffer,
 }
 
 impl Followed {
     fn of(chain: &Chain, base: Option<&[i64]>) -> Result<Followed, ChainError> {
-        let (mut trackers, mut copied): (Vec<ShapeTracker>, _) = (Vec::new(), None);
-        let newest = chain.follow(base, |tracker, verdict| {
-            if verdict.is_some_and(|verdict| verdict.copies().is_some()) {
-                copied = trackers.len().checked_sub(1);
-            }
-            trackers.push(tracker.clone());
-        })?;
-        if copied.is_some() {
+        let mut trackers: Vec<ShapeTracker> = Vec::new();
+        let end = chain.follow(base, |step, _| trackers.push(step.over_newest().clone()))?;
+        if end.buffer() != Buffer::Base {
             for (number, op) in chain.ops().iter().enumerate() {
-                let before = &trackers[number];
-                let after = if op.may_copy() { Ok(before.clone()) } else { before.apply(op) };
-                trackers[number + 1] = after.map_err(|err| chain.op_error(number, err))?;
+                trackers[number + 1] = trackers[number].apply(op).map_err(|err| chain.op_error(number, err))?;
             }
         }
-        Ok(Followed { trackers, newest, copied })
+        Ok(Followed { trackers, newest: end.over_newest().clone(), buffer: end.buffer() })
     }
 }
 

@@ -221,8 +221,8 @@ impl Chain {
         }
         let mut ops = self.ops().iter();
         let mut from = Dims::new();
-        self.follow(base, |tracker, verdict| {
-            let to = tracker.shape();
+        self.follow(base, |step, verdict| {
+            let to = step.shape();
             if let Some(op) = verdict.and_then(|_| ops.next()) {
                 statement(&mut code, &library.call(op, &from, to), Some(to));
             }

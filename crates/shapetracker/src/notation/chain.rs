@@ -13,7 +13,7 @@ use indexpr::text::ParseError;
 
 use crate::error::Error;
 use crate::shape::checked_numel;
-use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
+use crate::{Buffer, Dims, Movement, ShapeTracker, Stored, Unmerged, Verdict, View};
 
 /// A chain as text: where it starts and the operations, with their places in the text.
 ///
@@ -70,7 +70,7 @@ use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 /// | `np.pad(x, 1)`, `F.pad(x, (1, 2))` | elements that are masked, whatever their value; `F.pad` begins with the last axis, and cuts off where a number is less than 0 |
 /// | `rearrange(x, 'b (h d) -> h b d', h=2)`, `repeat(x, 'h w -> h w c', c=3)` | the patterns of einops |
 /// | `F.pixel_shuffle(x, 2)`, `.repeat(2, 1)`, `np.tile(x, 2)`, `np.repeat(x, 2, axis=0)` | as in their libraries; the last three copy |
-/// | `.contiguous()`, `np.ascontiguousarray(x)`, `.copy()` | a copy in row-major order, where one is made |
+/// | `.contiguous()`, `np.ascontiguousarray(x)`, `.copy()` | a copy in row-major order, where one is made: the same elements, which [`Chain::tracker`] goes on to read where they were copied from |
 /// | `.clone()`, `np.copy(x)`, `np.array(x)`, `.astype(t)`, `.copy(order="K")` | a copy in the order of the original, as PyTorch and NumPy keep it |
 /// | `x = np.zeros((2, 3))`, next line `y = x.T` | statements; the last one is what the text is about. Names may be of arrays, of numbers and of shapes: `B, T, C = x.shape`, `x.view(B, T, C // 4, 4)` |
 /// | `View.create((2, 3))`, `ShapeTracker.from_shape((2, 3))` | tinygrad's row-major views |
@@ -135,7 +135,7 @@ impl ChainStart {
 ///
 /// let chain: Chain = "(3, 2).permute(1, 0).reshape(6).reshape(4)".parse()?;
 /// let progress = chain.progress(None);
-/// assert_eq!(progress.trackers.len(), 3); // at the start, and after two operations
+/// assert_eq!(progress.steps.len(), 3); // at the start, and after two operations
 /// assert_eq!(progress.verdicts[1].name(), "new_view");
 /// assert_eq!(progress.error.unwrap().op(), Some(2));
 /// # Ok::<(), shapetracker::ParseError>(())
@@ -143,8 +143,8 @@ impl ChainStart {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ChainProgress {
-    /// The tracker before any operation, and after each that could be done; empty where the start itself is at fault.
-    pub trackers: Vec<ShapeTracker>,
+    /// The tensor before any operation, and after each that could be done; empty where the start itself is at fault.
+    pub steps: Vec<Stored>,
     /// What each operation that could be done did to the number of views.
     pub verdicts: Vec<Verdict>,
     /// Why the next operation cannot be done; `None` where all of them were.
@@ -152,7 +152,7 @@ pub struct ChainProgress {
 }
 
 impl ChainProgress {
-    /// Why the views of the last tracker are not one: the answer of [`ShapeTracker::single_view`], taken from the last
+    /// Why the views over the newest buffer are not one: the answer of [`ShapeTracker::single_view`], taken from the last
     /// operation where that has just decided it. `None` where there is one view, or no tracker.
     ///
     /// ```
@@ -162,7 +162,7 @@ impl ChainProgress {
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn reason(&self) -> Option<Unmerged> {
-        Verdict::why_several_views(self.verdicts.last(), self.trackers.last()?)
+        Verdict::why_several_views(self.verdicts.last(), self.steps.last()?.over_newest())
     }
 }
 
@@ -330,34 +330,20 @@ impl Chain {
         (Chain { parsed, text: text.into() }, error)
     }
 
-    /// The tracker after all operations. Where one of them copied, its addresses are those of the new buffer;
-    /// [`Chain::without_copies`] has a tracker that reads the base all the same.
+    /// The tracker after all operations. Its addresses are those of the base, whatever was copied in between: copies change
+    /// where elements are, and not which they are. [`Chain::steps`] has a tracker over the last copy, too.
     ///
     /// ```
-    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0)".parse()?;
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).contiguous()".parse()?;
     /// assert_eq!(chain.tracker()?.shape(), [2, 3]);
+    /// assert!(chain.tracker()?.addresses().eq([0, 2, 4, 1, 3, 5].map(Some)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// No base shape, views that do not fit each other, an operation that cannot be done.
     pub fn tracker(&self) -> Result<ShapeTracker, ChainError> {
-        self.run(self.base()?, |_, _| ())
-    }
-
-    /// The same chain without the operations that may copy, so that its tracker reads the base whatever was copied:
-    /// what moves data asks this one. The elements are the same, and so is their order.
-    ///
-    /// ```
-    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).contiguous().reshape(6)".parse()?;
-    /// assert_eq!(chain.tracker()?.to_string(), "(6,):(1,)");
-    /// assert_eq!(chain.without_copies().tracker()?.address(&[1]), Some(2));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn without_copies(&self) -> Chain {
-        let mut chain = self.clone();
-        chain.parsed.keep(|op| !op.may_copy());
-        chain
+        self.run(self.base()?, ShapeTracker::apply)
     }
 
     /// The tracker after all operations, over a base whose shape is known from elsewhere.
@@ -381,26 +367,26 @@ impl Chain {
     /// Another base shape in the chain, a base shape that cannot be, views that do not fit each other or the base, an
     /// operation that cannot be done.
     pub fn tracker_from(&self, base: &[i64]) -> Result<ShapeTracker, ChainError> {
-        self.run(self.over(base)?, |_, _| ())
+        self.run(self.over(base)?, ShapeTracker::apply)
     }
 
-    /// The tracker before any operation and after each, one more than there are operations.
+    /// The tensor before any operation and after each, one more than there are operations.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(3, 2)".parse()?;
-    /// let views: Vec<usize> = chain.steps()?.iter().map(|step| step.views().len()).collect();
+    /// let views: Vec<usize> = chain.steps()?.iter().map(|step| step.over_newest().views().len()).collect();
     /// assert_eq!(views, [1, 1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// Those of [`Chain::tracker`].
-    pub fn steps(&self) -> Result<Vec<ShapeTracker>, ChainError> {
-        let ChainProgress { trackers, error, .. } = self.progress(None);
-        error.map_or(Ok(trackers), Err)
+    pub fn steps(&self) -> Result<Vec<Stored>, ChainError> {
+        let ChainProgress { steps, error, .. } = self.progress(None);
+        error.map_or(Ok(steps), Err)
     }
 
-    /// The tracker before any operation and after each, as far as they can be done, what each did to the views, and why
+    /// The tensor before any operation and after each, as far as they can be done, what each did to the views, and why
     /// the next one cannot be done.
     ///
     /// The base is that of [`Chain::tracker_from`], where one is given.
@@ -408,20 +394,20 @@ impl Chain {
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(4)".parse()?;
     /// let progress = chain.progress(None);
-    /// assert_eq!((progress.trackers.len(), progress.error.unwrap().op()), (2, Some(1)));
+    /// assert_eq!((progress.steps.len(), progress.error.unwrap().op()), (2, Some(1)));
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn progress(&self, base: Option<&[i64]>) -> ChainProgress {
-        let (mut trackers, mut verdicts) = (Vec::new(), Vec::new());
-        let done = self.follow(base, |tracker, verdict| {
-            trackers.push(tracker.clone());
+        let (mut steps, mut verdicts) = (Vec::new(), Vec::new());
+        let done = self.follow(base, |step, verdict| {
+            steps.push(step.clone());
             verdicts.extend(verdict);
         });
-        ChainProgress { trackers, verdicts, error: done.err() }
+        ChainProgress { steps, verdicts, error: done.err() }
     }
 
-    /// Does the operations one after the other. `each` is shown the tracker before any operation, and then the tracker
-    /// after each and what the operation did to the views; the answer is the last tracker.
+    /// Does the operations one after the other. `each` is shown the tensor before any operation, and then the tensor after
+    /// each and what the operation did to its views over the newest buffer; the answer is the last tensor.
     ///
     /// So that of a long chain no more need be kept than what is asked of each step. The base is that of
     /// [`Chain::tracker_from`], where one is given.
@@ -429,9 +415,9 @@ impl Chain {
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
     /// let mut shapes = Vec::new();
-    /// let last = chain.follow(None, |tracker, _| shapes.push(tracker.shape().to_vec()))?;
+    /// let last = chain.follow(None, |step, _| shapes.push(step.shape().to_vec()))?;
     /// assert_eq!(shapes, [vec![3, 2], vec![2, 3], vec![6]]);
-    /// assert_eq!(last.views().len(), 2);
+    /// assert_eq!(last.over_newest().views().len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -440,11 +426,28 @@ impl Chain {
     pub fn follow(
         &self,
         base: Option<&[i64]>,
-        mut each: impl FnMut(&ShapeTracker, Option<Verdict>),
-    ) -> Result<ShapeTracker, ChainError> {
-        let start = base.map_or_else(|| self.base(), |base| self.over(base))?;
+        mut each: impl FnMut(&Stored, Option<Verdict>),
+    ) -> Result<Stored, ChainError> {
+        let start = Stored::from(base.map_or_else(|| self.base(), |base| self.over(base))?);
         each(&start, None);
-        self.run(start, |tracker, verdict| each(tracker, Some(verdict)))
+        self.run(start, |step, op| {
+            let (after, verdict) = step.perform(op)?;
+            each(&after, Some(verdict));
+            Ok(after)
+        })
+    }
+
+    /// A buffer that the chain copies into, in words, in which code stands between backticks. `None` for the base.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).contiguous()".parse()?;
+    /// let last = chain.steps()?.pop().unwrap();
+    /// assert_eq!(chain.copy_in_words(last.buffer()).unwrap(), "the buffer of 6 that `.contiguous()` makes");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn copy_in_words(&self, buffer: Buffer) -> Option<String> {
+        let Buffer::Copy { op, elements } = buffer else { return None };
+        Some(format!("the buffer of {elements} that `{}` makes", self.written_call(op)))
     }
 
     /// The tracker before any operation.
@@ -469,16 +472,10 @@ impl Chain {
         }
     }
 
-    /// Does the operations one after the other and shows what comes of each.
-    fn run(
-        &self,
-        base: ShapeTracker,
-        mut after: impl FnMut(&ShapeTracker, Verdict),
-    ) -> Result<ShapeTracker, ChainError> {
-        self.ops().iter().enumerate().try_fold(base, |tracker, (i, op)| {
-            let (tracker, verdict) = tracker.perform(op).map_err(|err| self.op_error(i, err))?;
-            after(&tracker, verdict);
-            Ok(tracker)
+    /// Does the operations one after the other.
+    fn run<T>(&self, start: T, mut perform: impl FnMut(&T, &Movement) -> Result<T, Error>) -> Result<T, ChainError> {
+        self.ops().iter().enumerate().try_fold(start, |before, (i, op)| {
+            perform(&before, op).map_err(|err| self.op_error(i, err))
         })
     }
 
@@ -531,7 +528,7 @@ impl FromStr for View {
     }
 }
 
-/// Anything that a [`Chain`] may be, with the operations done.
+/// Anything that a [`Chain`] may be, with the operations done: [`Chain::tracker`], which reads the base whatever was copied.
 ///
 /// ```
 /// use shapetracker::ShapeTracker;

@@ -68,16 +68,6 @@ impl Parsed {
         self.spans.get(op).map(|&[begin, end]| begin as usize..end as usize)
     }
 
-    /// Keeps some of the operations, with their places.
-    pub(super) fn keep(&mut self, which: impl Fn(&Movement) -> bool) {
-        let kept: Vec<bool> = self.ops.iter().map(&which).collect();
-        let mut places = kept.iter();
-        self.spans.retain(|_| places.next() == Some(&true));
-        let mut places = kept.iter();
-        self.calls.retain(|_| places.next() == Some(&true));
-        self.ops.retain(which);
-    }
-
     pub(super) fn push(&mut self, op: Movement, span: Range<usize>) {
         if self.ops.len() == self.ops.capacity() {
             // Operations are large, and a vector that doubles would hold twice the memory that they need.

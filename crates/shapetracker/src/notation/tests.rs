@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Chain, ChainStart};
 use crate::text::LONGEST_TEXT;
-use crate::{Dims, Movement, ShapeTracker, View};
+use crate::{Buffer, Dims, Movement, ShapeTracker, View};
 
 fn dims(numbers: &[i64]) -> Dims {
     Dims::from_slice(numbers)
@@ -94,13 +94,13 @@ fn every_operation_reads_in_all_its_forms() {
     });
 }
 
-/// A copy is made where PyTorch makes one, and the addresses after it are those of the new buffer.
+/// A copy is made where PyTorch makes one; the layout after it is that in the new buffer, and a tracker reads the base.
 #[test]
 fn copies_are_boundaries() {
     let progress = |text: &str| {
         let progress = chain(text).progress(None);
         let verdicts: Vec<_> = progress.verdicts.iter().map(|verdict| (verdict.name(), verdict.copies())).collect();
-        (progress.trackers.last().unwrap().clone(), verdicts)
+        (progress.steps.last().unwrap().clone(), verdicts)
     };
     let (none, merged, new) = (("no_new_view", None), ("merged", None), ("new_view", None));
     let copied = |elements| ("copied", Some(elements));
@@ -118,14 +118,21 @@ fn copies_are_boundaries() {
         ("().copy()", "()", vec![copied(1)]),
     ] {
         let (result, found) = progress(text);
-        assert_eq!((result.to_string(), found), (chain(tracker).tracker().unwrap().to_string(), verdicts), "{text}");
-        // Without the copies the elements are the same ones of the base.
-        assert_eq!(chain(text).without_copies().tracker().unwrap().shape(), result.shape());
+        assert_eq!(
+            (result.over_newest().to_string(), found),
+            (chain(tracker).tracker().unwrap().to_string(), verdicts.clone()),
+            "{text}"
+        );
+        let copy = verdicts.iter().rposition(|(_, elements)| elements.is_some());
+        let buffer = copy.map_or(Buffer::Base, |op| Buffer::Copy { op, elements: verdicts[op].1.unwrap() });
+        assert_eq!(result.buffer(), buffer, "{text}");
+        // The elements of the base are the same ones without the copies.
+        let without: String = text.replace(".contiguous()", "").replace(".copy()", "");
+        let without = chain(&without).tracker().unwrap();
+        assert_eq!(chain(text).tracker().unwrap(), without, "{text}");
+        assert!(result.over_base().unwrap().addresses().eq(without.addresses()), "{text}");
         assert_eq!(chain(&chain(text).to_string()), chain(text));
     }
-    let text = "(3, 2).permute(1, 0).contiguous().flip(0)";
-    let without = chain(text).without_copies();
-    assert_eq!((without.to_string(), &text[without.span(1)]), ("(3, 2).permute(1, 0).flip(0)".into(), "flip(0)"));
     assert_eq!(op("contiguous()"), Movement::Contiguous);
     assert_eq!(fault("contiguous(1)"), ("expected `)`, found `1`".into(), "1"));
 }
