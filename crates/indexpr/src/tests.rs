@@ -24,7 +24,7 @@ fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
 }
 
 /// Expressions that are made of each other: numbers, and conditions.
-fn random(rng: &mut Rng, graph: &mut Graph, steps: usize) -> (Vec<Expr>, Vec<Expr>) {
+pub(crate) fn random(rng: &mut Rng, graph: &mut Graph, steps: usize) -> (Vec<Expr>, Vec<Expr>) {
     let variables = graph.variables().to_vec();
     let mut numbers: Vec<Expr> =
         variables.iter().map(|variable| graph.variable(&variable.name, variable.range.clone()).unwrap()).collect();
@@ -71,7 +71,7 @@ fn by_bits(a: i64, b: i64) -> i64 {
 }
 
 /// The value of an expression by the definition.
-fn value(graph: &Graph, expr: Expr, at: &[i64]) -> i64 {
+pub(crate) fn value(graph: &Graph, expr: Expr, at: &[i64]) -> i64 {
     let of = |expr| value(graph, expr, at);
     match graph.node(expr) {
         Node::Int(value) => value,

@@ -94,7 +94,7 @@ pub(crate) fn written(
         // A kernel has a loop counter for the elements, too.
         values.1 = values.1.max(numel);
     }
-    let index_range = graph.range(expr.index());
+    let extremes = expr.index_extremes();
     let text = |part| graph.text(part, Syntax::Python).ok();
     let (field, subject) = subject;
     let json = json!({
@@ -105,12 +105,13 @@ pub(crate) fn written(
         "index": text(expr.index()),
         "valid": text(expr.valid()),
         "cost": Document::from(expr.cost()),
-        "index_range": [index_range.0, index_range.1],
+        "index_range": [extremes.low, extremes.high],
+        "index_range_exact": extremes.exact,
         "value_range": [values.0, values.1],
         "bits": int::bits(values),
     });
     let about = buffers.map_or_else(|| variables(expr), |(about, _)| about);
-    let remarks = [about, ranges_text("index", index_range, values), weight_text(graph, &parts)];
+    let remarks = [about, ranges_text("index", extremes, values), weight_text(graph, &parts)];
     Ok(Answer { text: comments(lang, &remarks) + &code, json, positive: true })
 }
 
