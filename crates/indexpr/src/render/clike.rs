@@ -48,6 +48,17 @@ enum Sign {
     Unsigned,
 }
 
+/// How an operation comes to have the type of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Typed {
+    /// It need not, or has it without a cast.
+    Never,
+    /// An operand has it.
+    Already,
+    /// By a cast of this operand.
+    By(Place),
+}
+
 /// How tightly the outermost operator of a text binds; a text that binds less tightly than its place demands is put
 /// into parentheses. `Loose` is for operators whose precedence the languages disagree on (shifts, masks, choices): it
 /// gets parentheses wherever it is an operand.
@@ -73,6 +84,8 @@ pub(super) struct Writer<'a> {
     /// For each variable the depth of its loop, counted from 1, and 0 for a loop that is not written: what depends on
     /// the variable can stand no further out. Empty where there are no loops at all.
     pub(super) levels: &'a [usize],
+    /// Whether the variables may be of another type than the numbers of the program, because someone else declares them.
+    pub(super) foreign: bool,
 }
 
 impl Text {
@@ -81,11 +94,14 @@ impl Text {
         Text { text: text.into(), binds, sign: Sign::Any }
     }
 
-    /// The text as a number of this type, with a cast if it has the other.
+    /// The text as a number of the type of the program.
+    fn typed(self, program: &Program) -> Text {
+        let sign = self.sign;
+        self.cast(sign, program)
+    }
+
+    /// The text as a number of this type.
     fn cast(self, sign: Sign, program: &Program) -> Text {
-        if self.sign == Sign::Any || self.sign == sign {
-            return self;
-        }
         let text = format!("({}){}", program.type_of(sign == Sign::Unsigned), self.operand(Unary));
         Text { sign, ..Text::new(text, Unary) }
     }
@@ -110,18 +126,24 @@ impl Writer<'_> {
             let text = self.program.definition(place, name, text, is_unsigned);
             statements.push(Statement { level: levels[place], text });
         };
+        // Which operations are computed in the type of the program, whatever the types of the variables are.
+        let mut is_typed = vec![false; levels.len()];
         let is_title = |name: &str| roots.iter().any(|root| matches!(root, Root::Named(title, _) if *title == name));
         for place in (0..levels.len()).filter(|place| uses[*place].count > 0) {
             let op = self.program.op(place);
             let (wanted, sign) = self.signs(place, |operand| texts[operand].sign);
+            let typed = self.typed(place, &is_typed);
+            is_typed[place] = names[place].is_some() || typed != Typed::Never;
             let text = self.text(op, |operand| {
                 // Names and leaves may be used again. Any other text has a use count of 1, so it is moved and not
                 // copied, and the time is linear in the length of the code.
                 let lasts = names[operand].is_some() || self.program.op(operand).is_leaf();
                 let rest = if lasts { texts[operand].clone() } else { Text::new("", Primary) };
                 let text = std::mem::replace(&mut texts[operand], rest);
-                match wanted {
+                let sign = wanted.filter(|sign| text.sign != Sign::Any && text.sign != *sign);
+                match sign {
                     Some(sign) => text.cast(sign, self.program),
+                    None if typed == Typed::By(operand) => text.typed(self.program),
                     None => text,
                 }
             });
@@ -245,6 +267,29 @@ impl Writer<'_> {
         }
     }
 
+    /// How an operation comes to be computed in 64 bits, where variables of fewer may be declared around the code. C and its
+    /// relatives compute a product of two `int` in an `int`, whatever it is assigned to, so that the first operand is
+    /// cast where none has the type of the program yet. Only numbers of 64 bits are cast: of fewer there are all that the
+    /// values need in an `int`, to which C promotes whatever is shorter.
+    fn typed(&self, place: Place, is_typed: &[bool]) -> Typed {
+        if !self.foreign || !self.program.wide || !self.program.dialect.is_c() {
+            return Typed::Never;
+        }
+        let is_literal = |place: &Place| matches!(self.program.op(*place), Op::Int(_));
+        let (a, b) = match self.program.op(place) {
+            // The type of a shift is that of what is shifted.
+            Op::Infix(Infix::Shift, a, _) | Op::Negative(a) => (a, a),
+            Op::Infix(infix, a, b) if infix < Infix::Lt => (a, b),
+            Op::Select(_, a, b) if !self.program.is_condition(a) => (a, b),
+            // What is compared is not computed: the numbers are what they are.
+            _ => return Typed::Never,
+        };
+        if is_typed[a] || is_typed[b] {
+            return Typed::Already;
+        }
+        [a, b].into_iter().find(|operand| !is_literal(operand)).map_or(Typed::Never, Typed::By)
+    }
+
     /// The text of an operation, of operands that `take` gives.
     fn text(&self, op: Op, mut take: impl FnMut(Place) -> Text) -> Text {
         let dialect = self.program.dialect;
@@ -253,6 +298,10 @@ impl Writer<'_> {
         match op {
             Op::Int(value) => dialect.number(value),
             Op::Bool(value) => Text::new(dialect.truth(value), Primary),
+            // Rust converts nothing by itself. In parentheses, since a `<` after a type would begin its parameters.
+            Op::Variable(variable) if dialect == Dialect::Rust && self.foreign && self.program.wide => {
+                Text::new(format!("{} as {}", self.variables[variable], self.program.number_type()), Loose)
+            }
             Op::Variable(variable) => Text::new(self.variables[variable], Primary),
             Op::Negative(a) => Text::new(format!("-{}", operand(a, Primary)), Unary),
             Op::Not(a) => match dialect {
