@@ -595,7 +595,8 @@ impl<'a> Emitter<'a> {
         let mut first = symbol;
         while let Some(sum) = (first as usize).checked_sub(self.algebra.len()) {
             let Sum { terms, remainder, .. } = &self.sums[sum];
-            first = remainder.map(|rest| rest.atom).or_else(|| terms.iter().map(|(symbol, _)| *symbol).min()).unwrap_or(0);
+            first =
+                remainder.map(|rest| rest.atom).or_else(|| terms.iter().map(|(symbol, _)| *symbol).min()).unwrap_or(0);
         }
         (first, symbol)
     }

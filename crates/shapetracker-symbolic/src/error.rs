@@ -132,7 +132,8 @@ pub(crate) enum Fault {
     AddressOutside { low: String, high: String, len: String },
     #[error(
         "the sign of stride {stride} of axis {axis} is not known, and with it which addresses are read; if it is never \
-         negative, say {says} (--where {says:?} in the command, where={says:?} in Python{})", in_python(says)
+         negative, say {says} (--where {says:?} in the command, where={says:?} in Python{})",
+        in_python(says)
     )]
     SignUnknown { axis: usize, stride: String, says: String },
     #[error("a polynomial has coefficients past 128 bits, or more than 16 factors in a product")]

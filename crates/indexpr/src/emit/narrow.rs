@@ -302,7 +302,8 @@ mod tests {
         let narrow = graph.parse("i % 1500 * 1500 + i // 1500", Syntax::Python).unwrap();
         let simple = graph.simplify(narrow);
         assert_eq!(graph.text(simple, Syntax::Python).unwrap(), "i // 1500 + i % 1500 * 1500");
-        let wide = graph.parse("(i - i // 1500 * 1500) * 1500 + i // 1500 + i % 1500 - i % 1500", Syntax::Python).unwrap();
+        let wide =
+            graph.parse("(i - i // 1500 * 1500) * 1500 + i // 1500 + i % 1500 - i % 1500", Syntax::Python).unwrap();
         let simple = graph.simplify(wide);
         assert_eq!(graph.text(simple, Syntax::Python).unwrap(), "i // 1500 + i % 1500 * 1500");
     }

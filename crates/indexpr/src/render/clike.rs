@@ -506,3 +506,73 @@ impl Program {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Graph, Language, Syntax};
+    use std::process::Command;
+
+    /// A graph with an index of 64 bits over variables that fit an `int`.
+    fn far() -> (Graph, crate::Expr) {
+        let mut graph = Graph::new();
+        graph.variable("i", 0..3_000_000).unwrap();
+        graph.variable("j", -5..2_000_000_000).unwrap();
+        let text = "i * 1500 - i // 1500 * 2249999 + (j * j + i) % 1000003 + min(i * 3000, j)";
+        let index = graph.parse(text, Syntax::Python).unwrap();
+        (graph, index)
+    }
+
+    /// Found by outside use: with `int` loops around a line of 64 bits its products overflowed.
+    #[test]
+    fn lines_of_64_bits_cast_variables_of_any_type() {
+        let mut graph = Graph::new();
+        graph.variable("i", 0..2).unwrap();
+        graph.variable("j", 0..2_000_000_000).unwrap();
+        let index = graph.parse("i * 2000000000 + j", Syntax::Python).unwrap();
+        let code = |language| graph.code(language, &[("index", index)]).unwrap();
+        assert_eq!(code(Language::C), "const long long index = (unsigned long long)i * 2000000000 + j;\n");
+        assert_eq!(code(Language::OpenCl), "const long index = (ulong)i * 2000000000 + j;\n");
+        assert_eq!(code(Language::Rust), "let index: i64 = (i as i64) * 2000000000 + (j as i64);\n");
+    }
+
+    /// The code of 64 bits inside of variables of several types, compiled and run with checks for overflow.
+    #[test]
+    fn lines_of_64_bits_are_right_for_variables_of_any_type() {
+        let (graph, index) = far();
+        let code = graph.code(Language::C, &[("index", index)]).unwrap();
+        let points: Vec<[i64; 2]> = [0, 1, 1499, 1500, 2_249_999, 2_999_999]
+            .into_iter()
+            .flat_map(|i| [-5, -1, 0, 7, 1_999_999_999].map(|j| [i, j]))
+            .collect();
+        let mut program = String::from("#include <stdio.h>\n");
+        for (number, (i, j)) in
+            [("int", "int"), ("unsigned", "int"), ("long long", "long long"), ("int", "long")].into_iter().enumerate()
+        {
+            program += &format!("static long long f{number}({i} i, {j} j) {{\n{code}return index;\n}}\n");
+        }
+        program += "int main(void) {\n";
+        let mut expected = String::new();
+        for [i, j] in points {
+            for number in 0..4 {
+                program += &format!("printf(\"%lld\\n\", f{number}({i}, {j}));\n");
+                expected += &format!("{}\n", graph.evaluate(index, &[i, j]).unwrap());
+            }
+        }
+        program += "return 0;\n}\n";
+        let folder = std::env::temp_dir().join(format!("indexpr-casts-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (source, binary) = (folder.join("casts.c"), folder.join("casts"));
+        std::fs::write(&source, program).unwrap();
+        let flags = ["-std=c99", "-Wall", "-fsanitize=undefined", "-fno-sanitize-recover=undefined", "-o"];
+        let compiled = Command::new("cc").args(flags).arg(&binary).arg(&source).output();
+        let Ok(compiled) = compiled else {
+            println!("skipped: there is no C compiler");
+            return;
+        };
+        assert!(compiled.status.success(), "{code}{}", String::from_utf8_lossy(&compiled.stderr));
+        let ran = Command::new(&binary).output().unwrap();
+        assert!(ran.status.success(), "{code}{}", String::from_utf8_lossy(&ran.stderr));
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), expected, "{code}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -303,7 +303,8 @@ fn nest(code: &IndexExpr, names: &[String], language: Language) -> Result<String
     let variables: Vec<&str> = names.iter().map(|name| &name[..]).collect();
     let level = |place: usize| loops.iter().position(|axis| *axis == place).map_or(0, |outer| outer + 1);
     let levels: Vec<usize> = (0..variables.len()).map(level).collect();
-    let (statements, texts) = Writer { program: &program, variables: &variables, levels: &levels, foreign: false }.write(&roots);
+    let (statements, texts) =
+        Writer { program: &program, variables: &variables, levels: &levels, foreign: false }.write(&roots);
 
     let number = program.number_type();
     let mut text = String::from(match is_rust {

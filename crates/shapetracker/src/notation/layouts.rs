@@ -105,7 +105,10 @@ impl Parser<'_> {
         let attribute = self.text[at..at + len].trim_end();
         let name = attribute.split('<').next().unwrap_or_default();
         let message = if is_tensor {
-            format!("the encoding {} of a tensor is not read, and what it says of the layout is not known", quoted(name))
+            format!(
+                "the encoding {} of a tensor is not read, and what it says of the layout is not known",
+                quoted(name)
+            )
         } else if !name.contains('.') && !is_later {
             // An alias stands for a layout as well as for a space.
             format!(

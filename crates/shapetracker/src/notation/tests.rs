@@ -923,7 +923,9 @@ fn squeeze_is_that_of_pytorch_where_nothing_says_numpy() {
     ] {
         assert_eq!(shape(text, &[2, 1, 3]).unwrap(), expected, "{text}");
     }
-    assert!(Chain::read_from("x.squeeze(3)", Some(&[2, 1, 3])).1.is_some() || shape("x.squeeze(3)", &[2, 1, 3]).is_err());
+    assert!(
+        Chain::read_from("x.squeeze(3)", Some(&[2, 1, 3])).1.is_some() || shape("x.squeeze(3)", &[2, 1, 3]).is_err()
+    );
     for text in ["np.squeeze(x, 0)", "np.zeros((2, 1, 3)).squeeze(0)", "(2, 1, 3).squeeze(0)"] {
         let base = text.contains("(x").then_some(&[2, 1, 3][..]);
         let (read, error) = Chain::read_from(text, base);
