@@ -334,8 +334,13 @@ impl IndexExpr {
         self.graph.parts(&[self.index]).into_iter().any(|expr| self.graph.dividend(expr).is_some())
     }
 
+    /// Whether something that is computed may leave 32 bits.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.graph.is_wide(&[self.index, self.valid])
+    }
+
     /// What is smaller is cheaper.
-    pub(crate) fn rank(&self, products: Products) -> (usize, usize, usize) {
+    pub(crate) fn rank(&self, products: Products) -> (bool, usize, usize, usize) {
         self.graph.rank(&[self.index, self.valid], products)
     }
 }

@@ -36,7 +36,8 @@ fn after_help() -> String {
   shapetracker index '(N, D)[s:s+L].T' --lang cuda --kernel --where 's+L <= N, D=1..129'
 
 `index` is the address of the element idx0, idx1, .. where `valid` holds, and means nothing elsewhere. What both share \
-is computed once, as t0, t1 and so on. Comments name the ranges of the variables, say whether 32-bit integers suffice, \
+is computed once, as t0, t1 and so on. The variables may be of any integer type. Comments name the ranges of the variables \
+and of the index (`index within 0..9`: a bound), say whether 32-bit integers suffice, \
 and give the cost: distinct operations; divisions and modulos, those by powers of two apart because they are shifts and \
 masks; and a weight, in which any other division counts as 8 operations. A kernel for a GPU is started with at least as \
 many threads as it writes elements, in CUDA in blocks of 256; its first line says so where fewer do, or where buffers must be \
@@ -44,8 +45,9 @@ aligned. The address is that of the base, also where the chain copies, of which 
 in the copy. Exit status 1 where the language has no such code; only the reason is printed then, on standard error. {HELP} They are variables of the code and arguments of a kernel.
 
 With --json: chain, shape, language, code, index and valid (in Python, without shared parts; null when that is longer \
-than 16 MiB), cost (ops, divmods: those not by a power of two, weight), index_range and value_range (the \
-smallest and the largest value of the index, and of everything that is computed), bits. With names: needs, too."
+than 16 MiB), cost (ops, divmods: those not by a power of two, weight), index_range (the smallest and the \
+largest index that is read), index_range_exact (whether both are read; else they are a bound), value_range (a bound of \
+everything that is computed), bits. With names: needs, too."
     )
 }
 
@@ -72,6 +74,11 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
             let code = tracker.index_expr()?;
             let (subject, shape) = (("chain", json!(text.trim())), polys(tracker.shape(), tracker.scope()));
             let mut answer = written(args.lang, args.kernel, subject, &code, None, shape)?;
+            // What is needed of the names the expression does not know: its range may be less.
+            if !(tracker.needs().is_empty() && tracker.scope().given().is_empty()) {
+                answer.json["index_range_exact"] = json!(false);
+                answer.text = answer.text.replacen(" index in ", " index within ", 1);
+            }
             answer.json["needs"] = json!(literals(tracker.needs(), tracker.scope()));
             if !tracker.needs().is_empty() {
                 let needs = tracker.needs().iter().map(|need| need.text(tracker.scope()));
@@ -108,7 +115,7 @@ pub(crate) fn written(
         // A kernel has a loop counter for the elements, too.
         values.1 = values.1.max(numel);
     }
-    let index_range = graph.range(expr.index());
+    let extremes = expr.index_extremes();
     let text = |part| graph.text(part, Syntax::Python).ok();
     let (field, subject) = subject;
     let json = json!({
@@ -119,12 +126,13 @@ pub(crate) fn written(
         "index": text(expr.index()),
         "valid": text(expr.valid()),
         "cost": Document::from(expr.cost()),
-        "index_range": [index_range.0, index_range.1],
+        "index_range": [extremes.low, extremes.high],
+        "index_range_exact": extremes.exact,
         "value_range": [values.0, values.1],
         "bits": int::bits(values),
     });
     let about = buffers.map_or_else(|| variables(expr), |(about, _)| about);
-    let remarks = [about, ranges_text("index", index_range, values), weight_text(graph, &parts)];
+    let remarks = [about, ranges_text("index", extremes, values), weight_text(graph, &parts)];
     Ok(Answer { text: comments(lang, &remarks) + &code, json, positive: true })
 }
 

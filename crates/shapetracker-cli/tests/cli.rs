@@ -165,7 +165,8 @@ fn code_is_in_the_json_answer() {
         "index": "idx0 * 6 + idx1 - 6",
         "valid": "1 <= idx0 < 5 and idx1 < 6",
         "cost": {"ops": 7, "divmods": 0, "weight": 7},
-        "index_range": [-6, 31],
+        "index_range": [0, 23],
+        "index_range_exact": true,
         "value_range": [-6, 37],
         "bits": 32,
     });

@@ -37,6 +37,18 @@ impl<'a> Ask<'a> {
         self.scope.text(poly)
     }
 
+    /// What to say of the names of a polynomial for it not to be negative: ranges for names that may be, as `B=0..`, and
+    /// else the condition itself.
+    pub(crate) fn not_negative(&self, poly: &Poly) -> String {
+        let names = poly.vars().into_iter().map(|var| &self.scope.names()[usize::from(var.0)]);
+        let ranges: Vec<String> =
+            names.filter(|name| name.lo.is_none()).map(|name| format!("{}=0..", name.name)).collect();
+        match ranges.is_empty() {
+            true => Literal::at_least(poly.clone()).text(self.scope),
+            false => ranges.join(", "),
+        }
+    }
+
     /// The result of arithmetic, or the error that it left 128 bits.
     pub(crate) fn made<T>(&self, result: Result<T, TooLarge>) -> Result<T, Error> {
         result.map_err(|TooLarge| self.err(Fault::TooLarge))

@@ -130,8 +130,12 @@ pub(crate) enum Fault {
     MaskOutside { axis: usize, begin: String, end: String, size: String },
     #[error("the view reads addresses {low} to {high}, but what it reads from has {len} elements")]
     AddressOutside { low: String, high: String, len: String },
-    #[error("the sign of stride {stride} of axis {axis} is not known, and with it which addresses are read")]
-    SignUnknown { axis: usize, stride: String },
+    #[error(
+        "the sign of stride {stride} of axis {axis} is not known, and with it which addresses are read; if it is never \
+         negative, say {says} (--where {says:?} in the command, where={says:?} in Python{})",
+        in_python(says)
+    )]
+    SignUnknown { axis: usize, stride: String, says: String },
     #[error("a polynomial has coefficients past 128 bits, or more than 16 factors in a product")]
     TooLarge,
     #[error("a polynomial has more terms than are computed with")]
@@ -173,6 +177,13 @@ pub(crate) enum Fault {
     Foreign(String),
     #[error("{}", .0.reason())]
     Integer(shapetracker::Error),
+}
+
+/// How Python says of a name, beside the text, that it is not negative: `, or Sym("B", 0)`.
+fn in_python(says: &str) -> String {
+    let names: Vec<&str> = says.split(", ").filter_map(|range| range.strip_suffix("=0..")).collect();
+    let symbols: Vec<String> = names.iter().map(|name| format!("Sym({name:?}, 0)")).collect();
+    if symbols.is_empty() { String::new() } else { format!(", or {}", symbols.join(" and ")) }
 }
 
 impl Fault {

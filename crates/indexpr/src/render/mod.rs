@@ -218,8 +218,8 @@ enum Reason {
 impl Graph {
     /// Named expressions as code: what they share is computed once, under the names `t0`, `t1` and so on.
     ///
-    /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise, and the variables are
-    /// expected to be of that width. In C, CUDA, OpenCL and Metal a variable that is never negative is best unsigned,
+    /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise. The variables may be of
+    /// any integer type that holds their values: where 64 bits are needed and they may have fewer, they are cast. In C, CUDA, OpenCL and Metal a variable that is never negative is best unsigned,
     /// since its divisions and comparisons are cheaper then; the text is right for signed variables, too. The given
     /// names are signed. Divisions round down in every language. Names are printed as they are.
     ///
@@ -256,7 +256,7 @@ impl Graph {
     /// What the language has not: 64-bit integers in WGSL, and whatever is not affine in MLIR.
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     pub fn code(&self, language: Language, named: &[(&str, Expr)]) -> Result<String, Unsupported> {
         let variables: Vec<&str> = self.variables().iter().map(|variable| &variable.name[..]).collect();
         match language.dialect() {
@@ -266,7 +266,7 @@ impl Graph {
                 let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
                 let (program, roots) = Program::new(self, &exprs, dialect)?;
                 let roots: Vec<_> = named.iter().zip(roots).map(|((name, _), root)| Root::Named(name, root)).collect();
-                let writer = Writer { program: &program, variables: &variables, levels: &[] };
+                let writer = Writer { program: &program, variables: &variables, levels: &[], foreign: true };
                 Ok(writer.write(&roots).0.iter().map(|statement| format!("{}\n", statement.text)).collect())
             }
         }
@@ -297,8 +297,8 @@ impl fmt::Debug for KernelWriter {
 impl IndexExpr {
     /// Both expressions as code that defines `valid` and `index`, to be pasted where the variables are known.
     ///
-    /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise, which the variables
-    /// are expected to have, too ([`Graph::code`] says of which types they are best). In MLIR it is an `affine_map` and an
+    /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise; the variables may be of
+    /// any integer type ([`Graph::code`] says of which they are best). In MLIR it is an `affine_map` and an
     /// `affine_set`, in which [parameters](IndexExpr::parameters) are symbols, in LaTeX an equation.
     ///
     /// ```

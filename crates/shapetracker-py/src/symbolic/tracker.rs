@@ -279,7 +279,7 @@ impl SymbolicShapeTracker {
     /// <Answer: one view if and only if n == 1>
     fn single_view(&self, py: Python<'_>) -> Answer {
         let answer = py.detach(|| self.0.single_view());
-        Answer::of(self.0.scope(), self.0.needs(), answer)
+        Answer::of(self.0.scope(), self.0.needs(), self.0.views().iter().cloned(), answer)
     }
 
     /// For which values two trackers of one shape read the same address at every index: of these tuples one must hold, each
@@ -332,7 +332,7 @@ impl SymbolicShapeTracker {
 impl SymbolicShapeTracker {
     /// What `single_view` answers, where there is an interpreter.
     pub(super) fn answer(&self) -> PyResult<Answer> {
-        Ok(Answer::of(self.0.scope(), self.0.needs(), self.0.single_view()))
+        Ok(Answer::of(self.0.scope(), self.0.needs(), self.0.views().iter().cloned(), self.0.single_view()))
     }
 
     /// The row-major tracker of a shape.

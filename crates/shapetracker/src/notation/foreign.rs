@@ -395,19 +395,22 @@ impl Parser<'_> {
                     _ => Movement::Expand(sizes),
                 }
             }
-            // PyTorch leaves an axis of another size as it is, and NumPy refuses it.
-            "squeeze" if parsed.methods == Methods::PyTorch => match self.operation(name, MovementKind::Squeeze)? {
-                Movement::Squeeze(mut axes) => {
-                    // Without a shape it is refused later, where one is known.
-                    if let Ok(shape) = self.shape(parsed, begin) {
-                        axes.retain(|axis| {
-                            resolve_axis("squeeze", *axis, shape.len()).map_or(true, |axis| shape[axis] == 1)
-                        });
+            // PyTorch and tinygrad leave an axis of another size as it is, and NumPy refuses it. Where nothing says whose array
+            // it is, it is read as PyTorch's.
+            "squeeze" if !matches!(parsed.methods, Methods::Ours | Methods::NumPy) => {
+                match self.operation(name, MovementKind::Squeeze)? {
+                    Movement::Squeeze(mut axes) => {
+                        // Without a shape it is refused later, where one is known.
+                        if let Ok(shape) = self.shape(parsed, begin) {
+                            axes.retain(|axis| {
+                                resolve_axis("squeeze", *axis, shape.len()).map_or(true, |axis| shape[axis] == 1)
+                            });
+                        }
+                        Movement::Squeeze(axes)
                     }
-                    Movement::Squeeze(axes)
+                    all => all,
                 }
-                all => all,
-            },
+            }
             "swapaxes" | "swapdims" => match self.number_arguments("an axis")?[..] {
                 [a, b] => Movement::Transpose(a, b),
                 _ => return wrong(self, "expected two axes"),

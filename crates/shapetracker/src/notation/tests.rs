@@ -886,6 +886,23 @@ fn real_code_is_read() {
         ("memref<2x3xf32>", "(2, 3)"),
         ("memref<f32>", "()"),
         ("memref<4xi8, strided<[2]>, 1>.flip(0)", "(4):(2).flip(0)"),
+        // Found by an audit: what MLIR prints of the space of a memory, and types of elements other than numbers.
+        ("memref<2x3xf32, strided<[1, 2]>, #gpu.address_space<workgroup>>", "(2, 3):(1, 2)"),
+        ("memref<2x3xf32, #gpu.address_space<workgroup>>.T", "(2, 3).T"),
+        ("memref<2x3xf32, #spirv.storage_class<StorageBuffer>>", "(2, 3)"),
+        ("memref<2x3xf32, strided<[1, 2]>, #space>", "(2, 3):(1, 2)"),
+        ("memref<2x3xf32, 1 : i32>", "(2, 3)"),
+        ("memref<2x3xf32, strided<[1, 2], offset: 4>, 3 : i64>", "(2, 3):(1, 2) offset 4"),
+        (r#"memref<2x3xf32, "shared">"#, "(2, 3)"),
+        ("memref<2x3xcomplex<f32>>", "(2, 3)"),
+        ("memref<complex<f64>, 1>", "()"),
+        ("memref<2x3xvector<4xf32>, strided<[1, 2]>>", "(2, 3):(1, 2)"),
+        ("memref<2x3xindex>.T", "(2, 3).T"),
+        ("memref<2x3x!llvm.ptr>", "(2, 3)"),
+        ("memref<2x!llvm.ptr<3>, strided<[5]>>", "(2):(5)"),
+        ("memref<2x!fir.type<t{a:f32,b:!fir.ref<i32>}>>.flip(0)", "(2).flip(0)"),
+        ("memref<!llvm.ptr>", "()"),
+        ("memref<4x2xtuple<i32, f32>>.T", "(4, 2).T"),
         ("f32[2,3]{0,1}", "(2, 3):(1, 2)"),
         ("bf16[2,3,4]{1,2,0}", "(2, 3, 4):(12, 1, 3)"),
         ("f32[2,3]", "(2, 3)"),
@@ -919,6 +936,38 @@ fn real_code_is_read() {
     assert_eq!(modes("Layout<Shape<Shape<_2,_4>,_8>, Stride<Stride<_1,_16>,_2>>"), Some(vec![vec![2, 4], vec![8]]));
 }
 
+/// Found by an audit: PyTorch leaves an axis of another size than 1 alone, and NumPy refuses it. What no library is named
+/// for is read as PyTorch's; a chain of this crate is strict.
+#[test]
+fn squeeze_is_that_of_pytorch_where_nothing_says_numpy() {
+    let shape = |text: &str, base: &[i64]| {
+        let (read, error) = Chain::read_from(text, Some(base));
+        assert_eq!(error.map(|err| err.to_string()), None, "{text}");
+        let start = crate::ShapeTracker::contiguous(base).unwrap();
+        let done = read.ops().iter().try_fold(start, |st, op| st.apply(op));
+        done.map(|st| st.shape().to_vec()).map_err(|err| err.to_string())
+    };
+    for (text, expected) in [
+        ("x.squeeze(0)", &[2, 1, 3][..]),
+        ("x.squeeze(1)", &[2, 3]),
+        ("x.squeeze(-1).squeeze(-2)", &[2, 3]),
+        ("x.squeeze((0, 1))", &[2, 3]),
+        ("torch.squeeze(x, 0)", &[2, 1, 3]),
+    ] {
+        assert_eq!(shape(text, &[2, 1, 3]).unwrap(), expected, "{text}");
+    }
+    assert!(
+        Chain::read_from("x.squeeze(3)", Some(&[2, 1, 3])).1.is_some() || shape("x.squeeze(3)", &[2, 1, 3]).is_err()
+    );
+    for text in ["np.squeeze(x, 0)", "np.zeros((2, 1, 3)).squeeze(0)", "(2, 1, 3).squeeze(0)"] {
+        let base = text.contains("(x").then_some(&[2, 1, 3][..]);
+        let (read, error) = Chain::read_from(text, base);
+        let start = crate::ShapeTracker::contiguous([2, 1, 3]).unwrap();
+        let done = read.ops().iter().try_fold(start, |st, op| st.apply(op));
+        assert!(error.is_some() || done.is_err(), "{text} is refused");
+    }
+}
+
 /// What has no meaning here says why, and real mistakes in what others write are pointed at.
 #[test]
 fn what_has_no_meaning_says_why() {
@@ -928,6 +977,23 @@ fn what_has_no_meaning_says_why() {
         ("Swizzle<3, 4, 3>", swizzle, "Swizzle"),
         ("ComposedLayout<Swizzle<3,4,3>, _0, Layout<_8,_1>>", swizzle, "ComposedLayout"),
         ("memref<?x3xf32>", "`?` is known only when the program runs: write a number in its place", "?"),
+        (
+            "memref<2x3xf32, #map>",
+            "`#map` stands for an attribute that is defined elsewhere: write a layout as strides, as in \
+             `strided<[1, 2], offset: 4>`, and the space of a memory as a number, or leave it away",
+            "#map",
+        ),
+        (
+            "memref<2x3xf32, #tile.layout<(d0) -> (d0)>>",
+            "`#tile.layout` is not read as a layout: write the strides, as in `strided<[1, 2], offset: 4>`",
+            "#tile.layout<(d0) -> (d0)>",
+        ),
+        (
+            "tensor<2x3xf32, #blocked>",
+            "the encoding `#blocked` of a tensor is not read, and what it says of the layout is not known",
+            "#blocked",
+        ),
+        ("memref<2x3xcomplex<f32, 1", "expected `>`, found the end of the text", ""),
         ("memref<2x?xf32>", "`?` is known only when the program runs: write a number in its place", "?"),
         (
             "memref<2x3xf32, strided<[?, 1]>>",
