@@ -5,6 +5,7 @@ use crate::error::{Error, Fault};
 use crate::merge::stack::Stacked;
 use crate::merge::{Unanswered, Undecided, Unmerged, equation::Work};
 use crate::shape::resolve_axis;
+use crate::view::check_buffer;
 use crate::{Dims, ShapeTracker, View, questions};
 
 /// # Queries
@@ -98,6 +99,33 @@ impl ShapeTracker {
                 let fault = Fault::Overflow { op: OP, what: "the length" };
                 high.checked_add(1).ok_or_else(|| Error::from(fault).into())
             }
+        }
+    }
+
+    /// Refuses the tracker where it reads outside of an array: below address 0, or past the end where that is known. What
+    /// [`View::fits_buffer`] says of one view holds here, too: code is written only of what this lets through.
+    ///
+    /// ```
+    /// use shapetracker::{ShapeTracker, View};
+    ///
+    /// let st = ShapeTracker::from(View::new([3, 4], [-5, 1], 0, None)?);
+    /// assert_eq!(
+    ///     st.fits_buffer(None).unwrap_err().to_string(),
+    ///     "tracker: the view reads from address -10 on, 10 before the beginning of the array",
+    /// );
+    /// assert!(st.flip([0])?.shrink([(2, 3), (0, 4)])?.fits_buffer(Some(4)).is_ok());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unanswered::Error`] where some valid index reads such an address; [`Unanswered::Undecided`] at the work limit, which
+    /// only trackers of several views reach whose first view reads there.
+    pub fn fits_buffer(&self, len: Option<i64>) -> Result<(), Unanswered> {
+        const OP: &str = "tracker";
+        // What the view next to memory reads contains what all of them read.
+        match check_buffer(OP, self.views()[0].address_range(), len) {
+            Err(_) if self.views().len() > 1 => Ok(check_buffer(OP, self.address_range()?, len)?),
+            checked => Ok(checked?),
         }
     }
 

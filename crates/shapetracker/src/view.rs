@@ -238,6 +238,33 @@ impl View {
         Some((low as i64, high as i64))
     }
 
+    /// Refuses the view where it reads outside of an array: below address 0, or past the end where that is known.
+    ///
+    /// Layouts with such addresses are decided like any other. Code for them must not be handed out, whether it says
+    /// `as_strided` or is a kernel: it would read memory that belongs to something else, and `x[-7:]` are the last seven
+    /// elements. Whoever writes code asks this first, and says the reason instead.
+    ///
+    /// ```
+    /// let view = shapetracker::View::new([3, 4], [5, 1], -7, None)?;
+    /// assert_eq!(
+    ///     view.fits_buffer(None).unwrap_err().reason(),
+    ///     "the view reads from address -7 on, 7 before the beginning of the array",
+    /// );
+    /// let view = shapetracker::View::new([3, 4], [5, 1], 0, None)?;
+    /// assert!(view.fits_buffer(None).is_ok() && view.fits_buffer(Some(14)).is_ok());
+    /// assert_eq!(
+    ///     view.fits_buffer(Some(12)).unwrap_err().reason(),
+    ///     "the view reads addresses 0 to 13, but what it reads from has 12 elements",
+    /// );
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::AddressOutside`](crate::ErrorKind::AddressOutside), where some valid index reads such an address.
+    pub fn fits_buffer(&self, len: Option<i64>) -> Result<(), Error> {
+        check_buffer("view", self.address_range(), len)
+    }
+
     /// Whether this is the row-major view of its shape: the whole memory in order, from address 0, nothing masked.
     ///
     /// ```
@@ -370,6 +397,15 @@ impl Clone for View {
 /// Refuses a view that reads an address outside `0..len`.
 pub(crate) fn check_inside(op: &'static str, view: &View, len: i64) -> Result<(), Error> {
     check_range(op, view.address_range(), len)
+}
+
+/// Refuses a range of addresses that begins below 0, or goes past the end of a buffer whose length is known.
+pub(crate) fn check_buffer(op: &'static str, range: Option<(i64, i64)>, len: Option<i64>) -> Result<(), Error> {
+    match (range, len) {
+        (_, Some(len)) => check_range(op, range, len),
+        (Some((low, _)), None) if low < 0 => Err(Fault::NegativeAddress { op, low }.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a range of addresses that does not lie inside `0..len`.
