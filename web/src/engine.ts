@@ -181,7 +181,6 @@ export interface ChainResult {
   numel: Integer;
   views: View[];
   contiguous: boolean;
-  consecutive: boolean;
   address_range: [Integer, Integer] | null;
   /** How many elements the buffer has; where the chain does not say it, how many it must have at least. */
   buffer_len: Integer | null;

@@ -1,6 +1,6 @@
 //! A chain as far as it can be read and done: its operations, what each does to the views, and the layout that results.
 
-use shapetracker::{Chain, ChainProgress, ChainStart, ShapeTracker, Unmerged, Verdict};
+use shapetracker::{Chain, ChainProgress, ChainStart, ShapeTracker, Unanswered, Unmerged, Verdict};
 
 use crate::fault::{Fault, utf16};
 use crate::json::{Value, object};
@@ -99,11 +99,10 @@ fn result(tracker: &ShapeTracker, known: Option<i64>, why: Option<&Unmerged>) ->
         "numel": tracker.numel(),
         "views": tracker.views().iter().map(|view| Value::from(view).with("text", view.to_string())).collect::<Value>(),
         "contiguous": tracker.is_contiguous(),
-        "consecutive": tracker.is_consecutive(),
         "address_range": tracker.address_range().ok().flatten(),
         "buffer_len": buffer_len.as_ref().ok().copied(),
         "buffer_known": known.is_some(),
-        "buffer_note": buffer_len.as_ref().err().map(ToString::to_string),
+        "buffer_note": buffer_len.as_ref().err().map(Unanswered::reason),
         "reason": why,
         "tracker": tracker.to_string(),
     }

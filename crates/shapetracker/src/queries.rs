@@ -13,29 +13,30 @@ use crate::{Dims, ShapeTracker, View, questions};
 /// For a tracker of one view the answers are read off the view. For more views they are questions about bounded linear equations;
 /// those that can be hard return [`Undecided`] at the work limit.
 impl ShapeTracker {
-    /// Whether the tensor is the whole buffer in row-major order: one view from address 0, nothing masked.
+    /// Whether the address of each element is its position in row-major order: one view that is contiguous from address 0.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
     ///
     /// let st = ShapeTracker::contiguous([2, 3])?;
-    /// assert!(st.is_contiguous());
-    /// assert!(!st.permute([1, 0])?.is_contiguous());
+    /// assert!(st.is_identity());
+    /// assert!(!st.permute([1, 0])?.is_identity());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn is_identity(&self) -> bool {
+        self.as_view().is_some_and(View::is_identity)
+    }
+
+    /// Whether the elements lie one after the other in row-major order, from whatever address on, nothing masked: what
+    /// PyTorch, NumPy and candle call contiguous.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([4, 3])?.shrink([(1, 3), (0, 3)])?;
+    /// assert!(st.is_contiguous() && !st.is_identity());
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn is_contiguous(&self) -> bool {
         self.as_view().is_some_and(View::is_contiguous)
-    }
-
-    /// Whether the elements lie one after the other in row-major order, at whatever offset, nothing masked.
-    ///
-    /// ```
-    /// let st = shapetracker::ShapeTracker::contiguous([4, 3])?.shrink([(1, 3), (0, 3)])?;
-    /// assert!(st.is_consecutive() && !st.is_contiguous());
-    /// # Ok::<(), shapetracker::Error>(())
-    /// ```
-    pub fn is_consecutive(&self) -> bool {
-        self.as_view().is_some_and(View::is_consecutive)
     }
 
     /// The single view that does what this tracker does, or the reason why there is none.

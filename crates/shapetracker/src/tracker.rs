@@ -245,7 +245,7 @@ impl ShapeTracker {
     /// Whether an operation that may copy finds the elements in row-major order already, and so leaves them in their
     /// buffer, at whatever offset.
     fn stays(&self, op: &Movement) -> bool {
-        *op == Movement::Contiguous && self.is_consecutive()
+        *op == Movement::Contiguous && self.is_contiguous()
     }
 
     /// The same elements in row-major order under a new shape; one size may be -1 and is inferred.

@@ -265,29 +265,32 @@ impl View {
         check_buffer("view", self.address_range(), len)
     }
 
-    /// Whether this is the row-major view of its shape: the whole memory in order, from address 0, nothing masked.
+    /// Whether this is the view that [`View::contiguous`] makes of its shape: the address of each element is its position in
+    /// row-major order. It is [contiguous](View::is_contiguous) and begins at address 0, which is what tinygrad's views call
+    /// `contiguous`.
     ///
     /// ```
     /// use shapetracker::View;
     ///
-    /// assert!(View::contiguous([2, 3])?.is_contiguous());
-    /// assert!(!View::new([3], [1], 1, None)?.is_contiguous());
+    /// assert!(View::contiguous([2, 3])?.is_identity());
+    /// assert!(!View::new([3], [1], 1, None)?.is_identity());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn is_identity(&self) -> bool {
+        self.offset == 0 && self.is_contiguous()
+    }
+
+    /// Whether the elements lie one after the other in row-major order, from whatever address on, nothing masked: what
+    /// PyTorch, NumPy and candle call contiguous. [`View::is_identity`] asks for address 0, too.
+    ///
+    /// ```
+    /// use shapetracker::View;
+    ///
+    /// assert!(View::new([3, 4], [4, 1], 8, None)?.is_contiguous()); // torch.zeros(5, 4)[2:]
+    /// assert!(!View::new([3], [2], 0, None)?.is_contiguous());
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn is_contiguous(&self) -> bool {
-        self.offset == 0 && self.is_consecutive()
-    }
-
-    /// Whether the elements lie one after the other in row-major order, at whatever offset, nothing masked.
-    ///
-    /// ```
-    /// use shapetracker::View;
-    ///
-    /// assert!(View::new([3], [1], 1, None)?.is_consecutive());
-    /// assert!(!View::new([3], [2], 0, None)?.is_consecutive());
-    /// # Ok::<(), shapetracker::Error>(())
-    /// ```
-    pub fn is_consecutive(&self) -> bool {
         let mut product = 1;
         self.mask.is_none()
             && (self.is_empty()
@@ -439,7 +442,8 @@ impl fmt::Debug for View {
             None => f.write_str("None")?,
             Some(mask) => write!(f, "{}", tuple_of_pairs(mask))?,
         }
-        let contiguous = if self.is_contiguous() { "True" } else { "False" };
+        // tinygrad's word for it.
+        let contiguous = if self.is_identity() { "True" } else { "False" };
         write!(f, ", contiguous={contiguous})")
     }
 }

@@ -1,6 +1,7 @@
 //! The smallest copy as a line of Python.
 
 use super::Blocked;
+use super::reported::filled;
 use crate::notation::{ArrayLibrary, list};
 use crate::{Dims, ShapeTracker, View};
 use indexpr::text::tuple;
@@ -14,8 +15,9 @@ impl Blocked {
     ///
     /// PyTorch has no negative strides: its recipe is that of [`Blocked::without_negative_strides`].
     ///
-    /// `None` where the library has no such arrays: neither has masks, and PyTorch has no negative strides; and where
-    /// more than 64 views would have to be copied one after another.
+    /// `None` where the library has no such arrays: neither has masks, PyTorch has no negative strides, and no array reads
+    /// below address 0 of its memory ([`View::fits_buffer`]); and where more than 64 views would have to be copied one after
+    /// another.
     ///
     /// ```
     /// use shapetracker::fit::{Misfit, fit};
@@ -29,6 +31,7 @@ impl Blocked {
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn recipe(&self, library: ArrayLibrary) -> Option<String> {
+        self.old().fits_buffer(None).ok()?;
         let blocked = match library {
             ArrayLibrary::NumPy => self,
             ArrayLibrary::PyTorch => self.without_negative_strides()?,
@@ -46,9 +49,9 @@ impl Blocked {
     fn pytorch(&self) -> String {
         let result = self.view();
         let strided = |view: &View| match view.offset() {
-            0 => ArrayLibrary::PyTorch.as_strided("x", view.shape(), view.strides()),
+            0 => ArrayLibrary::PyTorch.as_strided("x", view.shape(), &filled(view)),
             // The offset of PyTorch's `as_strided` counts from the start of the storage.
-            offset => format!("x.as_strided({}, {}, {offset})", tuple(view.shape()), tuple(view.strides())),
+            offset => format!("x.as_strided({}, {}, {offset})", tuple(view.shape()), tuple(&filled(view))),
         };
         let copy = match (self.slices(), self.copied()) {
             (Some(slices), _) => format!("x{slices}.contiguous()"),
@@ -59,7 +62,7 @@ impl Blocked {
             }
         };
         match self.row_major_shape() {
-            None => ArrayLibrary::PyTorch.as_strided(&copy, result.shape(), result.strides()),
+            None => ArrayLibrary::PyTorch.as_strided(&copy, result.shape(), &filled(result)),
             Some(shape) if shape[..] == *result.shape() => format!("{copy}.view({})", list(&shape)),
             Some(shape) => format!("{copy}.view({}).expand({})", list(&shape), list(result.shape())),
         }
@@ -67,7 +70,7 @@ impl Blocked {
 
     fn numpy(&self) -> Option<String> {
         let result = self.view();
-        let strided = |array: &str, view: &View| ArrayLibrary::NumPy.as_strided(array, view.shape(), view.strides());
+        let strided = |array: &str, view: &View| ArrayLibrary::NumPy.as_strided(array, view.shape(), &filled(view));
         let copy = match (self.slices(), self.copied()) {
             (Some(slices), _) => format!("x{slices}.copy()"),
             (None, [copied]) => format!("{}.copy()", strided(&self.from(copied.offset())?, copied)),

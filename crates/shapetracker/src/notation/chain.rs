@@ -444,7 +444,7 @@ impl Chain {
         })
     }
 
-    fn start_error(&self, err: Error) -> ChainError {
+    pub(super) fn start_error(&self, err: Error) -> ChainError {
         self.error_at_start(Cause::Start(err))
     }
 
