@@ -3,7 +3,7 @@
 use serde_json::json;
 use shapetracker::fit::{Line, Report, explain_array};
 use shapetracker::json::Value as Document;
-use shapetracker::{ArrayLibrary, ParseError, View};
+use shapetracker::{ArrayLibrary, ParseError};
 use shapetracker_symbolic::{Pair, Question, ShapeTracker, View as NamedView};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph, witness_json};

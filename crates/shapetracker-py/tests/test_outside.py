@@ -199,3 +199,10 @@ def test_the_shown_strides_are_those_of_the_array() -> None:
     assert explain_view(x, 3, 1).strides == (1, 1)
     # Views stay canonical, so that equal maps are equal.
     assert shapetracker.of(x).views[0] == View((1, 3), (0, 1))
+
+
+@pytest.mark.parametrize("text", BEFORE)
+def test_a_picture_tells_what_lies_before_an_array(text: str) -> None:
+    tracker = ShapeTracker.parse(text)
+    low, _ = tracker.address_range() or (0, 0)
+    assert f"reads from address {low} on, {-low} before" in " ".join(tracker._repr_html_().split())
