@@ -415,8 +415,8 @@ pub(crate) fn library_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayLibr
 pub(crate) fn strides_of(library: ArrayLibrary, array: &Bound<'_, PyAny>) -> PyResult<Option<Dims>> {
     let py = array.py();
     let (strides, width) = match library {
-        ArrayLibrary::PyTorch => (array.call_method0(intern!(py, "stride"))?, 1),
-        _ => (array.getattr(intern!(py, "strides"))?, array.getattr(intern!(py, "itemsize"))?.extract()?),
+        ArrayLibrary::PyTorch => (array.call_method0(intern!(py, "stride"))?, 1_i64),
+        _ => (array.getattr(intern!(py, "strides"))?, array.getattr(intern!(py, "itemsize"))?.extract::<i64>()?),
     };
     let strides: Vec<i64> = strides.extract()?;
     Ok(strides.into_iter().map(|stride| (stride % width == 0).then(|| stride / width)).collect())

@@ -44,7 +44,7 @@ pub(crate) fn explain_view(array: &Bound<'_, PyAny>, new_shape: &Bound<'_, PyTup
         library = library_of(array)?;
         let view = view_of(OP, array)?;
         match library.map_or(Ok(None), |library| strides_of(library, array))? {
-            Some(strides) => explain_array(view.shape(), Some(&strides), view.offset(), &to),
+            Some(strides) => explain_array(view.shape(), Some(&strides[..]), view.offset(), &to),
             None => explain(&view.into(), &to),
         }
     };

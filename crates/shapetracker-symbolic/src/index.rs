@@ -76,8 +76,8 @@ impl ShapeTracker {
         let names = &self.scope().names()[..self.scope().names().len() - self.scope().quotients().len()];
         // Small values differ most in what is read; of a name without a beginning there are some on both sides of 0.
         let value = |name: &crate::Name, step: usize| {
-            let from = name.lo.unwrap_or_else(|| name.hi.unwrap_or(8).min(8) - 11);
-            let value = from + [0, 1, 3, 12][step % 4];
+            let from = name.lo.unwrap_or_else(|| name.hi.unwrap_or(8).min(8).saturating_sub(11));
+            let value = from.saturating_add([0, 1, 3, 12][step % 4]);
             name.hi.map_or(value, |hi| value.min(hi))
         };
         let point = |number: usize| -> Vec<i128> {
@@ -86,6 +86,7 @@ impl ShapeTracker {
         };
         let lowest = |number: usize| {
             let tracker = self.at_point(&point(number)).ok()?;
+            tracker.fits_buffer(None).err()?;
             Some(tracker.address_range().ok()??.0)
         };
         (0..MOST_POINTS).filter_map(lowest).min().map_or(0, |low| low.min(0))

@@ -64,7 +64,7 @@ fn answer(
     outside: Option<String>,
 ) -> Value {
     // What no array has, libraries can do nothing with.
-    let libraries = if outside.is_some() { &[] } else { libraries };
+    let libraries: &[LibraryAdvice] = if outside.is_some() { &[] } else { libraries };
     let one_view = match view {
         Ok(_) => Some(true),
         Err(Unmerged::Witness(_)) => Some(false),
