@@ -38,9 +38,10 @@ fn after_help() -> String {
 
 Exit status 1 when a copy is needed. {HELP} What helps is told where all sizes are numbers.
 
-With --json: view (the tensor), to, fits (true, false, or null when undecided), result (the view under the new shape); when it fits: strides (of the \
-result, as pytorch and numpy report them along axes of size 1, too); when the tensor reads below address 0: outside (a sentence; \
-there is no code then); when it does not fit: witness, reason, obstacles (kind, old_axes, new_axes, sentence, and stride and needed or \
+With --json: view (the tensor), to, fits (true, false, or null when undecided), result (the view under the new shape); \
+when it fits: strides (of the result, as pytorch and numpy report them along axes of size 1, too); when the tensor reads \
+below address 0: outside (a sentence; there is no code then); when it does not fit: witness, reason, obstacles (kind, \
+old_axes, new_axes, sentence, and stride and needed or \
 range), copy (elements, of, smallest: whether no buffer with fewer elements helps, copied: a view, or a list of \
 views whose elements come one after another, buffer_shape, view, pytorch, whose recipe is that of the smallest buffer \
 without negative strides). With names: those of `merge`, of the tensor and of the row-major view of the shape."
