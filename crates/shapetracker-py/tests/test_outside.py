@@ -62,7 +62,7 @@ def test_advice_for_views_by_hand_stays_inside_of_the_array() -> None:
     for _ in range(1500):
         view = view_by_hand(rng)
         low, high = view.address_range() or (0, -1)
-        found = advice(str(ShapeTracker(view)))
+        found = advice(str(ShapeTracker([view])))
         codes = [library.code for library in found.libraries if library.code is not None]
         if low < 0:
             assert codes == [], (view, codes)
@@ -141,7 +141,7 @@ def test_contiguous_means_what_it_means_to_numpy() -> None:
             x = x.transpose(rng.sample(range(x.ndim), x.ndim)) if rng.random() < 0.2 else x
         contiguous = bool(x.flags.c_contiguous)
         first = (x.__array_interface__["data"][0] - owner(x).__array_interface__["data"][0]) // 8
-        tracker = ShapeTracker(View(x.shape, [stride // 8 for stride in x.strides], first))
+        tracker = ShapeTracker([View(x.shape, [stride // 8 for stride in x.strides], first)])
         assert tracker.is_contiguous() is contiguous
         assert tracker.is_identity() is (contiguous and (first == 0 or x.size == 0))
         seen[contiguous and first > 0] += 1
@@ -154,7 +154,7 @@ def test_strides_of_axes_of_one_element_are_those_of_numpy() -> None:
     differs = 0
     for _ in range(3000):
         shape = [rng.choice([1, 1, 2, 3, 4]) for _ in range(rng.randint(0, 4))]
-        x = np.zeros([size + rng.choice([0, 0, 1]) for size in shape], np.int64)[tuple(slice(size) for size in shape)]
+        x = np.zeros([size + rng.choice([0, 0, 1]) for size in shape], np.int64)[(*map(slice, shape), ...)]
         x = x.transpose(rng.sample(range(x.ndim), x.ndim))
         if x.ndim and rng.random() < 0.3:
             x = x[(slice(None),) * rng.randrange(x.ndim) + (slice(None, None, rng.choice([-1, 2])),)]
