@@ -181,7 +181,6 @@ export interface ChainResult {
   numel: Integer;
   views: View[];
   contiguous: boolean;
-  consecutive: boolean;
   address_range: [Integer, Integer] | null;
   /** Which buffer that is: null for the base, or the number of the step that copied last. */
   buffer: number | null;

@@ -47,8 +47,9 @@ Operations: {}. A chain may also begin with views, the first next to memory. {HE
 With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged, new_view or copied, copies: how many \
 elements with copied, reason, witness), shape, \
 views, reason and witness (when they are several), affine (strides and offset of the one affine map that gives \
-every address, or null), contiguous, buffer (of which all addresses are: null for the base, or op, the number of the step that \
-copied last, and elements, how many it copied), buffer_len, index and valid (Python), \
+every address, or null), contiguous (row-major without gaps, from whatever address on), buffer (of which all addresses \
+are: null for the base, or op, the number of the step that copied last, and elements, how many it copied), buffer_len, \
+outside (only where addresses are below 0, of which there is no code: a sentence), index and valid (Python), \
 cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \
 null where masked; null when there are more than 256). With names: chain, steps (text, shape, views, needs), scope, \
 shape, views, needs, the fields of `merge` from kind on, index, valid, cost.",
@@ -203,7 +204,7 @@ impl Explained {
             }
             (Some(len), _) => format!("over {}", named(len)),
             (None, Ok(len)) => format!("over a buffer of at least {len}"),
-            (None, Err(err)) => err.to_string(),
+            (None, Err(err)) => err.reason(),
         };
         text += &paragraph(&format!("{elements}, {contiguous}, {buffer}"), 2);
         text += &self.advice();
@@ -274,7 +275,7 @@ impl Explained {
         let result = &self.result;
         let code = self.code.as_ref().ok();
         let index = code.and_then(|code| code.graph().text(code.index(), Syntax::Python).ok());
-        let rest = json!({
+        let mut rest = json!({
             "shape": result.shape(),
             "views": result.views(),
             "reason": self.reason.as_ref().map(ToString::to_string),
@@ -291,6 +292,9 @@ impl Explained {
             "cost": code.map(|code| Document::from(code.cost())),
             "addresses": grid::addresses(result),
         });
+        if let Err(err) = result.fits_buffer(None) {
+            rest["outside"] = json!(err.reason());
+        }
         // A document of all steps would take a hundred times the memory that the steps do.
         write!(to, "{{\"chain\":{},\"steps\":[", json!(self.chain.to_string()))?;
         for (number, (op, (verdict, views, shape, reason))) in

@@ -132,7 +132,11 @@ pub(crate) fn written(
         "bits": int::bits(values),
     });
     let about = buffers.map_or_else(|| variables(expr), |(about, _)| about);
-    let remarks = [about, ranges_text("index", extremes, values), weight_text(graph, &parts)];
+    let mut remarks = vec![about, ranges_text("index", extremes, values), weight_text(graph, &parts)];
+    if expr.lowest() < 0 {
+        let (low, before) = (expr.lowest(), expr.lowest().unsigned_abs());
+        remarks.insert(1, format!("reads from address {low} on, {before} before the beginning of the array"));
+    }
     Ok(Answer { text: comments(lang, &remarks) + &code, json, positive: true })
 }
 

@@ -410,6 +410,18 @@ pub(crate) fn library_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayLibr
     Ok(torch_of(object)?.map(|_| ArrayLibrary::PyTorch))
 }
 
+/// The strides of an array in elements as its library reports them, those of axes of size 1, too; None where one of these is no
+/// whole number of elements.
+pub(crate) fn strides_of(library: ArrayLibrary, array: &Bound<'_, PyAny>) -> PyResult<Option<Dims>> {
+    let py = array.py();
+    let (strides, width) = match library {
+        ArrayLibrary::PyTorch => (array.call_method0(intern!(py, "stride"))?, 1_i64),
+        _ => (array.getattr(intern!(py, "strides"))?, array.getattr(intern!(py, "itemsize"))?.extract::<i64>()?),
+    };
+    let strides: Vec<i64> = strides.extract()?;
+    Ok(strides.into_iter().map(|stride| (stride % width == 0).then(|| stride / width)).collect())
+}
+
 /// Complains about NumPy's masked arrays: what they mask is known to them alone.
 fn refuse_masked(op: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if imported(object, "numpy.ma", "MaskedArray")?.is_some() {

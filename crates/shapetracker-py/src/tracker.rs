@@ -258,14 +258,15 @@ impl ShapeTracker {
         )
     }
 
-    /// Whether the tracker is one row-major view from address 0, without a mask.
+    /// Whether the elements lie one after another in row-major order, from any address on, without a mask: what NumPy and
+    /// PyTorch call contiguous.
     fn is_contiguous(&self) -> bool {
         self.0.is_contiguous()
     }
 
-    /// Whether the tracker is one row-major view from any address, without a mask.
-    fn is_consecutive(&self) -> bool {
-        self.0.is_consecutive()
+    /// Whether the address of each element is its position: one view that is contiguous from address 0.
+    fn is_identity(&self) -> bool {
+        self.0.is_identity()
     }
 
     /// The single view that does what all views do. Raises Unmerged, with a witness, when there is provably none.

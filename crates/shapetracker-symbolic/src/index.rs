@@ -43,6 +43,9 @@ impl ShapeTracker {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// Where values of the names are found with which an address is below 0, there are no kernels
+    /// ([`IndexExpr::reading_from`]): only a tracker that starts with views can have such.
+    ///
     /// # Errors
     /// Conditions that no values satisfy; ranges of names with which a value could leave 64 bits.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
@@ -54,12 +57,39 @@ impl ShapeTracker {
         let mut last = None;
         for bits in bits.rev() {
             match lowered.code(self, bits) {
-                Ok(code) => return Ok(code),
+                Ok(code) if lowered.inside => return Ok(code),
+                Ok(code) => return Ok(code.reading_from(self.lowest_found())),
                 Err(err) if err.kind() == indexpr::ErrorKind::Overflow => last = Some(err),
                 Err(err) => return Err(Fault::Expression(err).of(OP)),
             }
         }
         Err(last.map_or(Fault::TooLarge, Fault::Code).of(OP))
+    }
+}
+
+/// So many values of the names are tried where it is not known that no address is below 0.
+const MOST_POINTS: usize = 64;
+
+impl ShapeTracker {
+    /// The lowest address below 0 that is read with some small values of the names; 0 where none was found.
+    fn lowest_found(&self) -> i64 {
+        let names = &self.scope().names()[..self.scope().names().len() - self.scope().quotients().len()];
+        // Small values differ most in what is read; of a name without a beginning there are some on both sides of 0.
+        let value = |name: &crate::Name, step: usize| {
+            let from = name.lo.unwrap_or_else(|| name.hi.unwrap_or(8).min(8).saturating_sub(11));
+            let value = from.saturating_add([0, 1, 3, 12][step % 4]);
+            name.hi.map_or(value, |hi| value.min(hi))
+        };
+        let point = |number: usize| -> Vec<i128> {
+            let steps = (0..).map(|place: u32| number.checked_shr(2 * place).unwrap_or(number / 3));
+            names.iter().zip(steps).map(|(name, step)| value(name, step)).collect()
+        };
+        let lowest = |number: usize| {
+            let tracker = self.at_point(&point(number)).ok()?;
+            tracker.fits_buffer(None).err()?;
+            Some(tracker.address_range().ok()??.0)
+        };
+        (0..MOST_POINTS).filter_map(lowest).min().map_or(0, |low| low.min(0))
     }
 }
 
@@ -77,6 +107,8 @@ struct Lowered {
     address: Poly,
     /// What must be at least 0 for the element to have an address; `None` where nothing is ever valid.
     conditions: Option<Vec<Poly>>,
+    /// Whether it is known that no address is below 0.
+    inside: bool,
 }
 
 /// A quotient that is no polynomial.
@@ -108,6 +140,7 @@ impl Lowered {
             shape: shape.clone(),
             address: Poly::zero(),
             conditions: None,
+            inside: true,
         };
         let Some(mut region) = Region::of(tracker.scope(), tracker.needs()) else {
             return Ok(nothing((0..shape.len()).map(|axis| Var((named + axis) as u8)).collect()));
@@ -143,6 +176,7 @@ impl Lowered {
             let Some(read) = lowering.read(&view, &digits)? else { return Ok(nothing(indices)) };
             address = read;
         }
+        let inside = lowering.holds(&address)? == Some(true);
         let mut polys = shape.clone();
         polys.push(address.clone());
         polys.extend(lowering.conditions.iter().cloned());
@@ -156,6 +190,7 @@ impl Lowered {
             shape,
             address,
             conditions: Some(lowering.conditions),
+            inside,
         })
     }
 }

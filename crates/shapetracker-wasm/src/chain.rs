@@ -1,6 +1,6 @@
 //! A chain as far as it can be read and done: its operations, what each does to the views, and the layout that results.
 
-use shapetracker::{Buffer, Chain, ChainProgress, ChainStart, Stored, Unmerged, Verdict};
+use shapetracker::{Buffer, Chain, ChainProgress, ChainStart, Stored, Unanswered, Unmerged, Verdict};
 
 use crate::fault::{Fault, utf16};
 use crate::json::{Value, object};
@@ -99,12 +99,11 @@ fn result(last: &Stored, base: Option<i64>, why: Option<&Unmerged>) -> Value {
         "numel": tracker.numel(),
         "views": tracker.views().iter().map(|view| Value::from(view).with("text", view.to_string())).collect::<Value>(),
         "contiguous": tracker.is_contiguous(),
-        "consecutive": tracker.is_consecutive(),
         "address_range": tracker.address_range().ok().flatten(),
         "buffer": copy.map(|(op, _)| Value::from(op)),
         "buffer_len": buffer_len.as_ref().ok().copied(),
         "buffer_known": known.is_some(),
-        "buffer_note": buffer_len.as_ref().err().map(ToString::to_string),
+        "buffer_note": buffer_len.as_ref().err().map(Unanswered::reason),
         "reason": why,
         "tracker": tracker.to_string(),
     }

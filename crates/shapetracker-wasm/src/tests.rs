@@ -516,7 +516,7 @@ fn calls_on_arrays_are_written() {
             "x = np.lib.stride_tricks.as_strided(x.ravel()[3:], (2, 2), (x.itemsize, x.itemsize))  # (2, 2)",
         ],
     );
-    // An array that starts inside of its memory, negative strides, masks, addresses below 0.
+    // An array that starts inside of its memory, negative strides, masks.
     let last = |chain: &str, language: &str| code(chain, language).unwrap().pop().unwrap();
     assert_eq!(
         last("(6).shrink((2, 6)).as_strided((2,), (1,), 1)", "pytorch"),
@@ -531,12 +531,48 @@ fn calls_on_arrays_are_written() {
         ],
     );
     assert_eq!(
-        code("(3):(-1)", "numpy").unwrap(),
-        [
-            "x = np.arange(-2, 1)",
-            "x = np.lib.stride_tricks.as_strided(x.ravel()[2:], (3,), (-1 * x.itemsize,))  # (3,)",
-        ],
+        code("(3):(-1) offset 2", "numpy").unwrap(),
+        ["x = np.arange(3)", "x = np.lib.stride_tricks.as_strided(x.ravel()[2:], (3,), (-1 * x.itemsize,))  # (3,)"],
     );
+}
+
+#[test]
+fn found_by_a_review_what_reads_before_an_array_is_told_and_has_no_code() {
+    let chain = |text: &str| format!(r#""source":{{"chain":"{text}"}}"#);
+    let index = r#""source":{"index":"i-3","valid":"True","variables":[{"name":"i","begin":0,"end":9}]}"#;
+    for (source, low, is_chain) in [
+        (chain("View(shape=(3, 4), strides=(-5, 1), offset=0)"), 10, true),
+        (chain("View(shape=(3, 4), strides=(5, 1), offset=-7)"), 7, true),
+        (chain("View(shape=(3, 4), strides=(4, 1), offset=-1)"), 1, true),
+        (index.to_owned(), 3, false),
+    ] {
+        let advice = ask(&format!(r#"{{"op":"advice",{source}}}"#));
+        let note = format!(
+            "the view reads from address -{low} on, {low} before the beginning of the array: no array has it, and there \
+             is no code for it"
+        );
+        assert_eq!(advice.get("note"), Some(&Value::from(note)), "{source}");
+        assert_eq!(advice.get("libraries"), Some(&Value::List(Vec::new())), "{source}");
+        // It is decided all the same.
+        assert_eq!(advice.get("one_view"), Some(&Value::Bool(true)), "{source}");
+        if is_chain {
+            for language in ["numpy", "pytorch", "c", "cuda", "opencl", "metal", "wgsl", "rust", "python"] {
+                let kernel = format!(r#"{{"op":"code",{source},"language":"{language}","kernel":true}}"#);
+                let message = refused(&kernel).message;
+                assert!(message.contains(&format!("from address -{low} on, {low} before")), "{message}");
+            }
+        }
+    }
+    let inside = ask(r#"{"op":"advice","source":{"chain":"View(shape=(3, 4), strides=(-5, 1), offset=10)"}}"#);
+    assert_eq!(inside.get("note"), Some(&Value::Null));
+}
+
+#[test]
+fn contiguous_is_what_the_libraries_call_so() {
+    for (text, contiguous) in [("(5, 4).shrink((2, 5), (0, 4))", true), ("(5, 4).shrink((0, 5), (1, 4))", false)] {
+        let answer = ask(&format!(r#"{{"op":"chain","text":"{text}"}}"#));
+        assert_eq!(answer.get("result").unwrap().get("contiguous"), Some(&Value::Bool(contiguous)), "{text}");
+    }
 }
 
 #[test]

@@ -253,7 +253,7 @@ impl ShapeTracker {
     /// in row-major order already where they are, at whatever offset.
     fn copies(&self, op: &Movement) -> Option<i64> {
         let copies = match op {
-            Movement::Contiguous => !self.is_consecutive(),
+            Movement::Contiguous => !self.is_contiguous(),
             Movement::Copy => true,
             _ => false,
         };

@@ -198,6 +198,11 @@ enum Reason {
          smaller ranges"
     )]
     Sizes { language: Language },
+    #[error(
+        "{language}: a kernel would read from address {lowest} on, {before} before the beginning of its buffer; with an \
+         offset that is {before} more it reads from there", before = .lowest.unsigned_abs()
+    )]
+    Before { language: Language, lowest: i64 },
     #[error("{language}: {elements} elements are more than the {most} that one grid can have; split the tensor")]
     Grid { language: Language, elements: i64, most: i64 },
     #[error(
@@ -367,8 +372,13 @@ impl IndexExpr {
     /// ```
     ///
     /// # Errors
-    /// A language without kernels (MLIR, LaTeX), numbers past 32 bits in WGSL, more elements than a grid of Metal has.
+    /// A language without kernels (MLIR, LaTeX), numbers past 32 bits in WGSL, more elements than a grid of Metal has; an
+    /// index that is known to [go below 0](IndexExpr::reading_from). Of an index of which that is not known it is the caller
+    /// who answers for it that all that is read lies in the buffer.
     pub fn kernel(&self, language: Language) -> Result<String, Unsupported> {
+        if self.lowest < 0 && language.has_kernels() {
+            return Err(Reason::Before { language, lowest: self.lowest }.into());
+        }
         self.writer.0.unwrap_or(kernel::kernel)(self, language)
     }
 }

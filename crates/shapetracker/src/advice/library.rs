@@ -27,6 +27,10 @@ pub(super) fn advised(
     let Some(start) = trackers[0].as_view() else {
         return cannot(format!("{library} has no arrays that are several views."));
     };
+    // No array reads before the beginning of its memory, nor past an end that is known.
+    if let Err(err) = start.fits_buffer(None) {
+        return cannot(format!("{library} has no such array: {}.", err.reason()));
+    }
     if start.mask().is_some() {
         return cannot(format!("{library} has no arrays with masked elements."));
     }

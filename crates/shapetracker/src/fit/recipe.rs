@@ -1,6 +1,7 @@
 //! The smallest copy as a line of Python.
 
 use super::Blocked;
+use super::reported::filled;
 use crate::notation::{ArrayLibrary, list};
 use crate::{Dims, ShapeTracker, View};
 use indexpr::text::tuple;
@@ -59,8 +60,9 @@ impl Blocked {
     ///
     /// PyTorch has no negative strides: its recipe is that of [`Blocked::without_negative_strides`].
     ///
-    /// `None` where the library has no such arrays: neither has masks, and PyTorch has no negative strides; where more than
-    /// 64 views would have to be copied one after another; and where that would write more elements than copying all.
+    /// `None` where the library has no such arrays: neither has masks, PyTorch has no negative strides, and no array reads
+    /// below address 0 of its memory ([`View::fits_buffer`]); where more than 64 views would have to be copied one after
+    /// another; and where that would write more elements than copying all.
     ///
     /// ```
     /// use shapetracker::fit::{Misfit, fit};
@@ -80,6 +82,7 @@ impl Blocked {
 
     /// The recipe, and how many elements its copies write, arrays included that are made on the way.
     pub(crate) fn least(&self, library: ArrayLibrary) -> Option<(String, i64)> {
+        self.old().fits_buffer(None).ok()?;
         let blocked = match library {
             ArrayLibrary::NumPy => self,
             ArrayLibrary::PyTorch => self.without_negative_strides()?,
@@ -132,7 +135,7 @@ impl Blocked {
 
     fn pytorch(&self, parts: &[Part]) -> String {
         let result = self.view();
-        let strided = |view: &View| torch_strided(view.shape(), view.strides(), view.offset());
+        let strided = |view: &View| torch_strided(view.shape(), &filled(view), view.offset());
         let copy = match (self.slices(), self.copied()) {
             (Some(slices), _) => format!("x{slices}.contiguous()"),
             (None, [copied]) => format!("{}.contiguous()", strided(copied)),
@@ -148,7 +151,7 @@ impl Blocked {
             }
         };
         match self.row_major_shape() {
-            None => ArrayLibrary::PyTorch.as_strided(&copy, result.shape(), result.strides()),
+            None => ArrayLibrary::PyTorch.as_strided(&copy, result.shape(), &filled(result)),
             Some(shape) if shape[..] == *result.shape() => format!("{copy}.view({})", list(&shape)),
             Some(shape) => format!("{copy}.view({}).expand({})", list(&shape), list(result.shape())),
         }
@@ -156,7 +159,7 @@ impl Blocked {
 
     fn numpy(&self, parts: &[Part]) -> Option<String> {
         let result = self.view();
-        let strided = |array: &str, view: &View| ArrayLibrary::NumPy.as_strided(array, view.shape(), view.strides());
+        let strided = |array: &str, view: &View| ArrayLibrary::NumPy.as_strided(array, view.shape(), &filled(view));
         let copy = match (self.slices(), self.copied()) {
             (Some(slices), _) => format!("x{slices}.copy()"),
             (None, [copied]) => format!("{}.copy()", strided(&self.from(copied.offset())?, copied)),

@@ -484,7 +484,7 @@ impl Chain {
         ChainError::new(self.text.clone(), self.span(op), Cause::Op(op, err))
     }
 
-    fn start_error(&self, err: Error) -> ChainError {
+    pub(super) fn start_error(&self, err: Error) -> ChainError {
         self.error_at_start(Cause::Start(err))
     }
 
