@@ -6,11 +6,12 @@ import { FlowPane } from "./panes/flow";
 import { GridPane } from "./panes/grid";
 import { later } from "./panes/later";
 import { live } from "./panes/live";
+import { MissingNotice } from "./panes/missing";
 import { Mistake } from "./panes/mistake";
 import { StripPane } from "./panes/strip";
 
 const rest = (name: "ElementPane" | "ViewsPane" | "WitnessPane" | "Expression"): ComponentType =>
-  later(async () => (await import("./rest"))[name]);
+  later("shows this pane", async () => (await import("./rest"))[name]);
 
 /** What can stand in a frame, by its name in the link. */
 const PANES = new Map<string, ComponentType>([
@@ -32,6 +33,7 @@ export const Embed = live(({ pane }: { pane: string }) => {
   const whole = `${location.pathname}${location.hash}`;
   return (
     <main class="embedded" data-state={state} data-ready={layout.value !== null ? "yes" : "no"}>
+      <MissingNotice />
       {notice.value !== null && <p class="notice">{notice.value}</p>}
       {trouble.value !== null && <Mistake id="embed-fault" fault={trouble.value.fault} text={null} />}
       <Shown />

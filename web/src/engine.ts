@@ -48,6 +48,13 @@ export interface Fault {
   suggestion?: { span: Span; text: string } | null;
 }
 
+/** Faults that no one made who typed: a part that did not come, work that took too long, an engine that failed; and questions. */
+const NO_MISTAKE: ReadonlySet<string> = new Set(["fetch", "time", "trap", "request", "question"]);
+
+export function isMistake({ kind }: Fault): boolean {
+  return !NO_MISTAKE.has(kind);
+}
+
 export interface View {
   shape: Integer[];
   strides: Integer[];

@@ -4,7 +4,7 @@ import { begin, engine } from "./ask";
 import { followTheme } from "./draw/theme";
 import { detail, followFocus, readers } from "./focus";
 import { followText, idle, layout, stations, trouble } from "./layout";
-import { change, follow, notice, page } from "./page";
+import { change, follow, page } from "./page";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { later, pictured } from "./panes/later";
@@ -20,11 +20,7 @@ followText();
 followTitle();
 followFocus();
 followElement();
-begin().catch((error: unknown) => {
-  engine.value = "failed";
-  const why = `The engine could not be fetched (${String(error)}), and nothing can be computed without it.`;
-  notice.value = `${why} Reload the page to try again.`;
-});
+begin();
 /** Waits for the first picture, or for what is wrong instead of one. */
 function look(): void {
   const now = layout.peek();
@@ -34,13 +30,13 @@ function look(): void {
     return;
   }
   pictured.value = true;
-  fetchPresets().catch(() => undefined);
+  fetchPresets();
 }
 requestAnimationFrame(look);
 
 /** The one pane that is shown in the frame of another page; null for the whole page. */
 const embedded = new URLSearchParams(location.search).get("embed");
-const Embed = later(async () => (await import("./embed")).Embed);
+const Embed = later("shows one pane", async () => (await import("./embed")).Embed);
 const root = document.getElementById("page");
 if (root !== null) {
   root.replaceChildren();
