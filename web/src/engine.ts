@@ -145,8 +145,10 @@ export type NodeKind = NodeContent["kind"];
 /** A part of an expression; operands are numbers of earlier nodes. */
 export type ExpressionNode = NodeContent & {
   operands: number[];
+  /** The least and the greatest value, where `exact` says so; else no value is outside. */
   low: Integer;
   high: Integer;
+  exact: boolean;
   condition: boolean;
   text: string | null;
 };
@@ -172,7 +174,9 @@ export interface Expression {
   index_text: string | null;
   valid_text: string | null;
   cost: Cost;
+  /** Of the index where an element is valid. */
   index_range: [Integer, Integer];
+  index_range_exact: boolean;
   value_range: [Integer, Integer];
   bits: 32 | 64;
   note: string | null;
