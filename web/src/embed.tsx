@@ -6,7 +6,6 @@ import { FlowPane } from "./panes/flow";
 import { GridPane } from "./panes/grid";
 import { later } from "./panes/later";
 import { live } from "./panes/live";
-import { MissingNotice } from "./panes/missing";
 import { Mistake } from "./panes/mistake";
 import { StripPane } from "./panes/strip";
 
@@ -33,7 +32,6 @@ export const Embed = live(({ pane }: { pane: string }) => {
   const whole = `${location.pathname}${location.hash}`;
   return (
     <main class="embedded" data-state={state} data-ready={layout.value !== null ? "yes" : "no"}>
-      <MissingNotice />
       {notice.value !== null && <p class="notice">{notice.value}</p>}
       {trouble.value !== null && <Mistake id="embed-fault" fault={trouble.value.fault} text={null} />}
       <Shown />

@@ -1,4 +1,4 @@
-import { h, render } from "preact";
+import { Fragment, h, render } from "preact";
 import { App } from "./app";
 import { begin, engine } from "./ask";
 import { followTheme } from "./draw/theme";
@@ -8,6 +8,7 @@ import { change, follow, page } from "./page";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { later, pictured } from "./panes/later";
+import { MissingNotice } from "./panes/missing";
 import { stripCanvas, stripView } from "./panes/memory";
 import { thread } from "./thread";
 import { followTitle } from "./title";
@@ -40,7 +41,14 @@ const Embed = later("shows one pane", async () => (await import("./embed")).Embe
 const root = document.getElementById("page");
 if (root !== null) {
   root.replaceChildren();
-  render(embedded === null ? <App /> : <Embed pane={embedded} />, root);
+  // Of what is missing the one pane may be a part.
+  const framed = (
+    <>
+      <MissingNotice />
+      <Embed pane={embedded ?? ""} />
+    </>
+  );
+  render(embedded === null ? <App /> : framed, root);
 }
 
 // A link of its own would be another page to the history.

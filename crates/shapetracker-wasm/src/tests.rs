@@ -780,7 +780,8 @@ fn ranges_are_exact_or_said_to_be_bounds() {
     assert_eq!(integers(digits.get("simplified").unwrap(), "index_range"), [0, 19]);
     assert_eq!(digits.get("simplified").unwrap().get("index_range_exact"), Some(&Value::Bool(true)));
     // Of more elements than are gone through the range is sought, and found or a bound.
-    let wide = of(r#""index":"x - x // 7 * 7","valid":"x > 3","variables":[{"name":"x","begin":0,"end":1000000000000}]"#);
+    let wide =
+        of(r#""index":"x - x // 7 * 7","valid":"x > 3","variables":[{"name":"x","begin":0,"end":1000000000000}]"#);
     assert_eq!((integers(&wide, "address_range"), wide.get("range_exact")), (vec![0, 6], Some(&Value::Bool(true))));
     let never = of(r#""index":"x","valid":"x % 2 == 2","variables":[{"name":"x","begin":0,"end":1000000000000}]"#);
     assert_eq!(never.get("address_range"), Some(&Value::Null));
