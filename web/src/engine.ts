@@ -48,6 +48,13 @@ export interface Fault {
   suggestion?: { span: Span; text: string } | null;
 }
 
+/** Faults that no one made who typed: a part that did not come, work that took too long, an engine that failed; and questions. */
+const NO_MISTAKE: ReadonlySet<string> = new Set(["fetch", "time", "trap", "request", "question"]);
+
+export function isMistake({ kind }: Fault): boolean {
+  return !NO_MISTAKE.has(kind);
+}
+
 export interface View {
   shape: Integer[];
   strides: Integer[];
@@ -138,8 +145,10 @@ export type NodeKind = NodeContent["kind"];
 /** A part of an expression; operands are numbers of earlier nodes. */
 export type ExpressionNode = NodeContent & {
   operands: number[];
+  /** The least and the greatest value, where `exact` says so; else no value is outside. */
   low: Integer;
   high: Integer;
+  exact: boolean;
   condition: boolean;
   text: string | null;
 };
@@ -165,7 +174,9 @@ export interface Expression {
   index_text: string | null;
   valid_text: string | null;
   cost: Cost;
+  /** Of the index where an element is valid. */
   index_range: [Integer, Integer];
+  index_range_exact: boolean;
   value_range: [Integer, Integer];
   bits: 32 | 64;
   note: string | null;

@@ -787,3 +787,71 @@ fn long_expressions_are_not_gone_through_for_all_elements() {
     let answer = ask(&format!(r#"{{"op":"readers","source":{source},"address":1,"limit":10}}"#));
     assert_eq!(answer.get("complete"), Some(&Value::Bool(false)));
 }
+
+/// The ranges of an expression are those of the addresses and of the values, by going through all elements with what knows no
+/// expressions; or they contain them, and say that they are a bound.
+#[test]
+fn ranges_are_exact_or_said_to_be_bounds() {
+    let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_integer).unwrap();
+    let (mut exact, mut bounds) = (0, 0);
+    for chain in [
+        "(3, 2).permute(1, 0).reshape(3, 2)",
+        "(5).pad((0, 3)).reshape(2, 4)",
+        "(2, 3).pad((1, 1), (2, 0)).permute(1, 0).reshape(5, 4)",
+        "(3, 4).permute(1, 0).reshape(12)",
+        "(6, 4).flip(0).shrink((1, 5), (0, 3)).permute(1, 0).reshape(4, 3)",
+        "(2, 3, 4).permute(2, 0, 1).reshape(3, 8).flip(1)",
+        "(7, 5, 3).permute(2, 1, 0).reshape(105).shrink((4, 90))",
+        "(3).pad((2, 2)).shrink((0, 2))",
+        "(64, 64, 64).permute(2, 1, 0).reshape(512, 512)",
+    ] {
+        let tracker = tracker(chain);
+        let source = format!(r#""source":{{"chain":"{chain}"}}"#);
+        let answer = ask(&format!(r#"{{"op":"expression",{source}}}"#));
+        let expression = answer.get("expression").unwrap();
+        let addresses = elements(&tracker).into_iter().filter_map(|(_, address)| address);
+        let (low, high) = addresses.fold((i64::MAX, i64::MIN), |(low, high), at| (low.min(at), high.max(at)));
+        let range = integers(expression, "index_range");
+        let is_exact = |value: &Value, name: &str| value.get(name) == Some(&Value::Bool(true));
+        if low > high {
+            // Nothing is read, and so no range is asked for.
+        } else if is_exact(expression, "index_range_exact") {
+            assert_eq!(range, [low, high], "{chain}");
+        } else {
+            assert!(range[0] <= low && high <= range[1], "{chain}: {range:?} for {low} to {high}");
+        }
+        // Each part at each element, against its least and its greatest value.
+        let Some(Value::List(nodes)) = expression.get("nodes") else { panic!("{chain}") };
+        let mut found = vec![(i64::MAX, i64::MIN); nodes.len()];
+        let stride = (tracker.numel() / 2000).max(1);
+        for (index, _) in elements(&tracker).into_iter().step_by(stride as usize) {
+            let values = ask(&format!(r#"{{"op":"evaluate",{source},"index":{index:?}}}"#));
+            for (found, value) in found.iter_mut().zip(integers(&values, "values")) {
+                *found = (found.0.min(value), found.1.max(value));
+            }
+        }
+        for (node, (low, high)) in nodes.iter().zip(found) {
+            let range = (number(node, "low"), number(node, "high"));
+            if is_exact(node, "exact") && stride == 1 {
+                assert_eq!(range, (low, high), "{chain}: {node:?}");
+                exact += 1;
+            } else {
+                assert!(range.0 <= low && high <= range.1, "{chain}: {node:?}");
+                bounds += 1;
+            }
+        }
+    }
+    assert!(exact > 50, "{exact} exact, {bounds} others");
+
+    // The reproductions: addresses are 0 to 5, and 0 to 20 of digits that are added.
+    let of = |free: &str| ask(&format!(r#"{{"op":"free",{free}}}"#));
+    let digits = of(r#""index":"x // 7 + x % 7","valid":"","variables":[{"name":"x","begin":0,"end":102}]"#);
+    assert_eq!(integers(digits.get("simplified").unwrap(), "index_range"), [0, 19]);
+    assert_eq!(digits.get("simplified").unwrap().get("index_range_exact"), Some(&Value::Bool(true)));
+    // Of more elements than are gone through the range is sought, and found or a bound.
+    let wide =
+        of(r#""index":"x - x // 7 * 7","valid":"x > 3","variables":[{"name":"x","begin":0,"end":1000000000000}]"#);
+    assert_eq!((integers(&wide, "address_range"), wide.get("range_exact")), (vec![0, 6], Some(&Value::Bool(true))));
+    let never = of(r#""index":"x","valid":"x % 2 == 2","variables":[{"name":"x","begin":0,"end":1000000000000}]"#);
+    assert_eq!(never.get("address_range"), Some(&Value::Null));
+}

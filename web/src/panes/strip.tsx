@@ -112,7 +112,11 @@ const Said = live(() => {
   const read = sharing.value;
   const range =
     now.addresses === null
-      ? "No address is read."
+      ? now.chain?.buffer_note != null
+        ? "Which addresses are read is not known."
+        : "No address is read."
+      : now.free?.range_exact === false
+        ? `No address outside ${pretty(now.addresses[0])} to ${pretty(now.addresses[1])} is read; that is a bound.`
       : String(now.addresses[0]) === String(now.addresses[1])
         ? `Only address ${pretty(now.addresses[0])} is read.`
         : `Addresses from ${pretty(now.addresses[0])} to ${pretty(now.addresses[1])} are read.`;
