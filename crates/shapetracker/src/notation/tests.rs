@@ -340,7 +340,11 @@ fn carets_under_a_line() {
         complaint("\t(3, \u{0}\u{200b}日本)"),
         "expected a size, found `\u{fffd}`\n      (3, \u{fffd}\u{fffd}日本)\n          ^"
     );
-    assert_eq!(complaint("(日本, 2)"), "expected a size, found `日本`\n  (日本, 2)\n   ^^^^");
+    assert_eq!(
+        complaint("(日本, 2)"),
+        "expected a size, found `日本`, and nothing says which number that is: write the number in its place, or say it \
+         before, as in `日本 = 2;`\n  (日本, 2)\n   ^^^^"
+    );
     assert_eq!(complaint(""), format!("{}\n  \n  ^", fault("").0));
 }
 
