@@ -263,10 +263,11 @@ impl<'a> Parser<'a> {
         if self.is_begun() { err.and_unfinished() } else { err }
     }
 
-    /// Whether the next token is a name that neither the text nor this notation gives to anything.
+    /// Whether the next token is a name that the text gives to nothing, and that is no constant of Python; it may be that of an
+    /// operation, such as `T`.
     fn is_unknown_name(&self) -> bool {
         let word = self.word();
-        !self.names.iter().any(|(given, _)| *given == word) && !known_words().any(|known| known == word)
+        !self.names.iter().any(|(given, _)| *given == word) && !["True", "False", "None", "Ellipsis"].contains(&word)
     }
 
     /// Whether the next token is the last one of the text, and perhaps only the beginning of what shall stand there.

@@ -287,7 +287,12 @@ fn every_complaint() {
         ("(2):x", "expected a tuple such as `(2, 3)`, found `x`", "x"),
         ("(2):(1) over (3)", "expected `:` and the strides, found the end of the text", ""),
         ("(2):(1) over 3", "expected a view such as `(2, 3):(3, 1)`, found `3`", "3"),
-        ("(2):(1) offset x", "expected an offset, found `x`", "x"),
+        (
+            "(2):(1) offset x",
+            "expected an offset, found `x`, and nothing says which number that is: write the number in its place, or say it \
+             before, as in `x = 2;`",
+            "x",
+        ),
         ("ShapeTracker(views=())", "expected `View(...)`, found `)`", ")"),
         ("ShapeTracker(view=(View((2), (1))))", "expected `(` and views, found `view`", "view"),
         ("ShapeTracker(views(View((2), (1))))", "expected `=`, found `(`", "("),
