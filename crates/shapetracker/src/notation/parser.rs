@@ -265,7 +265,7 @@ impl<'a> Parser<'a> {
 
     /// Whether the next token is a name that the text gives to nothing, and that is no constant of Python; it may be that of an
     /// operation, such as `T`.
-    fn is_unknown_name(&self) -> bool {
+    pub(super) fn is_unknown_name(&self) -> bool {
         let word = self.word();
         !self.names.iter().any(|(given, _)| *given == word) && !["True", "False", "None", "Ellipsis"].contains(&word)
     }
@@ -867,7 +867,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The error that a name stands here in place of a number, and that no number has it.
-    fn nameless(&self, what: &str) -> ParseError {
+    pub(super) fn nameless(&self, what: &str) -> ParseError {
         let message = format!(
             "expected {what}, found {}, and nothing says which number that is: write the number in its place, or say it \
              before, as in {}",
