@@ -238,3 +238,17 @@ def test_what_is_said_is_short_and_can_be_asked_for() -> None:
 def test_mistakes_are_sentences(text: str, base: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         advice(text, base)
+
+
+def test_a_name_that_no_number_has_is_named_with_what_would_work() -> None:
+    text = "y.transpose(1,2).contiguous().view(B,T,C)"
+    with pytest.raises(ParseError, match="found `B`, and nothing says which number that is: write the number in its place") as err:
+        advice(text, (2, 4, 8, 8))
+    begin, end = err.value.span
+    assert text[begin:end] == "B"
+    # Both ways out that the sentence has.
+    assert advice("y.transpose(1,2).contiguous().view(2,8,32)", (2, 4, 8, 8)).one_view
+    assert advice(f"B, T, C = 2, 8, 32; {text}", (2, 4, 8, 8)).one_view
+    with pytest.raises(ParseError, match="the shape of the array `y` is not known: write it in place of the name"):
+        advice("y.transpose(1,2).contiguous().view(2,8,32)")
+    assert advice("(2, 4, 8, 8).transpose(1,2).contiguous().view(2,8,32)").one_view

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use indexpr::text::Place;
+use indexpr::text::{Place, quoted};
 use shapetracker::MAX_RANK;
 
 use super::chain::{Chain, ChainStart, Entry, Op};
@@ -45,8 +45,8 @@ pub struct ChainError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cause {
-    /// The chain starts with an operation, and no base shape is known.
-    NoBase,
+    /// The chain starts with an operation, or with an array of this name, and no base shape is known.
+    NoBase(Option<Box<str>>),
     /// The start of the chain cannot be, or an operation cannot be done.
     Error(Error),
     /// There are so many views where one is asked for.
@@ -101,7 +101,7 @@ impl ChainError {
     /// ```
     pub fn name(&self) -> &'static str {
         match &self.cause {
-            Cause::NoBase => "base",
+            Cause::NoBase(_) => "base",
             Cause::Error(err) => err.kind().name(),
             Cause::Views(_) => "views",
         }
@@ -121,7 +121,11 @@ impl ChainError {
     /// ```
     pub fn message(&self) -> String {
         match &self.cause {
-            Cause::NoBase => {
+            Cause::NoBase(Some(name)) => format!(
+                "the shape of the array {} is not known: write it in place of the name, as in `(2, T).permute(1, 0)`",
+                quoted(name)
+            ),
+            Cause::NoBase(None) => {
                 "the chain starts with an operation, so that a base shape is missing: write it in front, as \
                               in `(2, T).permute(1, 0)`"
                     .into()
@@ -216,7 +220,10 @@ impl Chain {
     ) -> Result<ShapeTracker, ChainError> {
         let error_at = |span: Range<usize>, op, cause| ChainError { place: Place::new(self.text(), span), op, cause };
         let start = match self.start() {
-            ChainStart::Nothing => return Err(error_at(self.start_span(), None, Cause::NoBase)),
+            ChainStart::Nothing => {
+                let name = self.text().get(self.start_span()).filter(|name| !name.is_empty()).map(Box::from);
+                return Err(error_at(self.start_span(), None, Cause::NoBase(name)));
+            }
             ChainStart::Shape(shape) => ShapeTracker::in_scope(scope.clone(), shape.clone()),
             ChainStart::Views(views) => ShapeTracker::from_views(scope.clone(), views.clone()),
         };

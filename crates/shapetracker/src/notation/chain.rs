@@ -453,7 +453,7 @@ impl Chain {
     /// The tracker before any operation.
     fn base(&self) -> Result<ShapeTracker, ChainError> {
         match self.start() {
-            ChainStart::Nothing => Err(self.error_at_start(Cause::NoBase)),
+            ChainStart::Nothing => Err(self.error_at_start(Cause::NoBase(self.parsed.name.clone()))),
             ChainStart::Shape(shape) => ShapeTracker::contiguous(shape).map_err(|err| self.start_error(err)),
             ChainStart::Views(views) => ShapeTracker::from_views(views.clone()).map_err(|err| self.start_error(err)),
         }

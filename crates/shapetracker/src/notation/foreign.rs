@@ -568,7 +568,11 @@ impl Parser<'_> {
         if self.token == Token::Colon {
             return Ok(Entry::Slice(self.slice_from(first)?));
         }
-        first.map(Entry::Index).ok_or_else(|| self.expected(WHAT))
+        match first {
+            Some(index) => Ok(Entry::Index(index)),
+            None if self.token == Token::Name && self.is_unknown_name() => Err(self.nameless(WHAT)),
+            None => Err(self.expected(WHAT)),
+        }
     }
 
     /// The shape after everything that was read so far, which what was read from `begin` to here depends on.

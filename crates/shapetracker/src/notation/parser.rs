@@ -334,6 +334,13 @@ impl<'a> Parser<'a> {
         if self.is_begun() { err.and_unfinished() } else { err }
     }
 
+    /// Whether the next token is a name that the text gives to nothing, and that is no constant of Python; it may be that of an
+    /// operation, such as `T`.
+    pub(super) fn is_unknown_name(&self) -> bool {
+        let word = self.word();
+        !self.names.iter().any(|(given, _)| *given == word) && !["True", "False", "None", "Ellipsis"].contains(&word)
+    }
+
     /// Whether the next token is the last one of the text, and perhaps only the beginning of what shall stand there.
     pub(super) fn is_begun(&self) -> bool {
         let word = self.word();
@@ -928,6 +935,7 @@ impl<'a> Parser<'a> {
                 let names = ARGUMENTS.join("`, `");
                 Err(self.expected(&format!("{what}, or one of the names `{names}` in front of all of them")))
             }
+            Token::Name if self.is_unknown_name() => Err(self.nameless(what)),
             Token::Comma => {
                 // A comma too many, together with the spaces behind it.
                 let mut ahead = self.lexer;
@@ -936,6 +944,18 @@ impl<'a> Parser<'a> {
             }
             _ => Err(self.expected(what)),
         }
+    }
+
+    /// The error that a name stands here in place of a number, and that no number has it.
+    pub(super) fn nameless(&self, what: &str) -> ParseError {
+        let message = format!(
+            "expected {what}, found {}, and nothing says which number that is: write the number in its place, or say it \
+             before, as in {}",
+            quoted(self.word()),
+            quoted(&format!("{} = 2;", self.word())),
+        );
+        let err = self.error_at(self.span.clone(), message);
+        if self.is_begun() { err.and_unfinished() } else { err }
     }
 
     /// The boolean that the next token is.

@@ -220,7 +220,12 @@ fn every_complaint() {
         ("(3, 2]", "expected `,` or `)`, found `]`", "]"),
         ("[3 2]", "expected `,` or `]`, found `2`", "2"),
         ("(3,, 2)", "expected a size, found `,`", ","),
-        ("(3, x)", "expected a size, found `x`", "x"),
+        (
+            "(3, x)",
+            "expected a size, found `x`, and nothing says which number that is: write the number in its place, or say it \
+             before, as in `x = 2;`",
+            "x",
+        ),
         ("((3, 2))", "expected a size, found `(`", "("),
         ("(1.5)", "expected a size, which is a whole number, found `1.5`", "1.5"),
         ("(2e3)", "expected a size, which is a whole number, found `2e3`", "2e3"),
@@ -249,7 +254,12 @@ fn every_complaint() {
         ("pad(1, 1)", "expected a pair `(before, after)`, found `1`", "1"),
         ("pad((1 1))", "expected `,` and the second number of a pair `(before, after)`, found `1`", "1"),
         ("pad((1, 1, 1))", "expected `)`, found `1`", "1"),
-        ("pad((1, x))", "expected a number, found `x`", "x"),
+        (
+            "pad((1, x))",
+            "expected a number, found `x`, and nothing says which number that is: write the number in its place, or say \
+             it before, as in `x = 2;`",
+            "x",
+        ),
         ("shrink(None)", "expected a range `(begin, end)`, found `None`", "None"),
         ("shrink((0, 1), 2)", "expected a range `(begin, end)`, found `2`", "2"),
         ("flip(True, 1)", "expected `True` or `False`, found `1`", "1"),
@@ -284,7 +294,12 @@ fn every_complaint() {
         ("(2):x", "expected a tuple such as `(2, 3)`, found `x`", "x"),
         ("(2):(1) over (3)", "expected `:` and the strides, found the end of the text", ""),
         ("(2):(1) over 3", "expected a view such as `(2, 3):(3, 1)`, found `3`", "3"),
-        ("(2):(1) offset x", "expected an offset, found `x`", "x"),
+        (
+            "(2):(1) offset x",
+            "expected an offset, found `x`, and nothing says which number that is: write the number in its place, or say it \
+             before, as in `x = 2;`",
+            "x",
+        ),
         ("ShapeTracker(views=())", "expected `View(...)`, found `)`", ")"),
         ("ShapeTracker(view=(View((2), (1))))", "expected `(` and views, found `view`", "view"),
         ("ShapeTracker(views(View((2), (1))))", "expected `=`, found `(`", "("),
@@ -337,7 +352,11 @@ fn carets_under_a_line() {
         complaint("\t(3, \u{0}\u{200b}日本)"),
         "expected a size, found `\u{fffd}`\n      (3, \u{fffd}\u{fffd}日本)\n          ^"
     );
-    assert_eq!(complaint("(日本, 2)"), "expected a size, found `日本`\n  (日本, 2)\n   ^^^^");
+    assert_eq!(
+        complaint("(日本, 2)"),
+        "expected a size, found `日本`, and nothing says which number that is: write the number in its place, or say it \
+         before, as in `日本 = 2;`\n  (日本, 2)\n   ^^^^"
+    );
     assert_eq!(complaint(""), format!("{}\n  \n  ^", fault("").0));
 }
 
@@ -392,6 +411,11 @@ fn what_cannot_be_done() {
          views: the view reads addresses 0 to 8, but what it reads from has 6 elements"
     );
     assert!(message("flip(0)").starts_with("  flip(0)\n  ^\nthe chain starts with an operation"));
+    assert_eq!(
+        message("y.transpose(1, 2).view(2, -1)"),
+        "  y.transpose(1, 2).view(2, -1)\n  ^\nthe shape of the array `y` is not known: write it in place of the name, as in \
+         `(2, 3).permute(1, 0)`"
+    );
 
     let tracker = "(3, 2).flip(2)".parse::<ShapeTracker>().unwrap_err();
     assert_eq!((tracker.message(), tracker.span()), ("flip: axis 2 does not exist: the tensor has 2 axes", 7..14));
@@ -1117,4 +1141,29 @@ fn an_operation_around_an_array_ends_with_its_parenthesis() {
     }
     let err = "torch.mT(d)".parse::<Chain>().unwrap_err();
     assert_eq!((err.message(), err.span()), ("`mT` is no function: write it after the array, as in `x.mT`", 6..8));
+}
+
+#[test]
+fn a_name_that_is_no_number_is_named_with_what_would_work() {
+    let read = |text: &str| Chain::read_from(text, Some(&[2, 4, 8, 8])).1;
+    for (text, name) in [
+        ("y.transpose(1,2).contiguous().view(B,T,C)", "B"),
+        ("y.transpose(1,2).contiguous().view(2,T,C)", "T"),
+        ("y.reshape(2, 4 * rows, -1)", "rows"),
+        ("y[:, start:]", "start"),
+        ("y.permute(0, 1, k, 3)", "k"),
+        ("y.reshape((N, -1))", "N"),
+        ("y.pad((0, p), (0, 0), (0, 0), (0, 0))", "p"),
+    ] {
+        let wrong = read(text).unwrap();
+        assert_eq!(&text[wrong.span()], name, "{text}");
+        assert!(wrong.message().contains(&format!("found `{name}`")), "{text}: {wrong}");
+        assert!(wrong.message().contains("write the number in its place"), "{text}: {wrong}");
+    }
+    // Both ways that the sentence names are read.
+    assert_eq!(read("B, T, C = 2, 8, 32; y.transpose(1,2).contiguous().view(B,T,C)"), None);
+    assert_eq!(read("y.transpose(1,2).contiguous().view(2,8,32)"), None);
+    // What is no name of a number, and what is only begun, is spoken of as before.
+    assert_eq!(read("y.permute(0, None)").unwrap().message(), "expected an axis, found `None`");
+    assert!(Chain::read("(3, 2).reshape(Non").1.unwrap().is_unfinished());
 }
