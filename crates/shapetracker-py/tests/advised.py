@@ -89,6 +89,8 @@ class Line:
     affine: bool | None = None
     """Whether one offset and one stride for each axis give the addresses of all elements; nothing where a call makes other
     elements, or an array of its own whose addresses are not those of `x`."""
+    has_scalar: bool = False
+    """Whether an index made a scalar of NumPy, which is no array: that one element is copied into it is not counted."""
     offered: dict[str, int] | None = None
     """What was recorded of code that was offered: how much it writes, where it comes to the same."""
 
@@ -265,7 +267,8 @@ class NumPy(Runs):
         return value, sum(elements)
 
     def equal(self, one: Any, other: Any) -> bool:
-        return bool(one.dtype == other.dtype and np.array_equal(one, other))
+        # A scalar has a type as wide as its text.
+        return bool(one.dtype.kind == other.dtype.kind and np.array_equal(one, other))
 
     def is_array(self, value: Any) -> bool:
         return isinstance(value, np.ndarray)
@@ -459,6 +462,8 @@ class Draws:
         if rng.random() < 0.1:
             # What stands behind an ellipsis belongs to the last axes.
             parts = ["...", *parts] if len(set(shape)) == 1 else [*parts, "..."]
+        if backwards and rng.random() < 0.1:
+            parts = [str(rng.randrange(size)) if size else ":" for size in shape] + ["..."] * rng.randrange(2)
         return ", ".join(parts)
 
     def pads(self, axes: int) -> list[tuple[int, int]]:
@@ -478,6 +483,11 @@ class NumPyDraws(Draws):
         pad=3, repeat=3, tile=2, broadcast=4, diagonal=2, windows=2, flip=3, squeeze=2, expand_dims=2, split=2, viewed=1,
         astype=1, ordered=1, noise=1,
     )  # fmt: skip
+
+    def of_scalar(self) -> str:
+        """A call of what is no array, but one element."""
+        functions = ["np.ascontiguousarray(x)", "np.reshape(x, (1, 1))", "np.broadcast_to(x, (2,))", "np.expand_dims(x, 0)"]
+        return self.rng.choice(functions)
 
     def a_reshape(self, x: Any, shape: tuple[int, ...]) -> str:
         to = self.near(shape)
@@ -521,7 +531,7 @@ class NumPyDraws(Draws):
         return self.rng.choice([*calls, "x.copy(order='A')", "x.copy('K')", "np.array(x, order='C')", "np.array(x, copy=True)"])
 
     def a_ascontiguous(self, x: Any, shape: tuple[int, ...]) -> str:
-        return "np.ascontiguousarray(x)"
+        return "np.ascontiguousarray(x)" if self.rng.random() < 0.9 else "np.ascontiguousarray(x).T"
 
     def a_pad(self, x: Any, shape: tuple[int, ...]) -> str | None:
         if math.prod(size + 4 for size in shape) > LARGEST:
@@ -535,9 +545,10 @@ class NumPyDraws(Draws):
         if math.prod(shape) * times > LARGEST:
             return None
         if not shape or self.rng.random() < 0.3:
-            return f"np.repeat(x, {times})"
+            return self.rng.choice([f"np.repeat(x, {times})", f"np.repeat(x, {times})", f"x.repeat({times})"])
         axis = self.counted(self.rng.randrange(len(shape)), shape)
-        return self.rng.choice([f"np.repeat(x, {times}, axis={axis})", f"np.repeat(x, {times}, {axis})"])
+        calls = [f"np.repeat(x, {times}, axis={axis})", f"np.repeat(x, {times}, {axis})", f"x.repeat({times}, axis={axis})"]
+        return self.rng.choice(calls)
 
     def a_tile(self, x: Any, shape: tuple[int, ...]) -> str | None:
         times = [self.rng.choice([1, 1, 2, 3]) for _ in range(self.rng.randint(1, len(shape) + 1))]
@@ -845,9 +856,9 @@ class Judge:
         """A line at random."""
         draws = (NumPyDraws if self.runs.name == "numpy" else TorchDraws)(rng)
         text, base, memory = self.start(rng, draws)
-        x, lines, calls = memory, [], []
+        x, lines, calls, is_scalar, has_scalar = memory, [], [], False, False
         for number in range(rng.choice([1, 2, 2, 3, 3, 3, 4, 4, 5, 6])):
-            call = Call(draws.call(x))
+            call = Call(draws.of_scalar() if is_scalar else draws.call(x))
             usual = x
             try:
                 x, call.written, call.result = self.once(call.text, x)
@@ -858,8 +869,11 @@ class Judge:
                     x, call.written, call.result = self.once(instead, x)
                 else:
                     x = None
-            if x is not None and (not self.runs.is_array(x) or math.prod(x.shape) > LARGEST):
-                # A number of NumPy, which is no array.
+            is_scalar = isinstance(x, np.generic)
+            if is_scalar:
+                # Functions take it as an array without axes.
+                x, has_scalar = np.array(x, dtype=NumPy.TYPE), True
+            if x is not None and math.prod(x.shape) > LARGEST:
                 x = usual
                 continue
             text = composed(call.text, text)
@@ -874,7 +888,7 @@ class Judge:
                 name = "yzwv"[len(lines) % 4]
                 lines.append(f"{name} = {text}")
                 text = name
-        line = Line(self.runs.name, "\n".join([*lines, text]), base, calls, x, memory)
+        line = Line(self.runs.name, "\n".join([*lines, text]), base, calls, x, memory, has_scalar=has_scalar)
         # After a copy PyTorch's `as_strided` reads the memory of that.
         reads_copy = "as_strided" in line.text and line.written > 0
         if x is not None and x.dtype == memory.dtype and not reads_copy and not COPIES.search(line.text):
@@ -913,7 +927,7 @@ class Judge:
         assert self.runs.equal(value, line.value), line
         if line.library == "pytorch" and Torch.HIDDEN.search(line.text):
             return
-        assert "pad(" in line.text or value.dtype != line.memory.dtype or written == line.written, f"{line} wrote {written}"
+        assert "pad(" in line.text or line.has_scalar or value.dtype != line.memory.dtype or written == line.written, f"{line} wrote {written}"
 
 
 def is_affine(x: np.ndarray) -> bool:
@@ -946,7 +960,9 @@ def compare(line: Line, answer: Any, runs: Runs | None) -> list[tuple[str, str]]
     numbers = [call for call in line.calls if call.written]
     expected = "raises" if raising else "copies" if numbers else "view"
 
-    if expected == "view" and does == "copies" and copied and not any(copied):
+    if line.has_scalar:
+        pass
+    elif expected == "view" and does == "copies" and copied and not any(copied):
         # An array without elements is copied, and nothing is written.
         pass
     elif does != expected:
@@ -969,7 +985,7 @@ def compare(line: Line, answer: Any, runs: Runs | None) -> list[tuple[str, str]]
     else:
         right = [total]
     copied = [elements for elements in copied if elements]
-    if does == expected and copied not in right:
+    if does == expected and copied not in right and not line.has_scalar:
         alone = [call.result for call in line.calls if call.result]
         if copied == alone and not raising:
             kinds = sorted({call.name for call in numbers if call.written != call.result})
@@ -1023,11 +1039,15 @@ def compare(line: Line, answer: Any, runs: Runs | None) -> list[tuple[str, str]]
         except Exception as error:
             wrong(f"code: raises {type(error).__name__}", f"{code!r}: {error}")
             return found
+        if line.has_scalar and isinstance(value, np.generic):
+            value = np.array(value)
         if not runs.is_array(value) or not runs.equal(value, line.value):
             wrong("code: another value", code)
             return found
         if "np.pad(" in code:
             written -= code.count("np.pad(") and _fills(code, runs, line)
+    if line.has_scalar:
+        return found
     if written > line.written:
         wrong("code: writes more than the line", f"{code!r} writes {written}, the line {line.written}")
     elif written == line.written and not raising:
@@ -1192,13 +1212,15 @@ def recorded() -> Iterator[Line]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lines", type=int, default=10_000, help="how many of each library")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="end after so long, whatever was asked for")
+    parser.add_argument("--lines", type=int, help="how many of each library (10,000, or as many as the minutes allow)")
+    parser.add_argument("--minutes", type=float, help="end after so long")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--library", choices=["numpy", "pytorch"])
     parser.add_argument("--refusals", action="store_true", help="say why lines were refused")
     parser.add_argument("--record", action="store_true", help="write anew what PyTorch did with 3,000 lines")
     options = parser.parse_args()
+    lines = options.lines or (10_000 if options.minutes is None else 1 << 40)
+    minutes = math.inf if options.minutes is None else options.minutes
     # PyTorch and NumPy warn of calls that they will have no longer.
     warnings.simplefilter("ignore")
     if options.record:
@@ -1212,8 +1234,8 @@ def main() -> int:
         except ImportError as error:
             print(f"{make.name:<10} skipped: {error}")
             continue
-        until = begun + 60 * options.minutes * place / len(makers)
-        tally = judged(judge, options.seed, range(options.lines), until)
+        until = begun + 60 * minutes * place / len(makers)
+        tally = judged(judge, options.seed, range(lines), until)
         print(tally.table(make.name), flush=True)
         if options.refusals:
             print(tally.refusals_table(), flush=True)
