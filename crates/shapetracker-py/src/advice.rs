@@ -51,6 +51,13 @@ impl Advice {
         self.0.view.as_ref().ok().cloned().map(View)
     }
 
+    /// The number of the operation that makes the copy that `view` is of, from 0; None where it is of the memory that the chain
+    /// starts with.
+    #[getter]
+    fn of_copy(&self) -> Option<usize> {
+        self.0.of_copy
+    }
+
     /// Proof that there is no such view: an UnevenStep or a NotABox.
     #[getter]
     fn witness(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {

@@ -4,7 +4,10 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::call::Call;
+use super::calls::ArrayLibrary;
 use super::error::{Cause, ChainError};
+use super::foreign::Methods;
 use super::parser::{self, Parsed};
 use indexpr::text::ParseError;
 
@@ -60,14 +63,15 @@ use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 /// | `.flatten()`, `.flatten(1)`, `.flatten(0, 1)`, `.ravel()` | the axes joined from the first to the last one named |
 /// | `.expand(5, -1, 3)` | of an array, new axes may come in front |
 /// | `[0, ::-1, None, ..., 1:3]` | as in NumPy: indices, slices, `None` or `np.newaxis`, `...`; no arrays, no booleans |
-/// | `.as_strided((3, 2), (1, 1), 2)` | after an array of others PyTorch's, which reads the memory of the first array; elsewhere what is described above |
+/// | `.as_strided((3, 2), (1, 1), 2)` | after an array of others PyTorch's, which reads the memory of the tensor, whatever the tensor has of it; elsewhere what is described above |
 /// | `.narrow(0, 1, 3)`, `.select(0, 1)`, `.unflatten(1, (2, -1))`, `.diagonal(1)`, `.unfold(1, 3, 2)` | as in PyTorch |
 /// | `.chunk(3, -1)[1]`, `.split(2)[0]`, `.unbind(0)[1]`, `q, k, v = x.chunk(3, -1)` | one part of an array, or a name for each |
 /// | `np.transpose(x, (1, 0))`, `torch.permute(x, (1, 0))`, `np.flip(x)`, `sliding_window_view(x, 3)` | a function around an array is the method of the same name |
 /// | `np.pad(x, 1)`, `F.pad(x, (1, 2))` | elements that are masked, whatever their value; `F.pad` begins with the last axis, and cuts off where a number is less than 0 |
 /// | `rearrange(x, 'b (h d) -> h b d', h=2)`, `repeat(x, 'h w -> h w c', c=3)` | the patterns of einops |
 /// | `F.pixel_shuffle(x, 2)`, `.repeat(2, 1)`, `np.tile(x, 2)`, `np.repeat(x, 2, axis=0)` | as in their libraries; the last three copy |
-/// | `.contiguous()`, `np.ascontiguousarray(x)`, `.copy()`, `.clone()` | a copy, where one is made: the addresses after it are those of the new buffer |
+/// | `.contiguous()`, `np.ascontiguousarray(x)`, `.copy()` | a copy in row-major order, where one is made |
+/// | `.clone()`, `np.copy(x)`, `np.array(x)`, `.astype(t)`, `.copy(order="K")` | a copy in the order of the original, as PyTorch and NumPy keep it |
 /// | `x = np.zeros((2, 3))`, next line `y = x.T` | statements; the last one is what the text is about. Names may be of arrays, of numbers and of shapes: `B, T, C = x.shape`, `x.view(B, T, C // 4, 4)` |
 /// | `View.create((2, 3))`, `ShapeTracker.from_shape((2, 3))` | tinygrad's row-major views |
 /// | `memref<2x3xf32, strided<[1, 2], offset: 4>>` | a type of MLIR |
@@ -244,9 +248,44 @@ impl Chain {
         self.parsed.span(op).unwrap_or(self.text.len()..self.text.len())
     }
 
-    /// An operation as it is written.
-    pub(crate) fn written(&self, op: usize) -> &str {
-        &self.text[self.span(op)]
+    /// The call that begins with an operation, and its operations.
+    pub(crate) fn call(&self, first: usize) -> (Call, Range<usize>) {
+        self.parsed.call(first)
+    }
+
+    /// The chain as a library reads it, on an array of which the text tells nothing but its name: NumPy and PyTorch mean
+    /// different things by `transpose(0, 1)` and `repeat(2)`. Nothing where the library has no such code, or where the text
+    /// itself says whose it is.
+    pub(crate) fn read_by(&self, library: ArrayLibrary, base: Option<&[i64]>) -> Option<Chain> {
+        let methods = match library {
+            ArrayLibrary::NumPy => Methods::NumPy,
+            ArrayLibrary::PyTorch => Methods::PyTorch,
+        };
+        self.parsed.name.as_ref()?;
+        let parsed = parser::chain_of(&self.text, base, methods)?;
+        Some(Chain { parsed, text: self.text.clone() })
+    }
+
+    /// Whether it is written in the notation of this crate, and not as code of a library.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.parsed.name.is_none() && self.parsed.methods == Methods::Ours
+    }
+
+    /// The call that an operation is of, as it is written: a method with its dot, and what a function has around it.
+    pub(crate) fn written_call(&self, op: usize) -> String {
+        let span = self.span(op);
+        let written = &self.text[span.clone()];
+        let is_method = self.text[..span.start].trim_end().ends_with('.');
+        let is_first = self.text[..span.start].trim().is_empty() && self.start() == &ChainStart::Nothing;
+        let is_function = written.split('(').next().is_some_and(|name| name.contains('.') || name.contains('='));
+        let is_index = written.starts_with('[');
+        if is_method || (is_first && !is_function && !is_index) { format!(".{written}") } else { written.into() }
+    }
+
+    /// The name of the call that an operation is of.
+    pub(crate) fn name_of_call(&self, op: usize) -> &str {
+        let call = self.text[self.span(op)].split('(').next().unwrap_or_default();
+        call.rsplit('.').next().unwrap_or_default().trim()
     }
 
     /// The start as it is written.
@@ -437,11 +476,15 @@ impl Chain {
         mut after: impl FnMut(&ShapeTracker, Verdict),
     ) -> Result<ShapeTracker, ChainError> {
         self.ops().iter().enumerate().try_fold(base, |tracker, (i, op)| {
-            let err = |err| ChainError::new(self.text.clone(), self.span(i), Cause::Op(i, err));
-            let (tracker, verdict) = tracker.perform(op).map_err(err)?;
+            let (tracker, verdict) = tracker.perform(op).map_err(|err| self.op_error(i, err))?;
             after(&tracker, verdict);
             Ok(tracker)
         })
+    }
+
+    /// What an error of an operation is to whoever wrote the chain.
+    pub(crate) fn op_error(&self, op: usize, err: Error) -> ChainError {
+        ChainError::new(self.text.clone(), self.span(op), Cause::Op(op, err))
     }
 
     fn start_error(&self, err: Error) -> ChainError {

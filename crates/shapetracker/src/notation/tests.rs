@@ -530,6 +530,14 @@ fn what_others_write_is_read() {
         ("torch.zeros(3, 1).squeeze(0).squeeze((-1, 0))", "(3, 1).squeeze(()).squeeze(-1)"),
         // In tinygrad `T` exchanges the first two axes, however many there are.
         ("Tensor.rand(2, 3, 4).T", "(2, 3, 4).transpose(0, 1)"),
+        // A copy that keeps the order of memory is one between two permutations.
+        ("np.copy(np.zeros((2, 3)).T)", "(2, 3).permute(1, 0).permute(1, 0).copy().permute(1, 0)"),
+        ("torch.zeros(2, 3).T.clone()", "(2, 3).permute(1, 0).permute(1, 0).copy().permute(1, 0)"),
+        ("np.zeros((2, 3)).copy(order='F')", "(2, 3).permute(1, 0).copy().permute(1, 0)"),
+        ("np.zeros((2, 3)).T.copy()", "(2, 3).permute(1, 0).copy()"),
+        ("np.ascontiguousarray(np.zeros(()))", "().reshape(1).contiguous()"),
+        // The one library that a text names has the methods of all its arrays.
+        ("np.flip(x.transpose(0, 1), 0)", "permute(0, 1).flip(0)"),
         ("(_2, _3):(_3, _-1)", "(2, 3):(3, -1)"),
         ("8:2.flip(0)", "(8):(2).flip(0)"),
         ("((2, 0), 3):((1, 2), 4)", "(0, 3):(0, 0)"),
@@ -545,7 +553,7 @@ fn what_others_write_is_read() {
 /// The elements as NumPy 2.4 and PyTorch 2.15 give them.
 #[test]
 fn what_others_write_has_the_elements_that_it_has_there() {
-    let cases: [(&str, &[i64], &[i64]); 11] = [
+    let cases: [(&str, &[i64], &[i64]); 17] = [
         ("np.arange(6).reshape(2, 3).transpose(0, 1)", &[2, 3], &[0, 1, 2, 3, 4, 5]),
         ("torch.arange(6).reshape(2, 3).transpose(0, 1)", &[3, 2], &[0, 3, 1, 4, 2, 5]),
         ("np.arange(6).reshape(1, 2, 3).T", &[3, 2, 1], &[0, 3, 1, 4, 2, 5]),
@@ -557,6 +565,13 @@ fn what_others_write_has_the_elements_that_it_has_there() {
         ("torch.arange(3).unsqueeze(1).expand(-1, 2).t()", &[2, 3], &[0, 1, 2, 0, 1, 2]),
         ("torch.arange(6).as_strided((2, 2), (1, 2), 1).mT", &[2, 2], &[1, 2, 3, 4]),
         ("torch.arange(3)[None].broadcast_to((2, 3))[1:, 1]", &[1], &[1]),
+        // PyTorch's `as_strided` reads the memory, from where the tensor begins in it unless an offset is given.
+        ("torch.arange(6).view(2, 3).T.as_strided((2, 2), (1, 3))", &[2, 2], &[0, 3, 1, 4]),
+        ("torch.arange(6).view(2, 3)[1:].as_strided((2,), (1,))", &[2], &[3, 4]),
+        ("torch.arange(6).view(2, 3)[1:].as_strided((4,), (1,), 1)", &[4], &[1, 2, 3, 4]),
+        ("torch.arange(6).view(2, 3).T.contiguous().T.as_strided((3,), (1,))", &[3], &[0, 3, 1]),
+        ("torch.arange(6).view(2, 3).T.clone().as_strided((3,), (1,))", &[3], &[0, 1, 2]),
+        ("torch.arange(6).view(2, 3).T.flip(1).as_strided((3,), (1,))", &[3], &[3, 4, 5]),
     ];
     for (text, shape, elements) in cases {
         let tracker = chain(text).tracker().unwrap();
@@ -589,8 +604,6 @@ fn modes_of_cute_run_colexicographically() {
 #[test]
 fn what_others_write_wrongly_is_pointed_at() {
     let shape = "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`";
-    let memory = "PyTorch's `as_strided` starts again from the memory of the first array: write it before what moves \
-                  elements";
     let makers = "expected one of arange, zeros, ones, empty, rand, randn, or in place of a function a shape and \
                   methods, as in `(2, 3).permute(1, 0)`, found";
     let around = " is no function that moves elements, or it is not read: write the array and then its operations, as in \
@@ -614,14 +627,27 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("torch.polish(x, 0, 1)", &format!("`polish`{around}"), "polish"),
         ("polish(np.arange(6))", &format!("`polish`{around}"), "polish"),
         ("np.arange(2, 6)", "expected one size, as in `arange(6)`", "(2, 6)"),
-        ("torch.zeros(6).view(2, 3).T.as_strided((2), (1))", memory, "as_strided"),
-        ("x.flip(0).as_strided((2), (1))", memory, "as_strided"),
+        ("x.flip(0).as_strided((2), (1))", shape, "as_strided((2), (1))"),
         ("(2, 3).narrow(0, 1)", "expected a number for `length`, found `)`", ")"),
         (
-            "(2, 3).T.clone()",
-            "PyTorch's `clone` keeps strides that are not in row-major order: write `contiguous`, or \
-             `clone(memory_format=torch.contiguous_format)`",
-            "clone()",
+            "x.clone(memory_format=torch.channels_last)",
+            "expected `torch.contiguous_format` or `torch.preserve_format`, found `channels_last`",
+            "channels_last",
+        ),
+        (
+            "np.array([2, 3])",
+            "the elements of an array are not read: write its shape, as in `np.array(np.zeros((2, 3)))`",
+            "[",
+        ),
+        (
+            "np.asarray(x, dtype=float)",
+            "whether a copy is made depends on the type that the array has, which is not known: write `astype` where one is",
+            "dtype",
+        ),
+        (
+            "x.astype(float, copy=False)",
+            "expected `True`: whether another value copies depends on more than the layout, found `False`",
+            "False",
         ),
         (
             "torch.matmul(x, y)",
