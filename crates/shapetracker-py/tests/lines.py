@@ -725,7 +725,7 @@ class Lines:
             is_new = value.untyped_storage().data_ptr() != x.untyped_storage().data_ptr()
             size = value.untyped_storage().nbytes() // value.itemsize
         else:
-            is_new = not value.size > 0 and not np.may_share_memory(value, x)
+            is_new = value.size > 0 and not np.may_share_memory(value, x)
             size = value.size
             if ".pad(" in code:
                 # The value of the pad is an array of one element, made again for each side.
