@@ -295,7 +295,7 @@ def recorded() -> Iterator[Line]:
                     call.raises, call.text, call.shape = raised[0], raised[1], tuple(raised[2])
                 were.append(call)
             shape = None if base is None else tuple(base)
-            yield Line("pytorch", text, shape, were, is_done or None, None, affine, offered)
+            yield Line("pytorch", text, shape, were, is_done or None, affine=affine, offered=offered)
 
 
 def main() -> int:
