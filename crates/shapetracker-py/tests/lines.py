@@ -84,6 +84,25 @@ def composed(call: str, text: str) -> str:
     return text + call[1:] if call.startswith("x") else call.replace("(x", f"({text}", 1)
 
 
+def flipped_first(index: str, shape: tuple[int, ...]) -> str:
+    """An index of `x` with negative steps, as one of `x` with those axes flipped, which goes forwards."""
+    parts = index[2:-1].split(", ")
+    taken = sum(part not in ("None", "...") for part in parts)
+    axis, flipped = 0, []
+    for place, part in enumerate(parts):
+        if part == "...":
+            axis += len(shape) - taken
+        elif part != "None":
+            if re.search(r":-\d+$", part):
+                begin, end, step = (int(bound) if bound else None for bound in part.split(":"))
+                places = range(*slice(begin, end, step).indices(shape[axis]))
+                first = shape[axis] - 1 - places[0] if places else 0
+                parts[place] = f"{first}:{first + max(len(places) - 1, 0) * -places.step + (len(places) > 0)}:{-places.step}"
+                flipped.append(axis)
+            axis += 1
+    return f"x.flip({tuple(flipped)})[{', '.join(parts)}]"
+
+
 class Draws:
     """Draws calls for arrays of a library; each method that begins with `a_` is a kind of call."""
 
@@ -520,7 +539,8 @@ class TorchDraws(Draws):
 
     def a_as_strided(self, x: Any, shape: tuple[int, ...]) -> str | None:
         room = x.untyped_storage().nbytes() // x.itemsize
-        if room == 0:
+        if room <= x.storage_offset():
+            # An array without elements may begin behind the last one.
             return None
         begin = x.storage_offset() if self.rng.random() < 0.5 else None
         offset = self.rng.randrange(room) if begin is None else begin
@@ -669,6 +689,8 @@ class Lines:
                 instead = re.sub(r"^x\.view\(", "x.reshape(", call.text)
                 if instead != call.text and "view size is not compatible" in str(error):
                     x, call.written, call.result = self.once(instead, x)
+                elif "step must be greater than zero" in str(error):
+                    x, call.written, call.result = self.once(flipped_first(call.text, tuple(x.shape)), x)
                 else:
                     x = None
             is_scalar = isinstance(x, np.generic)
