@@ -34,7 +34,6 @@ pub(crate) fn chain_over(py: Python<'_>, text: &str, shape: &Bound<'_, PyAny>) -
     if let Some(wrong) = wrong {
         return Err(parse(py, text, &wrong));
     }
-    let chain = chain.without_copies();
     let made = match chain.start() {
         ChainStart::Nothing => chain.tracker_from(&shape),
         _ => chain.tracker(),

@@ -84,9 +84,9 @@ impl Hand {
         self.library
     }
 
-    /// Where the array begins in its memory.
-    pub(crate) fn offset(&self) -> i64 {
-        self.array.offset
+    /// Where the array begins in its memory; nothing is known of that where it has no elements.
+    pub(crate) fn offset(&self) -> Option<i64> {
+        (self.array.numel() > 0).then_some(self.array.offset)
     }
 
     /// Where the array is not all of its memory in row-major order: after how many operations this memory was new, and the
@@ -128,7 +128,7 @@ impl Hand {
     /// the operation.
     pub(crate) fn does(&mut self, first: usize, call: Call, ops: &[Movement]) -> Result<Option<(usize, Why)>, Error> {
         let last = first + ops.len().saturating_sub(1);
-        let copies = self.copied.len();
+        let (copies, mut raises) = (self.copied.len(), false);
         let mut shape = ShapeTracker::contiguous(&self.array.shape)?;
         let mut after = |op: &Movement| -> Result<Dims, Error> {
             shape = ShapeTracker::contiguous(shape.apply(op)?.shape())?;
@@ -165,12 +165,14 @@ impl Hand {
                 why
             }
             Call::Index => {
+                // Also where there are no elements, PyTorch refuses the step itself.
+                raises = self.library == ArrayLibrary::PyTorch && !backwards(&ops[0]).is_empty();
                 let why = self.step(first, &ops[0], &after(&ops[0])?)?;
                 for op in &ops[1..] {
                     // Axes of size 1 that come or go.
                     self.step(last, op, &after(op)?)?;
                 }
-                if why == Some(Why::Backwards) { Some(Why::NegativeStep) } else { why }
+                if raises { Some(Why::NegativeStep) } else { why }
             }
             Call::Storage if self.library == ArrayLibrary::PyTorch && self.thrift == Thrift::None => {
                 let mut why = None;
@@ -214,7 +216,7 @@ impl Hand {
             }
         };
         // What has no elements is not copied.
-        Ok(why.filter(|_| self.copied.len() > copies).map(|why| (last, why)))
+        Ok(why.filter(|_| raises || self.copied.len() > copies).map(|why| (last, why)))
     }
 
     /// How many elements are written by a call that makes a new array, before those of this array.
@@ -273,6 +275,10 @@ impl Hand {
         }
         let (library, from) = (self.library, self.array.view()?);
         if self.array.numel() == 0 || to.contains(&0) {
+            if self.thrift != Thrift::None && matches!(op, Movement::AsStrided(..)) {
+                // The call would copy the elements that nothing is read of.
+                return Err(overflow("as_strided"));
+            }
             // Without elements there is nothing to copy, and every shape will do.
             let code = if is_reshape(op) { reshaped(library, to) } else { library.call(op, from.shape(), to) };
             self.then(&code);
@@ -285,6 +291,8 @@ impl Hand {
             return Ok(None);
         }
         match op {
+            // What has no axes has nothing that could be added.
+            Movement::Pad(pads) if pads.is_empty() && self.thrift != Thrift::None => return Ok(None),
             Movement::Pad(pads) => {
                 self.then(&library.call(op, from.shape(), to));
                 let new = match library {

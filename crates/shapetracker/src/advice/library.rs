@@ -141,7 +141,8 @@ fn complaint(library: ArrayLibrary, chain: &Chain, to: &[i64], step: usize, why:
         }
         (Why::Shape, ArrayLibrary::NumPy) => format!("{} silently {copies}.", call("reshape")),
         (Why::NegativeStep, _) => {
-            format!("`{written}` raises a ValueError, as {library} has no negative strides; `flip` {copies}.")
+            let flip = if elements == 0 { String::new() } else { format!("; `flip` {copies}") };
+            format!("`{written}` raises a ValueError, as {library} has no negative strides{flip}.")
         }
         (Why::Backwards, _) => {
             let op = &chain.ops()[step];

@@ -27,7 +27,7 @@ impl Part {
 
     /// Whether it is copied to be flat, before it is joined with the others.
     fn is_copied(&self) -> bool {
-        !self.is_apart
+        !self.is_apart && self.axes.len() > 1
     }
 
     fn shape_and_strides(&self) -> (Dims, Dims) {

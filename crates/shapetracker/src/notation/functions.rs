@@ -679,7 +679,10 @@ impl<'a> Parser<'a> {
             return Ok(Ops::from_iter([Movement::AsStrided(shape, strides, given.unwrap_or(0))]));
         }
         let hand = self.hand(parsed, ArrayLibrary::PyTorch, begin)?;
-        let offset = given.unwrap_or(hand.offset());
+        let Some(offset) = given.or(hand.offset()) else {
+            let message = "where a tensor without elements begins in its memory is not known: give `as_strided` an offset";
+            return Err(self.error_at(begin..self.last, message.to_owned()));
+        };
         let mut ops = Ops::new();
         if let Some((since, axes)) = hand.memory() {
             parsed.truncate(since);
