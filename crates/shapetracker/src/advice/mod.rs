@@ -176,6 +176,22 @@ impl Chain {
     /// # Cost
     /// That of the chain, and of [`fit`](fit()) for each reshape of each library.
     pub fn advice(&self, base: Option<&[i64]>) -> Result<Advice, ChainError> {
+        self.advice_knowing(base, None)
+    }
+
+    /// [`advice`](Chain::advice) where it is known already why the result of the chain is no single view, as
+    /// [`ShapeTracker::single_view`] says it: that is not decided again, which is most of the work where it is hard to decide.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
+    /// let why = chain.tracker(None).unwrap().single_view().unwrap_err();
+    /// assert_eq!(chain.advice_knowing(None, Some(why)), chain.advice(None));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Chain::tracker`].
+    pub fn advice_knowing(&self, base: Option<&[i64]>, why: Option<Unmerged>) -> Result<Advice, ChainError> {
         let (mut trackers, mut copied): (Vec<ShapeTracker>, _) = (Vec::new(), None);
         self.follow(base, |tracker, verdict| {
             if verdict.is_some_and(|verdict| verdict.copies().is_some()) {
@@ -184,7 +200,7 @@ impl Chain {
             trackers.push(tracker.clone());
         })?;
         let last = &trackers[trackers.len() - 1];
-        let view = last.single_view();
+        let view = why.map_or_else(|| last.single_view(), Err);
         let is_several = matches!(view, Err(Unmerged::Witness(_)));
         let step = trackers.iter().rposition(|tracker| tracker.views().len() == 1).filter(|_| is_several);
         // Where the last tracker was kept as one view there is no such operation.
