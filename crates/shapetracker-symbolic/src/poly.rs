@@ -42,8 +42,8 @@ pub enum TooLarge {
 pub(crate) const MOST_TERMS: usize = 1 << 11;
 /// The most pairs of terms that are multiplied for one product.
 const MOST_PAIRS: usize = 1 << 16;
-/// The steps that are done for a question, each of one term: some hundredths of a second.
-pub(crate) const MOST_STEPS: u64 = 1 << 22;
+/// The steps that are done for a question, each of one term: a tenth of a second.
+pub(crate) const MOST_STEPS: u64 = 1 << 23;
 
 thread_local! {
     /// The steps that are left for the question that is being answered on this thread, and the limit that it has.
