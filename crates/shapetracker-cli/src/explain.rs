@@ -225,7 +225,9 @@ impl Explained {
     fn advice(&self) -> String {
         // The advice keeps the tracker after every operation.
         let advice = Some(&self.chain).filter(|chain| chain.ops().len() <= MOST_ADVISED);
-        let Some(advice) = advice.and_then(|chain| chain.advice(None).ok()) else { return String::new() };
+        let Some(advice) = advice.and_then(|chain| chain.advice_knowing(None, self.reason.clone()).ok()) else {
+            return String::new();
+        };
         if advice.libraries.iter().all(|found| found.copied.is_empty() || found.code.is_none()) {
             return String::new();
         }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use shapetracker::{ErrorKind, MAX_RANK, MAX_VIEWS};
 
+use crate::poly::TooLarge;
 use crate::scope::MAX_NAMES;
 
 /// Why an operation on named sizes could not be done: the operation, the axis and the sizes that do not fit.
@@ -136,10 +137,10 @@ pub(crate) enum Fault {
         in_python(says)
     )]
     SignUnknown { axis: usize, stride: String, says: String },
-    #[error("a polynomial has coefficients past 128 bits, or more than 16 factors in a product")]
-    TooLarge,
-    #[error("a polynomial has more terms than are computed with")]
-    TooManyTerms,
+    #[error("{}", too_large(*.0))]
+    TooLarge(TooLarge),
+    #[error("names, axes and quotients together are more than the {most} that code is made for")]
+    TooManyVariables { most: usize },
     #[error("{given} views that cannot be merged are more than the {MAX_VIEWS} that a tracker may have")]
     TooManyViews { given: usize },
     #[error("a tracker needs at least one view")]
@@ -186,6 +187,12 @@ fn in_python(says: &str) -> String {
     if symbols.is_empty() { String::new() } else { format!(", or {}", symbols.join(" and ")) }
 }
 
+impl From<TooLarge> for Fault {
+    fn from(err: TooLarge) -> Fault {
+        Fault::TooLarge(err)
+    }
+}
+
 impl Fault {
     /// The error of an operation that failed for this reason.
     #[cold]
@@ -209,7 +216,9 @@ impl Fault {
             Fault::StepUneven { .. } | Fault::SignUnknown { .. } => ErrorKind::Undecided,
             Fault::MaskOutside { .. } => ErrorKind::MaskOutside,
             Fault::AddressOutside { .. } => ErrorKind::AddressOutside,
-            Fault::TooLarge | Fault::TooManyTerms | Fault::Overflow | Fault::Code(_) => ErrorKind::Overflow,
+            Fault::TooLarge(_) | Fault::TooManyVariables { .. } | Fault::Overflow | Fault::Code(_) => {
+                ErrorKind::Overflow
+            }
             Fault::TooManyViews { .. } => ErrorKind::TooManyViews,
             Fault::NoViews => ErrorKind::NoViews,
             Fault::NameTwice { .. } => ErrorKind::RangesDiffer,
@@ -223,6 +232,13 @@ impl Fault {
             Fault::Foreign(_) => ErrorKind::Rank,
             Fault::Integer(err) => err.kind(),
         }
+    }
+}
+
+fn too_large(err: TooLarge) -> String {
+    match err {
+        TooLarge::Number => "a polynomial has coefficients past 128 bits, or more than 16 factors in a product".into(),
+        err => err.to_string(),
     }
 }
 

@@ -33,6 +33,8 @@ mod equality;
 mod error;
 mod index;
 pub mod json;
+#[cfg(test)]
+mod large;
 mod literal;
 mod merge;
 mod movement;

@@ -11,7 +11,7 @@ use super::chain::{Chain, ChainStart, Entry, Op};
 use crate::error::{Error, Fault};
 use crate::literal::Literal;
 use crate::operation::Movement;
-use crate::poly::{Poly, TooLarge};
+use crate::poly::{MOST_STEPS, Poly, within};
 use crate::scope::Scope;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
@@ -216,6 +216,15 @@ impl Chain {
     pub fn follow(
         &self,
         scope: &Arc<Scope>,
+        each: impl FnMut(&ShapeTracker, &str),
+    ) -> Result<ShapeTracker, ChainError> {
+        // All operations together, so that a chain of many takes no longer than a question.
+        within(MOST_STEPS, || self.follow_within(scope, each))
+    }
+
+    fn follow_within(
+        &self,
+        scope: &Arc<Scope>,
         mut each: impl FnMut(&ShapeTracker, &str),
     ) -> Result<ShapeTracker, ChainError> {
         let error_at = |span: Range<usize>, op, cause| ChainError { place: Place::new(self.text(), span), op, cause };
@@ -268,7 +277,7 @@ impl Op {
                 let shape = tracker.shape();
                 let joined = shape.get(first..=last).unwrap_or_default();
                 let size = joined.iter().try_fold(Poly::one(), |product, size| product.mul(size));
-                let size = size.map_err(|TooLarge| Fault::TooLarge.of("flatten"))?;
+                let size = size.map_err(|err| Fault::TooLarge(err).of("flatten"))?;
                 let mut sizes = shape.get(..first).unwrap_or_default().to_vec();
                 sizes.push(size);
                 sizes.extend_from_slice(shape.get(last + 1..).unwrap_or_default());
@@ -339,7 +348,7 @@ fn subscript(
                     _ => Ok(index.clone()),
                 };
                 slices.push(everything());
-                picked.push((axis, from_front.map_err(|TooLarge| Fault::TooLarge.of(OP))?));
+                picked.push((axis, from_front.map_err(|err| Fault::TooLarge(err).of(OP))?));
             }
         }
     }
@@ -353,7 +362,7 @@ fn subscript(
     if !picked.is_empty() {
         let mut ranges: Vec<(Poly, Poly)> = tracker.shape().iter().map(|size| (Poly::zero(), size.clone())).collect();
         for (axis, index) in picked {
-            let next = index.plus_number(1).map_err(|TooLarge| Fault::TooLarge.of(OP))?;
+            let next = index.plus_number(1).map_err(|err| Fault::TooLarge(err).of(OP))?;
             ranges[axis] = (index, next);
         }
         tracker = apply(&tracker, &Movement::Shrink(ranges))?;

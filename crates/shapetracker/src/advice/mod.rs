@@ -183,9 +183,29 @@ impl Chain {
     /// # Cost
     /// That of the chain, and of [`fit`](fit()) for each reshape of each library.
     pub fn advice(&self, base: Option<&[i64]>) -> Result<Advice, ChainError> {
+        self.advice_knowing(base, None)
+    }
+
+    /// [`advice`](Chain::advice) where it is known already why the result of the chain is no single view, as
+    /// [`ShapeTracker::single_view`] says it of the tracker over the newest buffer: that is not decided again, which is most of
+    /// the work where it is hard to decide.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
+    /// let why = chain.tracker().unwrap().single_view().unwrap_err();
+    /// assert_eq!(chain.advice_knowing(None, Some(why)), chain.advice(None));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Chain::tracker`].
+    pub fn advice_knowing(&self, base: Option<&[i64]>, why: Option<Unmerged>) -> Result<Advice, ChainError> {
         let Followed { trackers, newest, buffer } = Followed::of(self, base)?;
         let last = &trackers[trackers.len() - 1];
-        let whole = last.single_view();
+        let whole = match why {
+            Some(why) if buffer == Buffer::Base => Err(why),
+            _ => last.single_view(),
+        };
         // What is no view of the first buffer may be one of the copy that was asked for.
         let of_copy = match (&whole, buffer) {
             (Err(_), Buffer::Copy { op, .. }) => newest.single_view().ok().map(|view| (op, view)),
