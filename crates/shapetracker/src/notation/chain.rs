@@ -474,9 +474,10 @@ impl Chain {
 
     /// Does the operations one after the other.
     fn run<T>(&self, start: T, mut perform: impl FnMut(&T, &Movement) -> Result<T, Error>) -> Result<T, ChainError> {
-        self.ops().iter().enumerate().try_fold(start, |before, (i, op)| {
-            perform(&before, op).map_err(|err| self.op_error(i, err))
-        })
+        self.ops()
+            .iter()
+            .enumerate()
+            .try_fold(start, |before, (i, op)| perform(&before, op).map_err(|err| self.op_error(i, err)))
     }
 
     /// What an error of an operation is to whoever wrote the chain.

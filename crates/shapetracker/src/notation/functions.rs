@@ -680,7 +680,8 @@ impl<'a> Parser<'a> {
         }
         let hand = self.hand(parsed, ArrayLibrary::PyTorch, begin)?;
         let Some(offset) = given.or(hand.offset()) else {
-            let message = "where a tensor without elements begins in its memory is not known: give `as_strided` an offset";
+            let message =
+                "where a tensor without elements begins in its memory is not known: give `as_strided` an offset";
             return Err(self.error_at(begin..self.last, message.to_owned()));
         };
         let mut ops = Ops::new();
