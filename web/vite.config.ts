@@ -23,9 +23,9 @@ const heads: Plugin = {
 const CORE = new RegExp(
   [
     String.raw`node_modules\/`,
-    String.raw`src\/(ask|copying|engine|focus|fragment|lane|layout|numbers|page|presets|typing)\.ts`,
+    String.raw`src\/(ask|copying|engine|focus|fragment|lane|layout|numbers|page|parts|presets|typing)\.ts`,
     String.raw`src\/draw\/(grid|sheet|theme|tiles)\.ts`,
-    String.raw`src\/panes\/(controls|copybutton|live|minigrid|mistake|pane|prose|scrub)\.tsx`,
+    String.raw`src\/panes\/(controls|copybutton|live|minigrid|missing|mistake|pane|prose|scrub)\.tsx`,
   ].join("|"),
 );
 
@@ -61,6 +61,7 @@ export default defineConfig({
     include: ["tests/**/*.test.ts"],
     fileParallelism: false,
     testTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,
   },
 });

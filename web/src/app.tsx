@@ -10,7 +10,9 @@ import { GridPane } from "./panes/grid";
 import { Guide, GuideButton } from "./panes/guide";
 import { later } from "./panes/later";
 import { live } from "./panes/live";
-import { calm } from "./typing";
+import { MissingNotice } from "./panes/missing";
+import { part } from "./parts";
+import { calm, quiet } from "./typing";
 
 const MODE_NAMES: readonly { mode: Mode; name: string; hint: string }[] = [
   { mode: "chain", name: "Operations", hint: "a chain of operations on a shape" },
@@ -25,7 +27,9 @@ const Spoken = live(() => {
   const read = sharing.value;
   let text = "";
   if (trouble.value !== null) {
-    text = calm.value ? "" : trouble.value.fault.message.replaceAll("`", "");
+    text = quiet.value ? "" : trouble.value.fault.message.replaceAll("`", "");
+  } else if (current.value && layout.value?.shape.includes(0) === true) {
+    text = "The tensor has no elements.";
   } else if (known !== null && current.value && over !== null && "keys" in over && read?.address === over.address) {
     const many = counted(read.indices.length, "element");
     text = `Address ${plain(read.address)}: read by ${read.complete ? "" : "at least "}${many}.`;
@@ -46,26 +50,30 @@ const nothing = (): null => null;
 
 /** What the first picture does not need comes a moment after it. */
 const StripPane = later(
+  "draws memory",
   async () => (await import("./panes/strip")).StripPane,
   () => <section class="pane awaited" id="memory" aria-label="Memory" />,
   true,
 );
-const HandPane = later(async () => (await import("./panes/hand")).HandPane);
-const FreePane = later(async () => (await import("./panes/free")).FreePane);
+const HandPane = later("reads a view by hand", async () => (await import("./panes/hand")).HandPane);
+const FreePane = later("has the fields of an expression", async () => (await import("./panes/free")).FreePane);
 const Answer = later(
+  "answers whether it is a view",
   async () => (await import("./panes/answer")).Answer,
   () => <section class="answer" aria-label="Answer" />,
   true,
 );
 const FlowPane = later(
+  "draws the steps",
   async () => (await import("./panes/flow")).FlowPane,
   () => <section class="pane flow" id="flow" aria-label="The flow" />,
   true,
 );
-const Rest = later(async () => (await import("./rest")).Rest, nothing, true);
-const Expression = later(async () => (await import("./rest")).Expression, nothing, true);
-const Compare = later(async () => (await import("./rest")).Compare, nothing, true);
-const Outputs = later(async () => (await import("./panes/outputs")).Outputs, nothing, true);
+/** Three panes in one file, of which one word is enough. */
+const Rest = later("tells of the element", async () => (await import("./rest")).Rest, nothing, true);
+const Expression = later("shows the index expression", async () => (await import("./rest")).Expression, nothing, true);
+const Compare = later("compares", async () => (await import("./rest")).Compare, nothing, true);
+const Outputs = later("exports", async () => (await import("./panes/outputs")).Outputs, nothing, true);
 
 const Modes = live(() => {
   return (
@@ -75,7 +83,7 @@ const Modes = live(() => {
           type="button"
           title={hint}
           aria-pressed={mode.value === each}
-          onClick={() => void import("./carry").then(({ carry }) => carry(each))}
+          onClick={() => void part("changes what the layout is made from", () => import("./carry"), ({ carry }) => carry(each))}
         >
           {name}
         </button>
@@ -126,6 +134,7 @@ export const App = live(() => {
         <GuideButton />
         <Outputs />
       </header>
+      <MissingNotice />
       {notice.value !== null && (
         <p class="notice" role="alert">
           {notice.value}{" "}

@@ -5,6 +5,7 @@
 import { effect, signal } from "@preact/signals-core";
 import { moduleOf, type Answer, type Fault, type ModuleName, type Requests } from "./engine";
 import { pictured } from "./panes/later";
+import { missingText, part, Refused } from "./parts";
 import type { Ask, Begin } from "./worker";
 
 /** What a question waits for, or what replaced it. */
@@ -40,7 +41,14 @@ class Desk {
   private timer = 0;
   private id = 0;
 
-  constructor(private readonly patience: number) {}
+  /** Its worker's script did not come: questions wait until it has. */
+  private idle = false;
+
+  constructor(
+    private readonly patience: number,
+    /** What its worker does, for when it does not come. */
+    private readonly does: string,
+  ) {}
 
   ask(waiting: Waiting): void {
     if (waiting.key !== null) this.drop(waiting.key);
@@ -57,7 +65,7 @@ class Desk {
   }
 
   next(): void {
-    while (this.put.size < AHEAD) {
+    while (!this.idle && this.put.size < AHEAD) {
       const at = this.queue.findIndex(({ module }) => modules.has(module));
       const [waiting] = at < 0 ? [] : this.queue.splice(at, 1);
       const module = waiting && modules.get(waiting.module);
@@ -97,17 +105,51 @@ class Desk {
       waiting?.resolve(data.answer);
       this.next();
     });
-    worker.addEventListener("error", () => this.fail("The engine failed at this question; it was started anew."));
+    worker.addEventListener("error", (event) => {
+      // An error of the script says what it is; of a script that did not come there is nothing to say.
+      if (event instanceof ErrorEvent) this.fail("The engine failed at this question; it was started anew.");
+      else this.lose();
+    });
     return (this.worker = worker);
+  }
+
+  private dismiss(): Waiting[] {
+    this.worker?.terminate();
+    this.worker = null;
+    this.given.clear();
+    const unanswered = [...this.put.values()];
+    this.put.clear();
+    return unanswered;
+  }
+
+  /** The worker did not come. What was asked of it waits until it does. */
+  private lose(): void {
+    this.queue.unshift(...this.dismiss());
+    this.watch();
+    if (this.idle) return;
+    this.idle = true;
+    let told = false;
+    const hired = (): Promise<boolean> =>
+      new Promise((resolve, reject) => {
+        if (!told) {
+          told = true;
+          reject(new Error("the worker did not come"));
+          return;
+        }
+        // It says so when it is there.
+        const worker = this.hire();
+        worker.addEventListener("message", () => resolve(true), { once: true });
+        worker.addEventListener("error", reject, { once: true });
+      });
+    void part(this.does, hired, () => {
+      this.idle = false;
+      this.next();
+    });
   }
 
   /** Gives up the oldest question; those behind it are put again. */
   private fail(message: string): void {
-    this.worker?.terminate();
-    this.worker = null;
-    this.given.clear();
-    const [oldest, ...others] = this.put.values();
-    this.put.clear();
+    const [oldest, ...others] = this.dismiss();
     this.queue.unshift(...others);
     oldest?.resolve({ ok: false, fault: faultOf("time", message) });
     this.next();
@@ -115,14 +157,17 @@ class Desk {
 }
 
 /** What is drawn, what may take longer, and what stands beside the picture: none waits for another. */
-const desks = { quick: new Desk(PATIENCE.quick), slow: new Desk(PATIENCE.slow), aside: new Desk(PATIENCE.slow) };
+const desks = {
+  quick: new Desk(PATIENCE.quick, "runs the engine"),
+  slow: new Desk(PATIENCE.slow, "runs the engine for what takes longer"),
+  aside: new Desk(PATIENCE.slow, "runs the engine for advice and code"),
+};
 
-/** Fetches the engine; questions that were asked before wait for it. */
-export async function begin(): Promise<void> {
+/** Fetches the engine, on which all else waits; it may come later than at the first try. */
+export function begin(): void {
   // The script of the workers comes at the same time as the engine.
   desks.quick.hire();
-  await bring("shapetracker");
-  engine.value = "there";
+  void bring("shapetracker");
 }
 
 /** When the first picture is there, or none will come. */
@@ -132,6 +177,15 @@ const firstPicture = new Promise<void>((resolve) => {
   });
 });
 
+/** Where each module is, written out, as the release looks for what the page names; and what it does, in words. */
+const MODULES: Record<ModuleName, readonly [file: string, does: string]> = {
+  shapetracker: ["./shapetracker.wasm", "computes everything"],
+  free: ["./free.wasm", "reads expressions over variables"],
+  code: ["./code.wasm", "advises, compares, and writes expressions and code"],
+  names: ["./names.wasm", "reads sizes that are names, and devices"],
+  kernels: ["./kernels.wasm", "counts bank conflicts"],
+};
+
 /** Fetches and compiles a module, unless that has been done; questions for it wait. */
 async function bring(name: ModuleName): Promise<void> {
   if (coming.has(name) || modules.get(name) instanceof WebAssembly.Module) return;
@@ -139,37 +193,36 @@ async function bring(name: ModuleName): Promise<void> {
   modules.delete(name);
   // What stands beside the picture takes nothing from it; without names there may be no picture.
   if (name === "code") await firstPicture;
-  try {
-    const response = await fetched(name);
-    const module = await response.compiled.catch((error: unknown): Fault => {
-      return faultOf("trap", `the engine cannot be started here: ${String(error)}`);
-    });
+  const [file, does] = MODULES[name];
+  const first = name === "shapetracker";
+  const take = (module: WebAssembly.Module): void => {
     modules.set(name, module);
-  } finally {
-    coming.delete(name);
+    if (first) engine.value = "there";
+    putAll();
+  };
+  if ((await part(does, () => fetched(file), take, false)) === null) {
+    // Without the first module nothing can be said at all: what is asked of it waits until it is there.
+    if (first) engine.value = "failed";
+    else modules.set(name, faultOf("fetch", missingText(does)));
   }
+  coming.delete(name);
   putAll();
 }
 
-/** Where each module is: written out, as the release looks for what the page names. */
-const FILES: Record<ModuleName, string> = {
-  shapetracker: "./shapetracker.wasm",
-  free: "./free.wasm",
-  code: "./code.wasm",
-  names: "./names.wasm",
-  kernels: "./kernels.wasm",
-};
-
 /** Fetches a module; it is compiled while it comes. */
-async function fetched(name: ModuleName): Promise<{ compiled: Promise<WebAssembly.Module> }> {
-  const response = await fetch(new URL(FILES[name], document.baseURI));
-  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+async function fetched(file: string): Promise<WebAssembly.Module> {
+  const response = await fetch(new URL(file, document.baseURI));
+  if (!response.ok) throw new Refused(`${response.status} ${response.statusText}`.trim());
   // Static hosts do not always serve the type that compiling while streaming demands.
   const streams = response.headers.get("content-type")?.startsWith("application/wasm") === true;
-  const compiled = streams
-    ? WebAssembly.compileStreaming(response)
-    : response.arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
-  return { compiled };
+  try {
+    return await (streams
+      ? WebAssembly.compileStreaming(response)
+      : WebAssembly.compile(await response.arrayBuffer()));
+  } catch (error) {
+    // What came is no module, or not all of it came.
+    throw error instanceof WebAssembly.CompileError ? new Refused("what came in its place cannot be started") : error;
+  }
 }
 
 function faultOf(kind: string, message: string): Fault {
@@ -199,12 +252,7 @@ export function ask<Name extends keyof Requests>(
     const desk = deskOf(op, module, request as { counts?: boolean });
     desk.ask({ op, module, request, key, resolve: resolve as Waiting["resolve"] });
     // The first module is fetched when the page begins, whoever asks.
-    if (module === "shapetracker") return;
-    bring(module).catch((error: unknown) => {
-      const message = `This part of the engine could not be fetched (${String(error)}); the next question tries again.`;
-      modules.set(module, faultOf("fetch", message));
-      putAll();
-    });
+    if (module !== "shapetracker") void bring(module);
   });
 }
 

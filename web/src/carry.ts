@@ -1,8 +1,9 @@
 /** The layout that is there as the input of another mode. */
 import { ask } from "./ask";
-import type { Source, View } from "./engine";
+import type { Requests, Source, View } from "./engine";
 import { handText } from "./hand";
 import { current, layout, result, stations } from "./layout";
+import { sentence } from "./panes/mistake";
 import { AFRESH, change, notice, page, type Mode, type Page } from "./page";
 
 /** The fields of a view. */
@@ -16,14 +17,27 @@ function fields({ shape, strides, offset, mask }: View): Pick<Page, "axes" | "of
   return { axes, offset: String(offset) };
 }
 
+/** Why nothing is carried. */
+class Stopped extends Error {}
+
+/** What the engine answers; what it cannot answer is told as it is. */
+async function asked<Name extends "chain" | "advice" | "expression">(
+  op: Name,
+  request: Requests[Name]["request"],
+): Promise<Requests[Name]["answer"] | null> {
+  const said = await ask(op, request, "carry");
+  if (said?.ok === false) throw new Stopped(said.fault.message);
+  return said?.value ?? null;
+}
+
 /** The views of a layout as few as they can be. */
 async function viewsOf(source: Source): Promise<View[]> {
   if ("chain" in source) {
-    const said = await ask("chain", { text: source.chain, base: source.base ?? null }, "carry");
-    return said?.ok === true ? (said.value.result?.views ?? []) : [];
+    const answer = await asked("chain", { text: source.chain, base: source.base ?? null });
+    return answer?.result?.views ?? [];
   }
-  const said = await ask("advice", { source }, "carry");
-  return said?.ok === true && said.value.view !== null ? [said.value.view] : [];
+  const answer = await asked("advice", { source });
+  return answer?.view == null ? [] : [answer.view];
 }
 
 /** The layout as one view; of a chain that needs more, as much of it as is one. */
@@ -59,8 +73,8 @@ async function patch(to: Mode): Promise<Partial<Page> | string> {
     return { chain: view.text, muted: [], step: null };
   }
   const source = result.peek()?.source ?? now.source;
-  const said = await ask("expression", { source }, "carry");
-  const { index_text: index, valid_text: valid } = (said?.ok === true ? said.value.expression : null) ?? {};
+  const answer = await asked("expression", { source });
+  const { index_text: index, valid_text: valid } = answer?.expression ?? {};
   if (index == null || valid == null) return "The expression of this layout is too long for one line.";
   const shape = result.peek()?.shape ?? now.shape;
   const variables = shape.map((size, axis) => ({ name: `idx${axis}`, begin: "0", end: String(size) }));
@@ -107,7 +121,10 @@ export async function carry(to: Mode): Promise<void> {
   }
   let carried: Partial<Page> = {};
   if (current.peek() && layout.peek() !== null) {
-    const found = await patch(to);
+    const found = await patch(to).catch((error: unknown) => {
+      if (error instanceof Stopped) return sentence(error.message);
+      throw error;
+    });
     if (page.peek() !== from) return;
     if (typeof found === "string") notice.value = `${found} What was entered there before is shown.`;
     else carried = found;

@@ -5,6 +5,7 @@ import type { DevicesAnswer, Fault } from "./engine";
 import { blocks, current, start, trouble } from "./layout";
 import { tuple } from "./numbers";
 import { page } from "./page";
+import { arrived } from "./parts";
 
 /** The base with its devices as the text that is read: `(4, 6) @ dp=2 : S(1)`. Null where there are none. */
 export const spread = computed((): string | null => {
@@ -42,7 +43,8 @@ export function followDevices(): void {
   effect(() => {
     const [text, chain] = [spread.value, operations.value];
     if (text === null || !current.value || trouble.value !== null) return;
-    if (devices.peek() !== null) return;
+    void arrived.value;
+    if (devices.peek() !== null && devices.peek()?.fault?.kind !== "fetch") return;
     void ask("devices", { text, chain }, "devices of the base").then((said) => {
       if (said === null) return;
       const answer = said.ok ? said.value : null;

@@ -10,7 +10,7 @@ import { Mistake } from "./panes/mistake";
 import { StripPane } from "./panes/strip";
 
 const rest = (name: "ElementPane" | "ViewsPane" | "WitnessPane" | "Expression"): ComponentType =>
-  later(async () => (await import("./rest"))[name]);
+  later("shows this pane", async () => (await import("./rest"))[name]);
 
 /** What can stand in a frame, by its name in the link. */
 const PANES = new Map<string, ComponentType>([

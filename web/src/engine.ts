@@ -48,6 +48,13 @@ export interface Fault {
   suggestion?: { span: Span; text: string } | null;
 }
 
+/** Faults that no one made who typed: a part that did not come, work that took too long, an engine that failed; and questions. */
+const NO_MISTAKE: ReadonlySet<string> = new Set(["fetch", "time", "trap", "request", "question"]);
+
+export function isMistake({ kind }: Fault): boolean {
+  return !NO_MISTAKE.has(kind);
+}
+
 export interface View {
   shape: Integer[];
   strides: Integer[];
@@ -84,7 +91,7 @@ export interface Reason {
   witness: Witness | null;
 }
 
-/** `copied`: a boundary such as `.contiguous()`, after which the addresses are those of a new buffer. */
+/** `copied`: a boundary such as `.contiguous()`, after which the addresses are those of a new buffer, the result's `buffer`. */
 export type Verdict = "no_new_view" | "merged" | "new_view" | "copied";
 
 /** An operation of a chain. */
@@ -138,8 +145,10 @@ export type NodeKind = NodeContent["kind"];
 /** A part of an expression; operands are numbers of earlier nodes. */
 export type ExpressionNode = NodeContent & {
   operands: number[];
+  /** The least and the greatest value, where `exact` says so; else no value is outside. */
   low: Integer;
   high: Integer;
+  exact: boolean;
   condition: boolean;
   text: string | null;
 };
@@ -165,7 +174,9 @@ export interface Expression {
   index_text: string | null;
   valid_text: string | null;
   cost: Cost;
+  /** Of the index where an element is valid. */
   index_range: [Integer, Integer];
+  index_range_exact: boolean;
   value_range: [Integer, Integer];
   bits: 32 | 64;
   note: string | null;
@@ -181,8 +192,9 @@ export interface ChainResult {
   numel: Integer;
   views: View[];
   contiguous: boolean;
-  consecutive: boolean;
   address_range: [Integer, Integer] | null;
+  /** Which buffer that is: null for the base, or the number of the step that copied last. */
+  buffer: number | null;
   /** How many elements the buffer has; where the chain does not say it, how many it must have at least. */
   buffer_len: Integer | null;
   buffer_known: boolean;

@@ -1,6 +1,7 @@
 /** The layout that the page is about: what the engine says of the text, and whether that is still the text. */
 import { batch, computed, effect, signal, untracked } from "@preact/signals-core";
 import { ask } from "./ask";
+import { isMistake } from "./engine";
 import type {
   ChainResult,
   ChainSource,
@@ -17,6 +18,7 @@ import type {
 } from "./engine";
 import type { HandPiece } from "./hand";
 import { counted, tuple } from "./numbers";
+import { arrived, missingText, part } from "./parts";
 import { LONGEST_TEXT, page, step, type Page } from "./page";
 
 /** A layout that can be drawn. */
@@ -179,16 +181,24 @@ function nothing(trouble: Trouble | null): Outcome {
 
 /** The sizes that are typed for an array of which only the name is known: `2, 3, 4` with or without brackets. */
 function sizesOf(base: string): string[] {
-  const sizes = base.replace(/^\s*[[(]|[\])]\s*$/g, "").split(",").map((size) => size.trim());
+  const sizes = base.replace(/^\s*(torch\.Size\()?\s*[[(]?|[\])]*\s*$/g, "").split(",").map((size) => size.trim());
   if (sizes.at(-1) === "") sizes.pop();
   return sizes;
 }
 
 /** The same as numbers, if they are. */
-function baseOf(base: string): Integer[] | null {
-  const sizes = sizesOf(base);
+function baseOf(sizes: readonly string[]): Integer[] | null {
   if (sizes.length === 0 || !sizes.every((size) => /^\d{1,19}$/.test(size))) return null;
   return sizes.map((size) => (Number.isSafeInteger(Number(size)) ? Number(size) : size));
+}
+
+/** What is wrong with sizes, of which each must be a number, a name, or a product or sum of these. */
+function badSize(sizes: readonly string[]): Fault | null {
+  const wrong = sizes.find((size) => !/^\w[\w\s*+-]*$/.test(size) || /\b\d+[A-Za-z_]|\w\s+\w/.test(size));
+  if (wrong === undefined) return null;
+  const given = wrong === "" ? "Between two commas there is no size" : `\`${wrong.slice(0, 40)}\` is no size`;
+  const message = `${given}: write numbers or names with commas between them, such as \`2, 3, 4\` or \`B, T, 64\`.`;
+  return { ...fault(message), kind: "shape" };
 }
 
 /** Whether a text may have sizes that are names: a word within brackets that is called by no one. */
@@ -202,34 +212,44 @@ function prefix(start: Start, steps: readonly Step[], count: number): ChainSourc
 
 async function askChain({ texts, muted, step, base, values }: Question): Promise<Outcome | null> {
   let text = texts[0] ?? "";
-  const sizes = baseOf(base);
+  const shape = sizesOf(base);
+  const sizes = baseOf(shape);
   let said = await ask("chain", { text, base: sizes }, "chain");
   if (said === null) return null;
   let named: NamesAnswer | null = null;
-  if ((!said.ok || said.value.error !== null) && NAMED.test(text)) {
-    // Of an array of which only the name is known, the sizes may be names as well: they are put in its place.
-    const from = said.ok && said.value.start.name != null ? said.value.start : null;
-    const shape = sizesOf(base);
-    const known = from !== null && shape.length > 0;
+  /** What is wrong further on than where the text is first not understood without names. */
+  let further: Fault | null = null;
+  // Of an array of which only the name is known, the sizes may be names as well: they are put in its place.
+  const from = said.ok && said.value.start.name != null ? said.value.start : null;
+  const known = from !== null && shape.length > 0;
+  const bad = known ? badSize(shape) : null;
+  if (bad !== null) return { ...nothing(no(bad)), start: from };
+  if ((!said.ok || said.value.error !== null) && (NAMED.test(text) || (known && sizes === null))) {
     const whole = known ? `${text.slice(0, from.span[0])}torch.empty(${shape.join(", ")})${text.slice(from.span[1])}` : text;
     const names = await ask("names", { text: whole, where: texts[1] ?? "", values }, "names");
     if (names === null) return null;
-    if (names.ok && names.value.names.length > 0) {
-      named = names.value;
-      if (named.instance === null) {
-        return { ...nothing(no(fault(named.instance_note ?? "These values do not fit.", "chain"))), start: from, named };
-      }
-      text = named.instance;
+    // Whether the text is right cannot be said without what reads it.
+    if (!names.ok && !isMistake(names.fault)) return { ...nothing(no(names.fault)), start: from };
+    if (names.ok && (names.value.names.length > 0 || known)) {
+      const { instance, instance_note: note } = names.value;
+      if (names.value.names.length > 0) named = names.value;
+      if (instance === null) return { ...nothing(no(fault(note ?? "These values do not fit.", "chain"))), start: from, named };
+      text = instance;
       said = await ask("chain", { text }, "chain");
       if (said === null) return null;
       if (said.ok && from !== null) said.value.start.name = from.name!;
-    } else if (!names.ok && from !== null) {
-      if (names.fault.kind === "base") return { ...nothing(no(asksShape(from.name!))), start: from };
-      // With names it is read further: what is wrong is what stands there.
+    } else if (!names.ok) {
+      if (from !== null && names.fault.kind === "base") return { ...nothing(no(asksShape(from.name!))), start: from };
+      // With names it is read further: what is wrong is what stands there, behind the sizes that were put in.
       const added = whole.length - text.length;
       const at = names.fault.span?.map((place) => place - added) as Span | undefined;
-      const before = said.ok ? (said.value.error?.span?.[0] ?? -1) : -1;
-      if (at !== undefined && at[0] > before) return { ...nothing(no({ ...names.fault, span: at })), start: from };
+      const span = at !== undefined && at[0] >= (from?.span[1] ?? 0) ? at : null;
+      const before = said.ok && !known ? (said.value.error?.span?.[0] ?? -1) : -1;
+      const isFurther = span !== null && span[0] > before;
+      if (from !== null && (known || isFurther)) {
+        return { ...nothing(no({ ...names.fault, span, suggestion: added === 0 ? (names.fault.suggestion ?? null) : null })), start: from };
+      }
+      if (isFurther) further = names.fault;
     }
   }
   if (!said.ok) return nothing(no(said.fault));
@@ -264,7 +284,9 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
     const error = named === null ? { ...answer.error, span } : { ...answer.error, span: null, suggestion: null };
     const { name, shape } = answer.start;
     // That the shape of an array is not known yet is no mistake.
-    if (name != null && shape === null && error.kind === "base") trouble = no(asksShape(name));
+    const asks = error.kind === "base" || error.message.includes("depends on the shape");
+    if (name != null && shape === null && asks) trouble = no(asksShape(name));
+    else if (further !== null) trouble = no(further, further.step === null ? null : (heard[further.step] ?? null));
     else trouble = no(error, block);
   } else if (answer.result === null) {
     const { name } = answer.start;
@@ -300,7 +322,10 @@ function withModes(layout: Layout, { modes }: Start, steps: number): Layout {
 }
 
 async function askHand(axes: Page["axes"], offset: string): Promise<Outcome | null> {
-  const { handText } = await import("./hand");
+  const does = "reads the fields of a view";
+  const reader = await part(does, () => import("./hand"));
+  if (reader === null) return nothing(no({ ...fault(missingText(does)), kind: "fetch" }));
+  const { handText } = reader;
   const hand = handText(axes, offset);
   if ("fault" in hand) return nothing(no(fault(hand.fault), null, hand.piece));
   const said = await ask("chain", { text: hand.text }, "chain");
@@ -380,6 +405,8 @@ async function answer(asked: string): Promise<void> {
 export function followText(): void {
   effect(() => {
     const asked = question.value;
+    // What could not be answered without a part of the page can be when that has come.
+    void arrived.value;
     untracked(() => void answer(asked));
   });
 }

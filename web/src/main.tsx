@@ -1,13 +1,14 @@
-import { h, render } from "preact";
+import { Fragment, h, render } from "preact";
 import { App } from "./app";
 import { begin, engine } from "./ask";
 import { followTheme } from "./draw/theme";
 import { detail, followFocus, readers } from "./focus";
 import { followText, idle, layout, stations, trouble } from "./layout";
-import { change, follow, notice, page } from "./page";
+import { change, follow, page } from "./page";
 import { followElement, gridCanvas, gridView } from "./panes/grid";
 import { fetchPresets } from "./presets";
 import { later, pictured } from "./panes/later";
+import { MissingNotice } from "./panes/missing";
 import { stripCanvas, stripView } from "./panes/memory";
 import { thread } from "./thread";
 import { followTitle } from "./title";
@@ -20,11 +21,7 @@ followText();
 followTitle();
 followFocus();
 followElement();
-begin().catch((error: unknown) => {
-  engine.value = "failed";
-  const why = `The engine could not be fetched (${String(error)}), and nothing can be computed without it.`;
-  notice.value = `${why} Reload the page to try again.`;
-});
+begin();
 /** Waits for the first picture, or for what is wrong instead of one. */
 function look(): void {
   const now = layout.peek();
@@ -34,17 +31,24 @@ function look(): void {
     return;
   }
   pictured.value = true;
-  fetchPresets().catch(() => undefined);
+  fetchPresets();
 }
 requestAnimationFrame(look);
 
 /** The one pane that is shown in the frame of another page; null for the whole page. */
 const embedded = new URLSearchParams(location.search).get("embed");
-const Embed = later(async () => (await import("./embed")).Embed);
+const Embed = later("shows one pane", async () => (await import("./embed")).Embed);
 const root = document.getElementById("page");
 if (root !== null) {
   root.replaceChildren();
-  render(embedded === null ? <App /> : <Embed pane={embedded} />, root);
+  // Of what is missing the one pane may be a part.
+  const framed = (
+    <>
+      <MissingNotice />
+      <Embed pane={embedded ?? ""} />
+    </>
+  );
+  render(embedded === null ? <App /> : framed, root);
 }
 
 // A link of its own would be another page to the history.

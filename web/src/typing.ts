@@ -1,5 +1,6 @@
 /** Whether someone is in the middle of typing: then what is wrong may only be not finished yet. */
 import { computed, signal } from "@preact/signals-core";
+import { isMistake } from "./engine";
 import { trouble } from "./layout";
 
 /** A mistake is told of when nothing has been typed for so long. */
@@ -27,11 +28,12 @@ export function finished(): void {
   busy.value = false;
 }
 
-/** A mistake that is no more than the state of what is being typed. */
-export const calm = computed(() => {
+/** Nothing is said of what is no more than the state of what is being typed. */
+export const quiet = computed(() => {
   const fault = trouble.value?.fault;
   if (fault === undefined) return false;
-  // A question is no mistake.
-  if (fault.kind === "question") return true;
   return busy.value || (fault.unfinished === true && editing.value !== null);
 });
+
+/** What is wrong is no mistake, or not yet. */
+export const calm = computed(() => quiet.value || (trouble.value !== null && !isMistake(trouble.value.fault)));

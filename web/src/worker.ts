@@ -24,3 +24,6 @@ addEventListener("message", ({ data }: MessageEvent<Begin | Ask>) => {
   }
   postMessage({ id: data.id, answer: engines.get(data.name)?.call(data.op, data.request as never) });
 });
+
+// The page learns that the script has come.
+postMessage({ id: 0 });

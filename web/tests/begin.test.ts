@@ -35,20 +35,46 @@ test("a slow engine is waited for", async () => {
   await page.context().close();
 });
 
-test("an engine that cannot be fetched is told of, and nothing is shown", async () => {
+test("an engine that cannot be fetched is told of, and nothing is shown, until it comes", async () => {
   const page = await opened((route) => route.fulfill({ status: 404 }));
   await page.waitForSelector(".notice");
   expect(await text(page, ".notice")).toContain("404");
+  expect(await page.locator(".badge").count()).toBe(0);
   expect(await text(page, "#grid")).toContain("Nothing to show");
   expect(await page.locator("canvas").count()).toBe(0);
+  await page.unroute("**/*.wasm");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await settled(page);
+  expect(await text(page, "#element .linked")).toMatch(/\[2, 0\]\s*\u2192\s*3/);
+  await expect.poll(() => page.locator(".notice").count()).toBe(0);
   await page.context().close();
 });
 
-test("an engine that is none is told of", async () => {
-  const page = await opened((route) => route.fulfill({ status: 200, contentType: "text/html", body: "<p>Welcome" }));
-  await page.waitForSelector("#chain-fault");
-  expect(await text(page, "#chain-fault")).toContain("cannot be started");
-  expect(await page.locator("canvas").count()).toBe(0);
+test("an engine that is none is told of, and not as a mistake", async () => {
+  for (const contentType of ["text/html", "application/wasm"]) {
+    const page = await opened((route) => route.fulfill({ status: 200, contentType, body: "<p>Welcome" }));
+    await page.waitForSelector(".notice");
+    expect(await text(page, ".notice")).toContain("cannot be started");
+    expect(await page.locator("#chain-fault, .badge").count()).toBe(0);
+    expect(await page.locator("canvas").count()).toBe(0);
+    await page.context().close();
+  }
+});
+
+test("nothing is said to have no need of a network", () => {
+  const read = (name: string): string => readFileSync(`${DIST}${name}`, "utf8");
+  for (const name of ["index.html", "course.html", "kernels.html", "../README.md"]) {
+    expect(read(name), name).not.toMatch(/needs? no network|works? offline/i);
+  }
+});
+
+test("what has come works without a network", async () => {
+  const { page } = await open(here.browser, here.url);
+  await page.locator("#flow .base").waitFor();
+  await page.context().setOffline(true);
+  await go(page, { chain: "(4, 6).permute(1, 0)", at: "1,2" });
+  expect(await page.evaluate(() => globalThis.explorer.detail.value?.address)).toBe(13);
+  expect(await page.locator(".notice").count()).toBe(0);
   await page.context().close();
 });
 

@@ -210,3 +210,71 @@ test("a scalar can be given an axis", async () => {
   await settled(page);
   expect(await page.evaluate(() => globalThis.explorer.layout.value!.shape)).toEqual([1]);
 });
+
+/** What is typed as the shape of an array, with a chain: the shape of the result, or what is said; there is no third. */
+const SHAPES: readonly [chain: string, base: string, shape: number[] | null, says: RegExp][] = [
+  ["x.transpose(1, 2).reshape(2, 12)", "", null, /^Which shape has x\?$/],
+  ["x[:, ::2]", "", null, /^Which shape has x\?$/],
+  ["x.transpose(1, 2).reshape(2, 12)", "B, T, 64", null, /64\*B\*T elements, but shape \(2, 12\) needs 24, whatever the values are/],
+  ["x.transpose(1, 2).view(8, 128, 768)", "B, T, 64", [8, 128, 768], /^Element/],
+  ["x.transpose(1, 2).view(-1)", "B, T, 64", [384], /^Element/],
+  ["x.transpose(1, 2).view(B, -1)", "B, T, 64", [3, 128], /^Element/],
+  ["x.transpose(1, 2).view(B, -1)", "2, 3, 4", null, /cannot be inferred: 24 elements do not divide by B.*give the size/],
+  ["x[:, ::2]", "B, T, 64", null, /its size T leaves modulo 2 is not known; write the size with a multiple of it, such as 2\*k/],
+  ["x[:, ::2]", "B, 2*k, 64", [3, 2, 64], /^Element/],
+  ["x.transpose(1, 2)", "B, T", null, /axis 2 does not exist/],
+  ["x.transpose(1, 2)", "2, 3", null, /axis 2 does not exist/],
+  ["x.reshape(8)", "B, B, B", [8], /^Element/],
+  ["x.transpose(1, 2).reshape(2, 12)", "B, B, B", null, /B\*\*3 == 24 does not hold/],
+  ["x.reshape(24)", "2, 3, 4", [24], /^Element/],
+  ["x.reshape(24)", "torch.Size([2, 3, 4])", [24], /^Element/],
+  ["x.reshape(24)", "2*3, 4", [24], /^Element/],
+  ["x.reshape(-1)", "0, 3", [0], /no elements/],
+  ["x.reshape(24)", "2x3x4", null, /2x3x4 is no size: write numbers or names with commas/],
+  ["x.reshape(24)", "2 3 4", null, /2 3 4 is no size/],
+  ["x.reshape(24)", "B T", null, /B T is no size/],
+  ["x.reshape(24)", "-1, 3", null, /-1 is no size/],
+  ["x.reshape(24)", "2.5", null, /2\.5 is no size/],
+  ["x.reshape(24)", "2, , 3", null, /Between two commas there is no size/],
+  ["x.reshape(24)", "2).flip(0", null, /2\).flip\(0 is no size/],
+  ["x.reshape(24)", "B//2, 3", null, /B\/\/2 is no size/],
+  ["x.reshape(24)", "99999999999999999999", null, /99999999999999999999/],
+  ["x.contiguous().view(-1)", "B, T", null, /./],
+];
+
+test("the shape field: whatever is typed, there is a tensor or a sentence, also for those who hear the page", { timeout: 180_000 }, async () => {
+  const { page, complaints } = await here.shared();
+  for (const [chain, base, shape, says] of SHAPES) {
+    const what = `${chain} of ${base}`;
+    await go(page, { chain, ...(base === "" ? {} : { base }), at: "" });
+    const found = await page.evaluate(() => globalThis.explorer.layout.value?.shape ?? null);
+    // What cannot be done leaves what stands before it, or nothing.
+    if (shape !== null) expect(found, what).toEqual(shape);
+    await expect.poll(() => text(page, ".spoken"), { message: what }).toMatch(says);
+    const field = page.getByLabel("Shape of x");
+    expect(await field.count(), what).toBe(1);
+    const wrong = shape === null && base !== "";
+    expect(await field.getAttribute("aria-invalid"), what).toBe(String(wrong));
+    expect(await page.locator("#chain-fault").count(), what).toBe(wrong ? 1 : 0);
+    if (wrong) expect(await text(page, "#chain-fault"), what).toMatch(says);
+    expect(await page.locator("#chain .badge").count(), what).toBe(wrong ? 1 : 0);
+  }
+  expect(complaints).toEqual([]);
+});
+
+test("the shape field keeps the focus while what is typed is not yet a shape that fits", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "x.transpose(1, 2).reshape(2, 12)" });
+  const field = page.getByLabel("Shape of x");
+  await field.focus();
+  for (const letter of "2, 3, 4") {
+    await page.keyboard.type(letter);
+    await page.waitForTimeout(150);
+    expect(await field.evaluate((input) => input === document.activeElement)).toBe(true);
+    // No one is told of a mistake between two letters.
+    expect(await page.locator("#chain .badge").count(), letter).toBe(0);
+  }
+  await settled(page);
+  expect(await page.evaluate(() => globalThis.explorer.layout.value?.shape)).toEqual([2, 12]);
+  expect(await field.inputValue()).toBe("2, 3, 4");
+});

@@ -33,6 +33,8 @@ Commands:
                        said otherwise)
   stress [MINUTES]     Run the random comparisons with the oracles on fresh seeds, and print a table (1 minute
                        unless said otherwise; not part of `test`)
+  stress advice LINES  Run so many random lines of NumPy, and of PyTorch where `python3` has it, and hold the advice
+                       against what they really did
   judge                Compare the merger with an outside solver (installs it from PyPI; not part of `test`)
   help                 Print this text
 
@@ -66,6 +68,7 @@ enum Task {
     Bless,
     Release(Option<String>),
     Stress(f64),
+    StressAdvice(u64),
     Web,
 }
 
@@ -93,6 +96,10 @@ fn command_line() -> Result<Task, String> {
         ["release"] => Ok(Task::Release(None)),
         ["release", folder] => Ok(Task::Release(Some((*folder).to_owned()))),
         ["stress"] => Ok(Task::Stress(1.0)),
+        ["stress", "advice", lines] => match lines.replace(['_', ','], "").parse() {
+            Ok(lines) if lines > 0 => Ok(Task::StressAdvice(lines)),
+            _ => Err(format!("`cargo xtask stress advice` takes a number of lines, and `{lines}` is none")),
+        },
         ["stress", minutes] => match minutes.parse() {
             Ok(minutes) if minutes > 0.0 => Ok(Task::Stress(minutes)),
             _ => Err(format!("`cargo xtask stress` takes a number of minutes, and `{minutes}` is none")),
@@ -113,6 +120,7 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
             return Ok(report::run_all(&workspace, &steps));
         }
         Task::Stress(minutes) => return stress::run(&Workspace::find(true)?, minutes),
+        Task::StressAdvice(lines) => return stress::advice(&Workspace::find(true)?, lines),
         Task::Release(folder) => return done(release::build(&Workspace::find(false)?, folder.as_deref())),
         Task::Bless => return done(readme::bless(&Workspace::find(true)?)),
         Task::Web => return done(web::build(&Workspace::find(true)?)),

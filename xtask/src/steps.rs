@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     env,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use cargo_metadata::Target;
@@ -326,6 +327,26 @@ fn with_package(workspace: &Workspace, environment: &Path, packages: &str) -> Re
     let path = path_with(&environment.join("bin"));
     workspace.run(workspace.command(&python, install).env("PATH", path))?;
     Ok(python)
+}
+
+/// The judge of advice, which runs random lines, with the package of the checkout: in `python3` where that has PyTorch, else
+/// in an environment that has NumPy only.
+pub(crate) fn judge_of_advice(workspace: &Workspace) -> Result<Command, Stop> {
+    let environment = workspace.target("python");
+    let python = with_package(workspace, &environment, "maturin>=1.9,<2 numpy")?;
+    let script = "crates/shapetracker-py/tests/advised.py";
+    let new_enough = "import sys, numpy, torch; sys.exit(sys.version_info < (3, 10))";
+    if !workspace.succeeds(workspace.command("python3", "-c").arg(new_enough)) {
+        return Ok(workspace.command(&python, script));
+    }
+    // The package works with any interpreter from 3.10 on; what else the environment has is not for this one.
+    let package = workspace.target("package");
+    let install = "-m pip install --quiet --no-build-isolation --no-deps --upgrade --target";
+    let path = path_with(&environment.join("bin"));
+    workspace.run(workspace.command(&python, install).arg(&package).arg(".").env("PATH", path))?;
+    let mut judge = workspace.command("python3", script);
+    judge.env("PYTHONPATH", package);
+    Ok(judge)
 }
 
 /// Checks the proofs, and puts random and recorded pairs to the program that is extracted from them and to the command.

@@ -5,10 +5,13 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use crate::workspace::Workspace;
+use crate::{
+    steps,
+    workspace::{Stop, Workspace},
+};
 
-/// Runs for about so many minutes: four fifths of them on questions about layouts and expressions, the rest on copies.
-/// Every case that fails prints the seed that draws it again.
+/// Runs for about so many minutes: three fifths of them on questions about layouts and expressions, a fifth on advice, the
+/// rest on copies. Every case that fails prints the seed that draws it again.
 pub(crate) fn run(workspace: &Workspace, minutes: f64) -> Result<ExitCode, String> {
     let started = Instant::now();
     let end = started + Duration::try_from_secs_f64(60.0 * minutes).map_err(|e| e.to_string())?;
@@ -17,10 +20,24 @@ pub(crate) fn run(workspace: &Workspace, minutes: f64) -> Result<ExitCode, Strin
     if !succeeds(&mut workspace.cargo("test --release --no-run -p shapetracker -p shapetracker-copy --test it"))? {
         return Ok(ExitCode::FAILURE);
     }
+    let judge = match steps::judge_of_advice(workspace) {
+        Ok(python) => Some(python),
+        Err(Stop::Skipped(reason)) => {
+            println!("advice     skipped: {reason}");
+            None
+        }
+        Err(Stop::Failed(reason)) => return Err(reason),
+    };
     let questions = "test --release -q -p shapetracker --test it -- --ignored --exact stress::stress --nocapture";
     let left = end.saturating_duration_since(Instant::now()).as_secs_f64() / 60.0;
-    let mut all_right = succeeds(workspace.cargo(questions).env("SHAPETRACKER_MINUTES", (left * 0.8).to_string()))?;
-    let first = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut all_right = succeeds(workspace.cargo(questions).env("SHAPETRACKER_MINUTES", (left * 0.6).to_string()))?;
+    if let Some(mut judge) = judge {
+        let left = end.saturating_duration_since(Instant::now()).as_secs_f64() / 60.0;
+        judge.args(format!("--minutes {} --seed {}", left * 0.5, fresh_seed()).split_whitespace());
+        println!();
+        all_right &= succeeds(&mut judge)?;
+    }
+    let first = fresh_seed();
     let (mut rounds, mut wrong) = (0, 0);
     while Instant::now() < end || rounds == 0 {
         let seed = (first + rounds).to_string();
@@ -44,4 +61,20 @@ pub(crate) fn run(workspace: &Workspace, minutes: f64) -> Result<ExitCode, Strin
         if all_right { "nothing wrong" } else { "something is wrong" }
     );
     Ok(if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs so many lines of NumPy, and of PyTorch where it is installed, and holds the advice against what they did.
+pub(crate) fn advice(workspace: &Workspace, lines: u64) -> Result<ExitCode, String> {
+    let mut judge = match steps::judge_of_advice(workspace) {
+        Ok(python) => python,
+        Err(Stop::Skipped(reason) | Stop::Failed(reason)) => return Err(reason),
+    };
+    judge.args(format!("--lines {lines} --seed {} --refusals", fresh_seed()).split_whitespace());
+    let status = judge.status().map_err(|e| e.to_string())?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A seed that no run before had.
+fn fresh_seed() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

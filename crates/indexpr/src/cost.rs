@@ -2,6 +2,7 @@
 
 use crate::emit::Products;
 use crate::graph::{Binary, Expr, Graph, Node};
+use crate::int::bits;
 
 /// What computing some expressions costs, with what they have in common computed once.
 ///
@@ -58,7 +59,7 @@ impl Graph {
     /// ```
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     pub fn cost(&self, of: &[Expr]) -> Cost {
         let mut cost = Cost::default();
         let parts = self.parts(of);
@@ -86,16 +87,24 @@ impl Graph {
         cost
     }
 
-    /// What of several ways to write the same is smaller is cheaper. Of equal costs that with fewer negative dividends is:
+    /// Whether something that is computed may leave 32 bits.
+    pub(crate) fn is_wide(&self, of: &[Expr]) -> bool {
+        bits(self.value_range(of)) > 32
+    }
+
+    /// What of several ways to write the same is smaller is cheaper. A way that needs 64 bits is dearer than any that does
+    /// not: its code takes twice the registers, its divisions several times as long, and some languages have no integers
+    /// of 64 bits. Where the result itself needs them, every way does. Of equal costs that with fewer negative dividends is:
     /// many languages round those the other way, and correcting that costs. Whoever multiplies sums out is taken to
     /// correct it with a sum before the division and one after it.
-    pub(crate) fn rank(&self, of: &[Expr], products: Products) -> (usize, usize, usize) {
+    pub(crate) fn rank(&self, of: &[Expr], products: Products) -> (bool, usize, usize, usize) {
         let (cost, parts) = (self.cost(of), self.parts(of).into_iter());
         let negative = parts.filter_map(|expr| self.dividend(expr)).filter(|expr| self.range(*expr).0 < 0).count();
-        match products {
-            Products::OfSums => (cost.weight, cost.ops, negative),
-            Products::OfAtoms => (cost.weight + 2 * negative, cost.ops, negative),
-        }
+        let weight = match products {
+            Products::OfSums => cost.weight,
+            Products::OfAtoms => cost.weight + 2 * negative,
+        };
+        (self.is_wide(of), weight, cost.ops, negative)
     }
 
     /// What is divided, if anything is.

@@ -6,7 +6,7 @@ use crate::algebra::{Algebra, Remainders, Style};
 use crate::atoms::{Condition, Kind};
 use crate::conjunction::{minimize, widened};
 use crate::context::{Context, Truth};
-use crate::emit::{Products, Root, emit};
+use crate::emit::{Products, Root, Width, emit};
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, Graph, Variable};
 use crate::index::IndexExpr;
@@ -69,7 +69,7 @@ pub struct Built {
 /// There is no one best way to write a division that must stay. `(16*i + 5*j) // 15` is `i + (i + 5*j) // 15`: the product
 /// is gone, but another division of the same numerator can no longer share it. Which is the cheapest depends on what else
 /// is computed, so that the whole is written in up to six ways and counted ([`Cost`](crate::Cost)). Where no division
-/// stays there is one way.
+/// stays there is one way. A way that takes no more than 32 bits for whatever it computes comes before one that takes more.
 ///
 /// The variables are the loops around the index; `extents` says how often each runs, which is also the end of its range
 /// unless it is 0. `build` may be called several times and must do the same each time.
@@ -340,12 +340,19 @@ impl Domain {
 
     /// An index and the condition that guards it, as expressions.
     fn write(&self, index: Form, valid: Atom, variables: &[Variable], extents: &[i64]) -> Option<IndexExpr> {
-        let mut graph = Graph::new();
-        let known = variables.iter().map(|variable| graph.variable(&variable.name, variable.range.clone()).ok());
-        let known = known.collect::<Option<Vec<_>>>()?;
-        let roots = vec![Root::Number(index), Root::Condition(valid)];
-        let nodes = emit(&self.algebra, roots, self.products, &mut graph, &known).ok()?;
-        Some(IndexExpr::plain(graph, nodes[0], nodes[1], extents))
+        let written = |width| {
+            let mut graph = Graph::new();
+            let known = variables.iter().map(|variable| graph.variable(&variable.name, variable.range.clone()).ok());
+            let known = known.collect::<Option<Vec<_>>>()?;
+            let roots = vec![Root::Number(index.clone()), Root::Condition(valid)];
+            let nodes = emit(&self.algebra, roots, self.products, width, &mut graph, &known).ok()?;
+            Some(IndexExpr::plain(graph, nodes[0], nodes[1], extents))
+        };
+        let cheapest = written(Width::Any)?;
+        if !cheapest.is_wide() {
+            return Some(cheapest);
+        }
+        written(Width::Narrow).filter(|narrow| !narrow.is_wide()).or(Some(cheapest))
     }
 }
 

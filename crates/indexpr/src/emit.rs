@@ -6,8 +6,11 @@
 //!
 //! 1. [`Emitter::collect_atoms`] lists every form that has to be computed: the roots, and what their atoms are made of.
 //! 2. [`Emitter::use_remainders`] computes `m % d` in place of `m // d` where that makes the forms shorter.
-//! 3. [`Emitter::extract_common_sums`] names sums that several forms share up to a factor, greedily.
-//! 4. [`Emitter::compute_atoms`] makes the nodes, operands first.
+//! 3. [`Emitter::use_narrow_terms`], only where that is asked for, writes sums with terms of fewer bits.
+//! 4. [`Emitter::extract_common_sums`] names sums that several forms share up to a factor, greedily.
+//! 5. [`Emitter::compute_atom`] makes the nodes, operands first.
+
+mod narrow;
 
 use smallvec::SmallVec;
 
@@ -21,6 +24,7 @@ use crate::list::sort_short_by_key;
 use crate::places::make_room;
 
 /// An expression that is to be computed.
+#[derive(Clone)]
 pub(crate) enum Root {
     Number(Form),
     Condition(Atom),
@@ -35,6 +39,16 @@ pub(crate) enum Products {
     OfAtoms,
 }
 
+/// How many bits what is computed on the way may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// As many as the cheapest way takes.
+    Any,
+    /// As few as can be had: `x % n` in place of `x - x // n * n`, and sums in an order in which no part is far larger
+    /// than the whole. It may cost a few operations more.
+    Narrow,
+}
+
 /// The nodes that compute some roots, in their order, made in a graph whose variables are given.
 ///
 /// # Errors
@@ -43,6 +57,7 @@ pub(crate) fn emit(
     algebra: &Algebra,
     roots: Vec<Root>,
     products: Products,
+    width: Width,
     graph: &mut Graph,
     variables: &[Expr],
 ) -> Result<Vec<Expr>, Error> {
@@ -52,13 +67,17 @@ pub(crate) fn emit(
         Root::Condition(_) => None,
     });
     let (sums, plans) = (numbers.collect(), vec![None; algebra.len()]);
-    let mut emitter = Emitter { algebra, products, sums, plans, nodes: Vec::new() };
+    let nodes = Vec::new();
+    let mut emitter = Emitter { algebra, products, width, variables, sums, plans, nodes };
     emitter.collect_atoms(conditions);
     if emitter.sums.len() <= MAX_SUMS {
         emitter.use_remainders();
+        if width == Width::Narrow {
+            emitter.use_narrow_terms();
+        }
         emitter.extract_common_sums();
     }
-    emitter.compute_atoms(graph, variables)?;
+    emitter.compute_atoms(graph)?;
     let mut numbers = 0..;
     let mut node = |root: &Root| match root {
         Root::Condition(atom) => emitter.of_symbol(graph, *atom),
@@ -81,6 +100,9 @@ impl Root {
 struct Emitter<'a> {
     algebra: &'a Algebra,
     products: Products,
+    width: Width,
+    /// The variables in the graph.
+    variables: &'a [Expr],
     /// Roots first, then what atoms are made of, then shared sums.
     sums: Vec<Sum>,
     /// How each atom is computed; `None` for one that is not needed.
@@ -100,9 +122,19 @@ struct Sum {
     constant: i64,
     /// Whether the constant costs nothing, because the sum is compared with bounds, which can be shifted instead.
     shiftable: bool,
-    /// If set, the sum is `m - d * q` for this quotient `q`: it is emitted as `m % d`, one operation. Its terms serve
-    /// only to find its uses.
-    remainder: Option<Atom>,
+    /// If set, the sum is `m - d * q` for a quotient `q`: it is emitted as `m % d`, one operation. Its terms serve only to
+    /// find its uses.
+    remainder: Option<Rest>,
+}
+
+/// What is left of a division: `m - d * q`, for `m % d`.
+#[derive(Clone, Copy, Debug)]
+struct Rest {
+    /// The quotient.
+    atom: Atom,
+    /// The place of the sum that is divided.
+    whole: usize,
+    divisor: i64,
 }
 
 /// A superset of the symbols of a sum: their numbers modulo 64.
@@ -133,6 +165,8 @@ struct Plan {
     /// Whether this quotient is emitted as `m % d` instead of `m // d`. Its symbol then stands for the remainder, and
     /// all sums that use it have been rewritten.
     remainder: bool,
+    /// By what the first sum is divided, if it is.
+    divisor: i64,
 }
 
 /// A work limit: more sums than this are not searched for common sums. The search compares all pairs of sums, and each
@@ -148,8 +182,12 @@ impl<'a> Emitter<'a> {
                 if self.plans[atom as usize].is_some() {
                     continue;
                 }
-                self.plans[atom as usize] = Some(Plan { sums: self.sums.len(), remainder: false });
                 let kind = self.algebra.kind(atom);
+                let divisor = match *kind {
+                    Kind::Quotient(_, divisor) | Kind::Remainder(_, divisor) => divisor,
+                    _ => 0,
+                };
+                self.plans[atom as usize] = Some(Plan { sums: self.sums.len(), remainder: false, divisor });
                 open.extend(kind.conditions());
                 let unnested = match kind {
                     Kind::Remainder(form, divisor) => {
@@ -298,11 +336,13 @@ impl<'a> Emitter<'a> {
         let mut patterns: Vec<Sum> = Vec::new();
         let mut classes: Vec<((i64, i64), Terms)> = Vec::new();
         for (atom, plan) in (0..).zip(&self.plans) {
-            if let (Some(Plan { sums, remainder: false }), Some((_, divisor))) = (plan, self.algebra.as_quotient(atom))
+            if let Some(Plan { sums, remainder: false, divisor }) = *plan
+                && self.algebra.as_quotient(atom).is_some()
             {
-                let whole = self.sums[*sums].form();
+                let whole = self.sums[sums].form();
                 if let Some(Form { terms, constant }) = whole.plus(-divisor, &Form::atom(atom)) {
-                    patterns.push(Sum { terms, constant, shiftable: false, remainder: Some(atom) });
+                    let remainder = Some(Rest { atom, whole: sums, divisor });
+                    patterns.push(Sum { terms, constant, shiftable: false, remainder });
                 }
             }
         }
@@ -376,52 +416,63 @@ impl<'a> Emitter<'a> {
     }
 
     /// Makes the nodes of all atoms that are needed. Atoms come after those that they are made of, so that one pass in
-    /// their order finds every operand made.
-    fn compute_atoms(&mut self, graph: &mut Graph, variables: &[Expr]) -> Result<(), Error> {
+    /// their order finds every operand made; but for quotients that were given another numerator.
+    fn compute_atoms(&mut self, graph: &mut Graph) -> Result<(), Error> {
         self.nodes = vec![None; self.algebra.len() + self.sums.len()];
-        for (atom, kind) in self.algebra.atoms() {
-            let Some(Plan { sums, remainder }) = self.plans[atom as usize] else { continue };
-            let node = match *kind {
-                Kind::Variable(place, ..) => variables[place],
-                Kind::Quotient(_, divisor) | Kind::Remainder(_, divisor) => {
-                    let op = if remainder || matches!(kind, Kind::Remainder(..)) { Binary::Mod } else { Binary::Div };
-                    let (whole, divisor) = (self.of_sum(graph, sums)?, graph.int(divisor));
-                    graph.binary(op, whole, divisor)?
-                }
-                Kind::Operation(op, ..) | Kind::Compare(op, ..) => {
-                    let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
-                    graph.binary(op, a, b)?
-                }
-                Kind::Select(condition, ..) => {
-                    let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
-                    let condition = self.of_symbol(graph, condition)?;
-                    graph.select(condition, a, b)?
-                }
-                Kind::Test(ref condition) => self.test(graph, sums, condition.low, condition.high, Binary::Eq)?,
-                Kind::Bool(value) => graph.bool(value),
-                Kind::Not(a) => match self.algebra.kind(a) {
-                    // The negation of an equality is one operation, `!=`.
-                    Kind::Test(Condition { low: Some(low), high: Some(high), .. }) if low == high => {
-                        let Some(Plan { sums, .. }) = self.plans[a as usize] else { continue };
-                        self.test(graph, sums, Some(*low), Some(*high), Binary::Ne)?
-                    }
-                    _ => {
-                        let a = self.of_symbol(graph, a)?;
-                        graph.not(a)?
-                    }
-                },
-                Kind::Both(op, a, b) => {
-                    let (a, b) = (self.of_symbol(graph, a)?, self.of_symbol(graph, b)?);
-                    graph.binary(op, a, b)?
-                }
-                Kind::Choice(condition, a, b) => {
-                    let (a, b) = (self.of_symbol(graph, a)?, self.of_symbol(graph, b)?);
-                    let condition = self.of_symbol(graph, condition)?;
-                    graph.select(condition, a, b)?
-                }
-            };
-            self.nodes[atom as usize] = Some(node);
+        for atom in 0..self.algebra.len() as Atom {
+            self.compute_atom(graph, atom)?;
         }
+        Ok(())
+    }
+
+    /// Makes the node of an atom, if it is needed and has none.
+    fn compute_atom(&mut self, graph: &mut Graph, atom: Atom) -> Result<(), Error> {
+        let algebra = self.algebra;
+        let Some(Plan { sums, remainder, divisor }) = self.plans[atom as usize] else { return Ok(()) };
+        if self.nodes[atom as usize].is_some() {
+            return Ok(());
+        }
+        let kind = algebra.kind(atom);
+        let node = match *kind {
+            Kind::Variable(place, ..) => self.variables[place],
+            Kind::Quotient(..) | Kind::Remainder(..) => {
+                let op = if remainder || matches!(kind, Kind::Remainder(..)) { Binary::Mod } else { Binary::Div };
+                let (whole, divisor) = (self.of_sum(graph, sums)?, graph.int(divisor));
+                graph.binary(op, whole, divisor)?
+            }
+            Kind::Operation(op, ..) | Kind::Compare(op, ..) => {
+                let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
+                graph.binary(op, a, b)?
+            }
+            Kind::Select(condition, ..) => {
+                let (a, b) = (self.of_sum(graph, sums)?, self.of_sum(graph, sums + 1)?);
+                let condition = self.of_symbol(graph, condition)?;
+                graph.select(condition, a, b)?
+            }
+            Kind::Test(ref condition) => self.test(graph, sums, condition.low, condition.high, Binary::Eq)?,
+            Kind::Bool(value) => graph.bool(value),
+            Kind::Not(a) => match algebra.kind(a) {
+                // The negation of an equality is one operation, `!=`.
+                Kind::Test(Condition { low: Some(low), high: Some(high), .. }) if low == high => {
+                    let Some(Plan { sums, .. }) = self.plans[a as usize] else { return Ok(()) };
+                    self.test(graph, sums, Some(*low), Some(*high), Binary::Ne)?
+                }
+                _ => {
+                    let a = self.of_symbol(graph, a)?;
+                    graph.not(a)?
+                }
+            },
+            Kind::Both(op, a, b) => {
+                let (a, b) = (self.of_symbol(graph, a)?, self.of_symbol(graph, b)?);
+                graph.binary(op, a, b)?
+            }
+            Kind::Choice(condition, a, b) => {
+                let (a, b) = (self.of_symbol(graph, a)?, self.of_symbol(graph, b)?);
+                let condition = self.of_symbol(graph, condition)?;
+                graph.select(condition, a, b)?
+            }
+        };
+        self.nodes[atom as usize] = Some(node);
         Ok(())
     }
 
@@ -495,8 +546,14 @@ impl<'a> Emitter<'a> {
         if let Some(node) = self.nodes[symbol as usize] {
             return Ok(node);
         }
-        // Atoms are made in order, so this is a shared sum. The recursion ends: a shared sum took the place of its
-        // terms only in sums that had all of them, so it stands between those sums and its terms, and closes no circle.
+        if (symbol as usize) < self.algebra.len() {
+            self.compute_atom(graph, symbol)?;
+            if let Some(node) = self.nodes[symbol as usize] {
+                return Ok(node);
+            }
+        }
+        // Atoms have nodes now, so this is a shared sum. The recursion ends: a shared sum took the place of its terms only
+        // in sums that had all of them, so it stands between those sums and its terms, and closes no circle.
         let node = self.of_sum(graph, symbol as usize - self.algebra.len())?;
         self.nodes[symbol as usize] = Some(node);
         Ok(node)
@@ -505,10 +562,8 @@ impl<'a> Emitter<'a> {
     /// The node of a sum, with its constant.
     fn of_sum(&mut self, graph: &mut Graph, sum: usize) -> Result<Expr, Error> {
         let Sum { constant, remainder, .. } = self.sums[sum];
-        if let Some(atom) = remainder
-            && let (Some(plan), Some((_, divisor))) = (self.plans[atom as usize], self.algebra.as_quotient(atom))
-        {
-            let (whole, divisor) = (self.of_sum(graph, plan.sums)?, graph.int(divisor));
+        if let Some(Rest { whole, divisor, .. }) = remainder {
+            let (whole, divisor) = (self.of_sum(graph, whole)?, graph.int(divisor));
             return graph.binary(Binary::Mod, whole, divisor);
         }
         self.of_terms(graph, sum, constant)
@@ -526,6 +581,11 @@ impl<'a> Emitter<'a> {
         for (symbol, factor) in terms {
             nodes.push((self.of_symbol(graph, symbol)?, factor));
         }
+        if self.width == Width::Narrow
+            && let Some(node) = narrow::sum(graph, &nodes, constant)?
+        {
+            return Ok(node);
+        }
         sum(graph, nodes, constant)
     }
 
@@ -535,7 +595,8 @@ impl<'a> Emitter<'a> {
         let mut first = symbol;
         while let Some(sum) = (first as usize).checked_sub(self.algebra.len()) {
             let Sum { terms, remainder, .. } = &self.sums[sum];
-            first = remainder.or_else(|| terms.iter().map(|(symbol, _)| *symbol).min()).unwrap_or(0);
+            first =
+                remainder.map(|rest| rest.atom).or_else(|| terms.iter().map(|(symbol, _)| *symbol).min()).unwrap_or(0);
         }
         (first, symbol)
     }

@@ -64,7 +64,7 @@ impl Error {
     /// ```
     pub fn kind(&self) -> ErrorKind {
         match &*self.reason {
-            Reason::Foreign { .. } => ErrorKind::ForeignExpression,
+            Reason::Foreign => ErrorKind::ForeignExpression,
             Reason::ValueCount { .. } | Reason::ColumnLength { .. } | Reason::Extents { .. } => ErrorKind::Count,
             Reason::EmptyRange { .. } => ErrorKind::EmptyRange,
             Reason::RangesDiffer { .. } | Reason::Extent { .. } | Reason::LoopInExtent { .. } => {
@@ -112,8 +112,8 @@ impl Reason {
 /// A reason with everything that its sentence needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Reason {
-    #[error("the expression is not of this graph, which has {len} expressions")]
-    Foreign { len: usize },
+    #[error("the expression is not of this graph, but of another one")]
+    Foreign,
     #[error("the range {begin}..{end} of `{name}` is empty")]
     EmptyRange { name: Box<str>, begin: i64, end: i64 },
     #[error("`{name}` is a variable already, with range {begin}..{end}")]

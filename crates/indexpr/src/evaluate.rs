@@ -161,14 +161,8 @@ impl Graph {
     pub fn evaluate_all(&self, exprs: &[Expr], mut each: impl FnMut(&[&[i64]])) -> Result<(), Error> {
         exprs.iter().try_for_each(|expr| self.check(OP, *expr))?;
         self.assignments()?;
-        let mut blocks = Blocks::new(self, exprs);
-        let mut changed = Some(0);
-        while let Some(slowest) = changed {
-            blocks.compute(slowest);
-            let outputs: Vec<&[i64]> = exprs.iter().map(|&expr| blocks.output(expr)).collect();
-            each(&outputs);
-            changed = blocks.advance();
-        }
+        let ranges = self.variables().iter().map(|variable| variable.range.clone()).collect();
+        Blocks::new(self, exprs, ranges).each(exprs, &mut each);
         Ok(())
     }
 
@@ -208,7 +202,7 @@ struct Step {
 /// The last few variables, from `fast` on, run through all of their values within every block, so that what depends on
 /// them alone is the same in every block, and is computed once. The one before them runs through a few of its values;
 /// the others stand still.
-struct Blocks {
+pub(crate) struct Blocks {
     steps: Vec<Step>,
     /// The step of each expression of the graph.
     step_of: Vec<usize>,
@@ -240,9 +234,8 @@ impl Blocks {
     const CELLS: usize = 1 << 17;
 
     /// A walk at its first block, with nothing computed. The number of choices must fit into `i64`.
-    fn new(graph: &Graph, exprs: &[Expr]) -> Blocks {
+    pub(crate) fn new(graph: &Graph, exprs: &[Expr], ranges: Vec<Range<i64>>) -> Blocks {
         let parts = graph.parts(exprs);
-        let ranges: Vec<Range<i64>> = graph.variables().iter().map(|variable| variable.range.clone()).collect();
         let longest = (Blocks::CELLS / parts.len().max(1)).clamp(Blocks::SHORTEST, Blocks::LONGEST) as i64;
         let (mut fast, mut period) = (ranges.len(), 1);
         while fast > 0 && ranges[fast - 1].end - ranges[fast - 1].start <= longest / period {
@@ -276,6 +269,17 @@ impl Blocks {
         let (same, columns) = (vec![0; steps.len()], vec![0; columns * full]);
         let period = period as usize;
         Blocks { steps, step_of, ranges, fast, period, chunk, current, len: full, full, columns, same }
+    }
+
+    /// Computes all blocks, and hands out the values of expressions, which must be those that the walk was made for.
+    pub(crate) fn each(mut self, exprs: &[Expr], mut each: impl FnMut(&[&[i64]])) {
+        let mut changed = Some(0);
+        while let Some(slowest) = changed {
+            self.compute(slowest);
+            let outputs: Vec<&[i64]> = exprs.iter().map(|&expr| self.output(expr)).collect();
+            each(&outputs);
+            changed = self.advance();
+        }
     }
 
     /// Computes the steps whose `slow` is at least `slowest`: those that depend on the variable that changed last

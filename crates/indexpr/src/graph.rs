@@ -1,8 +1,10 @@
 //! Expressions as hash-consed nodes of a directed acyclic graph, each with what is known of its values.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) use crate::binary::{Binary, Sort};
 use crate::error::{Error, Reason};
@@ -32,8 +34,12 @@ use crate::syntax::why_no_name;
 /// assert_eq!(graph.binary(Binary::Div, x, ten)?, tens);
 /// # Ok::<(), indexpr::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub struct Graph {
+    /// What this graph makes from now on.
+    run: Run,
+    /// The runs of the graphs that it is a clone of, in the order of their places.
+    inherited: Vec<Run>,
     nodes: Vec<Small>,
     facts: Vec<Facts>,
     /// The ranges of the range tests, in the order of their nodes.
@@ -45,31 +51,77 @@ pub struct Graph {
     names: Places,
 }
 
-/// A node as the graph keeps it: in 16 bytes.
+/// The expressions from a place on that were made by one graph. Handles name their run: so a graph knows its own handles,
+/// and those of the graph that it was cloned from, made before that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    begin: u32,
+    id: u32,
+}
+
+impl Run {
+    /// A run that no other graph of this process has, unless it makes more than 2^32 of them.
+    fn new(begin: u32) -> Run {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Run { begin, id: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+/// A node as the graph keeps it: in 16 bytes, with places in place of handles.
 #[derive(Clone, Copy, Debug)]
 enum Small {
     Int(i64),
     Bool(bool),
     Variable(u32),
-    Binary(Binary, Expr, Expr),
+    Binary(Binary, u32, u32),
     /// The range is at this place among those of the graph.
-    Within(Expr, u32),
-    Not(Expr),
+    Within(u32, u32),
+    Not(u32),
     /// A choice between numbers, or between conditions.
-    Select(Sort, [Expr; 3]),
+    Select(Sort, [u32; 3]),
 }
 
 const _: () = assert!(size_of::<Small>() == 16);
 
 /// An expression of a [`Graph`]: a handle, which means nothing without its graph.
 ///
-/// A graph that is handed the handle of another one cannot always tell. Where the handle is past its own expressions,
-/// functions that return a `Result` return [`ErrorKind::ForeignExpression`](crate::ErrorKind::ForeignExpression), and
-/// the others panic, as their documentation says; otherwise it stands for whatever expression has that place.
+/// A handle knows the graph that made it. Handed to another graph it is an error,
+/// [`ErrorKind::ForeignExpression`](crate::ErrorKind::ForeignExpression), or, where a function returns no `Result`, a panic
+/// that its documentation names. A clone of a graph knows the handles that were made before it was cloned; from then on
+/// both are graphs of their own. (Graphs are told apart by a number of 32 bits, which begins anew after 2^32 of them.)
 ///
-/// Handles are ordered: an operand comes before every expression that uses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Expr(u32);
+/// ```
+/// use indexpr::{ErrorKind, Graph, Syntax};
+///
+/// let mut graph = Graph::new();
+/// let x = graph.variable("x", 0..8)?;
+/// let mut other = Graph::new();
+/// let y = other.variable("y", 0..8)?;
+/// assert_eq!(graph.text(y, Syntax::Python).unwrap_err().kind(), ErrorKind::ForeignExpression);
+/// assert_eq!(graph.clone().text(x, Syntax::Python)?, "x");
+/// # Ok::<(), indexpr::Error>(())
+/// ```
+///
+/// Handles of one graph are ordered: an operand comes before every expression that uses it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Expr {
+    place: u32,
+    /// The run that it belongs to.
+    run: u32,
+}
+
+/// Handles that are equal have equal places, and a graph has no other handles of a place.
+impl Hash for Expr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u32(self.place);
+    }
+}
+
+impl fmt::Debug for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Expr({})", self.place)
+    }
+}
 
 /// What an expression is: a leaf, or an operation on other expressions of the same graph.
 ///
@@ -144,6 +196,42 @@ impl Variable {
     /// ```
     pub fn new(name: impl Into<String>, range: Range<i64>) -> Variable {
         Variable { name: name.into(), range }
+    }
+}
+
+impl Default for Graph {
+    fn default() -> Graph {
+        Graph {
+            run: Run::new(0),
+            inherited: Vec::new(),
+            nodes: Vec::new(),
+            facts: Vec::new(),
+            ranges: Vec::new(),
+            known: Places::default(),
+            variables: Vec::new(),
+            names: Places::default(),
+        }
+    }
+}
+
+/// A clone has the same expressions under the same handles; what either makes after that is unknown to the other.
+impl Clone for Graph {
+    fn clone(&self) -> Graph {
+        let len = self.nodes.len() as u32;
+        let mut inherited = self.inherited.clone();
+        if self.run.begin < len {
+            inherited.push(self.run);
+        }
+        Graph {
+            run: Run::new(len),
+            inherited,
+            nodes: self.nodes.clone(),
+            facts: self.facts.clone(),
+            ranges: self.ranges.clone(),
+            known: self.known.clone(),
+            variables: self.variables.clone(),
+            names: self.names.clone(),
+        }
     }
 }
 
@@ -391,9 +479,38 @@ impl Graph {
     /// ```
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     pub fn node(&self, expr: Expr) -> Node {
-        self.node_at(expr.place())
+        self.node_at(self.own(expr))
+    }
+
+    /// The run of a place.
+    #[inline]
+    fn run_of(&self, place: u32) -> u32 {
+        if place >= self.run.begin {
+            return self.run.id;
+        }
+        let later = self.inherited.partition_point(|run| run.begin <= place);
+        self.inherited[later - 1].id
+    }
+
+    /// The handle of a place.
+    #[inline]
+    fn at(&self, place: u32) -> Expr {
+        Expr { place, run: self.run_of(place) }
+    }
+
+    /// Whether a handle is one of this graph.
+    #[inline]
+    fn has(&self, expr: Expr) -> bool {
+        expr.place() < self.nodes.len() && expr.run == self.run_of(expr.place)
+    }
+
+    /// The place of a handle, which must be one of this graph.
+    #[inline]
+    fn own(&self, expr: Expr) -> usize {
+        assert!(self.has(expr), "the expression is not of this graph");
+        expr.place()
     }
 
     fn node_at(&self, place: usize) -> Node {
@@ -401,13 +518,13 @@ impl Graph {
             Small::Int(value) => Node::Int(value),
             Small::Bool(value) => Node::Bool(value),
             Small::Variable(place) => Node::Variable(place as usize),
-            Small::Binary(op, a, b) => Node::Binary(op, a, b),
+            Small::Binary(op, a, b) => Node::Binary(op, self.at(a), self.at(b)),
             Small::Within(value, range) => {
                 let (begin, end) = self.ranges[range as usize];
-                Node::Within(value, begin, end)
+                Node::Within(self.at(value), begin, end)
             }
-            Small::Not(a) => Node::Not(a),
-            Small::Select(_, [condition, a, b]) => Node::Select(condition, a, b),
+            Small::Not(a) => Node::Not(self.at(a)),
+            Small::Select(_, [condition, a, b]) => Node::Select(self.at(condition), self.at(a), self.at(b)),
         }
     }
 
@@ -429,7 +546,7 @@ impl Graph {
     /// ```
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     pub fn range(&self, expr: Expr) -> (i64, i64) {
         let facts = self.facts(expr);
         (facts.low, facts.high)
@@ -446,7 +563,7 @@ impl Graph {
     /// ```
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     pub fn is_condition(&self, expr: Expr) -> bool {
         self.sort(expr) == Sort::Condition
     }
@@ -468,7 +585,7 @@ impl Graph {
     /// ```
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     pub fn congruence(&self, expr: Expr) -> (i64, i64) {
         let facts = self.facts(expr);
         (facts.modulus, facts.residue)
@@ -518,31 +635,31 @@ impl Graph {
     /// ```
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     pub fn parts(&self, of: &[Expr]) -> Vec<Expr> {
-        let mut needed = vec![false; of.iter().map(|expr| expr.0 as usize + 1).max().unwrap_or(0)];
-        of.iter().for_each(|expr| needed[expr.0 as usize] = true);
+        let mut needed = vec![false; of.iter().map(|expr| self.own(*expr) + 1).max().unwrap_or(0)];
+        of.iter().for_each(|expr| needed[expr.place()] = true);
         for at in (0..needed.len()).rev() {
             if needed[at] {
-                self.node_at(at).operands().for_each(|operand| needed[operand.0 as usize] = true);
+                self.node_at(at).operands().for_each(|operand| needed[operand.place()] = true);
             }
         }
-        (0..).map(Expr).zip(needed).filter(|(_, needed)| *needed).map(|(expr, _)| expr).collect()
+        (0..).map(|place| self.at(place)).zip(needed).filter(|(_, needed)| *needed).map(|(expr, _)| expr).collect()
     }
 
     /// The expression that is this node, if there is one.
     pub(crate) fn find(&self, node: Node) -> Option<Expr> {
-        self.known.find(hash_of(&node), |place| self.node_at(place) == node).map(|place| Expr(place as u32))
+        self.known.find(hash_of(&node), |place| self.node_at(place) == node).map(|place| self.at(place as u32))
     }
 
     /// What is known of the values of an expression.
     pub(crate) fn facts(&self, expr: Expr) -> Facts {
-        self.facts[expr.place()]
+        self.facts[self.own(expr)]
     }
 
     /// Whether an expression is a number or a condition.
     pub(crate) fn sort(&self, expr: Expr) -> Sort {
-        match self.nodes[expr.place()] {
+        match self.nodes[self.own(expr)] {
             Small::Int(_) | Small::Variable(_) => Sort::Number,
             Small::Bool(_) | Small::Within(..) | Small::Not(_) => Sort::Condition,
             Small::Binary(op, ..) => op.gives(),
@@ -550,9 +667,9 @@ impl Graph {
         }
     }
 
-    /// Refuses a handle that cannot be of this graph.
+    /// Refuses a handle of another graph.
     pub(crate) fn check(&self, op: &'static str, expr: Expr) -> Result<(), Error> {
-        if expr.place() < self.nodes.len() { Ok(()) } else { Err(Reason::Foreign { len: self.nodes.len() }.in_op(op)) }
+        if self.has(expr) { Ok(()) } else { Err(Reason::Foreign.in_op(op)) }
     }
 
     /// Refuses a number where a condition is needed, and the other way round.
@@ -574,14 +691,14 @@ impl Graph {
             Node::Int(value) => Small::Int(value),
             Node::Bool(value) => Small::Bool(value),
             Node::Variable(place) => Small::Variable(place as u32),
-            Node::Binary(op, a, b) => Small::Binary(op, a, b),
+            Node::Binary(op, a, b) => Small::Binary(op, a.place, b.place),
             Node::Within(value, begin, end) => {
                 self.ranges.push((begin, end));
-                Small::Within(value, self.ranges.len() as u32 - 1)
+                Small::Within(value.place, self.ranges.len() as u32 - 1)
             }
-            Node::Not(a) => Small::Not(a),
+            Node::Not(a) => Small::Not(a.place),
             // Both branches are of one sort.
-            Node::Select(condition, a, b) => Small::Select(self.sort(a), [condition, a, b]),
+            Node::Select(condition, a, b) => Small::Select(self.sort(a), [condition, a, b].map(|of| of.place)),
         };
         make_room(&mut self.nodes);
         self.nodes.push(small);
@@ -591,14 +708,15 @@ impl Graph {
         let mut known = std::mem::take(&mut self.known);
         known.push(|place| hash_of(&self.node_at(place)));
         self.known = known;
-        Expr(self.nodes.len() as u32 - 1)
+        Expr { place: self.nodes.len() as u32 - 1, run: self.run.id }
     }
 }
 
 impl Expr {
     /// The place among the expressions of the graph: passes keep what they find in arrays indexed by it.
+    #[inline]
     pub(crate) fn place(self) -> usize {
-        self.0 as usize
+        self.place as usize
     }
 }
 

@@ -38,6 +38,8 @@ pub struct IndexExpr {
     pub(crate) extents: SmallVec<[i64; 8]>,
     /// How often each loop runs, where that depends on parameters; empty where it does not.
     pub(crate) sizes: Vec<Expr>,
+    /// The lowest index that is read where that is below 0, and else 0 or what nothing is known of.
+    pub(crate) lowest: i64,
     /// What writes kernels: a program that never makes one with sizes does without what those take.
     pub(crate) writer: KernelWriter,
 }
@@ -137,7 +139,15 @@ impl IndexExpr {
 
     /// Loops that run as often as numbers say.
     pub(crate) fn plain(graph: Graph, index: Expr, valid: Expr, extents: &[i64]) -> IndexExpr {
-        IndexExpr { graph, index, valid, extents: extents.into(), sizes: Vec::new(), writer: KernelWriter::PLAIN }
+        IndexExpr {
+            graph,
+            index,
+            valid,
+            extents: extents.into(),
+            sizes: Vec::new(),
+            lowest: 0,
+            writer: KernelWriter::PLAIN,
+        }
     }
 
     /// An index and a condition in loops that run as often as expressions over parameters say.
@@ -208,7 +218,7 @@ impl IndexExpr {
         let sizes = if loops == variables.len() && sizes.iter().all(is_number) { Vec::new() } else { sizes.to_vec() };
         let has_parameters = loops < variables.len();
         let writer = if has_parameters { KernelWriter::SIZED } else { KernelWriter::PLAIN };
-        Ok(IndexExpr { graph, index, valid, extents, sizes, writer })
+        Ok(IndexExpr { graph, index, valid, extents, sizes, lowest: 0, writer })
     }
 
     /// The graph that both expressions belong to; its variables are the loops, in order.
@@ -322,6 +332,41 @@ impl IndexExpr {
         self
     }
 
+    /// The same code, of which its maker knows the lowest index that is read. Where that is below 0 there is no
+    /// [kernel](IndexExpr::kernel): it would read what lies before its buffer.
+    ///
+    /// ```
+    /// use indexpr::{Graph, IndexExpr, Language, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..4)?;
+    /// let (index, always) = (graph.parse("i - 3", Syntax::Python)?, graph.bool(true));
+    /// let code = IndexExpr::new(graph, index, always, [4])?.reading_from(-3);
+    /// assert_eq!(code.code(Language::C)?, "const int valid = 1;\nconst int index = i - 3;\n");
+    /// assert_eq!(
+    ///     code.kernel(Language::C).unwrap_err().to_string(),
+    ///     "c: a kernel would read from address -3 on, 3 before the beginning of its buffer; with an offset that is 3 more \
+    ///      it reads from there",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reading_from(mut self, lowest: i64) -> IndexExpr {
+        self.lowest = lowest.min(0);
+        self
+    }
+
+    /// The lowest index that is read, where its maker [knows](IndexExpr::reading_from) that it is below 0; else 0.
+    ///
+    /// ```
+    /// # let mut graph = indexpr::Graph::new();
+    /// # let (i, always) = (graph.variable("i", 0..4)?, graph.bool(true));
+    /// assert_eq!(indexpr::IndexExpr::new(graph, i, always, [4])?.lowest(), 0);
+    /// # Ok::<(), indexpr::Error>(())
+    /// ```
+    pub fn lowest(&self) -> i64 {
+        self.lowest
+    }
+
     /// Whether computing the index takes a division or a modulo, by whatever divisor.
     ///
     /// ```
@@ -334,8 +379,13 @@ impl IndexExpr {
         self.graph.parts(&[self.index]).into_iter().any(|expr| self.graph.dividend(expr).is_some())
     }
 
+    /// Whether something that is computed may leave 32 bits.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.graph.is_wide(&[self.index, self.valid])
+    }
+
     /// What is smaller is cheaper.
-    pub(crate) fn rank(&self, products: Products) -> (usize, usize, usize) {
+    pub(crate) fn rank(&self, products: Products) -> (bool, usize, usize, usize) {
         self.graph.rank(&[self.index, self.valid], products)
     }
 }

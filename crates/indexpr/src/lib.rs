@@ -12,7 +12,7 @@
 //! # Where to look
 //!
 //! - [`Graph`]: expressions, hash-consed: equal expressions are one node, and the range of every node is known.
-//!   [`Graph::parse`] and [`Graph::text`] read and print Python and C.
+//!   [`Graph::parse`] and [`Graph::text`] read and print Python and C; [`Graph::extremes`] is the range exactly.
 //! - [`Graph::simplify`], [`Graph::simplify_pair`]: the same value, cheaper by every figure of [`Cost`] or unchanged.
 //! - [`Graph::quasi_affine`] and [`QuasiAffine`]: an expression as a linear form over variables and floors, with the
 //!   conditions that guard it: what a polyhedral compiler calls quasi-affine.
@@ -41,6 +41,7 @@ mod domain;
 mod emit;
 mod error;
 mod evaluate;
+mod extremes;
 mod facts;
 mod form;
 mod graph;
@@ -68,6 +69,7 @@ pub use binary::Binary;
 pub use cost::Cost;
 pub use domain::{Built, Divisions, Domain, Index, cheapest, forms};
 pub use error::{Error, ErrorKind};
+pub use extremes::Extremes;
 pub use form::Form;
 pub use graph::{Expr, Graph, Node, Variable};
 pub use index::IndexExpr;

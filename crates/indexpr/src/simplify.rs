@@ -6,12 +6,14 @@
 //! of a difference. What no theorem takes apart stays an opaque atom, so that any expression can be read. [`emit`] then
 //! writes the forms as cheaply as it knows how, and the result is kept only if it is no dearer than what was given.
 
+use smallvec::SmallVec;
+
 use crate::algebra::{Algebra, Style};
 use crate::atoms::{Condition, Kind};
 use crate::conjunction::minimize;
 use crate::context::{Context, Truth};
 use crate::domain::export;
-use crate::emit::{Products, Root, emit};
+use crate::emit::{Products, Root, Width, emit};
 use crate::error::{Error, Reason};
 use crate::form::{Atom, Form};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
@@ -44,7 +46,7 @@ impl Graph {
     /// ```
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     ///
     /// [`Cost`]: super::Cost
     pub fn simplify(&mut self, expr: Expr) -> Expr {
@@ -72,7 +74,7 @@ impl Graph {
     /// ```
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     pub fn simplify_pair(&mut self, index: Expr, valid: Expr) -> (Expr, Expr) {
         let [index, valid] = self.cheaper([index, valid]);
         (index, valid)
@@ -99,7 +101,7 @@ impl Graph {
     /// ```
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     pub fn multiplied_out(&mut self, index: Expr, valid: Expr) -> (Expr, Expr) {
         let from = [self.reading_order(index), self.reading_order(valid)];
         let (mut best, mut next) = (None, Some(Style::FIRST));
@@ -107,10 +109,11 @@ impl Graph {
             let mut reader = Reader::new(style);
             let found = self.rewritten(&from, Products::OfAtoms, &mut reader);
             next = style.next_multiplied_out(&reader.algebra);
-            let Some(found) = found else { continue };
-            let rank = self.rank(&found, Products::OfAtoms);
-            if best.is_none_or(|(_, least)| rank < least) {
-                best = Some((found, rank));
+            for found in found {
+                let rank = self.rank(&found, Products::OfAtoms);
+                if best.is_none_or(|(_, least)| rank < least) {
+                    best = Some((found, rank));
+                }
             }
         }
         best.map_or((index, valid), |([index, valid], _)| (index, valid))
@@ -172,7 +175,8 @@ impl Graph {
     /// Expressions read and emitted again in every style that can make a difference, from the cheapest found so far,
     /// until no style finds a cheaper one. The last of two is the guard of the first.
     ///
-    /// Each round lowers a figure of the cost and raises none, so the loop ends.
+    /// Each round lowers a figure of the cost and raises none, so the loop ends. Whether 64 bits are needed is such a
+    /// figure: an expression that is computed in 32 bits stays one.
     ///
     /// Simplification is idempotent and does not depend on the order of the operands of commutative operations: these are
     /// put into canonical order before anything is decided, and all that is decided depends on the structure of the
@@ -180,7 +184,7 @@ impl Graph {
     /// in vain in every style, which is all that would be done with it again.
     fn cheaper<const N: usize>(&mut self, roots: [Expr; N]) -> [Expr; N] {
         let mut best = self.canonical(roots);
-        let mut cost = self.cost(&best);
+        let (mut cost, mut is_wide) = (self.cost(&best), self.is_wide(&best));
         loop {
             let mut improved = false;
             let from = best.map(|root| self.reading_order(root));
@@ -189,12 +193,13 @@ impl Graph {
                 let mut reader = Reader::new(style);
                 let found = self.rewritten(&from, Products::OfSums, &mut reader);
                 next = style.next(&reader.algebra);
-                let Some(found) = found else { continue };
-                let new = self.cost(&found);
-                let no_dearer = new.ops <= cost.ops && new.divmods <= cost.divmods && new.weight <= cost.weight;
-                if no_dearer && new != cost {
-                    best = self.canonical(found);
-                    (cost, improved) = (self.cost(&best), true);
+                for found in found {
+                    let (new, wide) = (self.cost(&found), self.is_wide(&found));
+                    let no_dearer = new.ops <= cost.ops && new.divmods <= cost.divmods && new.weight <= cost.weight;
+                    if no_dearer && wide <= is_wide && (new != cost || wide != is_wide) {
+                        best = self.canonical(found);
+                        (cost, is_wide, improved) = (self.cost(&best), self.is_wide(&best), true);
+                    }
                 }
             }
             if !improved {
@@ -214,13 +219,35 @@ impl Graph {
     }
 
     /// Expressions, given as what they are made of in reading order, emitted again in the style of the reader; `None` where
-    /// a number leaves `i64`, which another style may avoid.
+    /// a number leaves `i64`, which another style may avoid. Where what is found needs 64 bits, a way that does not
+    /// comes before it, if there is one.
     fn rewritten<const N: usize>(
         &mut self,
         orders: &[Vec<Expr>; N],
         products: Products,
         reader: &mut Reader,
-    ) -> Option<[Expr; N]> {
+    ) -> SmallVec<[[Expr; N]; 2]> {
+        let mut found = SmallVec::new();
+        let Some((roots, variables)) = self.read_again(orders, reader) else { return found };
+        let written = |graph: &mut Graph, width| -> Option<[Expr; N]> {
+            let nodes = emit(&reader.algebra, roots.clone(), products, width, graph, &variables).ok()?;
+            nodes[..].try_into().ok()
+        };
+        let cheapest = written(self, Width::Any);
+        if cheapest.is_none_or(|cheapest| self.is_wide(&cheapest)) {
+            let narrow = written(self, Width::Narrow);
+            found.extend(narrow.filter(|narrow| !self.is_wide(narrow)));
+        }
+        found.extend(cheapest);
+        found
+    }
+
+    /// What expressions are, in the reader's forms, with the variables of the graph; `None` where a number leaves `i64`.
+    fn read_again<const N: usize>(
+        &mut self,
+        orders: &[Vec<Expr>; N],
+        reader: &mut Reader,
+    ) -> Option<(Vec<Root>, Vec<Expr>)> {
         let mut found = Vec::new();
         // The guard is read first and then assumed, so that what it says can be used in the index.
         if let [_, order] = &orders[..] {
@@ -244,8 +271,7 @@ impl Graph {
             ranges.iter().map(|variable| self.variable(&variable.name, variable.range.clone()).ok()).collect();
         // Of a long expression these take as much memory as what writing it needs.
         (reader.forms, reader.conditions, reader.context) = Default::default();
-        let nodes = emit(&reader.algebra, found, products, self, &variables?).ok()?;
-        nodes[..].try_into().ok()
+        Some((found, variables?))
     }
 }
 

@@ -24,7 +24,7 @@ fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
 }
 
 /// Expressions that are made of each other: numbers, and conditions.
-fn random(rng: &mut Rng, graph: &mut Graph, steps: usize) -> (Vec<Expr>, Vec<Expr>) {
+pub(crate) fn random(rng: &mut Rng, graph: &mut Graph, steps: usize) -> (Vec<Expr>, Vec<Expr>) {
     let variables = graph.variables().to_vec();
     let mut numbers: Vec<Expr> =
         variables.iter().map(|variable| graph.variable(&variable.name, variable.range.clone()).unwrap()).collect();
@@ -71,7 +71,7 @@ fn by_bits(a: i64, b: i64) -> i64 {
 }
 
 /// The value of an expression by the definition.
-fn value(graph: &Graph, expr: Expr, at: &[i64]) -> i64 {
+pub(crate) fn value(graph: &Graph, expr: Expr, at: &[i64]) -> i64 {
     let of = |expr| value(graph, expr, at);
     match graph.node(expr) {
         Node::Int(value) => value,
@@ -613,12 +613,24 @@ fn imported_expressions_have_the_values_of_what_is_put_in() {
 }
 
 #[test]
-fn handles_of_a_larger_graph_are_refused() {
+fn handles_of_another_graph_are_refused() {
     let mut large = Graph::new();
     let x = large.variable("x", 0..9).unwrap();
     let far = large.parse("x * 3 + 1 < 5 and x > 2", Syntax::Python).unwrap();
     let mut small = Graph::new();
     let (one, yes) = (small.int(1), small.bool(true));
+    refuse(&mut small, (one, yes), &large, x, far);
+    // A graph in which all of those places are taken, too, and by the very same expressions.
+    let mut equal = Graph::new();
+    let (one, yes) = (equal.int(1), equal.bool(true));
+    equal.variable("x", 0..9).unwrap();
+    equal.parse("x * 3 + 1 < 5 and x > 2", Syntax::Python).unwrap();
+    equal.parse("x * 7 + 5 < 8 and x // 3 > 2", Syntax::Python).unwrap();
+    refuse(&mut equal, (one, yes), &large, x, far);
+}
+
+/// Whatever a graph is asked about a handle of another one is an error, or a panic where there is no `Result`.
+fn refuse(small: &mut Graph, (one, yes): (Expr, Expr), large: &Graph, x: Expr, far: Expr) {
     let foreign = |err: Error| assert_eq!(err.kind(), ErrorKind::ForeignExpression, "{err}");
     foreign(small.binary(Binary::And, yes, far).unwrap_err());
     foreign(small.within(far, 0, 1).unwrap_err());
@@ -632,8 +644,48 @@ fn handles_of_a_larger_graph_are_refused() {
     foreign(small.evaluate_columns(&[far], &[]).unwrap_err());
     foreign(small.values(far).unwrap_err());
     foreign(small.quasi_affine(one, far).unwrap_err());
-    foreign(large.clone().import(&small, &[far], |_, _| Ok(x)).unwrap_err());
+    foreign(large.clone().import(small, &[far], |_, _| Ok(x)).unwrap_err());
     foreign(IndexExpr::new(small.clone(), one, far, []).unwrap_err());
+    let asked: [fn(&mut Graph, Expr); 8] = [
+        |graph, expr| _ = graph.node(expr),
+        |graph, expr| _ = graph.range(expr),
+        |graph, expr| _ = graph.is_condition(expr),
+        |graph, expr| _ = graph.parts(&[expr]),
+        |graph, expr| _ = graph.cost(&[expr]),
+        |graph, expr| _ = graph.simplify(expr),
+        |graph, expr| _ = graph.extremes(expr, None),
+        |graph, expr| _ = graph.code(crate::Language::C, &[("far", expr)]),
+    ];
+    for ask in asked {
+        let mut graph = small.clone();
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ask(&mut graph, far))).is_err());
+    }
+}
+
+/// A clone knows the handles that were made before it, and no others; nor does the first graph know those of the clone.
+#[test]
+fn clones_share_what_was_made_before_them() {
+    let mut first = Graph::new();
+    let x = first.variable("x", 0..9).unwrap();
+    let mut second = first.clone();
+    let square = first.parse("x * x", Syntax::Python).unwrap();
+    let double = second.parse("x * 2", Syntax::Python).unwrap();
+    let two = second.int(2);
+    let third = second.clone();
+    let text = |graph: &Graph, expr| graph.text(expr, Syntax::Python).map_err(|err| err.kind());
+    for graph in [&first, &second, &third] {
+        assert_eq!(text(graph, x).unwrap(), "x");
+    }
+    assert_eq!((text(&first, square).unwrap(), text(&second, double).unwrap()), ("x * x".into(), "x * 2".into()));
+    assert_eq!((text(&third, double).unwrap(), text(&third, two).unwrap()), ("x * 2".into(), "2".into()));
+    assert_eq!(text(&first, double).unwrap_err(), ErrorKind::ForeignExpression);
+    assert_eq!(text(&second, square).unwrap_err(), ErrorKind::ForeignExpression);
+    assert_eq!(text(&third, square).unwrap_err(), ErrorKind::ForeignExpression);
+    // What the operands of a clone's expressions are told as are the handles that were there before.
+    assert_eq!(third.node(double), Node::Binary(Binary::Mul, x, two));
+    let mut fourth = third.clone();
+    assert_eq!(fourth.parse("x * 2", Syntax::Python).unwrap(), double);
+    assert_eq!(fourth.variable("x", 0..9).unwrap(), x);
 }
 
 #[test]

@@ -267,8 +267,8 @@ impl<'a> Move<'a> {
     fn new(text: &str, tensor: &'a Tensor, fill: &str) -> Result<Move<'a>, Failure> {
         let width = tensor.dtype.width().map_err(|message| Failure::new("dtype", message))?;
         let fill = tensor.dtype.value(fill).map_err(|message| Failure::new("fill", message))?;
-        let chain = chain_on(&tensor.shape, text)?.without_copies();
-        let tracker = tensor.layout()?.compose(&chain.tracker_from(&tensor.shape)?)?;
+        let chain = chain_on(&tensor.shape, text)?.tracker_from(&tensor.shape)?;
+        let tracker = tensor.layout()?.compose(&chain)?;
         let traffic = traffic(&tracker, width)?;
         Ok(Move { tensor, chosen: true, tracker, width, fill, traffic })
     }

@@ -1,9 +1,9 @@
 //! `shapetracker check`: can a tensor be viewed under another shape, and if not, what helps?
 
 use serde_json::json;
-use shapetracker::fit::{Line, Report, explain};
+use shapetracker::fit::{Line, Report, explain_array};
 use shapetracker::json::Value as Document;
-use shapetracker::{ArrayLibrary, ParseError, View};
+use shapetracker::{ArrayLibrary, ParseError};
 use shapetracker_symbolic::{Pair, Question, ShapeTracker, View as NamedView};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, paragraph, witness_json};
@@ -39,7 +39,9 @@ fn after_help() -> String {
 Exit status 1 when a copy is needed. {HELP} What helps is told where all sizes are numbers.
 
 With --json: view (the tensor), to, fits (true, false, or null when undecided), result (the view under the new shape); \
-and when it does not fit: witness, reason, obstacles (kind, old_axes, new_axes, sentence, and stride and needed or \
+when it fits: strides (of the result, as pytorch and numpy report them along axes of size 1, too); when the tensor reads \
+below address 0: outside (a sentence; there is no code then); when it does not fit: witness, reason, obstacles (kind, \
+old_axes, new_axes, sentence, and stride and needed or \
 range), copy (elements, of, smallest: whether no buffer with fewer elements helps, copied: a view, or a list of \
 views whose elements come one after another, buffer_shape, view, pytorch, whose recipe is that of the smallest buffer \
 without negative strides). With names: those of `merge`, of the tensor and of the row-major view of the shape."
@@ -100,14 +102,20 @@ fn of_names(args: &Args, question: &mut Question) -> Result<Answer, Failure> {
 
 fn of_numbers(args: &Args) -> Result<Answer, Failure> {
     let (shape, to) = (args.shape.numbers()?, args.to.numbers()?);
-    let strides = match &args.strides {
-        Some(strides) => strides.numbers()?.to_vec(),
-        None => View::contiguous(shape)?.strides().to_vec(),
-    };
-    let view = View::new(shape, strides, *args.offset.numbers()?, None)?;
-    let answer = explain(&view.clone().into(), to)?;
+    let strides = args.strides.as_ref().map(|strides| strides.numbers()).transpose()?;
+    let answer = explain_array(shape, strides.map(|strides| &strides[..]), *args.offset.numbers()?, to)?;
+    let view = answer.tracker().views()[0].clone();
     let fits = answer.is_possible();
     let mut json = json!({ "view": view, "to": to[..], "fits": fits, "result": answer.view() });
+    // Of the tensor it is the strides that were given, and of the result those that each library reports.
+    json["view"]["strides"] = json!(answer.old_strides());
+    if fits == Some(true) {
+        let reported = |library| json!(answer.strides(library).map(|strides| strides.to_vec()));
+        json["strides"] = json!({ "pytorch": reported(ArrayLibrary::PyTorch), "numpy": reported(ArrayLibrary::NumPy) });
+    }
+    if let Err(err) = view.fits_buffer(None) {
+        json["outside"] = json!(err.reason());
+    }
     if let Some(blocked) = answer.blocked() {
         json["reason"] = json!(blocked.witness().to_string());
         json["witness"] = json!(witness_json(blocked.witness()));

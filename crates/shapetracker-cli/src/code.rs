@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use shapetracker::expr::{Binary, Cost, Expr, Graph, Language, Node, Unsupported, int::bits};
+use shapetracker::expr::{Binary, Cost, Expr, Extremes, Graph, Language, Node, Unsupported, int::bits};
 
 use crate::answer::{Failure, count};
 
@@ -36,12 +36,7 @@ impl From<Unsupported> for Failure {
 
 /// Lines as comments of a language, so that code may be pasted with them.
 pub(crate) fn comments(language: Language, lines: &[String]) -> String {
-    let mark = match language {
-        Language::Python => "#",
-        Language::Latex => "%",
-        _ => "//",
-    };
-    lines.iter().map(|line| format!("{mark} {line}\n")).collect()
+    lines.iter().map(|line| format!("{} {line}\n", language.comment())).collect()
 }
 
 /// What computing some expressions costs, for people: `5 operations, 1 division`.
@@ -71,9 +66,12 @@ pub(crate) fn weight_text(graph: &Graph, of: &[Expr]) -> String {
     }
 }
 
-/// `index in 0..6, every intermediate value in -5..8: 32 bits suffice`.
-pub(crate) fn ranges_text(name: &str, range: (i64, i64), values: (i64, i64)) -> String {
+/// `index in 0..6, every intermediate value in -5..8: 32 bits suffice`; and `index within 0..9, ..`, where 0 and 8 are a
+/// bound of which nobody knows whether it is attained.
+pub(crate) fn ranges_text(name: &str, extremes: Extremes, values: (i64, i64)) -> String {
     let half_open = |(low, high): (i64, i64)| format!("{low}..{}", i128::from(high) + 1);
     let verdict = if bits(values) == 32 { "32 bits suffice" } else { "64 bits are needed" };
-    format!("{name} in {}, every intermediate value in {}: {verdict}", half_open(range), half_open(values))
+    let is_in = if extremes.exact { "in" } else { "within" };
+    let range = half_open(extremes.range());
+    format!("{name} {is_in} {range}, every intermediate value in {}: {verdict}", half_open(values))
 }

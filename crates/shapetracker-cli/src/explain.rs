@@ -3,11 +3,11 @@
 
 use std::io::{self, Write};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use shapetracker::advice::LibraryAdvice;
 use shapetracker::expr::{IndexExpr, Language, Syntax};
 use shapetracker::json::Value as Document;
-use shapetracker::{AffineMap, Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
+use shapetracker::{AffineMap, Buffer, Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
 use crate::code::cost_text;
@@ -47,7 +47,9 @@ Operations: {}. A chain may also begin with views, the first next to memory. {HE
 With --json: chain, steps (op, text, shape, views, verdict: no_new_view, merged, new_view or copied, copies: how many \
 elements with copied, reason, witness), shape, \
 views, reason and witness (when they are several), affine (strides and offset of the one affine map that gives \
-every address, or null), contiguous, buffer_len, index and valid (Python), \
+every address, or null), contiguous (row-major without gaps, from whatever address on), buffer (of which all addresses \
+are: null for the base, or op, the number of the step that copied last, and elements, how many it copied), buffer_len, \
+outside (only where addresses are below 0, of which there is no code: a sentence), index and valid (Python), \
 cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \
 null where masked; null when there are more than 256). With names: chain, steps (text, shape, views, needs), scope, \
 shape, views, needs, the fields of `merge` from kind on, index, valid, cost.",
@@ -65,10 +67,10 @@ const MOST_ADVISED: usize = 1000;
 pub(crate) struct Explained {
     chain: Chain,
     steps: Steps,
-    /// The tracker after all operations.
+    /// The tracker after all operations, over the newest buffer.
     result: ShapeTracker,
-    /// How many elements its buffer has, where the chain says it.
-    buffer: Option<i64>,
+    /// Which buffer that is.
+    buffer: Buffer,
     /// Why the views of the result are not one view; `None` if there is only one.
     reason: Option<Unmerged>,
     /// The one affine map that gives the address of every element that has one, where it was found.
@@ -139,12 +141,12 @@ pub(crate) fn explain(args: &Args) -> Result<Told, Failure> {
 
 fn of_numbers(text: &str) -> Result<Explained, Failure> {
     let chain: Chain = text.parse()?;
-    let (mut steps, mut last, mut buffer) = (Steps::default(), None::<Verdict>, chain.base_len(None));
-    let result = chain.follow(None, |tracker, verdict| {
-        steps.push(tracker, verdict.as_ref());
-        buffer = verdict.as_ref().and_then(Verdict::copies).or(buffer);
+    let (mut steps, mut last) = (Steps::default(), None::<Verdict>);
+    let end = chain.follow(None, |step, verdict| {
+        steps.push(step.over_newest(), verdict.as_ref());
         last = verdict;
     })?;
+    let (result, buffer) = (end.over_newest().clone(), end.buffer());
     let reason = Verdict::why_several_views(last.as_ref(), &result);
     let (affine, code) = (result.access().ok().and_then(|access| access.affine()), result.index_expr());
     Ok(Explained { chain, steps, result, buffer, reason, affine, code })
@@ -187,21 +189,30 @@ impl Explained {
         }
         let contiguous = if result.is_contiguous() { "contiguous" } else { "not contiguous" };
         let elements = count(result.numel(), "element");
-        let buffer = match (self.buffer, result.buffer_len()) {
+        let copy = self.chain.copy_in_words(self.buffer);
+        let len = match self.buffer {
+            Buffer::Copy { elements, .. } => Some(elements),
+            _ => self.chain.base_len(None),
+        };
+        let named = |len: i64| copy.clone().unwrap_or_else(|| format!("a buffer of {len}"));
+        let buffer = match (len, result.buffer_len()) {
             (Some(len), Ok(read)) if read == 0 && len > 0 => {
-                format!("over a buffer of {len}, of which nothing is read")
+                format!("over {}, of which nothing is read", named(len))
             }
             (Some(len), Ok(read)) if read < len => {
-                format!("over a buffer of {len}, of which nothing is read from address {read} on")
+                format!("over {}, of which nothing is read from address {read} on", named(len))
             }
-            (Some(len), _) => format!("over a buffer of {len}"),
+            (Some(len), _) => format!("over {}", named(len)),
             (None, Ok(len)) => format!("over a buffer of at least {len}"),
-            (None, Err(err)) => err.to_string(),
+            (None, Err(err)) => err.reason(),
         };
         text += &paragraph(&format!("{elements}, {contiguous}, {buffer}"), 2);
         text += &self.advice();
-        text +=
-            &format!("\n{BOLD}Index expression{BOLD:#}\n{}", expression(self.code.as_ref().map_err(Error::to_string)));
+        let into = copy.map_or_else(String::new, |copy| format!(" into {copy}"));
+        text += &format!(
+            "\n{BOLD}Index expression{into}{BOLD:#}\n{}",
+            expression(self.code.as_ref().map_err(Error::to_string))
+        );
         let grid = grid::grid(result);
         if !grid.is_empty() {
             text += &format!("\n{grid}");
@@ -214,7 +225,9 @@ impl Explained {
     fn advice(&self) -> String {
         // The advice keeps the tracker after every operation.
         let advice = Some(&self.chain).filter(|chain| chain.ops().len() <= MOST_ADVISED);
-        let Some(advice) = advice.and_then(|chain| chain.advice(None).ok()) else { return String::new() };
+        let Some(advice) = advice.and_then(|chain| chain.advice_knowing(None, self.reason.clone()).ok()) else {
+            return String::new();
+        };
         if advice.libraries.iter().all(|found| found.copied.is_empty() || found.code.is_none()) {
             return String::new();
         }
@@ -264,19 +277,26 @@ impl Explained {
         let result = &self.result;
         let code = self.code.as_ref().ok();
         let index = code.and_then(|code| code.graph().text(code.index(), Syntax::Python).ok());
-        let rest = json!({
+        let mut rest = json!({
             "shape": result.shape(),
             "views": result.views(),
             "reason": self.reason.as_ref().map(ToString::to_string),
             "witness": self.reason.as_ref().and_then(Unmerged::witness).map(witness_json),
             "affine": self.affine.as_ref().map(|map| json!({ "strides": map.strides(), "offset": map.offset() })),
             "contiguous": result.is_contiguous(),
+            "buffer": match self.buffer {
+                Buffer::Copy { op, elements } => json!({ "op": op, "elements": elements }),
+                _ => Value::Null,
+            },
             "buffer_len": result.buffer_len().ok(),
             "index": index,
             "valid": self.valid(),
             "cost": code.map(|code| Document::from(code.cost())),
             "addresses": grid::addresses(result),
         });
+        if let Err(err) = result.fits_buffer(None) {
+            rest["outside"] = json!(err.reason());
+        }
         // A document of all steps would take a hundred times the memory that the steps do.
         write!(to, "{{\"chain\":{},\"steps\":[", json!(self.chain.to_string()))?;
         for (number, (op, (verdict, views, shape, reason))) in

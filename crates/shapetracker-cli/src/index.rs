@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use shapetracker::expr::{IndexExpr, Language, Syntax, int};
 use shapetracker::json::Value as Document;
-use shapetracker::{Chain, ShapeTracker};
+use shapetracker::{Chain, Movement, ShapeTracker};
 use shapetracker_symbolic::json::{literals, polys};
 
 use crate::answer::{Answer, Failure, tuple};
@@ -36,15 +36,18 @@ fn after_help() -> String {
   shapetracker index '(N, D)[s:s+L].T' --lang cuda --kernel --where 's+L <= N, D=1..129'
 
 `index` is the address of the element idx0, idx1, .. where `valid` holds, and means nothing elsewhere. What both share \
-is computed once, as t0, t1 and so on. Comments name the ranges of the variables, say whether 32-bit integers suffice, \
+is computed once, as t0, t1 and so on. The variables may be of any integer type. Comments name the ranges of the variables \
+and of the index (`index within 0..9`: a bound), say whether 32-bit integers suffice, \
 and give the cost: distinct operations; divisions and modulos, those by powers of two apart because they are shifts and \
 masks; and a weight, in which any other division counts as 8 operations. A kernel for a GPU is started with at least as \
 many threads as it writes elements, in CUDA in blocks of 256; its first line says so where fewer do, or where buffers must be \
-aligned. Exit status 1 where the language has no such code; only the reason is printed then, on standard error. {HELP} They are variables of the code and arguments of a kernel.
+aligned. The address is that of the base, also where the chain copies, of which a comment reminds; `explain` has the address \
+in the copy. Exit status 1 where the language has no such code; only the reason is printed then, on standard error. {HELP} They are variables of the code and arguments of a kernel.
 
 With --json: chain, shape, language, code, index and valid (in Python, without shared parts; null when that is longer \
-than 16 MiB), cost (ops, divmods: those not by a power of two, weight), index_range and value_range (the \
-smallest and the largest value of the index, and of everything that is computed), bits. With names: needs, too."
+than 16 MiB), cost (ops, divmods: those not by a power of two, weight), index_range (the smallest and the \
+largest index that is read), index_range_exact (whether both are read; else they are a bound), value_range (a bound of \
+everything that is computed), bits. With names: needs, too."
     )
 }
 
@@ -57,7 +60,12 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
             let about = args.kernel.then(|| (buffers(&tracker), tracker.numel()));
             let code = tracker.index_expr()?;
             let subject = ("chain", json!(chain.to_string()));
-            written(args.lang, args.kernel, subject, &code, about, Document::from(code.extents()))
+            let mut answer = written(args.lang, args.kernel, subject, &code, about, Document::from(code.extents()))?;
+            if let Some(copy) = last_copy(&chain)? {
+                let remark = format!("addresses of the base, not of {copy}");
+                answer.text = comments(args.lang, &[remark]) + &answer.text;
+            }
+            Ok(answer)
         },
         |question| {
             let chain = question.chain(&text)?;
@@ -66,6 +74,11 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
             let code = tracker.index_expr()?;
             let (subject, shape) = (("chain", json!(text.trim())), polys(tracker.shape(), tracker.scope()));
             let mut answer = written(args.lang, args.kernel, subject, &code, None, shape)?;
+            // What is needed of the names the expression does not know: its range may be less.
+            if !(tracker.needs().is_empty() && tracker.scope().given().is_empty()) {
+                answer.json["index_range_exact"] = json!(false);
+                answer.text = answer.text.replacen(" index in ", " index within ", 1);
+            }
             answer.json["needs"] = json!(literals(tracker.needs(), tracker.scope()));
             if !tracker.needs().is_empty() {
                 let needs = tracker.needs().iter().map(|need| need.text(tracker.scope()));
@@ -75,6 +88,14 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
             Ok(answer)
         },
     )
+}
+
+/// The buffer that the last copy of a chain makes, in words; nothing where none is made.
+fn last_copy(chain: &Chain) -> Result<Option<String>, Failure> {
+    if !chain.ops().iter().any(Movement::may_copy) {
+        return Ok(None);
+    }
+    Ok(chain.copy_in_words(chain.follow(None, |_, _| ())?.buffer()))
 }
 
 /// The code of an index, or a whole kernel, with its remarks. `subject` is what it is the index of, as the first field of
@@ -94,7 +115,7 @@ pub(crate) fn written(
         // A kernel has a loop counter for the elements, too.
         values.1 = values.1.max(numel);
     }
-    let index_range = graph.range(expr.index());
+    let extremes = expr.index_extremes();
     let text = |part| graph.text(part, Syntax::Python).ok();
     let (field, subject) = subject;
     let json = json!({
@@ -105,12 +126,17 @@ pub(crate) fn written(
         "index": text(expr.index()),
         "valid": text(expr.valid()),
         "cost": Document::from(expr.cost()),
-        "index_range": [index_range.0, index_range.1],
+        "index_range": [extremes.low, extremes.high],
+        "index_range_exact": extremes.exact,
         "value_range": [values.0, values.1],
         "bits": int::bits(values),
     });
     let about = buffers.map_or_else(|| variables(expr), |(about, _)| about);
-    let remarks = [about, ranges_text("index", index_range, values), weight_text(graph, &parts)];
+    let mut remarks = vec![about, ranges_text("index", extremes, values), weight_text(graph, &parts)];
+    if expr.lowest() < 0 {
+        let (low, before) = (expr.lowest(), expr.lowest().unsigned_abs());
+        remarks.insert(1, format!("reads from address {low} on, {before} before the beginning of the array"));
+    }
     Ok(Answer { text: comments(lang, &remarks) + &code, json, positive: true })
 }
 

@@ -688,7 +688,7 @@ fn code(args: &Code) -> Result<Answer, Failure> {
     let expr = composed.index_expr()?;
     let size = composed.layout().size();
     let shape: Vec<String> = expr.extents().iter().map(i64::to_string).collect();
-    let reads = if size > 0 { i128::from(expr.graph().range(expr.index()).1) + 1 } else { 0 };
+    let reads = if size > 0 { i128::from(expr.index_extremes().high) + 1 } else { 0 };
     let about = args
         .kernel
         .then(|| (format!("shape ({}): reads a buffer of at most {reads}, writes {size}", shape.join(", ")), size));

@@ -66,7 +66,11 @@ fn of_numbers(args: &Args) -> Result<Answer, Failure> {
     };
     match merged(&earlier, &later) {
         Ok(view) => Ok(Answer {
-            text: format!("{GOOD}One view{GOOD:#}: {view}\n{}", table::views(std::slice::from_ref(&view))),
+            text: format!(
+                "{GOOD}One view{GOOD:#}: {view}\n{}{}",
+                table::views(std::slice::from_ref(&view)),
+                before(&view)
+            ),
             json: answer(Some(true), Some(&view), None, None),
             positive: true,
         }),
@@ -87,6 +91,12 @@ fn of_numbers(args: &Args) -> Result<Answer, Failure> {
         Err(Unmerged::Error(err)) => Err(err.into()),
         Err(other) => Err(Failure::new("unmerged", other.to_string())),
     }
+}
+
+/// What is to be said of a view that no array has, since it reads below address 0.
+fn before(view: &View) -> String {
+    let told = |err: shapetracker::Error| paragraph(&format!("Mind that {}.", err.reason()), 2);
+    view.fits_buffer(None).err().map_or(String::new(), told)
 }
 
 /// Reads a view, or a chain that ends in one.

@@ -40,7 +40,7 @@ pub(crate) fn dtype(name: &str) -> Result<Dtype, String> {
 
 pub(crate) fn plan(args: &Args) -> Result<Answer, Failure> {
     let chain: Chain = text_of(&args.chain)?.parse()?;
-    let tracker = chain.without_copies().tracker()?;
+    let tracker = chain.tracker()?;
     let width = match args.width {
         Some(width) => width as usize,
         None => args.dtype.width().map_err(|message| Failure::new("dtype", message))?,

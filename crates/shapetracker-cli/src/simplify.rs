@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::json;
 use shapetracker::expr::text::Place;
-use shapetracker::expr::{Expr, Graph, Language, Syntax, int};
+use shapetracker::expr::{Expr, Extremes, Graph, Language, Syntax, int};
 use shapetracker::json::Value as Document;
 
 use crate::answer::{Answer, Failure};
@@ -22,8 +22,8 @@ they are read as in C, where / and % round towards zero. The result has the same
 variables, and costs no more.
 
 With --json: expression, simplified, given (both as read and simplified, or null), language, code (with --lang), cost \
-(before and after: ops, divmods, weight), range (of the result), value_range (of \
-everything that is computed), bits.")]
+(before and after: ops, divmods, weight), range (of the result, where the condition given holds), range_exact (whether \
+both ends are attained; else they are a bound), value_range (a bound of everything that is computed), bits.")]
 pub(crate) struct Args {
     /// The expression; - reads it from standard input.
     #[arg(allow_hyphen_values = true)]
@@ -68,7 +68,10 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         None => text(simple)? + "\n",
     };
     let cost = |of: &[Expr]| Document::from(graph.cost(of));
-    let (range, values) = (graph.range(simple), graph.value_range(&after));
+    let values = graph.value_range(&after);
+    // Where a condition that was given never holds, no value is asked for: the range is that of the expression by itself.
+    let extremes = graph.extremes(simple, simple_given).or_else(|| graph.extremes(simple, None));
+    let extremes = extremes.unwrap_or_else(|| Extremes::bound(graph.range(simple)));
     let json = json!({
         "expression": text(expr).ok(),
         "simplified": text(simple).ok(),
@@ -76,15 +79,16 @@ pub(crate) fn simplify(args: &Args) -> Result<Answer, Failure> {
         "language": args.lang.map(|language| language.to_string()),
         "code": args.lang.map(|_| &code),
         "cost": { "before": cost(&before), "after": cost(&after) },
-        "range": [range.0, range.1],
+        "range": [extremes.low, extremes.high],
+        "range_exact": extremes.exact,
         "value_range": [values.0, values.1],
         "bits": int::bits(values),
     });
     let remarks = [
         format!("before: {}", weight_text(&graph, &before)),
         format!("after:  {}", weight_text(&graph, &after)),
-        match range {
-            _ if !graph.is_condition(simple) => ranges_text("value", range, values),
+        match graph.range(simple) {
+            _ if !graph.is_condition(simple) => ranges_text("value", extremes, values),
             (0, 1) => "a condition".into(),
             (truth, _) => format!("a condition that is always {}", truth == 1),
         },

@@ -66,7 +66,7 @@ def chain_for(array, fill):
     operations, result = [f"permute({', '.join(map(str, range(array.ndim)))})"], array
     for _ in range(RANDOM.randint(0, 4)):
         rank = result.ndim
-        kind = RANDOM.choice(["permute", "reshape", "flip", "step", "pad", "shrink", "expand"])
+        kind = RANDOM.choice(["permute", "reshape", "flip", "step", "pad", "shrink", "expand", "copy", "repeat_interleave"])
         if kind == "permute":
             arguments = RANDOM.sample(range(rank), rank)
             result = result.transpose(arguments)
@@ -79,6 +79,13 @@ def chain_for(array, fill):
         elif kind == "step":
             arguments = [RANDOM.choice([1, 2, -1, -3]) for _ in range(rank)]
             result = result[tuple(slice(None, None, step) for step in arguments)]
+        elif kind == "copy":
+            kind, arguments = RANDOM.choice(["copy", "contiguous"]), []
+        elif kind == "repeat_interleave":
+            if rank == 0 or result.size > 10_000:
+                continue
+            arguments = [RANDOM.randint(1, 2), RANDOM.randrange(rank)]
+            result = np.repeat(result, *arguments)
         elif kind == "pad":
             arguments = [(RANDOM.randint(0, 2), RANDOM.randint(0, 2)) for _ in range(rank)]
             result = padded(result, arguments, fill)

@@ -105,6 +105,11 @@ fn arrays_are_moved() {
         ("(3, 2).permute(1, 0).reshape(3, 2)", "c.npy", "0", &[0, 2, 4, 1, 3, 5]),
         ("(2, 3)", "f.npy", "0", &[0, 2, 4, 1, 3, 5]),
         (".reshape(-1).step(-2)", "f.npy", "0", &[5, 1, 2]),
+        // A copy changes no element.
+        (".T.copy()", "c.npy", "0", &[0, 2, 4, 1, 3, 5]),
+        (".T.contiguous().reshape(-1)[::2]", "c.npy", "0", &[0, 4, 3]),
+        (".T.copy().T", "f.npy", "0", &[0, 2, 4, 1, 3, 5]),
+        (".T.repeat_interleave(2, 1)", "f.npy", "0", &[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]),
         ("pad((1, 0))", "big.npy", "258", &[1, 2, 0, 1, 2, 3, 4, 5]),
         ("reshape(1).expand(3)", "scalar.npy", "0", &[9, 9, 9]),
         ("pad((1, 0), (0, 0))", "empty.npy", "7", &[7, 7, 7]),

@@ -165,7 +165,8 @@ fn code_is_in_the_json_answer() {
         "index": "idx0 * 6 + idx1 - 6",
         "valid": "1 <= idx0 < 5 and idx1 < 6",
         "cost": {"ops": 7, "divmods": 0, "weight": 7},
-        "index_range": [-6, 31],
+        "index_range": [0, 23],
+        "index_range_exact": true,
         "value_range": [-6, 37],
         "bits": 32,
     });
@@ -238,6 +239,64 @@ fn a_batch_may_come_from_an_open_pipe() {
         let output = fed(&["batch", path], b"{\"base\":[2]}");
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         assert!(stdout(&output).contains("\"shape\":[2]"));
+    }
+}
+
+/// Chains with copies, what NumPy and PyTorch make of `arange`, and how many elements are copied last.
+const COPIES: [(&str, &[i64], i64); 7] = [
+    ("(3, 2).T.copy()", &[0, 2, 4, 1, 3, 5], 6),
+    ("(3, 2).permute(1, 0).contiguous().reshape(6).flip(0)", &[5, 3, 1, 4, 2, 0], 6),
+    ("np.arange(6).reshape(3, 2).T.copy().reshape(3, 2).T", &[0, 4, 3, 2, 1, 5], 6),
+    ("np.ascontiguousarray(np.arange(6).reshape(2, 3).T)[1:]", &[1, 4, 2, 5], 6),
+    ("np.repeat(np.arange(4).reshape(2, 2).T, 2, axis=1)", &[0, 0, 2, 2, 1, 1, 3, 3], 8),
+    ("torch.arange(4).view(2, 2).t().repeat_interleave(2, 0)", &[0, 2, 0, 2, 1, 3, 1, 3], 8),
+    ("np.tile(np.arange(3)[::-1], 2).copy()", &[2, 1, 0, 2, 1, 0], 6),
+];
+
+#[test]
+fn an_index_is_that_of_the_base_whatever_is_copied() {
+    for (chain, elements, copied) in COPIES {
+        let copy = format!("the buffer of {copied} that `.");
+        let index = run(&["index", chain]);
+        assert!(stdout(&index).starts_with(&format!("# addresses of the base, not of {copy}")), "{}", stdout(&index));
+        let json =
+            |command| -> serde_json::Value { serde_json::from_str(stdout(&run(&[command, chain, "--json"]))).unwrap() };
+        let range = serde_json::json!([elements.iter().min(), elements.iter().max()]);
+        assert_eq!(json("index")["index_range"], range, "{chain}");
+        // What is explained is the newest buffer, by its name.
+        let explained = run(&["explain", chain]);
+        for said in [format!("over {copy}"), format!("Index expression into {copy}")] {
+            assert!(stdout(&explained).contains(&said), "{chain}: {}", stdout(&explained));
+        }
+        assert_eq!(json("explain")["buffer"]["elements"], copied, "{chain}");
+    }
+    // Where nothing is copied, nothing is said of copies.
+    let chain = "(3, 2).contiguous().reshape(6)";
+    assert!(!stdout(&run(&["index", chain])).contains("addresses of the base"));
+    assert!(stdout(&run(&["explain", chain])).contains("over a buffer of 6\n"));
+    assert!(stdout(&run(&["explain", chain, "--json"])).contains("\"buffer\":null"));
+}
+
+#[test]
+fn a_kernel_reads_the_base_through_copies() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, (chain, elements, _)) in COPIES.into_iter().enumerate() {
+        let kernel = run(&["index", chain, "--lang", "c", "--kernel"]);
+        let main = format!(
+            "#include <stdio.h>\nint main(void) {{ float in[16], out[16]; for (int i = 0; i < 16; ++i) in[i] = i; \
+             gather(in, out); for (int i = 0; i < {}; ++i) printf(\"%d \", (int)out[i]); return 0; }}\n",
+            elements.len()
+        );
+        let [source, program] = [format!("{number}.c"), format!("{number}")].map(|name| folder.path().join(name));
+        std::fs::write(&source, format!("{}{main}", stdout(&kernel))).unwrap();
+        match common::try_fed(Command::new("cc").arg("-o").args([&program, &source]), b"") {
+            Ok(output) => assert!(output.status.success(), "{chain}: {}", String::from_utf8_lossy(&output.stderr)),
+            Err(error) if error.kind() != NotFound => panic!("cc: {error}"),
+            Err(_) => return eprintln!("skipped: there is no cc"),
+        }
+        let printed = common::output(&mut Command::new(&program));
+        let printed: Vec<i64> = stdout(&printed).split_whitespace().map(|word| word.parse().unwrap()).collect();
+        assert_eq!(printed, elements, "{chain}");
     }
 }
 

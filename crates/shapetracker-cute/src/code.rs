@@ -60,7 +60,8 @@ impl ComposedLayout {
         // The bits that the swizzle reads are often those of one coordinate.
         let index = graph.simplify(swizzled);
         let code = IndexExpr::new(graph, index, plain.valid(), plain.extents());
-        Ok(code.map_err(shapetracker::Error::from)?)
+        // A swizzle leaves the sign of an address as it is.
+        Ok(code.map_err(shapetracker::Error::from)?.reading_from(plain.lowest()))
     }
 }
 

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use shapetracker::advice as library;
-use shapetracker::{ArrayLibrary, Chain, Unmerged};
+use shapetracker::{ArrayLibrary, Buffer, Chain, Unmerged};
 
 use crate::arguments::numbers_of;
 use crate::error::parse;
@@ -49,6 +49,16 @@ impl Advice {
     #[getter]
     fn view(&self) -> Option<View> {
         self.0.view.as_ref().ok().cloned().map(View)
+    }
+
+    /// The number of the operation that makes the copy that `view` is of, from 0; None where it is of the memory that the chain
+    /// starts with.
+    #[getter]
+    fn of_copy(&self) -> Option<usize> {
+        match self.0.buffer {
+            Buffer::Copy { op, .. } => Some(op),
+            _ => None,
+        }
     }
 
     /// Proof that there is no such view: an UnevenStep or a NotABox.

@@ -11,7 +11,10 @@ use shapetracker::{ArrayLibrary, Dims};
 use crate::arguments::{described, number, tuple};
 use crate::error::layout;
 use crate::import::{Imported, module};
-use crate::memory::{Layout, Memory, layout_of_capsule, row_major, write_new, write_new_tensor};
+use crate::memory::{
+    Layout, Memory, OUTSIDE_STORAGE, layout_of_capsule, row_major, storage, storage_elements, write_new,
+    write_new_tensor,
+};
 use crate::numpy::{NumPy, no_value};
 use crate::route::{APPLY, Route, Shared};
 use crate::tracker::ShapeTracker;
@@ -19,8 +22,8 @@ use crate::view::View;
 
 /// The tracker of an array: one view, in elements, without a mask.
 ///
-/// Takes any NumPy array, PyTorch tensor on the CPU, or object with the buffer protocol, `__array_interface__` or
-/// `__dlpack__`. Addresses count from the start of a tensor's storage, and otherwise from the lowest element that is
+/// Takes any NumPy array, PyTorch tensor, array of JAX, or object with the buffer protocol, `__array_interface__`,
+/// `__cuda_array_interface__` or `__dlpack__`, on whichever device: no data are looked at. Addresses count from the start of a tensor's storage, and otherwise from the lowest element that is
 /// read: the tracker of a reversed array of n elements has the offset n - 1. `memory` gives what they count in.
 #[pyfunction]
 pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<ShapeTracker> {
@@ -33,21 +36,23 @@ pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<ShapeTracker> {
 #[pyfunction]
 pub(crate) fn memory<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     const OP: &str = "memory";
+    if torch_of(array)?.is_some() {
+        // What is needed of a tensor it says on any device.
+        tensor_view(OP, array)?;
+        let numel = storage_elements(array)?;
+        return array.call_method1(intern!(array.py(), "as_strided"), ((numel,), (1,), 0));
+    }
     let array = Array::new(OP, array)?;
     let layout = &array.memory.layout;
     view_in_elements(OP, layout)?;
     match &array.library {
-        Library::Torch(_) => {
-            let numel = array.memory.storage.map_or(0, |(_, numel)| numel);
-            array.object.call_method1(intern!(array.object.py(), "as_strided"), ((numel,), (1,), 0))
-        }
         Library::NumPy(numpy) => {
             NumPy::refuse_beside_objects(OP, &array.object)?;
             let (shape, strides) = ([layout.extent / layout.width], Dims::from_elem(layout.width, 1));
             let all = Shared { offset: 0, strides, collides: false };
             numpy.view(&array.object, &array.memory, &shape, &all)
         }
-        Library::Plain => plain_elements(OP, &array.object),
+        Library::Torch(_) | Library::Plain => plain_elements(OP, &array.object),
     }
 }
 
@@ -112,25 +117,125 @@ impl<'py> FromPyObject<'_, 'py> for Fill<'py> {
     }
 }
 
-/// The view of an array in elements.
+/// The view of an array in elements: from its metadata, wherever its data are.
 pub(crate) fn view_of(op: &str, array: &Bound<'_, PyAny>) -> PyResult<shapetracker::View> {
+    let py = array.py();
     refuse_masked(op, array)?;
+    let of_numpy = imported(array, "numpy", "ndarray")?.is_some();
+    if !of_numpy {
+        refuse_distributed(op, array)?;
+        if is_tensor(array)? {
+            return tensor_view(op, array);
+        }
+        if let Some(view) = placed_view(array)? {
+            return Ok(view);
+        }
+    }
     if let Some(memory) = Memory::of_buffer(array)? {
         return view_in_elements(op, &memory.layout);
     }
-    if let Some(torch) = torch_of(array)? {
-        let memory = tensor_memory(op, &torch, array)?;
-        let view = view_in_elements(op, &memory.layout)?;
-        let before = memory.storage.map_or(0, |(before, _)| before);
-        return shapetracker::View::new(view.shape(), view.strides(), before, None).map_err(|err| layout(&err));
-    }
-    if let Some(interface) = array.getattr_opt(intern!(array.py(), "__array_interface__"))? {
-        return view_in_elements(op, &layout_of_interface(op, &interface)?);
+    for name in [intern!(py, "__array_interface__"), intern!(py, "__cuda_array_interface__")] {
+        if let Some(interface) = array.getattr_opt(name)? {
+            return view_in_elements(op, &layout_of_interface(op, name.to_str()?, &interface)?);
+        }
     }
     match capsule(op, array)? {
         Some(capsule) => view_in_elements(op, &layout_of_capsule(&capsule)?),
         None => Err(no_array(op, array)),
     }
+}
+
+/// Whether an object is a tensor of PyTorch, or says in PyTorch's way how it lies.
+fn is_tensor(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    let says = |name| object.hasattr(name).unwrap_or(false);
+    let in_its_way =
+        || says(intern!(py, "storage_offset")) && says(intern!(py, "stride")) && says(intern!(py, "shape"));
+    Ok(torch_of(object)?.is_some() || in_its_way())
+}
+
+/// The view of a strided tensor in the elements of its storage, on whichever device that is, and whether or not it has
+/// memory there.
+fn tensor_view(op: &str, tensor: &Bound<'_, PyAny>) -> PyResult<shapetracker::View> {
+    refuse_without_strides(op, tensor)?;
+    let elements = Layout::of_tensor(op, tensor, 1)?;
+    let before =
+        number(op, || "the storage offset".into(), &tensor.call_method0(intern!(tensor.py(), "storage_offset"))?)?;
+    // Where a tensor knows of no storage, it is believed.
+    if let Ok(numel) = storage_elements(tensor)
+        && elements.extent > 0
+        && (before < elements.start || before.saturating_add(elements.extent - elements.start) > numel)
+    {
+        return Err(PyTypeError::new_err(OUTSIDE_STORAGE));
+    }
+    shapetracker::View::new(&elements.shape, elements.strides, before, None).map_err(|err| layout(&err))
+}
+
+/// The view of an array of JAX that lies elsewhere than on one device of the CPU: a whole one on each of its devices,
+/// row-major unless it says otherwise. None for others.
+fn placed_view(array: &Bound<'_, PyAny>) -> PyResult<Option<shapetracker::View>> {
+    if placed_elsewhere(array)?.is_none() {
+        return Ok(None);
+    }
+    let shape: Vec<i64> = array.getattr("shape")?.extract()?;
+    // The axes, the slowest first.
+    let order = || array.getattr("format")?.getattr("layout")?.getattr("major_to_minor")?.extract::<Vec<usize>>();
+    let order = order().ok().filter(|order| {
+        let mut axes = order.clone();
+        axes.sort_unstable();
+        axes.iter().copied().eq(0..shape.len())
+    });
+    let order = order.unwrap_or_else(|| (0..shape.len()).collect());
+    let strides = row_major(1, &order.iter().map(|&axis| shape[axis]).collect::<Vec<i64>>());
+    let mut by_axis = Dims::from_elem(0, shape.len());
+    for (&axis, &stride) in order.iter().zip(&strides) {
+        by_axis[axis] = stride;
+    }
+    let made = Layout::new(1, Dims::from_slice(&shape), Some(by_axis))?;
+    shapetracker::View::new(&made.shape, made.strides, 0, None).map(Some).map_err(|err| layout(&err))
+}
+
+/// The devices of an array of JAX, as text, unless it is on one device of the CPU; None for what is none.
+fn placed_elsewhere(array: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let Some(devices) = devices_of(array)? else { return Ok(None) };
+    let on_the_cpu =
+        |device: &Bound<'_, PyAny>| device.getattr("platform").is_ok_and(|name| name.eq("cpu").unwrap_or(false));
+    Ok(match &devices[..] {
+        [] => None,
+        [device] if on_the_cpu(device) => None,
+        [device] => Some(device.str()?.to_string()),
+        all => Some(format!("{} devices", all.len())),
+    })
+}
+
+/// The devices that an array of JAX is placed on; None for what has no such placement.
+fn devices_of<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    let py = array.py();
+    // Asking an array that JAX traces with is an error of another kind.
+    let Ok(Some(sharding)) = array.getattr_opt(intern!(py, "sharding")) else { return Ok(None) };
+    let Ok(Some(devices)) = sharding.getattr_opt(intern!(py, "device_set")) else { return Ok(None) };
+    devices.try_iter()?.collect::<PyResult<Vec<_>>>().map(Some)
+}
+
+/// Complains about tensors whose elements are spread over devices: what one device has is not the view of them.
+fn refuse_distributed(op: &str, array: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = array.py();
+    let has = |name| array.hasattr(name).unwrap_or(false);
+    let (devices, part) = if has(intern!(py, "device_mesh")) && has(intern!(py, "placements")) {
+        ("the devices of a mesh".to_owned(), "x.to_local()")
+    } else {
+        let Some(devices) = devices_of(array)? else { return Ok(()) };
+        let sharding = array.getattr(intern!(py, "sharding"))?;
+        let whole = sharding.getattr_opt(intern!(py, "is_fully_replicated"))?;
+        if devices.len() < 2 || whole.is_some_and(|whole| whole.is_truthy().unwrap_or(false)) {
+            return Ok(());
+        }
+        (format!("{} devices", devices.len()), "x.addressable_shards[0].data")
+    };
+    Err(PyTypeError::new_err(format!(
+        "{op}: the elements are spread over {devices}, and no view of one memory has them all; \
+         shapetracker.sharding.explain_view(x, ..) answers for such tensors, and {part} is the part of one device"
+    )))
 }
 
 pub(crate) fn view_in_elements(op: &str, memory: &Layout) -> PyResult<shapetracker::View> {
@@ -153,15 +258,15 @@ pub(crate) fn view_in_elements(op: &str, memory: &Layout) -> PyResult<shapetrack
 
 fn no_array(op: &str, object: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!(
-        "{op}: takes a NumPy array, a PyTorch tensor on the CPU, or an object with the buffer protocol, \
-         __array_interface__ or __dlpack__, not {}; numpy.asarray makes an array of most things",
+        "{op}: takes a NumPy array, a PyTorch tensor, or an object with the buffer protocol, __array_interface__ or \
+         __dlpack__, not {}; numpy.asarray makes an array of most things",
         described(object)
     ))
 }
 
-/// The layout that `__array_interface__` describes.
-fn layout_of_interface(op: &str, interface: &Bound<'_, PyAny>) -> PyResult<Layout> {
-    let wrong = || PyValueError::new_err(format!("{op}: the array's __array_interface__ is not as NumPy describes it"));
+/// The layout that `__array_interface__` describes, or the one of the same form for a GPU.
+fn layout_of_interface(op: &str, name: &str, interface: &Bound<'_, PyAny>) -> PyResult<Layout> {
+    let wrong = || PyValueError::new_err(format!("{op}: the array's {name} is not as NumPy describes it"));
     let interface = interface.cast::<PyDict>().map_err(|_| wrong())?;
     let given = |name: &str| Ok::<_, PyErr>(interface.get_item(name)?.filter(|value| !value.is_none()));
     if given("mask")?.is_some() {
@@ -183,7 +288,8 @@ fn layout_of_interface(op: &str, interface: &Bound<'_, PyAny>) -> PyResult<Layou
     Layout::new(width, shape, given("strides")?.map(numbers).transpose()?)
 }
 
-/// The capsule that an object's `__dlpack__` gives, for memory of the CPU; None where it has no such method.
+/// The capsule that an object's `__dlpack__` gives, for memory of the CPU; None where it has no such method. One of another
+/// device is not asked for: to make it, the device may have to wait.
 fn capsule<'py>(op: &str, object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyCapsule>>> {
     let py = object.py();
     let Some(export) = object.getattr_opt(intern!(py, "__dlpack__"))? else { return Ok(None) };
@@ -239,10 +345,12 @@ impl<'py> Array<'py> {
         {
             return of_numpy(numpy, object.clone());
         }
+        refuse_distributed(op, object)?;
         if let Some(torch) = torch_of(object)? {
-            let memory = tensor_memory(op, &torch, object)?;
+            let memory = tensor_memory(op, object)?;
             return Ok(Array { library: Library::Torch(torch), object: object.clone(), memory });
         }
+        refuse_elsewhere(op, object)?;
         let Some(numpy) = NumPy::import(py) else {
             let hint = "without NumPy, only objects with the buffer protocol are read";
             let no_array = || PyTypeError::new_err(format!("{op}: {hint}, not {}", described(object)));
@@ -312,7 +420,7 @@ impl<'py> Array<'py> {
                 Ok(None)
             }
             Library::Torch(_) => {
-                let before = self.memory.storage.map_or(0, |(before, _)| before);
+                let before = self.memory.before;
                 let strides: Dims = strides.iter().map(|stride| stride / width).collect();
                 // Strides are not negative: the lowest element is the one at index zero.
                 let arguments = (tuple(py, shape)?, tuple(py, &strides)?, before + offset / width);
@@ -407,7 +515,19 @@ pub(crate) fn library_of(object: &Bound<'_, PyAny>) -> PyResult<Option<ArrayLibr
     if imported(object, "numpy", "ndarray")?.is_some() {
         return Ok(Some(ArrayLibrary::NumPy));
     }
-    Ok(torch_of(object)?.map(|_| ArrayLibrary::PyTorch))
+    Ok(is_tensor(object)?.then_some(ArrayLibrary::PyTorch))
+}
+
+/// The strides of an array in elements as its library reports them, those of axes of size 1, too; None where one of these is no
+/// whole number of elements.
+pub(crate) fn strides_of(library: ArrayLibrary, array: &Bound<'_, PyAny>) -> PyResult<Option<Dims>> {
+    let py = array.py();
+    let (strides, width) = match library {
+        ArrayLibrary::PyTorch => (array.call_method0(intern!(py, "stride"))?, 1_i64),
+        _ => (array.getattr(intern!(py, "strides"))?, array.getattr(intern!(py, "itemsize"))?.extract::<i64>()?),
+    };
+    let strides: Vec<i64> = strides.extract()?;
+    Ok(strides.into_iter().map(|stride| (stride % width == 0).then(|| stride / width)).collect())
 }
 
 /// Complains about NumPy's masked arrays: what they mask is known to them alone.
@@ -436,19 +556,66 @@ fn imported<'py>(object: &Bound<'py, PyAny>, module: &str, class: &str) -> PyRes
     Ok(if object.is_instance(&class)? { Some(module) } else { None })
 }
 
-/// The memory of a tensor, which must be strided and on the CPU.
-fn tensor_memory<'py>(op: &str, torch: &Bound<'py, PyAny>, tensor: &Bound<'py, PyAny>) -> PyResult<Memory<'py>> {
-    let py = tensor.py();
-    let refused = |sentence| Err(PyTypeError::new_err(format!("{op}: {sentence}")));
-    let device = tensor.getattr(intern!(py, "device"))?;
-    if !device.getattr(intern!(py, "type"))?.eq("cpu")? {
-        return refused(format!(
-            "the tensor is on {device}, and only memory of the CPU is read; x.cpu() copies it there"
-        ));
+/// Complains about a tensor that has no strides, such as a sparse one.
+fn refuse_without_strides(op: &str, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Some(storage) = tensor.getattr_opt(intern!(tensor.py(), "layout"))? else { return Ok(()) };
+    let storage = storage.str()?.to_string();
+    if storage == "torch.strided" {
+        return Ok(());
     }
-    let storage = tensor.getattr(intern!(py, "layout"))?;
-    if !storage.eq(torch.getattr(intern!(py, "strided"))?)? {
-        return refused(format!("a tensor of layout {storage} has no strides; x.to_dense() makes one that has"));
+    let sentence = format!("{op}: a tensor of layout {storage} has no strides; x.to_dense() makes one that has");
+    Err(PyTypeError::new_err(sentence))
+}
+
+/// The complaint that data are on a device, and not in memory of the CPU.
+fn elsewhere(op: &str, device: &str, instead: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{op}: the array is on {device}, and only data in memory of the CPU are read; {instead}, and of(x) and \
+         explain_view(x, ..) take it where it is"
+    ))
+}
+
+/// Complains about an array that says that its data are on another device than the CPU.
+fn refuse_elsewhere(op: &str, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = object.py();
+    if let Some(devices) = placed_elsewhere(object)? {
+        return Err(elsewhere(op, &devices, "jax.device_get(x) copies it there"));
+    }
+    if is_tensor(object)? {
+        return refuse_tensor_elsewhere(op, object);
+    }
+    match object.getattr_opt(intern!(py, "__cuda_array_interface__"))? {
+        Some(_) => Err(elsewhere(op, "a GPU", "x.get() of CuPy and x.copy_to_host() of Numba copy it there")),
+        None => Ok(()),
+    }
+}
+
+/// The same for a tensor of PyTorch, or one that says in PyTorch's way where it is.
+fn refuse_tensor_elsewhere(op: &str, tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = tensor.py();
+    let Some(device) = tensor.getattr_opt(intern!(py, "device"))? else { return Ok(()) };
+    let device = device.str()?.to_string();
+    match device.split(':').next() {
+        Some("cpu") => Ok(()),
+        Some("meta") => Err(PyTypeError::new_err(format!(
+            "{op}: the tensor is on meta, and has no data there that x.cpu() could copy; of(x) and explain_view(x, ..) \
+             need none"
+        ))),
+        _ => Err(elsewhere(op, &device, "x.cpu() copies it there")),
+    }
+}
+
+/// The memory of a tensor, which must be strided and on the CPU.
+fn tensor_memory<'py>(op: &str, tensor: &Bound<'py, PyAny>) -> PyResult<Memory<'py>> {
+    let py = tensor.py();
+    refuse_tensor_elsewhere(op, tensor)?;
+    refuse_without_strides(op, tensor)?;
+    // PyTorch traces with tensors that say that they are on some device, and whose storage is on none.
+    let device = storage(tensor).and_then(|storage| storage.getattr(intern!(py, "device"))?.str());
+    if device.is_ok_and(|device| device.to_string_lossy() == "meta") {
+        return Err(PyTypeError::new_err(format!(
+            "{op}: the tensor has no data, as those that PyTorch traces with; of(x) and explain_view(x, ..) need none"
+        )));
     }
     Memory::of_tensor(tensor).map_err(|err| {
         // Tensors without data, such as those that PyTorch traces with.

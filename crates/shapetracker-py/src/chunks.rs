@@ -9,13 +9,13 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyTuple};
-use shapetracker::{Dims, Ranges};
+use shapetracker::{Chain, ChainStart, Dims, Ranges};
 use shapetracker_chunks::{ChunkPlan as ChunkedPlan, Grid, Piece, Step, choose_output, choose_regular_output};
 use shapetracker_copy::{Plan, Threads};
 
 use crate::arguments::{described, items, number, numbers_of, pairs_of, tuple};
 use crate::array::view_in_elements;
-use crate::error::layout;
+use crate::error::{layout, parse};
 use crate::memory::{Memory, write_again};
 use crate::numpy::NumPy;
 use crate::route::copying;
@@ -23,6 +23,23 @@ use crate::tracker::ShapeTracker;
 
 /// The operation that errors here are of.
 const OP: &str = "apply";
+
+/// The tracker over the elements of an array that a text means: a chain with a start of its own, or one whose array, with any
+/// name or none, stands for this one, of which only the shape is given. What copies in it moves nothing more: the tracker reads
+/// the elements of the array whatever is copied.
+#[pyfunction]
+pub(crate) fn chain_over(py: Python<'_>, text: &str, shape: &Bound<'_, PyAny>) -> PyResult<ShapeTracker> {
+    let shape = numbers_of(OP, shape)?;
+    let (chain, wrong) = Chain::read_from(text, Some(&shape));
+    if let Some(wrong) = wrong {
+        return Err(parse(py, text, &wrong));
+    }
+    let made = match chain.start() {
+        ChainStart::Nothing => chain.tracker_from(&shape),
+        _ => chain.tracker(),
+    };
+    made.map(ShapeTracker).map_err(|err| parse(py, text, &err.into()))
+}
 
 /// A chunk of a tracker's tensor while it is put together from chunks of an array.
 ///

@@ -2,11 +2,11 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use shapetracker::fit::{Obstacle as Reason, Outcome, explain};
+use shapetracker::fit::{Obstacle as Reason, Outcome, explain, explain_array};
 use shapetracker::{ArrayLibrary, Unmerged};
 
 use crate::arguments::{numbers, tuple};
-use crate::array::{library_of, view_of};
+use crate::array::{library_of, strides_of, view_of};
 use crate::error::{layout, unmerged};
 use crate::symbolic::{self, SymbolicShapeTracker, SymbolicView, has_names};
 use crate::tracker::ShapeTracker;
@@ -35,14 +35,20 @@ pub(crate) fn explain_view(array: &Bound<'_, PyAny>, new_shape: &Bound<'_, PyTup
             return symbolic::explain_view(&tracker, new_shape).map(Explained::Answer);
         }
     };
-    let (tracker, library) = if let Ok(tracker) = array.cast::<ShapeTracker>() {
-        (tracker.get().0.clone(), None)
+    let mut library = None;
+    let answer = if let Ok(tracker) = array.cast::<ShapeTracker>() {
+        explain(&tracker.get().0, &to)
     } else if let Ok(view) = array.cast::<View>() {
-        (view.get().0.clone().into(), None)
+        explain(&view.get().0.clone().into(), &to)
     } else {
-        (view_of(OP, array)?.into(), library_of(array)?)
+        library = library_of(array)?;
+        let view = view_of(OP, array)?;
+        match library.map_or(Ok(None), |library| strides_of(library, array))? {
+            Some(strides) => explain_array(view.shape(), Some(&strides[..]), view.offset(), &to),
+            None => explain(&view.into(), &to),
+        }
     };
-    let answer = explain(&tracker, &to).map_err(|err| layout(&err))?;
+    let answer = answer.map_err(|err| layout(&err))?;
     match answer.outcome() {
         Outcome::Undecided => Err(unmerged(array.py(), Unmerged::Undecided)),
         _ => Ok(Explained::Explanation(Explanation { answer, library })),
@@ -94,10 +100,13 @@ impl Explanation {
         self.answer.view().cloned().map(View)
     }
 
-    /// The strides of that view.
+    /// The strides of that view, along axes of size 1 as the library of the array reports them; a tracker's are 0 there.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        self.answer.view().map(|view| tuple(py, view.strides())).transpose()
+        match self.library.and_then(|library| self.answer.strides(library)) {
+            Some(strides) => tuple(py, &strides).map(Some),
+            None => self.answer.view().map(|view| tuple(py, view.strides())).transpose(),
+        }
     }
 
     /// What is in the way, outermost axes first.

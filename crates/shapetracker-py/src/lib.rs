@@ -9,6 +9,7 @@ mod arguments;
 mod array;
 mod chunks;
 mod compat;
+mod contiguous;
 mod cute;
 mod error;
 mod expr;
@@ -42,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use crate::array::{apply, memory, of};
     #[pymodule_export]
-    use crate::chunks::{Assembly, ChunkPlan, Schedule, choose_chunks};
+    use crate::chunks::{Assembly, ChunkPlan, Schedule, chain_over, choose_chunks};
     #[pymodule_export]
     use crate::compat::tinygrad;
     #[pymodule_export]

@@ -14,8 +14,10 @@ use pyo3::exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError}
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::PyCapsule;
 use shapetracker::Dims;
+
+use crate::arguments::numbers_of;
 
 /// How the elements of an array lie in memory, in bytes.
 #[derive(Clone, PartialEq, Eq)]
@@ -62,6 +64,35 @@ impl Layout {
         // Both are at most the extent.
         Ok(Layout { width, shape, strides, start: -low as i64, extent: extent as i64 })
     }
+
+    /// What a tensor says of its elements, each of so many units.
+    pub(crate) fn of_tensor(op: &str, tensor: &Bound<'_, PyAny>, width: i64) -> PyResult<Layout> {
+        let py = tensor.py();
+        let shape = numbers_of(op, &tensor.getattr(intern!(py, "shape"))?)?;
+        let strides = numbers_of(op, &tensor.call_method0(intern!(py, "stride"))?)?;
+        let strides = strides.iter().map(|stride| stride.saturating_mul(width)).collect();
+        Layout::new(width, shape, Some(strides))
+    }
+}
+
+/// What is said of a tensor whose elements its storage does not have.
+pub(crate) const OUTSIDE_STORAGE: &str =
+    "the tensor does not lie inside its storage, which was resized or has no memory";
+
+/// The storage of a tensor.
+pub(crate) fn storage<'py>(tensor: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = tensor.py();
+    let untyped = intern!(py, "untyped_storage");
+    // Before PyTorch 2 there were only typed ones.
+    if tensor.hasattr(untyped)? { tensor.call_method0(untyped) } else { tensor.call_method0(intern!(py, "storage")) }
+}
+
+/// How many elements the storage of a tensor has, on whichever device.
+pub(crate) fn storage_elements(tensor: &Bound<'_, PyAny>) -> PyResult<i64> {
+    let py = tensor.py();
+    let width: i64 = tensor.call_method0(intern!(py, "element_size"))?.extract()?;
+    let bytes: i64 = storage(tensor)?.call_method0(intern!(py, "nbytes"))?.extract()?;
+    Ok(bytes.checked_div(width).unwrap_or(0))
 }
 
 /// The strides of an array that is row-major; whatever fits, where its bytes cannot be counted.
@@ -81,8 +112,8 @@ pub(crate) struct Memory<'py> {
     /// The lowest byte of an element.
     lowest: *const u8,
     pub(crate) readonly: bool,
-    /// For a tensor, the elements of its storage before the one at index zero, and those of all of the storage.
-    pub(crate) storage: Option<(i64, i64)>,
+    /// For a tensor, the elements of its storage before the one at index zero.
+    pub(crate) before: i64,
     _buffer: Option<Buffer>,
     _owner: Bound<'py, PyAny>,
 }
@@ -103,36 +134,29 @@ impl<'py> Memory<'py> {
         let lowest = lowest(buffer.0.buf as usize, &layout)?;
         let readonly = buffer.0.readonly != 0;
         let (buffer, owner) = (Some(buffer), object.clone());
-        Ok(Some(Memory { layout, lowest, readonly, storage: None, _buffer: buffer, _owner: owner }))
+        Ok(Some(Memory { layout, lowest, readonly, before: 0, _buffer: buffer, _owner: owner }))
     }
 
     /// The memory of a strided PyTorch tensor on the CPU.
     pub(crate) fn of_tensor(tensor: &Bound<'py, PyAny>) -> PyResult<Memory<'py>> {
         let py = tensor.py();
         let call = |name| tensor.call_method0(name);
-        let numbers = |of: Bound<'py, PyAny>| of.cast_into::<PyTuple>()?.iter().map(|n| n.extract()).collect();
         let width: i64 = call(intern!(py, "element_size"))?.extract()?;
-        let shape: PyResult<Dims> = numbers(tensor.getattr(intern!(py, "shape"))?);
-        let strides: PyResult<Dims> = numbers(call(intern!(py, "stride"))?);
-        let strides = strides?.iter().map(|stride| stride.saturating_mul(width)).collect();
-        let layout = Layout::new(width, shape?, Some(strides))?;
+        let layout = Layout::of_tensor("apply", tensor, width)?;
         let pointer: usize = call(intern!(py, "data_ptr"))?.extract()?;
         let before: i64 = call(intern!(py, "storage_offset"))?.extract()?;
-        let untyped = intern!(py, "untyped_storage");
-        // Before PyTorch 2 there were only typed ones.
-        let storage = if tensor.hasattr(untyped)? { call(untyped)? } else { call(intern!(py, "storage"))? };
+        let storage = storage(tensor)?;
         let first: usize = storage.call_method0(intern!(py, "data_ptr"))?.extract()?;
         let bytes: i64 = storage.call_method0(intern!(py, "nbytes"))?.extract()?;
         let at = before.saturating_mul(width);
-        let inside = at >= 0 && first.checked_add(at as usize) == Some(pointer);
+        // A tensor without data may say that its memory begins at null.
+        let inside = at >= 0 && first != 0 && first.checked_add(at as usize) == Some(pointer);
         let inside = inside && at >= layout.start && at.saturating_add(layout.extent - layout.start) <= bytes;
         if !inside && layout.extent > 0 {
-            let sentence = "the tensor does not lie inside its storage, which was resized or has no memory";
-            return Err(PyTypeError::new_err(sentence));
+            return Err(PyTypeError::new_err(OUTSIDE_STORAGE));
         }
         let lowest = lowest(pointer, &layout)?;
-        let storage = Some((before, bytes.checked_div(width).unwrap_or(0)));
-        Ok(Memory { layout, lowest, readonly: false, storage, _buffer: None, _owner: tensor.clone() })
+        Ok(Memory { layout, lowest, readonly: false, before, _buffer: None, _owner: tensor.clone() })
     }
 
     /// All bytes from the lowest element to the highest one, with those between elements.

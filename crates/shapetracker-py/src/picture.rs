@@ -111,7 +111,8 @@ impl Why {
 fn notes(tracker: &ShapeTracker, sheet: &Sheet, why: &Why) -> Vec<String> {
     let views = tracker.views().len();
     let more = (views > VIEWS).then(|| format!("Views {VIEWS} to {} are not listed.", views - 1));
-    sheet.left_out().into_iter().chain(more).chain(why.sentence.clone()).collect()
+    let outside = tracker.fits_buffer(None).err().map(|err| format!("Mind that {}.", err.reason()));
+    sheet.left_out().into_iter().chain(more).chain(why.sentence.clone()).chain(outside).collect()
 }
 
 fn view_name(at: usize) -> String {

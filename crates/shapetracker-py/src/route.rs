@@ -71,7 +71,7 @@ impl Route {
             return Err(PyValueError::new_err(sentence));
         }
         let wide = from.widened(tracker)?;
-        let composed = if from.view.is_contiguous() {
+        let composed = if from.view.is_identity() {
             Some(wide.into_owned())
         } else {
             shapetracker::ShapeTracker::from(from.view.clone()).compose(&wide).ok()
@@ -90,7 +90,7 @@ impl Route {
             Some(Shared {
                 offset: in_bytes(view.offset())?,
                 strides: view.strides()[..outer].iter().map(|&stride| in_bytes(stride)).collect::<Option<_>>()?,
-                collides: !view.is_consecutive() && !matches!(composed.collision(), Ok(None)),
+                collides: !view.is_contiguous() && !matches!(composed.collision(), Ok(None)),
             })
         };
         self.shared.get_or_init(find).as_ref()

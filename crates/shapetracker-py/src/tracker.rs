@@ -8,6 +8,7 @@ use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 use shapetracker::{Dims, Movement};
 
 use crate::arguments::{described, flipped, number, numbers, numbers_of, pairs, tuple};
+use crate::contiguous::Contiguous;
 use crate::error::{layout, not_invertible, parse, unanswered, undecided, unmerged};
 use crate::expr::{Expr, IndexExpr};
 use crate::picture;
@@ -27,6 +28,14 @@ const MOST_GIVEN: usize = 1 << 16;
 
 /// A ShapeTracker, or a SymbolicShapeTracker where a size has a name.
 type Made<'py> = Bound<'py, PyAny>;
+
+/// The row-major tracker of a shape.
+fn row_major<'py>(shape: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
+    match numbers("contiguous", shape) {
+        Ok(sizes) => object(shape.py(), shapetracker::ShapeTracker::contiguous(sizes)),
+        Err(err) => or_named(err, shape, || SymbolicShapeTracker::row_major(shape)),
+    }
+}
 
 type Slices = Vec<(Option<i64>, Option<i64>, i64)>;
 
@@ -50,18 +59,14 @@ impl ShapeTracker {
         tracker(shapetracker::ShapeTracker::from_views(all))
     }
 
-    /// The row-major tracker of a shape: `ShapeTracker.contiguous(2, 3)`.
-    #[staticmethod]
-    #[pyo3(signature = (*shape))]
-    fn contiguous<'py>(shape: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
-        match numbers("contiguous", shape) {
-            Ok(sizes) => object(shape.py(), shapetracker::ShapeTracker::contiguous(sizes)),
-            Err(err) => or_named(err, shape, || SymbolicShapeTracker::contiguous(shape)),
-        }
+    #[classattr]
+    fn contiguous() -> Contiguous {
+        Contiguous::new(row_major)
     }
 
     /// Reads a chain, `(3, 2).permute(1, 0).reshape(3, 2)`, or the views that `repr` and `str` write. With `where`, which
     /// says what is known of names and may be empty, sizes may be names: `parse("(B, T).reshape(-1)", where="T=1..4097")`.
+    /// The addresses are those of the array that the chain starts with, also after `copy()` and what else copies.
     #[staticmethod]
     #[pyo3(signature = (text, r#where=None))]
     fn parse<'py>(py: Python<'py>, text: &str, r#where: Option<&str>) -> PyResult<Made<'py>> {
@@ -253,14 +258,15 @@ impl ShapeTracker {
         )
     }
 
-    /// Whether the tracker is one row-major view from address 0, without a mask.
+    /// Whether the elements lie one after another in row-major order, from any address on, without a mask: what NumPy and
+    /// PyTorch call contiguous.
     fn is_contiguous(&self) -> bool {
         self.0.is_contiguous()
     }
 
-    /// Whether the tracker is one row-major view from any address, without a mask.
-    fn is_consecutive(&self) -> bool {
-        self.0.is_consecutive()
+    /// Whether the address of each element is its position: one view that is contiguous from address 0.
+    fn is_identity(&self) -> bool {
+        self.0.is_identity()
     }
 
     /// The single view that does what all views do. Raises Unmerged, with a witness, when there is provably none.

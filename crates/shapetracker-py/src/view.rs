@@ -97,14 +97,15 @@ impl View {
         self.0.is_empty()
     }
 
-    /// Whether the view is row-major from address 0, without a mask.
+    /// Whether the elements lie one after another in row-major order, from any address on, without a mask: what NumPy and
+    /// PyTorch call contiguous.
     fn is_contiguous(&self) -> bool {
         self.0.is_contiguous()
     }
 
-    /// Whether the view is row-major from any address, without a mask.
-    fn is_consecutive(&self) -> bool {
-        self.0.is_consecutive()
+    /// Whether the address of each element is its position: contiguous from address 0.
+    fn is_identity(&self) -> bool {
+        self.0.is_identity()
     }
 
     /// The address of an element: `address(1, 2)`. None where it is masked or does not exist.

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from shapetracker import ShapeTracker, Unmerged, UnevenStep, View, apply, memory, of
+from shapetracker import ShapeTracker, Unmerged, UnevenStep, View, apply, explain_view, memory, of
 
 np = pytest.importorskip("numpy", reason="NumPy is the oracle, and is not installed")
 
@@ -351,6 +351,121 @@ def test_everything_with_a_protocol_is_read() -> None:
         assert apply(ShapeTracker.contiguous(4).flip(0), given).tobytes() == b"dcba"
     assert not apply(ShapeTracker.contiguous(4), b"abcd").flags.writeable
     assert apply(ShapeTracker.contiguous(4), bytearray(4)).flags.writeable
+
+
+class TensorElsewhere:
+    """A tensor as PyTorch's interface describes it, on a device that this machine need not have."""
+
+    layout = "torch.strided"
+
+    def __init__(self, x: Any, device: str = "cuda:0") -> None:
+        first = x if x.base is None else x.base
+        self.shape, self.device = x.shape, device
+        self.strides = tuple(stride // x.itemsize for stride in x.strides)
+        self.offset = (x.__array_interface__["data"][0] - first.__array_interface__["data"][0]) // x.itemsize
+
+    def stride(self) -> tuple[int, ...]:
+        return self.strides
+
+    def storage_offset(self) -> int:
+        return self.offset
+
+    def data_ptr(self) -> int:
+        raise AssertionError("nobody needs the data")
+
+    def __dlpack__(self, **_: Any) -> Any:
+        raise AssertionError("nobody needs the data")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
+class OnGpu:
+    """An array with the interface that CuPy's and Numba's have."""
+
+    def __init__(self, x: Any) -> None:
+        interface = dict(x.__array_interface__)
+        self.__cuda_array_interface__ = {**interface, "strides": x.strides, "data": (1 << 40, False), "stream": 1}
+
+    def __dlpack__(self, **_: Any) -> Any:
+        raise AssertionError("nobody needs the data")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
+def of_jax(shape: tuple[int, ...], platforms: list[str], replicated: bool = False, order: Any = None) -> Any:
+    """An array with the attributes that those of JAX have."""
+
+    class Record:
+        def __init__(self, **fields: Any) -> None:
+            self.__dict__.update(fields)
+
+        def __str__(self) -> str:
+            return "TPU_0"
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            raise ValueError("INVALID_ARGUMENT: it is not on one device that DLPack knows")
+
+        def __dlpack__(self, **_: Any) -> Any:
+            raise ValueError("INVALID_ARGUMENT: it is not on one device that DLPack knows")
+
+    devices = {Record(platform=platform) for platform in platforms}
+    sharding = Record(device_set=devices, is_fully_replicated=replicated or len(platforms) == 1)
+    made = Record(shape=shape, sharding=sharding, dtype=np.dtype("f4"), is_fully_replicated=sharding.is_fully_replicated)
+    if order is not None:
+        made.format = Record(layout=Record(major_to_minor=order))
+    return made
+
+
+def test_arrays_on_other_devices_answer_by_their_metadata() -> None:
+    base = np.arange(24, dtype="i4").reshape(4, 6)
+    for x in [base, base.T, base[1:, :3], base[:, ::2].T, base[2], base[1:2, 3:4], base.reshape(2, 3, 4).transpose(1, 2, 0)]:
+        tensor, array = TensorElsewhere(x), OnGpu(x)
+        view = of(tensor).views[0]
+        # Addresses of a tensor count from its storage, and those of other arrays from the lowest element.
+        assert view.offset == tensor.offset and view.strides == of(x).views[0].strides and of(array) == of(x)
+        for shape in [(-1,), (x.size, 1), x.shape]:
+            assert bool(explain_view(tensor, *shape)) == bool(explain_view(array, *shape)) == bool(explain_view(x, *shape))
+            assert explain_view(tensor, *shape).elements == explain_view(array, *shape).elements == explain_view(x, *shape).elements
+            assert explain_view(tensor, *shape).strides == explain_view(x, *shape).strides
+    # Numbers may be negative only where somebody has such strides.
+    assert of(OnGpu(base[::-1, ::-2])) == of(base[::-1, ::-2])
+    assert "x" in str(explain_view(TensorElsewhere(base.T), 24).recipe)
+
+
+def test_only_what_moves_data_asks_for_memory_of_the_cpu() -> None:
+    x, tracker = np.arange(24, dtype="i4").reshape(4, 6), ShapeTracker.contiguous(4, 6)
+    for given, why in [
+        (TensorElsewhere(x), r"is on cuda:0, and only data in memory of the CPU are read; x\.cpu\(\) copies it there"),
+        (TensorElsewhere(x, "meta"), "is on meta, and has no data there"),
+        (OnGpu(x), r"is on a GPU, .*x\.get\(\) of CuPy"),
+        (of_jax((4, 6), ["tpu"]), r"is on TPU_0, .*jax\.device_get\(x\)"),
+    ]:
+        with pytest.raises(TypeError, match=f"^apply: .*{why}.*explain_view"):
+            apply(tracker, given)
+        assert of(given) == tracker and explain_view(given, 24)
+
+
+def test_arrays_of_jax_are_row_major_on_each_device_or_are_sent_to_sharding() -> None:
+    for given in [of_jax((4, 6), ["tpu"]), of_jax((4, 6), ["gpu"] * 4, replicated=True), of_jax((4, 6), ["cpu"] * 2, replicated=True)]:
+        assert of(given) == ShapeTracker.contiguous(4, 6) and explain_view(given, 24)
+    assert of(of_jax((4, 6), ["tpu"], order=(1, 0))) == of(np.zeros((4, 6), order="F"))
+    assert not explain_view(of_jax((4, 6), ["tpu"], order=(1, 0)), 24)
+    spread = of_jax((4, 6), ["cpu"] * 4)
+    asks = [of, memory, lambda x: explain_view(x, 24), lambda x: apply(ShapeTracker.contiguous(4, 6), x)]
+    for ask in asks:
+        with pytest.raises(TypeError, match=r"spread over 4 devices.*shapetracker\.sharding\.explain_view\(x, \.\.\)"):
+            ask(spread)
+
+    class OnAMesh(TensorElsewhere):
+        """What tensors of PyTorch have that are spread over a mesh."""
+
+        device_mesh, placements = object(), ()
+
+    for ask in asks:
+        with pytest.raises(TypeError, match=r"spread over the devices of a mesh.*sharding\.explain_view.*x\.to_local\(\)"):
+            ask(OnAMesh(np.zeros((4, 6)), "cpu"))
 
 
 def test_a_capsule_that_claims_no_shape_is_refused() -> None:

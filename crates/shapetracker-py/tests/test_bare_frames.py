@@ -58,7 +58,7 @@ ASSEMBLY = "Assembly(ShapeTracker.contiguous(4).flip(0), (4,), ((0, 4),), bytes(
 # What each object is asked, by a name for it. `X` stands for the object.
 CALLS = {
     VIEW: """View.contiguous(2, 3); View.contiguous(range(2, 4)); View.parse('(2, 3):(1, 2)'); X.shape; X.strides;
-        X.offset; X.mask; X.ndim; X.numel; X.is_empty(); X.is_contiguous(); X.is_consecutive(); X.address(1, 1);
+        X.offset; X.mask; X.ndim; X.numel; X.is_empty(); X.is_contiguous(); X.is_identity(); X.address(1, 1);
         X.address_range(); X.reshape(12); X.reshape(5); X.permute(1, 0); X.expand(4, 3); X.pad((1, 1), None);
         X.shrink((0, 2), (1, 3)); X.flip(0); X.step(2, -1); X.merge_dims(); X.max_merge(); X.svg(); X._repr_html_();
         X == X; X != 3; hash(X); X.__reduce__(); repr(X); str(X); copy(X); View('no'); View.parse('no')""",
@@ -66,8 +66,8 @@ CALLS = {
         ShapeTracker(X.views); X.as_view(); X.shape; X.ndim; X.numel; X.address(0, 0); list(X.addresses());
         X.reshape(6); X.reshape(7); X.permute(1, 0); X.transpose(0, 1); X.expand(3, 2); X.broadcast_to(2, 3, 2);
         X.pad((0, 1), None); X.shrink((0, 1), (0, 2)); X.flip(1); X.step(1, -1); X.squeeze(); X.squeeze(0);
-        X.unsqueeze(0); X.as_strided((2,), (2,)); X.compose(ShapeTracker.contiguous(6)); X.compose(3); X[0, ::-1, None];
-        X[..., 'no']; X.is_contiguous(); X.is_consecutive(); X.single_view(); X.address_range(); X.buffer_len();
+        X.unsqueeze(0); X.contiguous(); X.contiguous(2); X.as_strided((2,), (2,)); X.compose(ShapeTracker.contiguous(6)); X.compose(3); X[0, ::-1, None];
+        X[..., 'no']; X.is_contiguous(); X.is_identity(); X.single_view(); X.address_range(); X.buffer_len();
         X.real_strides(); X.affine(); X.unit_stride_axes(); X.axis_is_masked(0); X.collision(); X.difference(X);
         X.invert(6); X.invert(2); X.expand(3, 3); X.index_expr(); X.svg(); X._repr_html_(); X == X; hash(X);
         X.__reduce__(); repr(X); copy(X); merge(X.views[0], X.views[1]); ShapeTracker.contiguous(2).invert(1)""",

@@ -259,3 +259,32 @@ def test_chunks_that_are_not_as_the_array_says() -> None:
     ):
         with pytest.raises(ValueError, match=sentence):
             std.reshape(lie, 24).compute()
+
+
+def test_texts_have_any_name_or_none_for_the_array() -> None:
+    values = values_of((4, 6))
+    x = da.from_array(values, chunks=(3, 4))
+    texts = {
+        ".transpose(0, 1).reshape(8, 3)": values.T.reshape(8, 3),
+        "x.transpose(0, 1).reshape(8, 3)": values.T.reshape(8, 3),
+        "x.transpose(1, 0)": values.T,
+        "y.reshape(8, 3)": values.reshape(8, 3),
+        "activations.T.contiguous().view(-1)": values.T.reshape(-1),
+        "q[1:, ::2]": values[1:, ::2],
+        "reshape(2, -1)": values.reshape(2, -1),
+        "np.transpose(x, (1, 0)).reshape(3, 8)": values.T.reshape(3, 8),
+        "rearrange(x, 'a (b c) -> c (a b)', c=2)": values.reshape(4, 3, 2).transpose(2, 0, 1).reshape(2, 12),
+        "B = 8; x.view(B, 3)": values.reshape(8, 3),
+        "x.view(x.shape[1], -1)": values.reshape(6, 4),
+        "(24,).reshape(3, 8)": values.reshape(3, 8),
+    }
+    for text, expected in texts.items():
+        assert np.array_equal(std.apply(text, x).compute(), expected), text
+        assert std.plan(text, x).shape == expected.shape
+    for text, message in [
+        ("y.view(B, 3)", "found `B`, and nothing says which number that is: write the number in its place"),
+        ("y.premute(1, 0)", "did you mean `permute`"),
+        ("y.reshape(5, 5)", "reshape: shape .4, 6. has 24 elements, but shape .5, 5. needs 25"),
+    ]:
+        with pytest.raises(ParseError, match=message):
+            std.apply(text, x)

@@ -125,20 +125,52 @@ def test_gradients_go_through_views_and_are_not_lost_in_copies() -> None:
 
 def test_what_has_no_strides_or_is_elsewhere_is_refused_with_what_would_work() -> None:
     sparse = torch.eye(3).to_sparse()
-    elsewhere = torch.empty(3, device="meta")
     resized = torch.arange(10)
     resized.untyped_storage().resize_(0)
     for function in (of, memory, lambda x: apply(ShapeTracker.contiguous(3), x), lambda x: explain_view(x, 3)):
         with pytest.raises(TypeError, match=r"x\.to_dense\(\)"):
             function(sparse)
-        with pytest.raises(TypeError, match=r"is on meta, .* x\.cpu\(\)"):
-            function(elsewhere)
         with pytest.raises(TypeError, match="does not lie inside its storage"):
             function(resized)
     with pytest.raises(MemoryError):
         apply(ShapeTracker.contiguous(1).expand(2**50), torch.zeros(1), copy=True)
     with pytest.raises(ValueError, match="the tracker reads element 11, but the array has only 6"):
         apply(ShapeTracker.contiguous(12), torch.zeros(6))
+
+
+def test_tensors_on_any_device_answer_by_their_metadata() -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    meta = torch.empty(4, 6, device="meta")[1:, :3]
+    with FakeTensorMode():
+        on_cpu, on_gpu = torch.empty(4, 6)[1:, :3], torch.empty(4, 6, device="cuda")[1:, :3]
+    real = torch.empty(4, 6)[1:, :3]
+    for x in (meta, on_cpu, on_gpu):
+        assert of(x) == of(real) == ShapeTracker.contiguous(4, 6)[1:, :3]
+        assert str(explain_view(x, 9)) == str(explain_view(real, 9)) and not explain_view(x, 9)
+        assert explain_view(x.t(), 3, 1, 3).strides == explain_view(real.t(), 3, 1, 3).strides
+        assert explain_view(x, 9).recipe == explain_view(real, 9).recipe is not None
+        # The whole storage as a tensor of its own kind, without any data.
+        assert memory(x).shape == (24,) and type(memory(x)) is type(x) and memory(x).device == x.device
+    # Only what moves data says that it needs some.
+    identity = ShapeTracker.contiguous(3, 3)
+    for x, why in [
+        (meta, r"is on meta, and has no data there that x\.cpu\(\) could copy"),
+        (on_gpu, r"is on cuda:0, and only data in memory of the CPU are read; x\.cpu\(\) copies it there"),
+        (on_cpu, "has no data, as those that PyTorch traces with"),
+    ]:
+        for tracker in (identity, identity.pad((1, 0), (0, 0))):
+            with pytest.raises(TypeError, match=f"^apply: .*{why}.*explain_view"):
+                apply(tracker, x)
+
+
+def test_any_strides_are_those_of_the_tensor_without_data() -> None:
+    rng = random.Random(5)
+    for _ in range(300):
+        x = strided(rng, rng.choice([4, 6, 12, 24]))
+        bare = torch.empty(400, device="meta").as_strided(x.shape, x.stride(), x.storage_offset())
+        to = shape_of(rng, x.numel())
+        assert of(bare) == of(x) and str(explain_view(bare, to)) == str(explain_view(x, to))
 
 
 def test_empty_tensors_and_scalars() -> None:

@@ -67,7 +67,7 @@ impl Sharded {
             return Err(Error::new(OP, Fault::PartialMoves { mesh: self.mesh().names()[k].clone() }));
         }
         let limit = |why: Undecided| Error::new(OP, Fault::TooMuchWork { what: why.what, limit: why.limit });
-        self.count(target, &mut Work::new("counting the elements")).map_err(limit)
+        self.count(target, &mut Work::of_runs("counting the elements")).map_err(limit)
     }
 
     /// A placement of the elements under another shape that shards along the same mesh axes, and to which the fewest of them
@@ -93,7 +93,7 @@ impl Sharded {
     pub fn cheapest(&self, shape: impl AsRef<[i64]>) -> Result<Option<(Sharded, Moved)>, Error> {
         let op = shapetracker::Movement::Reshape(shape.as_ref().into());
         let shape = crate::movement::shape_after(self.shape(), &op)?;
-        let mut work = Work::new("counting the elements");
+        let mut work = Work::of_runs("counting the elements");
         Ok(self.cheapest_of(&shape, &mut work).unwrap_or_default())
     }
 
@@ -227,5 +227,39 @@ fn first_run(tensor: &Sharded, device: &[i64]) -> i64 {
             let cuts: Vec<_> = tensor.cuts(axis).map(|(_, cut)| cut).collect();
             crate::word::run(&cuts, shape[axis], begin).1 * inner
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tensors with more runs than are counted, each with another placement of another shape.
+    const HUGE: [[&str; 2]; 3] = [
+        [
+            "(8, 5, 32, 194843831107584) @ 1000000, 8, 4, 4 : R, SS(2, 3), S(1), SS(3, 1000)",
+            "(2, 3, 259791774810112, 32, 5) @ 1000000, 8, 4, 4 : S(0), S(4), S(2), S(0)",
+        ],
+        ["(7, 3, 8, 999983) @ 1000000, 8, 5 : R, SS(3, 2), S(3)", "(5999898, 28) @ 1000000, 8, 5 : S(0), S(0), R"],
+        [
+            "(1048576, 1048576, 1000000, 1, 1) @ 2, 2, 5, 3, 1000 : SS(2, 1000), S(0), SS(3, 7), SS(3, 1000), R",
+            "(5242880, 209715200000) @ 2, 2, 5, 3, 1000 : SS(1, 3), S(0), S(0), R, S(0)",
+        ],
+    ];
+
+    #[test]
+    fn very_many_runs_are_counted_before_they_are_made() {
+        for [before, target] in HUGE.map(|pair| pair.map(|text| text.parse::<Sharded>().unwrap())) {
+            let mut work = Work::of_runs("counting the elements");
+            assert!(before.count(&target, &mut work).is_err(), "{before} to {target}");
+            assert!(work.done() <= Work::LIMIT_OF_RUNS, "{before} to {target}: {}", work.done());
+            let err = before.moved(&target).unwrap_err();
+            assert!(err.is_limit(), "{err}");
+        }
+        // One device has more runs than all the work: nothing was begun.
+        let [before, target] = HUGE[0].map(|text| text.parse::<Sharded>().unwrap());
+        let mut work = Work::of_runs("counting the elements");
+        before.count(&target, &mut work).unwrap_err();
+        assert_eq!(work.done(), 1);
     }
 }

@@ -122,7 +122,10 @@ impl Parts {
         }
         let [first, last] = [begin, end - 1].map(|i| along.begin + along.step * i);
         let (low, high) = (first.min(last), first.max(last));
-        let below = |index: i64| self.before.rank_from(axis, device, index);
+        let below = |index: i64| {
+            let (rank, held, _) = self.before.rank_from(axis, device, index);
+            (rank, held)
+        };
         match along.step {
             0 => Some(if below(low).1 { end - begin } else { 0 }),
             1 | -1 => Some(below(high).0 + i64::from(below(high).1) - below(low).0),

@@ -182,13 +182,25 @@ impl List {
         List { cuts: Vec::new(), size, len: size }
     }
 
+    /// What a device has of an axis.
+    pub(crate) fn of(tensor: &Sharded, axis: usize, device: &[i64]) -> Self {
+        let whole = List::whole(tensor.shape()[axis]);
+        tensor.cuts(axis).fold(whole, |list, (mesh_axis, cut)| list.cut(cut, device[mesh_axis]))
+    }
+
+    /// How many places next to each other all cuts treat alike, at most: as many as the narrowest part has. At least 1.
+    pub(crate) fn longest_run(&self) -> i64 {
+        let widths = self.cuts.iter().map(|&(cut, n, _)| ceil(cut.piece(n), cut.parts));
+        widths.fold(self.size, i64::min).max(1)
+    }
+
     fn cut(&self, cut: Cut, j: i64) -> Self {
         let cuts = self.cuts.iter().copied().chain([(cut, self.len, j)]).collect();
         List { cuts, len: cut.len(self.len, j), ..*self }
     }
 
     /// The place with this rank, which is below the length.
-    fn place(&self, rank: i64) -> i64 {
+    pub(crate) fn place(&self, rank: i64) -> i64 {
         self.cuts.iter().rev().fold(rank, |place, &(cut, n, j)| cut.place(n, j, place))
     }
 
@@ -221,4 +233,32 @@ impl List {
 struct First {
     other: Option<i64>,
     again: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::word::run;
+
+    #[test]
+    fn no_run_is_longer_than_the_longest() {
+        let cuts: Vec<Cut> = (1..5).flat_map(|pieces| (1..5).map(move |parts| Cut { pieces, parts })).collect();
+        let pairs = cuts.iter().flat_map(|&a| cuts.iter().map(move |&b| [a, b]));
+        let mut reached = 0;
+        for (pair, size) in pairs.flat_map(|pair| [1, 2, 7, 12, 25].map(|size| (pair, size))) {
+            for devices in (0..pair[0].parts).flat_map(|a| (0..pair[1].parts).map(move |b| [a, b])) {
+                let list = (0..2).fold(List::whole(size), |list, cut| list.cut(pair[cut], devices[cut]));
+                let runs = (0..list.len).map(|rank| run(&pair, size, list.place(rank)).1);
+                let longest = list.longest_run();
+                match runs.max() {
+                    Some(most) => {
+                        assert!(most <= longest, "{pair:?} {size} {devices:?}");
+                        reached += u32::from(most == longest);
+                    }
+                    None => assert!(longest >= 1),
+                }
+            }
+        }
+        assert!(reached > 1000, "the bound is often reached: {reached}");
+    }
 }

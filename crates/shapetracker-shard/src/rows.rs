@@ -2,6 +2,7 @@
 
 use crate::cut::{Cut, ceil};
 use crate::digits;
+use crate::reshape::List;
 use crate::sharded::{blocks, unravel};
 use crate::word::run;
 use crate::work::Work;
@@ -261,25 +262,38 @@ impl Block {
 /// What a device holds as runs of neighbouring positions `(begin, end)`, none of which ends where the next one begins.
 pub(crate) fn runs(tensor: &Sharded, device: &[i64], work: &mut Work) -> Result<Vec<(i64, i64)>, Undecided> {
     let shape = tensor.shape();
-    // Along the axes within the innermost one of which the device has not everything, runs are whole.
-    let cut = (0..shape.len()).rev().find(|&axis| tensor.length(axis, device) < shape[axis]);
-    let inner: i64 = cut.map_or(tensor.numel(), |axis| shape[axis + 1..].iter().product());
-    let mut runs: Vec<(i64, i64)> = Vec::new();
-    let mut local = 0;
+    let lists: Vec<List> = (0..shape.len()).map(|axis| List::of(tensor, axis, device)).collect();
     let held = tensor.held(device);
-    while local < held {
+    if held == 0 {
+        return Ok(Vec::new());
+    }
+    // Along the axes within the innermost one of which the device has not everything, runs are whole.
+    let Some(cut) = (0..shape.len()).rev().find(|&axis| lists[axis].len < shape[axis]) else {
         work.step()?;
-        let Some(begin) = tensor.holds(device, local) else { break };
-        let length = match cut {
-            None => held,
-            Some(axis) => {
-                let cuts: Vec<_> = tensor.cuts(axis).map(|(_, cut)| cut).collect();
-                run(&cuts, shape[axis], begin / inner % shape[axis]).1 * inner
+        return Ok(vec![(0, held)]);
+    };
+    let inner: i64 = shape[cut + 1..].iter().product();
+    let cuts: Vec<Cut> = tensor.cuts(cut).map(|(_, cut)| cut).collect();
+    // Very many runs are counted before they are made.
+    work.has(ceil(held / inner, lists[cut].longest_run()))?;
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    // Ranks among the places of the axes up to that one, innermost first in the number.
+    let mut local = 0;
+    while local < held / inner {
+        work.step()?;
+        let (mut rest, mut weight, mut begin, mut place) = (local, inner, 0, 0);
+        for axis in (0..=cut).rev() {
+            let at = lists[axis].place(rest % lists[axis].len);
+            if axis == cut {
+                place = at;
             }
-        };
+            begin += at * weight;
+            (rest, weight) = (rest / lists[axis].len, weight * shape[axis]);
+        }
+        let length = run(&cuts, shape[cut], place).1;
         match runs.last_mut() {
-            Some((_, end)) if *end == begin => *end += length,
-            _ => runs.push((begin, begin + length)),
+            Some((_, end)) if *end == begin => *end += length * inner,
+            _ => runs.push((begin, begin + length * inner)),
         }
         local += length;
     }

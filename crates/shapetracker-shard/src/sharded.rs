@@ -229,26 +229,17 @@ impl Sharded {
 
     /// How many elements at positions below this one a device holds.
     ///
-    /// They are those with a smaller index along the first axis, then those with the same one and a smaller index along the
-    /// second, and so on.
+    /// They are those with a smaller index along the first axis, then those with the same one, if the device has it, and a
+    /// smaller index along the second, and so on; they are added up from the last axis on.
     pub(crate) fn below(&self, device: &[i64], position: i64) -> i64 {
         if position >= self.numel() {
             return self.held(device);
         }
-        let index = unravel(position, &self.shape);
-        let mut inner = self.held(device);
-        let mut below = 0;
-        for (axis, &i) in index.iter().enumerate() {
-            let length = self.length(axis, device);
-            if length == 0 {
-                return 0;
-            }
-            inner /= length;
-            let (rank, held) = self.rank_from(axis, device, i);
-            below += rank * inner;
-            if !held {
-                break;
-            }
+        let (mut rest, mut inner, mut below) = (position, 1, 0);
+        for (axis, &size) in self.shape.iter().enumerate().rev() {
+            let (rank, held, length) = self.rank_from(axis, device, rest % size);
+            below = rank * inner + if held { below } else { 0 };
+            (rest, inner) = (rest / size, inner * length);
         }
         below
     }
@@ -296,20 +287,20 @@ impl Sharded {
         lists.into_iter().rev().fold(rank, |place, (n, j, cut)| cut.place(n, j, place))
     }
 
-    /// How many smaller indices along an axis a device has, and whether it has this one.
-    pub(crate) fn rank_from(&self, axis: usize, device: &[i64], index: i64) -> (i64, bool) {
+    /// How many smaller indices along an axis a device has, whether it has this one, and how many it has in all.
+    pub(crate) fn rank_from(&self, axis: usize, device: &[i64], index: i64) -> (i64, bool, i64) {
         let (mut n, mut place, mut held) = (self.shape[axis], index, true);
         for (mesh_axis, cut) in self.cuts(axis) {
             let j = device[mesh_axis];
             held = held && cut.owner(n, place) == j;
             (n, place) = (cut.len(n, j), cut.below(n, j, place));
         }
-        (place, held)
+        (place, held, n)
     }
 
     /// The rank that an index along an axis has among those of a device, if the device has it.
     fn rank_of(&self, axis: usize, device: &[i64], index: i64) -> Option<i64> {
-        let (rank, held) = self.rank_from(axis, device, index);
+        let (rank, held, _) = self.rank_from(axis, device, index);
         held.then_some(rank)
     }
 }

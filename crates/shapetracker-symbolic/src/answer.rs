@@ -1,6 +1,7 @@
 //! What is answered: for which values of the names two views are one.
 
 use crate::literal::Literal;
+use crate::poly::TooLarge;
 use crate::scope::{Quotient, Scope};
 use crate::view::View;
 use shapetracker::Witness;
@@ -92,6 +93,9 @@ pub enum Reason {
     /// A coefficient or a degree left what is computed with.
     #[error("a polynomial has coefficients past 128 bits, or more than 16 factors in a product")]
     TooLarge,
+    /// A polynomial has, or may have, so many terms.
+    #[error("{}", crate::TooLarge::Terms(*.0))]
+    TooManyTerms(usize),
     /// A quotient is no polynomial.
     #[error("a quotient is no polynomial")]
     Quotient,
@@ -107,6 +111,16 @@ pub enum Reason {
     /// The values for which a part of the answer is no are not known to exist.
     #[error("whether the values exist for which it is not one view is not known")]
     Existence,
+}
+
+impl From<TooLarge> for Reason {
+    fn from(err: TooLarge) -> Reason {
+        match err {
+            TooLarge::Number => Reason::TooLarge,
+            TooLarge::Terms(terms) => Reason::TooManyTerms(terms),
+            TooLarge::Work(_) => Reason::WorkLimit,
+        }
+    }
 }
 
 /// Values of the names at which the views are not one, and the evidence there.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Fault};
 use crate::literal::Literal;
-use crate::poly::{Poly, TooLarge};
+use crate::poly::{MOST_STEPS, Poly, TooLarge, within};
 use crate::region::{Region, Truth};
 use crate::scope::Scope;
 
@@ -37,9 +37,21 @@ impl<'a> Ask<'a> {
         self.scope.text(poly)
     }
 
+    /// What to say of the names of a polynomial for it not to be negative: ranges for names that may be, as `B=0..`, and
+    /// else the condition itself.
+    pub(crate) fn not_negative(&self, poly: &Poly) -> String {
+        let names = poly.vars().into_iter().map(|var| &self.scope.names()[usize::from(var.0)]);
+        let ranges: Vec<String> =
+            names.filter(|name| name.lo.is_none()).map(|name| format!("{}=0..", name.name)).collect();
+        match ranges.is_empty() {
+            true => Literal::at_least(poly.clone()).text(self.scope),
+            false => ranges.join(", "),
+        }
+    }
+
     /// The result of arithmetic, or the error that it left 128 bits.
     pub(crate) fn made<T>(&self, result: Result<T, TooLarge>) -> Result<T, Error> {
-        result.map_err(|TooLarge| self.err(Fault::TooLarge))
+        result.map_err(|err| self.err(Fault::TooLarge(err)))
     }
 
     /// Whether a condition is known to hold for all values, or for none.
@@ -50,11 +62,12 @@ impl<'a> Ask<'a> {
         let region = match &self.region {
             Some(region) => region,
             None => {
-                let region = Region::of(self.scope, &self.needs).ok_or_else(|| Fault::NoValues.of(self.op))?;
+                let region = within(MOST_STEPS, || Region::of(self.scope, &self.needs));
+                let region = region.ok_or_else(|| Fault::NoValues.of(self.op))?;
                 self.region.insert(region)
             }
         };
-        Ok(match region.truth(literal) {
+        Ok(match within(MOST_STEPS, || region.truth(literal)) {
             Truth::Always => Some(true),
             Truth::Never => Some(false),
             Truth::Depends { .. } => None,
@@ -75,6 +88,10 @@ impl<'a> Ask<'a> {
 
     /// Makes a condition hold: nothing if it is proved, an error if it is refuted, and else one more need.
     pub(crate) fn need(&mut self, literal: Literal, fault: impl FnOnce(&Self) -> Fault) -> Result<(), Error> {
+        within(MOST_STEPS, || self.need_within(literal, fault))
+    }
+
+    fn need_within(&mut self, literal: Literal, fault: impl FnOnce(&Self) -> Fault) -> Result<(), Error> {
         match self.known(&literal)? {
             Some(true) => Ok(()),
             Some(false) => Err(self.err(fault(self))),

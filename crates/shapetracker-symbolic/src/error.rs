@@ -4,6 +4,7 @@ use std::fmt;
 
 use shapetracker::{ErrorKind, MAX_RANK, MAX_VIEWS};
 
+use crate::poly::TooLarge;
 use crate::scope::MAX_NAMES;
 
 /// Why an operation on named sizes could not be done: the operation, the axis and the sizes that do not fit.
@@ -130,12 +131,16 @@ pub(crate) enum Fault {
     MaskOutside { axis: usize, begin: String, end: String, size: String },
     #[error("the view reads addresses {low} to {high}, but what it reads from has {len} elements")]
     AddressOutside { low: String, high: String, len: String },
-    #[error("the sign of stride {stride} of axis {axis} is not known, and with it which addresses are read")]
-    SignUnknown { axis: usize, stride: String },
-    #[error("a polynomial has coefficients past 128 bits, or more than 16 factors in a product")]
-    TooLarge,
-    #[error("a polynomial has more terms than are computed with")]
-    TooManyTerms,
+    #[error(
+        "the sign of stride {stride} of axis {axis} is not known, and with it which addresses are read; if it is never \
+         negative, say {says} (--where {says:?} in the command, where={says:?} in Python{})",
+        in_python(says)
+    )]
+    SignUnknown { axis: usize, stride: String, says: String },
+    #[error("{}", too_large(*.0))]
+    TooLarge(TooLarge),
+    #[error("names, axes and quotients together are more than the {most} that code is made for")]
+    TooManyVariables { most: usize },
     #[error("{given} views that cannot be merged are more than the {MAX_VIEWS} that a tracker may have")]
     TooManyViews { given: usize },
     #[error("a tracker needs at least one view")]
@@ -175,6 +180,19 @@ pub(crate) enum Fault {
     Integer(shapetracker::Error),
 }
 
+/// How Python says of a name, beside the text, that it is not negative: `, or Sym("B", 0)`.
+fn in_python(says: &str) -> String {
+    let names: Vec<&str> = says.split(", ").filter_map(|range| range.strip_suffix("=0..")).collect();
+    let symbols: Vec<String> = names.iter().map(|name| format!("Sym({name:?}, 0)")).collect();
+    if symbols.is_empty() { String::new() } else { format!(", or {}", symbols.join(" and ")) }
+}
+
+impl From<TooLarge> for Fault {
+    fn from(err: TooLarge) -> Fault {
+        Fault::TooLarge(err)
+    }
+}
+
 impl Fault {
     /// The error of an operation that failed for this reason.
     #[cold]
@@ -198,7 +216,9 @@ impl Fault {
             Fault::StepUneven { .. } | Fault::SignUnknown { .. } => ErrorKind::Undecided,
             Fault::MaskOutside { .. } => ErrorKind::MaskOutside,
             Fault::AddressOutside { .. } => ErrorKind::AddressOutside,
-            Fault::TooLarge | Fault::TooManyTerms | Fault::Overflow | Fault::Code(_) => ErrorKind::Overflow,
+            Fault::TooLarge(_) | Fault::TooManyVariables { .. } | Fault::Overflow | Fault::Code(_) => {
+                ErrorKind::Overflow
+            }
             Fault::TooManyViews { .. } => ErrorKind::TooManyViews,
             Fault::NoViews => ErrorKind::NoViews,
             Fault::NameTwice { .. } => ErrorKind::RangesDiffer,
@@ -212,6 +232,13 @@ impl Fault {
             Fault::Foreign(_) => ErrorKind::Rank,
             Fault::Integer(err) => err.kind(),
         }
+    }
+}
+
+fn too_large(err: TooLarge) -> String {
+    match err {
+        TooLarge::Number => "a polynomial has coefficients past 128 bits, or more than 16 factors in a product".into(),
+        err => err.to_string(),
     }
 }
 

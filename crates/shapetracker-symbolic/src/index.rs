@@ -4,11 +4,13 @@
 //! size; `indexpr` only writes what is left. A quotient that is no polynomial becomes a variable of the region with what is
 //! known of it, `P q <= a < P (q + 1)`, so that what comes after is proved with it, and is a division in the code.
 
+use std::collections::HashSet;
+
 use indexpr::{Binary, Expr, Graph, IndexExpr};
 
 use crate::error::{Error, Fault};
 use crate::literal::Literal;
-use crate::poly::{Monomial, Poly, TooLarge, Var};
+use crate::poly::{MOST_STEPS, Monomial, Poly, TooLarge, Var, within};
 use crate::region::{Region, Truth};
 use crate::tracker::ShapeTracker;
 use crate::view::View;
@@ -43,23 +45,64 @@ impl ShapeTracker {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// Where values of the names are found with which an address is below 0, there are no kernels
+    /// ([`IndexExpr::reading_from`]): only a tracker that starts with views can have such.
+    ///
     /// # Errors
     /// Conditions that no values satisfy; ranges of names with which a value could leave 64 bits.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
-        let lowered = Lowered::of(self).map_err(|TooLarge| Fault::TooLarge.of(OP))?;
+        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|fault| fault.of(OP))?;
         let ends: Vec<_> = self.scope().names().iter().map(|name| (name.lo, name.hi)).collect();
         let bounded = lowered.names.iter().all(|name| matches!(ends[usize::from(name.0)], (Some(_), Some(_))));
         // The fewer bits the names without an end may have, the fewer everything has.
-        let bits = if bounded { 0..1 } else { 1..32 };
-        let mut last = None;
-        for bits in bits.rev() {
-            match lowered.code(self, bits) {
-                Ok(code) => return Ok(code),
-                Err(err) if err.kind() == indexpr::ErrorKind::Overflow => last = Some(err),
-                Err(err) => return Err(Fault::Expression(err).of(OP)),
+        let mut most = if bounded { 0 } else { 31 };
+        let fits = |bits| match lowered.code(self, bits) {
+            Err(err) if err.kind() != indexpr::ErrorKind::Overflow => Err(Fault::Expression(err).of(OP)),
+            Ok(code) if !lowered.inside => Ok(Ok(code.reading_from(self.lowest_found()))),
+            code => Ok(code),
+        };
+        let mut found = fits(most)?;
+        if found.is_err() {
+            // With `most` bits it does not fit, with `least` it does or there are none.
+            let mut least = 0;
+            while most.saturating_sub(least) > 1 {
+                let middle = least + (most - least) / 2;
+                match fits(middle)? {
+                    Ok(code) => (least, found) = (middle, Ok(code)),
+                    Err(err) => {
+                        most = middle;
+                        found = found.map_err(|_| err);
+                    }
+                }
             }
         }
-        Err(last.map_or(Fault::TooLarge, Fault::Code).of(OP))
+        found.map_err(|err| Fault::Code(err).of(OP))
+    }
+}
+
+/// So many values of the names are tried where it is not known that no address is below 0.
+const MOST_POINTS: usize = 64;
+
+impl ShapeTracker {
+    /// The lowest address below 0 that is read with some small values of the names; 0 where none was found.
+    fn lowest_found(&self) -> i64 {
+        let names = &self.scope().names()[..self.scope().names().len() - self.scope().quotients().len()];
+        // Small values differ most in what is read; of a name without a beginning there are some on both sides of 0.
+        let value = |name: &crate::Name, step: usize| {
+            let from = name.lo.unwrap_or_else(|| name.hi.unwrap_or(8).min(8).saturating_sub(11));
+            let value = from.saturating_add([0, 1, 3, 12][step % 4]);
+            name.hi.map_or(value, |hi| value.min(hi))
+        };
+        let point = |number: usize| -> Vec<i128> {
+            let steps = (0..).map(|place: u32| number.checked_shr(2 * place).unwrap_or(number / 3));
+            names.iter().zip(steps).map(|(name, step)| value(name, step)).collect()
+        };
+        let lowest = |number: usize| {
+            let tracker = self.at_point(&point(number)).ok()?;
+            tracker.fits_buffer(None).err()?;
+            Some(tracker.address_range().ok()??.0)
+        };
+        (0..MOST_POINTS).filter_map(lowest).min().map_or(0, |low| low.min(0))
     }
 }
 
@@ -77,6 +120,8 @@ struct Lowered {
     address: Poly,
     /// What must be at least 0 for the element to have an address; `None` where nothing is ever valid.
     conditions: Option<Vec<Poly>>,
+    /// Whether it is known that no address is below 0.
+    inside: bool,
 }
 
 /// A quotient that is no polynomial.
@@ -98,7 +143,7 @@ struct Lowering {
 }
 
 impl Lowered {
-    fn of(tracker: &ShapeTracker) -> Result<Lowered, TooLarge> {
+    fn of(tracker: &ShapeTracker) -> Result<Lowered, Fault> {
         let shape = tracker.shape().to_vec();
         let named = tracker.scope().names().len();
         let nothing = |indices: Vec<Var>| Lowered {
@@ -108,12 +153,13 @@ impl Lowered {
             shape: shape.clone(),
             address: Poly::zero(),
             conditions: None,
+            inside: true,
         };
         let Some(mut region) = Region::of(tracker.scope(), tracker.needs()) else {
             return Ok(nothing((0..shape.len()).map(|axis| Var((named + axis) as u8)).collect()));
         };
         if region.vars() + shape.len() > MOST_VARIABLES {
-            return Err(TooLarge);
+            return Err(Fault::TooManyVariables { most: MOST_VARIABLES });
         }
         // Every index of a size is at least 0 and less than the size. Where there is no such index nothing is ever run.
         let indices: Vec<Var> = shape.iter().map(|_| region.fresh(Some(0), None)).collect();
@@ -143,6 +189,7 @@ impl Lowered {
             let Some(read) = lowering.read(&view, &digits)? else { return Ok(nothing(indices)) };
             address = read;
         }
+        let inside = lowering.holds(&address)? == Some(true);
         let mut polys = shape.clone();
         polys.push(address.clone());
         polys.extend(lowering.conditions.iter().cloned());
@@ -156,6 +203,7 @@ impl Lowered {
             shape,
             address,
             conditions: Some(lowering.conditions),
+            inside,
         })
     }
 }
@@ -195,7 +243,7 @@ impl Lowering {
     }
 
     /// The address that a view has at an index, whose validity becomes a condition; `None` where that never holds.
-    fn read(&mut self, view: &View, digits: &[Poly]) -> Result<Option<Poly>, TooLarge> {
+    fn read(&mut self, view: &View, digits: &[Poly]) -> Result<Option<Poly>, Fault> {
         let mut address = view.offset.clone();
         for (axis, (digit, stride)) in digits.iter().zip(&view.strides).enumerate() {
             address = address.add(&digit.mul(stride)?)?;
@@ -224,7 +272,7 @@ impl Lowering {
 
     /// The index of a position in a shape, whose elements it is known to be one of wherever it is read; `None` where the
     /// shape has none.
-    fn unravelled(&mut self, position: &Poly, shape: &[Poly]) -> Result<Option<Vec<Poly>>, TooLarge> {
+    fn unravelled(&mut self, position: &Poly, shape: &[Poly]) -> Result<Option<Vec<Poly>>, Fault> {
         for size in shape {
             if !self.assume(&size.plus_number(-1)?)? {
                 return Ok(None);
@@ -257,7 +305,7 @@ impl Lowering {
     }
 
     /// The quotient and the remainder: polynomials where they are known to be, and else a new variable.
-    fn divided(&mut self, dividend: &Poly, divisor: &Poly) -> Result<(Poly, Poly), TooLarge> {
+    fn divided(&mut self, dividend: &Poly, divisor: &Poly) -> Result<(Poly, Poly), Fault> {
         if let Some(division) = self.region.known_division(dividend, divisor)? {
             return Ok((self.reduced(division.quotient)?, self.reduced(division.remainder)?));
         }
@@ -280,7 +328,7 @@ impl Lowering {
             Some(known) => Poly::from(known.var),
             None => {
                 if self.region.vars() >= MOST_VARIABLES {
-                    return Err(TooLarge);
+                    return Err(Fault::TooManyVariables { most: MOST_VARIABLES });
                 }
                 let lo = (self.holds(dividend)? == Some(true)).then_some(0);
                 let var = self.region.fresh(lo, None);
@@ -511,8 +559,16 @@ impl Writer {
         for &name in names.iter().rev() {
             offer(terms.iter().filter(|term| term.0.exponent(name) > 0).count(), Factor::Name(name));
         }
+        // Each number once, with how many terms have it: a power of a sum has few numbers and very many terms.
+        let mut numbers: Vec<i128> = terms.iter().map(|term| term.1.saturating_abs()).collect();
+        numbers.sort_unstable();
+        let counts: Vec<(i128, usize)> = numbers.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len())).collect();
+        let multiples = |number: i128| counts.iter().filter(|known| known.0 % number == 0).map(|known| known.1).sum();
+        let mut offered = HashSet::new();
         for number in terms.iter().map(|term| term.1.saturating_abs()).filter(|number| *number > 1) {
-            offer(terms.iter().filter(|term| term.1 % number == 0).count(), Factor::Number(number));
+            if offered.insert(number) {
+                offer(multiples(number), Factor::Number(number));
+            }
         }
         best.map(|(_, factor)| factor)
     }

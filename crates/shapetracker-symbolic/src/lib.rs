@@ -33,6 +33,8 @@ mod equality;
 mod error;
 mod index;
 pub mod json;
+#[cfg(test)]
+mod large;
 mod literal;
 mod merge;
 mod movement;
@@ -61,7 +63,7 @@ pub use poly::{Poly, TooLarge, Var};
 pub use scope::{MAX_NAMES, Name, Quotient, Scope};
 pub use sym::{Condition, Sym};
 pub use tracker::ShapeTracker;
-pub use values::guard_text;
+pub use values::{guard_text, one_view_at};
 pub use view::View;
 
 /// Runs the examples of the README.

@@ -158,7 +158,7 @@ impl Literal {
     pub fn text(&self, scope: &Scope) -> String {
         let sides =
             |left: &Poly, symbol: &str, right: &Poly| format!("{} {symbol} {}", scope.text(left), scope.text(right));
-        let (positive, negative) = self.sides();
+        let (positive, negative) = self.poly.sides();
         if let Some(modulus) = self.modulus {
             let left = match (positive.terms().len(), negative.number()) {
                 // `p - 1` modulo 2: p % 2 == 1.
@@ -179,16 +179,5 @@ impl Literal {
             _ if positive.number().is_some() => sides(&negative, self.relation.symbol(), &positive),
             _ => sides(&positive, self.relation.symbol(), &negative),
         }
-    }
-
-    /// The positive terms, and the negative ones with their signs changed.
-    fn sides(&self) -> (Poly, Poly) {
-        let (mut positive, mut negative) = (Poly::zero(), Poly::zero());
-        for &(monomial, coefficient) in self.poly.terms() {
-            let side = if coefficient > 0 { &mut positive } else { &mut negative };
-            let term = Poly::term(monomial, coefficient.saturating_abs());
-            *side = side.add(&term).unwrap_or_default();
-        }
-        (positive, negative)
     }
 }

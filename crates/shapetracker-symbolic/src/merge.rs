@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict};
 use crate::decide::decide;
 use crate::literal::{Literal, Relation};
-use crate::poly::{Poly, TooLarge, Var};
+use crate::poly::{MOST_STEPS, Poly, TooLarge, Var, within};
 use crate::region::{Ask, Region, Stop, Truth, negative, positive_lead};
 use crate::scope::Scope;
 use crate::view::View;
@@ -59,6 +59,10 @@ pub fn merge(scope: &Scope, needs: &[Literal], earlier: &View, later: &View) -> 
 
 /// For which values of the names is a stack of views one view? The first view is next to memory.
 pub(crate) fn merge_stack(scope: &Scope, needs: &[Literal], views: &[View]) -> Answer {
+    within(MOST_STEPS, || merge_within(scope, needs, views))
+}
+
+fn merge_within(scope: &Scope, needs: &[Literal], views: &[View]) -> Answer {
     // Without values anything holds for all of them.
     let Some(root) = Region::of(scope, needs) else {
         return Answer::Always { view: None, leaves: Leaves::default() };
@@ -193,18 +197,18 @@ fn parts(region: &Region, stop: &Stop) -> Result<Vec<(Region, Option<Literal>)>,
         Err(Stop::Undecided(reason)) => Err(reason),
         Err(_) => Err(Reason::TooManyCases),
     };
-    let in_names = |literal: &Literal| region.in_names(literal).map_err(|TooLarge| Reason::TooLarge);
+    let in_names = |literal: &Literal| region.in_names(literal).map_err(Reason::from);
     let mut parts = Vec::new();
     match stop {
         Stop::Fork(literal) => {
-            let not = negated(literal).map_err(|TooLarge| Reason::TooLarge)?;
+            let not = negated(literal).map_err(Reason::from)?;
             for literal in [literal, &not] {
                 parts.extend(part(region.assume(literal), Some(in_names(literal)?))?);
             }
         }
         &Stop::Residues(var, modulus) => {
             for residue in 0..modulus {
-                let poly = Poly::from(var).plus_number(-residue).map_err(|TooLarge| Reason::TooLarge)?;
+                let poly = Poly::from(var).plus_number(-residue).map_err(Reason::from)?;
                 let literal = in_names(&Literal::divisible(poly, modulus))?;
                 parts.extend(part(region.with_residue(var, modulus, residue), Some(literal))?);
             }

@@ -254,14 +254,26 @@ pub(crate) fn need_shape(ask: &mut Ask<'_>, shape: &[Poly]) -> Result<(), Error>
     shape.iter().enumerate().try_for_each(|(axis, size)| need_size(ask, axis, size))
 }
 
-/// Makes the addresses that a view reads lie in `0..len`.
+/// Makes the addresses that a view reads lie in `0..len`, where it reads any.
 pub(crate) fn need_inside(ask: &mut Ask<'_>, view: &View, len: &Poly) -> Result<(), Error> {
     let one = Poly::one();
-    let (mut low, mut high, mut nonempty) = (view.offset.clone(), view.offset.clone(), Vec::new());
+    let (mut low, mut high) = (view.offset.clone(), view.offset.clone());
+    // How many entries of each axis are valid, of the axes of which it may be none.
+    let mut counts = Vec::new();
+    for axis in 0..view.shape.len() {
+        let (begin, end) = view.range(axis);
+        let count = ask.made(end.sub(&begin))?;
+        if ask.at_least(&count, &one)? != Some(true) {
+            counts.push(count);
+        }
+    }
+    let mut nonempty = Vec::new();
+    for count in &counts {
+        nonempty.push(Literal::at_least(ask.made(count.sub(&one))?));
+    }
     for (axis, stride) in view.strides.iter().enumerate() {
         let (begin, end) = view.range(axis);
         let last = ask.made(end.sub(&one))?;
-        nonempty.push(Literal::at_least(ask.made(last.sub(&begin))?));
         if stride.is_zero() {
             continue;
         }
@@ -272,29 +284,48 @@ pub(crate) fn need_inside(ask: &mut Ask<'_>, view: &View, len: &Poly) -> Result<
         } else if ask.at_least(&Poly::zero(), stride)? == Some(true) {
             (last, first)
         } else {
-            return Err(ask.err(Fault::SignUnknown { axis, stride: ask.text(stride) }));
+            // Where something is read more may be known of it.
+            let mut read = ask.assuming(nonempty.iter().cloned());
+            match [read.at_least(stride, &Poly::zero()), read.at_least(&Poly::zero(), stride)] {
+                // Nothing is ever valid.
+                _ if !nonempty.is_empty() && read.known(&nonempty[0]).is_err() => return Ok(()),
+                [Ok(Some(true)), _] => (first, last),
+                [_, Ok(Some(true))] => (last, first),
+                _ => {
+                    let says = ask.not_negative(stride);
+                    return Err(ask.err(Fault::SignUnknown { axis, stride: ask.text(stride), says }));
+                }
+            }
         };
         low = ask.made(low.add(&lower))?;
         high = ask.made(high.add(&upper))?;
     }
     let above = ask.made(len.sub(&one).and_then(|top| top.sub(&high)))?;
     for poly in [low.clone(), above] {
-        let literal = Literal::at_least(poly);
-        // A view without valid elements reads nothing, so that it need not hold there; as a need it is the stronger
-        // condition without that exception.
+        let mut literal = Literal::at_least(poly);
         if ask.known(&literal)? == Some(true) {
             continue;
         }
         match ask.assuming(nonempty.iter().cloned()).known(&literal) {
-            Ok(Some(true)) => {}
+            Ok(Some(true)) => continue,
             // Nothing is ever valid.
             Err(_) => return Ok(()),
-            Ok(_) => ask.need(literal, |ask| Fault::AddressOutside {
-                low: ask.text(&low),
-                high: ask.text(&high),
-                len: ask.text(len),
-            })?,
+            Ok(_) => {}
         }
+        // A view without valid elements reads nothing, and needs nothing. How many entries of an axis are valid is never
+        // negative, so that a product with it is not negative exactly where there are none or the other factor is not. It
+        // is left away where the condition holds anyway if there are none.
+        for count in &counts {
+            let holds_without = ask.assuming([Literal::equal(count.clone())]).known(&literal);
+            if !matches!(holds_without, Ok(Some(true)) | Err(_)) {
+                literal = Literal::at_least(ask.made(literal.poly.mul(count))?);
+            }
+        }
+        ask.need(literal, |ask| Fault::AddressOutside {
+            low: ask.text(&low),
+            high: ask.text(&high),
+            len: ask.text(len),
+        })?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::merge::{merge, tidy};
 use crate::movement::need_inside;
 use crate::notation::{Chain, ChainError};
 use crate::operation::Movement;
-use crate::poly::{Poly, TooLarge};
+use crate::poly::Poly;
 use crate::region::Region;
 use crate::scope::Scope;
 use crate::tracker::{ShapeTracker, need_view};
@@ -118,7 +118,7 @@ impl Pair {
     /// Those of [`ShapeTracker::from_views`] and of [`ShapeTracker::reshape`].
     pub fn of_reshape(scope: Arc<Scope>, view: View, shape: Vec<Poly>) -> Result<Pair, Error> {
         let after = ShapeTracker::from_views(scope.clone(), [view.clone()])?.apply(&Movement::Reshape(shape))?;
-        let later = View::row_major(after.shape()).map_err(|TooLarge| Fault::TooLarge.of("reshape"))?;
+        let later = View::row_major(after.shape()).map_err(|err| Fault::TooLarge(err).of("reshape"))?;
         Pair::new(scope, after.needs().to_vec(), view, later)
     }
 

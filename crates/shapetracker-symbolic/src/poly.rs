@@ -3,6 +3,7 @@
 //! A monomial is one number of 128 bits: its factors as bytes, the greatest first, so that the order of numbers is the
 //! graded lexicographic order of monomials and a product is a merge of two short sorted lists.
 
+use std::cell::Cell;
 use std::fmt;
 
 use smallvec::SmallVec;
@@ -16,15 +17,79 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Var(pub u8);
 
-/// A coefficient left 128 bits, or a product had more than 16 factors.
+/// Why a polynomial is not computed with.
 ///
 /// ```
 /// use shapetracker_symbolic::{Poly, TooLarge};
-/// assert_eq!(Poly::from(i128::MAX).add(&Poly::from(1)), Err(TooLarge));
+/// assert_eq!(Poly::from(i128::MAX).add(&Poly::from(1)), Err(TooLarge::Number));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a coefficient leaves 128 bits, or a product has more than 16 factors")]
-pub struct TooLarge;
+#[non_exhaustive]
+pub enum TooLarge {
+    /// A coefficient left 128 bits, or a product had more than 16 factors.
+    #[error("a coefficient leaves 128 bits, or a product has more than 16 factors")]
+    Number,
+    /// It has, or a product may have, so many terms.
+    #[error("a polynomial of {0} terms has more terms than are computed with, which is {MOST_TERMS}")]
+    Terms(usize),
+    /// The arithmetic of the whole question took so many steps, each of one term, that it was given up.
+    #[error("the polynomials take more than the {0} steps, each of one term, that are done for one question")]
+    Work(u64),
+}
+
+/// The most terms that a polynomial has. Polynomials of tensor programs have a few, and a few dozen where several sizes are
+/// padded; all that is done with them is at least linear in their terms, and some of it quadratic.
+pub(crate) const MOST_TERMS: usize = 1 << 11;
+/// The most pairs of terms that are multiplied for one product.
+const MOST_PAIRS: usize = 1 << 16;
+/// The steps that are done for a question, each of one term: a tenth of a second.
+pub(crate) const MOST_STEPS: u64 = 1 << 23;
+
+thread_local! {
+    /// The steps that are left for the question that is being answered on this thread, and the limit that it has.
+    static LEFT: Cell<(u64, u64)> = const { Cell::new((u64::MAX, u64::MAX)) };
+}
+
+/// Answers a question within so many steps: after them all arithmetic fails, so that whatever is asked for is at once too
+/// large to be known.
+///
+/// Steps are counted where terms are made and not where questions are asked, so that no question can forget to count; the
+/// count starts with the question, so that an answer does not depend on what was asked before. Within another question
+/// there are no more steps than that has left.
+pub(crate) fn within<T>(steps: u64, answer: impl FnOnce() -> T) -> T {
+    /// Gives the question around this one its steps back, also where an answer panics.
+    struct Around {
+        before: (u64, u64),
+        given: u64,
+    }
+    impl Drop for Around {
+        fn drop(&mut self) {
+            let used = self.given - LEFT.get().0;
+            LEFT.set((self.before.0 - used, self.before.1));
+        }
+    }
+    let before = LEFT.get();
+    let given = before.0.min(steps);
+    LEFT.set((given, if steps <= before.0 { steps } else { before.1 }));
+    let _around = Around { before, given };
+    answer()
+}
+
+/// Answers a question, and says how many steps that took.
+#[cfg(test)]
+pub(crate) fn counted<T>(answer: impl FnOnce() -> T) -> (T, u64) {
+    let before = LEFT.replace((u64::MAX, u64::MAX));
+    let answer = answer();
+    (answer, u64::MAX - LEFT.replace(before).0)
+}
+
+/// Counts steps.
+fn count(steps: usize) -> Result<(), TooLarge> {
+    let (left, limit) = LEFT.get();
+    let rest = left.checked_sub(steps as u64);
+    LEFT.set((rest.unwrap_or(0), limit));
+    rest.map(|_| ()).ok_or(TooLarge::Work(limit))
+}
 
 /// Variables multiplied, with repetition: bytes in descending order, a variable `v` being the byte `255 - v`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +127,7 @@ impl Monomial {
             return Ok(Monomial(self.0 | other.0));
         }
         if self.degree() + other.degree() > 16 {
-            return Err(TooLarge);
+            return Err(TooLarge::Number);
         }
         let (mut a, mut b, mut product, mut place) = (self.0, other.0, 0, 0);
         // From the last factors on, the smaller byte first.
@@ -201,7 +266,7 @@ impl Poly {
         for (monomial, coefficient) in terms {
             match kept.last_mut() {
                 Some(last) if last.0 == monomial => {
-                    last.1 = last.1.checked_add(coefficient).ok_or(TooLarge)?;
+                    last.1 = last.1.checked_add(coefficient).ok_or(TooLarge::Number)?;
                 }
                 _ => {
                     if kept.last().is_some_and(|last| last.1 == 0) {
@@ -214,7 +279,22 @@ impl Poly {
         if kept.last().is_some_and(|last| last.1 == 0) {
             kept.pop();
         }
-        Ok(Poly { terms: kept })
+        Poly::of_terms(kept)
+    }
+
+    /// The terms with positive coefficients, and the others with their signs changed.
+    pub(crate) fn sides(&self) -> (Poly, Poly) {
+        let (mut positive, mut negative) = (Poly::zero(), Poly::zero());
+        for &(monomial, coefficient) in &self.terms {
+            let side = if coefficient > 0 { &mut positive } else { &mut negative };
+            side.terms.push((monomial, coefficient.saturating_abs()));
+        }
+        (positive, negative)
+    }
+
+    /// A polynomial of sorted terms, unless they are too many.
+    fn of_terms(terms: SmallVec<[(Monomial, i128); 2]>) -> Result<Poly, TooLarge> {
+        if terms.len() > MOST_TERMS { Err(TooLarge::Terms(terms.len())) } else { Ok(Poly { terms }) }
     }
 
     /// Its value, where it has no variable.
@@ -261,7 +341,7 @@ impl Poly {
     /// ```
     ///
     /// # Errors
-    /// [`TooLarge`] where a coefficient leaves 128 bits.
+    /// [`TooLarge`] where a coefficient leaves 128 bits, or there would be too many terms.
     pub fn add(&self, other: &Poly) -> Result<Poly, TooLarge> {
         self.plus(other, 1)
     }
@@ -274,7 +354,7 @@ impl Poly {
     /// ```
     ///
     /// # Errors
-    /// [`TooLarge`] where a coefficient leaves 128 bits.
+    /// [`TooLarge`] where a coefficient leaves 128 bits, or there would be too many terms.
     pub fn sub(&self, other: &Poly) -> Result<Poly, TooLarge> {
         self.plus(other, -1)
     }
@@ -284,7 +364,7 @@ impl Poly {
         let mut terms = self.terms.clone();
         match terms.last_mut() {
             Some(last) if last.0 == Monomial::ONE => {
-                last.1 = last.1.checked_add(number).ok_or(TooLarge)?;
+                last.1 = last.1.checked_add(number).ok_or(TooLarge::Number)?;
                 if last.1 == 0 {
                     terms.pop();
                 }
@@ -300,6 +380,7 @@ impl Poly {
         if other.is_zero() {
             return Ok(self.clone());
         }
+        count(self.terms.len() + other.terms.len())?;
         let mut terms = SmallVec::with_capacity(self.terms.len() + other.terms.len());
         let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
         loop {
@@ -310,11 +391,11 @@ impl Poly {
                     a.next();
                 }
                 (None, Some(&&(monomial, y))) => {
-                    terms.push((monomial, y.checked_mul(factor).ok_or(TooLarge)?));
+                    terms.push((monomial, y.checked_mul(factor).ok_or(TooLarge::Number)?));
                     b.next();
                 }
                 (Some(&&(m, x)), Some(&&(n, y))) => {
-                    let scaled = y.checked_mul(factor).ok_or(TooLarge)?;
+                    let scaled = y.checked_mul(factor).ok_or(TooLarge::Number)?;
                     if m > n {
                         terms.push((m, x));
                         a.next();
@@ -322,7 +403,7 @@ impl Poly {
                         terms.push((n, scaled));
                         b.next();
                     } else {
-                        let sum = x.checked_add(scaled).ok_or(TooLarge)?;
+                        let sum = x.checked_add(scaled).ok_or(TooLarge::Number)?;
                         if sum != 0 {
                             terms.push((m, sum));
                         }
@@ -332,7 +413,7 @@ impl Poly {
                 }
             }
         }
-        Ok(Poly { terms })
+        Poly::of_terms(terms)
     }
 
     /// The product.
@@ -345,7 +426,8 @@ impl Poly {
     /// ```
     ///
     /// # Errors
-    /// [`TooLarge`] where a coefficient leaves 128 bits, or a term would have more than 16 factors.
+    /// [`TooLarge`] where a coefficient leaves 128 bits, a term would have more than 16 factors, or there would be too many
+    /// terms.
     pub fn mul(&self, other: &Poly) -> Result<Poly, TooLarge> {
         match (&self.terms[..], &other.terms[..]) {
             ([], _) | (_, []) => Ok(Poly::zero()),
@@ -354,7 +436,14 @@ impl Poly {
             // A product by one term keeps the order of the terms.
             (many, &[term]) | (&[term], many) => Ok(Poly { terms: times_term(many, term)? }),
             (a, b) => {
-                let mut terms = SmallVec::with_capacity(a.len() * b.len());
+                // Counted before it is made.
+                let pairs = a.len() * b.len();
+                if pairs > MOST_PAIRS {
+                    return Err(TooLarge::Terms(pairs));
+                }
+                // They are sorted.
+                count(pairs * (usize::BITS - pairs.leading_zeros()) as usize / 2)?;
+                let mut terms = SmallVec::with_capacity(pairs);
                 for &term in b {
                     terms.extend(times_term(a, term)?);
                 }
@@ -424,6 +513,8 @@ impl Poly {
     /// assert_eq!(Poly::from(Var(1)).eval(&[4, 9]), Some(9));
     /// ```
     pub fn eval(&self, point: &[i128]) -> Option<i128> {
+        // Whether a value leaves 128 bits is no question of steps.
+        let _ = count(self.terms.len());
         let mut sum = 0_i128;
         for &(monomial, coefficient) in &self.terms {
             let mut product = coefficient;
@@ -457,6 +548,7 @@ impl Poly {
     /// # Ok::<(), shapetracker_symbolic::TooLarge>(())
     /// ```
     pub fn vars(&self) -> Vec<Var> {
+        let _ = count(4 * self.terms.len());
         let mut vars: Vec<Var> = self.terms.iter().flat_map(|(monomial, _)| monomial.factors()).collect();
         vars.sort_unstable();
         vars.dedup();
@@ -593,9 +685,44 @@ fn times_term(
     terms: &[(Monomial, i128)],
     (monomial, coefficient): (Monomial, i128),
 ) -> Result<SmallVec<[(Monomial, i128); 2]>, TooLarge> {
+    count(terms.len())?;
     let mut product = SmallVec::with_capacity(terms.len());
     for &(m, c) in terms {
-        product.push((m.times(monomial)?, c.checked_mul(coefficient).ok_or(TooLarge)?));
+        product.push((m.times(monomial)?, c.checked_mul(coefficient).ok_or(TooLarge::Number)?));
     }
     Ok(product)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(vars: std::ops::Range<u8>) -> Poly {
+        vars.map(Var).map(Poly::from).try_fold(Poly::zero(), |sum, var| sum.add(&var)).unwrap()
+    }
+
+    #[test]
+    fn products_are_counted_before_they_are_made() {
+        let (wide, other) = (sum(0..200), sum(20..250));
+        assert_eq!(wide.mul(&other), Err(TooLarge::Terms(200 * 230)));
+        let squared = sum(0..60).pow(2).unwrap();
+        assert_eq!(squared.terms().len(), 60 * 61 / 2);
+        assert_eq!(squared.mul(&sum(0..60)), Err(TooLarge::Terms(60 * 61 / 2 * 60)));
+        assert_eq!(sum(0..5).pow(12).unwrap().terms().len(), 1820);
+        assert_eq!(sum(0..6).pow(16), Err(TooLarge::Terms(3003)));
+    }
+
+    #[test]
+    fn a_question_ends_at_its_steps_and_gives_the_rest_back() {
+        let power = |steps| within(steps, || sum(0..5).pow(8));
+        assert_eq!(power(100), Err(TooLarge::Work(100)));
+        assert!(power(100_000).is_ok());
+        // A question within another one has no more than is left; and the other one goes on with the rest.
+        let (inner, outer) = within(1000, || (power(100_000), sum(0..5)));
+        assert_eq!((inner, outer), (Err(TooLarge::Work(1000)), sum(0..5)));
+        let both = within(100_000, || (power(100), power(50_000)));
+        assert!(matches!(both, (Err(TooLarge::Work(100)), Ok(_))));
+        // Outside of questions nothing is counted.
+        assert!(sum(0..5).pow(8).is_ok());
+    }
 }

@@ -4,6 +4,7 @@ use crate::answer::{Answer, Formula, Leaf, Verdict};
 use crate::error::{Error, Fault};
 use crate::literal::Literal;
 use crate::scope::Scope;
+use crate::view::View;
 
 impl Scope {
     /// The values of the names in their order, if they lie in their ranges, and the conditions of the scope and `needs` hold;
@@ -70,6 +71,32 @@ impl Scope {
             }
         }
         Ok(())
+    }
+}
+
+/// The one view that a stack of views is at values of the names, one for each name of the scope, as the integers decide it;
+/// `Some(None)` where it is none. `None` where a number leaves 64 bits, or the limit of the work ends the decision. The values
+/// must be some that the question allows.
+///
+/// It is what is left to ask where [`Answer::is_one_at`] does not know.
+///
+/// ```
+/// use shapetracker_symbolic::{ShapeTracker, Sym, one_view_at};
+///
+/// let (h, t) = (Sym::new("H", 1..), Sym::new("T", 1..));
+/// let flat = ShapeTracker::contiguous([t, h])?.permute([1, 0])?.reshape([-1])?;
+/// let one = one_view_at(flat.scope(), flat.views(), &[2, 1]).unwrap();
+/// assert_eq!(one.unwrap().shape(), [2]);
+/// assert_eq!(one_view_at(flat.scope(), flat.views(), &[2, 3]), Some(None));
+/// # Ok::<(), shapetracker_symbolic::Error>(())
+/// ```
+pub fn one_view_at(scope: &Scope, views: &[View], values: &[i128]) -> Option<Option<shapetracker::View>> {
+    let point = scope.complete(values)?;
+    let views = views.iter().map(|view| view.at(&point)).collect::<Option<Vec<_>>>()?;
+    match shapetracker::ShapeTracker::from_views(views).ok()?.single_view() {
+        Ok(view) => Some(Some(view)),
+        Err(shapetracker::Unmerged::Witness(_)) => Some(None),
+        Err(_) => None,
     }
 }
 

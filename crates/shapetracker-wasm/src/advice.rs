@@ -1,7 +1,7 @@
 //! The question that people come with: is this still one view, and if not, what is the least to copy?
 
 use shapetracker::advice::{LibraryAdvice, described, one_view};
-use shapetracker::{ArrayLibrary, Chain, ChainStart, Unmerged, View};
+use shapetracker::{ArrayLibrary, Chain, ChainStart, ShapeTracker, Unmerged, View};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -29,7 +29,13 @@ pub(crate) fn advice(request: &Value) -> Result<Value, Fault> {
             "sentence": copy.to_string(),
         }
     });
-    Ok(answer(&advice.view, advice.sentence.clone(), advice.step, copy, &advice.libraries))
+    // A start that reads below address 0 is one that no array has; after it everything is checked.
+    let outside = match chain.start() {
+        ChainStart::Views(views) => ShapeTracker::from_views(views.clone())?.fits_buffer(None).err(),
+        _ => None,
+    };
+    let outside = outside.map(|err| err.reason());
+    Ok(answer(&advice.view, advice.sentence.clone(), advice.step, copy, &advice.libraries, outside))
 }
 
 /// Whether expressions over variables are one view, and the array that it is.
@@ -45,7 +51,8 @@ fn of_expressions(free: &Free) -> Value {
     // The same view as a chain that starts with it.
     let libraries = view.as_ref().ok().and_then(|view| view.to_string().parse::<Chain>().ok()?.advice(None).ok());
     let libraries = libraries.map(|advice| advice.libraries).unwrap_or_default();
-    answer(&view, sentence, None, None, &libraries)
+    let outside = view.as_ref().ok().and_then(|view| view.fits_buffer(None).err()).map(|err| err.reason());
+    answer(&view, sentence, None, None, &libraries, outside)
 }
 
 fn answer(
@@ -54,7 +61,10 @@ fn answer(
     step: Option<usize>,
     copy: Option<Value>,
     libraries: &[LibraryAdvice],
+    outside: Option<String>,
 ) -> Value {
+    // What no array has, libraries can do nothing with.
+    let libraries: &[LibraryAdvice] = if outside.is_some() { &[] } else { libraries };
     let one_view = match view {
         Ok(_) => Some(true),
         Err(Unmerged::Witness(_)) => Some(false),
@@ -79,6 +89,6 @@ fn answer(
         "step": step,
         "copy": copy,
         "libraries": libraries.iter().map(library).collect::<Value>(),
-        "note": Value::Null,
+        "note": outside.map(|reason| format!("{reason}: no array has it, and there is no code for it")),
     }
 }

@@ -1,6 +1,6 @@
 //! A chain as far as it can be read and done: its operations, what each does to the views, and the layout that results.
 
-use shapetracker::{Chain, ChainProgress, ChainStart, ShapeTracker, Unmerged, Verdict};
+use shapetracker::{Buffer, Chain, ChainProgress, ChainStart, Stored, Unanswered, Unmerged, Verdict};
 
 use crate::fault::{Fault, utf16};
 use crate::json::{Value, object};
@@ -25,25 +25,23 @@ pub(crate) fn chain(request: &Value) -> Result<Value, Fault> {
     let lost = unread.is_some() && nothing;
     let progress = (!lost).then(|| chain.progress(from_outside));
     let why = progress.as_ref().and_then(ChainProgress::reason);
-    let copied = |progress: &ChainProgress| progress.verdicts.iter().rev().find_map(Verdict::copies);
-    let buffer_len = progress.as_ref().and_then(copied).or_else(|| chain.base_len(from_outside));
-    let (trackers, verdicts, undone) = progress
-        .map_or_else(Default::default, |ChainProgress { trackers, verdicts, error, .. }| (trackers, verdicts, error));
+    let (tensors, verdicts, undone) =
+        progress.map_or_else(Default::default, |ChainProgress { steps, verdicts, error, .. }| (steps, verdicts, error));
     let step_unread = || (!lost).then_some(chain.ops().len());
     let error = undone
         .map(|err| Fault::chain(&err, text))
         .or_else(|| unread.map(|err| Fault::syntax(&err, "chain", text).in_step(step_unread())));
-    let done = trackers.iter().skip(1).zip(&verdicts).enumerate();
+    let done = tensors.iter().skip(1).zip(&verdicts).enumerate();
     let steps: Value = done.map(|(number, (after, verdict))| step(&chain, text, number, after, verdict)).collect();
-    let rest = trackers.len().saturating_sub(1)..chain.ops().len();
+    let rest = tensors.len().saturating_sub(1)..chain.ops().len();
     let rest: Value = rest.map(|number| operation(&chain, text, number)).collect();
     Ok(object! {
         "canonical": chain.to_string(),
-        "start": start(&chain, text, from_outside, &trackers),
+        "start": start(&chain, text, from_outside, &tensors),
         "steps": steps,
         "rest": rest,
         "error": error.map(|error| error.json()),
-        "result": trackers.last().map(|tracker| result(tracker, buffer_len, why.as_ref())),
+        "result": tensors.last().map(|last| result(last, chain.base_len(from_outside), why.as_ref())),
     })
 }
 
@@ -52,7 +50,7 @@ fn span(text: &str, bytes: std::ops::Range<usize>) -> Value {
     Value::List(vec![span.start.into(), span.end.into()])
 }
 
-fn start(chain: &Chain, text: &str, base: Option<&[i64]>, trackers: &[ShapeTracker]) -> Value {
+fn start(chain: &Chain, text: &str, base: Option<&[i64]>, tensors: &[Stored]) -> Value {
     let kind = match chain.start() {
         ChainStart::Nothing if base.is_some() => "base",
         start => start.name(),
@@ -61,7 +59,7 @@ fn start(chain: &Chain, text: &str, base: Option<&[i64]>, trackers: &[ShapeTrack
     object! {
         "kind": kind,
         "span": span(text, bytes.clone()),
-        "shape": trackers.first().map(|tracker| Value::from(tracker.shape())),
+        "shape": tensors.first().map(|tensor| Value::from(tensor.shape())),
         "text": text.get(bytes).unwrap_or_default(),
         "name": chain.start_name(),
         "modes": chain.modes().map(|modes| modes.iter().map(|sizes| Value::from(&sizes[..])).collect::<Value>()),
@@ -82,29 +80,39 @@ fn operation(chain: &Chain, text: &str, number: usize) -> Value {
 }
 
 /// An operation that was done, and what became of the views.
-fn step(chain: &Chain, text: &str, number: usize, after: &ShapeTracker, verdict: &Verdict) -> Value {
+fn step(chain: &Chain, text: &str, number: usize, after: &Stored, verdict: &Verdict) -> Value {
     operation(chain, text, number)
         .with("shape", after.shape())
-        .with("views", after.views().len())
+        .with("views", after.over_newest().views().len())
         .with("verdict", verdict.name())
         .with("reason", verdict.reason())
         .with("copies", verdict.copies())
 }
 
-/// The layout that results; of its buffer the chain may know how many elements it has.
-fn result(tracker: &ShapeTracker, known: Option<i64>, why: Option<&Unmerged>) -> Value {
+/// The layout that results, in the newest buffer; of the base the chain may know how many elements it has.
+fn result(last: &Stored, base: Option<i64>, why: Option<&Unmerged>) -> Value {
+    let (tracker, copy) = (last.over_newest(), copy(last));
+    let known = copy.map_or(base, |(_, elements)| Some(elements));
     let buffer_len = known.map_or_else(|| tracker.buffer_len(), Ok);
     object! {
         "shape": tracker.shape(),
         "numel": tracker.numel(),
         "views": tracker.views().iter().map(|view| Value::from(view).with("text", view.to_string())).collect::<Value>(),
         "contiguous": tracker.is_contiguous(),
-        "consecutive": tracker.is_consecutive(),
         "address_range": tracker.address_range().ok().flatten(),
+        "buffer": copy.map(|(op, _)| Value::from(op)),
         "buffer_len": buffer_len.as_ref().ok().copied(),
         "buffer_known": known.is_some(),
-        "buffer_note": buffer_len.as_ref().err().map(ToString::to_string),
+        "buffer_note": buffer_len.as_ref().err().map(Unanswered::reason),
         "reason": why,
         "tracker": tracker.to_string(),
+    }
+}
+
+/// The operation that made the buffer of a tensor, and how many elements it copied; nothing where that is the base.
+fn copy(tensor: &Stored) -> Option<(usize, i64)> {
+    match tensor.buffer() {
+        Buffer::Copy { op, elements } => Some((op, elements)),
+        _ => None,
     }
 }

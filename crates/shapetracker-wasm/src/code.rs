@@ -1,7 +1,7 @@
 //! Layouts as code: index expressions in many languages, and chains as calls on arrays.
 
 use shapetracker::expr::{Language, UnknownLanguage};
-use shapetracker::{ArrayLibrary, Chain, ChainStart, ShapeTracker};
+use shapetracker::{ArrayLibrary, Chain, ChainStart, Stored};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -9,7 +9,6 @@ use crate::layout::{Layout, read};
 use crate::request::Fields as _;
 
 pub(crate) fn code(request: &Value) -> Result<Value, Fault> {
-    let layout = Layout::of(request, "source")?;
     let (language, kernel) = (request.text("language")?, request.is_set("kernel"));
     let library = ArrayLibrary::ALL.iter().copied().find(|library| library.name() == language);
     let code = match language {
@@ -17,10 +16,14 @@ pub(crate) fn code(request: &Value) -> Result<Value, Fault> {
         _ => {
             let unknown = |err: UnknownLanguage| Fault::request(err.to_string());
             let language: Language = language.parse().map_err(unknown)?;
-            match &layout {
+            match Layout::over_base(request, "source")? {
                 Layout::Chain(tracker) => {
                     let code = tracker.index_expr()?;
-                    if kernel { code.kernel(language)? } else { code.code(language)? }
+                    let code = if kernel { code.kernel(language)? } else { code.code(language)? };
+                    let copy = Read::of(request)?.copy();
+                    let remark =
+                        copy.map(|copy| format!("{} addresses of the base, not of {copy}\n", language.comment()));
+                    remark.unwrap_or_default() + &code
                 }
                 Layout::Free(_) if kernel => {
                     let message = "a kernel is written for a chain, whose elements have an order in memory";
@@ -36,12 +39,12 @@ pub(crate) fn code(request: &Value) -> Result<Value, Fault> {
     Ok(object! { "code": code })
 }
 
-/// The chain of a source, and the tracker after all operations.
+/// The chain of a source, and the tensor after all operations.
 struct Read<'a> {
     text: &'a str,
     chain: Chain,
     base: Option<Vec<i64>>,
-    tracker: ShapeTracker,
+    last: Stored,
 }
 
 impl Read<'_> {
@@ -54,16 +57,20 @@ impl Read<'_> {
         let base = source.numbers_or_none("base")?;
         let chain = read(text, base.as_deref())?;
         let base = base.filter(|_| chain.start() == &ChainStart::Nothing);
-        let tracker = base.as_deref().map_or_else(|| chain.tracker(), |base| chain.tracker_from(base));
-        let tracker = tracker.map_err(|err| Fault::chain(&err, text))?;
-        Ok(Read { text, base: base.map(|base| base.to_vec()), chain, tracker })
+        let last = chain.follow(base.as_deref(), |_, _| ()).map_err(|err| Fault::chain(&err, text))?;
+        Ok(Read { text, base: base.map(|base| base.to_vec()), chain, last })
+    }
+
+    /// The copy that the tensor lies in, in words; nothing where that is the base.
+    fn copy(&self) -> Option<String> {
+        self.chain.copy_in_words(self.last.buffer())
     }
 }
 
 /// The chain, shape and views as the command prints them.
 pub(crate) fn json(request: &Value) -> Result<Value, Fault> {
     let read = Read::of(request)?;
-    let result = &read.tracker;
+    let result = read.last.over_newest();
     let list = |numbers: &[i64]| format!("[{}]", joined(numbers));
     let views = result.views().iter().map(|view| {
         let ranges = |mask: &[(i64, i64)]| {
@@ -77,7 +84,9 @@ pub(crate) fn json(request: &Value) -> Result<Value, Fault> {
     let views = views.collect::<Vec<_>>().join(",\n");
     // A chain has no character that JSON would escape.
     let (chain, shape) = (&read.chain, list(result.shape()));
-    let text = format!("{{\n  \"chain\": \"{chain}\",\n  \"shape\": {shape},\n  \"views\": [\n{views}\n  ]\n}}\n");
+    let buffer = read.copy().map_or_else(String::new, |copy| format!("  \"buffer\": \"{copy}\",\n"));
+    let text =
+        format!("{{\n  \"chain\": \"{chain}\",\n  \"shape\": {shape},\n{buffer}  \"views\": [\n{views}\n  ]\n}}\n");
     Ok(object! { "json": text })
 }
 

@@ -22,7 +22,10 @@ pub(crate) fn compare(request: &Value) -> Result<Value, Fault> {
     let (a, b) = (side("a")?, side("b")?);
     let bytes = |name| request.number(name).map(|bytes| bytes.clamp(1, MOST_BYTES));
     let (width, line) = (bytes("width")?, bytes("line")?);
-    let (difference, note) = difference(&a, &b)?;
+    // What is the same is asked of the base: addresses of buffers that are copies have nothing to do with each other.
+    let over_base = |name: &'static str| Layout::over_base(request, name).map_err(|fault| fault.in_field(name));
+    let bases = (over_base("a")?, over_base("b")?);
+    let (difference, note) = difference(&bases.0, &bases.1)?;
     let equal = match (&difference, &note) {
         (Some(_), _) => Some(false),
         (None, None) => Some(true),
@@ -30,7 +33,9 @@ pub(crate) fn compare(request: &Value) -> Result<Value, Fault> {
     };
     let difference = match difference {
         None => Value::Null,
-        Some(index) => object! { "index": &index[..], "a": a.address(&index)?, "b": b.address(&index)? },
+        Some(index) => {
+            object! { "index": &index[..], "a": bases.0.address(&index)?, "b": bases.1.address(&index)? }
+        }
     };
     Ok(object! {
         "a": traffic(&a, width, line)?,

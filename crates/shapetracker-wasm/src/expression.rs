@@ -11,6 +11,10 @@ use crate::layout::{Free, Layout};
 const MOST_TEXTS: usize = 200;
 /// With more parts than this they are not listed.
 pub(crate) const MOST_NODES: usize = 2000;
+/// Of so few parts the least and the greatest value are sought, a millisecond each at most.
+const MOST_SOUGHT: i64 = 32;
+/// Of more parts, too, where all of their values are no more than so many: then none takes as long.
+const MOST_VALUES: i64 = 1 << 20;
 /// The most bytes of the text of a part.
 const LONGEST_PART: usize = 240;
 /// The most bytes of the text of a whole expression.
@@ -33,12 +37,13 @@ pub(crate) fn expression(request: &Value) -> Result<Value, Fault> {
 pub(crate) fn free(request: &Value) -> Result<Value, Fault> {
     let layout = Layout::Free(Free::read(request)?);
     let Layout::Free(free) = &layout else { unreachable!() };
-    // A walk tells the exact range of addresses; interval arithmetic over the parts tells one that contains it.
+    // A walk tells the exact range of addresses; a search often does, and else tells one that contains it.
     const MOST: i64 = 1 << 20;
     let (range, exact) = if layout.numel() <= MOST && layout.too_many().is_none() {
         (layout.range_read()?, true)
     } else {
-        (Some(free.graph.range(free.simple[0])), false)
+        let found = free.graph.extremes(free.simple[0], Some(free.simple[1]));
+        (found.map(|found| found.range()), found.is_none_or(|found| found.exact))
     };
     let [written, simplified] = [free.written, free.simple].map(|parts| json(&free.graph, parts));
     Ok(object! {
@@ -61,13 +66,23 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
         let short = lengths[place(expr)] <= longest;
         short.then(|| graph.text(expr, Syntax::Python).ok()).flatten()
     };
+    // Interval arithmetic tells a bound of every part at no cost; whether it is attained, and what is, takes a search.
+    let count = graph.variables().iter().try_fold(parts.len() as i64, |count, variable| {
+        count.checked_mul(variable.range.end.checked_sub(variable.range.start)?)
+    });
+    let few = parts.len() as i64 <= MOST_SOUGHT
+        || count.and_then(|count| count.checked_mul(parts.len() as i64)).is_some_and(|count| count <= MOST_VALUES);
+    let extremes = |expr: Expr, valid: Option<Expr>| {
+        let sought = if few { graph.extremes(expr, valid).or_else(|| graph.extremes(expr, None)) } else { None };
+        sought.map_or_else(|| (graph.range(expr), false), |found| (found.range(), found.exact))
+    };
     let node = |&expr: &Expr| {
         let short = if parts.len() <= MOST_TEXTS { text(expr, LONGEST_PART) } else { None };
-        let (low, high) = graph.range(expr);
+        let ((low, high), exact) = extremes(expr, None);
         let operands: Value = graph.node(expr).operands().map(place).collect();
         let json = |kind: &str| {
             object! {
-                "kind": kind, "operands": operands.clone(), "low": low, "high": high,
+                "kind": kind, "operands": operands.clone(), "low": low, "high": high, "exact": exact,
                 "condition": graph.is_condition(expr), "text": short.clone(),
             }
         };
@@ -84,6 +99,7 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
         }
     };
     let values = graph.value_range(&[index, valid]);
+    let (index_range, index_range_exact) = extremes(index, Some(valid));
     let note = format!("the expression has {} parts, which are not listed", parts.len());
     object! {
         "nodes": if listed { parts.iter().map(node).collect() } else { Value::List(Vec::new()) },
@@ -93,7 +109,8 @@ pub(crate) fn json(graph: &Graph, [index, valid]: [Expr; 2]) -> Value {
         "index_text": text(index, LONGEST_WHOLE),
         "valid_text": text(valid, LONGEST_WHOLE),
         "cost": graph.cost(&[index, valid]),
-        "index_range": graph.range(index),
+        "index_range": index_range,
+        "index_range_exact": index_range_exact,
         "value_range": values,
         "bits": i64::from(bits(values)),
         "note": (!listed).then_some(note),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use shapetracker::expr::{ErrorKind, Expr, Graph, Syntax};
-use shapetracker::{AddressRun, Chain, Dims, MAX_RANK, ShapeTracker, ravel_index, unravel_index};
+use shapetracker::{AddressRun, Chain, ChainStart, Dims, MAX_RANK, ShapeTracker, Stored, ravel_index, unravel_index};
 
 use crate::fault::Fault;
 use crate::json::Value;
@@ -16,7 +16,8 @@ const MOST_PARTS: i64 = 1 << 29;
 /// How many elements an expression is evaluated for at a time.
 const BLOCK: usize = 1 << 10;
 
-/// A rule from index to address: what most questions are about.
+/// A rule from index to address: what most questions are about. The addresses of a chain are those of the newest buffer, which
+/// the answer about the chain names, unless [`Layout::over_base`] makes it.
 pub(crate) enum Layout {
     Chain(ShapeTracker),
     Free(Free),
@@ -45,7 +46,16 @@ impl Layout {
     pub(crate) fn of(request: &Value, name: &'static str) -> Result<Layout, Fault> {
         let source = request.object(name)?;
         if source.get("chain").is_some() {
-            return tracker(source).map(Layout::Chain);
+            return Ok(Layout::Chain(stored(source)?.over_newest().clone()));
+        }
+        Free::read(source).map(Layout::Free)
+    }
+
+    /// The same, of a chain over its base, whatever it copies.
+    pub(crate) fn over_base(request: &Value, name: &'static str) -> Result<Layout, Fault> {
+        let source = request.object(name)?;
+        if source.get("chain").is_some() {
+            return Ok(Layout::Chain(stored(source)?.over_base()?));
         }
         Free::read(source).map(Layout::Free)
     }
@@ -162,16 +172,13 @@ impl Layout {
     }
 }
 
-/// The tracker of a source that is a chain.
-pub(crate) fn tracker(source: &Value) -> Result<ShapeTracker, Fault> {
+/// The tensor after all operations of a source that is a chain.
+fn stored(source: &Value) -> Result<Stored, Fault> {
     let text = source.text("chain").map_err(|fault| fault.in_field("chain"))?;
     let base = source.numbers_or_none("base")?;
     let chain = read(text, base.as_deref())?;
-    let tracker = match &base {
-        Some(base) if chain.start() == &shapetracker::ChainStart::Nothing => chain.tracker_from(base),
-        _ => chain.tracker(),
-    };
-    tracker.map_err(|err| Fault::chain(&err, text))
+    let base = base.as_deref().filter(|_| chain.start() == &ChainStart::Nothing);
+    chain.follow(base, |_, _| ()).map_err(|err| Fault::chain(&err, text))
 }
 
 /// The chain that a text is, perhaps over a base whose shape it does not say.

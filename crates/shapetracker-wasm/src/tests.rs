@@ -312,6 +312,39 @@ fn the_buffer_is_that_of_the_base_whatever_is_read() {
     }
 }
 
+/// The layout of a chain is that in the newest buffer, which is named; code, and what is the same, are asked of the base.
+#[test]
+fn addresses_after_a_copy_are_those_of_a_buffer_that_is_named() {
+    let (turned, copied) = ("(3, 2).permute(1, 0)", "(3, 2).permute(1, 0).contiguous()");
+    let buffer = |chain: &str| {
+        let answer = ask(&format!(r#"{{"op":"chain","text":"{chain}"}}"#));
+        answer.get("result").unwrap().get("buffer").cloned()
+    };
+    assert_eq!((buffer(turned), buffer(copied)), (Some(Value::Null), Some(Value::Int(1))));
+    assert_eq!(buffer("(3, 2).contiguous().flip(0)"), Some(Value::Null));
+    let code = |chain: &str, language: &str| {
+        let request =
+            format!(r#"{{"op":"code","source":{{"chain":"{chain}"}},"language":"{language}","kernel":true}}"#);
+        let Some(Value::Text(code)) = ask(&request).get("code").cloned() else { panic!() };
+        code
+    };
+    for (language, mark) in [("python", "#"), ("cuda", "//")] {
+        let remark = format!("{mark} addresses of the base, not of the buffer of 6 that `.contiguous()` makes\n");
+        assert_eq!(code(copied, language), remark + &code(turned, language));
+    }
+    let compared = |a: &str, b: &str| {
+        let sides = format!(r#""a":{{"chain":"{a}"}},"b":{{"chain":"{b}"}}"#);
+        ask(&format!(r#"{{"op":"compare",{sides},"width":4,"line":64}}"#))
+    };
+    let of = |answer: &Value, side: &str, field: &str| answer.get(side).unwrap().get(field).cloned();
+    let same = compared(turned, copied);
+    assert_eq!(same.get("equal"), Some(&Value::Bool(true)));
+    // What each reads lies in another order: six runs, and one.
+    assert_eq!((of(&same, "a", "runs"), of(&same, "b", "runs")), (Some(Value::Int(6)), Some(Value::Int(1))));
+    let other = compared("(2, 3)", copied);
+    assert_eq!((other.get("equal"), of(&other, "difference", "b")), (Some(&Value::Bool(false)), Some(Value::Int(2))));
+}
+
 #[test]
 fn elements_are_traced_and_evaluated() {
     for chain in CHAINS {
@@ -483,7 +516,7 @@ fn calls_on_arrays_are_written() {
             "x = np.lib.stride_tricks.as_strided(x.ravel()[3:], (2, 2), (x.itemsize, x.itemsize))  # (2, 2)",
         ],
     );
-    // An array that starts inside of its memory, negative strides, masks, addresses below 0.
+    // An array that starts inside of its memory, negative strides, masks.
     let last = |chain: &str, language: &str| code(chain, language).unwrap().pop().unwrap();
     assert_eq!(
         last("(6).shrink((2, 6)).as_strided((2,), (1,), 1)", "pytorch"),
@@ -498,12 +531,48 @@ fn calls_on_arrays_are_written() {
         ],
     );
     assert_eq!(
-        code("(3):(-1)", "numpy").unwrap(),
-        [
-            "x = np.arange(-2, 1)",
-            "x = np.lib.stride_tricks.as_strided(x.ravel()[2:], (3,), (-1 * x.itemsize,))  # (3,)",
-        ],
+        code("(3):(-1) offset 2", "numpy").unwrap(),
+        ["x = np.arange(3)", "x = np.lib.stride_tricks.as_strided(x.ravel()[2:], (3,), (-1 * x.itemsize,))  # (3,)"],
     );
+}
+
+#[test]
+fn found_by_a_review_what_reads_before_an_array_is_told_and_has_no_code() {
+    let chain = |text: &str| format!(r#""source":{{"chain":"{text}"}}"#);
+    let index = r#""source":{"index":"i-3","valid":"True","variables":[{"name":"i","begin":0,"end":9}]}"#;
+    for (source, low, is_chain) in [
+        (chain("View(shape=(3, 4), strides=(-5, 1), offset=0)"), 10, true),
+        (chain("View(shape=(3, 4), strides=(5, 1), offset=-7)"), 7, true),
+        (chain("View(shape=(3, 4), strides=(4, 1), offset=-1)"), 1, true),
+        (index.to_owned(), 3, false),
+    ] {
+        let advice = ask(&format!(r#"{{"op":"advice",{source}}}"#));
+        let note = format!(
+            "the view reads from address -{low} on, {low} before the beginning of the array: no array has it, and there \
+             is no code for it"
+        );
+        assert_eq!(advice.get("note"), Some(&Value::from(note)), "{source}");
+        assert_eq!(advice.get("libraries"), Some(&Value::List(Vec::new())), "{source}");
+        // It is decided all the same.
+        assert_eq!(advice.get("one_view"), Some(&Value::Bool(true)), "{source}");
+        if is_chain {
+            for language in ["numpy", "pytorch", "c", "cuda", "opencl", "metal", "wgsl", "rust", "python"] {
+                let kernel = format!(r#"{{"op":"code",{source},"language":"{language}","kernel":true}}"#);
+                let message = refused(&kernel).message;
+                assert!(message.contains(&format!("from address -{low} on, {low} before")), "{message}");
+            }
+        }
+    }
+    let inside = ask(r#"{"op":"advice","source":{"chain":"View(shape=(3, 4), strides=(-5, 1), offset=10)"}}"#);
+    assert_eq!(inside.get("note"), Some(&Value::Null));
+}
+
+#[test]
+fn contiguous_is_what_the_libraries_call_so() {
+    for (text, contiguous) in [("(5, 4).shrink((2, 5), (0, 4))", true), ("(5, 4).shrink((0, 5), (1, 4))", false)] {
+        let answer = ask(&format!(r#"{{"op":"chain","text":"{text}"}}"#));
+        assert_eq!(answer.get("result").unwrap().get("contiguous"), Some(&Value::Bool(contiguous)), "{text}");
+    }
 }
 
 #[test]
@@ -717,4 +786,72 @@ fn long_expressions_are_not_gone_through_for_all_elements() {
     assert!((reads.iter().sum::<f64>() - 1e6).abs() < 1.0);
     let answer = ask(&format!(r#"{{"op":"readers","source":{source},"address":1,"limit":10}}"#));
     assert_eq!(answer.get("complete"), Some(&Value::Bool(false)));
+}
+
+/// The ranges of an expression are those of the addresses and of the values, by going through all elements with what knows no
+/// expressions; or they contain them, and say that they are a bound.
+#[test]
+fn ranges_are_exact_or_said_to_be_bounds() {
+    let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_integer).unwrap();
+    let (mut exact, mut bounds) = (0, 0);
+    for chain in [
+        "(3, 2).permute(1, 0).reshape(3, 2)",
+        "(5).pad((0, 3)).reshape(2, 4)",
+        "(2, 3).pad((1, 1), (2, 0)).permute(1, 0).reshape(5, 4)",
+        "(3, 4).permute(1, 0).reshape(12)",
+        "(6, 4).flip(0).shrink((1, 5), (0, 3)).permute(1, 0).reshape(4, 3)",
+        "(2, 3, 4).permute(2, 0, 1).reshape(3, 8).flip(1)",
+        "(7, 5, 3).permute(2, 1, 0).reshape(105).shrink((4, 90))",
+        "(3).pad((2, 2)).shrink((0, 2))",
+        "(64, 64, 64).permute(2, 1, 0).reshape(512, 512)",
+    ] {
+        let tracker = tracker(chain);
+        let source = format!(r#""source":{{"chain":"{chain}"}}"#);
+        let answer = ask(&format!(r#"{{"op":"expression",{source}}}"#));
+        let expression = answer.get("expression").unwrap();
+        let addresses = elements(&tracker).into_iter().filter_map(|(_, address)| address);
+        let (low, high) = addresses.fold((i64::MAX, i64::MIN), |(low, high), at| (low.min(at), high.max(at)));
+        let range = integers(expression, "index_range");
+        let is_exact = |value: &Value, name: &str| value.get(name) == Some(&Value::Bool(true));
+        if low > high {
+            // Nothing is read, and so no range is asked for.
+        } else if is_exact(expression, "index_range_exact") {
+            assert_eq!(range, [low, high], "{chain}");
+        } else {
+            assert!(range[0] <= low && high <= range[1], "{chain}: {range:?} for {low} to {high}");
+        }
+        // Each part at each element, against its least and its greatest value.
+        let Some(Value::List(nodes)) = expression.get("nodes") else { panic!("{chain}") };
+        let mut found = vec![(i64::MAX, i64::MIN); nodes.len()];
+        let stride = (tracker.numel() / 2000).max(1);
+        for (index, _) in elements(&tracker).into_iter().step_by(stride as usize) {
+            let values = ask(&format!(r#"{{"op":"evaluate",{source},"index":{index:?}}}"#));
+            for (found, value) in found.iter_mut().zip(integers(&values, "values")) {
+                *found = (found.0.min(value), found.1.max(value));
+            }
+        }
+        for (node, (low, high)) in nodes.iter().zip(found) {
+            let range = (number(node, "low"), number(node, "high"));
+            if is_exact(node, "exact") && stride == 1 {
+                assert_eq!(range, (low, high), "{chain}: {node:?}");
+                exact += 1;
+            } else {
+                assert!(range.0 <= low && high <= range.1, "{chain}: {node:?}");
+                bounds += 1;
+            }
+        }
+    }
+    assert!(exact > 50, "{exact} exact, {bounds} others");
+
+    // The reproductions: addresses are 0 to 5, and 0 to 20 of digits that are added.
+    let of = |free: &str| ask(&format!(r#"{{"op":"free",{free}}}"#));
+    let digits = of(r#""index":"x // 7 + x % 7","valid":"","variables":[{"name":"x","begin":0,"end":102}]"#);
+    assert_eq!(integers(digits.get("simplified").unwrap(), "index_range"), [0, 19]);
+    assert_eq!(digits.get("simplified").unwrap().get("index_range_exact"), Some(&Value::Bool(true)));
+    // Of more elements than are gone through the range is sought, and found or a bound.
+    let wide =
+        of(r#""index":"x - x // 7 * 7","valid":"x > 3","variables":[{"name":"x","begin":0,"end":1000000000000}]"#);
+    assert_eq!((integers(&wide, "address_range"), wide.get("range_exact")), (vec![0, 6], Some(&Value::Bool(true))));
+    let never = of(r#""index":"x","valid":"x % 2 == 2","variables":[{"name":"x","begin":0,"end":1000000000000}]"#);
+    assert_eq!(never.get("address_range"), Some(&Value::Null));
 }

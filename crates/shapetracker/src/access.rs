@@ -330,6 +330,9 @@ impl ShapeTracker {
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     ///
+    /// Of a tracker that reads below address 0 there are expressions, and no [kernels](IndexExpr::kernel): see
+    /// [`ShapeTracker::fits_buffer`].
+    ///
     /// # Errors
     /// An intermediate value that can leave `i64`.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
@@ -357,7 +360,18 @@ impl ShapeTracker {
         self.code(Divisions::MultipliedOut)
     }
 
+    /// The code, which knows where it reads below address 0: of that there are no kernels.
     fn code(&self, divisions: Divisions) -> Result<IndexExpr, Error> {
+        let lowest = |range: Option<(i64, i64)>| range.map_or(0, |(low, _)| low.min(0));
+        let mut low = lowest(self.views()[0].address_range());
+        if low < 0 && self.views().len() > 1 {
+            // What the view next to memory reads need not all be read. What is not decided must not be handed out.
+            low = self.address_range().map_or(low, lowest);
+        }
+        Ok(self.written(divisions)?.reading_from(low))
+    }
+
+    fn written(&self, divisions: Divisions) -> Result<IndexExpr, Error> {
         // One view is written term by term, in half the time and with the same result. In a browser, which has to download
         // it, there is only what takes any tracker.
         if let Some(view) = self.as_view().filter(|_| cfg!(not(target_family = "wasm"))) {

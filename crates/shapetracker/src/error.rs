@@ -222,7 +222,7 @@ pub(crate) enum Fault {
     MaskOutside { op: &'static str, axis: usize, begin: i64, end: i64, size: i64 },
     #[error("the view reads addresses {low} to {high}, but what it reads from has {}", elements(*.len))]
     AddressOutside { op: &'static str, low: i64, high: i64, len: i64 },
-    #[error("the view reads address {low}, and an address of a buffer cannot be negative")]
+    #[error("the view reads from address {low} on, {} before the beginning of the array", .low.unsigned_abs())]
     NegativeAddress { op: &'static str, low: i64 },
     #[error("the number of elements of shape {} is past the range of 64-bit integers", tuple(.shape))]
     TooManyElements { op: &'static str, shape: Dims },

@@ -61,7 +61,7 @@ pub(crate) fn push(
             Err(why) => why,
         },
     };
-    let reshapes = view.is_contiguous() && view.numel() == top.numel();
+    let reshapes = view.is_identity() && view.numel() == top.numel();
     let known = (!cover(views, true)).then_some(refusal);
     let refusal = if reshapes {
         let refusal = show(views, view.shape(), known); // What is covered is the normal form already.
@@ -153,7 +153,7 @@ fn cover(views: &mut Stack, reduced: bool) -> bool {
     for _ in 0..ROUNDS {
         let Some(top) = views.pop() else { break };
         let flat = joined(&top);
-        if flat.is_contiguous() && views.last().is_some_and(|below| below.numel() == flat.numel()) {
+        if flat.is_identity() && views.last().is_some_and(|below| below.numel() == flat.numel()) {
             return true;
         }
         reduced &= flat == top;

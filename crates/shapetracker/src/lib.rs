@@ -14,6 +14,7 @@
 //!
 //! - [`ShapeTracker`]: a tensor's layout after a chain of operations, kept at the fewest views.
 //! - [`View`]: one strided view in canonical form, so that equal maps are equal values.
+//! - [`Stored`]: a tensor followed through operations some of which copy, over the base and over the newest buffer.
 //! - [`merge()`]: when are two views one? With [`Witness`], the evidence against.
 //! - [`conditions()`]: what the strides must satisfy for it.
 //! - [`affine_runs`]: when are two views one if the axes of the later one may be split?
@@ -60,6 +61,7 @@ mod readers;
 #[cfg(feature = "serde")]
 mod serde;
 mod shape;
+mod stored;
 mod summary;
 mod tracker;
 mod verdict;
@@ -82,6 +84,7 @@ pub use operation::{Movement, MovementKind};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use readers::Readers;
 pub use shape::{MAX_RANK, ravel_index, scattered, unravel_index};
+pub use stored::{Buffer, Stored};
 pub use summary::{Joined, Summary};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;

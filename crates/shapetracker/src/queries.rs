@@ -5,6 +5,7 @@ use crate::error::{Error, Fault};
 use crate::merge::stack::Stacked;
 use crate::merge::{Unanswered, Undecided, Unmerged, equation::Work};
 use crate::shape::resolve_axis;
+use crate::view::check_buffer;
 use crate::{Dims, ShapeTracker, View, questions};
 
 /// # Queries
@@ -12,29 +13,30 @@ use crate::{Dims, ShapeTracker, View, questions};
 /// For a tracker of one view the answers are read off the view. For more views they are questions about bounded linear equations;
 /// those that can be hard return [`Undecided`] at the work limit.
 impl ShapeTracker {
-    /// Whether the tensor is the whole buffer in row-major order: one view from address 0, nothing masked.
+    /// Whether the address of each element is its position in row-major order: one view that is contiguous from address 0.
     ///
     /// ```
     /// use shapetracker::ShapeTracker;
     ///
     /// let st = ShapeTracker::contiguous([2, 3])?;
-    /// assert!(st.is_contiguous());
-    /// assert!(!st.permute([1, 0])?.is_contiguous());
+    /// assert!(st.is_identity());
+    /// assert!(!st.permute([1, 0])?.is_identity());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn is_identity(&self) -> bool {
+        self.as_view().is_some_and(View::is_identity)
+    }
+
+    /// Whether the elements lie one after the other in row-major order, from whatever address on, nothing masked: what
+    /// PyTorch, NumPy and candle call contiguous.
+    ///
+    /// ```
+    /// let st = shapetracker::ShapeTracker::contiguous([4, 3])?.shrink([(1, 3), (0, 3)])?;
+    /// assert!(st.is_contiguous() && !st.is_identity());
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn is_contiguous(&self) -> bool {
         self.as_view().is_some_and(View::is_contiguous)
-    }
-
-    /// Whether the elements lie one after the other in row-major order, at whatever offset, nothing masked.
-    ///
-    /// ```
-    /// let st = shapetracker::ShapeTracker::contiguous([4, 3])?.shrink([(1, 3), (0, 3)])?;
-    /// assert!(st.is_consecutive() && !st.is_contiguous());
-    /// # Ok::<(), shapetracker::Error>(())
-    /// ```
-    pub fn is_consecutive(&self) -> bool {
-        self.as_view().is_some_and(View::is_consecutive)
     }
 
     /// The single view that does what this tracker does, or the reason why there is none.
@@ -98,6 +100,33 @@ impl ShapeTracker {
                 let fault = Fault::Overflow { op: OP, what: "the length" };
                 high.checked_add(1).ok_or_else(|| Error::from(fault).into())
             }
+        }
+    }
+
+    /// Refuses the tracker where it reads outside of an array: below address 0, or past the end where that is known. What
+    /// [`View::fits_buffer`] says of one view holds here, too: code is written only of what this lets through.
+    ///
+    /// ```
+    /// use shapetracker::{ShapeTracker, View};
+    ///
+    /// let st = ShapeTracker::from(View::new([3, 4], [-5, 1], 0, None)?);
+    /// assert_eq!(
+    ///     st.fits_buffer(None).unwrap_err().to_string(),
+    ///     "tracker: the view reads from address -10 on, 10 before the beginning of the array",
+    /// );
+    /// assert!(st.flip([0])?.shrink([(2, 3), (0, 4)])?.fits_buffer(Some(4)).is_ok());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unanswered::Error`] where some valid index reads such an address; [`Unanswered::Undecided`] at the work limit, which
+    /// only trackers of several views reach whose first view reads there.
+    pub fn fits_buffer(&self, len: Option<i64>) -> Result<(), Unanswered> {
+        const OP: &str = "tracker";
+        // What the view next to memory reads contains what all of them read.
+        match check_buffer(OP, self.views()[0].address_range(), len) {
+            Err(_) if self.views().len() > 1 => Ok(check_buffer(OP, self.address_range()?, len)?),
+            checked => Ok(checked?),
         }
     }
 

@@ -13,6 +13,9 @@ use crate::{Dims, Movement, Ranges, Verdict, View};
 
 /// The layout of a tensor over a buffer: a stack of views, the first next to memory, kept at the fewest views.
 ///
+/// It is a rule from index to address in the one buffer that it was started over. No operation changes that buffer, not even
+/// one that copies: [`Stored`](crate::Stored) follows a tensor into the buffers that copies make.
+///
 /// An index enters the last view; the address it yields is unravelled in the shape of the view before and enters that
 /// one, and so on down to memory. Most trackers are one view. Every operation returns a new tracker and leaves this
 /// one as it was.
@@ -182,13 +185,15 @@ impl ShapeTracker {
         (0..self.numel()).map(|position| self.address(&unravel(position, self.shape())))
     }
 
-    /// Performs one movement operation.
+    /// Performs one movement operation. An operation that copies changes no element, so that the tracker stays as it is: its
+    /// addresses are always those of the buffer that it was started over.
     ///
     /// ```
     /// use shapetracker::{Movement, Ranges, ShapeTracker};
     ///
     /// let st = ShapeTracker::contiguous([3])?.apply(&Movement::Pad(Ranges::from_slice(&[(1, 1)])))?;
     /// assert_eq!(st.shape(), [5]);
+    /// assert_eq!(st.apply(&Movement::Contiguous)?, st);
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     ///
@@ -203,6 +208,9 @@ impl ShapeTracker {
     ///
     /// The evidence is what the operation itself came across when it could not be done in the last view alone. Nothing
     /// is decided twice: this costs what [`ShapeTracker::apply`] does, which lets the evidence go.
+    ///
+    /// Of an operation that copies it says how many elements are copied, and the tracker stays as it is: it knows nothing of
+    /// the new buffer. [`Stored`](crate::Stored) does, and tells the two buffers apart.
     ///
     /// ```
     /// use shapetracker::{Dims, Movement, ShapeTracker};
@@ -219,9 +227,9 @@ impl ShapeTracker {
     pub fn perform(&self, op: &Movement) -> Result<(Self, Verdict), Error> {
         let mut refusal = None;
         let after = self.moved(op, |why| refusal = Some(why))?;
-        let verdict = match op.may_copy() && !self.stays(op) {
-            true => Verdict::Copied(after.numel()),
-            false => Verdict::new(self.views.len(), after.views.len(), refusal),
+        let verdict = match self.copies(op) {
+            Some(elements) => Verdict::Copied(elements),
+            None => Verdict::new(self.views.len(), after.views.len(), refusal),
         };
         Ok((after, verdict))
     }
@@ -253,15 +261,19 @@ impl ShapeTracker {
             Movement::Unsqueeze(axis) => self.unsqueeze(*axis),
             Movement::BroadcastTo(shape) => self.broadcast_to(shape),
             Movement::Slice(slices) => self.slice(slices),
-            Movement::Contiguous | Movement::Copy if self.stays(op) => Ok(self.clone()),
-            Movement::Contiguous | Movement::Copy => ShapeTracker::contiguous(self.shape()),
+            Movement::Contiguous | Movement::Copy => Ok(self.clone()),
         }
     }
 
-    /// Whether an operation that may copy finds the elements in row-major order already, and so leaves them in their
-    /// buffer, at whatever offset.
-    fn stays(&self, op: &Movement) -> bool {
-        *op == Movement::Contiguous && self.is_consecutive()
+    /// How many elements an operation copies in the buffer that this tracker is over. `contiguous` leaves elements that are
+    /// in row-major order already where they are, at whatever offset.
+    fn copies(&self, op: &Movement) -> Option<i64> {
+        let copies = match op {
+            Movement::Contiguous => !self.is_contiguous(),
+            Movement::Copy => true,
+            _ => false,
+        };
+        copies.then(|| self.numel())
     }
 
     /// The same elements in row-major order under a new shape; one size may be -1 and is inferred.

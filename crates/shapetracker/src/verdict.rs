@@ -24,7 +24,8 @@ pub enum Verdict {
     Merged,
     /// There is one view more than before, and this is why the last view alone could not take the operation up.
     NewView(Unmerged),
-    /// So many elements were copied into a new buffer, whose addresses those of the tracker are from then on.
+    /// So many elements were copied into a new buffer. A [`ShapeTracker`] goes on to read the one that it was started over, and
+    /// [`Stored`](crate::Stored) has a tracker over the new one.
     Copied(i64),
 }
 
@@ -50,7 +51,7 @@ impl Verdict {
     /// let chain: Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
     /// let mut last = None;
     /// let st = chain.follow(None, |_, verdict| last = verdict)?;
-    /// let why = Verdict::why_several_views(last.as_ref(), &st);
+    /// let why = Verdict::why_several_views(last.as_ref(), st.over_newest());
     /// assert_eq!(why.as_ref(), last.as_ref().and_then(Verdict::reason));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

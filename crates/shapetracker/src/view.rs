@@ -238,29 +238,59 @@ impl View {
         Some((low as i64, high as i64))
     }
 
-    /// Whether this is the row-major view of its shape: the whole memory in order, from address 0, nothing masked.
+    /// Refuses the view where it reads outside of an array: below address 0, or past the end where that is known.
+    ///
+    /// Layouts with such addresses are decided like any other. Code for them must not be handed out, whether it says
+    /// `as_strided` or is a kernel: it would read memory that belongs to something else, and `x[-7:]` are the last seven
+    /// elements. Whoever writes code asks this first, and says the reason instead.
+    ///
+    /// ```
+    /// let view = shapetracker::View::new([3, 4], [5, 1], -7, None)?;
+    /// assert_eq!(
+    ///     view.fits_buffer(None).unwrap_err().reason(),
+    ///     "the view reads from address -7 on, 7 before the beginning of the array",
+    /// );
+    /// let view = shapetracker::View::new([3, 4], [5, 1], 0, None)?;
+    /// assert!(view.fits_buffer(None).is_ok() && view.fits_buffer(Some(14)).is_ok());
+    /// assert_eq!(
+    ///     view.fits_buffer(Some(12)).unwrap_err().reason(),
+    ///     "the view reads addresses 0 to 13, but what it reads from has 12 elements",
+    /// );
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::AddressOutside`](crate::ErrorKind::AddressOutside), where some valid index reads such an address.
+    pub fn fits_buffer(&self, len: Option<i64>) -> Result<(), Error> {
+        check_buffer("view", self.address_range(), len)
+    }
+
+    /// Whether this is the view that [`View::contiguous`] makes of its shape: the address of each element is its position in
+    /// row-major order. It is [contiguous](View::is_contiguous) and begins at address 0, which is what tinygrad's views call
+    /// `contiguous`.
     ///
     /// ```
     /// use shapetracker::View;
     ///
-    /// assert!(View::contiguous([2, 3])?.is_contiguous());
-    /// assert!(!View::new([3], [1], 1, None)?.is_contiguous());
+    /// assert!(View::contiguous([2, 3])?.is_identity());
+    /// assert!(!View::new([3], [1], 1, None)?.is_identity());
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn is_identity(&self) -> bool {
+        self.offset == 0 && self.is_contiguous()
+    }
+
+    /// Whether the elements lie one after the other in row-major order, from whatever address on, nothing masked: what
+    /// PyTorch, NumPy and candle call contiguous. [`View::is_identity`] asks for address 0, too.
+    ///
+    /// ```
+    /// use shapetracker::View;
+    ///
+    /// assert!(View::new([3, 4], [4, 1], 8, None)?.is_contiguous()); // torch.zeros(5, 4)[2:]
+    /// assert!(!View::new([3], [2], 0, None)?.is_contiguous());
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn is_contiguous(&self) -> bool {
-        self.offset == 0 && self.is_consecutive()
-    }
-
-    /// Whether the elements lie one after the other in row-major order, at whatever offset, nothing masked.
-    ///
-    /// ```
-    /// use shapetracker::View;
-    ///
-    /// assert!(View::new([3], [1], 1, None)?.is_consecutive());
-    /// assert!(!View::new([3], [2], 0, None)?.is_consecutive());
-    /// # Ok::<(), shapetracker::Error>(())
-    /// ```
-    pub fn is_consecutive(&self) -> bool {
         let mut product = 1;
         self.mask.is_none()
             && (self.is_empty()
@@ -372,6 +402,15 @@ pub(crate) fn check_inside(op: &'static str, view: &View, len: i64) -> Result<()
     check_range(op, view.address_range(), len)
 }
 
+/// Refuses a range of addresses that begins below 0, or goes past the end of a buffer whose length is known.
+pub(crate) fn check_buffer(op: &'static str, range: Option<(i64, i64)>, len: Option<i64>) -> Result<(), Error> {
+    match (range, len) {
+        (_, Some(len)) => check_range(op, range, len),
+        (Some((low, _)), None) if low < 0 => Err(Fault::NegativeAddress { op, low }.into()),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a range of addresses that does not lie inside `0..len`.
 pub(crate) fn check_range(op: &'static str, range: Option<(i64, i64)>, len: i64) -> Result<(), Error> {
     match range {
@@ -403,7 +442,8 @@ impl fmt::Debug for View {
             None => f.write_str("None")?,
             Some(mask) => write!(f, "{}", tuple_of_pairs(mask))?,
         }
-        let contiguous = if self.is_contiguous() { "True" } else { "False" };
+        // tinygrad's word for it.
+        let contiguous = if self.is_identity() { "True" } else { "False" };
         write!(f, ", contiguous={contiguous})")
     }
 }

@@ -37,6 +37,8 @@ function exercise({ source, Field, check, goal, solution, beside = 2, at = [], s
   const asked = goal === null ? null : new Model(signal(goal), yours.at, yours.over);
   const said = signal<Judgement | null>(null);
   const tries = signal(0);
+  /** How many answers have been judged: the same may be said of two in a row. */
+  const judged = signal(0);
   const Answer = live(Field);
   let turn = 0;
   const submit = (): void => {
@@ -44,7 +46,8 @@ function exercise({ source, Field, check, goal, solution, beside = 2, at = [], s
     void check().then((judgement) => {
       if (mine !== turn) return;
       said.value = judgement;
-      if (!judgement.right) tries.value++;
+      judged.value++;
+      if (judgement.right === false) tries.value++;
     });
   };
   return live(() => {
@@ -52,7 +55,8 @@ function exercise({ source, Field, check, goal, solution, beside = 2, at = [], s
     return (
       <form
         class="exercise-form"
-        data-right={judgement === null ? undefined : judgement.right ? "yes" : "no"}
+        data-right={judgement?.right == null ? undefined : judgement.right ? "yes" : "no"}
+        data-judged={judged.value}
         onSubmit={(event) => {
           event.preventDefault();
           submit();
@@ -82,7 +86,8 @@ function exercise({ source, Field, check, goal, solution, beside = 2, at = [], s
             "\u00a0"
           ) : (
             <>
-              <b>{judgement.right ? "Yes." : "Not yet."}</b> <Prose text={judgement.says} />
+              {judgement.right !== null && <b>{judgement.right ? "Yes. " : "Not yet. "}</b>}
+              <Prose text={judgement.says} />
             </>
           )}
         </p>

@@ -106,16 +106,24 @@ export const Strip = live(({ model }: { model: Model }) => {
   const { begin, reads } = state.memory;
   const now = model.element.value?.state === state ? model.element.value.address : null;
   return (
-    <div class="strip" role="img" aria-label={spoken(state.memory, now)}>
-      {[...reads].map((count, cell) => (
-        <i
-          class={String(begin + cell) === String(now) ? "now" : count === 0 ? "hole" : count === 1 ? "once" : "often"}
-          data-address={begin + cell}
-        >
-          {plain(begin + cell)}
-        </i>
-      ))}
-    </div>
+    <>
+      <div class="strip" role="img" aria-label={spoken(state.memory, now)}>
+        {[...reads].map((count, cell) => (
+          <i
+            class={String(begin + cell) === String(now) ? "now" : count === 0 ? "hole" : count === 1 ? "once" : "often"}
+            data-address={begin + cell}
+          >
+            {plain(begin + cell)}
+          </i>
+        ))}
+      </div>
+      {/* No array has what lies before its first element. */}
+      {begin < 0 && (
+        <p class="fault-line" role="status">
+          Reads from address {plain(begin)} on, {plain(-begin)} before the beginning of the array.
+        </p>
+      )}
+    </>
   );
 });
 

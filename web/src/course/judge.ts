@@ -1,10 +1,11 @@
 /** Whether an answer to an exercise is right. The engine compares; what is wrong is said with the first difference. */
 import { ask } from "../ask";
-import type { ChainAnswer, Source } from "../engine";
+import { isMistake, type ChainAnswer, type Fault, type Integer, type Source } from "../engine";
 import { bracket, plain, tuple } from "../numbers";
 
 export interface Judgement {
-  right: boolean;
+  /** Null where it could not be judged, which is no fault of the answer. */
+  right: boolean | null;
   /** A whole sentence, in which code stands between backticks. */
   says: string;
 }
@@ -29,7 +30,14 @@ export function prepare(): void {
   void ask("compare", { a: one, b: one, width: 4, line: 64 });
 }
 
-const SILENT: Judgement = { right: false, says: "The engine gave no answer. Try again." };
+const SILENT: Judgement = { right: null, says: "The engine gave no answer. Try again." };
+
+/** What is said of an answer that the engine does not understand, or cannot judge. */
+function refused(fault: Fault): Judgement {
+  return isMistake(fault)
+    ? { right: false, says: `Not yet a layout: ${fault.message}.` }
+    : { right: null, says: `This could not be judged: ${fault.message.replace(/^./, (letter) => letter.toLowerCase())}` };
+}
 
 async function equal(a: Source, b: Source): Promise<boolean> {
   const said = await ask("compare", { a, b, width: 4, line: 64 });
@@ -37,20 +45,21 @@ async function equal(a: Source, b: Source): Promise<boolean> {
 }
 
 /** What is wrong with the text of an answer, if anything. */
-async function unreadable(answer: Source): Promise<string | null> {
+async function unreadable(answer: Source): Promise<Judgement | null> {
   const said = "chain" in answer ? await ask("chain", { text: answer.chain }) : await ask("free", answer);
-  if (said === null) return SILENT.says;
-  if (!said.ok) return said.fault.message;
+  if (said === null) return SILENT;
+  if (!said.ok) return refused(said.fault);
   if (!("steps" in said.value)) return null;
-  return said.value.error?.message ?? (said.value.result === null ? "there is no tensor yet" : null);
+  if (said.value.error !== null) return refused(said.value.error);
+  return said.value.result === null ? { right: false, says: "Not yet a layout: there is no tensor yet." } : null;
 }
 
 export async function judge(answer: Source, { goal, hints, praise }: Goal): Promise<Judgement> {
   const problem = await unreadable(answer);
-  if (problem !== null) return { right: false, says: `Not yet a layout: ${problem}.` };
+  if (problem !== null) return problem;
   const said = await ask("compare", { a: answer, b: goal, width: 4, line: 64 });
   if (said === null) return SILENT;
-  if (!said.ok) return { right: false, says: said.fault.message };
+  if (!said.ok) return refused(said.fault);
   const { a, b, equal: same, difference } = said.value;
   if (same === true) return { right: true, says: praise };
   for (const { like, says } of hints) {
@@ -68,17 +77,33 @@ export async function judge(answer: Source, { goal, hints, praise }: Goal): Prom
   return { right: false, says: `Close: the element ${at} of yours ${reads(difference.a)}; ${wanted}.` };
 }
 
-/** The exercise of the fourth lesson: two axes, from the same tensor, and no second view. */
+/** The elements of a tensor in the order in which a reshape takes them, as a tensor of one axis. */
+function inOrder(chain: string, numel: Integer): Source {
+  return { chain: `${chain}.reshape(${numel})` };
+}
+
+/**
+ * The exercise of the fourth lesson: two axes, a reshape of a tensor, and no second view. A reshape is whatever has the same
+ * elements in the same order, however it is written.
+ */
 export async function judgeJoined(text: string, begin: string): Promise<Judgement> {
-  const said = await ask("chain", { text });
-  if (said === null) return SILENT;
-  if (!said.ok) return { right: false, says: said.fault.message };
-  const answer: ChainAnswer = said.value;
-  if (answer.error !== null) return { right: false, says: `Not yet a layout: ${answer.error.message}.` };
-  const { result, steps, start } = answer;
-  const given = steps.slice(0, -1).map(({ text }) => text);
-  const last = steps.at(-1);
-  if (result === null || last === undefined || [start.text, ...given].join(".") !== begin || last.name !== "reshape") {
+  const [said, given] = await Promise.all([ask("chain", { text }), ask("chain", { text: begin })]);
+  if (said === null || given === null) return SILENT;
+  if (!said.ok || !given.ok) return refused(said.ok ? (given as { fault: Fault }).fault : said.fault);
+  const { error, result, canonical, steps }: ChainAnswer = said.value;
+  if (error !== null) return refused(error);
+  if (result === null || given.value.result === null) {
+    return { right: false, says: "Not yet a layout: there is no tensor yet." };
+  }
+  const copy = steps.find(({ verdict }) => verdict === "copied");
+  if (copy !== undefined) {
+    return { right: false, says: `\`.${copy.written}\` copies. Which reshape of \`${begin}\` is one view without a copy?` };
+  }
+  const [mine, asked] = [inOrder(canonical, result.numel), inOrder(begin, given.value.result.numel)];
+  const compared = await ask("compare", { a: mine, b: asked, width: 4, line: 64 });
+  if (compared === null) return SILENT;
+  if (!compared.ok) return refused(compared.fault);
+  if (compared.value.equal !== true) {
     return { right: false, says: `Leave \`${begin}\` as it is, and change only the numbers of the last reshape.` };
   }
   if (result.shape.length !== 2) {

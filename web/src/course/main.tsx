@@ -1,4 +1,5 @@
 /** The course: `course.html` has the words, and here the figures and exercises are put in their places. */
+import { effect } from "@preact/signals-core";
 import { h, render, type ComponentType } from "preact";
 import { begin, engine } from "../ask";
 import { followTheme } from "../draw/theme";
@@ -6,6 +7,7 @@ import { chainExercise, freeExercise, handExercise } from "./exercise";
 import { freeFigure, hand, handFigure, stepsFigure } from "./figures";
 import { judgeJoined } from "./judge";
 import { pictured } from "../panes/later";
+import { MissingNotice } from "../panes/missing";
 import "../style.css";
 import "../pictures.css";
 import "./course.css";
@@ -193,7 +195,7 @@ const PARTS: Record<string, () => ComponentType> = {
             [3, 2, 1, 3],
             [2, 1],
           ]),
-          says: "A range for each axis: an element is valid only where all of its indices are. Here [any, 1 to 2, any].",
+          says: "A range for each axis: an element is valid only where all of its indices are. Here [any, 1 or 2, any].",
         },
       ],
       [0, 2],
@@ -229,6 +231,37 @@ const PARTS: Record<string, () => ComponentType> = {
     }, [2, 2]),
   views: () =>
     stepsFigure([{ name: "", of: "(3, 2).permute(1, 0).reshape(3, 2)", says: "" }], [2, 0], true),
+  rules: () =>
+    stepsFigure(
+      [
+        {
+          name: "Cut",
+          of: "(2, 12).permute(1, 0).reshape(3, 4, 2)",
+          says: "12 steps of 1 are 3 steps of 4, with 4 steps of 1 inside each: the strides (1, 12) become (4, 1, 12). Nothing is masked, so any cut will do.",
+        },
+        {
+          name: "Joined",
+          of: "(3, 2, 2).permute(1, 2, 0).reshape(4, 3)",
+          says: "The strides are (2, 1, 4). Two steps of the inner axis go 2·1 = 2 far, as one step of the outer: the first two axes are one of 4 with stride 1.",
+        },
+        {
+          name: "Not to be joined",
+          of: "(3, 2, 2).permute(1, 2, 0).reshape(2, 6)",
+          says: "The other two neighbours: three steps of the inner axis go 3·4 = 12 far, one of the outer 1. No stride is both.",
+        },
+        {
+          name: "A mask that cannot be cut",
+          of: "(5).pad((0, 3)).reshape(2, 4)",
+          says: "Strides (4, 1) would do for the addresses. But the mask would need row 0 with all columns, and row 1 with one.",
+        },
+        {
+          name: "A mask that can",
+          of: "(4).pad((0, 4)).reshape(2, 4)",
+          says: "The cut goes where the mask ends: row 0 is valid, row 1 is not. That is a range for each axis, and so one view.",
+        },
+      ],
+      [1, 0],
+    ),
   "views-exercise": () =>
     chainExercise(`${JOINED}.reshape(8, 3)`, `${JOINED}.reshape(4, 6)`, (text) => judgeJoined(text, JOINED)),
   expression: () =>
@@ -311,24 +344,20 @@ const PARTS: Record<string, () => ComponentType> = {
         },
       ],
       praise:
-        "i%3 is the row, 4 addresses each, and i//3 is the column, one address each. This is what the engine writes for two views.",
+        "Written as `i%3*4 + i//3` it can be read: i%3 is the row, 4 addresses each, and i//3 the column, one address each. The engine writes `i*4 - i//3*11`, which is the same for every i with one division in place of two.",
     }),
 };
 
 followTheme();
-begin().then(
-  // There is no one first picture here: what is fetched later may come.
-  () => (pictured.value = true),
-  (error: unknown) => {
-    engine.value = "failed";
-    const line = document.createElement("p");
-    line.className = "notice";
-    line.role = "alert";
-    const why = `The engine could not be fetched (${String(error)}): the figures stay empty.`;
-    line.textContent = `${why} Reload the page to try again.`;
-    document.querySelector("main")?.prepend(line);
-  },
-);
+begin();
+// There is no one first picture here: what is fetched later comes with the engine.
+effect(() => {
+  if (engine.value !== "awaited") pictured.value = true;
+});
+const told = document.createElement("div");
+told.className = "told";
+document.querySelector("main")?.prepend(told);
+render(<MissingNotice />, told);
 
 /** A figure far below is made when one comes near it: the first ones are there sooner. */
 const seen = new IntersectionObserver(

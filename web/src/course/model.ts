@@ -1,6 +1,7 @@
 /** What a figure shows: a layout, and the one element that all of its parts are about. The engine says all of it. */
 import { effect, signal, untracked, type ReadonlySignal, type Signal } from "@preact/signals-core";
 import { ask } from "../ask";
+import { arrived } from "../parts";
 import type { ChainResult, Expression, Fault, FreeAnswer, Integer, Source, Start, Step, TraceAnswer } from "../engine";
 
 /** A layout that can be drawn. */
@@ -154,6 +155,7 @@ export class Model {
   ) {
     effect(() => {
       const asked = source.value;
+      void arrived.value;
       if (asked !== null) untracked(() => void this.read(asked));
     });
     effect(() => {

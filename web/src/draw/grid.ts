@@ -4,6 +4,7 @@ import type { Lane } from "../lane";
 import { signal } from "@preact/signals-core";
 import { clamp, pretty } from "../numbers";
 import type { Camera, Label } from "../page";
+import { part } from "../parts";
 import type { Motion } from "./extras";
 import { Sheet } from "./sheet";
 import { hatching, type Theme } from "./theme";
@@ -105,6 +106,8 @@ export interface Frame {
 
 /** What pictures have beside their cells, which the first of them does without. */
 let extras: typeof import("./extras") | null = null;
+/** Whether that has been asked for. */
+let asked = false;
 
 /** A cell on the canvas. */
 export interface Box {
@@ -321,10 +324,13 @@ export class GridCanvas extends Sheet {
   }
 
   private fetchExtras(): void {
-    void import("./extras").then((module) => {
+    if (asked) return;
+    asked = true;
+    const take = (module: typeof import("./extras")): void => {
       extras = module;
       this.redraw();
-    });
+    };
+    void part("moves and marks cells", () => import("./extras"), take);
   }
 
   private paint(tile: Tile, view: GridView, { camera, left, top, wide, tall }: Frame): void {

@@ -1,9 +1,10 @@
 /** The page of threads and banks: layouts of GPU kernels, the answer first, and then the pictures. */
 import { Fragment, h, render } from "preact";
-import { engine } from "../ask";
+import { isMistake } from "../engine";
 import { live } from "../panes/live";
 import { Prose } from "../panes/prose";
 import { sentence } from "../panes/mistake";
+import { MissingNotice } from "../panes/missing";
 import { answer, BYTES, change, lines, LONGEST_TEXT, picture, pointed, PRESETS, selected, state } from "./model";
 import { conflicts, Memory, sectors, Table } from "./pictures";
 import "../style.css";
@@ -28,7 +29,7 @@ const Input = live(() => {
         autocomplete="off"
         autocapitalize="off"
         maxLength={LONGEST_TEXT}
-        aria-invalid={fault !== null}
+        aria-invalid={fault !== null && isMistake(fault)}
         aria-describedby="say"
         onInput={(event) => change({ text: event.currentTarget.value, shown: 0, warp: 0, value: 0 })}
       />
@@ -73,7 +74,13 @@ const Input = live(() => {
 const Said = live(() => {
   const { fault, current } = answer.value;
   const known = picture.value;
-  if (engine.value === "failed") return null;
+  if (fault !== null && !isMistake(fault)) {
+    return (
+      <section class="answer" id="say" role="status">
+        <p class="soft">{sentence(fault.message)}</p>
+      </section>
+    );
+  }
   if (fault !== null) {
     const line = fault.variable !== undefined && lines.value.length > 1 ? `Line ${fault.variable + 1}: ` : "";
     const about = fault.span !== null ? lines.value[fault.variable ?? 0] : undefined;
@@ -157,14 +164,6 @@ const Said = live(() => {
   );
 });
 
-const Failed = live(() =>
-  engine.value === "failed" ? (
-    <p class="notice" role="alert">
-      The engine could not be fetched, and nothing can be counted without it. Reload the page to try again.
-    </p>
-  ) : null,
-);
-
 const Page = live(() => (
   <>
     <h1>Threads and banks</h1>
@@ -172,7 +171,7 @@ const Page = live(() => (
       Which bytes do the threads of a GPU kernel touch, and do they get in each other's way? Conflicts are counted over all
       warps, exactly.
     </p>
-    <Failed />
+    <MissingNotice />
     <Input />
     <Said />
     <Table />

@@ -3,6 +3,7 @@ import { computed, effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
 import type { Fault, KernelAnswer } from "../engine";
 import { LONGEST_FRAGMENT, read, write } from "../fragment";
+import { arrived } from "../parts";
 
 /** Everything that a link restores. */
 export interface State {
@@ -131,6 +132,7 @@ export const picture = signal<KernelAnswer | null>(null);
 
 effect(() => {
   const request = question.value;
+  void arrived.value;
   void ask("kernel", request, "kernel").then((said) => {
     if (said === null) return;
     known.value = {

@@ -20,7 +20,9 @@ effect(() => {
   const source = asked.value;
   if (source === null) return;
   const of = JSON.stringify(source);
-  if (advice.peek()?.of === of) return;
+  const known = advice.peek();
+  // What there was no answer to is asked again: a part of the page may have come.
+  if (known?.of === of && known.answer !== null) return;
   void ask("advice", { source }, "advice").then((said) => {
     if (said === null) return;
     advice.value = said.ok

@@ -1,10 +1,11 @@
 /** The chain as a line of text, what is wrong with it, and what else must be known to read it. */
 import { Fragment, h } from "preact";
 import { signal } from "@preact/signals-core";
-import { named, start, stations, trouble } from "../layout";
+import { named, start, trouble } from "../layout";
 import { AFRESH, chain, change, muted, page, travel } from "../page";
+import { part } from "../parts";
 import { presets } from "../presets";
-import { calm, finished, refusal } from "../typing";
+import { calm, finished, refusal, typed } from "../typing";
 import { Editor, placeOf } from "./editor";
 import { later } from "./later";
 import { live } from "./live";
@@ -19,22 +20,19 @@ let fetched = false;
 function fetchCompletion(): void {
   if (fetched) return;
   fetched = true;
-  import("./complete").then(
-    ({ completes }) => (completion.value = completes),
-    () => (fetched = false),
-  );
+  void part("completes names of operations", () => import("./complete"), ({ completes }) => (completion.value = completes));
 }
 
 /** Whether the examples are seen. */
 const examplesOpen = signal(false);
-const Examples = later(async () => (await import("./examples")).Examples);
+const Examples = later("shows the examples", async () => (await import("./examples")).Examples);
 
 function closeExamples(): void {
   examplesOpen.value = false;
   document.querySelector<HTMLElement>(".examples-button")?.focus({ preventScroll: true });
 }
 
-const Names = later(async () => (await import("./names")).Names);
+const Names = later("has the sliders of names", async () => (await import("./names")).Names);
 
 function put(text: string): void {
   refusal.value = null;
@@ -44,6 +42,7 @@ function put(text: string): void {
 /** The shape of an array of which the text has only the name. */
 const Base = live(() => {
   const name = start.value?.name ?? "it";
+  const wrong = trouble.value !== null && !calm.value && page.value.base.trim() !== "";
   return (
     <label class="base-field">
       <span>
@@ -54,11 +53,16 @@ const Base = live(() => {
         type="text"
         value={page.value.base}
         placeholder="such as 2, 3, 4 or B, T, 64"
-        aria-invalid={page.value.base.trim() !== "" && stations.value.length === 0}
+        aria-invalid={wrong}
+        aria-describedby={wrong ? "chain-fault" : undefined}
         spellcheck={false}
         autocomplete="off"
         maxLength={400}
-        onInput={(event) => change({ base: event.currentTarget.value, step: null, ...AFRESH }, "base shape")}
+        onInput={(event) => {
+          typed();
+          change({ base: event.currentTarget.value, step: null, ...AFRESH }, "base shape");
+        }}
+        onBlur={finished}
       />
     </label>
   );
@@ -76,19 +80,26 @@ const Slot = live(() => {
   const refused = refusal.value?.chain === chain.value ? refusal.value.message : null;
   const preset = presets.value.find(({ chain: each }) => each === chain.value && muted.value.length === 0);
   // Whoever chooses from the list, or fills in brackets, is told what helps, and not what is missing yet.
-  // A name asks for its shape, and goes on asking when it is known, so that it can be changed.
-  const asks = start.value?.name != null;
-  if (asks && (fault === null || fault.kind === "question") && hint === null) return <Base />;
   const helped = calm.value && (hint !== null || completion.value?.list.value !== undefined);
-  if (fault !== null && !helped) {
-    const take = (text: string): void => {
-      finished();
-      change({ chain: text, muted: [], ...AFRESH }, true);
-    };
-    const mistake = (
-      <Mistake id="chain-fault" fault={fault} text={named.value === null ? chain.value : null} take={take} />
+  const take = (text: string): void => {
+    finished();
+    change({ chain: text, muted: [], ...AFRESH }, true);
+  };
+  const mistake = fault !== null && fault.kind !== "question" && !helped && (
+    <Mistake id="chain-fault" fault={fault} text={named.value === null ? chain.value : null} take={take} />
+  );
+  // A name asks for its shape, and goes on asking when it is known, so that it can be changed: the field stays where it is,
+  // whatever is said of what is typed there.
+  if (start.value?.name != null && hint === null) {
+    return (
+      <div class="asks" id={mistake === false ? "chain-help" : undefined}>
+        <Base />
+        {mistake}
+      </div>
     );
-    if (!fault.message.includes("swizzle")) return mistake;
+  }
+  if (mistake !== false) {
+    if (fault?.message.includes("swizzle") !== true) return mistake;
     return (
       <div>
         {mistake}
@@ -125,7 +136,8 @@ const Slot = live(() => {
 export const ChainPane = live(() => {
   const text = chain.value;
   const fault = trouble.value?.fault ?? null;
-  const wrong = fault !== null && !calm.value;
+  // Of the shape that is asked for beside it the text is not at fault.
+  const wrong = fault !== null && !calm.value && fault.kind !== "shape";
   const completes = completion.value;
   return (
     <section class="input" id="chain" aria-labelledby="chain-title" onFocusIn={fetchCompletion}>

@@ -5,7 +5,7 @@ import type { GridCanvas, GridView } from "../draw/grid";
 import { theme } from "../draw/theme";
 import type { Drawn } from "../draw/tiles";
 import { ask } from "../ask";
-import type { CompareAnswer, ComparedSide, Fault, Integer } from "../engine";
+import { isMistake, type CompareAnswer, type ComparedSide, type Fault, type Integer } from "../engine";
 import { isIndex, pointed, select, selected } from "../focus";
 import { plan, usualPlaces, type Plan } from "../lane";
 import { current, layout, type Layout } from "../layout";
@@ -327,7 +327,7 @@ export const ComparePane = live(() => {
           name="The other chain"
           value={other}
           placeholder="another chain, such as (3, 2)"
-          invalid={fault !== null}
+          invalid={fault !== null && isMistake(fault)}
           describedBy={fault === null ? undefined : "compare-fault"}
           change={(text) => change({ other: text }, "other text")}
         />

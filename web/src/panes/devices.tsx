@@ -1,6 +1,7 @@
 /** The devices over which the base is spread: how, which operations are free, and what must move. */
 import { Fragment, h } from "preact";
 import { devices, followDevices, spread } from "../devices";
+import { isMistake } from "../engine";
 import { start } from "../layout";
 import { pretty, tuple } from "../numbers";
 import { change, page } from "../page";
@@ -16,6 +17,7 @@ export const Devices = live(() => {
   const shape = start.value?.shape ?? null;
   const now = devices.value;
   const answer = now?.answer ?? null;
+  const wrong = now?.fault != null && isMistake(now.fault);
   return (
     <div class="devices" role="group" aria-label="Devices">
       <label>
@@ -30,12 +32,12 @@ export const Devices = live(() => {
           spellcheck={false}
           autocomplete="off"
           maxLength={400}
-          aria-invalid={now?.fault != null}
+          aria-invalid={wrong}
           aria-describedby="devices-say"
           onInput={(event) => change({ mesh: event.currentTarget.value }, "devices")}
         />
       </label>
-      <p id="devices-say" class={now?.fault == null ? "soft" : "wrong"}>
+      <p id="devices-say" class={wrong ? "wrong" : "soft"}>
         {spread.value === null && mesh.trim() !== "" ? (
           "Only a base shape can be spread over devices, not views."
         ) : now?.fault != null ? (

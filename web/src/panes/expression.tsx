@@ -2,7 +2,7 @@
 import { Fragment, h } from "preact";
 import { effect, signal } from "@preact/signals-core";
 import { ask } from "../ask";
-import type { Cost, Expression, Fault, Integer } from "../engine";
+import type { Cost, Expression, ExpressionNode, Fault, Integer } from "../engine";
 import { current, layout, type Layout } from "../layout";
 import { counted, plain, pretty } from "../numbers";
 import { change, LANGUAGES, page } from "../page";
@@ -56,6 +56,29 @@ function valueText(expression: Expression, node: number, values: readonly Intege
   return expression.nodes[node]?.condition === true ? (Number(value) === 0 ? "False" : "True") : plain(value);
 }
 
+/** The values from the least to the greatest, or within a bound. */
+function rangeText(low: Integer, high: Integer, exact: boolean): string {
+  const ends = String(low) === String(high) && exact ? pretty(low) : `${pretty(low)} \u2026 ${pretty(high)}`;
+  return exact ? ends : `within ${ends}`;
+}
+
+/** The range of a part; of the index that of the addresses. */
+function Range({ expression, node, isIndex }: { expression: Expression; node: number; isIndex: boolean }) {
+  const of = expression.nodes[node];
+  if (of === undefined || of.condition) return null;
+  const { index_range: addresses, index_range_exact: known } = expression;
+  const [low, high, exact] = isIndex ? [...addresses, known] : [of.low, of.high, of.exact];
+  const valid = expression.nodes[expression.valid];
+  const masked = isIndex && !(valid?.kind === "bool" && valid.value);
+  const all = exact ? "The least and the greatest value" : "No value is outside; which are attained was not found out";
+  return (
+    <span class="range" title={masked ? `${all}, where an element is valid` : all}>
+      {rangeText(low, high, exact)}
+      {masked && " where valid"}
+    </span>
+  );
+}
+
 export function Lines({ expression, values }: { expression: Expression; values: Integer[] | null }) {
   // Where two lines are the same, the first gives the name: a line is not explained by itself.
   const named = new Map(expression.lines.map(({ name, node }): [number, string] => [node, name]).reverse());
@@ -66,17 +89,12 @@ export function Lines({ expression, values }: { expression: Expression; values: 
   return (
     <dl class="lines">
       {expression.lines.map(({ name, node, pieces }) => {
-        const of = expression.nodes[node];
         const trivial = pieces.length === 1 && typeof pieces[0] === "string";
         return (
           <div class="code-line" data-line={name}>
             <dt>{name}</dt>
             <dd>
-              {of !== undefined && !of.condition && (
-                <span class="range" title="The values that it can have">
-                  {pretty(of.low)} … {pretty(of.high)}
-                </span>
-              )}
+              <Range expression={expression} node={node} isIndex={name === "index"} />
               <code>{pieces.map((piece) => (typeof piece === "number" ? <var>{nameOf(piece)}</var> : piece))}</code>
               {values !== null && !trivial && (
                 <code class="substituted">
@@ -106,6 +124,12 @@ function Terms({ expression, values }: { expression: Expression; values: Integer
     .map((node, at) => ({ node, at }))
     .filter(({ node }) => node.kind !== "int" && node.kind !== "bool" && node.text !== null);
   if (rows.length === 0) return null;
+  // A bound that may not be attained is marked as one.
+  const end = ({ condition, exact }: ExpressionNode, value: Integer, sign: string): string => {
+    if (condition) return Number(value) === 0 ? "False" : "True";
+    return exact ? pretty(value) : `${sign}\u202f${pretty(value)}`;
+  };
+  const bounded = rows.some(({ node }) => !node.exact && !node.condition);
   return (
     <details class="terms">
       <summary>Every term: {rows.length}, with range and value</summary>
@@ -127,14 +151,18 @@ function Terms({ expression, values }: { expression: Expression; values: Integer
                 <td class="left">
                   <code>{node.text}</code>
                 </td>
-                <td>{node.condition ? "False" : pretty(node.low)}</td>
-                <td>{node.condition ? "True" : pretty(node.high)}</td>
+                <td>{end(node, node.low, "\u2265")}</td>
+                <td>{end(node, node.high, "\u2264")}</td>
                 <td>{values === null ? "" : valueText(expression, at, values)}</td>
               </tr>
             ))}
           </tbody>
         </table>
       </Scroll>
+      <p class="soft">
+        Over all elements, masked ones too.
+        {bounded && " With \u2265 and \u2264 it is a bound: no value is outside, and which are attained was not found out."}
+      </p>
     </details>
   );
 }
@@ -228,6 +256,7 @@ export const ExpressionPane = live(() => {
           ) : (
             <Lines expression={expression} values={values} />
           )}
+          {known?.layout.chain?.buffer != null && <p class="soft">The address is one of the copy; the code reads the base.</p>}
           <p class="soft cost">
             {sentence(costText(expression.cost))} {expression.bits} bits suffice.
           </p>

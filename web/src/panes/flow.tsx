@@ -87,7 +87,7 @@ function shift(at: number, by: 1 | -1): void {
   }
 }
 
-const Devices = later(async () => (await import("./devices")).Devices);
+const Devices = later("has the devices", async () => (await import("./devices")).Devices);
 
 const VERDICTS = { no_new_view: "no new view", merged: "merged", new_view: "new view", copied: "copied" } as const;
 

@@ -446,7 +446,7 @@ const Key = live(() => (
   </p>
 ));
 
-const Minimap = later(async () => (await import("./minimap")).Minimap);
+const Minimap = later("draws the map of the tensor", async () => (await import("./minimap")).Minimap);
 
 /** The n of "address mod n". */
 const Modulus = live(() => {

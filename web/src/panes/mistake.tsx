@@ -1,6 +1,6 @@
 /** A mistake in a text: one badge, a sentence, and what the text could be instead. */
 import { h } from "preact";
-import type { Fault } from "../engine";
+import { isMistake, type Fault } from "../engine";
 import { calm } from "../typing";
 import { live } from "./live";
 import { Prose } from "./prose";
@@ -20,10 +20,12 @@ export const Mistake = live(({ id, fault, text, take }: Props) => {
     suggestion === null || text === null
       ? null
       : text.slice(0, suggestion.span[0]) + suggestion.text + text.slice(suggestion.span[1]);
+  // What is wrong with the page is no mistake of whoever types.
+  const told = !calm.value && isMistake(fault);
   return (
-    <div class="mistake" id={id} role={calm.value ? undefined : "alert"} data-calm={calm.value ? "yes" : undefined}>
+    <div class="mistake" id={id} role={told ? "alert" : undefined} data-calm={told ? undefined : "yes"}>
       <p>
-        {!calm.value && <span class="badge">Mistake</span>} <Prose text={sentence(fault.message)} />
+        {told && <span class="badge">Mistake</span>} <Prose text={sentence(fault.message)} />
       </p>
       {fixed !== null && take !== undefined && (
         <button type="button" class="suggestion" onClick={() => take(fixed)}>

@@ -96,7 +96,7 @@ function sheetOf(): { width: number; height: number; parts: Part[]; theme: Theme
   const about = [
     `shape ${tuple(now.shape)}`,
     ...(views === undefined ? [] : [views === 1 ? "one view" : `${views} views`]),
-    ...(now.chain?.buffer_len == null ? [] : [`buffer of ${counted(now.chain.buffer_len, "element")}`]),
+    ...(now.chain?.buffer_len == null ? [] : [`${now.chain.buffer === null ? "buffer" : "copy"} of ${counted(now.chain.buffer_len, "element")}`]),
   ];
   line(about.join(" \u00b7 "), 12, theme.soft);
   y += 6;

@@ -112,11 +112,15 @@ const Said = live(() => {
   const read = sharing.value;
   const range =
     now.addresses === null
-      ? "No address is read."
+      ? now.chain?.buffer_note != null
+        ? "Which addresses are read is not known."
+        : "No address is read."
+      : now.free?.range_exact === false
+        ? `No address outside ${pretty(now.addresses[0])} to ${pretty(now.addresses[1])} is read; that is a bound.`
       : String(now.addresses[0]) === String(now.addresses[1])
         ? `Only address ${pretty(now.addresses[0])} is read.`
         : `Addresses from ${pretty(now.addresses[0])} to ${pretty(now.addresses[1])} are read.`;
-  const length = now.chain?.buffer_len == null ? "" : ` The buffer has ${now.chain.buffer_known ? "" : "at least "}${counted(now.chain.buffer_len, "element")}.`;
+  const length = now.chain?.buffer_len == null ? "" : ` The ${now.chain.buffer === null ? "buffer" : "copy"} has ${now.chain.buffer_known ? "" : "at least "}${counted(now.chain.buffer_len, "element")}.`;
   const last = now.addresses?.[1];
   const rest = now.chain?.buffer_len == null || last === undefined ? 0n : BigInt(now.chain.buffer_len) - 1n - BigInt(last);
   const tail = rest > 0n ? ` The last ${rest === 1n ? "one is" : `${pretty(rest)} are`} never read.` : "";

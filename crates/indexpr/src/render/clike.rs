@@ -48,6 +48,17 @@ enum Sign {
     Unsigned,
 }
 
+/// How an operation comes to have the type of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Typed {
+    /// It need not, or has it without a cast.
+    Never,
+    /// An operand has it.
+    Already,
+    /// By a cast of this operand.
+    By(Place),
+}
+
 /// How tightly the outermost operator of a text binds; a text that binds less tightly than its place demands is put
 /// into parentheses. `Loose` is for operators whose precedence the languages disagree on (shifts, masks, choices): it
 /// gets parentheses wherever it is an operand.
@@ -73,6 +84,8 @@ pub(super) struct Writer<'a> {
     /// For each variable the depth of its loop, counted from 1, and 0 for a loop that is not written: what depends on
     /// the variable can stand no further out. Empty where there are no loops at all.
     pub(super) levels: &'a [usize],
+    /// Whether the variables may be of another type than the numbers of the program, because someone else declares them.
+    pub(super) foreign: bool,
 }
 
 impl Text {
@@ -81,11 +94,14 @@ impl Text {
         Text { text: text.into(), binds, sign: Sign::Any }
     }
 
-    /// The text as a number of this type, with a cast if it has the other.
+    /// The text as a number of the type of the program.
+    fn typed(self, program: &Program) -> Text {
+        let sign = self.sign;
+        self.cast(sign, program)
+    }
+
+    /// The text as a number of this type.
     fn cast(self, sign: Sign, program: &Program) -> Text {
-        if self.sign == Sign::Any || self.sign == sign {
-            return self;
-        }
         let text = format!("({}){}", program.type_of(sign == Sign::Unsigned), self.operand(Unary));
         Text { sign, ..Text::new(text, Unary) }
     }
@@ -110,18 +126,24 @@ impl Writer<'_> {
             let text = self.program.definition(place, name, text, is_unsigned);
             statements.push(Statement { level: levels[place], text });
         };
+        // Which operations are computed in the type of the program, whatever the types of the variables are.
+        let mut is_typed = vec![false; levels.len()];
         let is_title = |name: &str| roots.iter().any(|root| matches!(root, Root::Named(title, _) if *title == name));
         for place in (0..levels.len()).filter(|place| uses[*place].count > 0) {
             let op = self.program.op(place);
             let (wanted, sign) = self.signs(place, |operand| texts[operand].sign);
+            let typed = self.typed(place, &is_typed);
+            is_typed[place] = names[place].is_some() || typed != Typed::Never;
             let text = self.text(op, |operand| {
                 // Names and leaves may be used again. Any other text has a use count of 1, so it is moved and not
                 // copied, and the time is linear in the length of the code.
                 let lasts = names[operand].is_some() || self.program.op(operand).is_leaf();
                 let rest = if lasts { texts[operand].clone() } else { Text::new("", Primary) };
                 let text = std::mem::replace(&mut texts[operand], rest);
-                match wanted {
+                let sign = wanted.filter(|sign| text.sign != Sign::Any && text.sign != *sign);
+                match sign {
                     Some(sign) => text.cast(sign, self.program),
+                    None if typed == Typed::By(operand) => text.typed(self.program),
                     None => text,
                 }
             });
@@ -245,6 +267,29 @@ impl Writer<'_> {
         }
     }
 
+    /// How an operation comes to be computed in 64 bits, where variables of fewer may be declared around the code. C and its
+    /// relatives compute a product of two `int` in an `int`, whatever it is assigned to, so that the first operand is
+    /// cast where none has the type of the program yet. Only numbers of 64 bits are cast: of fewer there are all that the
+    /// values need in an `int`, to which C promotes whatever is shorter.
+    fn typed(&self, place: Place, is_typed: &[bool]) -> Typed {
+        if !self.foreign || !self.program.wide || !self.program.dialect.is_c() {
+            return Typed::Never;
+        }
+        let is_literal = |place: &Place| matches!(self.program.op(*place), Op::Int(_));
+        let (a, b) = match self.program.op(place) {
+            // The type of a shift is that of what is shifted.
+            Op::Infix(Infix::Shift, a, _) | Op::Negative(a) => (a, a),
+            Op::Infix(infix, a, b) if infix < Infix::Lt => (a, b),
+            Op::Select(_, a, b) if !self.program.is_condition(a) => (a, b),
+            // What is compared is not computed: the numbers are what they are.
+            _ => return Typed::Never,
+        };
+        if is_typed[a] || is_typed[b] {
+            return Typed::Already;
+        }
+        [a, b].into_iter().find(|operand| !is_literal(operand)).map_or(Typed::Never, Typed::By)
+    }
+
     /// The text of an operation, of operands that `take` gives.
     fn text(&self, op: Op, mut take: impl FnMut(Place) -> Text) -> Text {
         let dialect = self.program.dialect;
@@ -253,6 +298,10 @@ impl Writer<'_> {
         match op {
             Op::Int(value) => dialect.number(value),
             Op::Bool(value) => Text::new(dialect.truth(value), Primary),
+            // Rust converts nothing by itself. In parentheses, since a `<` after a type would begin its parameters.
+            Op::Variable(variable) if dialect == Dialect::Rust && self.foreign && self.program.wide => {
+                Text::new(format!("{} as {}", self.variables[variable], self.program.number_type()), Loose)
+            }
             Op::Variable(variable) => Text::new(self.variables[variable], Primary),
             Op::Negative(a) => Text::new(format!("-{}", operand(a, Primary)), Unary),
             Op::Not(a) => match dialect {
@@ -455,5 +504,75 @@ impl Program {
             (_, true) => format!("const bool {name} = {text};"),
             (_, false) => format!("const {number} {name} = {text};"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Graph, Language, Syntax};
+    use std::process::Command;
+
+    /// A graph with an index of 64 bits over variables that fit an `int`.
+    fn far() -> (Graph, crate::Expr) {
+        let mut graph = Graph::new();
+        graph.variable("i", 0..3_000_000).unwrap();
+        graph.variable("j", -5..2_000_000_000).unwrap();
+        let text = "i * 1500 - i // 1500 * 2249999 + (j * j + i) % 1000003 + min(i * 3000, j)";
+        let index = graph.parse(text, Syntax::Python).unwrap();
+        (graph, index)
+    }
+
+    /// Found by outside use: with `int` loops around a line of 64 bits its products overflowed.
+    #[test]
+    fn lines_of_64_bits_cast_variables_of_any_type() {
+        let mut graph = Graph::new();
+        graph.variable("i", 0..2).unwrap();
+        graph.variable("j", 0..2_000_000_000).unwrap();
+        let index = graph.parse("i * 2000000000 + j", Syntax::Python).unwrap();
+        let code = |language| graph.code(language, &[("index", index)]).unwrap();
+        assert_eq!(code(Language::C), "const long long index = (unsigned long long)i * 2000000000 + j;\n");
+        assert_eq!(code(Language::OpenCl), "const long index = (ulong)i * 2000000000 + j;\n");
+        assert_eq!(code(Language::Rust), "let index: i64 = (i as i64) * 2000000000 + (j as i64);\n");
+    }
+
+    /// The code of 64 bits inside of variables of several types, compiled and run with checks for overflow.
+    #[test]
+    fn lines_of_64_bits_are_right_for_variables_of_any_type() {
+        let (graph, index) = far();
+        let code = graph.code(Language::C, &[("index", index)]).unwrap();
+        let points: Vec<[i64; 2]> = [0, 1, 1499, 1500, 2_249_999, 2_999_999]
+            .into_iter()
+            .flat_map(|i| [-5, -1, 0, 7, 1_999_999_999].map(|j| [i, j]))
+            .collect();
+        let mut program = String::from("#include <stdio.h>\n");
+        for (number, (i, j)) in
+            [("int", "int"), ("unsigned", "int"), ("long long", "long long"), ("int", "long")].into_iter().enumerate()
+        {
+            program += &format!("static long long f{number}({i} i, {j} j) {{\n{code}return index;\n}}\n");
+        }
+        program += "int main(void) {\n";
+        let mut expected = String::new();
+        for [i, j] in points {
+            for number in 0..4 {
+                program += &format!("printf(\"%lld\\n\", f{number}({i}, {j}));\n");
+                expected += &format!("{}\n", graph.evaluate(index, &[i, j]).unwrap());
+            }
+        }
+        program += "return 0;\n}\n";
+        let folder = std::env::temp_dir().join(format!("indexpr-casts-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (source, binary) = (folder.join("casts.c"), folder.join("casts"));
+        std::fs::write(&source, program).unwrap();
+        let flags = ["-std=c99", "-Wall", "-fsanitize=undefined", "-fno-sanitize-recover=undefined", "-o"];
+        let compiled = Command::new("cc").args(flags).arg(&binary).arg(&source).output();
+        let Ok(compiled) = compiled else {
+            println!("skipped: there is no C compiler");
+            return;
+        };
+        assert!(compiled.status.success(), "{code}{}", String::from_utf8_lossy(&compiled.stderr));
+        let ran = Command::new(&binary).output().unwrap();
+        assert!(ran.status.success(), "{code}{}", String::from_utf8_lossy(&ran.stderr));
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), expected, "{code}");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

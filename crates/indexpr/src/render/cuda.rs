@@ -225,7 +225,8 @@ pub(super) fn tiled(code: &IndexExpr, parts: &[String], elements: i64) -> Option
     let names: Vec<&str> = graph.variables().iter().map(|variable| &variable.name[..]).collect();
     let written = |roots: &[Root], inner: &str| {
         let levels: Vec<usize> = names.iter().map(|name| usize::from(*name == inner)).collect();
-        let (statements, texts) = Writer { program: &program, variables: &names, levels: &levels }.write(roots);
+        let (statements, texts) =
+            Writer { program: &program, variables: &names, levels: &levels, foreign: false }.write(roots);
         let at = |level: usize| {
             let here = statements.iter().filter(|statement| statement.level == level);
             here.map(|statement| statement.text.clone()).collect::<Vec<_>>()

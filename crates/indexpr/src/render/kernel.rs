@@ -112,7 +112,8 @@ fn statements(
     let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
     let (program, places) = Program::with_elements(graph, &exprs, dialect, elements, false)?;
     let roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, place)).collect();
-    let (statements, _) = Writer { program: &program, variables: &names(graph), levels: &[] }.write(&roots);
+    let (statements, _) =
+        Writer { program: &program, variables: &names(graph), levels: &[], foreign: false }.write(&roots);
     Ok((statements, program.wide))
 }
 
@@ -256,7 +257,10 @@ fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
         let without_out = if is_rust { "let _ = out;" } else { "(void)out;" };
         return Ok(format!("{head}    {without_input}\n    {without_out}\n}}\n"));
     }
+    // Other parts of a sum may have more bits.
+    let is_as_narrow = |(graph, roots): &(Graph, Vec<Expr>)| code.is_wide() || !graph.is_wide(roots);
     let (graph, roots) = grouped(&code.graph, &[code.valid, code.index], code.extents.len())
+        .filter(is_as_narrow)
         .unwrap_or_else(|| (code.graph.clone(), vec![code.valid, code.index]));
     let valid = Valid::of(&graph, roots[0]);
     let named = valid.named(roots[0], roots[1]);
@@ -277,7 +281,8 @@ fn nest(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     let names = names(&graph);
     let level = |axis: usize| loops.iter().position(|other| *other == axis).map_or(0, |outer| outer + 1);
     let levels: Vec<usize> = (0..names.len()).map(level).collect();
-    let (statements, texts) = Writer { program: &program, variables: &names, levels: &levels }.write(&roots);
+    let (statements, texts) =
+        Writer { program: &program, variables: &names, levels: &levels, foreign: false }.write(&roots);
 
     let mut text = String::from(head);
     let mut line = |level: usize, line: &str| text += &format!("{}{line}\n", "    ".repeat(level + 1));

@@ -14,7 +14,8 @@ pub(super) fn equations(graph: &Graph, named: &[(&str, Expr)]) -> Result<String,
     let roots: Vec<_> = names.iter().zip(roots).map(|(name, root)| Root::Named(name, root)).collect();
     let variables: Vec<String> = graph.variables().iter().map(|variable| symbol(&variable.name)).collect();
     let variables: Vec<&str> = variables.iter().map(|name| &name[..]).collect();
-    let (statements, _) = Writer { program: &program, variables: &variables, levels: &[] }.write(&roots);
+    let (statements, _) =
+        Writer { program: &program, variables: &variables, levels: &[], foreign: false }.write(&roots);
     Ok(aligned(statements, None))
 }
 
@@ -24,7 +25,8 @@ pub(super) fn address(code: &IndexExpr) -> Result<String, Unsupported> {
     let roots: Vec<_> = roots.into_iter().map(Root::Inline).collect();
     let variables: Vec<String> = code.graph.variables().iter().map(|variable| symbol(&variable.name)).collect();
     let variables: Vec<&str> = variables.iter().map(|name| &name[..]).collect();
-    let (statements, texts) = Writer { program: &program, variables: &variables, levels: &[] }.write(&roots);
+    let (statements, texts) =
+        Writer { program: &program, variables: &variables, levels: &[], foreign: false }.write(&roots);
     let (valid, index) = (&texts[0].text, &texts[1].text);
     let address = match crate::constants::constant(&code.graph, code.valid) {
         Some(1) => format!(r"\mathrm{{address}} &= {index}"),

@@ -89,6 +89,19 @@ impl Language {
         }
     }
 
+    /// What begins a comment that goes up to the end of the line.
+    ///
+    /// ```
+    /// assert_eq!(indexpr::Language::Python.comment(), "#");
+    /// ```
+    pub const fn comment(self) -> &'static str {
+        match self {
+            Language::Python => "#",
+            Language::Latex => "%",
+            _ => "//",
+        }
+    }
+
     /// The dialect in which expressions are written, for a language whose expressions look like those of C.
     fn dialect(self) -> Option<Dialect> {
         match self {
@@ -185,6 +198,11 @@ enum Reason {
          smaller ranges"
     )]
     Sizes { language: Language },
+    #[error(
+        "{language}: a kernel would read from address {lowest} on, {before} before the beginning of its buffer; with an \
+         offset that is {before} more it reads from there", before = .lowest.unsigned_abs()
+    )]
+    Before { language: Language, lowest: i64 },
     #[error("{language}: {elements} elements are more than the {most} that one grid can have; split the tensor")]
     Grid { language: Language, elements: i64, most: i64 },
     #[error(
@@ -205,8 +223,8 @@ enum Reason {
 impl Graph {
     /// Named expressions as code: what they share is computed once, under the names `t0`, `t1` and so on.
     ///
-    /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise, and the variables are
-    /// expected to be of that width. In C, CUDA, OpenCL and Metal a variable that is never negative is best unsigned,
+    /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise. The variables may be of
+    /// any integer type that holds their values: where 64 bits are needed and they may have fewer, they are cast. In C, CUDA, OpenCL and Metal a variable that is never negative is best unsigned,
     /// since its divisions and comparisons are cheaper then; the text is right for signed variables, too. The given
     /// names are signed. Divisions round down in every language. Names are printed as they are.
     ///
@@ -243,7 +261,7 @@ impl Graph {
     /// What the language has not: 64-bit integers in WGSL, and whatever is not affine in MLIR.
     ///
     /// # Panics
-    /// A handle that is past the expressions of this graph.
+    /// A handle of another graph.
     pub fn code(&self, language: Language, named: &[(&str, Expr)]) -> Result<String, Unsupported> {
         let variables: Vec<&str> = self.variables().iter().map(|variable| &variable.name[..]).collect();
         match language.dialect() {
@@ -253,7 +271,7 @@ impl Graph {
                 let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
                 let (program, roots) = Program::new(self, &exprs, dialect)?;
                 let roots: Vec<_> = named.iter().zip(roots).map(|((name, _), root)| Root::Named(name, root)).collect();
-                let writer = Writer { program: &program, variables: &variables, levels: &[] };
+                let writer = Writer { program: &program, variables: &variables, levels: &[], foreign: true };
                 Ok(writer.write(&roots).0.iter().map(|statement| format!("{}\n", statement.text)).collect())
             }
         }
@@ -284,8 +302,8 @@ impl fmt::Debug for KernelWriter {
 impl IndexExpr {
     /// Both expressions as code that defines `valid` and `index`, to be pasted where the variables are known.
     ///
-    /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise, which the variables
-    /// are expected to have, too ([`Graph::code`] says of which types they are best). In MLIR it is an `affine_map` and an
+    /// All numbers are of one width, 32 bits if no intermediate value needs more and 64 otherwise; the variables may be of
+    /// any integer type ([`Graph::code`] says of which they are best). In MLIR it is an `affine_map` and an
     /// `affine_set`, in which [parameters](IndexExpr::parameters) are symbols, in LaTeX an equation.
     ///
     /// ```
@@ -354,8 +372,13 @@ impl IndexExpr {
     /// ```
     ///
     /// # Errors
-    /// A language without kernels (MLIR, LaTeX), numbers past 32 bits in WGSL, more elements than a grid of Metal has.
+    /// A language without kernels (MLIR, LaTeX), numbers past 32 bits in WGSL, more elements than a grid of Metal has; an
+    /// index that is known to [go below 0](IndexExpr::reading_from). Of an index of which that is not known it is the caller
+    /// who answers for it that all that is read lies in the buffer.
     pub fn kernel(&self, language: Language) -> Result<String, Unsupported> {
+        if self.lowest < 0 && language.has_kernels() {
+            return Err(Reason::Before { language, lowest: self.lowest }.into());
+        }
         self.writer.0.unwrap_or(kernel::kernel)(self, language)
     }
 }

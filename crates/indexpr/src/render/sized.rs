@@ -70,7 +70,7 @@ impl Sizes<'_> {
                 }
             });
         }
-        let writer = Writer { program: &self.program, variables: &self.taken, levels: &[] };
+        let writer = Writer { program: &self.program, variables: &self.taken, levels: &[], foreign: false };
         (writer.write(&roots).0.into_iter().map(|statement| statement.text).collect(), texts)
     }
 
@@ -89,7 +89,7 @@ impl Sizes<'_> {
         taken.extend(numbered.iter().map(|name| &name[..]));
         let places = self.places[self.loops..].iter();
         let roots: Vec<_> = named.iter().zip(places).map(|((name, _), place)| Root::Named(name, *place)).collect();
-        let writer = Writer { program: &self.program, variables: &taken, levels: &[] };
+        let writer = Writer { program: &self.program, variables: &taken, levels: &[], foreign: false };
         writer.write(&roots).0.into_iter().map(|statement| statement.text).collect()
     }
 }
@@ -281,7 +281,9 @@ fn nest(code: &IndexExpr, names: &[String], language: Language) -> Result<String
     let position = position(&mut graph, code).ok_or(Reason::Sizes { language })?;
     let mut roots = vec![code.valid, code.index, position];
     roots.extend(&code.sizes);
-    let (graph, roots) = grouped(&graph, &roots, axes).unwrap_or((graph, roots));
+    // Other parts of a sum may have more bits.
+    let is_as_narrow = |(other, others): &(Graph, Vec<Expr>)| graph.is_wide(&roots) || !other.is_wide(others);
+    let (graph, roots) = grouped(&graph, &roots, axes).filter(is_as_narrow).unwrap_or((graph, roots));
     let valid = Valid::of(&graph, roots[0]);
     let named = valid.named(roots[0], roots[1]);
     let once = |axis: usize| constant(&graph, roots[3 + axis]) == Some(1);
@@ -301,7 +303,8 @@ fn nest(code: &IndexExpr, names: &[String], language: Language) -> Result<String
     let variables: Vec<&str> = names.iter().map(|name| &name[..]).collect();
     let level = |place: usize| loops.iter().position(|axis| *axis == place).map_or(0, |outer| outer + 1);
     let levels: Vec<usize> = (0..variables.len()).map(level).collect();
-    let (statements, texts) = Writer { program: &program, variables: &variables, levels: &levels }.write(&roots);
+    let (statements, texts) =
+        Writer { program: &program, variables: &variables, levels: &levels, foreign: false }.write(&roots);
 
     let number = program.number_type();
     let mut text = String::from(match is_rust {

@@ -32,7 +32,7 @@ pub(crate) fn apply(text: &str, args: &Args, json: bool) -> Result<Answer, Failu
     let source = Source::open(&args.input)?;
     let fill = source.dtype.value(&args.fill).map_err(|message| Failure::new("fill", message))?;
     let chain = chain_on(source.grid.shape(), text)?;
-    let tracker = chain.without_copies().tracker_from(source.grid.shape())?;
+    let tracker = chain.tracker_from(source.grid.shape())?;
     let target = FolderTarget::new(&args.output, source.path(), args.force, |folder| {
         if is_array(folder) { Ok(()) } else { Err("is no array of Zarr, and nothing else is replaced".into()) }
     })?;

@@ -32,22 +32,20 @@ Layout: TypeAlias = ShapeTracker | View | str | Callable[[ShapeTracker], Any]
 def layout_over(op: str, layout: Layout, shape: tuple[int, ...]) -> ShapeTracker:
     """The tracker over the elements of an array of a shape that is meant.
 
-    A tracker or a view, whose addresses are row-major positions in the array; the text of a chain that begins with the
-    array's shape, or of its operations alone; or a function that is given the array's own tracker.
+    A tracker or a view, whose addresses are row-major positions in the array; the text of a chain, in which any name or
+    nothing stands for the array: `"x.permute(1, 0)"`, `".permute(1, 0)"`; or a function that is given the array's own
+    tracker.
     """
     given: object = layout
     if isinstance(layout, str):
-        text = layout.strip()
-        if text.startswith("."):
-            text = f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''}){text}"
-        given = ShapeTracker.parse(text)
+        given = _native.chain_over(layout, shape)
     elif callable(layout):
         given = layout(ShapeTracker.contiguous(shape))
     if isinstance(given, View):
         given = ShapeTracker([given])
     if not isinstance(given, ShapeTracker):
         raise TypeError(
-            f"{op}: takes a ShapeTracker, the text of a chain such as '.permute(1, 0).reshape(-1)', or a function from tracker"
+            f"{op}: takes a ShapeTracker, the text of a chain such as 'x.permute(1, 0).reshape(-1)', or a function from tracker"
             f" to tracker, not a value of type {type(given).__name__}"
         )
     numel, reached = math.prod(shape), given.address_range()

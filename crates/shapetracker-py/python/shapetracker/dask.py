@@ -58,7 +58,7 @@ def apply(tracker: Layout, array: Array, chunks: Any = "auto", fill: Any = 0) ->
     """The tracker's tensor as a dask array, whose chunks are put together from those of the array that they touch.
 
     `tracker` is over the elements of the array in row-major order: a ShapeTracker or View, the text of a chain
-    (`".permute(1, 0).reshape(-1)"`), or a function that makes one of the array's own tracker. Where it is masked the result
+    (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own tracker. Where it is masked the result
     has `fill`, a value of the array's type.
 
     `chunks` says how the result is cut, in any of dask's ways. "auto" chooses chunks that are images of whole input chunks

@@ -10,7 +10,8 @@
     [30, 40, 50]
 
 Chunks are read and written whole (shards, where an array has them), in the order that reads the fewest within the memory. The
-result has no metadata under its final name until all of it is written: what is interrupted leaves no array that looks whole.
+result has no metadata under its final name until all of it is written: what is interrupted leaves no array that looks whole,
+and what an exception, Ctrl-C or SIGTERM ends leaves nothing at all.
 zarr-python 3 does the reading and writing; it is not a dependency of this package. For a cluster, go through dask:
 `shapetracker.dask.apply` on `dask.array.from_zarr(x)`.
 """
@@ -20,12 +21,15 @@ from __future__ import annotations
 import math
 import os
 import shutil
+import signal
+import threading
 import uuid
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -82,12 +86,13 @@ def apply(
     """Writes the tracker's tensor as a new Zarr array, and returns it.
 
     `tracker` is over the elements of the array in row-major order: a ShapeTracker or View, the text of a chain
-    (`".permute(1, 0).reshape(-1)"`), or a function that makes one of the array's own tracker. Where it is masked the result
+    (`"x.permute(1, 0).reshape(-1)"`, with any name or none for the array), or a function that makes one of the array's own tracker. Where it is masked the result
     has `fill`, and this is its fill value: None stands for the array's own.
 
     `out` is a path, or a store of Zarr's, or a place in one (`zarr.storage.StorePath`); nothing may be there yet. Format,
-    type, attributes and codecs are those of the array. A path is written to a folder beside it, which then gets its
-    name; in any other store the metadata come last.
+    type, byte order, attributes and codecs are those of the array. (The third format has the byte order in a codec, and
+    zarr-python gives every array of it that it opens the machine's own.) A path is written to a folder beside it, which then
+    gets its name; in any other store the metadata come last.
 
     `chunks` are the sizes of the result's chunks; "auto" chooses some that come from few chunks of the array, as large
     as those or up to four times as large, and a size such as "64 MiB" does the same for this size. With `shards` the result has the sharding codec, and the
@@ -97,21 +102,24 @@ def apply(
     move and write, as many as the machine has where nothing is said.
 
     Raises ValueError where something is wrong: what cannot be done is said before anything is written, and after a
-    chunk that cannot be read nothing is left.
+    chunk that cannot be read nothing is left. A SIGTERM that would have ended the process at once ends it when what was
+    begun is gone; that takes the main thread, and where the program handles SIGTERM itself, its handler is left alone.
     """
     job = _Job("apply", tracker, array, chunks, shards, memory, fill, workers)
     place = _Place(out)
     template = job.template()
     schedule = job.schedule()
-    try:
-        target = place.begin(template)
-        if schedule is not None:
-            _carry_out(job, schedule, target)
-        place.finish(template)
-    except BaseException:
-        place.clear()
-        raise
-    return place.opened()
+    with _Termination() as termination:
+        try:
+            target = place.begin(template)
+            if schedule is not None:
+                _carry_out(job, schedule, target)
+            place.finish(template)
+        except BaseException:
+            termination.wait()
+            place.clear()
+            raise
+    return place.opened(template)
 
 
 def plan(
@@ -212,7 +220,8 @@ class _Job:
             return _zarr.create_array(
                 _MemoryStore(),
                 shape=self.tracker.shape,
-                dtype=array.dtype,
+                # Zarr's own type: that of NumPy does not say which of Zarr's it was.
+                dtype=array.metadata.dtype,
                 chunks=self.chunks,
                 shards=self.shards,
                 filters=filters or None,
@@ -270,8 +279,12 @@ def _carry_out(job: _Job, schedule: _native.Schedule, target: Array[Any]) -> Non
 
     def read_chunk(number: int) -> None:
         place = source_cut.chunk(number)
+        box = source_cut.box(place)
+        # An array of ours is filled: of no axes zarr-python returns a scalar, which has neither the width nor the byte order
+        # of the type.
+        chunk = np.empty([end - begin for begin, end in box], dtype, order=array.order)
         try:
-            chunk = np.asarray(array.get_basic_selection(_region(source_cut.box(place))))
+            array.get_basic_selection(_region(box), out=_prototype().nd_buffer.from_numpy_array(chunk))
         except Exception as err:
             raise ValueError(f"{job.op}: chunk {place} of the array cannot be read: {err or type(err).__name__}") from err
         read[number] = as_bytes(chunk, dtype)
@@ -352,8 +365,7 @@ class _Place:
                 self._beside().mkdir(parents=True)
             except OSError as err:
                 raise ValueError(f"apply: the result cannot be written to {self.final}: {err}") from err
-        made = _zarr.AsyncArray(metadata=template.metadata, store_path=self.now, config=template.config)
-        return _zarr.Array(made)
+        return _array(template, self.now)
 
     def finish(self, template: Array[Any]) -> None:
         """Writes the metadata, and gives the result its name."""
@@ -376,10 +388,59 @@ class _Place:
         elif self.began:
             _sync(self.store.clear())
 
-    def opened(self) -> Array[Any]:
+    def opened(self, template: Array[Any]) -> Array[Any]:
         """The result, under its name."""
-        return _zarr.open_array(_StorePath(self.store, self.path), mode="r+")
+        return _array(template, _StorePath(self.store, self.path))
 
     def _beside(self) -> Path:
         assert isinstance(self.now.store, _LocalStore)
         return Path(self.now.store.root)
+
+
+def _array(template: Array[Any], place: StorePath) -> Array[Any]:
+    """The array at a place whose metadata are those of another one."""
+    return _zarr.Array(_zarr.AsyncArray(metadata=template.metadata, store_path=place, config=template.config))
+
+
+class _Terminated(SystemExit):
+    """SIGTERM has arrived."""
+
+
+class _Termination:
+    """While it is entered, a SIGTERM that would end the process is an exception, so that what was begun is removed; at its end
+    the process dies of the signal all the same.
+
+    Only where nobody else handles the signal, and in the main thread, which is the only one that may. The exception is one of
+    `SystemExit` for the few instructions in which Python may raise it before the body of `with` begins.
+    """
+
+    def __init__(self) -> None:
+        self._installed = self._arrived = self._waits = False
+
+    def __enter__(self) -> _Termination:
+        of_ours = threading.current_thread() is threading.main_thread()
+        if of_ours and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            try:
+                signal.signal(signal.SIGTERM, self._handle)
+                self._installed = True
+            except ValueError:
+                # A thread of another interpreter than the first one handles no signals.
+                pass
+        return self
+
+    def wait(self) -> None:
+        """From now on a signal is only remembered, so that it does not interrupt what cleans up."""
+        self._waits = True
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        again, self._arrived = self._arrived, True
+        if not again and not self._waits:
+            raise _Terminated(128 + number)
+
+    def __exit__(self, *_: object) -> None:
+        self.wait()
+        # Whoever took the signal over meanwhile keeps it.
+        if self._installed and signal.getsignal(signal.SIGTERM) == self._handle:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if self._arrived:
+            signal.raise_signal(signal.SIGTERM)

@@ -113,7 +113,7 @@ impl ShapeTracker {
         if !st.below.is_empty() {
             return Ok(false);
         }
-        named(slf, "tracker.consecutive", (), st.last.exact().map(shapetracker::View::is_consecutive))
+        named(slf, "tracker.consecutive", (), st.last.exact().map(shapetracker::View::is_contiguous))
     }
 
     /// The size of each axis.

@@ -133,7 +133,7 @@ impl View {
     #[getter]
     pub(super) fn contiguous(&self, py: Python<'_>) -> PyResult<bool> {
         match &self.0 {
-            Fields::Numbers(exact, None) => Ok(exact.is_contiguous()),
+            Fields::Numbers(exact, None) => Ok(exact.is_identity()),
             Fields::Numbers(_, Some(given)) => Ok(given.contiguous),
             Fields::Names(fields) => fields.bind(py).get_item(4)?.extract(),
         }
@@ -194,7 +194,7 @@ impl View {
             (Ok(below), Ok(above)) => (below, above),
             (Err(err), _) | (_, Err(err)) => return slf.get().or_names(slf.py(), "__add__", (later,), Err(err)),
         };
-        if below.is_contiguous() || above.numel() == 0 {
+        if below.is_identity() || above.numel() == 0 {
             return Ok(later.clone());
         }
         Ok(single(py, shapetracker::merge(below, above))?.into_pyobject(py)?.into_any())
@@ -438,7 +438,7 @@ impl View {
         let same = exact.strides() == &given.strides[..]
             && exact.offset() == offset
             && exact.mask() == given.mask.as_deref()
-            && exact.is_contiguous() == contiguous;
+            && exact.is_identity() == contiguous;
         Ok(View(Fields::Numbers(exact, (!same).then(|| Box::new(given)))))
     }
 
@@ -477,7 +477,7 @@ impl View {
         let ordered = |view: &shapetracker::View| view.shrink(&ranges)?.flip(&flipped)?.permute(&order);
         // The elements that are there, in the order of their addresses, are to fill the buffer.
         let in_memory = ordered(view).map_err(|err| layout(&err))?;
-        if !in_memory.is_contiguous() || in_memory.numel() != len {
+        if !in_memory.is_identity() || in_memory.numel() != len {
             return Ok(None);
         }
         let elements = shapetracker::View::contiguous(view.shape()).and_then(|view| ordered(&view));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use shapetracker_symbolic::{Formula, Literal, Pair, Poly, Scope, Verdict, guard_text};
+use shapetracker_symbolic::{Formula, Literal, Pair, Poly, Scope, Verdict, guard_text, one_view_at};
 
 use super::arguments::{point, sizes_of};
 use super::refused;
@@ -39,6 +39,8 @@ pub(crate) struct Answer {
     /// Those and the quotients that the answer has names for.
     names: Arc<Scope>,
     needs: Vec<Literal>,
+    /// The views that were asked about.
+    views: Vec<shapetracker_symbolic::View>,
     answer: shapetracker_symbolic::Answer,
 }
 
@@ -65,12 +67,14 @@ impl Answer {
 
     /// Whether it is one view where the names have values: `holds(n=8)`.
     ///
-    /// Raises Undecided where that is not known, and ValueError for values that are none of the names or do not satisfy
-    /// `needs`.
+    /// Where the answer leaves it open it is decided for these values by themselves, as `at` and `single_view` of the tracker
+    /// decide it. Raises Undecided where that is not known, and ValueError for values that are none of the names or do not
+    /// satisfy `needs`.
     #[pyo3(signature = (**values))]
     fn holds(&self, values: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
         let point = point("holds", &self.asked, &self.needs, values)?;
-        self.answer.is_one_at(&self.asked, &point).ok_or_else(|| self.undecided())
+        let by_answer = self.answer.is_one_at(&self.asked, &point);
+        by_answer.or_else(|| Some(self.by_integers(&point)?.is_some())).ok_or_else(|| self.undecided())
     }
 
     /// The one view where the names have values: `at(n=8)`; None where it is not one view.
@@ -80,7 +84,10 @@ impl Answer {
     fn at(&self, values: Option<&Bound<'_, PyDict>>) -> PyResult<Option<View>> {
         const OP: &str = "at";
         let point = point(OP, &self.asked, &self.needs, values)?;
-        if self.answer.is_one_at(&self.asked, &point).ok_or_else(|| self.undecided())? {
+        let Some(is_one) = self.answer.is_one_at(&self.asked, &point) else {
+            return self.by_integers(&point).map(|view| view.map(View)).ok_or_else(|| self.undecided());
+        };
+        if is_one {
             // The part that the values lie in has a view; else the view that serves all parts is right here, too.
             let leaf = self.answer.leaf_at(&self.asked, &point).map(|leaf| &leaf.verdict);
             let view = match (leaf, self.answer.view()) {
@@ -175,9 +182,19 @@ impl Answer {
 }
 
 impl Answer {
-    pub(super) fn of(asked: &Arc<Scope>, needs: &[Literal], answer: shapetracker_symbolic::Answer) -> Answer {
+    pub(super) fn of(
+        asked: &Arc<Scope>,
+        needs: &[Literal],
+        views: impl IntoIterator<Item = shapetracker_symbolic::View>,
+        answer: shapetracker_symbolic::Answer,
+    ) -> Answer {
         let names = Arc::new(answer.scope(asked));
-        Answer { asked: asked.clone(), names, needs: needs.to_vec(), answer }
+        Answer { asked: asked.clone(), names, needs: needs.to_vec(), views: views.into_iter().collect(), answer }
+    }
+
+    /// What the integers decide at values, where they do.
+    fn by_integers(&self, point: &[i128]) -> Option<Option<shapetracker::View>> {
+        one_view_at(&self.asked, &self.views, point)
     }
 
     fn undecided(&self) -> PyErr {
@@ -299,7 +316,7 @@ fn asked(
     }
     let [earlier, later] = views.try_into().map_err(|_| PyValueError::new_err(format!("{op}: takes two views")))?;
     let pair = Pair::new(scope, Vec::new(), earlier, later).map_err(|err| refused(&err))?;
-    Ok(Answer::of(pair.scope(), pair.needs(), pair.answer().clone()))
+    Ok(Answer::of(pair.scope(), pair.needs(), pair.views().map(Clone::clone), pair.answer().clone()))
 }
 
 /// For which values an array, tracker or view can be viewed under a shape.

@@ -15,6 +15,7 @@ use super::refused;
 use super::sym::{Condition, Sym, made, names};
 use super::view::SymbolicView;
 use crate::arguments::{described, flipped, number, numbers};
+use crate::contiguous::Contiguous;
 use crate::error::Undecided;
 use crate::tracker::ShapeTracker;
 
@@ -63,11 +64,9 @@ impl SymbolicShapeTracker {
         tracker(shapetracker_symbolic::ShapeTracker::from_views(scope, all))
     }
 
-    /// The row-major tracker of a shape: `SymbolicShapeTracker.contiguous(n, 32)`.
-    #[staticmethod]
-    #[pyo3(signature = (*shape))]
-    pub(crate) fn contiguous(shape: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        tracker(shapetracker_symbolic::ShapeTracker::contiguous(sizes("contiguous", shape)?))
+    #[classattr]
+    fn contiguous() -> Contiguous {
+        Contiguous::new(|shape| Ok(Bound::new(shape.py(), SymbolicShapeTracker::row_major(shape)?)?.into_any()))
     }
 
     /// Reads a chain: `SymbolicShapeTracker.parse("(B, T, 3*H*D).reshape(B, T, 3, H, D)", where="T=1..4097")`.
@@ -280,7 +279,7 @@ impl SymbolicShapeTracker {
     /// <Answer: one view if and only if n == 1>
     fn single_view(&self, py: Python<'_>) -> Answer {
         let answer = py.detach(|| self.0.single_view());
-        Answer::of(self.0.scope(), self.0.needs(), answer)
+        Answer::of(self.0.scope(), self.0.needs(), self.0.views().iter().cloned(), answer)
     }
 
     /// For which values two trackers of one shape read the same address at every index: of these tuples one must hold, each
@@ -333,7 +332,12 @@ impl SymbolicShapeTracker {
 impl SymbolicShapeTracker {
     /// What `single_view` answers, where there is an interpreter.
     pub(super) fn answer(&self) -> PyResult<Answer> {
-        Ok(Answer::of(self.0.scope(), self.0.needs(), self.0.single_view()))
+        Ok(Answer::of(self.0.scope(), self.0.needs(), self.0.views().iter().cloned(), self.0.single_view()))
+    }
+
+    /// The row-major tracker of a shape.
+    pub(crate) fn row_major(shape: &Bound<'_, PyTuple>) -> PyResult<SymbolicShapeTracker> {
+        tracker(shapetracker_symbolic::ShapeTracker::contiguous(sizes("contiguous", shape)?))
     }
 
     /// A tracker of numbers as one of names, of which it has none.

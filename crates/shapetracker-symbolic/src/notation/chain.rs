@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use indexpr::text::ParseError;
-use shapetracker::{MAX_RANK, MovementKind};
+use shapetracker::{MAX_RANK, Method, MovementKind};
 
 use super::Question;
 use super::lexer::Token;
@@ -617,6 +617,11 @@ impl Reader<'_, '_> {
                 self.parser.advance();
                 Op::Flatten(ends[0], ends[1])
             }
+            "view" if self.at_type() => {
+                let message = "`view` of a type reads the bytes of the elements as another type, whose size the layout does \
+                               not tell: where both types have one size, leave it out, and to change the shape write `reshape`";
+                return Err(self.parser.error_at(self.parser.span.clone(), message));
+            }
             "as_strided" if !ours && !self.ops.iter().all(|(op, _)| keeps_memory(op)) => {
                 let message = "PyTorch's `as_strided` starts again from the memory of the first array: write it before \
                                what moves elements";
@@ -625,6 +630,18 @@ impl Reader<'_, '_> {
             _ => return Ok(None),
         };
         Ok(Some(op))
+    }
+
+    /// Whether what `view` takes here is a type, and no size.
+    fn at_type(&self) -> bool {
+        let mut ahead = self.parser.ahead();
+        let (open, (first, span)) = (ahead.next().0, ahead.next());
+        let ((dot, _), (_, after)) = (ahead.next(), ahead.next());
+        let word = &self.parser.text[span];
+        let is_path = dot == Token::Symbol(".") && ["np", "numpy", "torch"].contains(&word);
+        open == Token::Open(b'(')
+            && first == Token::Name
+            && Method::takes_type(if is_path { &self.parser.text[after] } else { word })
     }
 
     /// All axes in reverse order, as `.T` and `.transpose()` have it.

@@ -4,14 +4,14 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use indexpr::text::Place;
+use indexpr::text::{Place, quoted};
 use shapetracker::MAX_RANK;
 
 use super::chain::{Chain, ChainStart, Entry, Op};
 use crate::error::{Error, Fault};
 use crate::literal::Literal;
 use crate::operation::Movement;
-use crate::poly::{Poly, TooLarge};
+use crate::poly::{MOST_STEPS, Poly, within};
 use crate::scope::Scope;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
@@ -45,8 +45,8 @@ pub struct ChainError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cause {
-    /// The chain starts with an operation, and no base shape is known.
-    NoBase,
+    /// The chain starts with an operation, or with an array of this name, and no base shape is known.
+    NoBase(Option<Box<str>>),
     /// The start of the chain cannot be, or an operation cannot be done.
     Error(Error),
     /// There are so many views where one is asked for.
@@ -101,7 +101,7 @@ impl ChainError {
     /// ```
     pub fn name(&self) -> &'static str {
         match &self.cause {
-            Cause::NoBase => "base",
+            Cause::NoBase(_) => "base",
             Cause::Error(err) => err.kind().name(),
             Cause::Views(_) => "views",
         }
@@ -121,7 +121,11 @@ impl ChainError {
     /// ```
     pub fn message(&self) -> String {
         match &self.cause {
-            Cause::NoBase => {
+            Cause::NoBase(Some(name)) => format!(
+                "the shape of the array {} is not known: write it in place of the name, as in `(2, T).permute(1, 0)`",
+                quoted(name)
+            ),
+            Cause::NoBase(None) => {
                 "the chain starts with an operation, so that a base shape is missing: write it in front, as \
                               in `(2, T).permute(1, 0)`"
                     .into()
@@ -212,11 +216,23 @@ impl Chain {
     pub fn follow(
         &self,
         scope: &Arc<Scope>,
+        each: impl FnMut(&ShapeTracker, &str),
+    ) -> Result<ShapeTracker, ChainError> {
+        // All operations together, so that a chain of many takes no longer than a question.
+        within(MOST_STEPS, || self.follow_within(scope, each))
+    }
+
+    fn follow_within(
+        &self,
+        scope: &Arc<Scope>,
         mut each: impl FnMut(&ShapeTracker, &str),
     ) -> Result<ShapeTracker, ChainError> {
         let error_at = |span: Range<usize>, op, cause| ChainError { place: Place::new(self.text(), span), op, cause };
         let start = match self.start() {
-            ChainStart::Nothing => return Err(error_at(self.start_span(), None, Cause::NoBase)),
+            ChainStart::Nothing => {
+                let name = self.text().get(self.start_span()).filter(|name| !name.is_empty()).map(Box::from);
+                return Err(error_at(self.start_span(), None, Cause::NoBase(name)));
+            }
             ChainStart::Shape(shape) => ShapeTracker::in_scope(scope.clone(), shape.clone()),
             ChainStart::Views(views) => ShapeTracker::from_views(scope.clone(), views.clone()),
         };
@@ -261,7 +277,7 @@ impl Op {
                 let shape = tracker.shape();
                 let joined = shape.get(first..=last).unwrap_or_default();
                 let size = joined.iter().try_fold(Poly::one(), |product, size| product.mul(size));
-                let size = size.map_err(|TooLarge| Fault::TooLarge.of("flatten"))?;
+                let size = size.map_err(|err| Fault::TooLarge(err).of("flatten"))?;
                 let mut sizes = shape.get(..first).unwrap_or_default().to_vec();
                 sizes.push(size);
                 sizes.extend_from_slice(shape.get(last + 1..).unwrap_or_default());
@@ -332,7 +348,7 @@ fn subscript(
                     _ => Ok(index.clone()),
                 };
                 slices.push(everything());
-                picked.push((axis, from_front.map_err(|TooLarge| Fault::TooLarge.of(OP))?));
+                picked.push((axis, from_front.map_err(|err| Fault::TooLarge(err).of(OP))?));
             }
         }
     }
@@ -346,7 +362,7 @@ fn subscript(
     if !picked.is_empty() {
         let mut ranges: Vec<(Poly, Poly)> = tracker.shape().iter().map(|size| (Poly::zero(), size.clone())).collect();
         for (axis, index) in picked {
-            let next = index.plus_number(1).map_err(|TooLarge| Fault::TooLarge.of(OP))?;
+            let next = index.plus_number(1).map_err(|err| Fault::TooLarge(err).of(OP))?;
             ranges[axis] = (index, next);
         }
         tracker = apply(&tracker, &Movement::Shrink(ranges))?;

@@ -19,7 +19,7 @@ pub use chain::{Chain, ChainStart};
 pub use follow::ChainError;
 
 use crate::literal::Literal;
-use crate::poly::{Poly, Var};
+use crate::poly::{MOST_STEPS, Poly, Var, within};
 use crate::region::Region;
 use crate::scope::{MAX_NAMES, Scope};
 use given::{Given, What};
@@ -199,6 +199,10 @@ impl Question {
     /// # Errors
     /// A name of which something is said and that occurs nowhere, and conditions that no values meet.
     pub fn scope(&self) -> Result<Scope, ParseError> {
+        within(MOST_STEPS, || self.scope_within())
+    }
+
+    fn scope_within(&self) -> Result<Scope, ParseError> {
         let mut scope = self.scope.clone();
         for (place, &is_size) in self.is_size.iter().enumerate() {
             scope.set_range(Var(place as u8), is_size.then_some(1), None);

@@ -23,7 +23,7 @@ pub(super) trait Meaning {
 
 /// The arithmetic that is done for one text, in terms of polynomials: far more than any text has that people write, and
 /// little enough to be done at once.
-pub(super) const MOST_WORK: usize = 1 << 21;
+pub(super) const MOST_WORK: usize = 1 << 19;
 /// How deep parentheses may nest in a number.
 const DEEPEST: u32 = 64;
 

@@ -147,7 +147,7 @@ fn pseudo_remainder(mut x: Poly, y: &Poly, var: Var) -> Result<Poly, TooLarge> {
         let shift = Poly::from(var).pow(power - degree)?;
         x = x.mul(&lead)?.sub(&y.mul(&top)?.mul(&shift)?)?;
         if x.has(var) && x.degree_in(var) == power {
-            return Err(TooLarge); // Cannot be: the first terms cancel.
+            return Err(TooLarge::Number); // Cannot be: the first terms cancel.
         }
         if degree == 0 {
             break;

@@ -51,7 +51,7 @@ impl Stop {
     /// Whether evidence against one view is looked for before cases are told apart: a fork costs little, and makes the
     /// formula that people read.
     pub(crate) fn is_worth_a_refutation(&self) -> bool {
-        !matches!(self, Stop::Fork(_) | Stop::Undecided(Reason::WorkLimit | Reason::TooLarge))
+        !matches!(self, Stop::Fork(_) | Stop::Undecided(Reason::WorkLimit | Reason::TooLarge | Reason::TooManyTerms(_)))
     }
 }
 
@@ -59,8 +59,8 @@ impl Stop {
 pub(crate) type Ask<T> = Result<T, Stop>;
 
 impl From<TooLarge> for Stop {
-    fn from(_: TooLarge) -> Stop {
-        Stop::Undecided(Reason::TooLarge)
+    fn from(err: TooLarge) -> Stop {
+        Stop::Undecided(err.into())
     }
 }
 
@@ -161,13 +161,24 @@ impl Region {
         }
         region.samples = region.first_samples();
         for (place, quotient) in scope.quotients().iter().enumerate() {
-            region.restore(Var((named + place) as u8), quotient)?;
+            let mut with = region.clone();
+            match with.restore(Var((named + place) as u8), quotient) {
+                Ok(()) => region = with,
+                // What is too large to be computed with is not known, and no point is known to satisfy it.
+                Err(_) => region.samples.clear(),
+            }
         }
         for var in 0..region.bounds.len() {
             if let (Some(lo), Some(hi)) = region.bounds[var]
                 && lo == hi
             {
-                region.solve(Var(var as u8), Poly::from(lo)).ok().filter(|&possible| possible)?;
+                let mut with = region.clone();
+                match with.solve(Var(var as u8), Poly::from(lo)) {
+                    Ok(true) => region = with,
+                    Ok(false) => return None,
+                    // Its range says the same.
+                    Err(_) => {}
+                }
             }
         }
         scope.given().iter().chain(needs).try_fold(region, |region, literal| match region.assume(literal) {
@@ -183,19 +194,14 @@ impl Region {
     }
 
     /// What a quotient or a remainder of the scope is known to satisfy.
-    fn restore(&mut self, var: Var, quotient: &Quotient) -> Option<()> {
-        let product = quotient.denominator.mul(&Poly::from(var)).ok()?;
-        let rest = quotient.numerator.sub(&product).ok()?;
-        if quotient.is_remainder {
-            self.add_at_least(Poly::from(var)).ok()?;
-            let below = quotient.denominator.plus_number(-1).ok()?.sub(&Poly::from(var)).ok()?;
-            self.add_at_least(below).ok()?;
-        } else {
-            self.add_at_least(rest.clone()).ok()?;
-            let below = quotient.denominator.plus_number(-1).ok()?.sub(&rest).ok()?;
-            self.add_at_least(below).ok()?;
-        }
-        Some(())
+    fn restore(&mut self, var: Var, quotient: &Quotient) -> Ask<()> {
+        let product = quotient.denominator.mul(&Poly::from(var))?;
+        let rest = quotient.numerator.sub(&product)?;
+        let remainder = if quotient.is_remainder { Poly::from(var) } else { rest };
+        let below = quotient.denominator.plus_number(-1)?.sub(&remainder)?;
+        self.add_at_least(remainder)?;
+        self.add_at_least(below)?;
+        Ok(())
     }
 
     /// How many variables there are.
@@ -705,8 +711,8 @@ impl Region {
                 sum = sum.add(&coefficient.mul(&whole.pow(power as u32)?)?.mul(&scale)?)?;
             }
             poly = sum;
-            let scale = split.modulus.checked_pow(degree).ok_or(TooLarge)?;
-            by = by.map(|by| by.checked_mul(scale).ok_or(TooLarge)).transpose()?;
+            let scale = split.modulus.checked_pow(degree).ok_or(TooLarge::Number)?;
+            by = by.map(|by| by.checked_mul(scale).ok_or(TooLarge::Number)).transpose()?;
         }
         let content = poly.content();
         let poly = match by {

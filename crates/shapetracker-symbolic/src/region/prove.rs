@@ -85,7 +85,7 @@ impl Frame {
             };
             match value {
                 Ok(value) => frame.steps.push((var, value)),
-                Err(TooLarge) => frame.free.push(var),
+                Err(_) => frame.free.push(var),
             }
         }
         conditions.extend(ranges);
@@ -157,19 +157,24 @@ impl Region {
             return Ok(false);
         }
         let frame = self.frame();
-        let moved = frame.apply(f)?;
-        if frame.is_positive(&moved) {
-            return Ok(true);
-        }
-        // The value where every coordinate is 0 is a value of the polynomial, unless a condition excludes it.
-        let all_there = frame.conditions.is_empty() && frame.free.is_empty() && self.unsolved().is_empty();
-        if all_there && moved.constant() < 0 {
-            return Ok(false);
+        // A product of many names has very many terms in the coordinates; its factors may be known all the same.
+        let moved = frame.apply(f);
+        if let Ok(moved) = &moved {
+            if frame.is_positive(moved) {
+                return Ok(true);
+            }
+            // The value where every coordinate is 0 is a value of the polynomial, unless a condition excludes it.
+            let all_there = frame.conditions.is_empty() && frame.free.is_empty() && self.unsolved().is_empty();
+            if all_there && moved.constant() < 0 {
+                return Ok(false);
+            }
         }
         if self.at_least.iter().any(|known| known == f) {
             return Ok(true);
         }
-        if frame.by_conditions(self, &moved, DEPTH)? {
+        if let Ok(moved) = &moved
+            && frame.by_conditions(self, moved, DEPTH)?
+        {
             return Ok(true);
         }
         let simpler = self.same_sign(f);

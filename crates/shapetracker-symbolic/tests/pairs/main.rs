@@ -31,6 +31,26 @@ fn values(rng: &mut Rng, scope: &Scope, round: u64) -> Vec<i128> {
         .collect()
 }
 
+/// Whether a view reads elements of another one alone, by its own numbers: the least and the greatest address of its valid
+/// elements, if it has any.
+fn reads_inside(earlier: &shapetracker::View, later: &shapetracker::View) -> bool {
+    let (mut low, mut high) = (i128::from(later.offset()), i128::from(later.offset()));
+    for axis in 0..later.rank() {
+        let (begin, end) = match later.mask() {
+            Some(mask) => mask[axis],
+            None => (0, later.shape()[axis]),
+        };
+        if begin >= end {
+            return true;
+        }
+        let ends = [begin, end - 1].map(|at| i128::from(at) * i128::from(later.strides()[axis]));
+        low += ends[0].min(ends[1]);
+        high += ends[0].max(ends[1]);
+    }
+    let len: i128 = earlier.shape().iter().map(|size| i128::from(*size)).product();
+    0 <= low && high < len
+}
+
 fn holds(literals: &[Literal], point: &[i128]) -> bool {
     literals.iter().all(|literal| literal.holds(point) == Some(true))
 }
@@ -38,6 +58,8 @@ fn holds(literals: &[Literal], point: &[i128]) -> bool {
 struct Tally {
     kinds: BTreeMap<&'static str, usize>,
     points: usize,
+    /// Points at which the later view would read outside of the earlier one.
+    excluded: usize,
     times: Vec<u128>,
     slow: Vec<(u128, String)>,
 }
@@ -87,10 +109,16 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
         let point = values(rng, &case.scope, round);
         let in_ranges =
             case.scope.names().iter().zip(&point).all(|(name, value)| name.hi.is_none_or(|hi| *value <= hi));
-        if !in_ranges || !holds(needs, &point) {
+        if !in_ranges || !holds(&case.needs, &point) {
             continue;
         }
         let (Some(a), Some(b)) = (earlier.at(&point), later.at(&point)) else { continue };
+        // What is needed is what there must be for a question: no more where nothing is read, and no less.
+        assert_eq!(holds(needs, &point), reads_inside(&a, &b), "{}: {point:?}", text());
+        if !holds(needs, &point) {
+            tally.excluded += 1;
+            continue;
+        }
         let expected = match shapetracker::merge(&a, &b) {
             Ok(view) => Some(view),
             Err(shapetracker::Unmerged::Witness(_)) => None,
@@ -143,7 +171,7 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
 
 fn run(kind: u64, name: &str, cases: u64, most_undecided: f64) {
     let cases = std::env::var("SHAPETRACKER_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
-    let mut tally = Tally { kinds: BTreeMap::new(), points: 0, times: Vec::new(), slow: Vec::new() };
+    let mut tally = Tally { kinds: BTreeMap::new(), points: 0, excluded: 0, times: Vec::new(), slow: Vec::new() };
     let only = std::env::var("ONLY").ok().and_then(|seed| seed.parse().ok());
     for seed in only.map_or(0..cases, |seed: u64| seed..seed + 1) {
         let mut rng = Rng(seed * 3 + kind);

@@ -1,7 +1,9 @@
 //! Index expressions of random chains, evaluated at values of the names.
 
-use indexpr::Syntax;
-use shapetracker_symbolic::{ShapeTracker, Sym};
+use std::sync::Arc;
+
+use indexpr::{Language, Syntax};
+use shapetracker_symbolic::{Poly, Scope, ShapeTracker, Sym, View};
 
 use crate::random::{Rng, names, points, tracker};
 
@@ -52,6 +54,8 @@ fn index_expressions_read_what_the_integers_read() {
         let names = names(rng);
         let tracker = tracker(rng, &names);
         let code = tracker.index_expr().unwrap_or_else(|err| panic!("{tracker:?}: {err}"));
+        // What is made of a shape by operations reads no address below 0.
+        assert_eq!(code.lowest(), 0, "{tracker:?}");
         divisions += usize::from(code.index_divides());
         stacks += usize::from(tracker.views().len() > 1);
         for point in points(rng, &names).iter().step_by(3) {
@@ -62,6 +66,27 @@ fn index_expressions_read_what_the_integers_read() {
         }
     }
     println!("{count} trackers, {stacks} of several views, {divisions} whose index divides; {elements} elements");
+}
+
+#[test]
+fn there_are_no_kernels_where_some_values_read_below_address_0() {
+    let kernel = |stride: i64, offset: &dyn Fn(Poly, Poly) -> Poly| {
+        let mut scope = Scope::new();
+        let [n, s] = [("N", Some(1), Some(64)), ("s", Some(0), None)]
+            .map(|(name, lo, hi)| Poly::from(scope.declare(name, lo, hi).expect("a new name")));
+        let view = View { shape: vec![n.clone()], strides: vec![stride.into()], offset: offset(n, s), mask: None };
+        let tracker = ShapeTracker::from_views(Arc::new(scope), [view]).expect("a view");
+        tracker.index_expr().expect("it fits").kernel(Language::Cuda).map_err(|err| err.to_string())
+    };
+    let minus = |a: &Poly, b: &Poly| a.sub(b).expect("small");
+    let refused = kernel(1, &|_, _| (-3).into()).expect_err("it reads before the buffer");
+    assert!(refused.contains("would read from address -3 on, 3 before the beginning of its buffer"), "{refused}");
+    assert!(kernel(-1, &|_, _| 0.into()).is_err());
+    assert!(kernel(1, &|_, s| minus(&s, &1.into())).is_err());
+    assert!(kernel(-1, &|n, _| minus(&n, &2.into())).is_err());
+    // The last element backwards, and whatever follows it.
+    assert!(kernel(-1, &|n, _| minus(&n, &1.into())).is_ok());
+    assert!(kernel(2, &|_, s| s).is_ok());
 }
 
 #[test]

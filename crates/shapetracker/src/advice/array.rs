@@ -24,7 +24,7 @@ impl Array {
     }
 
     /// A new array whose axes follow each other in memory in this order, the innermost first.
-    fn in_order(shape: &[i64], order: impl Iterator<Item = usize>) -> Array {
+    pub(super) fn in_order(shape: &[i64], order: impl Iterator<Item = usize>) -> Array {
         let (mut strides, mut stride) = (Dims::from_elem(0, shape.len()), 1_i64);
         for axis in order {
             strides[axis] = stride;
@@ -69,6 +69,45 @@ impl Array {
             stride *= self.shape[axis];
         }
         true
+    }
+
+    /// Whether the elements lie one after another in column-major order.
+    pub(super) fn is_column_major(&self) -> bool {
+        self.follow(0..self.shape.len())
+    }
+
+    /// The axes in the order in which they lie in memory, the outermost first; those of size 1 stay among their neighbours.
+    pub(super) fn axes(&self) -> Dims {
+        let mut long: Vec<i64> = (0..self.shape.len() as i64).filter(|&axis| self.shape[axis as usize] != 1).collect();
+        let places = long.clone();
+        long.sort_by_key(|&axis| std::cmp::Reverse(self.strides[axis as usize].saturating_abs()));
+        let mut axes: Dims = (0..self.shape.len() as i64).collect();
+        for (place, axis) in places.into_iter().zip(long) {
+            axes[place as usize] = axis;
+        }
+        axes
+    }
+
+    /// The same elements under a shape that differs by axes of size 1 in front.
+    pub(super) fn seen_as(&self, shape: &[i64]) -> Array {
+        let new = shape.len().saturating_sub(self.shape.len());
+        let mut strides = Dims::from_elem(0, new);
+        strides.extend(self.strides.iter().copied());
+        Array { shape: shape.into(), strides, offset: self.offset }
+    }
+
+    /// A new array of NumPy that keeps the order of this one (K): row-major or column-major where this one is, else with
+    /// the axes sorted by the length of their strides, as `PyArray_NewLikeArray` has it.
+    pub(super) fn kept_by_numpy(&self) -> Array {
+        if self.is_contiguous() {
+            return Array::contiguous(&self.shape);
+        }
+        if self.is_column_major() {
+            return Array::in_order(&self.shape, 0..self.shape.len());
+        }
+        let mut order: Vec<usize> = (0..self.shape.len()).collect();
+        order.sort_by_key(|&axis| std::cmp::Reverse(self.strides[axis].saturating_abs()));
+        Array::in_order(&self.shape, order.into_iter().rev())
     }
 
     /// The array after an operation that has made this view of it.

@@ -23,6 +23,9 @@ const MOST_COEFFICIENTS: usize = 1 << 20;
 /// rare, and else it stays undecided. An expression is best simplified first
 /// ([`Graph::simplify_pair`](indexpr::Graph::simplify_pair)).
 ///
+/// A view that reads below address 0, as `i - 3` does, is answered like any other; no array has it, and code for it is refused
+/// ([`View::fits_buffer`]).
+///
 /// ```
 /// use shapetracker::advice::one_view;
 /// use shapetracker::expr::{Graph, Syntax};

@@ -1,310 +1,453 @@
-//! A library at work on a chain: which of its calls are views, which copy, and which raise.
+//! A library at work: the array that it has after each call, what the call copied, and perhaps code that does the same.
 
 use super::array::Array;
-use super::{Does, LibraryAdvice};
+use super::code::Code;
 use crate::error::{Error, Fault};
 use crate::fit::{Misfit, fit};
-use crate::notation::{ArrayLibrary, Chain, list};
+use crate::notation::{ArrayLibrary, Call, Order, list};
+use crate::{Dims, Movement, ShapeTracker, View};
 use indexpr::text::tuple;
 
-use crate::{ChainStart, Movement, ShapeTracker, View};
-
-/// A library with the array that it has, and the expression that made it.
-#[derive(Clone)]
-struct Hand {
+/// A library with the array that it has, done call by call as the library does it.
+#[derive(Clone, Debug)]
+pub(crate) struct Hand {
     library: ArrayLibrary,
     array: Array,
-    code: Code,
-    /// The operations that copied, each with how many elements.
+    /// The memory of the array, as it was when it was new.
+    memory: Memory,
+    /// The expression that makes the array, where one is asked for.
+    code: Option<Code>,
+    /// The operations that copied, each with how many elements were written.
     copied: Vec<(usize, i64)>,
+    thrift: Thrift,
+    /// Whether NumPy lets nobody write to the array: what needs one that can be written to copies it first.
+    is_read_only: bool,
+    /// For how many reshapes, so far, no view was found.
+    blocked: u32,
 }
 
-/// Why an operation copies.
-enum Why {
+/// How a [`Hand`] saves copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Thrift {
+    /// Not at all: it does the calls as they are written.
+    None,
+    /// It copies only where a call has no view, and there the least that helps, or for each of the numbered reshapes all
+    /// of it: a smaller copy that repeats elements may have to be copied whole by the next reshape.
+    Least { whole: u32 },
+}
+
+/// Memory that was new after so many operations, with the axes of the array of that time in the order in which they lie in
+/// it, the outermost first; and how many elements it has.
+#[derive(Clone, Debug)]
+struct Memory {
+    since: usize,
+    axes: Dims,
+    len: i64,
+}
+
+/// Why a call copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
     /// No view of the array has that shape.
     Shape,
-    /// A library always copies here.
-    Always,
+    /// The same, and what is written is PyTorch's `view`, which raises an error.
+    Raises,
     /// PyTorch has no negative strides.
     Backwards,
+    /// The same, and what is written is an index with a negative step, which raises an error.
+    NegativeStep,
     /// A copy is what is written.
     Asked,
     /// The call copies where another one makes a view.
     Flat,
-}
-
-pub(super) fn advised(
-    library: ArrayLibrary,
-    chain: &Chain,
-    trackers: &[ShapeTracker],
-    view: Option<&View>,
-) -> LibraryAdvice {
-    let cannot =
-        |sentence: String| LibraryAdvice { library, does: Does::Cannot, copied: Vec::new(), sentence, code: None };
-    let Some(start) = trackers[0].as_view() else {
-        return cannot(format!("{library} has no arrays that are several views."));
-    };
-    if start.mask().is_some() {
-        return cannot(format!("{library} has no arrays with masked elements."));
-    }
-    if !library.has(start) {
-        return cannot(format!("{library} has no negative strides."));
-    }
-    let array = Array::of(start);
-    let name = name(library, chain);
-    let is_given = matches!(chain.start(), ChainStart::Views(_));
-    let plain = Hand { library, array, code: Code::of(&name), copied: Vec::new() };
-    let (mut usual, mut least) = (plain.clone(), plain);
-    let mut first = None;
-    for (number, (op, after)) in chain.ops().iter().zip(&trackers[1..]).enumerate() {
-        let done = if op.may_copy() {
-            // That the elements lie in order is not asked for its own sake.
-            if *op == Movement::Copy {
-                least.copied_as(number, op, chain.written(number));
-            }
-            Ok(usual.copied_as(number, op, chain.written(number)))
-        } else if matches!(op, Movement::AsStrided(..)) && !chain.written(number).contains("as_strided") {
-            usual
-                .windows(number, op, after.shape())
-                .and_then(|why| least.windows(number, op, after.shape()).map(|_| why))
-        } else {
-            let flat = usual.flattens(chain.written(number));
-            let done = usual.step(number, op, after.shape(), false);
-            let done = done.map(|why| if why.is_none() && flat { Some(usual.flattened(number)) } else { why });
-            done.and_then(|why| least.step(number, op, after.shape(), true).map(|_| why))
-        };
-        match done {
-            Ok(Some(why)) => {
-                first.get_or_insert((number, why));
-            }
-            Ok(None) => {}
-            Err(err) => return cannot(format!("{library} cannot do this: {}.", err.reason())),
-        }
-    }
-    let copied = usual.copied;
-    let Some((step, why)) = first else {
-        let (sentence, code) = match chain.ops().is_empty() && is_given {
-            true => {
-                let code = strided(library, "x", start);
-                (format!("{library} has this layout, as a view of a flat array `x`."), Some(code))
-            }
-            false => (format!("{library} makes a view: nothing is copied."), None),
-        };
-        return LibraryAdvice { library, does: Does::View, copied, sentence, code };
-    };
-    let (mut sentence, does) = complaint(library, chain, trackers, step, &why, copied[0].1);
-    let direct = view.filter(|view| library.has(view)).and_then(|view| direct(library, start, view, &name));
-    if copied.len() > 1 {
-        let all: i128 = copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
-        sentence += &format!(" In all {} operations copy {all} elements.", copied.len());
-    }
-    let needed: i128 = least.copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
-    let code = match direct {
-        // Where another call will do there is nothing to be clever about.
-        Some(direct) if needed > 0 || !matches!(why, Why::Flat) => {
-            sentence += " Yet the whole chain is one view.";
-            Some(direct)
-        }
-        // Only where a shape is in the way is there anything to write instead.
-        _ => {
-            let all: i128 = copied.iter().map(|&(_, elements)| i128::from(elements)).sum();
-            if needed == 0 && copied.len() > 1 {
-                sentence += " Nothing must be copied.";
-            } else if needed > 0 && needed < all {
-                sentence += &format!(" Copying {} is enough.", how_many(needed));
-            }
-            (needed < all || matches!(why, Why::Shape)).then(|| least.code.text())
-        }
-    };
-    LibraryAdvice { library, does, copied, sentence, code }
-}
-
-/// What a library does with the first operation that is no view, and how that is said.
-fn complaint(
-    library: ArrayLibrary,
-    chain: &Chain,
-    trackers: &[ShapeTracker],
-    step: usize,
-    why: &Why,
-    elements: i64,
-) -> (String, Does) {
-    let shape = list(trackers[step + 1].shape());
-    let written = chain.written(step);
-    let call = |name: &str| format!("`.{name}({shape})`");
-    let copies = format!("copies {}", all(elements));
-    match (why, library) {
-        (Why::Shape, ArrayLibrary::PyTorch) if written.starts_with("view") => {
-            (format!("{} raises a RuntimeError; {} {copies}.", call("view"), call("reshape")), Does::Raises)
-        }
-        (Why::Shape, ArrayLibrary::PyTorch) => {
-            (format!("{} {copies}; {} raises a RuntimeError.", call("reshape"), call("view")), Does::Copies)
-        }
-        (Why::Shape, ArrayLibrary::NumPy) => (format!("{} silently {copies}.", call("reshape")), Does::Copies),
-        (Why::Backwards, _) => {
-            let op = &chain.ops()[step];
-            (format!("`.{op}` {copies}: {library} has no negative strides."), Does::Copies)
-        }
-        (Why::Asked, _) => (format!("`.{written}` {copies}."), Does::Copies),
-        (Why::Flat, _) => {
-            let name = called(written);
-            let view = call(if library == ArrayLibrary::PyTorch { "view" } else { "reshape" });
-            let always = if name == "flatten" { "always copies: here" } else { "copies" };
-            let because = if name == "ravel" { ", which do not lie in order" } else { "" };
-            (format!("`.{name}()` {always} {}{because}; {view} makes a view.", all(elements)), Does::Copies)
-        }
-        (Why::Always, _) => {
-            let op = &chain.ops()[step];
-            let into = match op {
-                Movement::Pad(_) => format!(" into a new array of {}", trackers[step + 1].numel()),
-                _ => String::new(),
-            };
-            (format!("`.{op}` {copies}{into}."), Does::Copies)
-        }
-    }
+    /// The call makes a new array of so many elements, whatever the old one is.
+    New,
+    /// Strides over memory are asked for, and the elements do not lie in order there.
+    Memory,
 }
 
 impl Hand {
-    /// Does an operation as the library does it; with `least`, a copy that it needs is the smallest one. Answers why it
-    /// copies, where it does.
-    fn step(&mut self, number: usize, op: &Movement, to: &[i64], least: bool) -> Result<Option<Why>, Error> {
+    /// The array of a view that the library has.
+    pub(crate) fn new(library: ArrayLibrary, start: &View) -> Hand {
+        let array = Array::of(start);
+        let memory = Memory { since: 0, axes: array.axes(), len: array.numel() };
+        let (code, copied, thrift) = (None, Vec::new(), Thrift::None);
+        Hand { library, array, memory, code, copied, thrift, is_read_only: false, blocked: 0 }
+    }
+
+    /// The same, which writes down how an array of some name becomes each array.
+    pub(super) fn writing(library: ArrayLibrary, start: &View, name: &str, thrift: Thrift) -> Hand {
+        Hand { code: Some(Code::of(name)), thrift, ..Hand::new(library, start) }
+    }
+
+    pub(crate) fn library(&self) -> ArrayLibrary {
+        self.library
+    }
+
+    /// Where the array begins in its memory; nothing is known of that where it has no elements.
+    pub(crate) fn offset(&self) -> Option<i64> {
+        (self.array.numel() > 0).then_some(self.array.offset)
+    }
+
+    /// Where the array is not all of its memory in row-major order: after how many operations this memory was new, and the
+    /// axes that the array had then, in the order in which they lie in it.
+    pub(crate) fn memory(&self) -> Option<(usize, Dims)> {
+        let is_all = self.array.is_contiguous() && self.array.offset == 0 && self.array.numel() == self.memory.len;
+        (!is_all).then(|| (self.memory.since, self.memory.axes.clone()))
+    }
+
+    /// The axes of a copy in an order, the outermost first.
+    pub(crate) fn axes_of_copy(&self, order: Order) -> Dims {
+        self.ordered(order).axes()
+    }
+
+    pub(super) fn copied(&self) -> &[(usize, i64)] {
+        &self.copied
+    }
+
+    /// How many elements were written in all.
+    pub(super) fn written(&self) -> i128 {
+        self.copied.iter().map(|&(_, elements)| i128::from(elements)).sum()
+    }
+
+    /// For how many reshapes no view was found.
+    pub(super) fn blocked(&self) -> u32 {
+        self.blocked
+    }
+
+    /// Whether there is code for the array.
+    pub(super) fn writes(&self) -> bool {
+        self.code.is_some()
+    }
+
+    pub(super) fn code(self) -> Option<String> {
+        self.code.map(Code::text)
+    }
+
+    /// Does a call, whose operations begin with one of some number. Answers why it copies, where it does, and the number of
+    /// the operation.
+    pub(crate) fn does(&mut self, first: usize, call: Call, ops: &[Movement]) -> Result<Option<(usize, Why)>, Error> {
+        let last = first + ops.len().saturating_sub(1);
+        let (copies, mut raises) = (self.copied.len(), false);
+        let mut shape = ShapeTracker::contiguous(&self.array.shape)?;
+        let mut after = |op: &Movement| -> Result<Dims, Error> {
+            shape = ShapeTracker::contiguous(shape.apply(op)?.shape())?;
+            Ok(shape.shape().into())
+        };
+        let why = match call {
+            Call::Copy(order) | Call::Convert(order) => {
+                self.copied_in(last, order);
+                if let Call::Convert(_) = call {
+                    // The type is not written down, so that the code would have other elements.
+                    self.code = None;
+                }
+                Some(Why::Asked)
+            }
+            Call::New | Call::Tile | Call::Interleave if self.thrift == Thrift::None => {
+                let before = self.before_new(call, ops)?;
+                let from = self.array.clone();
+                let mut to = from.shape.clone();
+                for op in ops {
+                    to = after(op)?;
+                }
+                let is_numpy = self.library == ArrayLibrary::NumPy;
+                let keeps = call == Call::Tile && is_numpy && numel(&to) == from.numel();
+                let new = if keeps { from.seen_as(&to).kept_by_numpy() } else { Array::contiguous(&to) };
+                self.new_array(last, new);
+                if let Some((_, elements)) = self.copied.last_mut().filter(|(number, _)| *number == last) {
+                    *elements = elements.saturating_add(before);
+                }
+                Some(Why::New)
+            }
+            Call::Windows => {
+                let why = self.windows(first, &ops[0], &after(&ops[0])?)?;
+                self.is_read_only |= self.library == ArrayLibrary::NumPy;
+                why
+            }
+            Call::Index => {
+                // Also where there are no elements, PyTorch refuses the step itself.
+                raises = self.library == ArrayLibrary::PyTorch && !backwards(&ops[0]).is_empty();
+                let why = self.step(first, &ops[0], &after(&ops[0])?)?;
+                for op in &ops[1..] {
+                    // Axes of size 1 that come or go.
+                    self.step(last, op, &after(op)?)?;
+                }
+                if raises { Some(Why::NegativeStep) } else { why }
+            }
+            Call::Storage if self.library == ArrayLibrary::PyTorch && self.thrift == Thrift::None => {
+                let mut why = None;
+                for op in ops {
+                    let to = after(op)?;
+                    why = match op {
+                        Movement::AsStrided(_, strides, offset) => self.over_memory(last, strides, *offset, &to)?,
+                        _ => self.step(first, op, &to)?,
+                    };
+                }
+                why
+            }
+            Call::Flatten | Call::Ravel => {
+                let is_view = self.array.is_contiguous();
+                let why = self.step(first, &ops[0], &after(&ops[0])?)?;
+                let copies = match call {
+                    Call::Flatten => self.library == ArrayLibrary::NumPy,
+                    _ => !is_view,
+                };
+                if why.is_none() && copies && self.array.numel() > 0 && self.thrift == Thrift::None {
+                    self.new_array(first, Array::contiguous(&self.array.shape));
+                    Some(Why::Flat)
+                } else {
+                    why
+                }
+            }
+            Call::View => {
+                let why = self.step(first, &ops[0], &after(&ops[0])?)?;
+                let raises = self.library == ArrayLibrary::PyTorch && why == Some(Why::Shape);
+                if raises { Some(Why::Raises) } else { why }
+            }
+            // What such a call asks for are elements, so that views of them do.
+            Call::Plain | Call::Storage | Call::New | Call::Tile | Call::Interleave => {
+                let mut found = None;
+                let asks = matches!(call, Call::Plain | Call::Storage);
+                for (number, op) in ops.iter().enumerate().filter(|(_, op)| asks || !op.may_copy()) {
+                    let why = self.step(first + number, op, &after(op)?)?;
+                    found = found.or(why.map(|why| (first + number, why)));
+                }
+                return Ok(found.filter(|_| self.copied.len() > copies));
+            }
+        };
+        // What has no elements is not copied.
+        Ok(why.filter(|_| raises || self.copied.len() > copies).map(|why| (last, why)))
+    }
+
+    /// How many elements are written by a call that makes a new array, before those of this array.
+    ///
+    /// NumPy's `repeat` takes an array in row-major order that can be written to, and its `tile` is a reshape and a `repeat`
+    /// for each axis that is repeated, from the front; PyTorch's `repeat_interleave` without an axis flattens first.
+    fn before_new(&self, call: Call, ops: &[Movement]) -> Result<i64, Error> {
+        let array = &self.array;
+        let is_numpy = self.library == ArrayLibrary::NumPy;
+        if array.numel() == 0 {
+            return Ok(0);
+        }
+        let is_ready = array.is_contiguous() && !self.is_read_only;
+        let views = |array: &Array, to: &[i64]| Ok::<bool, Error>(fit(&array.view()?, to).is_ok());
+        match (call, ops) {
+            (Call::Interleave, _) if is_numpy => Ok(if is_ready { 0 } else { array.numel() }),
+            // PyTorch's `pixel_shuffle` takes a tensor in row-major order, too.
+            (Call::New, [_, Movement::Permute(_), ..]) => Ok(if array.is_contiguous() { 0 } else { array.numel() }),
+            (Call::Interleave, [Movement::Reshape(to), ..]) => {
+                let flattens = to.len() == 2 && array.shape.len() != 1;
+                Ok(if flattens && !views(array, &[array.numel()])? { array.numel() } else { 0 })
+            }
+            (Call::Tile, [Movement::Reshape(_), Movement::Expand(repeated), ..]) if is_numpy => {
+                let (mut array, mut is_ready, mut written, mut news) = (array.clone(), is_ready, 0_i64, 0_i64);
+                let mut inner = array.numel();
+                for pair in repeated.chunks(2) {
+                    let (times, size) = (pair[0], pair[1]);
+                    if times == 0 {
+                        return Ok(written);
+                    }
+                    if times != 1 {
+                        let rows = array.numel() / inner.max(1);
+                        if !views(&array, &[rows, inner])? {
+                            written = written.saturating_add(array.numel());
+                        } else if !is_ready {
+                            written = written.saturating_add(array.numel());
+                        }
+                        array = Array::contiguous(&[rows.saturating_mul(times), inner]);
+                        is_ready = true;
+                        news = array.numel();
+                        written = written.saturating_add(news);
+                    }
+                    inner /= size.max(1);
+                }
+                // The last of them is the array that is made.
+                Ok(written.saturating_sub(news))
+            }
+            _ => Ok(0),
+        }
+    }
+
+    /// Does one operation.
+    fn step(&mut self, number: usize, op: &Movement, to: &[i64]) -> Result<Option<Why>, Error> {
+        if op.may_copy() {
+            return Ok(self.copied_as(number, op));
+        }
         let (library, from) = (self.library, self.array.view()?);
-        let is_reshape = is_reshape(op);
         if self.array.numel() == 0 || to.contains(&0) {
+            if self.thrift != Thrift::None && matches!(op, Movement::AsStrided(..)) {
+                // The call would copy the elements that nothing is read of.
+                return Err(overflow("as_strided"));
+            }
             // Without elements there is nothing to copy, and every shape will do.
-            let code = if is_reshape { reshaped(library, to) } else { library.call(op, from.shape(), to) };
-            self.code.then(&code);
+            let code = if is_reshape(op) { reshaped(library, to) } else { library.call(op, from.shape(), to) };
+            self.then(&code);
+            let new = matches!(op, Movement::Pad(_)) && !to.contains(&0);
+            if new {
+                self.new_array(number, Array::contiguous(to));
+                return Ok(Some(Why::New));
+            }
             self.array = Array::contiguous(to);
             return Ok(None);
         }
         match op {
+            // What has no axes has nothing that could be added.
+            Movement::Pad(pads) if pads.is_empty() && self.thrift != Thrift::None => return Ok(None),
             Movement::Pad(pads) => {
-                self.copy(number, self.array.numel());
-                self.code.then(&library.call(op, from.shape(), to));
-                self.array = match library {
+                self.then(&library.call(op, from.shape(), to));
+                let new = match library {
                     // Where nothing is added PyTorch clones.
                     ArrayLibrary::PyTorch if pads.iter().all(|pad| *pad == (0, 0)) => self.array.like(),
                     ArrayLibrary::PyTorch => self.array.suggested(to),
                     ArrayLibrary::NumPy => self.array.padded(to),
                 };
-                return Ok(Some(Why::Always));
+                self.new_array(number, new);
+                return Ok(Some(Why::New));
             }
             Movement::AsStrided(_, strides, _) => return self.as_strided(number, op, strides, to),
+            _ if is_reshape(op) => return self.reshape(number, op, &from, to),
             _ => {}
-        }
-        if is_reshape {
-            return match fit(&from, to) {
-                Ok(next) => {
-                    if from.shape() != to {
-                        self.code.then(&reshaped(library, to));
-                    }
-                    self.array = self.array.moved(op, &next);
-                    Ok(None)
-                }
-                Err(Misfit::Blocked(blocked)) => {
-                    let blocked = match library {
-                        ArrayLibrary::NumPy => Some(&*blocked),
-                        ArrayLibrary::PyTorch => blocked.without_negative_strides(),
-                    };
-                    let recipe =
-                        blocked.filter(|_| least).and_then(|blocked| Some((blocked, blocked.recipe(library)?)));
-                    match recipe {
-                        Some((blocked, recipe)) => {
-                            self.copy(number, blocked.elements());
-                            self.code.then(&recipe);
-                            self.array = Array::of(blocked.view());
-                        }
-                        None => {
-                            self.copy(number, self.array.numel());
-                            let copy = if library == ArrayLibrary::NumPy { "x.copy()" } else { "x.contiguous()" };
-                            self.code.then(copy);
-                            self.code.then(&reshaped(library, to));
-                            self.array = Array::contiguous(to);
-                        }
-                    }
-                    Ok(Some(Why::Shape))
-                }
-                // Whether a library finds a view is decided by its own rule, which always ends: it is that of `fit` where
-                // this one ends.
-                Err(Misfit::Undecided) => Err(overflow("reshape")),
-                Err(Misfit::Error(err)) => Err(err),
-            };
         }
         let mut why = None;
         let backwards = backwards(op);
         let next = match library {
             ArrayLibrary::PyTorch if !backwards.is_empty() => {
-                self.copy(number, self.array.numel());
                 let copy = self.array.like();
+                self.new_array(number, copy.clone());
                 why = Some(Why::Backwards);
                 // The copy runs backwards in memory, so that reading it as the array was is reading it backwards.
                 let original = ShapeTracker::from(copy.view()?).flip(&backwards)?;
                 let Some(original) = original.as_view().cloned() else { return Err(overflow("flip")) };
-                self.array = Array { shape: self.array.shape.clone(), ..copy };
                 ShapeTracker::from(original).apply(op)?
             }
             _ => ShapeTracker::from(from.clone()).apply(op)?,
         };
         let Some(next) = next.as_view() else { return Err(overflow("view")) };
-        self.code.then(&library.call(op, from.shape(), to));
+        self.then(&library.call(op, from.shape(), to));
         self.array = self.array.moved(op, next);
+        self.is_read_only |=
+            library == ArrayLibrary::NumPy && matches!(op, Movement::Expand(_) | Movement::BroadcastTo(_));
         Ok(why)
     }
 
-    /// Whether a call is one that copies although a view would do: NumPy's `flatten` always does, and `ravel` makes an array in
-    /// row-major order.
-    fn flattens(&self, written: &str) -> bool {
-        let is_flat = match (called(written), self.library) {
-            ("flatten", library) => library == ArrayLibrary::NumPy,
-            ("ravel", _) => !self.array.is_contiguous(),
-            _ => false,
-        };
-        is_flat && self.array.numel() > 0
+    fn reshape(&mut self, number: usize, op: &Movement, from: &View, to: &[i64]) -> Result<Option<Why>, Error> {
+        let library = self.library;
+        match fit(from, to) {
+            Ok(next) => {
+                if from.shape() != to {
+                    self.then(&reshaped(library, to));
+                }
+                self.array = self.array.moved(op, &next);
+                Ok(None)
+            }
+            Err(Misfit::Blocked(blocked)) => {
+                let is_whole = match self.thrift {
+                    Thrift::None => true,
+                    Thrift::Least { whole } => whole.checked_shr(self.blocked).is_some_and(|bits| bits & 1 == 1),
+                };
+                self.blocked += 1;
+                let blocked = match library {
+                    ArrayLibrary::NumPy => Some(&*blocked),
+                    ArrayLibrary::PyTorch => blocked.without_negative_strides(),
+                };
+                let recipe = blocked.filter(|_| !is_whole).and_then(|blocked| Some((blocked, blocked.least(library)?)));
+                match recipe {
+                    Some((blocked, (recipe, written))) => {
+                        self.then(&recipe);
+                        self.new_array(number, Array::of(blocked.view()));
+                        if let Some((_, elements)) = self.copied.last_mut().filter(|(copied, _)| *copied == number) {
+                            *elements = written;
+                        }
+                    }
+                    None => {
+                        self.then(if library == ArrayLibrary::NumPy { "x.copy()" } else { "x.contiguous()" });
+                        self.then(&reshaped(library, to));
+                        self.new_array(number, Array::contiguous(to));
+                    }
+                }
+                Ok(Some(Why::Shape))
+            }
+            // Whether a library finds a view is decided by its own rule, which always ends: it is that of `fit` where this
+            // one ends.
+            Err(Misfit::Undecided) => Err(overflow("reshape")),
+            Err(Misfit::Error(err)) => Err(err),
+        }
     }
 
-    /// The copy that such a call makes of the view that would do.
-    fn flattened(&mut self, number: usize) -> Why {
-        self.copy(number, self.array.numel());
-        self.array = Array::contiguous(&self.array.shape);
-        Why::Flat
-    }
-
-    /// A copy that is written, or none where `contiguous` finds that the elements lie in order.
-    fn copied_as(&mut self, number: usize, op: &Movement, written: &str) -> Option<Why> {
-        self.code.then(&self.library.call(op, &self.array.shape, &self.array.shape));
-        if *op == Movement::Contiguous && self.array.is_contiguous() {
+    /// A copy of ours, in row-major order, or none where `contiguous` finds that the elements lie so.
+    fn copied_as(&mut self, number: usize, op: &Movement) -> Option<Why> {
+        // That the elements lie in order is not asked for its own sake.
+        if *op == Movement::Contiguous && (self.thrift != Thrift::None || self.array.is_contiguous()) {
+            if self.thrift == Thrift::None {
+                self.then(&self.library.call(op, &self.array.shape, &self.array.shape));
+            }
             return None;
         }
-        self.copy(number, self.array.numel());
-        // PyTorch's `clone` keeps the order of the elements in memory, where nothing else is said.
-        let keeps = self.library == ArrayLibrary::PyTorch && written.starts_with("clone()");
-        self.array = if keeps { self.array.like() } else { Array::contiguous(&self.array.shape) };
+        self.then(&self.library.call(op, &self.array.shape, &self.array.shape));
+        self.new_array(number, Array::contiguous(&self.array.shape));
         Some(Why::Asked)
     }
 
-    /// `as_strided` of the elements in row-major order: of an array that is not, a copy is made first.
+    /// A copy that is written, in an order.
+    fn copied_in(&mut self, number: usize, order: Order) {
+        let code = match (self.library, order) {
+            (ArrayLibrary::NumPy, Order::Row) => "x.copy()",
+            (ArrayLibrary::NumPy, Order::Column) => "x.copy(order='F')",
+            (ArrayLibrary::NumPy, Order::Any) => "x.copy(order='A')",
+            (ArrayLibrary::NumPy, Order::Keep) => "x.copy(order='K')",
+            (ArrayLibrary::PyTorch, Order::Keep) => "x.clone()",
+            (ArrayLibrary::PyTorch, _) => "x.clone(memory_format=torch.contiguous_format)",
+        };
+        self.then(code);
+        self.new_array(number, self.ordered(order));
+    }
+
+    /// A new array with the same elements, in an order.
+    fn ordered(&self, order: Order) -> Array {
+        let shape = &self.array.shape;
+        let columns = || Array::in_order(shape, 0..shape.len());
+        match (order, self.library) {
+            (Order::Row, _) => Array::contiguous(shape),
+            (Order::Keep, ArrayLibrary::PyTorch) => self.array.like(),
+            (Order::Keep, ArrayLibrary::NumPy) => self.array.kept_by_numpy(),
+            (Order::Column, _) => columns(),
+            (Order::Any, _) if !self.array.is_contiguous() && self.array.is_column_major() => columns(),
+            (Order::Any, _) => Array::contiguous(shape),
+        }
+    }
+
+    /// `as_strided` of the elements in row-major order: of an array that does not lie so, a copy is made first.
     fn as_strided(&mut self, number: usize, op: &Movement, strides: &[i64], to: &[i64]) -> Result<Option<Why>, Error> {
         let library = self.library;
         let from = self.array.shape.clone();
         let mut why = None;
         if !self.array.is_contiguous() {
-            self.copy(number, self.array.numel());
-            self.array = Array::contiguous(&from);
-            why = Some(Why::Always);
+            self.new_array(number, Array::contiguous(&from));
+            why = Some(Why::Memory);
         }
         let next = ShapeTracker::contiguous(&from)?.apply(op)?;
         let Some(next) = next.as_view() else { return Err(overflow("as_strided")) };
+        self.then(&library.call(op, &from, to));
         if library == ArrayLibrary::PyTorch && strides.iter().zip(to).any(|(&stride, &size)| stride < 0 && size > 1) {
             // It is laid out forwards, and flipped, which copies.
-            self.copy(number, next.numel());
-            self.array = Array::contiguous(to);
+            self.new_array(number, Array::contiguous(to));
             why = Some(Why::Backwards);
         } else {
-            let strides = strides.into();
             let offset = self.array.offset.checked_add(next.offset()).ok_or_else(|| overflow("as_strided"))?;
-            self.array = Array { shape: to.into(), strides, offset };
+            self.array = Array { shape: to.into(), strides: strides.into(), offset };
         }
-        self.code.then(&library.call(op, &from, to));
         Ok(why)
+    }
+
+    /// PyTorch's `as_strided`, which copies nothing and has no negative strides.
+    fn over_memory(&mut self, number: usize, strides: &[i64], offset: i64, to: &[i64]) -> Result<Option<Why>, Error> {
+        if strides.iter().any(|&stride| stride < 0) {
+            let op = Movement::AsStrided(to.into(), strides.into(), offset);
+            return self.as_strided(number, &op, strides, to);
+        }
+        self.then(&format!("x.as_strided({}, {}, {offset})", tuple(to), tuple(strides)));
+        self.array = Array { shape: to.into(), strides: strides.into(), offset };
+        Ok(None)
     }
 
     /// `unfold`, `sliding_window_view` and `diagonal`, which are read as `as_strided` of the elements in row-major order: the
@@ -322,14 +465,14 @@ impl Hand {
             ArrayLibrary::NumPy => {
                 let (mut rest, mut places) = (*begin, Vec::new());
                 for &size in from.shape().iter().rev() {
-                    places.push(format!("{}:", rest % size));
-                    rest /= size;
+                    places.push(format!("{}:", rest % size.max(1)));
+                    rest /= size.max(1);
                 }
                 places.reverse();
                 self.library.as_strided(&format!("x[{}]", places.join(", ")), next.shape(), next.strides())
             }
         };
-        self.code.then(&code);
+        self.then(&code);
         let old = &self.array.strides;
         // Along an axis of size 1 it steps along the axes that the others step along.
         let row_major = Array::contiguous(from.shape()).strides;
@@ -348,15 +491,26 @@ impl Hand {
         Ok(None)
     }
 
-    fn copy(&mut self, number: usize, elements: i64) {
-        self.copied.push((number, elements));
+    /// Takes up a new array, all of whose elements are written.
+    fn new_array(&mut self, number: usize, array: Array) {
+        let elements = array.numel();
+        self.memory = Memory { since: number + 1, axes: array.axes(), len: elements };
+        if elements > 0 {
+            self.copied.push((number, elements));
+        }
+        self.array = array;
+        self.is_read_only = false;
+    }
+
+    fn then(&mut self, code: &str) {
+        if let Some(written) = &mut self.code {
+            written.then(code);
+        }
     }
 }
 
-/// The name of a method or function in a call as it is written.
-fn called(written: &str) -> &str {
-    let call = written.split('(').next().unwrap_or_default();
-    call.rsplit('.').next().unwrap_or_default().trim()
+fn numel(shape: &[i64]) -> i64 {
+    shape.iter().fold(1, |numel, &size| numel.saturating_mul(size))
 }
 
 /// An address that leaves 64 bits.
@@ -383,13 +537,13 @@ pub(super) fn is_reshape(op: &Movement) -> bool {
 }
 
 /// The array `x` seen under a shape.
-fn reshaped(library: ArrayLibrary, to: &[i64]) -> String {
+pub(super) fn reshaped(library: ArrayLibrary, to: &[i64]) -> String {
     let method = if library == ArrayLibrary::PyTorch { "view" } else { "reshape" };
     format!("x.{method}({})", if to.is_empty() { "()".into() } else { list(to) })
 }
 
 /// A view of a flat array that begins at address 0.
-fn strided(library: ArrayLibrary, array: &str, view: &View) -> String {
+pub(super) fn strided(library: ArrayLibrary, array: &str, view: &View) -> String {
     match (library, view.offset()) {
         (_, 0) => library.as_strided(array, view.shape(), view.strides()),
         (ArrayLibrary::PyTorch, offset) => {
@@ -397,88 +551,4 @@ fn strided(library: ArrayLibrary, array: &str, view: &View) -> String {
         }
         (_, offset) => library.as_strided(&format!("{array}[{offset}:]"), view.shape(), view.strides()),
     }
-}
-
-/// A view of the array that a chain starts with, as one call.
-fn direct(library: ArrayLibrary, start: &View, view: &View, name: &str) -> Option<String> {
-    if start == view {
-        return Some(name.into());
-    }
-    if fit(start, view.shape()).is_ok_and(|fitting| fitting == *view) {
-        return Some(reshaped(library, view.shape()).replacen('x', name, 1));
-    }
-    if !start.is_contiguous() || start.offset() != 0 {
-        return None;
-    }
-    let mut code = Code::of(name);
-    code.then(&match library {
-        ArrayLibrary::PyTorch => strided(library, "x", view),
-        ArrayLibrary::NumPy => strided(library, if view.offset() == 0 { "x" } else { "x.reshape(-1)" }, view),
-    });
-    Some(code.text())
-}
-
-/// What the array that a chain starts with is called: as it is written, where that is an expression of the library.
-fn name(library: ArrayLibrary, chain: &Chain) -> String {
-    let written = chain.written_start();
-    let is_name = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let is_name = is_name && !written.starts_with(|c: char| c.is_ascii_digit());
-    let prefixes: &[&str] = match library {
-        ArrayLibrary::NumPy => &["np."],
-        ArrayLibrary::PyTorch => &["torch."],
-    };
-    match is_name || prefixes.iter().any(|prefix| written.starts_with(prefix)) {
-        true => written.into(),
-        false => "x".into(),
-    }
-}
-
-/// Lines of Python, the last of which is an expression.
-#[derive(Clone)]
-struct Code {
-    lines: Vec<String>,
-    last: String,
-}
-
-impl Code {
-    fn of(name: &str) -> Code {
-        Code { lines: Vec::new(), last: name.into() }
-    }
-
-    /// Goes on with an expression on `x`, which is the one before: put in its place where it stands once.
-    fn then(&mut self, code: &str) {
-        let places = places(code);
-        match places[..] {
-            [] => {}
-            [at] => self.last = format!("{}{}{}", &code[..at], self.last, &code[at + 1..]),
-            _ if self.last == "x" => self.last = code.into(),
-            _ => {
-                let before = std::mem::replace(&mut self.last, code.into());
-                self.lines.push(format!("x = {before}"));
-            }
-        }
-    }
-
-    fn text(mut self) -> String {
-        self.lines.push(self.last);
-        self.lines.join("\n")
-    }
-}
-
-/// Where the name `x` stands in an expression.
-fn places(code: &str) -> Vec<usize> {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let bytes = code.as_bytes();
-    (0..bytes.len())
-        .filter(|&at| bytes[at] == b'x' && !is_word(bytes.get(at + 1)) && (at == 0 || !is_word(bytes.get(at - 1))))
-        .collect()
-}
-
-/// A number of elements, all of them.
-fn all(elements: i64) -> String {
-    if elements == 1 { "the one element".into() } else { format!("all {elements} elements") }
-}
-
-fn how_many(elements: i128) -> String {
-    if elements == 1 { "1 element".into() } else { format!("{elements} elements") }
 }

@@ -5,15 +5,18 @@
 //! - [`one_view`] answers it for an index expression over variables.
 
 mod array;
+mod code;
 mod expression;
 mod hand;
+mod library;
 
 pub use expression::one_view;
+pub(crate) use hand::Hand;
 
 use crate::fit::{Misfit, fit};
 use crate::merge::{Unmerged, Witness};
-use crate::notation::{ArrayLibrary, Chain, ChainError};
-use crate::{Movement, ShapeTracker, View};
+use crate::notation::{ArrayLibrary, Call, Chain, ChainError};
+use crate::{Buffer, Movement, ShapeTracker, View};
 use indexpr::text::{tuple, tuple_of_pairs};
 
 /// Whether a chain is one view, where it stops being one, and what array libraries do with it.
@@ -34,6 +37,9 @@ use indexpr::text::{tuple, tuple_of_pairs};
 pub struct Advice {
     /// The view that the chain is, or why it is none.
     pub view: Result<View, Unmerged>,
+    /// The buffer that [`view`](Advice::view) is of: the one that the chain starts with, as the copies on the way change no
+    /// value; or the last copy that it asks for, where the chain is a view of this one only.
+    pub buffer: Buffer,
     /// The answer as a sentence, in which code stands between backticks.
     pub sentence: String,
     /// The first operation after which there is more than one view until the end; nothing where there is one view, or where
@@ -85,7 +91,8 @@ pub struct LibraryAdvice {
     pub library: ArrayLibrary,
     /// What it does, in a word.
     pub does: Does,
-    /// The operations that copy, each with the number of elements; where one raises, as if it were the call that copies.
+    /// The operations that copy, each with the number of elements that it writes into new memory; where one raises, as if it
+    /// were the call that copies. What is padded counts as written, as `pad` writes it.
     pub copied: Vec<(usize, i64)>,
     /// The same as sentences, in which code stands between backticks.
     pub sentence: String,
@@ -176,47 +183,98 @@ impl Chain {
     /// # Cost
     /// That of the chain, and of [`fit`](fit()) for each reshape of each library.
     pub fn advice(&self, base: Option<&[i64]>) -> Result<Advice, ChainError> {
-        let (mut trackers, mut copied): (Vec<ShapeTracker>, _) = (Vec::new(), None);
-        self.follow(base, |tracker, verdict| {
-            if verdict.is_some_and(|verdict| verdict.copies().is_some()) {
-                copied = trackers.len().checked_sub(1);
-            }
-            trackers.push(tracker.clone());
-        })?;
+        self.advice_knowing(base, None)
+    }
+
+    /// [`advice`](Chain::advice) where it is known already why the result of the chain is no single view, as
+    /// [`ShapeTracker::single_view`] says it of the tracker over the newest buffer: that is not decided again, which is most of
+    /// the work where it is hard to decide.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
+    /// let why = chain.tracker().unwrap().single_view().unwrap_err();
+    /// assert_eq!(chain.advice_knowing(None, Some(why)), chain.advice(None));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Chain::tracker`].
+    pub fn advice_knowing(&self, base: Option<&[i64]>, why: Option<Unmerged>) -> Result<Advice, ChainError> {
+        let Followed { trackers, newest, buffer } = Followed::of(self, base)?;
         let last = &trackers[trackers.len() - 1];
-        let view = last.single_view();
-        let is_several = matches!(view, Err(Unmerged::Witness(_)));
+        let whole = match why {
+            Some(why) if buffer == Buffer::Base => Err(why),
+            _ => last.single_view(),
+        };
+        // What is no view of the first buffer may be one of the copy that was asked for.
+        let of_copy = match (&whole, buffer) {
+            (Err(_), Buffer::Copy { op, .. }) => newest.single_view().ok().map(|view| (op, view)),
+            _ => None,
+        };
+        let is_several = matches!(whole, Err(Unmerged::Witness(_))) && of_copy.is_none();
         let step = trackers.iter().rposition(|tracker| tracker.views().len() == 1).filter(|_| is_several);
         // Where the last tracker was kept as one view there is no such operation.
         let step = step.filter(|&step| step + 1 < trackers.len());
-        let sentence = match &view {
-            Ok(view) => match copied {
-                Some(op) => {
-                    let of = format!("One view of the copy that `.{}` makes:", self.written(op));
-                    described(view).replacen("One view:", &of, 1)
-                }
-                None => described(view),
-            },
-            Err(Unmerged::Witness(_)) => match step {
+        let sentence = match (&whole, &of_copy) {
+            (Ok(view), _) => described(view),
+            (Err(_), Some((op, view))) => {
+                let of = format!("One view of the copy that `{}` makes:", self.written_call(*op));
+                described(view).replacen("One view:", &of, 1)
+            }
+            (Err(Unmerged::Witness(_)), None) => match step {
                 Some(step) => {
-                    let written = self.written(step);
-                    let call = if written.starts_with("view(") { written.into() } else { self.ops()[step].to_string() };
-                    format!("Not one view: `.{call}` needs a second one.")
+                    let is_view = self.call(step).0 == Call::View;
+                    let call = if is_view { self.written_call(step) } else { format!(".{}", self.ops()[step]) };
+                    format!("Not one view: `{call}` needs a second one.")
                 }
                 None => "Not one view.".into(),
             },
-            Err(_) => "Whether this is one view was not decided within the work limit.".into(),
+            (Err(_), None) => "Whether this is one view was not decided within the work limit.".into(),
         };
         let copy = step.and_then(|step| least(self.ops(), &trackers, step));
-        // The view of the memory that the chain starts with, also where it asks for a copy that need not be.
-        let one = match copied {
-            None => view.as_ref().ok().cloned(),
-            Some(_) => without_copies(self.ops(), &trackers[0]),
+        // A copy that is asked for is not saved.
+        let one = whole.as_ref().ok().filter(|_| !self.ops().contains(&Movement::Copy));
+        let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy].map(|library| {
+            // Where a library means something else by the text, it does that.
+            let own = self.read_by(library, base).filter(|own| own.ops() != self.ops());
+            let own = own.and_then(|own| Some((Followed::of(&own, base).ok()?, own)));
+            match own {
+                Some((followed, own)) => {
+                    let view = followed.trackers.last().and_then(|last| last.single_view().ok());
+                    let view = view.filter(|_| !own.ops().contains(&Movement::Copy));
+                    library::advised(library, &own, &followed.trackers, view.as_ref())
+                }
+                None => library::advised(library, self, &trackers, one),
+            }
+        });
+        let libraries = libraries.into();
+        let (buffer, view) = match of_copy {
+            Some((_, view)) => (buffer, Ok(view)),
+            None => (Buffer::Base, whole),
         };
-        let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy];
-        let advised = |library| hand::advised(library, self, &trackers, one.as_ref());
-        let libraries = libraries.into_iter().map(advised).collect();
-        Ok(Advice { view, sentence, step, copy, libraries })
+        Ok(Advice { view, buffer, sentence, step, copy, libraries })
+    }
+}
+
+/// The trackers of a chain, before any operation and after each.
+struct Followed {
+    /// Those of the buffer that the chain starts with: the copies on the way change no value.
+    trackers: Vec<ShapeTracker>,
+    /// The last one of the newest buffer, and which this is.
+    newest: ShapeTracker,
+    buffer: Buffer,
+}
+
+impl Followed {
+    fn of(chain: &Chain, base: Option<&[i64]>) -> Result<Followed, ChainError> {
+        let mut trackers: Vec<ShapeTracker> = Vec::new();
+        let end = chain.follow(base, |step, _| trackers.push(step.over_newest().clone()))?;
+        if end.buffer() != Buffer::Base {
+            for (number, op) in chain.ops().iter().enumerate() {
+                trackers[number + 1] = trackers[number].apply(op).map_err(|err| chain.op_error(number, err))?;
+            }
+        }
+        Ok(Followed { trackers, newest: end.over_newest().clone(), buffer: end.buffer() })
     }
 }
 
@@ -253,16 +311,6 @@ pub fn described(view: &View) -> String {
     text + "."
 }
 
-/// The view that a chain would be without its `contiguous`, which changes no value; nothing where there is none, or where a
-/// copy is asked for in any case.
-fn without_copies(ops: &[Movement], start: &ShapeTracker) -> Option<View> {
-    if ops.contains(&Movement::Copy) {
-        return None;
-    }
-    let mut ops = ops.iter().filter(|op| !op.may_copy());
-    ops.try_fold(start.clone(), |tracker, op| tracker.apply(op)).ok()?.single_view().ok()
-}
-
 /// The least to copy where an operation needs a second view: at that operation, and again wherever the rest of the chain is
 /// not one view of the copy; or the whole result, where that is less.
 fn least(ops: &[Movement], trackers: &[ShapeTracker], step: usize) -> Option<LeastCopy> {
@@ -289,6 +337,8 @@ fn least(ops: &[Movement], trackers: &[ShapeTracker], step: usize) -> Option<Lea
                     | Movement::Unsqueeze(_)
                     | Movement::Squeeze(_)
                     | Movement::SqueezeAll
+                    | Movement::Contiguous
+                    | Movement::Copy
             )
         };
         is_smallest = elements == 0 && is_least && rest.iter().all(keeps);
@@ -298,7 +348,7 @@ fn least(ops: &[Movement], trackers: &[ShapeTracker], step: usize) -> Option<Lea
         let mut after = ShapeTracker::from(fresh);
         let mut blocked_at = None;
         let mut last = after.clone();
-        for (number, op) in ops.iter().enumerate().skip(at + 1) {
+        for (number, op) in ops.iter().enumerate().skip(at + 1).filter(|(_, op)| !op.may_copy()) {
             last = after.clone();
             after = after.apply(op).ok()?;
             if after.views().len() > 1 {

@@ -1,5 +1,6 @@
 //! A question and its answer: can a tracker be viewed under a shape?
 
+use super::reported::{filled, reported};
 use super::{Blocked, Misfit, Obstacle, Report, fit};
 use crate::error::Error;
 use crate::merge::{Unmerged, Witness};
@@ -57,7 +58,44 @@ pub fn explain(tracker: &ShapeTracker, to: impl AsRef<[i64]>) -> Result<Explanat
         Err(Unmerged::Undecided) => Outcome::Undecided,
         Err(Unmerged::Error(err)) => return Err(err),
     };
-    Ok(Explanation { tracker: tracker.clone(), shape, outcome })
+    Ok(Explanation { tracker: tracker.clone(), strides: None, shape, outcome })
+}
+
+/// [`explain`] for an array, whose strides are kept as they are given, or are row-major where they are not: along an axis of size 1 they decide nothing, but a text
+/// that shows an array shows those that it has, and what a library reports of a view follows from them.
+///
+/// ```
+/// use shapetracker::ArrayLibrary::{NumPy, PyTorch};
+/// use shapetracker::fit::explain_array;
+///
+/// let answer = explain_array([1, 3], Some(&[7, 1]), 0, [3, 1])?;
+/// assert_eq!(
+///     answer.report(Some(PyTorch)).to_string(),
+///     "Yes, shape (1, 3) with strides (7, 1) can be viewed as (3, 1)\n\n  \
+///        strides  (1, 1)\n  offset   0\n  PyTorch  x.view(3, 1)\n",
+/// );
+/// // Where the libraries differ: PyTorch goes on from the last axis that there was.
+/// let answer = explain_array([3, 1], Some(&[2, 7]), 0, [3, 1, 1])?;
+/// assert_eq!(answer.strides(PyTorch).unwrap()[..], [2, 7, 7]);
+/// assert_eq!(answer.strides(NumPy).unwrap()[..], [2, 2, 2]);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`View::new`] and of [`explain`].
+///
+/// # Cost
+/// That of [`explain`].
+pub fn explain_array(
+    shape: impl AsRef<[i64]>,
+    strides: Option<&[i64]>,
+    offset: i64,
+    to: impl AsRef<[i64]>,
+) -> Result<Explanation, Error> {
+    let contiguous = View::contiguous(shape)?;
+    let strides = strides.map_or_else(|| filled(&contiguous), Dims::from_slice);
+    let answer = explain(&View::new(contiguous.shape(), &strides, offset, None)?.into(), to)?;
+    Ok(Explanation { strides: Some(strides), ..answer })
 }
 
 /// Whether a tracker can be a view under a shape, by [`explain`].
@@ -71,6 +109,8 @@ pub fn explain(tracker: &ShapeTracker, to: impl AsRef<[i64]>) -> Result<Explanat
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     tracker: ShapeTracker,
+    /// The strides of the array that was asked about, as they were given.
+    strides: Option<Dims>,
     shape: Dims,
     outcome: Outcome,
 }
@@ -169,6 +209,37 @@ impl Explanation {
         }
     }
 
+    /// The strides of the array that was asked about as [`explain_array`] was given them; those of the view for a tracker of
+    /// one.
+    ///
+    /// ```
+    /// let answer = shapetracker::fit::explain_array([1, 3], Some(&[7, 1]), 0, [3])?;
+    /// assert_eq!(answer.old_strides(), Some(&[7, 1][..]));
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn old_strides(&self) -> Option<&[i64]> {
+        self.strides.as_deref().or_else(|| self.tracker.as_view().map(View::strides))
+    }
+
+    /// The strides that a library reports of its view under the new shape, in elements: those of [`Explanation::view`], and
+    /// along axes of size 1 its own. For a tracker, which says nothing of these, those of the view.
+    ///
+    /// ```
+    /// use shapetracker::ArrayLibrary::NumPy;
+    ///
+    /// let answer = shapetracker::fit::explain_array([4, 6], Some(&[12, 2]), 0, [4, 1, 6, 1])?;
+    /// assert_eq!(answer.strides(NumPy).unwrap()[..], [12, 12, 2, 2]);
+    /// assert_eq!(answer.view().unwrap().strides(), [12, 0, 2, 0]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn strides(&self, library: ArrayLibrary) -> Option<Dims> {
+        let view = self.view()?;
+        Some(match &self.strides {
+            Some(strides) => reported(library, self.tracker.shape(), strides, view),
+            None => view.strides().into(),
+        })
+    }
+
     /// What is in the way of a single view, and the smallest copy that helps.
     ///
     /// ```
@@ -243,8 +314,8 @@ impl Explanation {
 
     /// What makes the array of the new shape, copying no more than that: a line of Python for an array `x` of a library
     /// that has the layout of the tracker. PyTorch, which has no negative strides, copies more where these would save
-    /// something, see [`Blocked::without_negative_strides`]. `None` where the library has no such arrays, see [`Blocked::recipe`], and for
-    /// several views.
+    /// something, see [`Blocked::without_negative_strides`]. `None` where the library has no such arrays, see
+    /// [`Blocked::recipe`], and for several views.
     ///
     /// ```
     /// use shapetracker::ArrayLibrary::PyTorch;
@@ -256,7 +327,7 @@ impl Explanation {
     pub fn recipe(&self, library: ArrayLibrary) -> Option<String> {
         let view = self.tracker.as_view()?;
         match &self.outcome {
-            Outcome::Fits(to) if library.has(view) => {
+            Outcome::Fits(to) if library.has(view) && view.fits_buffer(None).is_ok() => {
                 let method = match library {
                     ArrayLibrary::NumPy => "reshape",
                     ArrayLibrary::PyTorch => "view",

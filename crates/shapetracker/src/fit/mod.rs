@@ -2,6 +2,7 @@
 //!
 //! - [`fit`](fit()) decides it for one view, and [`Blocked`] is the evidence against, with the copy.
 //! - [`explain`] asks the same of a tracker, and keeps the question with the answer: what an interface shows.
+//! - [`explain_array`] asks it of an array with its strides as they are, also along axes of size 1.
 //! - [`Report`] is that answer in sentences.
 
 mod blocked;
@@ -11,12 +12,13 @@ mod explanation;
 mod obstacle;
 mod recipe;
 mod report;
+mod reported;
 mod smallest;
 #[cfg(test)]
 mod tests;
 
 pub use blocked::Blocked;
-pub use explanation::{Explanation, Outcome, explain};
+pub use explanation::{Explanation, Outcome, explain, explain_array};
 pub use obstacle::{Axis, Obstacle};
 pub use report::{Line, Report, Section};
 

@@ -1,12 +1,58 @@
 //! The smallest copy as a line of Python.
 
 use super::Blocked;
+use super::reported::filled;
 use crate::notation::{ArrayLibrary, list};
 use crate::{Dims, ShapeTracker, View};
 use indexpr::text::tuple;
 
 /// How many views one line copies.
 pub(super) const MOST_VIEWS: usize = 64;
+/// Into how many rows several views are taken apart in one line.
+const MOST_ROWS: i64 = 64;
+
+/// One of several views that are copied, joined end to end.
+struct Part {
+    /// Sizes and strides, the outermost first; at least one axis.
+    axes: Vec<(i64, i64)>,
+    offset: i64,
+    /// Whether it is taken apart into rows, which are joined without a copy of their own.
+    is_apart: bool,
+}
+
+impl Part {
+    fn numel(&self) -> i64 {
+        self.axes.iter().fold(1, |numel, (size, _)| numel.saturating_mul(*size))
+    }
+
+    /// Whether it is copied to be flat, before it is joined with the others.
+    fn is_copied(&self) -> bool {
+        !self.is_apart && self.axes.len() > 1
+    }
+
+    fn shape_and_strides(&self) -> (Dims, Dims) {
+        self.axes.iter().copied().unzip()
+    }
+
+    /// The part as one or several arrays of one axis; a method makes a flat copy of one that is not taken apart.
+    fn joined(&self, array: &str, flat: &str) -> String {
+        match self.axes.len() {
+            1 => array.into(),
+            2 if self.is_apart => format!("*{array}"),
+            3 if self.is_apart => format!("*(row for block in {array} for row in block)"),
+            _ => format!("{array}.{flat}()"),
+        }
+    }
+}
+
+/// A view of a tensor's storage.
+fn torch_strided(shape: &[i64], strides: &[i64], offset: i64) -> String {
+    match offset {
+        0 => ArrayLibrary::PyTorch.as_strided("x", shape, strides),
+        // The offset of PyTorch's `as_strided` counts from the start of the storage.
+        _ => format!("x.as_strided({}, {}, {offset})", tuple(shape), tuple(strides)),
+    }
+}
 
 impl Blocked {
     /// The copy and the view of it as a line of Python for an array `x` of a library, NumPy under the name `np`. The
@@ -14,8 +60,9 @@ impl Blocked {
     ///
     /// PyTorch has no negative strides: its recipe is that of [`Blocked::without_negative_strides`].
     ///
-    /// `None` where the library has no such arrays: neither has masks, and PyTorch has no negative strides; and where
-    /// more than 64 views would have to be copied one after another.
+    /// `None` where the library has no such arrays: neither has masks, PyTorch has no negative strides, and no array reads
+    /// below address 0 of its memory ([`View::fits_buffer`]); where more than 64 views would have to be copied one after
+    /// another; and where that would write more elements than copying all.
     ///
     /// ```
     /// use shapetracker::fit::{Misfit, fit};
@@ -29,6 +76,13 @@ impl Blocked {
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn recipe(&self, library: ArrayLibrary) -> Option<String> {
+        let (code, written) = self.least(library)?;
+        (written <= self.view().numel()).then_some(code)
+    }
+
+    /// The recipe, and how many elements its copies write, arrays included that are made on the way.
+    pub(crate) fn least(&self, library: ArrayLibrary) -> Option<(String, i64)> {
+        self.old().fits_buffer(None).ok()?;
         let blocked = match library {
             ArrayLibrary::NumPy => self,
             ArrayLibrary::PyTorch => self.without_negative_strides()?,
@@ -37,43 +91,84 @@ impl Blocked {
         if blocked.copied().len() > MOST_VIEWS || !views.all(|view| library.has(view)) {
             return None;
         }
-        match library {
-            ArrayLibrary::NumPy => blocked.numpy(),
-            ArrayLibrary::PyTorch => Some(blocked.pytorch()),
-        }
+        let parts = blocked.parts();
+        let between: i64 = if parts.len() < 2 { &[][..] } else { &parts[..] }
+            .iter()
+            .filter(|part| part.is_copied())
+            .map(Part::numel)
+            .sum();
+        let code = match library {
+            ArrayLibrary::NumPy => blocked.numpy(&parts)?,
+            ArrayLibrary::PyTorch => blocked.pytorch(&parts),
+        };
+        Some((code, blocked.elements().saturating_add(between)))
     }
 
-    fn pytorch(&self) -> String {
+    /// What is copied, each view with the fewest axes that say the same: where there are several, they are joined end to end.
+    fn parts(&self) -> Vec<Part> {
+        let mut rows = 0;
+        self.copied()
+            .iter()
+            .map(|view| {
+                let mut axes: Vec<(i64, i64)> = Vec::new();
+                for (&size, &stride) in view.shape().iter().zip(view.strides()).filter(|(size, _)| **size != 1) {
+                    match axes.last_mut() {
+                        Some((outer, along)) if size.checked_mul(stride) == Some(*along) => {
+                            (*outer, *along) = (*outer * size, stride);
+                        }
+                        _ => axes.push((size, stride)),
+                    }
+                }
+                if axes.is_empty() {
+                    axes.push((1, 1));
+                }
+                let pieces =
+                    axes[..axes.len() - 1].iter().fold(1_i64, |pieces, (size, _)| pieces.saturating_mul(*size));
+                let is_apart = axes.len() <= 3 && pieces <= MOST_ROWS - rows;
+                if is_apart {
+                    rows += pieces;
+                }
+                Part { axes, offset: view.offset(), is_apart }
+            })
+            .collect()
+    }
+
+    fn pytorch(&self, parts: &[Part]) -> String {
         let result = self.view();
-        let strided = |view: &View| match view.offset() {
-            0 => ArrayLibrary::PyTorch.as_strided("x", view.shape(), view.strides()),
-            // The offset of PyTorch's `as_strided` counts from the start of the storage.
-            offset => format!("x.as_strided({}, {}, {offset})", tuple(view.shape()), tuple(view.strides())),
-        };
+        let strided = |view: &View| torch_strided(view.shape(), &filled(view), view.offset());
         let copy = match (self.slices(), self.copied()) {
             (Some(slices), _) => format!("x{slices}.contiguous()"),
             (None, [copied]) => format!("{}.contiguous()", strided(copied)),
-            (None, copied) => {
-                let flat: Vec<String> = copied.iter().map(|view| format!("{}.flatten()", strided(view))).collect();
+            (None, _) => {
+                let flat: Vec<String> = parts
+                    .iter()
+                    .map(|part| {
+                        let (shape, strides) = part.shape_and_strides();
+                        part.joined(&torch_strided(&shape, &strides, part.offset), "flatten")
+                    })
+                    .collect();
                 format!("torch.cat(({}))", flat.join(", "))
             }
         };
         match self.row_major_shape() {
-            None => ArrayLibrary::PyTorch.as_strided(&copy, result.shape(), result.strides()),
+            None => ArrayLibrary::PyTorch.as_strided(&copy, result.shape(), &filled(result)),
             Some(shape) if shape[..] == *result.shape() => format!("{copy}.view({})", list(&shape)),
             Some(shape) => format!("{copy}.view({}).expand({})", list(&shape), list(result.shape())),
         }
     }
 
-    fn numpy(&self) -> Option<String> {
+    fn numpy(&self, parts: &[Part]) -> Option<String> {
         let result = self.view();
-        let strided = |array: &str, view: &View| ArrayLibrary::NumPy.as_strided(array, view.shape(), view.strides());
+        let strided = |array: &str, view: &View| ArrayLibrary::NumPy.as_strided(array, view.shape(), &filled(view));
         let copy = match (self.slices(), self.copied()) {
             (Some(slices), _) => format!("x{slices}.copy()"),
             (None, [copied]) => format!("{}.copy()", strided(&self.from(copied.offset())?, copied)),
-            (None, copied) => {
-                let flat =
-                    copied.iter().map(|view| Some(format!("{}.ravel()", strided(&self.from(view.offset())?, view))));
+            (None, _) => {
+                let flat = parts.iter().map(|part| {
+                    let (shape, strides) = part.shape_and_strides();
+                    let array = ArrayLibrary::NumPy.as_strided(&self.from(part.offset)?, &shape, &strides);
+                    Some(part.joined(&array, "ravel"))
+                });
                 format!("np.concatenate(({}))", flat.collect::<Option<Vec<String>>>()?.join(", "))
             }
         };

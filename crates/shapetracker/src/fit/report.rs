@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use super::reported::filled;
 use super::{Blocked, Explanation, Outcome};
-use crate::View;
 use crate::notation::ArrayLibrary;
+use crate::{Dims, View};
 use indexpr::text::{tuple, tuple_of_pairs};
 
 /// How many of the views that are copied one after another are shown.
@@ -114,7 +115,7 @@ impl Report {
     pub(super) fn of(explanation: &Explanation, library: Option<ArrayLibrary>) -> Report {
         let tracker = explanation.tracker();
         let from = match tracker.as_view() {
-            Some(view) => described(view),
+            Some(view) => described(view, explanation.old_strides().unwrap_or(view.strides())),
             None => format!("shape {} through {} views", tuple(tracker.shape()), tracker.views().len()),
         };
         let to = tuple(explanation.shape());
@@ -130,7 +131,11 @@ impl Report {
             (ArrayLibrary::PyTorch, _) => vec![Line::entry("PyTorch", recipe)],
         });
         let (answer, rest, mut sections) = match explanation.outcome() {
-            Outcome::Fits(view) => ("Yes", format!(", {from} can be viewed as {to}"), vec![Section::result(view)]),
+            Outcome::Fits(view) => (
+                "Yes",
+                format!(", {from} can be viewed as {to}"),
+                vec![Section::result(view, library.and_then(|library| explanation.strides(library)))],
+            ),
             Outcome::Blocked(blocked) => {
                 let obstacles = blocked.obstacles().iter().map(|obstacle| Line::Sentence(format!("{obstacle}.")));
                 let obstacles = Section::new("What is in the way", obstacles.collect());
@@ -145,7 +150,10 @@ impl Report {
             }
             Outcome::Undecided => ("Undecided", format!(": {}", super::Misfit::Undecided), Vec::new()),
         };
-        if let Some(last) = sections.last_mut() {
+        if let Err(outside) = tracker.fits_buffer(None) {
+            let sentence = format!("Mind that {}: there is no such array, and no code for it.", outside.reason());
+            sections.push(Section { heading: None, remark: None, lines: vec![Line::Sentence(sentence)] });
+        } else if let Some(last) = sections.last_mut() {
             last.lines.extend(recipe.into_iter().flatten());
         }
         Report { answer, rest, sections }
@@ -193,9 +201,9 @@ impl Section {
         Section { heading: Some(heading), remark: None, lines }
     }
 
-    fn result(view: &View) -> Section {
+    fn result(view: &View, reported: Option<Dims>) -> Section {
         let mut lines = vec![
-            Line::entry("strides", tuple(view.strides()).to_string()),
+            Line::entry("strides", tuple(reported.as_deref().unwrap_or(view.strides())).to_string()),
             Line::entry("offset", view.offset().to_string()),
         ];
         lines.extend(view.mask().map(|mask| Line::entry("mask", tuple_of_pairs(mask).to_string())));
@@ -227,7 +235,7 @@ impl Section {
                 format!("into a fresh buffer one after another: {}", parts.join(", then "))
             }
         };
-        let mut seen = format!("that buffer as {} with strides {}", tuple(view.shape()), tuple(view.strides()));
+        let mut seen = format!("that buffer as {} with strides {}", tuple(view.shape()), tuple(&filled(view)));
         if view.offset() != 0 {
             seen += &format!(" and offset {}", view.offset());
         }
@@ -274,9 +282,9 @@ impl fmt::Display for Line {
     }
 }
 
-/// A view in words.
-fn described(view: &View) -> String {
-    let mut text = format!("shape {} with strides {}", tuple(view.shape()), tuple(view.strides()));
+/// A view in words, with strides as they were given.
+fn described(view: &View, strides: &[i64]) -> String {
+    let mut text = format!("shape {} with strides {}", tuple(view.shape()), tuple(strides));
     if view.offset() != 0 {
         text += &format!(" and offset {}", view.offset());
     }

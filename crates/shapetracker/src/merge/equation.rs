@@ -40,6 +40,11 @@ impl Work {
         Work(300_000)
     }
 
+    /// A limit of some tenths of a second for a stack of so many views: a unit of work goes through the equations of all.
+    pub(crate) fn for_stack(views: usize) -> Work {
+        Work(900_000 / u32::try_from(views.max(3)).unwrap_or(u32::MAX))
+    }
+
     /// A limit of some hundredths of a second, for a question that looking at elements did not answer.
     pub(crate) fn for_a_question() -> Work {
         Work(20_000)

@@ -133,7 +133,7 @@ pub(crate) fn run(views: &[View]) -> Result<View, Unmerged> {
 pub(crate) fn single_view(views: &[View]) -> Result<View, Unmerged> {
     match views {
         [earlier, later] => merge_fitting(earlier, later),
-        _ => stack::single_view(views, &mut Work::new()),
+        _ => stack::single_view(views, &mut Work::for_stack(views.len())),
     }
 }
 

@@ -88,6 +88,25 @@ pub enum Unanswered {
     Error(#[from] Error),
 }
 
+impl Unanswered {
+    /// The sentence without the operation in front of it.
+    ///
+    /// ```
+    /// use shapetracker::{ShapeTracker, View};
+    ///
+    /// let st = ShapeTracker::from(View::new([3], [1], -2, None)?);
+    /// let reason = st.buffer_len().unwrap_err().reason();
+    /// assert_eq!(reason, "the view reads from address -2 on, 2 before the beginning of the array");
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn reason(&self) -> String {
+        match self {
+            Unanswered::Undecided(undecided) => undecided.to_string(),
+            Unanswered::Error(err) => err.reason(),
+        }
+    }
+}
+
 /// Proof that no single view does what a stack of views does: a fact about its indices that anyone can check.
 ///
 /// ```

@@ -183,7 +183,8 @@ impl Chain {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Chain::tracker_from`] and, without a base, of [`Chain::tracker`].
+    /// Those of [`Chain::tracker_from`] and, without a base, of [`Chain::tracker`]; a start whose first view reads below
+    /// address 0, or past the base, where no array could show it ([`View::fits_buffer`]).
     ///
     /// # Cost
     /// That of doing the operations, and time proportional to the text.
@@ -202,17 +203,13 @@ impl Chain {
             (_, None) => {}
         }
         if let ChainStart::Views(views) = self.start() {
-            // Over memory of its own the array begins at the lowest address, which may be less than 0.
-            let mut first = 0;
+            views[0].fits_buffer(base.map(numel)).map_err(|err| self.start_error(err))?;
             if base.is_none() {
-                let (low, high) = views[0].address_range().unwrap_or((0, -1));
-                first = low.min(0);
-                let from = if first < 0 { format!("{first}, ") } else { String::new() };
-                statement(&mut code, &format!("{arange}({from}{})", high.saturating_add(1)), None);
+                let (_, high) = views[0].address_range().unwrap_or((0, -1));
+                statement(&mut code, &format!("{arange}({})", high.saturating_add(1)), None);
             }
             for view in views {
-                let (mut valid, pads) = Strided::of(view);
-                valid.offset -= i128::from(std::mem::take(&mut first));
+                let (valid, pads) = Strided::of(view);
                 statement(&mut code, &valid.call(library), Some(&valid.shape));
                 if view.mask().is_some() {
                     statement(&mut code, &library.pad(&pads), Some(view.shape()));
@@ -221,8 +218,8 @@ impl Chain {
         }
         let mut ops = self.ops().iter();
         let mut from = Dims::new();
-        self.follow(base, |tracker, verdict| {
-            let to = tracker.shape();
+        self.follow(base, |step, verdict| {
+            let to = step.shape();
             if let Some(op) = verdict.and_then(|_| ops.next()) {
                 statement(&mut code, &library.call(op, &from, to), Some(to));
             }

@@ -4,13 +4,16 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::call::Call;
+use super::calls::ArrayLibrary;
 use super::error::{Cause, ChainError};
+use super::foreign::Methods;
 use super::parser::{self, Parsed};
 use indexpr::text::ParseError;
 
 use crate::error::Error;
 use crate::shape::checked_numel;
-use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
+use crate::{Buffer, Dims, Movement, ShapeTracker, Stored, Unmerged, Verdict, View};
 
 /// A chain as text: where it starts and the operations, with their places in the text.
 ///
@@ -60,14 +63,15 @@ use crate::{Dims, Movement, ShapeTracker, Unmerged, Verdict, View};
 /// | `.flatten()`, `.flatten(1)`, `.flatten(0, 1)`, `.ravel()` | the axes joined from the first to the last one named |
 /// | `.expand(5, -1, 3)` | of an array, new axes may come in front |
 /// | `[0, ::-1, None, ..., 1:3]` | as in NumPy: indices, slices, `None` or `np.newaxis`, `...`; no arrays, no booleans |
-/// | `.as_strided((3, 2), (1, 1), 2)` | after an array of others PyTorch's, which reads the memory of the first array; elsewhere what is described above |
+/// | `.as_strided((3, 2), (1, 1), 2)` | after an array of others PyTorch's, which reads the memory of the tensor, whatever the tensor has of it; elsewhere what is described above |
 /// | `.narrow(0, 1, 3)`, `.select(0, 1)`, `.unflatten(1, (2, -1))`, `.diagonal(1)`, `.unfold(1, 3, 2)` | as in PyTorch |
 /// | `.chunk(3, -1)[1]`, `.split(2)[0]`, `.unbind(0)[1]`, `q, k, v = x.chunk(3, -1)` | one part of an array, or a name for each |
 /// | `np.transpose(x, (1, 0))`, `torch.permute(x, (1, 0))`, `np.flip(x)`, `sliding_window_view(x, 3)` | a function around an array is the method of the same name |
 /// | `np.pad(x, 1)`, `F.pad(x, (1, 2))` | elements that are masked, whatever their value; `F.pad` begins with the last axis, and cuts off where a number is less than 0 |
 /// | `rearrange(x, 'b (h d) -> h b d', h=2)`, `repeat(x, 'h w -> h w c', c=3)` | the patterns of einops |
 /// | `F.pixel_shuffle(x, 2)`, `.repeat(2, 1)`, `np.tile(x, 2)`, `np.repeat(x, 2, axis=0)` | as in their libraries; the last three copy |
-/// | `.contiguous()`, `np.ascontiguousarray(x)`, `.copy()`, `.clone()` | a copy, where one is made: the addresses after it are those of the new buffer |
+/// | `.contiguous()`, `np.ascontiguousarray(x)`, `.copy()` | a copy in row-major order, where one is made: the same elements, which [`Chain::tracker`] goes on to read where they were copied from |
+/// | `.clone()`, `np.copy(x)`, `np.array(x)`, `.astype(t)`, `.copy(order="K")` | a copy in the order of the original, as PyTorch and NumPy keep it |
 /// | `x = np.zeros((2, 3))`, next line `y = x.T` | statements; the last one is what the text is about. Names may be of arrays, of numbers and of shapes: `B, T, C = x.shape`, `x.view(B, T, C // 4, 4)` |
 /// | `View.create((2, 3))`, `ShapeTracker.from_shape((2, 3))` | tinygrad's row-major views |
 /// | `memref<2x3xf32, strided<[1, 2], offset: 4>>` | a type of MLIR |
@@ -131,7 +135,7 @@ impl ChainStart {
 ///
 /// let chain: Chain = "(3, 2).permute(1, 0).reshape(6).reshape(4)".parse()?;
 /// let progress = chain.progress(None);
-/// assert_eq!(progress.trackers.len(), 3); // at the start, and after two operations
+/// assert_eq!(progress.steps.len(), 3); // at the start, and after two operations
 /// assert_eq!(progress.verdicts[1].name(), "new_view");
 /// assert_eq!(progress.error.unwrap().op(), Some(2));
 /// # Ok::<(), shapetracker::ParseError>(())
@@ -139,8 +143,8 @@ impl ChainStart {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ChainProgress {
-    /// The tracker before any operation, and after each that could be done; empty where the start itself is at fault.
-    pub trackers: Vec<ShapeTracker>,
+    /// The tensor before any operation, and after each that could be done; empty where the start itself is at fault.
+    pub steps: Vec<Stored>,
     /// What each operation that could be done did to the number of views.
     pub verdicts: Vec<Verdict>,
     /// Why the next operation cannot be done; `None` where all of them were.
@@ -148,7 +152,7 @@ pub struct ChainProgress {
 }
 
 impl ChainProgress {
-    /// Why the views of the last tracker are not one: the answer of [`ShapeTracker::single_view`], taken from the last
+    /// Why the views over the newest buffer are not one: the answer of [`ShapeTracker::single_view`], taken from the last
     /// operation where that has just decided it. `None` where there is one view, or no tracker.
     ///
     /// ```
@@ -158,7 +162,7 @@ impl ChainProgress {
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn reason(&self) -> Option<Unmerged> {
-        Verdict::why_several_views(self.verdicts.last(), self.trackers.last()?)
+        Verdict::why_several_views(self.verdicts.last(), self.steps.last()?.over_newest())
     }
 }
 
@@ -244,9 +248,44 @@ impl Chain {
         self.parsed.span(op).unwrap_or(self.text.len()..self.text.len())
     }
 
-    /// An operation as it is written.
-    pub(crate) fn written(&self, op: usize) -> &str {
-        &self.text[self.span(op)]
+    /// The call that begins with an operation, and its operations.
+    pub(crate) fn call(&self, first: usize) -> (Call, Range<usize>) {
+        self.parsed.call(first)
+    }
+
+    /// The chain as a library reads it, on an array of which the text tells nothing but its name: NumPy and PyTorch mean
+    /// different things by `transpose(0, 1)` and `repeat(2)`. Nothing where the library has no such code, or where the text
+    /// itself says whose it is.
+    pub(crate) fn read_by(&self, library: ArrayLibrary, base: Option<&[i64]>) -> Option<Chain> {
+        let methods = match library {
+            ArrayLibrary::NumPy => Methods::NumPy,
+            ArrayLibrary::PyTorch => Methods::PyTorch,
+        };
+        self.parsed.name.as_ref()?;
+        let parsed = parser::chain_of(&self.text, base, methods)?;
+        Some(Chain { parsed, text: self.text.clone() })
+    }
+
+    /// Whether it is written in the notation of this crate, and not as code of a library.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.parsed.name.is_none() && self.parsed.methods == Methods::Ours
+    }
+
+    /// The call that an operation is of, as it is written: a method with its dot, and what a function has around it.
+    pub(crate) fn written_call(&self, op: usize) -> String {
+        let span = self.span(op);
+        let written = &self.text[span.clone()];
+        let is_method = self.text[..span.start].trim_end().ends_with('.');
+        let is_first = self.text[..span.start].trim().is_empty() && self.start() == &ChainStart::Nothing;
+        let is_function = written.split('(').next().is_some_and(|name| name.contains('.') || name.contains('='));
+        let is_index = written.starts_with('[');
+        if is_method || (is_first && !is_function && !is_index) { format!(".{written}") } else { written.into() }
+    }
+
+    /// The name of the call that an operation is of.
+    pub(crate) fn name_of_call(&self, op: usize) -> &str {
+        let call = self.text[self.span(op)].split('(').next().unwrap_or_default();
+        call.rsplit('.').next().unwrap_or_default().trim()
     }
 
     /// The start as it is written.
@@ -291,34 +330,20 @@ impl Chain {
         (Chain { parsed, text: text.into() }, error)
     }
 
-    /// The tracker after all operations. Where one of them copied, its addresses are those of the new buffer;
-    /// [`Chain::without_copies`] has a tracker that reads the base all the same.
+    /// The tracker after all operations. Its addresses are those of the base, whatever was copied in between: copies change
+    /// where elements are, and not which they are. [`Chain::steps`] has a tracker over the last copy, too.
     ///
     /// ```
-    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0)".parse()?;
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).contiguous()".parse()?;
     /// assert_eq!(chain.tracker()?.shape(), [2, 3]);
+    /// assert!(chain.tracker()?.addresses().eq([0, 2, 4, 1, 3, 5].map(Some)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// No base shape, views that do not fit each other, an operation that cannot be done.
     pub fn tracker(&self) -> Result<ShapeTracker, ChainError> {
-        self.run(self.base()?, |_, _| ())
-    }
-
-    /// The same chain without the operations that may copy, so that its tracker reads the base whatever was copied:
-    /// what moves data asks this one. The elements are the same, and so is their order.
-    ///
-    /// ```
-    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).contiguous().reshape(6)".parse()?;
-    /// assert_eq!(chain.tracker()?.to_string(), "(6,):(1,)");
-    /// assert_eq!(chain.without_copies().tracker()?.address(&[1]), Some(2));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn without_copies(&self) -> Chain {
-        let mut chain = self.clone();
-        chain.parsed.keep(|op| !op.may_copy());
-        chain
+        self.run(self.base()?, ShapeTracker::apply)
     }
 
     /// The tracker after all operations, over a base whose shape is known from elsewhere.
@@ -342,26 +367,26 @@ impl Chain {
     /// Another base shape in the chain, a base shape that cannot be, views that do not fit each other or the base, an
     /// operation that cannot be done.
     pub fn tracker_from(&self, base: &[i64]) -> Result<ShapeTracker, ChainError> {
-        self.run(self.over(base)?, |_, _| ())
+        self.run(self.over(base)?, ShapeTracker::apply)
     }
 
-    /// The tracker before any operation and after each, one more than there are operations.
+    /// The tensor before any operation and after each, one more than there are operations.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(3, 2)".parse()?;
-    /// let views: Vec<usize> = chain.steps()?.iter().map(|step| step.views().len()).collect();
+    /// let views: Vec<usize> = chain.steps()?.iter().map(|step| step.over_newest().views().len()).collect();
     /// assert_eq!(views, [1, 1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// Those of [`Chain::tracker`].
-    pub fn steps(&self) -> Result<Vec<ShapeTracker>, ChainError> {
-        let ChainProgress { trackers, error, .. } = self.progress(None);
-        error.map_or(Ok(trackers), Err)
+    pub fn steps(&self) -> Result<Vec<Stored>, ChainError> {
+        let ChainProgress { steps, error, .. } = self.progress(None);
+        error.map_or(Ok(steps), Err)
     }
 
-    /// The tracker before any operation and after each, as far as they can be done, what each did to the views, and why
+    /// The tensor before any operation and after each, as far as they can be done, what each did to the views, and why
     /// the next one cannot be done.
     ///
     /// The base is that of [`Chain::tracker_from`], where one is given.
@@ -369,20 +394,20 @@ impl Chain {
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(4)".parse()?;
     /// let progress = chain.progress(None);
-    /// assert_eq!((progress.trackers.len(), progress.error.unwrap().op()), (2, Some(1)));
+    /// assert_eq!((progress.steps.len(), progress.error.unwrap().op()), (2, Some(1)));
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn progress(&self, base: Option<&[i64]>) -> ChainProgress {
-        let (mut trackers, mut verdicts) = (Vec::new(), Vec::new());
-        let done = self.follow(base, |tracker, verdict| {
-            trackers.push(tracker.clone());
+        let (mut steps, mut verdicts) = (Vec::new(), Vec::new());
+        let done = self.follow(base, |step, verdict| {
+            steps.push(step.clone());
             verdicts.extend(verdict);
         });
-        ChainProgress { trackers, verdicts, error: done.err() }
+        ChainProgress { steps, verdicts, error: done.err() }
     }
 
-    /// Does the operations one after the other. `each` is shown the tracker before any operation, and then the tracker
-    /// after each and what the operation did to the views; the answer is the last tracker.
+    /// Does the operations one after the other. `each` is shown the tensor before any operation, and then the tensor after
+    /// each and what the operation did to its views over the newest buffer; the answer is the last tensor.
     ///
     /// So that of a long chain no more need be kept than what is asked of each step. The base is that of
     /// [`Chain::tracker_from`], where one is given.
@@ -390,9 +415,9 @@ impl Chain {
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
     /// let mut shapes = Vec::new();
-    /// let last = chain.follow(None, |tracker, _| shapes.push(tracker.shape().to_vec()))?;
+    /// let last = chain.follow(None, |step, _| shapes.push(step.shape().to_vec()))?;
     /// assert_eq!(shapes, [vec![3, 2], vec![2, 3], vec![6]]);
-    /// assert_eq!(last.views().len(), 2);
+    /// assert_eq!(last.over_newest().views().len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -401,17 +426,34 @@ impl Chain {
     pub fn follow(
         &self,
         base: Option<&[i64]>,
-        mut each: impl FnMut(&ShapeTracker, Option<Verdict>),
-    ) -> Result<ShapeTracker, ChainError> {
-        let start = base.map_or_else(|| self.base(), |base| self.over(base))?;
+        mut each: impl FnMut(&Stored, Option<Verdict>),
+    ) -> Result<Stored, ChainError> {
+        let start = Stored::from(base.map_or_else(|| self.base(), |base| self.over(base))?);
         each(&start, None);
-        self.run(start, |tracker, verdict| each(tracker, Some(verdict)))
+        self.run(start, |step, op| {
+            let (after, verdict) = step.perform(op)?;
+            each(&after, Some(verdict));
+            Ok(after)
+        })
+    }
+
+    /// A buffer that the chain copies into, in words, in which code stands between backticks. `None` for the base.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).contiguous()".parse()?;
+    /// let last = chain.steps()?.pop().unwrap();
+    /// assert_eq!(chain.copy_in_words(last.buffer()).unwrap(), "the buffer of 6 that `.contiguous()` makes");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn copy_in_words(&self, buffer: Buffer) -> Option<String> {
+        let Buffer::Copy { op, elements } = buffer else { return None };
+        Some(format!("the buffer of {elements} that `{}` makes", self.written_call(op)))
     }
 
     /// The tracker before any operation.
     fn base(&self) -> Result<ShapeTracker, ChainError> {
         match self.start() {
-            ChainStart::Nothing => Err(self.error_at_start(Cause::NoBase)),
+            ChainStart::Nothing => Err(self.error_at_start(Cause::NoBase(self.parsed.name.clone()))),
             ChainStart::Shape(shape) => ShapeTracker::contiguous(shape).map_err(|err| self.start_error(err)),
             ChainStart::Views(views) => ShapeTracker::from_views(views.clone()).map_err(|err| self.start_error(err)),
         }
@@ -430,21 +472,20 @@ impl Chain {
         }
     }
 
-    /// Does the operations one after the other and shows what comes of each.
-    fn run(
-        &self,
-        base: ShapeTracker,
-        mut after: impl FnMut(&ShapeTracker, Verdict),
-    ) -> Result<ShapeTracker, ChainError> {
-        self.ops().iter().enumerate().try_fold(base, |tracker, (i, op)| {
-            let err = |err| ChainError::new(self.text.clone(), self.span(i), Cause::Op(i, err));
-            let (tracker, verdict) = tracker.perform(op).map_err(err)?;
-            after(&tracker, verdict);
-            Ok(tracker)
-        })
+    /// Does the operations one after the other.
+    fn run<T>(&self, start: T, mut perform: impl FnMut(&T, &Movement) -> Result<T, Error>) -> Result<T, ChainError> {
+        self.ops()
+            .iter()
+            .enumerate()
+            .try_fold(start, |before, (i, op)| perform(&before, op).map_err(|err| self.op_error(i, err)))
     }
 
-    fn start_error(&self, err: Error) -> ChainError {
+    /// What an error of an operation is to whoever wrote the chain.
+    pub(crate) fn op_error(&self, op: usize, err: Error) -> ChainError {
+        ChainError::new(self.text.clone(), self.span(op), Cause::Op(op, err))
+    }
+
+    pub(super) fn start_error(&self, err: Error) -> ChainError {
         self.error_at_start(Cause::Start(err))
     }
 
@@ -488,7 +529,7 @@ impl FromStr for View {
     }
 }
 
-/// Anything that a [`Chain`] may be, with the operations done.
+/// Anything that a [`Chain`] may be, with the operations done: [`Chain::tracker`], which reads the base whatever was copied.
 ///
 /// ```
 /// use shapetracker::ShapeTracker;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use indexpr::text::{ParseError, Place};
+use indexpr::text::{ParseError, Place, quoted};
 
 use crate::Dims;
 use crate::error::Error;
@@ -37,8 +37,8 @@ pub struct ChainError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// The chain starts with an operation, and no base shape is known from elsewhere.
-    NoBase,
+    /// The chain starts with an operation, or with an array of this name, and no base shape is known from elsewhere.
+    NoBase(Option<Box<str>>),
     /// The base shape of the chain is not the one known from elsewhere.
     OtherBase(Box<[Dims; 2]>),
     /// The start of the chain cannot be.
@@ -92,7 +92,11 @@ impl ChainError {
     /// ```
     pub fn message(&self) -> String {
         match &self.cause {
-            Cause::NoBase => "the chain starts with an operation, so that a base shape is missing: \
+            Cause::NoBase(Some(name)) => format!(
+                "the shape of the array {} is not known: write it in place of the name, as in `(2, 3).permute(1, 0)`",
+                quoted(name)
+            ),
+            Cause::NoBase(None) => "the chain starts with an operation, so that a base shape is missing: \
                               write it in front, as in `(2, 3).permute(1, 0)`"
                 .into(),
             Cause::OtherBase(shapes) => {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::ChainStart;
+use super::call::Call;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser, method_names};
 use super::program::Pieces;
@@ -78,6 +79,25 @@ enum Entry {
     Index(i64),
     NewAxis,
     Ellipsis,
+}
+
+impl Call {
+    /// The call of a method that is no copy in an order of its own.
+    fn of(name: &str, methods: Methods) -> Call {
+        let foreign = !matches!(methods, Methods::Ours | Methods::Tinygrad);
+        match name {
+            "view" => Call::View,
+            "flatten" => Call::Flatten,
+            "ravel" => Call::Ravel,
+            "repeat" if methods == Methods::NumPy => Call::Interleave,
+            "repeat_interleave" if foreign => Call::Interleave,
+            "repeat" | "pixel_shuffle" | "pixel_unshuffle" if foreign => Call::New,
+            "tile" if foreign => Call::Tile,
+            "as_strided" if foreign => Call::Storage,
+            "unfold" | "sliding_window_view" | "diagonal" => Call::Windows,
+            _ => Call::Plain,
+        }
+    }
 }
 
 impl Parser<'_> {
@@ -273,11 +293,7 @@ impl Parser<'_> {
 
     /// Complains of a name that no operation has, before anything behind it is read.
     pub(super) fn known_method(&self, name: &str, parsed: &Parsed) -> Result<(), ParseError> {
-        let ours = parsed.methods == Methods::Ours;
-        let message = if !ours && name == "as_strided" && !keeps_memory(&parsed.ops) {
-            "PyTorch's `as_strided` starts again from the memory of the first array: write it before what moves elements"
-                .to_owned()
-        } else if method_names().any(|known| known == name) {
+        let message = if method_names().any(|known| known == name) {
             return Ok(());
         } else if let Some(instead) = instead(name) {
             format!("`{name}` is not read: {instead}")
@@ -309,19 +325,26 @@ impl Parser<'_> {
             }
             return Ok(None);
         }
-        let ops = match self.moved(parsed, name, begin)? {
-            Some(ops) => ops,
-            None => match self.foreign_operation(parsed, name, span.start)? {
-                Some(op) => Ops::from_iter([op]),
-                None => {
-                    let kind = MovementKind::named(name).ok_or_else(|| self.unknown_method(name))?;
-                    Ops::from_iter([self.operation(name, kind)?])
-                }
+        // A pattern of einops is done by the operations that it stands for.
+        let call = if self.first_argument() == Token::Text { Call::Plain } else { Call::of(name, parsed.methods) };
+        let (ops, call) = match self.copied_in_order(parsed, name, begin)? {
+            Some(copied) => copied,
+            None => match self.moved(parsed, name, begin)? {
+                Some(ops) => (ops, call),
+                None => match self.foreign_operation(parsed, name, span.start)? {
+                    Some(op) => (Ops::from_iter([op]), call),
+                    None => {
+                        let kind = MovementKind::named(name).ok_or_else(|| self.unknown_method(name))?;
+                        (Ops::from_iter([self.operation(name, kind)?]), call)
+                    }
+                },
             },
         };
+        let first = parsed.ops.len();
         for op in ops {
             parsed.push(op, begin..self.last);
         }
+        parsed.called(first, call);
         Ok(None)
     }
 
@@ -372,19 +395,22 @@ impl Parser<'_> {
                     _ => Movement::Expand(sizes),
                 }
             }
-            // PyTorch leaves an axis of another size as it is, and NumPy refuses it.
-            "squeeze" if parsed.methods == Methods::PyTorch => match self.operation(name, MovementKind::Squeeze)? {
-                Movement::Squeeze(mut axes) => {
-                    // Without a shape it is refused later, where one is known.
-                    if let Ok(shape) = self.shape(parsed, begin) {
-                        axes.retain(|axis| {
-                            resolve_axis("squeeze", *axis, shape.len()).map_or(true, |axis| shape[axis] == 1)
-                        });
+            // PyTorch and tinygrad leave an axis of another size as it is, and NumPy refuses it. Where nothing says whose array
+            // it is, it is read as PyTorch's.
+            "squeeze" if !matches!(parsed.methods, Methods::Ours | Methods::NumPy) => {
+                match self.operation(name, MovementKind::Squeeze)? {
+                    Movement::Squeeze(mut axes) => {
+                        // Without a shape it is refused later, where one is known.
+                        if let Ok(shape) = self.shape(parsed, begin) {
+                            axes.retain(|axis| {
+                                resolve_axis("squeeze", *axis, shape.len()).map_or(true, |axis| shape[axis] == 1)
+                            });
+                        }
+                        Movement::Squeeze(axes)
                     }
-                    Movement::Squeeze(axes)
+                    all => all,
                 }
-                all => all,
-            },
+            }
             "swapaxes" | "swapdims" => match self.number_arguments("an axis")?[..] {
                 [a, b] => Movement::Transpose(a, b),
                 _ => return wrong(self, "expected two axes"),
@@ -542,7 +568,11 @@ impl Parser<'_> {
         if self.token == Token::Colon {
             return Ok(Entry::Slice(self.slice_from(first)?));
         }
-        first.map(Entry::Index).ok_or_else(|| self.expected(WHAT))
+        match first {
+            Some(index) => Ok(Entry::Index(index)),
+            None if self.token == Token::Name && self.is_unknown_name() => Err(self.nameless(WHAT)),
+            None => Err(self.expected(WHAT)),
+        }
     }
 
     /// The shape after everything that was read so far, which what was read from `begin` to here depends on.
@@ -567,12 +597,4 @@ impl Parser<'_> {
         parsed.known = (parsed.ops.len(), Some(shape.clone()));
         Ok(shape)
     }
-}
-
-/// Whether operations leave the elements of an array that has its memory for itself in their order there, at least since
-/// they were copied.
-pub(super) fn keeps_memory(ops: &[Movement]) -> bool {
-    use Movement::{Contiguous, Reshape, Squeeze, SqueezeAll, Unsqueeze};
-    let since = ops.iter().rposition(|op| *op == Movement::Copy).map_or(0, |copy| copy + 1);
-    ops[since..].iter().all(|op| matches!(op, Reshape(_) | Squeeze(_) | SqueezeAll | Unsqueeze(_) | Contiguous))
 }

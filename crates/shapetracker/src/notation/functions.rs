@@ -1,12 +1,16 @@
 //! Functions around arrays, such as `np.transpose(x, (1, 0))`, and the methods that stand for more than one operation.
 
 use super::ChainStart;
-use super::foreign::{MAKERS, Methods, Ops, instead, keeps_memory, library};
+use super::call::{Call, Order};
+use super::calls::ArrayLibrary;
+use super::foreign::{MAKERS, Methods, NO_SHAPE, Ops, instead, library};
+use super::help::Method;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser, method_names};
 use super::program::Pieces;
+use crate::advice::Hand;
 use crate::shape::{checked_numel, resolve_axis, row_major};
-use crate::{Dims, Movement, MovementKind, Ranges};
+use crate::{Dims, Movement, MovementKind, Ranges, View};
 use indexpr::text::{ParseError, quoted};
 
 impl<'a> Parser<'a> {
@@ -76,6 +80,11 @@ impl<'a> Parser<'a> {
             return Err(self.nests_too_deep());
         }
         let close = self.open("`(`")?;
+        if matches!(name, "array" | "asarray" | "asanyarray") && matches!(self.token, Token::Open(_)) {
+            let message =
+                format!("the elements of an array are not read: write its shape, as in `np.{name}(np.zeros((2, 3)))`");
+            return Err(self.error_at(self.span.clone(), message));
+        }
         self.depth += 1;
         self.array(parsed, false)?;
         self.depth -= 1;
@@ -216,12 +225,30 @@ impl<'a> Parser<'a> {
                 one(Movement::Unsqueeze(axis))
             }
             "permute_dims" => one(Movement::Permute(self.number_arguments("an axis")?)),
-            "matrix_transpose" | "ascontiguousarray" => {
+            "matrix_transpose" => {
                 let close = self.open("`(`")?;
                 self.close(close)?;
-                one(if name == "ascontiguousarray" { Movement::Contiguous } else { Movement::Transpose(-2, -1) })
+                one(Movement::Transpose(-2, -1))
             }
-            "clone" => self.clone_of_torch(parsed, begin).map(Some),
+            "ascontiguousarray" => {
+                let close = self.open("`(`")?;
+                self.only_types(close)?;
+                // What it answers has at least one axis.
+                let is_scalar = self.shape(parsed, begin)?.is_empty();
+                let axis = is_scalar.then(|| Movement::Reshape([1].into()));
+                Ok(Some(axis.into_iter().chain([Movement::Contiguous]).collect()))
+            }
+            "as_strided" if foreign => self.strided_memory(parsed, begin).map(Some),
+            "view" if self.at_type(parsed) => {
+                let (library, write) = match parsed.methods {
+                    Methods::NumPy => ("NumPy's `view` reads", "to change the shape write `reshape`"),
+                    _ => ("`view` of a type reads", "where both types have one size, leave it out"),
+                };
+                let message = format!(
+                    "{library} the bytes of the elements as another type, whose size the layout does not tell: {write}"
+                );
+                Err(self.error_at(begin..self.last, message))
+            }
             "narrow" => {
                 let [axis, start, length] = self.named_numbers(["dim", "start", "length"], [None; 3])?;
                 let (shape, axis) = self.axis_of(parsed, name, axis, begin)?;
@@ -468,11 +495,53 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `clone()` of PyTorch, which keeps the strides where the elements have no gaps: what it makes of a tensor in
-    /// row-major order is in row-major order, too.
-    fn clone_of_torch(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+    /// A copy whose elements lie in an order of their own, after its name; nothing for any other method.
+    ///
+    /// In another order than the row-major one it is a copy between two permutations: what is copied has the axes in the
+    /// order in which they lie in memory.
+    pub(super) fn copied_in_order(
+        &mut self,
+        parsed: &mut Parsed,
+        name: &str,
+        begin: usize,
+    ) -> Result<Option<(Ops, Call)>, ParseError> {
+        let is_function = self.opened.is_some();
+        let foreign = !matches!(parsed.methods, Methods::Ours | Methods::Tinygrad);
+        let order = match name {
+            "clone" => self.order_of_clone()?,
+            "copy" if foreign => {
+                let usual = if is_function { Order::Keep } else { Order::Row };
+                self.copy_arguments(Some(usual), false)?
+            }
+            "astype" => self.copy_arguments(Some(Order::Keep), true)?,
+            "array" if is_function => self.copy_arguments(Some(Order::Keep), true)?,
+            "asarray" | "asanyarray" if is_function => self.copy_arguments(None, false)?,
+            _ => return Ok(None),
+        };
+        let Some(order) = order else { return Ok(Some((Ops::new(), Call::Plain))) };
+        let mut ops = Ops::from_iter([Movement::Copy]);
+        // A new array is in row-major order, whatever its shape is.
+        let is_new = parsed.ops.is_empty() && !matches!(parsed.start, ChainStart::Views(_));
+        if order != Order::Row && !(is_new && order != Order::Column) {
+            let library = if name == "clone" { ArrayLibrary::PyTorch } else { ArrayLibrary::NumPy };
+            let axes = self.hand(parsed, library, begin)?.axes_of_copy(order);
+            if !axes.is_sorted() {
+                let mut back = Dims::from_elem(0, axes.len());
+                for (at, axis) in axes.iter().enumerate() {
+                    back[*axis as usize] = at as i64;
+                }
+                ops.insert(0, Movement::Permute(axes));
+                ops.push(Movement::Permute(back));
+            }
+        }
+        let converts = matches!(name, "astype" | "array");
+        Ok(Some((ops, if converts { Call::Convert(order) } else { Call::Copy(order) })))
+    }
+
+    /// The arguments of PyTorch's `clone`.
+    fn order_of_clone(&mut self) -> Result<Option<Order>, ParseError> {
         let close = self.open("`(`")?;
-        let mut row_major = false;
+        let mut order = Order::Keep;
         if self.at_word("memory_format") && self.second() == Token::Equals {
             self.advance();
             self.advance();
@@ -480,21 +549,179 @@ impl<'a> Parser<'a> {
                 self.advance();
                 self.advance();
             }
-            if !self.at_word("contiguous_format") {
-                return Err(self.expected("`torch.contiguous_format`"));
+            match self.word() {
+                "contiguous_format" => order = Order::Row,
+                "preserve_format" => {}
+                _ => return Err(self.expected("`torch.contiguous_format` or `torch.preserve_format`")),
             }
             self.advance();
-            row_major = true;
         }
         self.close(close)?;
-        // An array that has its memory for itself, in row-major order, is copied in this order.
-        row_major |= !matches!(parsed.start, ChainStart::Views(_)) && keeps_memory(&parsed.ops);
-        if !row_major {
-            let message = "PyTorch's `clone` keeps strides that are not in row-major order: write `contiguous`, or \
-                           `clone(memory_format=torch.contiguous_format)`";
-            return Err(self.error_at(begin..self.last, message.to_owned()));
+        Ok(Some(order))
+    }
+
+    /// The arguments of a call of NumPy that may copy: types, which change no layout, an order, and whether it copies.
+    fn copy_arguments(&mut self, usual: Option<Order>, types: bool) -> Result<Option<Order>, ParseError> {
+        let (mut order, mut position) = (usual, 0);
+        let close = self.open("`(`")?;
+        while self.token != close {
+            let is_named = self.token == Token::Name && self.second() == Token::Equals;
+            let name = if is_named { self.word() } else { "" };
+            match name {
+                "order" => {
+                    self.advance();
+                    self.advance();
+                    order = self.order(usual)?;
+                }
+                "copy" => {
+                    self.advance();
+                    self.advance();
+                    if self.boolean() != Some(true) {
+                        return Err(
+                            self.expected("`True`: whether another value copies depends on more than the layout")
+                        );
+                    }
+                    self.advance();
+                }
+                "dtype" if !types => {
+                    let message = "whether a copy is made depends on the type that the array has, which is not known: \
+                                   write `astype` where one is";
+                    return Err(self.error_at(self.span.clone(), message.to_owned()));
+                }
+                "casting" | "subok" | "ndmin" | "like" | "device" | "dtype" => self.type_argument()?,
+                "" if position == 0 && self.token == Token::Text && self.is_order() => order = self.order(usual)?,
+                "" if position == 0 && types => self.type_argument()?,
+                _ => return Err(self.expected("a type, or `order=`")),
+            }
+            position += 1;
+            self.comma_or(close)?;
         }
-        Ok(Ops::from_iter([Movement::Copy]))
+        self.advance();
+        Ok(order)
+    }
+
+    fn is_order(&self) -> bool {
+        matches!(self.word().trim_matches(['"', '\'']), "C" | "F" | "A" | "K")
+    }
+
+    fn order(&mut self, usual: Option<Order>) -> Result<Option<Order>, ParseError> {
+        let order = match self.word().trim_matches(['"', '\'']) {
+            "C" => Some(Order::Row),
+            "F" => Some(Order::Column),
+            "A" => Some(Order::Any),
+            "K" => usual.map(|_| Order::Keep),
+            _ => return Err(self.expected("one of the orders 'C', 'F', 'A' and 'K'")),
+        };
+        if usual.is_none() && order.is_some() {
+            let message =
+                "whether a copy in this order is made depends on the array: write `np.ascontiguousarray`, or `copy`";
+            return Err(self.error_at(self.span.clone(), message.to_owned()));
+        }
+        self.advance();
+        Ok(order)
+    }
+
+    /// Types, which change no layout, as far as the parenthesis that closes them.
+    fn only_types(&mut self, close: Token) -> Result<(), ParseError> {
+        while self.token != close {
+            self.type_argument()?;
+            self.comma_or(close)?;
+        }
+        self.advance();
+        Ok(())
+    }
+
+    /// A type such as `np.float32`, `float` or `'f4'`, perhaps with the name of its argument; a number or a boolean.
+    fn type_argument(&mut self) -> Result<(), ParseError> {
+        if self.token == Token::Name && self.second() == Token::Equals {
+            self.advance();
+            self.advance();
+        }
+        loop {
+            if !matches!(self.token, Token::Name | Token::Text | Token::Number(_)) {
+                return Err(self.expected("a type, such as `np.float32`"));
+            }
+            self.advance();
+            if !self.take(Token::Dot) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether the argument of `view` is a type, and no size; in NumPy it always is.
+    fn at_type(&self, parsed: &Parsed) -> bool {
+        let mut ahead = self.clone();
+        if self.opened.is_none() {
+            ahead.advance();
+        }
+        let is_list = matches!(ahead.token, Token::Open(_));
+        let word = ahead.word();
+        let is_path = library(word) != Methods::Unknown && ahead.second() == Token::Dot;
+        parsed.methods == Methods::NumPy
+            || ahead.token == Token::Text
+            || (word == "dtype" && ahead.second() == Token::Equals)
+            || (ahead.token == Token::Name
+                && !is_list
+                && Method::takes_type(if is_path { ahead.third().1 } else { word }))
+    }
+
+    /// PyTorch's `as_strided`: strides over the memory that the tensor is a view of, whatever the tensor has of it. What
+    /// stands between the operation that made this memory and here is no part of it.
+    fn strided_memory(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+        let (shape, strides, given) = self.strided_arguments()?;
+        if matches!(parsed.start, ChainStart::Views(_)) {
+            // The views are the memory of no tensor.
+            return Ok(Ops::from_iter([Movement::AsStrided(shape, strides, given.unwrap_or(0))]));
+        }
+        // Without a shape nothing is known of the memory but that it is what `x` has.
+        let is_unknown = parsed.start == ChainStart::Nothing && self.base.is_none();
+        if is_unknown && parsed.ops.is_empty() {
+            return Ok(Ops::from_iter([Movement::AsStrided(shape, strides, given.unwrap_or(0))]));
+        }
+        let hand = self.hand(parsed, ArrayLibrary::PyTorch, begin)?;
+        let Some(offset) = given.or(hand.offset()) else {
+            let message =
+                "where a tensor without elements begins in its memory is not known: give `as_strided` an offset";
+            return Err(self.error_at(begin..self.last, message.to_owned()));
+        };
+        let mut ops = Ops::new();
+        if let Some((since, axes)) = hand.memory() {
+            parsed.truncate(since);
+            parsed.known = (0, None);
+            parsed.kept = None;
+            ops.extend((!axes.is_sorted()).then_some(Movement::Permute(axes)));
+        }
+        ops.push(Movement::AsStrided(shape, strides, offset));
+        Ok(ops)
+    }
+
+    /// The array that a library has after everything that was read so far; kept, so that each operation is done once.
+    fn hand<'p>(&self, parsed: &'p mut Parsed, library: ArrayLibrary, begin: usize) -> Result<&'p Hand, ParseError> {
+        let shape = match (&parsed.start, self.base) {
+            (ChainStart::Shape(shape), _) => Some(shape.clone()),
+            (ChainStart::Nothing, Some(base)) => Some(base.into()),
+            (ChainStart::Nothing, None) => return Err(self.error_at(begin..self.last, NO_SHAPE.to_owned())),
+            (ChainStart::Views(_), _) => None,
+        };
+        let start = match (shape, &parsed.start) {
+            (Some(shape), _) => View::contiguous(shape).map_err(|err| self.refused(begin, &err))?,
+            (None, ChainStart::Views(views)) if views.len() == 1 && library.has(&views[0]) => views[0].clone(),
+            _ => {
+                let message = format!("{library} has no arrays that are several views or have masked elements");
+                return Err(self.error_at(begin..self.last, message));
+            }
+        };
+        let (done, mut hand) = match parsed.kept.take() {
+            Some((done, hand)) if hand.library() == library => (done, hand),
+            _ => (0, Box::new(Hand::new(library, &start))),
+        };
+        let mut at = done;
+        while at < parsed.ops.len() {
+            let (call, ops) = parsed.call(at);
+            hand.does(at, call, &parsed.ops[ops.clone()]).map_err(|err| self.refused(begin, &err))?;
+            at = ops.end;
+        }
+        Ok(&parsed.kept.insert((at, hand)).1)
     }
 
     /// `(window_shape, axis=None)`: a window of each axis, or of those that are named.

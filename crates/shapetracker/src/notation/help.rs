@@ -56,6 +56,23 @@ impl Method {
         self.library
     }
 
+    /// Whether a name is that of a type of elements, such as `float32` or `complex`: what `view` takes in NumPy, and may take
+    /// in PyTorch, in the place of sizes.
+    ///
+    /// ```
+    /// use shapetracker::Method;
+    ///
+    /// assert!(Method::takes_type("int16") && Method::takes_type("complex") && !Method::takes_type("B"));
+    /// ```
+    pub fn takes_type(name: &str) -> bool {
+        const TYPES: [&str; 22] = [
+            "bool", "int", "float", "complex", "object", "half", "double", "short", "long", "single", "byte", "ubyte",
+            "intp", "uintp", "longlong", "str_", "bytes_", "void", "cfloat", "cdouble", "bfloat", "uint",
+        ];
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        TYPES.contains(&name) || TYPES.contains(&stem) || ["datetime", "timedelta"].contains(&stem)
+    }
+
     /// All of them, ours first.
     ///
     /// ```
@@ -174,7 +191,11 @@ impl Method {
             "Blocks of rows and columns gathered in channels.",
             "PyTorch",
         ),
-        of("clone", "clone()", "The elements copied into a new buffer.", "PyTorch"),
+        of("clone", "clone()", "The elements copied, in the order in which they lie in memory.", "PyTorch"),
+        of("astype", "astype(type)", "The elements copied as another type, in the order of memory.", "NumPy"),
+        of("array", "array(x)", "As a function, the elements copied, in the order of memory.", "NumPy"),
+        of("asarray", "asarray(x)", "As a function, the array itself.", "NumPy"),
+        of("asanyarray", "asanyarray(x)", "As a function, the array itself.", "NumPy"),
         of(
             "ascontiguousarray",
             "ascontiguousarray()",

@@ -6,7 +6,7 @@ use super::foreign::Nested;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser};
 use crate::{Dims, MAX_RANK};
-use indexpr::text::ParseError;
+use indexpr::text::{ParseError, quoted};
 
 /// What CuTe calls nested tuples, and what makes them.
 const TUPLES: [&str; 6] = ["Shape", "Stride", "make_shape", "make_stride", "make_tuple", "tuple"];
@@ -79,9 +79,57 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Goes on behind so many bytes of what begins at a place. MLIR has signs that no other text form has, and `#` does not
+    /// begin a comment there.
+    fn go_on_at(&mut self, position: usize) {
+        self.lexer = self.lexer.at(position);
+        self.advance();
+    }
+
+    /// Goes past what stands between `<` and `>`, at the first of which the parser is.
+    fn past_angles(&mut self) -> Result<(), ParseError> {
+        let inside = self.span.end;
+        let close = inside + mlir_part(&self.text[inside..], false);
+        if !self.text[close..].starts_with('>') {
+            self.go_on_at(close);
+            return Err(self.expected("`>`"));
+        }
+        self.go_on_at(close + 1);
+        Ok(())
+    }
+
+    /// The attribute of a `memref` or `tensor` that begins at `#` behind a comma: the space of a memory says nothing of the
+    /// layout, and is passed over. `is_later` says that it follows the layout.
+    fn attribute(&mut self, at: usize, is_tensor: bool, is_later: bool) -> Result<(), ParseError> {
+        let len = mlir_part(&self.text[at..], true);
+        let attribute = self.text[at..at + len].trim_end();
+        let name = attribute.split('<').next().unwrap_or_default();
+        let message = if is_tensor {
+            format!(
+                "the encoding {} of a tensor is not read, and what it says of the layout is not known",
+                quoted(name)
+            )
+        } else if !name.contains('.') && !is_later {
+            // An alias stands for a layout as well as for a space.
+            format!(
+                "{} stands for an attribute that is defined elsewhere: write a layout as strides, as in \
+                 `strided<[1, 2], offset: 4>`, and the space of a memory as a number, or leave it away",
+                quoted(name)
+            )
+        } else if ["layout", "affine", "map", "tile", "swizzle"].iter().any(|word| name.contains(word)) {
+            let message = "is not read as a layout: write the strides, as in `strided<[1, 2], offset: 4>`";
+            format!("{} {message}", quoted(name))
+        } else {
+            self.go_on_at(at + len);
+            return Ok(());
+        };
+        Err(self.error_at(at..at + attribute.len(), message))
+    }
+
     /// `memref<2x3xf32>`, `memref<2x3xf32, strided<[1, 2], offset: 4>, 1>`.
     fn memref(&mut self) -> Result<ChainStart, ParseError> {
         let begin = self.span.start;
+        let is_tensor = !self.at_word("memref");
         self.advance();
         self.symbol("<")?;
         let mut shape = Dims::new();
@@ -103,16 +151,34 @@ impl Parser<'_> {
                 word = rest;
             }
         }
-        if !matches!(self.token, Token::NotWhole | Token::Name) || word.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(self.expected("sizes and the type of the elements, such as `2x3xf32`"));
+        if !self.is_symbol("!") {
+            if !matches!(self.token, Token::NotWhole | Token::Name) || word.starts_with(|c: char| c.is_ascii_digit()) {
+                return Err(self.expected("sizes and the type of the elements, such as `2x3xf32`"));
+            }
+            self.advance();
         }
-        self.advance();
-        if word.is_empty() {
+        // The type of the elements: `f32`, `complex<f32>`, `vector<4xf32>`, and a dialect's, `!llvm.ptr<3>`.
+        if word.is_empty() || word == "!" {
             self.not_dynamic()?;
-            return Err(self.expected("the type of the elements"));
+            if !self.is_symbol("!") {
+                return Err(self.expected("the type of the elements"));
+            }
+            self.advance();
+            while self.take(Token::Name) && self.take(Token::Dot) {}
         }
-        let mut strided = None;
-        while self.take(Token::Comma) {
+        if self.is_symbol("<") {
+            self.past_angles()?;
+        }
+        let (mut strided, mut attributes) = (None, 0);
+        while self.token == Token::Comma {
+            let behind = &self.text[self.span.end..];
+            let at = self.text.len() - behind.trim_start().len();
+            attributes += 1;
+            if self.text[at..].starts_with('#') {
+                self.attribute(at, is_tensor, attributes > 1)?;
+                continue;
+            }
+            self.advance();
             if self.at_word("strided") {
                 self.advance();
                 self.symbol("<")?;
@@ -143,9 +209,12 @@ impl Parser<'_> {
             } else if self.at_word("affine_map") {
                 let message = "an affine map is not read: write the strides, as in `strided<[1, 2], offset: 4>`";
                 return Err(self.error_at(self.span.clone(), message.to_owned()));
-            } else {
-                // The space of the memory is a number.
+            } else if !self.take(Token::Text) {
+                // The space of the memory is a text, or a number, perhaps of a type: `1 : i32`.
                 self.number("`strided<[...]>` or the number of a memory space")?;
+                if self.take(Token::Colon) && !self.take(Token::Name) {
+                    return Err(self.expected("the type of the number"));
+                }
             }
         }
         self.symbol(">")?;
@@ -310,6 +379,26 @@ impl Parser<'_> {
         self.past_braces()?;
         Ok(number)
     }
+}
+
+/// The length of an attribute or of the inside of brackets in MLIR: up to the bracket that is closed and not opened in it, or,
+/// of an attribute, to a comma outside of brackets. `->` closes nothing.
+fn mlir_part(text: &str, to_comma: bool) -> usize {
+    let (mut depth, mut quoted, mut before) = (0, false, ' ');
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' if before == '-' => {}
+            '>' | ')' | ']' | '}' if depth == 0 => return at,
+            '>' | ')' | ']' | '}' => depth -= 1,
+            ',' if to_comma && depth == 0 => return at,
+            _ => {}
+        }
+        before = letter;
+    }
+    text.len()
 }
 
 /// Whether a word is the type of the elements of an array of XLA: `f32`, `bf16`, `s8`, `pred`.

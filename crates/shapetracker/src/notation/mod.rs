@@ -1,5 +1,6 @@
 //! Text forms of chains, views and trackers: reading, printing, and pointing at what cannot be read.
 
+mod call;
 mod calls;
 mod chain;
 mod error;
@@ -16,6 +17,7 @@ mod program;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use call::{Call, Order};
 pub use calls::ArrayLibrary;
 pub(crate) use calls::list;
 pub use chain::{Chain, ChainProgress, ChainStart};

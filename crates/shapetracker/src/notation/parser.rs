@@ -4,10 +4,12 @@
 use std::ops::Range;
 
 use super::ChainStart;
-use super::foreign::{MAKERS, Methods, instead};
+use super::call::Call;
+use super::foreign::{MAKERS, Methods, instead, library};
 use super::help::Method;
 use super::lexer::{Lexer, Token};
 use super::program::{MOST_COPIED, Pieces};
+use crate::advice::Hand;
 use crate::operation::{Slice, Takes};
 use crate::{Dims, MAX_RANK, Movement, MovementKind, PerAxis, Ranges, View};
 use indexpr::text::{ParseError, check_length, nearest, quoted};
@@ -24,10 +26,14 @@ pub(super) struct Parsed {
     pub(super) ops: Vec<Movement>,
     /// Where each operation begins and ends: the longest text has places for 32 bits.
     spans: Vec<[u32; 2]>,
+    /// The call that each operation was read from. Operations of one call are neighbours and have the same place.
+    calls: Vec<Call>,
     /// Whose methods the array has.
     pub(super) methods: Methods,
     /// The shape after this many operations, once it was asked for.
     pub(super) known: (usize, Option<Dims>),
+    /// The array that the library has after this many operations, once it was asked for.
+    pub(super) kept: Option<(usize, Box<Hand>)>,
 }
 
 impl Parsed {
@@ -45,8 +51,10 @@ impl Parsed {
             modes: None,
             ops: Vec::new(),
             spans: Vec::new(),
+            calls: Vec::new(),
             methods: Methods::Ours,
             known: (0, None),
+            kept: None,
         }
     }
 
@@ -60,13 +68,6 @@ impl Parsed {
         self.spans.get(op).map(|&[begin, end]| begin as usize..end as usize)
     }
 
-    /// Keeps some of the operations, with their places.
-    pub(super) fn keep(&mut self, which: impl Fn(&Movement) -> bool) {
-        let mut kept = self.ops.iter().map(&which).collect::<Vec<_>>().into_iter();
-        self.spans.retain(|_| kept.next() == Some(true));
-        self.ops.retain(which);
-    }
-
     pub(super) fn push(&mut self, op: Movement, span: Range<usize>) {
         if self.ops.len() == self.ops.capacity() {
             // Operations are large, and a vector that doubles would hold twice the memory that they need.
@@ -74,10 +75,35 @@ impl Parsed {
         }
         self.ops.push(op);
         self.spans.push([span.start as u32, span.end as u32]);
+        self.calls.push(Call::Plain);
+    }
+
+    /// Says of which call the operations from this one on are.
+    pub(super) fn called(&mut self, first: usize, call: Call) {
+        self.calls[first..].fill(call);
+    }
+
+    /// The operations of the call that begins with this one, and what call that is.
+    pub(super) fn call(&self, first: usize) -> (Call, Range<usize>) {
+        let is_the_same = |op: &usize| (self.spans[*op], self.calls[*op]) == (self.spans[first], self.calls[first]);
+        let call = self.calls[first];
+        let more = match call {
+            Call::Plain => 1,
+            _ => (first..self.ops.len()).take_while(is_the_same).count(),
+        };
+        (call, first..first + more)
+    }
+
+    /// Takes away all operations from this one on.
+    pub(super) fn truncate(&mut self, ops: usize) {
+        self.ops.truncate(ops);
+        self.spans.truncate(ops);
+        self.calls.truncate(ops);
     }
 
     /// Says where the operations from this one on end.
     pub(super) fn end(&mut self, first: usize, end: usize) {
+        let first = first.min(self.spans.len());
         self.spans[first..].iter_mut().for_each(|[_, last]| *last = end as u32);
     }
 }
@@ -85,15 +111,29 @@ impl Parsed {
 /// Reads a chain as far as it can be read, and says why it does not end there. `base` is the shape of the array that the
 /// text has a name for, or nothing.
 pub(super) fn chain(text: &str, base: Option<&[i64]>) -> (Parsed, Option<ParseError>) {
-    let mut parsed = Parsed::new(0);
+    let parsed = Parsed::new(0);
     if let Err(err) = check_length(text) {
         return (parsed, Some(err));
     }
     let mut parser = Parser::new(text);
     parser.base = base;
-    parsed.start_span = parser.span.start..parser.span.start;
-    let error = parser.program(&mut parsed).err();
+    let (parsed, error) = parser.read(parsed);
     (parsed, error.map(|err| checked_suggestion(text, base, err)))
+}
+
+/// Reads a chain on an array of which nothing is known but its name, as code of a library; nothing where the text says
+/// itself whose code it is, or is no such code.
+pub(super) fn chain_of(text: &str, base: Option<&[i64]>, methods: Methods) -> Option<Parsed> {
+    check_length(text).ok()?;
+    let mut parser = Parser::new(text);
+    if parser.unknown != Methods::Unknown {
+        return None;
+    }
+    (parser.base, parser.unknown) = (base, methods);
+    match parser.read(Parsed::new(0)) {
+        (parsed, None) => parsed.name.is_some().then_some(parsed),
+        _ => None,
+    }
 }
 
 /// The mistake without its suggestion, unless the text that is suggested can be read further than this one.
@@ -107,6 +147,26 @@ fn checked_suggestion(text: &str, base: Option<&[i64]>, err: ParseError) -> Pars
     let next = parser.program(&mut Parsed::new(0)).err();
     let helps = next.is_none_or(|next| next.span().start > reached || next.is_unfinished());
     if helps { err } else { err.without_suggestion() }
+}
+
+/// The one library whose functions a text calls by their path; nothing is known where there is none, or more than one.
+fn library_of(text: &str) -> Methods {
+    let (mut lexer, mut found, mut before) = (Lexer::new(text), Methods::Unknown, Methods::Unknown);
+    let mut after_dot = false;
+    loop {
+        let (token, span) = lexer.next();
+        match token {
+            Token::End => return found,
+            Token::Dot if before != Methods::Unknown && found == Methods::Unknown => found = before,
+            Token::Dot if before != Methods::Unknown && found != before => return Methods::Unknown,
+            _ => {}
+        }
+        before = match token {
+            Token::Name if !after_dot => library(&text[span]),
+            _ => Methods::Unknown,
+        };
+        after_dot = token == Token::Dot;
+    }
 }
 
 /// Reads one view, the whole text.
@@ -207,13 +267,24 @@ pub(super) struct Parser<'a> {
     pub(super) copied: usize,
     /// How deep functions nest.
     pub(super) depth: usize,
+    /// Whose methods an array has of which nothing is known but its name: those of the one library that the text names.
+    pub(super) unknown: Methods,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Self {
         let mut lexer = Lexer::new(text);
         let (token, span) = lexer.next();
-        Parser { text, lexer, token, span, last: 0, base: None, opened: None, names: Vec::new(), copied: 0, depth: 0 }
+        let unknown = library_of(text);
+        let (names, base) = (Vec::new(), None);
+        Parser { text, lexer, token, span, last: 0, base, opened: None, names, copied: 0, depth: 0, unknown }
+    }
+
+    /// Reads the whole text as a chain, and says why it does not end where the chain does.
+    fn read(mut self, mut parsed: Parsed) -> (Parsed, Option<ParseError>) {
+        parsed.start_span = self.span.start..self.span.start;
+        let error = self.program(&mut parsed).err();
+        (parsed, error)
     }
 
     /// The text of the next token.
@@ -261,6 +332,13 @@ impl<'a> Parser<'a> {
         }
         let err = self.error_at(self.span.clone(), format!("expected {what}, found {}", quoted(self.word())));
         if self.is_begun() { err.and_unfinished() } else { err }
+    }
+
+    /// Whether the next token is a name that the text gives to nothing, and that is no constant of Python; it may be that of an
+    /// operation, such as `T`.
+    pub(super) fn is_unknown_name(&self) -> bool {
+        let word = self.word();
+        !self.names.iter().any(|(given, _)| *given == word) && !["True", "False", "None", "Ellipsis"].contains(&word)
     }
 
     /// Whether the next token is the last one of the text, and perhaps only the beginning of what shall stand there.
@@ -333,6 +411,7 @@ impl<'a> Parser<'a> {
             parsed.start = self.start(parsed)?;
             parsed.start_span = begin..self.last.max(begin);
             if parsed.methods == Methods::Unknown && parsed.start == ChainStart::Nothing {
+                parsed.methods = self.unknown;
                 let name = &self.text[parsed.start_span.clone()];
                 parsed.name = Some(name.into());
                 self.give(name, begin, parsed.clone())?;
@@ -348,9 +427,11 @@ impl<'a> Parser<'a> {
         loop {
             let begin = self.span.start;
             if self.token == Token::Open(b'[') && !bare {
+                let first = parsed.ops.len();
                 for op in self.subscript(parsed)? {
                     parsed.push(op, begin..self.last);
                 }
+                parsed.called(first, Call::Index);
             } else if bare || self.take(Token::Dot) {
                 bare = false;
                 let begin = self.span.start;
@@ -667,20 +748,26 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn strided(&mut self, make: fn(Dims, Dims, i64) -> Movement) -> Result<Movement, ParseError> {
+        let (shape, strides, offset) = self.strided_arguments()?;
+        Ok(make(shape, strides, offset.unwrap_or(0)))
+    }
+
+    /// A shape, strides and perhaps an offset.
+    pub(super) fn strided_arguments(&mut self) -> Result<(Dims, Dims, Option<i64>), ParseError> {
         const FIELDS: [&str; 3] = ["shape|size", "strides|stride", "offset|storage_offset"];
-        let (mut shape, mut strides, mut offset) = (None, None, 0);
+        let (mut shape, mut strides, mut offset) = (None, None, None);
         self.fields("`(`", &FIELDS, |parser, field| {
             match field {
                 0 => shape = Some(parser.numbers("a size")?),
                 1 => strides = Some(parser.numbers("a stride")?),
-                _ => offset = parser.number("an offset")?,
+                _ => offset = Some(parser.number("an offset")?),
             }
             Ok(())
         })?;
         let shape = shape.ok_or_else(|| self.expected("a shape such as `(2, 3)`"))?;
         let strides = strides.ok_or_else(|| self.expected("strides such as `(3, 1)`"))?;
         self.advance();
-        Ok(make(shape, strides, offset))
+        Ok((shape, strides, offset))
     }
 
     /// Arguments with or without names, as far as the parenthesis that closes them; `read` gets the number of the field
@@ -848,6 +935,7 @@ impl<'a> Parser<'a> {
                 let names = ARGUMENTS.join("`, `");
                 Err(self.expected(&format!("{what}, or one of the names `{names}` in front of all of them")))
             }
+            Token::Name if self.is_unknown_name() => Err(self.nameless(what)),
             Token::Comma => {
                 // A comma too many, together with the spaces behind it.
                 let mut ahead = self.lexer;
@@ -856,6 +944,18 @@ impl<'a> Parser<'a> {
             }
             _ => Err(self.expected(what)),
         }
+    }
+
+    /// The error that a name stands here in place of a number, and that no number has it.
+    pub(super) fn nameless(&self, what: &str) -> ParseError {
+        let message = format!(
+            "expected {what}, found {}, and nothing says which number that is: write the number in its place, or say it \
+             before, as in {}",
+            quoted(self.word()),
+            quoted(&format!("{} = 2;", self.word())),
+        );
+        let err = self.error_at(self.span.clone(), message);
+        if self.is_begun() { err.and_unfinished() } else { err }
     }
 
     /// The boolean that the next token is.

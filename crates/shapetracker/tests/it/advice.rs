@@ -187,8 +187,11 @@ fn done(library: ArrayLibrary, kept: &Kept, op: &Op, to: &[i64]) -> (Kept, Vec<i
     let each =
         |sign: &dyn Fn(usize) -> i64| -> Vec<i64> { (0..rank).map(|axis| kept.strides[axis] * sign(axis)).collect() };
     let all = kept.numel();
+    // A pad writes all of its result.
+    let written: i64 = to.iter().product();
     if all == 0 || to.contains(&0) {
-        return (row_major(to), Vec::new());
+        let padded = matches!(op, Op::Pad(_)) && written > 0;
+        return (row_major(to), if padded { vec![written] } else { Vec::new() });
     }
     match op {
         Op::Reshape(_) => {
@@ -225,7 +228,7 @@ fn done(library: ArrayLibrary, kept: &Kept, op: &Op, to: &[i64]) -> (Kept, Vec<i
                 }
                 false => row_major(to),
             };
-            (after, vec![all])
+            (after, vec![written])
         }
         Op::Flip(axes) => {
             let axes: Vec<usize> = axes.iter().map(|&axis| resolve(axis, rank)).collect();
@@ -302,20 +305,19 @@ pub(crate) fn libraries_do_as_their_rules_say() {
                 })
                 .collect();
             for found in &advice.libraries {
-                let (mut kept, mut copied, mut first) = (row_major(&chain.base), Vec::new(), None);
+                let (mut kept, mut copied, mut raises) = (row_major(&chain.base), Vec::new(), false);
+                let views = *is_view && found.library == ArrayLibrary::PyTorch;
                 for (number, (op, to)) in chain.ops.iter().zip(&shapes).enumerate() {
                     let (after, elements) = done(found.library, &kept, op, to);
-                    if !elements.is_empty() {
-                        first.get_or_insert(op);
-                    }
+                    // Wherever in the chain `view` stands: it raises what `reshape` copies.
+                    raises |= views && matches!(op, Op::Reshape(_)) && !elements.is_empty();
                     copied.extend(elements.into_iter().map(|elements| (number, elements)));
                     kept = after;
                 }
-                let raises = *is_view && found.library == ArrayLibrary::PyTorch;
-                let does = match first {
-                    None => Does::View,
-                    Some(Op::Reshape(_)) if raises => Does::Raises,
-                    Some(_) => Does::Copies,
+                let does = match raises {
+                    true => Does::Raises,
+                    false if copied.is_empty() => Does::View,
+                    false => Does::Copies,
                 };
                 if found.copied != copied || found.does != does {
                     return Err(format!(

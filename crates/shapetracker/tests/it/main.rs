@@ -17,6 +17,7 @@ mod addresses;
 mod advice;
 mod bad_input;
 mod chains;
+mod copies;
 mod corpus;
 mod expressions;
 mod idioms;

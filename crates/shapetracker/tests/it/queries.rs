@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use shapetracker::fit::{Misfit, fit};
-use shapetracker::{NotInvertible, ShapeTracker, View, conditions};
+use shapetracker::{ErrorKind, NotInvertible, ShapeTracker, Unanswered, View, conditions};
 
 use crate::oracle::{self, Array, RawView, check_witness, evaluate, look_up, reduced};
 use crate::random::{Tape, cases, check, held, timed};
@@ -42,8 +42,8 @@ pub(crate) fn every_query_agrees_with_the_addresses() {
         let addresses: Vec<i64> = array.cells.iter().copied().flatten().collect();
         let range = addresses.iter().min().copied().zip(addresses.iter().max().copied());
         let in_order = |first: i64| array.cells.iter().copied().eq((0..st.numel()).map(|i| Some(first + i)));
-        same("is_contiguous", st.is_contiguous(), in_order(0))?;
-        same("is_consecutive", st.is_consecutive(), in_order(range.map_or(0, |(low, _)| low)))?;
+        same("is_identity", st.is_identity(), in_order(0))?;
+        same("is_contiguous", st.is_contiguous(), in_order(range.map_or(0, |(low, _)| low)))?;
         same(
             "address_range",
             timed("address_range", || st.address_range()).map_err(|error| error.to_string())?,
@@ -213,6 +213,67 @@ fn found_by_an_audit_only_addresses_that_are_read_must_lie_in_the_buffer() {
     let [accepted, refused, wide] = [accepted, refused, wide].map(|cell| cell.get());
     println!("{accepted} fit, {refused} read outside, of {wide} the first view alone would");
     assert!(accepted > wide && refused > 0 && wide > held(cases::QUERIES) / 100);
+}
+
+#[test]
+fn a_layout_fits_a_buffer_exactly_when_every_address_lies_in_it() {
+    let [fitting, below, past, unread] = [0; 4].map(Cell::new);
+    let count = |cell: &Cell<u32>| cell.set(cell.get() + 1);
+    let drawn = |tape: &mut Tape| {
+        let mut stack = stack(tape);
+        let far = tape.signed(20);
+        stack[0].offset += tape.pick(&[0, -1, 1, -7, far]);
+        let highest = evaluate(&stack).cells.iter().copied().flatten().max();
+        let len = highest.unwrap_or(0).max(0) + tape.pick(&[0, 1, 1, 2, 10]);
+        (stack, [None, Some(len)])
+    };
+    check(cases::QUERIES, drawn, |(stack, lens)| {
+        let (st, cells) = (tracker(stack), evaluate(stack).cells);
+        let addresses: Vec<i64> = cells.into_iter().flatten().collect();
+        for len in *lens {
+            let outside = |address: &&i64| **address < 0 || len.is_some_and(|len| **address >= len);
+            let found = match st.fits_buffer(len) {
+                Ok(()) => None,
+                Err(Unanswered::Error(error)) => Some((error.kind(), error.reason())),
+                Err(other) => return Err(other.to_string()),
+            };
+            let lowest = addresses.iter().min().copied().unwrap_or(0);
+            match (addresses.iter().find(outside), found) {
+                (None, None) => count(&fitting),
+                (Some(_), Some((ErrorKind::AddressOutside, reason))) if lowest < 0 => {
+                    same("that the lowest address is told", reason.contains(&lowest.to_string()), true)?;
+                    count(&below);
+                }
+                (Some(_), Some((ErrorKind::AddressOutside, _))) => count(&past),
+                (expected, found) => {
+                    return Err(format!("{expected:?} is read of {len:?}, but the answer is {found:?}"));
+                }
+            }
+            if let Some(view) = st.as_view() {
+                same("the view's answer", view.fits_buffer(len).is_ok(), st.fits_buffer(len).is_ok())?;
+            } else if st.fits_buffer(len).is_ok() && st.views()[0].fits_buffer(len).is_err() {
+                count(&unread);
+            }
+        }
+        Ok(())
+    });
+    let [fitting, below, past, unread] = [fitting, below, past, unread].map(|cell| cell.get());
+    println!("{fitting} fit, {below} read below 0, {past} past the end; of {unread} the first view alone would");
+    let few = held(cases::QUERIES) / 10;
+    assert!(fitting > few && below > few && past > few / 2 && unread > 0);
+}
+
+#[test]
+fn found_by_a_review_addresses_before_the_array_are_told() {
+    let outside = |text: &str| text.parse::<ShapeTracker>().unwrap().fits_buffer(None).unwrap_err().to_string();
+    let said = |low: i64, before: i64| {
+        format!("tracker: the view reads from address {low} on, {before} before the beginning of the array")
+    };
+    assert_eq!(outside("(3, 4):(-5, 1)"), said(-10, 10));
+    assert_eq!(outside("(3, 4):(5, 1) offset -7"), said(-7, 7));
+    assert_eq!(outside("(3, 4):(4, 1) offset -1"), said(-1, 1));
+    // Pads have negative addresses by the formula, and read none of them.
+    assert!("(3).pad((7, 0))".parse::<ShapeTracker>().unwrap().fits_buffer(Some(3)).is_ok());
 }
 
 #[test]

@@ -25,6 +25,7 @@ pub(crate) mod cases {
     pub(crate) const CHAINS: u32 = 12_000;
     pub(crate) const WAYS: u32 = 20_000;
     pub(crate) const COMPOSITIONS: u32 = 5_000;
+    pub(crate) const COPIES: u32 = 6_000;
     pub(crate) const VIEW_OPERATIONS: u32 = 20_000;
     pub(crate) const SAME_MAPS: u32 = 20_000;
     pub(crate) const SCALED: u32 = 60_000;
@@ -585,17 +586,22 @@ impl Op {
     }
 
     pub(crate) fn on_tracker(&self, st: &ShapeTracker) -> Result<ShapeTracker, Error> {
+        st.apply(&self.movement())
+    }
+
+    /// The operation of the library, which has a text.
+    pub(crate) fn movement(&self) -> Movement {
         match self {
-            Op::Reshape(shape) => st.apply(&Movement::Reshape(shape[..].into())),
-            Op::Permute(axes) => st.apply(&Movement::Permute(axes[..].into())),
-            Op::Expand(shape) => st.apply(&Movement::Expand(shape[..].into())),
-            Op::Pad(pads) => st.apply(&Movement::Pad(pads[..].into())),
-            Op::Shrink(ranges) => st.apply(&Movement::Shrink(ranges[..].into())),
-            Op::Flip(axes) => st.apply(&Movement::Flip(axes[..].into())),
-            Op::Step(steps) => st.apply(&Movement::Step(steps[..].into())),
-            Op::AsStrided(shape, strides, offset) => st.as_strided(shape, strides, *offset),
-            Op::Unsqueeze(axis) => st.unsqueeze(*axis),
-            Op::Squeeze(axes) => st.squeeze(axes),
+            Op::Reshape(shape) => Movement::Reshape(shape[..].into()),
+            Op::Permute(axes) => Movement::Permute(axes[..].into()),
+            Op::Expand(shape) => Movement::Expand(shape[..].into()),
+            Op::Pad(pads) => Movement::Pad(pads[..].into()),
+            Op::Shrink(ranges) => Movement::Shrink(ranges[..].into()),
+            Op::Flip(axes) => Movement::Flip(axes[..].into()),
+            Op::Step(steps) => Movement::Step(steps[..].into()),
+            Op::AsStrided(shape, strides, offset) => Movement::AsStrided(shape[..].into(), strides[..].into(), *offset),
+            Op::Unsqueeze(axis) => Movement::Unsqueeze(*axis),
+            Op::Squeeze(axes) => Movement::Squeeze(axes[..].into()),
         }
     }
 }

@@ -140,8 +140,8 @@ fn the_queries_of_a_view_agree_with_its_addresses() {
             ("numel", view.numel() == array.cells.len() as i64),
             ("is_empty", view.is_empty() == addresses.is_empty()),
             ("address_range", view.address_range() == range),
-            ("is_consecutive", view.is_consecutive() == in_order(range.map_or(0, |(low, _)| low))),
-            ("is_contiguous", view.is_contiguous() == in_order(0)),
+            ("is_contiguous", view.is_contiguous() == in_order(range.map_or(0, |(low, _)| low))),
+            ("is_identity", view.is_identity() == in_order(0)),
         ];
         for (name, right) in queries {
             if !right {

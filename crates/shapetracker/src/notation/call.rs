@@ -1,0 +1,43 @@
+//! The calls of libraries that do something else than the operations that they are read as.
+
+/// Which call operations were read from, as far as a library does something else for it than for the operations one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// What the operations say, each by itself.
+    Plain,
+    /// PyTorch's `view`, which raises an error where `reshape` copies.
+    View,
+    /// `flatten`, which in NumPy always copies.
+    Flatten,
+    /// `ravel`, which copies what does not lie in row-major order, also where there is a view.
+    Ravel,
+    /// A copy whose elements lie in some order, as a copy between two permutations.
+    Copy(Order),
+    /// Such a copy whose elements are of another type.
+    Convert(Order),
+    /// One new array, whatever operations say which elements it has: PyTorch's `repeat`, `pixel_shuffle`.
+    New,
+    /// `tile`, which is such a call in PyTorch, and one for each axis that is repeated in NumPy.
+    Tile,
+    /// `repeat` of NumPy and `repeat_interleave`, which are such calls on an array that lies in order.
+    Interleave,
+    /// An index in brackets, in which PyTorch has no negative steps.
+    Index,
+    /// PyTorch's `as_strided`, which reads the memory of the array, whatever the array has of it.
+    Storage,
+    /// Windows and diagonals, read as strides over the elements in row-major order: views of any array.
+    Windows,
+}
+
+/// In which order the elements of a copy lie in memory, under NumPy's letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// C: in row-major order.
+    Row,
+    /// F: in column-major order.
+    Column,
+    /// A: in column-major order where the original lies so and not in row-major order, too; else in row-major order.
+    Any,
+    /// K: in that of the original, as nearly as there are no gaps; PyTorch's `preserve_format`.
+    Keep,
+}

@@ -1,0 +1,171 @@
+//! A tensor in the middle of a chain: the buffer that its elements are stored in, and where in it they are.
+
+use std::sync::Arc;
+
+use crate::{Error, Movement, ShapeTracker, Verdict};
+
+/// The buffer that addresses are addresses of.
+///
+/// ```
+/// use shapetracker::{Buffer, Chain};
+///
+/// let chain: Chain = "(3, 2).permute(1, 0).contiguous().flip(0)".parse()?;
+/// let buffers: Vec<Buffer> = chain.steps()?.iter().map(|step| step.buffer()).collect();
+/// let copy = Buffer::Copy { op: 1, elements: 6 };
+/// assert_eq!(buffers, [Buffer::Base, Buffer::Base, copy, copy]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Buffer {
+    /// The one that the tensor was started over.
+    Base,
+    /// The one that a copy made.
+    Copy {
+        /// Which operation copied, counted from 0.
+        op: usize,
+        /// How many elements it copied: all that the buffer has.
+        elements: i64,
+    },
+}
+
+/// A tensor that is followed through operations, some of which copy: where its elements are in the base, and where in the
+/// newest buffer.
+///
+/// A copy changes no element, so that a [`ShapeTracker`] leaves it out: its addresses are always those of the base, and
+/// whatever moves data by them moves the right ones. What layouts cost is asked of the buffer that there is after a copy,
+/// though, and a tracker over that has other addresses. Here nobody can mistake one for the other: either is asked for by
+/// name. Until something is copied, they are the same tracker.
+///
+/// ```
+/// use shapetracker::{Buffer, Chain};
+///
+/// let chain: Chain = "(3, 2).permute(1, 0).contiguous().reshape(6)".parse()?;
+/// let last = chain.steps()?.pop().unwrap();
+/// assert_eq!(last.buffer(), Buffer::Copy { op: 1, elements: 6 });
+/// assert_eq!(last.over_newest().to_string(), "(6,):(1,)"); // one view of the copy
+/// assert_eq!(last.over_base()?, chain.tracker()?);
+/// assert!(last.over_base()?.addresses().eq([0, 2, 4, 1, 3, 5].map(Some)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// Over the newest buffer.
+    newest: ShapeTracker,
+    /// How many operations were done.
+    ops: usize,
+    /// The last copy, where there was one.
+    copied: Option<Copied>,
+}
+
+/// A copy that was made.
+#[derive(Clone, Debug)]
+struct Copied {
+    op: usize,
+    elements: i64,
+    /// The elements that were copied, over the base: those of the new buffer in their order there. A base that cannot be read
+    /// through so many views is of no consequence to what is asked of the copy.
+    of: Arc<Result<ShapeTracker, Error>>,
+}
+
+impl Stored {
+    /// The tracker over [`Stored::buffer`], the newest that there is.
+    ///
+    /// ```
+    /// use shapetracker::{Movement, ShapeTracker, Stored};
+    ///
+    /// let transposed = Stored::from(ShapeTracker::contiguous([3, 2])?.permute([1, 0])?);
+    /// let (copied, _) = transposed.perform(&Movement::Contiguous)?;
+    /// assert_eq!(*copied.over_newest(), ShapeTracker::contiguous([2, 3])?);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn over_newest(&self) -> &ShapeTracker {
+        &self.newest
+    }
+
+    /// The tracker over the base: what moves data from there asks this one.
+    ///
+    /// ```
+    /// use shapetracker::{Movement, ShapeTracker, Stored};
+    ///
+    /// let transposed = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?;
+    /// let (copied, _) = Stored::from(transposed.clone()).perform(&Movement::Contiguous)?;
+    /// assert_eq!(copied.over_base()?, transposed);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// More views than [`MAX_VIEWS`](crate::MAX_VIEWS) down to the base, a number past `i64`. None where nothing was copied.
+    ///
+    /// # Cost
+    /// After a copy that of [`ShapeTracker::compose`].
+    pub fn over_base(&self) -> Result<ShapeTracker, Error> {
+        match &self.copied {
+            None => Ok(self.newest.clone()),
+            Some(Copied { of, .. }) => Result::clone(of)?.compose(&self.newest),
+        }
+    }
+
+    /// Which buffer is the newest.
+    ///
+    /// ```
+    /// use shapetracker::{Buffer, Movement, ShapeTracker, Stored};
+    ///
+    /// let start = Stored::from(ShapeTracker::contiguous([3, 2])?);
+    /// assert_eq!(start.buffer(), Buffer::Base);
+    /// // Its elements lie in order already, so that `contiguous` copies nothing, and `copy` does.
+    /// assert_eq!(start.perform(&Movement::Contiguous)?.0.buffer(), Buffer::Base);
+    /// assert_eq!(start.perform(&Movement::Copy)?.0.buffer(), Buffer::Copy { op: 0, elements: 6 });
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn buffer(&self) -> Buffer {
+        match self.copied {
+            None => Buffer::Base,
+            Some(Copied { op, elements, .. }) => Buffer::Copy { op, elements },
+        }
+    }
+
+    /// The shape.
+    ///
+    /// ```
+    /// let start = shapetracker::Stored::from(shapetracker::ShapeTracker::contiguous([3, 2])?);
+    /// assert_eq!(start.shape(), [3, 2]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    pub fn shape(&self) -> &[i64] {
+        self.newest.shape()
+    }
+
+    /// Performs one operation in the newest buffer, and says what it did there; where it copies, into a new one.
+    ///
+    /// ```
+    /// use shapetracker::{Dims, Movement, ShapeTracker, Stored};
+    ///
+    /// let start = Stored::from(ShapeTracker::contiguous([3, 2])?);
+    /// let (transposed, _) = start.perform(&Movement::Permute(Dims::from_slice(&[1, 0])))?;
+    /// let (copied, verdict) = transposed.perform(&Movement::Contiguous)?;
+    /// assert_eq!(verdict.copies(), Some(6));
+    /// // The elements of the new buffer are in order: nothing is copied a second time.
+    /// assert_eq!(copied.perform(&Movement::Contiguous)?.1.copies(), None);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`ShapeTracker::perform`].
+    pub fn perform(&self, op: &Movement) -> Result<(Self, Verdict), Error> {
+        let (mut newest, verdict) = self.newest.perform(op)?;
+        let mut copied = self.copied.clone();
+        if let Some(elements) = verdict.copies() {
+            newest = ShapeTracker::contiguous(newest.shape())?;
+            copied = Some(Copied { op: self.ops, elements, of: Arc::new(self.over_base()) });
+        }
+        Ok((Stored { newest, ops: self.ops + 1, copied }, verdict))
+    }
+}
+
+/// A tensor of which nothing was copied yet.
+impl From<ShapeTracker> for Stored {
+    fn from(tracker: ShapeTracker) -> Self {
+        Stored { newest: tracker, ops: 0, copied: None }
+    }
+}
