@@ -126,7 +126,8 @@ def written(path, array, version):
         if array.ndim > 1 and RANDOM.random() < 0.4:
             order = RANDOM.choice([tuple(reversed(range(array.ndim))), RANDOM.sample(range(array.ndim), array.ndim)])
             filters = [codecs.TransposeCodec(order=order)]
-        if array.ndim and RANDOM.random() < 0.4:
+        # zarr-python reads and writes no shards whose fill value has no hash, as those of raw bytes and structures.
+        if array.ndim and array.dtype.kind != "V" and RANDOM.random() < 0.4:
             options["shards"] = tuple(c * RANDOM.randint(1, 3) for c in chunks)
         store = zarr.create_array(
             path, zarr_format=3, filters=filters, serializer=serializer, compressors=compressors, attributes={"a": [1, None]}, **options
@@ -163,7 +164,7 @@ def compare(folder, number):
     if RANDOM.random() < 0.5:
         chunks = [RANDOM.randint(1, size + 1) for size in expected.shape]
         arguments += ["--chunks", "(" + ", ".join(map(str, chunks)) + ")"]
-        if RANDOM.random() < 0.4:
+        if dtype.kind != "V" and RANDOM.random() < 0.4:
             arguments += ["--shards", "(" + ", ".join(str(c * RANDOM.randint(1, 3)) for c in chunks) + ")"]
     command = [COMMAND, "apply", "--json", chain, inside, outside, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)

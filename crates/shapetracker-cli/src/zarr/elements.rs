@@ -16,7 +16,22 @@ pub(super) fn stand_in(document: &Value) -> Result<Value, String> {
     let mut made = document.clone();
     made["data_type"] = json!(format!("r{}", 8 * width));
     made["fill_value"] = json!(fill);
+    order_bytes(&mut made["codecs"]);
     Ok(made)
+}
+
+/// Gives the codec of bytes an order where it has none, in shards too: `zarrs` demands one of raw bits, and does not use it.
+fn order_bytes(codecs: &mut Value) {
+    for codec in codecs.as_array_mut().into_iter().flatten() {
+        // A codec may be its name alone.
+        match codec.as_str().or_else(|| codec["name"].as_str()) {
+            Some("bytes") if codec["configuration"]["endian"].is_null() => {
+                *codec = json!({ "name": "bytes", "configuration": { "endian": "little" } });
+            }
+            Some("sharding_indexed") => order_bytes(&mut codec["configuration"]["codecs"]),
+            _ => {}
+        }
+    }
 }
 
 /// The name of a type in a document of version 3.
@@ -309,6 +324,10 @@ mod tests {
         assert_eq!(made["fill_value"], json!([97, 0, 0, 0, 0, 0, 0, 0]));
         assert!(stand_in(&document(text, json!("abc"), "little")).unwrap_err().contains("\"abc\" is none of type"));
         let bytes = json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": 3}});
-        assert_eq!(stand_in(&document(bytes, json!("YWI="), "little")).unwrap()["fill_value"], json!([97, 98, 0]));
+        let mut without = document(bytes, json!("YWI="), "little");
+        without["codecs"] = json!([{"name": "sharding_indexed", "configuration": {"codecs": [{"name": "bytes"}]}}]);
+        let made = stand_in(&without).unwrap();
+        assert_eq!(made["fill_value"], json!([97, 98, 0]));
+        assert_eq!(made["codecs"][0]["configuration"]["codecs"][0]["configuration"]["endian"], "little");
     }
 }

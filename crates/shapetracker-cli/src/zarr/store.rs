@@ -211,11 +211,12 @@ fn array_of<S>(document: &Value, store: S) -> Result<Array<S>, String> {
     Array::new_with_metadata(Arc::new(store), "/", ArrayMetadata::V3(metadata)).map_err(|err| unsupported(said(&err)))
 }
 
-/// Gives the metadata of a stand-in the type and the fill value that it stands for.
+/// Gives the metadata of a stand-in the type, the fill value and the codecs that it stands for.
 fn keep_type(metadata: &mut Value, document: &Value) {
     if name_of(&metadata["data_type"]) != name_of(&document["data_type"]) {
-        metadata["data_type"] = document["data_type"].clone();
-        metadata["fill_value"] = document["fill_value"].clone();
+        for key in ["data_type", "fill_value", "codecs"] {
+            metadata[key] = document[key].clone();
+        }
     }
 }
 
