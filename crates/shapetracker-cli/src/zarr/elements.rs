@@ -257,7 +257,7 @@ impl Simple {
             return Err(format!("elements of type {text} have no bytes, and cannot be moved"));
         }
         // One byte has no order, and neither have bytes that are no number.
-        let ordered = !matches!(kind, 'b' | 'S' | 'V') && !(matches!(kind, 'i' | 'u') && count == 1);
+        let ordered = !matches!((kind, count), ('b' | 'S' | 'V', _) | ('i' | 'u', 1));
         let endian = match order {
             '>' => "big",
             '<' => "little",
