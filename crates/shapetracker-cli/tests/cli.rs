@@ -256,7 +256,7 @@ const COPIES: [(&str, &[i64], i64); 7] = [
 #[test]
 fn an_index_is_that_of_the_base_whatever_is_copied() {
     for (chain, elements, copied) in COPIES {
-        let copy = format!("the buffer of {copied} that `.");
+        let copy = format!("the buffer of {copied} that `");
         let index = run(&["index", chain]);
         assert!(stdout(&index).starts_with(&format!("# addresses of the base, not of {copy}")), "{}", stdout(&index));
         let json =

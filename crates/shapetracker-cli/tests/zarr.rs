@@ -314,6 +314,134 @@ fn what_cannot_be_is_refused_with_a_sentence() {
 }
 
 #[test]
+fn broken_metadata_are_named_for_what_they_are() {
+    let folder = folder();
+    let v3 = metadata(&[2], &[2], "uint8", r#"{"name": "bytes"}"#);
+    let v2 = r#"{"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|u1", "compressor": null, "fill_value": 0,
+        "order": "C", "filters": null}"#;
+    let python = "shapetracker.zarr.apply";
+    let cases = [
+        ("zarr.json", String::new(), "zarr.json is empty"),
+        ("zarr.json", "no JSON".into(), "zarr.json is not JSON: expected ident at line 1 column 2"),
+        ("zarr.json", v3[..60].into(), "zarr.json is not JSON: EOF while parsing"),
+        (
+            "zarr.json",
+            v3.replace(r#""node_type":"#, r#""node_type""#),
+            "zarr.json is not JSON: expected `:` at line 1 column",
+        ),
+        ("zarr.json", "[1, 2]".into(), "zarr.json is JSON, but [1,2] is no object, and describes no array"),
+        ("zarr.json", "{}".into(), "zarr.json has no `node_type`, which is to be \"array\""),
+        (
+            "zarr.json",
+            v3.replace("\"array\"", "\"tensor\""),
+            "`node_type` in zarr.json is tensor, and is to be \"array\"",
+        ),
+        (
+            "zarr.json",
+            v3.replace("\"zarr_format\": 3", "\"zarr_format\": 4"),
+            "`zarr_format` in zarr.json is 4, and is to be 3",
+        ),
+        (
+            "zarr.json",
+            v3.replace("\"codecs\"", "\"codec\""),
+            "zarr.json has no `codecs`, which is to be a list of codecs",
+        ),
+        (
+            "zarr.json",
+            v3.replace("\"shape\": [2]", "\"shape\": [-2]"),
+            "`shape` in zarr.json is [-2], and is to be a list of whole",
+        ),
+        (
+            "zarr.json",
+            v3.replace("[{\"name\": \"bytes\"}]", "[7]"),
+            "`codecs` in zarr.json is [7], and is to be a list of codecs",
+        ),
+        (
+            "zarr.json",
+            v3.replace("\"uint8\"", "8"),
+            "`data_type` in zarr.json is 8, and is to be a name or an object with a name",
+        ),
+        (
+            "zarr.json",
+            v3.replace("\"chunk_shape\": [2]", "\"chunk_shape\": [0]"),
+            "`chunk_shape` in zarr.json is [0], and is to be one whole number from 1 on for each axis of shape [2]",
+        ),
+        (
+            "zarr.json",
+            metadata(&[2, 2], &[2], "uint8", "{\"name\": \"bytes\"}"),
+            "`chunk_shape` in zarr.json is [2], and is to be",
+        ),
+        (
+            "zarr.json",
+            v3.replace("\"uint8\"", "\"quaternion\""),
+            "data type quaternion is not supported by this command",
+        ),
+        (
+            "zarr.json",
+            v3.replace("\"bytes\"}", "\"numcodecs.lz4\"}"),
+            "codec numcodecs.lz4 is not supported by this command",
+        ),
+        (".zarray", "{".into(), ".zarray is not JSON: EOF while parsing an object at line 1 column 1"),
+        (".zarray", v2.replace("\"|u1\"", "[[\"a\", \">i4\"]]"), "the field \"a\" has big-endian elements (>i4)"),
+        (
+            ".zarray",
+            v2.replace("\"|u1\"", "[[\"a\", \"<i4\", [2]]]"),
+            "the field [\"a\",\"<i4\",[2]] of a structure is not read",
+        ),
+        (
+            ".zarray",
+            v2.replace("\"|u1\"", "\"|O\""),
+            "elements of type |O are objects of Python, which differ in length",
+        ),
+        (".zarray", v2.replace("\"|u1\"", "\"<f16\""), "elements of type <f16 are not supported by this command"),
+        (".zarray", v2.replace("\"|u1\"", "\"float\""), "the dtype \"float\" is no type of NumPy"),
+        (
+            ".zarray",
+            v2.replace("\"|u1\"", "{\"a\": 1}"),
+            "`dtype` in .zarray is {\"a\":1}, and is to be a type of NumPy",
+        ),
+        (
+            ".zarray",
+            v2.replace("\"chunks\": [2]", "\"chunks\": [2, 2]"),
+            "`chunks` in .zarray is [2,2], and is to be one whole",
+        ),
+        (
+            ".zarray",
+            v2.replace("\"order\": \"C\"", "\"order\": \"K\""),
+            "`order` in .zarray is \"K\", and is to be \"C\" or \"F\"",
+        ),
+        (
+            ".zarray",
+            v2.replace("\"compressor\": null", "\"compressor\": \"zlib\""),
+            "`compressor` in .zarray is \"zlib\", and is to be",
+        ),
+        (
+            ".zarray",
+            v2.replace("null, \"fill_value\"", "{\"id\": \"lzma\"}, \"fill_value\""),
+            "codec lzma is not supported",
+        ),
+        (
+            ".zarray",
+            v2.replace("\"fill_value\": 0,", ""),
+            ".zarray has no `fill_value`, which is to be a value of the type",
+        ),
+    ];
+    for (number, (name, text, message)) in cases.iter().enumerate() {
+        let array = format!("{number}.zarr");
+        fs::create_dir(folder.path().join(&array)).unwrap();
+        fs::write(folder.path().join(&array).join(name), text).unwrap();
+        let said = refused(&folder, &["flip(0)", &array, "out.zarr"]);
+        assert!(said.starts_with(&format!("error: {array}: {message}")), "{text}: {said}");
+        // Nobody is spoken to in the words of a library, and what would work is said where something would.
+        assert!(
+            !["untagged", "variant", "missing field", "invalid type"].iter().any(|word| said.contains(word)),
+            "{said}"
+        );
+        assert_eq!(said.contains("not supported"), said.contains(python), "{said}");
+    }
+}
+
+#[test]
 fn damaged_chunks_leave_nothing_behind() {
     let folder = folder();
     let chunk = folder.path().join("in.zarr/c/1/0");

@@ -1,8 +1,11 @@
 //! `shapetracker apply` on arrays of Zarr: folders of chunks, of which only some are in memory.
 //!
-//! [`store`] opens, reads and writes; [`metadata`] says what the output is; `shapetracker-chunks` says which chunks are
+//! [`store`] opens, reads and writes; [`document`] says what is wrong with metadata, and [`elements`] has types that are only
+//! bytes; [`metadata`] says what the output is; `shapetracker-chunks` says which chunks are
 //! read when, and [`run`] does it.
 
+mod document;
+mod elements;
 mod metadata;
 mod run;
 mod store;

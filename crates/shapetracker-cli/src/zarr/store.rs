@@ -21,6 +21,8 @@ use zarrs::metadata::v3::ArrayMetadataV3;
 use zarrs::metadata_ext::v2_to_v3::array_metadata_v2_to_v3;
 use zarrs::storage::store::MemoryStore;
 
+use super::document::{check_v2, check_v3, parsed};
+use super::elements::{FromV2, name_of, stand_in};
 use crate::answer::{Failure, tuple};
 use crate::files::{Dtype, Kind, Order, shown, shown_path};
 
@@ -41,6 +43,9 @@ pub(super) struct Source {
 /// An array that is written.
 pub(super) struct Sink {
     array: Array<FilesystemStore>,
+    folder: PathBuf,
+    /// The metadata that it shall have.
+    metadata: Value,
     grid: Grid,
     width: usize,
     fill: Vec<u8>,
@@ -85,22 +90,16 @@ impl Source {
         if let Err(err) = std::fs::read_dir(path) {
             return Err(Failure::new("io", format!("cannot read {}: {err}", shown_path(path))));
         }
-        if !is_array(path) {
-            return Err(no_array(path));
-        }
+        let document = read_document(path).map_err(about)?.ok_or_else(|| no_array(path))?;
         let store = FilesystemStore::new(path).map_err(|err| about(said(&err)))?;
-        let create = || {
-            let metadata = read_metadata(path)?;
-            let document = serde_json::to_value(&metadata).map_err(|err| err.to_string())?;
-            let metadata = ArrayMetadata::V3(metadata);
-            let array = Array::new_with_metadata(Arc::new(store), "/", metadata).map_err(|err| said(&err))?;
-            Ok((array, document))
-        };
-        let (array, metadata) = guarded(create).map_err(about)?;
+        let create = || array_of(&document, store);
+        let array = guarded(create).map_err(about)?;
+        let mut metadata = serde_json::to_value(array.metadata()).map_err(|err| about(err.to_string()))?;
+        keep_type(&mut metadata, &document);
         if metadata["storage_transformers"].as_array().is_some_and(|list| !list.is_empty()) {
             return Err(about("its storage transformers are not supported".into()));
         }
-        let name = array.data_type().name().to_owned();
+        let name = name_of(&metadata["data_type"]).to_owned();
         let Some(width) = array.data_type().fixed_size() else {
             return Err(about(format!("elements of type {} differ in length, and cannot be moved", shown(&name))));
         };
@@ -166,18 +165,13 @@ impl Sink {
         let store = FilesystemStore::new(folder).map_err(|err| Failure::new("zarr", said(&err)))?;
         let array = Sink::array(metadata, store)?;
         let fill = array.fill_value().as_ne_bytes().to_vec();
-        Ok(Sink { array, grid: grid.clone(), width, fill })
+        let (folder, metadata) = (folder.to_owned(), metadata.clone());
+        Ok(Sink { array, folder, metadata, grid: grid.clone(), width, fill })
     }
 
     fn array<S>(metadata: &Value, store: S) -> Result<Array<S>, Failure> {
         let failure = |why: String| Failure::new("zarr", format!("the output cannot be such an array: {why}"));
-        let metadata: ArrayMetadataV3 =
-            serde_json::from_value(metadata.clone()).map_err(|err| failure(err.to_string()))?;
-        let create = || {
-            let metadata = ArrayMetadata::V3(metadata);
-            Array::new_with_metadata(Arc::new(store), "/", metadata).map_err(|err| said(&err))
-        };
-        guarded(create).map_err(failure)
+        guarded(|| array_of(metadata, store)).map_err(failure)
     }
 
     /// Writes the elements of a chunk that belong to the array. A chunk of fill values alone is not stored.
@@ -199,30 +193,73 @@ impl Sink {
     /// Writes the metadata: with them, the folder is an array.
     pub(super) fn finish(&self) -> Result<(), String> {
         let options = ArrayMetadataOptions::default().with_include_zarrs_metadata(false);
-        guarded(|| self.array.store_metadata_opt(&options).map_err(|err| said(&err)))
+        let mut document = serde_json::to_value(self.array.metadata_opt(&options)).map_err(|err| err.to_string())?;
+        keep_type(&mut document, &self.metadata);
+        let text = serde_json::to_vec_pretty(&document).map_err(|err| err.to_string())?;
+        std::fs::write(self.folder.join("zarr.json"), text).map_err(|err| err.to_string())
     }
 }
 
-/// The metadata of an array in a folder, as those of Zarr 3 in whichever version they are stored.
-fn read_metadata(folder: &Path) -> Result<ArrayMetadataV3, String> {
+/// The array that a document of Zarr 3 describes.
+fn array_of<S>(document: &Value, store: S) -> Result<Array<S>, String> {
+    let wrong = |err: serde_json::Error| match err.to_string() {
+        // What serde says of alternatives is not about metadata.
+        said if said.contains("untagged") => "its metadata are not as Zarr describes them".to_owned(),
+        said => format!("its metadata are not as Zarr describes them: {}", shown(&said)),
+    };
+    let metadata: ArrayMetadataV3 = serde_json::from_value(stand_in(document)?).map_err(wrong)?;
+    Array::new_with_metadata(Arc::new(store), "/", ArrayMetadata::V3(metadata)).map_err(|err| unsupported(said(&err)))
+}
+
+/// Gives the metadata of a stand-in the type, the fill value and the codecs that it stands for.
+fn keep_type(metadata: &mut Value, document: &Value) {
+    if name_of(&metadata["data_type"]) != name_of(&document["data_type"]) {
+        for key in ["data_type", "fill_value", "codecs"] {
+            metadata[key] = document[key].clone();
+        }
+    }
+}
+
+/// The complaint with what would work, where it is that this command knows no such codec or type.
+fn unsupported(message: String) -> String {
+    if !message.ends_with("not supported") {
+        return message;
+    }
+    format!("{message} by this command; the Python package moves all that zarr-python reads: shapetracker.zarr.apply")
+}
+
+/// The metadata of an array in a folder, as those of Zarr 3 in whichever version they are stored; None where there is no array.
+fn read_document(folder: &Path) -> Result<Option<Value>, String> {
     let read = |name: &str| -> Result<Value, String> {
         let text = std::fs::read(folder.join(name)).map_err(|err| format!("{name} cannot be read: {err}"))?;
-        serde_json::from_slice(&text).map_err(|err| format!("{name} is no JSON: {err}"))
+        parsed(name, &text)
     };
-    let wrong = |name: &str, err: serde_json::Error| format!("{name} does not describe an array: {}", said(&err));
     if folder.join("zarr.json").is_file() {
-        return serde_json::from_value(read("zarr.json")?).map_err(|err| wrong("zarr.json", err));
+        let document = read("zarr.json")?;
+        return match document["node_type"].as_str() {
+            Some("array") => check_v3(&document).map(|()| Some(document)),
+            Some("group") => Ok(None),
+            Some(other) => Err(format!("`node_type` in zarr.json is {}, and is to be \"array\"", shown(other))),
+            None => Err("zarr.json has no `node_type`, which is to be \"array\"".into()),
+        };
+    }
+    if !folder.join(".zarray").is_file() {
+        return Ok(None);
     }
     let mut document = read(".zarray")?;
+    check_v2(&document)?;
     // Without axes all orders are the same, and `zarrs` makes of column-major order a transposition, of which there is none
     // then: to make one is undefined behaviour there.
     if document["shape"].as_array().is_some_and(Vec::is_empty) {
         document["order"] = "C".into();
     }
     let fill = document["fill_value"].take();
-    let mut metadata: ArrayMetadataV2 = serde_json::from_value(document).map_err(|err| wrong(".zarray", err))?;
+    let dtype = FromV2::new(&document["dtype"]).map_err(unsupported)?;
+    document["dtype"] = json!(dtype.known);
+    let wrong = |name: &str, err: &dyn Display| format!("{name} does not describe an array: {}", said(&err));
+    let mut metadata: ArrayMetadataV2 = serde_json::from_value(document).map_err(|err| wrong(".zarray", &err))?;
     if folder.join(".zattrs").is_file() {
-        metadata.attributes = serde_json::from_value(read(".zattrs")?).map_err(|err| wrong(".zattrs", err))?;
+        metadata.attributes = serde_json::from_value(read(".zattrs")?).map_err(|err| wrong(".zattrs", &err))?;
     }
     let config = global_config();
     let metadata = array_metadata_v2_to_v3(
@@ -240,9 +277,10 @@ fn read_metadata(folder: &Path) -> Result<ArrayMetadataV3, String> {
         (Value::Null, _) => {}
         (Value::Number(number), Some("bool")) => metadata["fill_value"] = json!(number.as_f64() != Some(0.0)),
         (Value::Number(_), _) if is_complex => metadata["fill_value"] = json!([fill, 0]),
-        _ => metadata["fill_value"] = fill,
+        _ => metadata["fill_value"] = fill.clone(),
     }
-    serde_json::from_value(metadata).map_err(|err| wrong(".zarray", err))
+    dtype.put(&mut metadata, &fill);
+    Ok(Some(metadata))
 }
 
 /// The chunks of an array.

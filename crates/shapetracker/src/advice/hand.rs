@@ -249,9 +249,7 @@ impl Hand {
                     }
                     if times != 1 {
                         let rows = array.numel() / inner.max(1);
-                        if !views(&array, &[rows, inner])? {
-                            written = written.saturating_add(array.numel());
-                        } else if !is_ready {
+                        if !views(&array, &[rows, inner])? || !is_ready {
                             written = written.saturating_add(array.numel());
                         }
                         array = Array::contiguous(&[rows.saturating_mul(times), inner]);

@@ -95,8 +95,8 @@ fn view(rng: &mut Rng) -> View {
 
 /// A shape of so many elements.
 fn shape(rng: &mut Rng, numel: i64) -> Vec<i64> {
-    let outer = (1..=numel).filter(|outer| numel % outer == 0).nth(rng.below(3) as usize).unwrap_or(1);
-    [vec![outer], vec![1; rng.below(2) as usize], vec![numel / outer]].concat()
+    let outer = (1..=numel).filter(|outer| numel % outer == 0).nth(rng.below(3)).unwrap_or(1);
+    [vec![outer], vec![1; rng.below(2)], vec![numel / outer]].concat()
 }
 
 /// Where code is written for a view, or for what helps it to a shape, everything that it makes lies within the memory of its
