@@ -5,7 +5,7 @@ use super::hand::{Hand, Thrift, Why, reshaped, strided};
 use super::{Does, LibraryAdvice};
 use crate::error::Error;
 use crate::fit::fit;
-use crate::notation::{ArrayLibrary, Chain, list};
+use crate::notation::{ArrayLibrary, Chain, ChainError, list};
 use crate::{ChainStart, ShapeTracker, View};
 
 /// Of so many reshapes that have no view every choice is tried, which to copy whole.
@@ -93,6 +93,13 @@ pub(super) fn advised(
         (_, None) => None,
     };
     LibraryAdvice { library, does, copied, sentence, code }
+}
+
+/// What is said of a chain with an operation that a library refuses.
+pub(super) fn refused(library: ArrayLibrary, chain: &Chain, err: &ChainError) -> LibraryAdvice {
+    let call = err.op().map_or_else(|| "this".into(), |op| format!("`{}`", chain.written_call(op)));
+    let sentence = format!("{call} raises an error in {library}: {}.", err.message());
+    LibraryAdvice { library, does: Does::Raises, copied: Vec::new(), sentence, code: None }
 }
 
 /// Does all calls of a chain.
