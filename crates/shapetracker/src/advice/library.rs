@@ -71,6 +71,8 @@ pub(super) fn advised(
         };
         sentence += &format!(" {with} {} operations copy {all} elements.", copied.len());
     }
+    // Where nothing is copied but an index raises, there is nothing to write instead.
+    let view = view.filter(|_| all > 0 || raising.is_none());
     let direct = view.filter(|view| library.has(view)).and_then(|view| direct(library, start, view, &name));
     let least = least(library, chain, start, &name);
     let needed = least.as_ref().map(Hand::written);
@@ -88,7 +90,7 @@ pub(super) fn advised(
             }
             // What says as much as the chain itself is only of use where this raises an error, or is not code of a library.
             let translates = raising.is_some() || (chain.is_ours() && why == Why::Shape);
-            (needed < all || (needed == all && translates)).then_some(least).flatten().and_then(Hand::code)
+            (needed < all || (needed == all && all > 0 && translates)).then_some(least).flatten().and_then(Hand::code)
         }
         (_, None) => None,
     };
