@@ -1,6 +1,6 @@
 //! What a library does with a chain, in sentences, and what to write instead.
 
-use super::code::Code;
+use super::code::{Code, Notes};
 use super::hand::{Hand, Thrift, Why, reshaped, strided};
 use super::{Does, LibraryAdvice};
 use crate::error::Error;
@@ -105,7 +105,7 @@ pub(super) fn refused(library: ArrayLibrary, chain: &Chain, err: &ChainError) ->
 }
 
 /// Does all calls of a chain.
-fn follow(hand: &mut Hand, chain: &Chain) -> Result<Events, Error> {
+fn follow<N: Notes>(hand: &mut Hand<N>, chain: &Chain) -> Result<Events, Error> {
     let (mut at, mut events) = (0, Events::new());
     while at < chain.ops().len() {
         let (call, ops) = chain.call(at);
@@ -116,7 +116,7 @@ fn follow(hand: &mut Hand, chain: &Chain) -> Result<Events, Error> {
 }
 
 /// The same chain with the fewest elements written that are known to do.
-fn least(library: ArrayLibrary, chain: &Chain, start: &View, name: &str) -> Option<Hand> {
+fn least(library: ArrayLibrary, chain: &Chain, start: &View, name: &str) -> Option<Hand<Option<Code>>> {
     let done = |whole: u32| {
         let mut hand = Hand::writing(library, start, name, Thrift::Least { whole });
         follow(&mut hand, chain).ok()?;
