@@ -82,6 +82,11 @@ impl Hand<Option<Code>> {
         Hand::noting(library, start, thrift, Some(Code::of(name)))
     }
 
+    /// The array of a view that the library has, which counts what is copied.
+    pub(super) fn counting(library: ArrayLibrary, start: &View) -> Self {
+        Hand::noting(library, start, Thrift::None, None)
+    }
+
     /// Whether there is code for the array.
     pub(super) fn writes(&self) -> bool {
         self.notes.is_some()
@@ -154,7 +159,8 @@ impl<N: Notes> Hand<N> {
                 Some(Why::Asked)
             }
             Call::New | Call::Tile | Call::Interleave if self.thrift == Thrift::None => {
-                let before = self.before_new(call, ops)?;
+                // Who takes nothing down counts nothing, either.
+                let before = if N::WRITES { self.before_new(call, ops)? } else { 0 };
                 let from = self.array.clone();
                 let mut to = from.shape.clone();
                 for op in ops {

@@ -1,6 +1,6 @@
 //! What a library does with a chain, in sentences, and what to write instead.
 
-use super::code::{Code, Notes};
+use super::code::Code;
 use super::hand::{Hand, Thrift, Why, reshaped, strided};
 use super::{Does, LibraryAdvice};
 use crate::error::Error;
@@ -38,7 +38,7 @@ pub(super) fn advised(
         return cannot(format!("{library} has no negative strides."));
     }
     let name = name(library, chain);
-    let mut usual = Hand::new(library, start);
+    let mut usual = Hand::counting(library, start);
     let events = match follow(&mut usual, chain) {
         Ok(events) => events,
         Err(err) => return cannot(format!("{library} cannot do this: {}.", err.reason())),
@@ -105,7 +105,7 @@ pub(super) fn refused(library: ArrayLibrary, chain: &Chain, err: &ChainError) ->
 }
 
 /// Does all calls of a chain.
-fn follow<N: Notes>(hand: &mut Hand<N>, chain: &Chain) -> Result<Events, Error> {
+fn follow(hand: &mut Hand<Option<Code>>, chain: &Chain) -> Result<Events, Error> {
     let (mut at, mut events) = (0, Events::new());
     while at < chain.ops().len() {
         let (call, ops) = chain.call(at);
