@@ -116,7 +116,9 @@ def test_the_judge_finds_what_is_false(library: Callable[[], Runs]) -> None:
                     seen["value"] += 1
         assert any(kind.startswith("code: raises") for kind in kinds(code="x.view(7, 7, 7)")), line
         seen["raises"] += 1
-        if line.affine is not None and answer.one_view is not None:
+        # Where NumPy has a reading of its own, the one answer for all libraries is not held against it.
+        own_reading = ".transpose(" in line.text or ".repeat(" in line.text
+        if line.affine is not None and answer.one_view is not None and not own_reading:
             assert any(kind.startswith("view") for kind in kinds(view=not answer.one_view)), line
             seen["view"] += 1
     assert min(seen.values()) > oracle.cases(200) // 60, seen
