@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::{Discriminant, discriminant};
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,6 +16,9 @@ use crate::cute::ComposedLayout;
 use crate::error::{layout, parse};
 use crate::import::module;
 use crate::tracker::ShapeTracker;
+
+/// A node without the handles of its operands: its kind, operation and numbers, and the places of its operands.
+type Part = (Discriminant<Node>, Option<Binary>, [i64; 2], Vec<usize>);
 
 /// An expression over variables that have ranges: `Expr("x*4 + y", x=range(0, 10), y=range(0, 4))`. Text of C is read with
 /// `syntax="c"`, so that no variable can be called `syntax`.
@@ -340,7 +344,7 @@ impl Expr {
 
     fn __hash__(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
-        self.graph.parts(&[self.root]).iter().for_each(|&part| self.graph.node(part).hash(&mut hasher));
+        self.structure().hash(&mut hasher);
         self.graph.variables().iter().for_each(|variable| variable.name.hash(&mut hasher));
         hasher.finish()
     }
@@ -401,10 +405,26 @@ impl Expr {
     }
 
     fn same(&self, other: &Expr) -> bool {
-        let nodes = |expr: &Expr| -> Vec<Node> {
-            expr.graph.parts(&[expr.root]).iter().map(|&part| expr.graph.node(part)).collect()
+        self.graph.variables() == other.graph.variables() && self.structure() == other.structure()
+    }
+
+    /// The nodes, operands before what is made of them, with the places of their operands among them: handles are of one graph.
+    fn structure(&self) -> Vec<Part> {
+        let parts = self.graph.parts(&[self.root]);
+        let places =
+            |node: &Node| node.operands().map(|operand| parts.partition_point(|part| *part < operand)).collect();
+        let of = |node: Node| {
+            let (operation, numbers) = match node {
+                Node::Int(value) => (None, [value, 0]),
+                Node::Bool(value) => (None, [value.into(), 0]),
+                Node::Variable(variable) => (None, [variable as i64, 0]),
+                Node::Within(_, begin, end) => (None, [begin, end]),
+                Node::Binary(operation, ..) => (Some(operation), [0, 0]),
+                _ => (None, [0, 0]),
+            };
+            (discriminant(&node), operation, numbers, places(&node))
         };
-        self.graph.variables() == other.graph.variables() && nodes(self) == nodes(other)
+        parts.iter().map(|&part| of(self.graph.node(part))).collect()
     }
 
     fn python_value<'py>(&self, py: Python<'py>, value: i64) -> PyResult<Bound<'py, PyAny>> {

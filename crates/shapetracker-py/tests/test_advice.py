@@ -104,16 +104,21 @@ def test_the_judge_finds_what_is_false(library: Callable[[], Runs]) -> None:
             assert kinds(sentence=f"In all {len(said.copied)} operations copy {line.written + 1} elements."), line
             seen["sum"] += 1
             module = "np" if line.library == "numpy" else "torch"
-            if line.base is not None and "\n" not in line.text:
+            # Elements are counted by their width, so that code which changes their type is not.
+            converts = any(word in line.text for word in ("astype", "dtype", "np.array("))
+            if line.base is not None and "\n" not in line.text and not converts:
                 twice = f"x = {line.text}\n{module}.flip({module}.flip(x, (0,)), (0,))" + (".copy()" if module == "np" else "")
                 if line.value.ndim and line.value.shape[0]:
                     assert "code: writes more than the line" in kinds(code=twice), (line, twice)
                     seen["code"] += 1
-                assert any("another value" in kind for kind in kinds(code="x[None]")), line
-                seen["value"] += 1
+                if line.value.shape != (1, *line.memory.shape):
+                    assert any("another value" in kind for kind in kinds(code="x[None]")), line
+                    seen["value"] += 1
         assert any(kind.startswith("code: raises") for kind in kinds(code="x.view(7, 7, 7)")), line
         seen["raises"] += 1
-        if line.affine is not None and answer.one_view is not None:
+        # Where NumPy has a reading of its own, the one answer for all libraries is not held against it.
+        own_reading = ".transpose(" in line.text or ".repeat(" in line.text
+        if line.affine is not None and answer.one_view is not None and not own_reading:
             assert any(kind.startswith("view") for kind in kinds(view=not answer.one_view)), line
             seen["view"] += 1
     assert min(seen.values()) > oracle.cases(200) // 60, seen

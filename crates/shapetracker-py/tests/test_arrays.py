@@ -428,7 +428,11 @@ def test_arrays_on_other_devices_answer_by_their_metadata() -> None:
         for shape in [(-1,), (x.size, 1), x.shape]:
             assert bool(explain_view(tensor, *shape)) == bool(explain_view(array, *shape)) == bool(explain_view(x, *shape))
             assert explain_view(tensor, *shape).elements == explain_view(array, *shape).elements == explain_view(x, *shape).elements
-            assert explain_view(tensor, *shape).strides == explain_view(x, *shape).strides
+            # Along axes of size 1 each library reports strides of its own.
+            ours, theirs = explain_view(tensor, *shape), explain_view(x, *shape)
+            assert (ours.strides is None) == (theirs.strides is None)
+            for a, b, size in zip(ours.strides or (), theirs.strides or (), np.empty(x.shape).reshape(shape).shape):
+                assert a == b or size == 1
     # Numbers may be negative only where somebody has such strides.
     assert of(OnGpu(base[::-1, ::-2])) == of(base[::-1, ::-2])
     assert "x" in str(explain_view(TensorElsewhere(base.T), 24).recipe)

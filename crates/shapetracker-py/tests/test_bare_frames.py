@@ -77,7 +77,7 @@ CALLS = {
     UNEVEN: "X.axis; X.steps; X == X; hash(X); X.__reduce__(); repr(X); str(X); copy(X)",
     HOLE: "X.valid; X.invalid; X == X; hash(X); X.__reduce__(); repr(X); str(X); copy(X)",
     COST: "X.ops; X.divmods; X.weight; X == X; hash(X); X.__reduce__(); repr(X); copy(X)",
-    EXPR: """X.variables; X.range; X.cost; X.simplify(); X.evaluate(x=1, y=2); X.evaluate(x=1); X.values()[:3];
+    EXPR: """X.variables; X.range; X.extremes; X.extremes(); X.cost; X.simplify(); X.evaluate(x=1, y=2); X.evaluate(x=1); X.values()[:3];
         X.substitute(x=2); X.substitute(x='no'); X.text(); X.text('c'); X.text('no'); X.code('cuda'); X.nodes();
         (X < 3).where(X, 0); X.min(2); X.max(2); X.eq(2); X.ne(2); X + 1; 1 + X; X - 1; 1 - X; X * 2; 2 * X; X // 2;
         100 // (X + 60); X % 2; 100 % (X + 60); (X < 3) & (X > 1); (X < 3) | (X > 1); True & (X < 3); True | (X < 3); -X;
@@ -87,7 +87,7 @@ CALLS = {
     EXPLANATION: """X.possible; X.tracker; X.shape; X.view; X.strides; X.obstacles; X.witness; X.copied; X.pieces; X.smallest; X.copied_view;
         X.elements; X.recipe; bool(X); X._repr_html_(); repr(X); str(X); explain_view('no', 3)""",
     ADVICE: """X.one_view; X.view; X.witness; X.sentence; X.step; X.elements; X.smallest; X.numpy; X.pytorch; bool(X); repr(X);
-        str(X); advice('(2, 3).flip(0)'); advice('(2, 3).flip(0)').view; advice('x.T'); advice('x.T', 3); advice(3)""",
+        str(X); advice('(2, 3).flip(0)'); advice('(2, 3).flip(0)').view; advice('(2, 3).flip(0)').of_copy; chain_over('x.T', (2, 3)); chain_over('x.', (2, 3)); advice('x.T'); advice('x.T', 3); advice(3)""",
     f"{ADVICE}.pytorch": "X.does; X.copied; X.sentence; X.code; repr(X); str(X)",
     OBSTACLE: """X.kind; X.old_axes; X.new_axes; X.stride; X.needed; X == X; hash(X); repr(X); str(X)""",
     COMPAT_VIEW: """tinygrad.View((2, 3), (3, 1), 0, None, True); X.__dataclass_fields__; X.__match_args__; X.shape;
@@ -207,7 +207,7 @@ def main() -> None:
     names |= {"tinygrad": tinygrad, "UOp": tinygrad.UOp, "copy": copy.copy}
     names |= {"replace": dataclasses.replace}
     names |= {name: getattr(_native.tinygrad, name) for name in ("index_nodes", "over_ranges", "pair_nodes", "written")}
-    names |= {name: getattr(_native, name) for name in ("Assembly", "ChunkPlan", "Placement", "Sharded", "choose_chunks")}
+    names |= {name: getattr(_native, name) for name in ("Assembly", "ChunkPlan", "Placement", "Sharded", "choose_chunks", "chain_over")}
     cute = ("AccessPattern", "AccessReport", "ComposedLayout", "Layout", "LinearLayout", "Swizzle", "audit")
     names |= {name: getattr(_native, name) for name in cute}
     calls = dict(CALLS)

@@ -134,6 +134,7 @@ impl Writer<'_> {
             let (wanted, sign) = self.signs(place, |operand| texts[operand].sign);
             let typed = self.typed(place, &is_typed);
             is_typed[place] = names[place].is_some() || typed != Typed::Never;
+            let mut is_cast = false;
             let text = self.text(op, |operand| {
                 // Names and leaves may be used again. Any other text has a use count of 1, so it is moved and not
                 // copied, and the time is linear in the length of the code.
@@ -143,7 +144,10 @@ impl Writer<'_> {
                 let sign = wanted.filter(|sign| text.sign != Sign::Any && text.sign != *sign);
                 match sign {
                     Some(sign) => text.cast(sign, self.program),
-                    None if typed == Typed::By(operand) => text.typed(self.program),
+                    // One of two is enough, also where both are the same.
+                    None if typed == Typed::By(operand) && !std::mem::replace(&mut is_cast, true) => {
+                        text.typed(self.program)
+                    }
                     None => text,
                 }
             });

@@ -53,6 +53,7 @@ __all__ = [
     "advice",
     "apply",
     "audit",
+    "chain_over",
     "choose_chunks",
     "conditions",
     "explain_view",

@@ -203,7 +203,7 @@ fn nothing_takes_long() {
     assert!(error(&format!("({})", many.join("*"))).starts_with("a coefficient leaves"));
     assert!(error(&format!("({})", many.join("+"))).starts_with("there are more than 128 names"));
     let sum = many[..128].join("+");
-    assert!(error(&format!("(({sum})**16)")).starts_with("the polynomials of the text have more terms"));
+    assert!(error(&format!("(({sum})**16)")).starts_with("a polynomial of "));
     assert!(error(&format!("({})", "a*b+".repeat(1 << 17))).starts_with("expected a number"));
     let long = format!("(a**16*{}{sum})", format!("({sum})+").repeat(2000));
     assert!(Question::default().chain(&long).is_err());

@@ -3,7 +3,9 @@
 //! What a library makes of its arrays follows its documentation and, where that is silent about the order of a new array,
 //! its source: PyTorch's `empty_like` and `suggest_memory_format`, NumPy's `pad`.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+
+use indexpr::list::sort_short_by_key;
 
 use crate::error::Error;
 use crate::{Dims, Movement, View};
@@ -80,7 +82,7 @@ impl Array {
     pub(super) fn axes(&self) -> Dims {
         let mut long: Vec<i64> = (0..self.shape.len() as i64).filter(|&axis| self.shape[axis as usize] != 1).collect();
         let places = long.clone();
-        long.sort_by_key(|&axis| std::cmp::Reverse(self.strides[axis as usize].saturating_abs()));
+        sort_short_by_key(&mut long, |&axis| Reverse(self.strides[axis as usize].saturating_abs()));
         let mut axes: Dims = (0..self.shape.len() as i64).collect();
         for (place, axis) in places.into_iter().zip(long) {
             axes[place as usize] = axis;
@@ -106,7 +108,7 @@ impl Array {
             return Array::in_order(&self.shape, 0..self.shape.len());
         }
         let mut order: Vec<usize> = (0..self.shape.len()).collect();
-        order.sort_by_key(|&axis| std::cmp::Reverse(self.strides[axis].saturating_abs()));
+        sort_short_by_key(&mut order, |&axis| Reverse(self.strides[axis].saturating_abs()));
         Array::in_order(&self.shape, order.into_iter().rev())
     }
 
@@ -167,7 +169,7 @@ impl Array {
     /// memory has the same strides, and what another one leaves out is closed up.
     pub(super) fn like(&self) -> Array {
         let mut order: Vec<usize> = (0..self.shape.len()).rev().collect();
-        order.sort_by_key(|&axis| self.strides[axis]);
+        sort_short_by_key(&mut order, |&axis| self.strides[axis]);
         if self.follow(order.into_iter()) {
             return Array { offset: 0, ..self.clone() };
         }

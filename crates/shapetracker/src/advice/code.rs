@@ -1,8 +1,42 @@
 //! Python that is written call by call.
 
+/// What takes down the calls of a library: code, or nothing. Where nothing is written, neither is what would be.
+pub(crate) trait Notes {
+    /// Whether anything is taken down.
+    const WRITES: bool;
+
+    /// Goes on with an expression on `x`, which is the one before.
+    fn then(&mut self, code: &str);
+
+    /// Takes nothing down any more, as the code would not be that of the array.
+    fn give_up(&mut self);
+}
+
+impl Notes for () {
+    const WRITES: bool = false;
+
+    fn then(&mut self, _code: &str) {}
+
+    fn give_up(&mut self) {}
+}
+
+impl Notes for Option<Code> {
+    const WRITES: bool = true;
+
+    fn then(&mut self, code: &str) {
+        if let Some(written) = self {
+            written.then(code);
+        }
+    }
+
+    fn give_up(&mut self) {
+        *self = None;
+    }
+}
+
 /// Lines of Python, the last of which is an expression.
 #[derive(Clone, Debug)]
-pub(super) struct Code {
+pub(crate) struct Code {
     lines: Vec<String>,
     last: String,
 }

@@ -1,22 +1,25 @@
 //! A library at work: the array that it has after each call, what the call copied, and perhaps code that does the same.
 
 use super::array::Array;
-use super::code::Code;
+use super::code::{Code, Notes};
 use crate::error::{Error, Fault};
 use crate::fit::{Misfit, fit};
 use crate::notation::{ArrayLibrary, Call, Order, list};
-use crate::{Dims, Movement, ShapeTracker, View};
+use crate::{Dims, Movement, ShapeTracker, View, merge};
 use indexpr::text::tuple;
 
 /// A library with the array that it has, done call by call as the library does it.
+///
+/// The parser asks it where a call depends on the memory of an array, and takes nothing down: what writes code, and what finds
+/// the smallest copy, is no part of the modules that only read chains.
 #[derive(Clone, Debug)]
-pub(crate) struct Hand {
+pub(crate) struct Hand<N = ()> {
     library: ArrayLibrary,
     array: Array,
     /// The memory of the array, as it was when it was new.
     memory: Memory,
     /// The expression that makes the array, where one is asked for.
-    code: Option<Code>,
+    notes: N,
     /// The operations that copied, each with how many elements were written.
     copied: Vec<(usize, i64)>,
     thrift: Thrift,
@@ -69,15 +72,36 @@ pub(crate) enum Why {
 impl Hand {
     /// The array of a view that the library has.
     pub(crate) fn new(library: ArrayLibrary, start: &View) -> Hand {
-        let array = Array::of(start);
-        let memory = Memory { since: 0, axes: array.axes(), len: array.numel() };
-        let (code, copied, thrift) = (None, Vec::new(), Thrift::None);
-        Hand { library, array, memory, code, copied, thrift, is_read_only: false, blocked: 0 }
+        Hand::noting(library, start, Thrift::None, ())
+    }
+}
+
+impl Hand<Option<Code>> {
+    /// The array of a view that the library has, which writes down how an array of some name becomes each array.
+    pub(super) fn writing(library: ArrayLibrary, start: &View, name: &str, thrift: Thrift) -> Self {
+        Hand::noting(library, start, thrift, Some(Code::of(name)))
     }
 
-    /// The same, which writes down how an array of some name becomes each array.
-    pub(super) fn writing(library: ArrayLibrary, start: &View, name: &str, thrift: Thrift) -> Hand {
-        Hand { code: Some(Code::of(name)), thrift, ..Hand::new(library, start) }
+    /// The array of a view that the library has, which counts what is copied.
+    pub(super) fn counting(library: ArrayLibrary, start: &View) -> Self {
+        Hand::noting(library, start, Thrift::None, None)
+    }
+
+    /// Whether there is code for the array.
+    pub(super) fn writes(&self) -> bool {
+        self.notes.is_some()
+    }
+
+    pub(super) fn code(self) -> Option<String> {
+        self.notes.map(Code::text)
+    }
+}
+
+impl<N: Notes> Hand<N> {
+    fn noting(library: ArrayLibrary, start: &View, thrift: Thrift, notes: N) -> Self {
+        let array = Array::of(start);
+        let memory = Memory { since: 0, axes: array.axes(), len: array.numel() };
+        Hand { library, array, memory, notes, copied: Vec::new(), thrift, is_read_only: false, blocked: 0 }
     }
 
     pub(crate) fn library(&self) -> ArrayLibrary {
@@ -115,15 +139,6 @@ impl Hand {
         self.blocked
     }
 
-    /// Whether there is code for the array.
-    pub(super) fn writes(&self) -> bool {
-        self.code.is_some()
-    }
-
-    pub(super) fn code(self) -> Option<String> {
-        self.code.map(Code::text)
-    }
-
     /// Does a call, whose operations begin with one of some number. Answers why it copies, where it does, and the number of
     /// the operation.
     pub(crate) fn does(&mut self, first: usize, call: Call, ops: &[Movement]) -> Result<Option<(usize, Why)>, Error> {
@@ -139,12 +154,13 @@ impl Hand {
                 self.copied_in(last, order);
                 if let Call::Convert(_) = call {
                     // The type is not written down, so that the code would have other elements.
-                    self.code = None;
+                    self.notes.give_up();
                 }
                 Some(Why::Asked)
             }
             Call::New | Call::Tile | Call::Interleave if self.thrift == Thrift::None => {
-                let before = self.before_new(call, ops)?;
+                // Who takes nothing down counts nothing, either.
+                let before = if N::WRITES { self.before_new(call, ops)? } else { 0 };
                 let from = self.array.clone();
                 let mut to = from.shape.clone();
                 for op in ops {
@@ -230,7 +246,7 @@ impl Hand {
             return Ok(0);
         }
         let is_ready = array.is_contiguous() && !self.is_read_only;
-        let views = |array: &Array, to: &[i64]| Ok::<bool, Error>(fit(&array.view()?, to).is_ok());
+        let views = |array: &Array, to: &[i64]| Ok::<bool, Error>(merge::reshape(&array.view()?, to).is_ok());
         match (call, ops) {
             (Call::Interleave, _) if is_numpy => Ok(if is_ready { 0 } else { array.numel() }),
             // PyTorch's `pixel_shuffle` takes a tensor in row-major order, too.
@@ -278,8 +294,7 @@ impl Hand {
                 return Err(overflow("as_strided"));
             }
             // Without elements there is nothing to copy, and every shape will do.
-            let code = if is_reshape(op) { reshaped(library, to) } else { library.call(op, from.shape(), to) };
-            self.then(&code);
+            self.then(|| if is_reshape(op) { reshaped(library, to) } else { library.call(op, from.shape(), to) });
             let new = matches!(op, Movement::Pad(_)) && !to.contains(&0);
             if new {
                 self.new_array(number, Array::contiguous(to));
@@ -292,7 +307,7 @@ impl Hand {
             // What has no axes has nothing that could be added.
             Movement::Pad(pads) if pads.is_empty() && self.thrift != Thrift::None => return Ok(None),
             Movement::Pad(pads) => {
-                self.then(&library.call(op, from.shape(), to));
+                self.then(|| library.call(op, from.shape(), to));
                 let new = match library {
                     // Where nothing is added PyTorch clones.
                     ArrayLibrary::PyTorch if pads.iter().all(|pad| *pad == (0, 0)) => self.array.like(),
@@ -321,7 +336,7 @@ impl Hand {
             _ => ShapeTracker::from(from.clone()).apply(op)?,
         };
         let Some(next) = next.as_view() else { return Err(overflow("view")) };
-        self.then(&library.call(op, from.shape(), to));
+        self.then(|| library.call(op, from.shape(), to));
         self.array = self.array.moved(op, next);
         self.is_read_only |=
             library == ArrayLibrary::NumPy && matches!(op, Movement::Expand(_) | Movement::BroadcastTo(_));
@@ -330,58 +345,46 @@ impl Hand {
 
     fn reshape(&mut self, number: usize, op: &Movement, from: &View, to: &[i64]) -> Result<Option<Why>, Error> {
         let library = self.library;
-        match fit(from, to) {
-            Ok(next) => {
-                if from.shape() != to {
-                    self.then(&reshaped(library, to));
-                }
-                self.array = self.array.moved(op, &next);
-                Ok(None)
+        // For an array without a mask this is the libraries' own rule.
+        if let Ok(next) = merge::reshape(from, to) {
+            if from.shape() != to {
+                self.then(|| reshaped(library, to));
             }
-            Err(Misfit::Blocked(blocked)) => {
-                let is_whole = match self.thrift {
-                    Thrift::None => true,
-                    Thrift::Least { whole } => whole.checked_shr(self.blocked).is_some_and(|bits| bits & 1 == 1),
-                };
-                self.blocked += 1;
-                let blocked = match library {
-                    ArrayLibrary::NumPy => Some(&*blocked),
-                    ArrayLibrary::PyTorch => blocked.without_negative_strides(),
-                };
-                let recipe = blocked.filter(|_| !is_whole).and_then(|blocked| Some((blocked, blocked.least(library)?)));
-                match recipe {
-                    Some((blocked, (recipe, written))) => {
-                        self.then(&recipe);
-                        self.new_array(number, Array::of(blocked.view()));
-                        if let Some((_, elements)) = self.copied.last_mut().filter(|(copied, _)| *copied == number) {
-                            *elements = written;
-                        }
-                    }
-                    None => {
-                        self.then(if library == ArrayLibrary::NumPy { "x.copy()" } else { "x.contiguous()" });
-                        self.then(&reshaped(library, to));
-                        self.new_array(number, Array::contiguous(to));
-                    }
-                }
-                Ok(Some(Why::Shape))
-            }
-            // Whether a library finds a view is decided by its own rule, which always ends: it is that of `fit` where this
-            // one ends.
-            Err(Misfit::Undecided) => Err(overflow("reshape")),
-            Err(Misfit::Error(err)) => Err(err),
+            self.array = self.array.moved(op, &next);
+            return Ok(None);
         }
+        let is_whole = match self.thrift {
+            Thrift::None => true,
+            Thrift::Least { whole } => whole.checked_shr(self.blocked).is_some_and(|bits| bits & 1 == 1),
+        };
+        self.blocked += 1;
+        // The smallest copy is only looked for where it can be written down.
+        let least = if N::WRITES && !is_whole { least(library, from, to)? } else { None };
+        match least {
+            Some((view, recipe, written)) => {
+                self.then(|| recipe);
+                self.new_array(number, Array::of(&view));
+                if let Some((_, elements)) = self.copied.last_mut().filter(|(copied, _)| *copied == number) {
+                    *elements = written;
+                }
+            }
+            None => {
+                self.then(|| if library == ArrayLibrary::NumPy { "x.copy()" } else { "x.contiguous()" }.into());
+                self.then(|| reshaped(library, to));
+                self.new_array(number, Array::contiguous(to));
+            }
+        }
+        Ok(Some(Why::Shape))
     }
 
     /// A copy of ours, in row-major order, or none where `contiguous` finds that the elements lie so.
     fn copied_as(&mut self, number: usize, op: &Movement) -> Option<Why> {
         // That the elements lie in order is not asked for its own sake.
         if *op == Movement::Contiguous && (self.thrift != Thrift::None || self.array.is_contiguous()) {
-            if self.thrift == Thrift::None {
-                self.then(&self.library.call(op, &self.array.shape, &self.array.shape));
-            }
             return None;
         }
-        self.then(&self.library.call(op, &self.array.shape, &self.array.shape));
+        let (library, shape) = (self.library, self.array.shape.clone());
+        self.then(|| library.call(op, &shape, &shape));
         self.new_array(number, Array::contiguous(&self.array.shape));
         Some(Why::Asked)
     }
@@ -396,7 +399,7 @@ impl Hand {
             (ArrayLibrary::PyTorch, Order::Keep) => "x.clone()",
             (ArrayLibrary::PyTorch, _) => "x.clone(memory_format=torch.contiguous_format)",
         };
-        self.then(code);
+        self.then(|| code.into());
         self.new_array(number, self.ordered(order));
     }
 
@@ -425,7 +428,7 @@ impl Hand {
         }
         let next = ShapeTracker::contiguous(&from)?.apply(op)?;
         let Some(next) = next.as_view() else { return Err(overflow("as_strided")) };
-        self.then(&library.call(op, &from, to));
+        self.then(|| library.call(op, &from, to));
         if library == ArrayLibrary::PyTorch && strides.iter().zip(to).any(|(&stride, &size)| stride < 0 && size > 1) {
             // It is laid out forwards, and flipped, which copies.
             self.new_array(number, Array::contiguous(to));
@@ -443,7 +446,7 @@ impl Hand {
             let op = Movement::AsStrided(to.into(), strides.into(), offset);
             return self.as_strided(number, &op, strides, to);
         }
-        self.then(&format!("x.as_strided({}, {}, {offset})", tuple(to), tuple(strides)));
+        self.then(|| format!("x.as_strided({}, {}, {offset})", tuple(to), tuple(strides)));
         self.array = Array { shape: to.into(), strides: strides.into(), offset };
         Ok(None)
     }
@@ -455,11 +458,12 @@ impl Hand {
         let next = ShapeTracker::from(from.clone()).apply(op)?;
         let Movement::AsStrided(_, steps, begin) = op else { return Err(overflow("as_strided")) };
         let Some(next) = next.as_view() else { return self.as_strided(number, op, steps, to) };
-        let code = match self.library {
+        let library = self.library;
+        self.then(|| match library {
             // What PyTorch strides is the memory, whatever the array is.
-            ArrayLibrary::PyTorch => strided(self.library, "x", next),
+            ArrayLibrary::PyTorch => strided(library, "x", next),
             // NumPy begins where the array begins.
-            ArrayLibrary::NumPy if *begin == 0 => self.library.as_strided("x", next.shape(), next.strides()),
+            ArrayLibrary::NumPy if *begin == 0 => library.as_strided("x", next.shape(), next.strides()),
             ArrayLibrary::NumPy => {
                 let (mut rest, mut places) = (*begin, Vec::new());
                 for &size in from.shape().iter().rev() {
@@ -467,10 +471,9 @@ impl Hand {
                     rest /= size.max(1);
                 }
                 places.reverse();
-                self.library.as_strided(&format!("x[{}]", places.join(", ")), next.shape(), next.strides())
+                library.as_strided(&format!("x[{}]", places.join(", ")), next.shape(), next.strides())
             }
-        };
-        self.then(&code);
+        });
         let old = &self.array.strides;
         // Along an axis of size 1 it steps along the axes that the others step along.
         let row_major = Array::contiguous(from.shape()).strides;
@@ -500,11 +503,27 @@ impl Hand {
         self.is_read_only = false;
     }
 
-    fn then(&mut self, code: &str) {
-        if let Some(written) = &mut self.code {
-            written.then(code);
+    /// Goes on with the code of a library, where any is taken down.
+    fn then(&mut self, code: impl FnOnce() -> String) {
+        if N::WRITES {
+            self.notes.then(&code());
         }
     }
+}
+
+/// The smallest copy after which an array has a shape: its view, the code, and how many elements that writes.
+fn least(library: ArrayLibrary, from: &View, to: &[i64]) -> Result<Option<(View, String, i64)>, Error> {
+    let blocked = match fit(from, to) {
+        Err(Misfit::Blocked(blocked)) => blocked,
+        Err(Misfit::Error(err)) => return Err(err),
+        _ => return Ok(None),
+    };
+    let blocked = match library {
+        ArrayLibrary::NumPy => Some(&*blocked),
+        ArrayLibrary::PyTorch => blocked.without_negative_strides(),
+    };
+    let found = blocked.and_then(|blocked| Some((blocked, blocked.least(library)?)));
+    Ok(found.map(|(blocked, (recipe, written))| (blocked.view().clone(), recipe, written)))
 }
 
 fn numel(shape: &[i64]) -> i64 {

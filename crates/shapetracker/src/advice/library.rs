@@ -5,7 +5,7 @@ use super::hand::{Hand, Thrift, Why, reshaped, strided};
 use super::{Does, LibraryAdvice};
 use crate::error::Error;
 use crate::fit::fit;
-use crate::notation::{ArrayLibrary, Chain, list};
+use crate::notation::{ArrayLibrary, Chain, ChainError, list};
 use crate::{ChainStart, ShapeTracker, View};
 
 /// Of so many reshapes that have no view every choice is tried, which to copy whole.
@@ -38,7 +38,7 @@ pub(super) fn advised(
         return cannot(format!("{library} has no negative strides."));
     }
     let name = name(library, chain);
-    let mut usual = Hand::new(library, start);
+    let mut usual = Hand::counting(library, start);
     let events = match follow(&mut usual, chain) {
         Ok(events) => events,
         Err(err) => return cannot(format!("{library} cannot do this: {}.", err.reason())),
@@ -71,6 +71,8 @@ pub(super) fn advised(
         };
         sentence += &format!(" {with} {} operations copy {all} elements.", copied.len());
     }
+    // Where nothing is copied but an index raises, there is nothing to write instead.
+    let view = view.filter(|_| all > 0 || raising.is_none());
     let direct = view.filter(|view| library.has(view)).and_then(|view| direct(library, start, view, &name));
     let least = least(library, chain, start, &name);
     let needed = least.as_ref().map(Hand::written);
@@ -88,15 +90,22 @@ pub(super) fn advised(
             }
             // What says as much as the chain itself is only of use where this raises an error, or is not code of a library.
             let translates = raising.is_some() || (chain.is_ours() && why == Why::Shape);
-            (needed < all || (needed == all && translates)).then_some(least).flatten().and_then(Hand::code)
+            (needed < all || (needed == all && all > 0 && translates)).then_some(least).flatten().and_then(Hand::code)
         }
         (_, None) => None,
     };
     LibraryAdvice { library, does, copied, sentence, code }
 }
 
+/// What is said of a chain with an operation that a library refuses.
+pub(super) fn refused(library: ArrayLibrary, chain: &Chain, err: &ChainError) -> LibraryAdvice {
+    let call = err.op().map_or_else(|| "this".into(), |op| format!("`{}`", chain.written_call(op)));
+    let sentence = format!("{call} raises an error in {library}: {}.", err.message());
+    LibraryAdvice { library, does: Does::Raises, copied: Vec::new(), sentence, code: None }
+}
+
 /// Does all calls of a chain.
-fn follow(hand: &mut Hand, chain: &Chain) -> Result<Events, Error> {
+fn follow(hand: &mut Hand<Option<Code>>, chain: &Chain) -> Result<Events, Error> {
     let (mut at, mut events) = (0, Events::new());
     while at < chain.ops().len() {
         let (call, ops) = chain.call(at);
@@ -107,7 +116,7 @@ fn follow(hand: &mut Hand, chain: &Chain) -> Result<Events, Error> {
 }
 
 /// The same chain with the fewest elements written that are known to do.
-fn least(library: ArrayLibrary, chain: &Chain, start: &View, name: &str) -> Option<Hand> {
+fn least(library: ArrayLibrary, chain: &Chain, start: &View, name: &str) -> Option<Hand<Option<Code>>> {
     let done = |whole: u32| {
         let mut hand = Hand::writing(library, start, name, Thrift::Least { whole });
         follow(&mut hand, chain).ok()?;

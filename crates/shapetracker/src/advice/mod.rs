@@ -237,14 +237,14 @@ impl Chain {
         let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy].map(|library| {
             // Where a library means something else by the text, it does that.
             let own = self.read_by(library, base).filter(|own| own.ops() != self.ops());
-            let own = own.and_then(|own| Some((Followed::of(&own, base).ok()?, own)));
-            match own {
-                Some((followed, own)) => {
-                    let view = followed.trackers.last().and_then(|last| last.single_view().ok());
+            let Some(own) = own else { return library::advised(library, self, &trackers, one) };
+            match Followed::of(&own, base) {
+                Ok(Followed { trackers, .. }) => {
+                    let view = trackers.last().and_then(|last| last.single_view().ok());
                     let view = view.filter(|_| !own.ops().contains(&Movement::Copy));
-                    library::advised(library, &own, &followed.trackers, view.as_ref())
+                    library::advised(library, &own, &trackers, view.as_ref())
                 }
-                None => library::advised(library, self, &trackers, one),
+                Err(err) => library::refused(library, &own, &err),
             }
         });
         let libraries = libraries.into();
