@@ -251,7 +251,7 @@ fn raise_top(views: &mut Stack, covered: Stack) {
 }
 
 /// The view in the shape of its digits: without axes of size 1, and those joined that advance as one.
-fn joined(view: &View) -> View {
+pub(crate) fn joined(view: &View) -> View {
     if view.is_empty() {
         return view.clone();
     }
@@ -432,7 +432,7 @@ fn nothing_valid(
 /// Most pairs have an axis that fits no split, which takes some nanoseconds to see. Over a masked view a split may have affine
 /// addresses and yet valid indices that are no box; then whole blocks of its digits are tried, and before all else parts
 /// as long as its digits, wherever they begin, since carries between masked elements do not matter.
-fn sink(lower: &View, upper: &View) -> Option<[View; 2]> {
+pub(crate) fn sink(lower: &View, upper: &View) -> Option<[View; 2]> {
     if lower.is_empty() || upper.is_empty() {
         return None; // Merging takes care of these.
     }

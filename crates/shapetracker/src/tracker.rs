@@ -4,9 +4,10 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
+use crate::ease;
 use crate::error::{Error, Fault};
 use crate::fewest::{self, Stack};
-use crate::merge::Unmerged;
+use crate::merge::{Undecided, Unmerged};
 use crate::shape::{infer, resolve_axis, unravel};
 use crate::view::{check_count, check_inside, check_range};
 use crate::{Dims, Movement, Ranges, Verdict, View};
@@ -652,6 +653,14 @@ impl ShapeTracker {
         let mut views = self.under(view);
         fewest::settle(&mut views);
         ShapeTracker { views }
+    }
+
+    /// A question about the map, asked of the views, and where that decides nothing of those that are easier to read through.
+    pub(crate) fn asked<T>(&self, ask: impl Fn(&ShapeTracker) -> Result<T, Undecided>) -> Result<T, Undecided> {
+        ask(self).or_else(|undecided| match ease::eased(&self.views, true) {
+            Some(views) => ask(&ShapeTracker { views }),
+            None => Err(undecided),
+        })
     }
 
     /// The views with another one in the place of the last.
