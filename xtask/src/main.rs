@@ -11,7 +11,7 @@ mod toolchains;
 mod web;
 mod workspace;
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use crate::{
     steps::{STEPS, Step},
@@ -64,7 +64,12 @@ fn main() -> ExitCode {
 enum Task {
     Help,
     List,
-    Test { steps: Vec<&'static Step>, verbose: bool },
+    Test {
+        steps: Vec<&'static Step>,
+        verbose: bool,
+    },
+    /// A step of the tests, for a lane; the file tells how it ended.
+    Step(&'static Step, PathBuf),
     Bless,
     Release(Option<String>),
     Stress(f64),
@@ -104,6 +109,10 @@ fn command_line() -> Result<Task, String> {
             Ok(minutes) if minutes > 0.0 => Ok(Task::Stress(minutes)),
             _ => Err(format!("`cargo xtask stress` takes a number of minutes, and `{minutes}` is none")),
         },
+        ["step", name, file] => match steps::chosen(&[name])?.into_iter().find(|step| step.name == *name) {
+            Some(step) => Ok(Task::Step(step, PathBuf::from(file))),
+            None => Err(format!("no step is called `{name}`")),
+        },
         ["test", names @ ..] => Ok(Task::Test { steps: steps::chosen(names)?, verbose }),
         [name @ ("readme" | "judge")] => Ok(Task::Test { steps: steps::chosen(&[name])?, verbose: true }),
         other => Err(format!("no command `{}`; `cargo xtask help` lists them", other.join(" "))),
@@ -118,6 +127,11 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
             let mut workspace = Workspace::find(verbose)?;
             workspace.halves = ["tests", "release"].iter().all(|name| steps.iter().any(|step| step.name == *name));
             return Ok(report::run_all(&workspace, &steps));
+        }
+        Task::Step(step, file) => {
+            let mut workspace = Workspace::find(true)?;
+            workspace.halves = std::env::var_os(report::HALVES).is_some();
+            return Ok(report::run_for_a_lane(&workspace, step, &file));
         }
         Task::Stress(minutes) => return stress::run(&Workspace::find(true)?, minutes),
         Task::StressAdvice(lines) => return stress::advice(&Workspace::find(true)?, lines),

@@ -2,16 +2,19 @@
 
 use std::{
     io::Write,
-    process::ExitCode,
+    path::Path,
+    process::{ExitCode, Stdio},
+    sync::{Mutex, PoisonError},
+    thread,
     time::{Duration, Instant},
 };
 
-use anstream::{print, println};
+use anstream::{AutoStream, ColorChoice, print, println};
 use anstyle::{AnsiColor, Style};
 
 use crate::{
-    steps::{Step, When},
-    workspace::{Stop, Workspace, processor_time},
+    steps::{Lane, Step, When},
+    workspace::{Stop, Workspace, captured, processor_time},
 };
 
 const BOLD: Style = Style::new().bold();
@@ -31,43 +34,34 @@ pub(crate) fn list(steps: &[Step]) {
     }
 }
 
-/// Runs the steps one after the other, failures or not; the last line counts them.
+/// Runs the steps, failures or not; the last line counts them.
 pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
-    let width = widest(steps.iter().copied());
-    let (mut failed, mut skipped, mut table, mut reasons) = (Vec::new(), 0, String::new(), String::new());
     let whole = Clock::start();
+    let results = match steps {
+        [step] => vec![(*step, run(workspace, step))],
+        _ => run_in_lanes(workspace, steps),
+    };
+    let (mut failed, mut skipped, mut table, mut reasons) = (Vec::new(), 0, String::new(), String::new());
+    let width = widest(steps.iter().copied());
     for step in steps {
-        if workspace.verbose {
-            println!("\n{BOLD}== {}: {}{BOLD:#}", step.name, step.about);
-        } else {
-            print!("{BOLD}{:<width$}{BOLD:#}  ", step.name);
-            _ = anstream::stdout().flush();
-        }
-        let clock = Clock::start();
-        let outcome = (step.run)(workspace);
-        let time = clock.taken();
-        let (line, details) = match outcome {
-            Ok(()) => (format!("{GREEN}passed{GREEN:#} in {time}"), String::new()),
-            Err(Stop::Skipped(reason)) => {
-                skipped += 1;
-                (format!("{YELLOW}skipped{YELLOW:#}: {reason}"), String::new())
-            }
-            Err(Stop::Failed(reason)) => {
+        let Some((_, Ended { line, stop })) = results.iter().find(|(ended, _)| ended.name == step.name) else {
+            continue;
+        };
+        table += &format!("{BOLD}{:<width$}{BOLD:#}  {line}\n", step.name);
+        match stop {
+            None => {}
+            Some(Stop::Skipped(_)) => skipped += 1,
+            Some(Stop::Failed(reason)) => {
                 failed.push(step.name);
                 reasons += &format!("\n{BOLD}{}{BOLD:#}\n{}\n", step.name, reason.trim_end());
-                (format!("{RED}failed{RED:#} in {time}"), format!("{}\n\n", reason.trim_end()))
             }
-        };
-        println!("{line}");
-        if !(workspace.verbose && steps.len() > 1) {
-            print!("{details}");
         }
-        table += &format!("{BOLD}{:<width$}{BOLD:#}  {line}\n", step.name);
     }
-
     // Between the steps there was what their commands printed.
-    if workspace.verbose && steps.len() > 1 {
+    if steps.len() > 1 {
         print!("\n{table}{reasons}");
+    } else {
+        print!("{reasons}");
     }
     println!("\n{} in all", whole.taken());
     for name in &failed {
@@ -76,6 +70,106 @@ pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
     println!("{}", closing_line(steps.len() - failed.len() - skipped, failed.len(), skipped));
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
+
+/// How a step ended.
+struct Ended {
+    /// What the table says of it.
+    line: String,
+    stop: Option<Stop>,
+}
+
+/// Runs a step, whose commands print as they go.
+fn run(workspace: &Workspace, step: &Step) -> Ended {
+    println!("\n{BOLD}== {}: {}{BOLD:#}", step.name, step.about);
+    let clock = Clock::start();
+    let outcome = (step.run)(workspace);
+    let time = clock.taken();
+    let (line, stop) = match outcome {
+        Ok(()) => (format!("{GREEN}passed{GREEN:#} in {time}"), None),
+        Err(stop @ Stop::Skipped(_)) => {
+            let (Stop::Skipped(reason) | Stop::Failed(reason)) = &stop;
+            (format!("{YELLOW}skipped{YELLOW:#}: {reason}"), Some(stop))
+        }
+        Err(stop) => (format!("{RED}failed{RED:#} in {time}"), Some(stop)),
+    };
+    println!("{line}");
+    Ended { line, stop }
+}
+
+/// A step that this program was started for by [`run_in_lanes`]: how it ended is told in a file.
+pub(crate) fn run_for_a_lane(workspace: &Workspace, step: &Step, file: &Path) -> ExitCode {
+    let Ended { line, stop } = run(workspace, step);
+    let (word, reason) = match &stop {
+        None => ("passed", ""),
+        Some(Stop::Skipped(reason)) => ("skipped", &reason[..]),
+        Some(Stop::Failed(reason)) => ("failed", &reason[..]),
+    };
+    match std::fs::write(file, format!("{word}\n{line}\n{reason}")) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Runs the steps in their lanes, each in a process of its own: that counts its time of the processors, and its output is
+/// shown when it has ended.
+fn run_in_lanes<'a>(workspace: &Workspace, steps: &[&'a Step]) -> Vec<(&'a Step, Ended)> {
+    let results = Mutex::new(Vec::new());
+    for group in steps.chunk_by(|a, b| a.lane != Lane::Alone && b.lane != Lane::Alone) {
+        thread::scope(|scope| {
+            for lane in [Lane::First, Lane::Second, Lane::Alone] {
+                let results = &results;
+                scope.spawn(move || {
+                    for step in group.iter().filter(|step| step.lane == lane) {
+                        let ended = run_in_a_process(workspace, step);
+                        results.lock().unwrap_or_else(PoisonError::into_inner).push((*step, ended));
+                    }
+                });
+            }
+        });
+    }
+    results.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run_in_a_process(workspace: &Workspace, step: &Step) -> Ended {
+    println!("{BOLD}{}{BOLD:#} begins", step.name);
+    let file = workspace.target(format!("xtask-{}-{}", std::process::id(), step.name));
+    let failed = |reason: String| Ended { line: format!("{RED}failed{RED:#}"), stop: Some(Stop::Failed(reason)) };
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(e) => return failed(e.to_string()),
+    };
+    let mut command = workspace.command(program, &format!("step {}", step.name));
+    command.arg(&file).stdin(Stdio::null());
+    if workspace.halves {
+        command.env(HALVES, "1");
+    }
+    if AutoStream::choice(&std::io::stdout()) != ColorChoice::Never {
+        command.env("CLICOLOR_FORCE", "1");
+    }
+    let output = match captured(&mut command) {
+        Ok((_, output)) => output,
+        Err(e) => return failed(e.to_string()),
+    };
+    let text = std::fs::read_to_string(&file);
+    _ = std::fs::remove_file(&file);
+    let Ok(text) = text else { return failed(format!("{output}\nthe step did not come to its end")) };
+    let mut lines = text.splitn(3, '\n');
+    let mut next = || lines.next().unwrap_or_default().to_owned();
+    let (word, line, reason) = (next(), next(), next());
+    // One write, so that nothing comes in between.
+    let shown = if workspace.verbose || word == "failed" { output } else { format!("{}  {line}\n", step.name) };
+    print!("{shown}");
+    _ = anstream::stdout().flush();
+    let stop = match &word[..] {
+        "passed" => None,
+        "skipped" => Some(Stop::Skipped(reason)),
+        _ => Some(Stop::Failed(reason)),
+    };
+    Ended { line, stop }
+}
+
+/// The variable by which a step in a process of its own knows that tests share their cases between their two forms.
+pub(crate) const HALVES: &str = "SHAPETRACKER_HALVES";
 
 /// When something began, and what the commands had computed by then.
 struct Clock {

@@ -25,15 +25,28 @@ pub(crate) enum When {
     Named,
 }
 
+/// What a step may run beside.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Lane {
+    /// Steps of the other lane: the tests of the crates, and what else compiles them.
+    First,
+    /// Steps of the first lane: what installs the packages and makes the command, and what waits more than it computes.
+    Second,
+    /// Nothing: it makes what others need, or measures times.
+    Alone,
+}
+
 /// One thing that must hold.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) when: When,
+    pub(crate) lane: Lane,
     pub(crate) run: fn(&Workspace) -> Outcome,
 }
 
-/// Every step, in the order in which they run: what fails fast comes first.
+/// Every step, in the order in which they begin: what fails fast comes first. There are two lanes, in each of which one step
+/// runs at a time: many keep one processor busy, or none while they wait.
 pub(crate) const STEPS: &[Step] = &[
     Step::new(
         "standing-alone",
@@ -48,55 +61,74 @@ pub(crate) const STEPS: &[Step] = &[
     .when(When::Quick),
     Step::new("docs", "The documentation builds without a warning", |w| {
         w.run(w.cargo("doc --workspace --all-features --no-deps").env("RUSTDOCFLAGS", "-D warnings"))
-    }),
-    Step::new("features", "Each library that is to be published builds by itself without any feature", features),
-    Step::new("windows", "The library, the copying crate and the command build for Windows", toolchains::windows),
-    Step::new("wasm", "The library builds for WebAssembly", web::check_library),
+    })
+    .lane(Lane::Second),
+    Step::new("features", "Each library that is to be published builds by itself without any feature", features)
+        .lane(Lane::Second),
+    Step::new("windows", "The library, the copying crate and the command build for Windows", toolchains::windows)
+        .lane(Lane::Second),
+    Step::new("wasm", "The library builds for WebAssembly", web::check_library).lane(Lane::Second),
     // Before all that builds the command, which then has the page.
-    Step::new("web", "The explorer builds, and is as small as it must be", web::check),
+    Step::new("web", "The explorer builds, and is as small as it must be", web::check).lane(Lane::Alone),
     Step::new(
         "oldest-rust",
         "Every package builds on the oldest Rust that its manifest promises",
         toolchains::oldest_rust,
-    ),
-    Step::new("package", "What is to be published can be packaged, and the packages build", package::check),
+    )
+    .lane(Lane::Second),
+    Step::new("package", "What is to be published can be packaged, and the packages build", package::check)
+        .lane(Lane::Second),
     Step::new("tests", "All tests pass, with debug assertions", tests).when(When::Quick),
     Step::new("release", "All tests pass in the form that people run: optimised, no debug assertions", release_tests),
     Step::new("examples", "Every example runs to its end", examples),
-    Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check),
-    Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python),
-    Step::new("client", "Programs on tinygrad come to the same with its own classes and with the package's", client),
+    Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check)
+        .lane(Lane::Second),
+    Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python)
+        .lane(Lane::Second),
+    Step::new("client", "Programs on tinygrad come to the same with its own classes and with the package's", client)
+        .lane(Lane::Second),
     Step::new(
         "distribution",
         "What a release consists of can be made, and works in an empty environment (cargo xtask release does more)",
         release::check,
-    ),
-    Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser),
-    Step::new("arm", "The copying crate's kernels for ARM do what they shall, in an emulator", toolchains::arm),
+    )
+    .lane(Lane::Second),
+    Step::new("arm", "The copying crate's kernels for ARM do what they shall, in an emulator", toolchains::arm)
+        .lane(Lane::Second),
     Step::new("benches", "The benchmarks build", benches),
-    Step::new("instructions", "Copies of few elements take no more instructions than recorded", instructions),
+    Step::new("instructions", "Copies of few elements take no more instructions than recorded", instructions)
+        .lane(Lane::Second),
     Step::new(
         "miri",
         "Miri finds no undefined behaviour in the copying crate's scalar path and at the engine's boundary",
         toolchains::miri,
-    ),
+    )
+    .lane(Lane::Second),
     Step::new(
         "sanitizer",
         "The unsafe code touches no memory that it should not, on a tenth of the tests' cases",
         toolchains::sanitizer,
-    ),
+    )
+    .lane(Lane::Second),
     Step::new(
         "proofs",
         "Coq accepts every proof without an axiom; what was proved answers as the library does",
         proofs,
-    ),
+    )
+    .lane(Lane::Second),
     Step::new("fuzz", "The fuzz targets build and find nothing in FUZZ_SECONDS (20) each", fuzz),
+    // Last, since it measures times and nothing runs beside it.
+    Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser).lane(Lane::Alone),
     Step::new("judge", "An outside solver agrees with every answer of the merger", judge).when(When::Named),
 ];
 
 impl Step {
     const fn new(name: &'static str, about: &'static str, run: fn(&Workspace) -> Outcome) -> Self {
-        Self { name, about, when: When::Always, run }
+        Self { name, about, when: When::Always, lane: Lane::First, run }
+    }
+
+    const fn lane(self, lane: Lane) -> Self {
+        Self { lane, ..self }
     }
 
     const fn when(self, when: When) -> Self {
