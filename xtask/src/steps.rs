@@ -5,6 +5,7 @@ use std::{
     env,
     path::{Path, PathBuf},
     process::Command,
+    thread,
 };
 
 use cargo_metadata::Target;
@@ -278,30 +279,43 @@ fn fuzz(workspace: &Workspace) -> Outcome {
         workspace.run(workspace.command(compiler, &build).env("RUSTFLAGS", flags))?;
     }
 
-    for target in plain.iter().chain(&sanitized) {
-        let program = workspace.path(format!("fuzz/target/{host}/release/{target}"));
-        // New inputs are kept in the first folder; the seeds and the dictionary belong to the project, where it has some.
-        let (corpus, artifacts) = (format!("fuzz/corpus/{target}"), format!("fuzz/artifacts/{target}/"));
-        for folder in [&corpus, &artifacts] {
-            std::fs::create_dir_all(workspace.path(folder)).map_err(|e| failed(format!("{folder}: {e}")))?;
-        }
-        let mut run = workspace.command(program.with_extension(env::consts::EXE_EXTENSION), &corpus);
-        let (seeds, dictionary) = (format!("fuzz/seeds/{target}"), format!("fuzz/{target}.dict"));
-        if workspace.path(&seeds).is_dir() {
-            run.arg(seeds);
-        }
-        run.args(["-timeout=10", "-verbosity=0", "-print_final_stats=1"]);
-        run.args([format!("-artifact_prefix={artifacts}"), format!("-max_total_time={seconds}")]);
-        if target == "copy" {
-            // Its inputs have one length.
-            run.args(["-len_control=0", "-max_len=160"]);
-        }
-        if workspace.path(&dictionary).is_file() {
-            run.arg(format!("-dict={dictionary}"));
-        }
-        workspace.run(&mut run)?;
+    // Each takes one processor.
+    let targets: Vec<&String> = plain.iter().chain(&sanitized).collect();
+    for pair in targets.chunks(2) {
+        thread::scope(|scope| {
+            let runs: Vec<_> =
+                pair.iter().map(|target| scope.spawn(|| run_fuzz_target(workspace, &host, &seconds, target))).collect();
+            let outcomes: Vec<Outcome> =
+                runs.into_iter().map(|run| run.join().unwrap_or_else(|_| Err(failed("a thread panicked")))).collect();
+            outcomes.into_iter().collect::<Outcome>()
+        })?;
     }
     Ok(())
+}
+
+/// Runs a fuzz target that is built for so many seconds.
+fn run_fuzz_target(workspace: &Workspace, host: &str, seconds: &str, target: &str) -> Outcome {
+    let program = workspace.path(format!("fuzz/target/{host}/release/{target}"));
+    // New inputs are kept in the first folder; the seeds and the dictionary belong to the project, where it has some.
+    let (corpus, artifacts) = (format!("fuzz/corpus/{target}"), format!("fuzz/artifacts/{target}/"));
+    for folder in [&corpus, &artifacts] {
+        std::fs::create_dir_all(workspace.path(folder)).map_err(|e| failed(format!("{folder}: {e}")))?;
+    }
+    let mut run = workspace.command(program.with_extension(env::consts::EXE_EXTENSION), &corpus);
+    let (seeds, dictionary) = (format!("fuzz/seeds/{target}"), format!("fuzz/{target}.dict"));
+    if workspace.path(&seeds).is_dir() {
+        run.arg(seeds);
+    }
+    run.args(["-timeout=10", "-verbosity=0", "-print_final_stats=1"]);
+    run.args([format!("-artifact_prefix={artifacts}"), format!("-max_total_time={seconds}")]);
+    if target == "copy" {
+        // Its inputs have one length.
+        run.args(["-len_control=0", "-max_len=160"]);
+    }
+    if workspace.path(&dictionary).is_file() {
+        run.arg(format!("-dict={dictionary}"));
+    }
+    workspace.run(&mut run)
 }
 
 /// Installs the Python package as a user would, with what its tests need, into an environment of its own.
