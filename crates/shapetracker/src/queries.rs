@@ -1,5 +1,7 @@
 //! The questions that compilers ask of a tracker, each answered exactly.
 
+use indexpr::list::sort_short_by_key;
+
 use crate::coverage::has_nested_strides;
 use crate::error::{Error, Fault};
 use crate::merge::stack::Stacked;
@@ -229,7 +231,7 @@ impl ShapeTracker {
     fn collision_of_joined_axes(&self) -> Option<Result<Option<[Dims; 2]>, Undecided>> {
         let last = self.last();
         let mut axes: Vec<usize> = (0..self.rank()).collect();
-        axes.sort_by_key(|&axis| std::cmp::Reverse(last.strides()[axis].unsigned_abs()));
+        sort_short_by_key(&mut axes, |&axis| std::cmp::Reverse(last.strides()[axis].unsigned_abs()));
         let order: Dims = axes.iter().map(|&axis| axis as i64).collect();
         let turned = self.permute(&order).ok()?;
         let joined = turned.reshape(fewest::joined(turned.last()).shape()).ok()?;

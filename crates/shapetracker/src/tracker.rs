@@ -657,10 +657,18 @@ impl ShapeTracker {
 
     /// A question about the map, asked of the views, and where that decides nothing of those that are easier to read through.
     pub(crate) fn asked<T>(&self, ask: impl Fn(&ShapeTracker) -> Result<T, Undecided>) -> Result<T, Undecided> {
-        ask(self).or_else(|undecided| match ease::eased(&self.views, true) {
-            Some(views) => ask(&ShapeTracker { views }),
-            None => Err(undecided),
-        })
+        let mut eased: Option<ShapeTracker> = None;
+        loop {
+            // One place that asks, since each is a copy of what answers.
+            let answer = ask(eased.as_ref().unwrap_or(self));
+            if answer.is_ok() || eased.is_some() {
+                return answer;
+            }
+            match ease::eased(&self.views, true) {
+                Some(views) => eased = Some(ShapeTracker { views }),
+                None => return answer,
+            }
+        }
     }
 
     /// The views with another one in the place of the last.
