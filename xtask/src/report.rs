@@ -60,8 +60,6 @@ pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
     // Between the steps there was what their commands printed.
     if steps.len() > 1 {
         print!("\n{table}{reasons}");
-    } else {
-        print!("{reasons}");
     }
     println!("\n{} in all", whole.taken());
     for name in &failed {
@@ -90,7 +88,12 @@ fn run(workspace: &Workspace, step: &Step) -> Ended {
             let (Stop::Skipped(reason) | Stop::Failed(reason)) = &stop;
             (format!("{YELLOW}skipped{YELLOW:#}: {reason}"), Some(stop))
         }
-        Err(stop) => (format!("{RED}failed{RED:#} in {time}"), Some(stop)),
+        Err(Stop::Failed(reason)) => {
+            // The output of a command has been shown, unless nobody was to see it.
+            let shown = if workspace.verbose { reason.trim_end().lines().last().unwrap_or_default() } else { &reason };
+            println!("{}", shown.trim_end());
+            (format!("{RED}failed{RED:#} in {time}"), Some(Stop::Failed(reason)))
+        }
     };
     println!("{line}");
     Ended { line, stop }
