@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use shapetracker::ErrorKind;
 use shapetracker_symbolic::{Answer, Poly, ShapeTracker};
 
-use crate::random::{Rng, is_exact, names, operation, points, size};
+use crate::random::{Rng, is_exact, names, operation, points, seeds, size};
 
 #[derive(Default)]
 struct Counts {
@@ -130,9 +130,9 @@ fn check_answer(answer: &Answer, point: &[i128], expected: &shapetracker::ShapeT
 
 #[test]
 fn chains_are_what_the_integers_say_they_are() {
-    let count = std::env::var("SYMBOLIC_CHAINS").ok().and_then(|count| count.parse().ok()).unwrap_or(20_000);
+    let seeds = seeds(20_000);
     let mut counts = Counts::default();
-    for seed in 0..count {
+    for &seed in &seeds {
         chain(&mut Rng(seed), &mut counts);
     }
     println!(
@@ -143,5 +143,5 @@ fn chains_are_what_the_integers_say_they_are() {
         "{} end as one view; more views than the integers have at any point, by what is known of them: {:?}; answers: {:?}",
         counts.one_view, counts.more_than_integers, counts.kinds
     );
-    assert!(counts.held > count as usize);
+    assert!(counts.held > seeds.len());
 }

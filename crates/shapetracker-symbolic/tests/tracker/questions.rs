@@ -5,11 +5,7 @@ use std::sync::Arc;
 use shapetracker::ErrorKind;
 use shapetracker_symbolic::{Equality, Error, Formula, Poly, Scope, ShapeTracker, Sym, View, formula_text};
 
-use crate::random::{Rng, names, operation, points, tracker};
-
-fn count() -> u64 {
-    std::env::var("SYMBOLIC_CHAINS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000)
-}
+use crate::random::{Rng, names, operation, points, seeds, tracker};
 
 fn holds(formula: &Formula, point: &[i128]) -> bool {
     formula.iter().any(|all| all.iter().all(|literal| literal.holds(point) == Some(true)))
@@ -18,7 +14,7 @@ fn holds(formula: &Formula, point: &[i128]) -> bool {
 #[test]
 fn equality_is_that_of_the_integers() {
     let (mut always, mut when, mut never, mut undecided) = (0, 0, 0, 0);
-    for seed in 0..count() {
+    for seed in seeds(2_000) {
         let rng = &mut Rng(2 << 40 | seed);
         let names = names(rng);
         let one = tracker(rng, &names);
@@ -59,7 +55,7 @@ fn equality_is_that_of_the_integers() {
 #[test]
 fn the_max_merge_view_reads_the_same_elements_and_its_conditions_join_axes() {
     let (mut axes, mut merged, mut conditions) = (0, 0, 0);
-    for seed in 0..count() {
+    for seed in seeds(2_000) {
         let rng = &mut Rng(3 << 40 | seed);
         let names = names(rng);
         let tracker = tracker(rng, &names);
