@@ -131,6 +131,7 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
         Task::Step(step, file) => {
             let mut workspace = Workspace::find(true)?;
             workspace.halves = std::env::var_os(report::HALVES).is_some();
+            workspace.has_page = std::env::var_os(report::HAS_PAGE).is_some();
             return Ok(report::run_for_a_lane(&workspace, step, &file));
         }
         Task::Stress(minutes) => return stress::run(&Workspace::find(true)?, minutes),

@@ -123,7 +123,12 @@ fn run_in_lanes<'a>(workspace: &Workspace, steps: &[&'a Step]) -> Vec<(&'a Step,
                 let results = &results;
                 scope.spawn(move || {
                     for step in group.iter().filter(|step| step.lane == lane) {
-                        let ended = run_in_a_process(workspace, step);
+                        let has_page = results
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .iter()
+                            .any(|(step, ended): &(&Step, Ended)| step.name == "web" && ended.stop.is_none());
+                        let ended = run_in_a_process(workspace, step, has_page);
                         results.lock().unwrap_or_else(PoisonError::into_inner).push((*step, ended));
                     }
                 });
@@ -133,7 +138,7 @@ fn run_in_lanes<'a>(workspace: &Workspace, steps: &[&'a Step]) -> Vec<(&'a Step,
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn run_in_a_process(workspace: &Workspace, step: &Step) -> Ended {
+fn run_in_a_process(workspace: &Workspace, step: &Step, has_page: bool) -> Ended {
     println!("{BOLD}{}{BOLD:#} begins", step.name);
     let file = workspace.target(format!("xtask-{}-{}", std::process::id(), step.name));
     let failed = |reason: String| Ended { line: format!("{RED}failed{RED:#}"), stop: Some(Stop::Failed(reason)) };
@@ -145,6 +150,9 @@ fn run_in_a_process(workspace: &Workspace, step: &Step) -> Ended {
     command.arg(&file).stdin(Stdio::null());
     if workspace.halves {
         command.env(HALVES, "1");
+    }
+    if has_page {
+        command.env(HAS_PAGE, "1");
     }
     if AutoStream::choice(&std::io::stdout()) != ColorChoice::Never {
         command.env("CLICOLOR_FORCE", "1");
@@ -173,6 +181,8 @@ fn run_in_a_process(workspace: &Workspace, step: &Step) -> Ended {
 
 /// The variable by which a step in a process of its own knows that tests share their cases between their two forms.
 pub(crate) const HALVES: &str = "SHAPETRACKER_HALVES";
+/// The one by which it knows that the page has been built.
+pub(crate) const HAS_PAGE: &str = "SHAPETRACKER_HAS_PAGE";
 
 /// When something began, and what the commands had computed by then.
 struct Clock {

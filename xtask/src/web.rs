@@ -197,7 +197,10 @@ fn loaded_at_once(dist: &Path, scripts: &[(String, PathBuf)]) -> Result<Vec<Stri
 pub(crate) fn test_in_browser(workspace: &Workspace) -> Outcome {
     find_node(workspace)?;
     let browser = find_browser(workspace)?;
-    build(workspace)?;
+    // The modules have one name for cargo, which so builds each of them again.
+    if !workspace.has_page {
+        build(workspace)?;
+    }
     workspace.run(&mut workspace.cargo("build --release --bins"))?;
     let mut tests = npm(workspace, "run test");
     if let Some(firefox) = find_firefox(workspace) {

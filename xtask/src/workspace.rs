@@ -41,6 +41,8 @@ pub(crate) struct Workspace {
     pub(crate) verbose: bool,
     /// Whether the tests run in both of their forms, and share the random cases between them.
     pub(crate) halves: bool,
+    /// Whether the step `web` has built the page of this checkout just now.
+    pub(crate) has_page: bool,
     metadata: Metadata,
 }
 
@@ -48,7 +50,12 @@ impl Workspace {
     pub(crate) fn find(verbose: bool) -> Result<Self, String> {
         let metadata = MetadataCommand::new().no_deps().exec().map_err(|e| e.to_string())?;
         let ci = env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
-        Ok(Self { verbose: verbose || ci || !std::io::stdout().is_terminal(), halves: false, metadata })
+        Ok(Self {
+            verbose: verbose || ci || !std::io::stdout().is_terminal(),
+            halves: false,
+            has_page: false,
+            metadata,
+        })
     }
 
     /// A path in the checkout.
