@@ -44,7 +44,6 @@ pub mod advice;
 mod counts;
 mod coverage;
 mod dims;
-mod ease;
 mod error;
 pub mod expr;
 mod fewest;

@@ -32,4 +32,3 @@ mod sources;
 mod stress;
 mod summaries;
 mod views;
-mod ways;
