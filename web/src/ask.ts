@@ -28,6 +28,9 @@ const modules = new Map<ModuleName, WebAssembly.Module | Fault>();
 /** The modules that are on their way. */
 const coming = new Set<ModuleName>();
 
+/** The key of the questions that read what is typed. */
+export const READING = "chain";
+
 /** Questions that lie with a worker at a time: the next is there when it has answered one. */
 const AHEAD = 3;
 
@@ -52,7 +55,9 @@ class Desk {
 
   ask(waiting: Waiting): void {
     if (waiting.key !== null) this.drop(waiting.key);
-    this.queue.push(waiting);
+    // What is typed is read before whatever is still asked about what stood there: a tall chain has a picture for each operation.
+    if (waiting.key === READING) this.queue.unshift(waiting);
+    else this.queue.push(waiting);
     this.next();
   }
 

@@ -1,6 +1,6 @@
 /** The layout that the page is about: what the engine says of the text, and whether that is still the text. */
 import { batch, computed, effect, signal, untracked } from "@preact/signals-core";
-import { ask } from "./ask";
+import { ask, READING } from "./ask";
 import { isMistake } from "./engine";
 import type {
   ChainResult,
@@ -124,7 +124,7 @@ function fault(message: string, field: Fault["field"] = null): Fault {
 
 /** What has to be known before there is a tensor. */
 function asksShape(name: string): Fault {
-  return { ...fault(`Which shape has \`${name}\`?`, "chain"), kind: "question" };
+  return { ...fault(`Which shape has \`${name}\`?`, READING), kind: "question" };
 }
 
 function no(fault: Fault, block: number | null = null, piece: HandPiece | null = null): Trouble {
@@ -214,7 +214,7 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
   let text = texts[0] ?? "";
   const shape = sizesOf(base);
   const sizes = baseOf(shape);
-  let said = await ask("chain", { text, base: sizes }, "chain");
+  let said = await ask("chain", { text, base: sizes }, READING);
   if (said === null) return null;
   let named: NamesAnswer | null = null;
   /** What is wrong further on than where the text is first not understood without names. */
@@ -233,9 +233,9 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
     if (names.ok && (names.value.names.length > 0 || known)) {
       const { instance, instance_note: note } = names.value;
       if (names.value.names.length > 0) named = names.value;
-      if (instance === null) return { ...nothing(no(fault(note ?? "These values do not fit.", "chain"))), start: from, named };
+      if (instance === null) return { ...nothing(no(fault(note ?? "These values do not fit.", READING))), start: from, named };
       text = instance;
-      said = await ask("chain", { text }, "chain");
+      said = await ask("chain", { text }, READING);
       if (said === null) return null;
       if (said.ok && from !== null) said.value.start.name = from.name!;
     } else if (!names.ok) {
@@ -264,7 +264,7 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
       operations.filter((_, block) => !quiet.has(block)),
     );
     source = { ...source, chain: effective };
-    const again = await ask("chain", { text: effective, base: sizes }, "chain");
+    const again = await ask("chain", { text: effective, base: sizes }, READING);
     if (again === null) return null;
     if (!again.ok) return { ...nothing(no(again.fault)), start: whole.start };
     answer = again.value;
@@ -290,7 +290,7 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
     else trouble = no(error, block);
   } else if (answer.result === null) {
     const { name } = answer.start;
-    trouble = no(name == null ? fault("There is no tensor yet.", "chain") : asksShape(name));
+    trouble = no(name == null ? fault("There is no tensor yet.", READING) : asksShape(name));
   }
   const outcome: Outcome = { layout: null, trouble, blocks, start: whole.start, stations: [], named };
   const first = answer.start.shape;
@@ -309,7 +309,7 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
     outcome.layout = withModes(chainLayout(good, answer.result), answer.start, steps.length);
     return outcome;
   }
-  const at = await ask("chain", { text: before.source.chain }, "chain");
+  const at = await ask("chain", { text: before.source.chain }, READING);
   if (at === null) return null;
   if (!at.ok || at.value.result === null) return { ...outcome, trouble: trouble ?? no(at.ok ? at.value.error! : at.fault) };
   outcome.layout = withModes(chainLayout(before.source, at.value.result), answer.start, step ?? 0);
@@ -328,7 +328,7 @@ async function askHand(axes: Page["axes"], offset: string): Promise<Outcome | nu
   const { handText } = reader;
   const hand = handText(axes, offset);
   if ("fault" in hand) return nothing(no(fault(hand.fault), null, hand.piece));
-  const said = await ask("chain", { text: hand.text }, "chain");
+  const said = await ask("chain", { text: hand.text }, READING);
   if (said === null) return null;
   if (!said.ok) return nothing(no(said.fault));
   const { error, result } = said.value;
@@ -355,7 +355,7 @@ async function askFree(question: Question): Promise<Outcome | null> {
     variables.push({ name: name.trim(), begin: exact(begin), end: exact(end) });
   }
   const source: FreeSource = { index, valid, variables, syntax: question.syntax };
-  const said = await ask("free", source, "chain");
+  const said = await ask("free", source, READING);
   if (said === null) return null;
   if (!said.ok) return nothing(no(said.fault));
   return { ...nothing(null), layout: freeLayout(source, said.value) };
