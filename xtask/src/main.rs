@@ -47,7 +47,8 @@ Environment:
   FUZZ_SECONDS=20      How long each fuzz target runs
   CLIENT_LONG=1        The step `client` runs larger programs too, and measures times
   CARGO_BUILD_JOBS=2   How many compilers run at a time
-  COMMAND_MINUTES=60   How long one command of a step, and a step, may take before it is ended and has failed
+  COMMAND_MINUTES=60   How long one command may take before it is ended and its step has failed; where several steps
+                       run, also how long one step may take
 ";
 
 fn main() -> ExitCode {

@@ -45,6 +45,7 @@ pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
     let width = widest(steps.iter().copied());
     for step in steps {
         let Some((_, Ended { line, stop })) = results.iter().find(|(ended, _)| ended.name == step.name) else {
+            failed.push(step.name);
             continue;
         };
         table += &format!("{BOLD}{:<width$}{BOLD:#}  {line}\n", step.name);
@@ -116,26 +117,29 @@ pub(crate) fn run_for_a_lane(workspace: &Workspace, step: &Step, file: &Path) ->
 /// Runs the steps in their lanes, each in a process of its own: that counts its time of the processors, and its output is
 /// shown when it has ended.
 fn run_in_lanes<'a>(workspace: &Workspace, steps: &[&'a Step]) -> Vec<(&'a Step, Ended)> {
-    let results = Mutex::new(Vec::new());
-    for group in steps.chunk_by(|a, b| a.lane != Lane::Alone && b.lane != Lane::Alone) {
+    let results: Mutex<Vec<(&Step, Ended)>> = Mutex::new(Vec::new());
+    let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
+    for group in groups(steps) {
+        // Nothing runs beside the step that makes the page.
+        let has_page = results().iter().any(|(step, ended)| step.name == "web" && ended.stop.is_none());
         thread::scope(|scope| {
             for lane in [Lane::First, Lane::Second, Lane::Alone] {
                 let results = &results;
                 scope.spawn(move || {
                     for step in group.iter().filter(|step| step.lane == lane) {
-                        let has_page = results
-                            .lock()
-                            .unwrap_or_else(PoisonError::into_inner)
-                            .iter()
-                            .any(|(step, ended): &(&Step, Ended)| step.name == "web" && ended.stop.is_none());
                         let ended = run_in_a_process(workspace, step, has_page);
-                        results.lock().unwrap_or_else(PoisonError::into_inner).push((*step, ended));
+                        results().push((*step, ended));
                     }
                 });
             }
         });
     }
-    results.into_inner().unwrap_or_else(PoisonError::into_inner)
+    std::mem::take(&mut *results())
+}
+
+/// The steps in groups that run one after the other: those that run beside others, and each of those that do not.
+fn groups<'a, 'b>(steps: &'b [&'a Step]) -> impl Iterator<Item = &'b [&'a Step]> {
+    steps.chunk_by(|a, b| a.lane != Lane::Alone && b.lane != Lane::Alone)
 }
 
 fn run_in_a_process(workspace: &Workspace, step: &Step, has_page: bool) -> Ended {
@@ -225,11 +229,24 @@ fn seconds(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::STEPS;
 
     #[test]
     fn closing_lines() {
         assert_eq!(closing_line(12, 0, 0), "12 passed, 0 failed");
         assert_eq!(closing_line(9, 1, 2), "9 passed, 1 failed, 2 skipped");
+    }
+
+    #[test]
+    fn what_runs_alone_is_a_group_of_its_own() {
+        let steps: Vec<&Step> = STEPS.iter().collect();
+        let groups: Vec<_> = groups(&steps).collect();
+        let names = |steps: &[&Step]| steps.iter().map(|step| step.name).collect::<Vec<_>>();
+        assert_eq!(names(&groups.concat()), names(&steps));
+        assert!(groups.iter().all(|group| group.len() == 1 || group.iter().all(|step| step.lane != Lane::Alone)));
+        for name in ["web", "browser"] {
+            assert!(groups.iter().any(|group| names(group) == [name]), "{name}");
+        }
     }
 
     #[test]

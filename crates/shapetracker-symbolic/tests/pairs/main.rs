@@ -4,6 +4,8 @@
 //! all ranges.
 
 mod generator;
+#[path = "../part/mod.rs"]
+mod part;
 
 use std::collections::BTreeMap;
 
@@ -173,12 +175,7 @@ fn run(kind: u64, name: &str, cases: u64, most_undecided: f64) {
     let cases = std::env::var("SHAPETRACKER_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
     let mut tally = Tally { kinds: BTreeMap::new(), points: 0, excluded: 0, times: Vec::new(), slow: Vec::new() };
     let only = std::env::var("ONLY").ok().and_then(|seed| seed.parse().ok());
-    // The tests run in two forms, which share the cases: `SHAPETRACKER_PART=1/2`.
-    let part = std::env::var("SHAPETRACKER_PART").unwrap_or_else(|_| "1/1".to_owned());
-    let (part, parts) = part.split_once('/').expect("a part is like 1/2");
-    let (part, parts): (u64, usize) = (part.parse().expect("a number"), parts.parse().expect("a number"));
-    let seeds = (part - 1..cases).step_by(parts);
-    for seed in only.map_or_else(|| seeds.collect(), |seed: u64| vec![seed]) {
+    for seed in only.map_or_else(|| part::seeds(cases), |seed: u64| vec![seed]) {
         let mut rng = Rng(seed * 3 + kind);
         let (case, earlier, later) = pair(&mut rng, kind);
         judge(&mut rng, &case, &earlier, &later, &mut tally);

@@ -5,5 +5,7 @@
 
 mod chains;
 mod index;
+#[path = "../part/mod.rs"]
+mod part;
 mod questions;
 mod random;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use shapetracker_symbolic::{Movement, Poly, Scope, ShapeTracker, Var};
 
+use crate::part;
+
 /// A small generator of test cases (splitmix64), the same on every machine.
 pub(crate) struct Rng(pub(crate) u64);
 
@@ -190,12 +192,7 @@ pub(crate) fn tracker(rng: &mut Rng, names: &Names) -> ShapeTracker {
     tracker
 }
 
-/// The seeds of so many cases, or of as many as `SYMBOLIC_CHAINS` says; of `SHAPETRACKER_PART=1/2` only every second one, from the
-/// first on, since the tests run in two forms.
+/// The seeds of so many cases, or of as many as `SYMBOLIC_CHAINS` says, that this run holds.
 pub(crate) fn seeds(count: u64) -> Vec<u64> {
-    let count = std::env::var("SYMBOLIC_CHAINS").ok().and_then(|count| count.parse().ok()).unwrap_or(count);
-    let part = std::env::var("SHAPETRACKER_PART").unwrap_or_else(|_| "1/1".to_owned());
-    let (part, parts) = part.split_once('/').expect("a part is like 1/2");
-    let (part, parts): (u64, usize) = (part.parse().expect("a number"), parts.parse().expect("a number"));
-    (part - 1..count).step_by(parts).collect()
+    part::seeds(std::env::var("SYMBOLIC_CHAINS").ok().and_then(|count| count.parse().ok()).unwrap_or(count))
 }
