@@ -298,7 +298,8 @@ impl Domain {
         };
         let conditions = std::mem::take(&mut self.conditions);
         let conditions = minimize(&mut self.algebra, &mut self.context, conditions, index.as_ref());
-        Some(index.zip(conditions))
+        let Some((index, conditions)) = index.zip(conditions) else { return Some(None) };
+        Some(Some((with_known_sums(index, &conditions, &self.context), conditions)))
     }
 
     /// Writes the index and the conditions as expressions.
@@ -354,6 +355,29 @@ impl Domain {
         }
         written(Width::Narrow).filter(|narrow| !narrow.is_wide()).or(Some(cheapest))
     }
+}
+
+/// An index with the value of a sum in its place, where a condition demands one value and that leaves fewer terms.
+fn with_known_sums(index: Form, conditions: &[Condition], context: &Context) -> Form {
+    let mut index = index;
+    for Condition { form, low, high } in conditions {
+        // A bound that the form has of itself is not among its conditions.
+        let Some((least, most)) = context.bounds(form) else { continue };
+        let (low, high) = (low.unwrap_or(least), high.unwrap_or(most));
+        let Some(value) = i64::try_from(low).ok().filter(|_| low == high) else { continue };
+        let replaced = form.terms.iter().filter_map(|&(atom, unit)| {
+            let coefficient = index.coefficient(atom);
+            let factor = (coefficient != 0 && coefficient % unit == 0).then_some(coefficient / unit)?;
+            let known = Form::constant(value.checked_mul(factor)?)?;
+            index.plus(factor.checked_neg()?, form)?.plus(1, &known)
+        });
+        if let Some(shorter) =
+            replaced.min_by_key(|form| form.terms.len()).filter(|form| form.terms.len() < index.terms.len())
+        {
+            index = shorter;
+        }
+    }
+    index
 }
 
 impl Built {

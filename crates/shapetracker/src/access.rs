@@ -1,5 +1,6 @@
 //! From a tracker to how its elements are read: the address as a linear form, the conditions, and both as expressions.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use indexpr::{
@@ -8,6 +9,7 @@ use indexpr::{
 };
 use smallvec::SmallVec;
 
+use crate::ease;
 use crate::error::{Error, Fault};
 use crate::merge::equation::Work;
 use crate::merge::level::{Affine, Level};
@@ -404,16 +406,31 @@ impl ShapeTracker {
     /// The address and the conditions, written as cheaply as can be; `None` where that leaves `i64` in every way tried.
     /// Within some work, which is then less; 0 where it was too little for any way.
     fn built(&self, divisions: Divisions, work: &mut u64) -> Option<Built> {
-        let (views, variables) = (self.views(), self.variables());
+        let (mut views, variables) = (Cow::Borrowed(self.views()), self.variables());
         let divisions = self.divisions(divisions);
-        let written = |divisions, affine: Option<&Affine>, work: &mut u64| {
+        let written = |views: &[View], divisions, affine: Option<&Affine>, work: &mut u64| {
             cheapest(&variables, self.shape(), divisions, |domain| through(domain, views, affine, work))
         };
-        let mut best = written(divisions, None, work);
-        if best.as_ref().is_none_or(|best| best.code().index_divides()) {
-            best = self.affine(work).and_then(|affine| written(divisions, Some(&affine), work)).or(best);
+        let cost = |built: &Built| (built.code().cost().weight, built.code().cost().ops);
+        let mut best = written(&views, divisions, None, work);
+        for gaps in [false, true] {
+            // What needs no division is as cheap as can be.
+            if let Some(best) = &best
+                && best.code().cost().weight == best.code().cost().ops
+            {
+                break;
+            }
+            if let Some(eased) = ease::eased(self.views(), gaps)
+                && let Some(other) = written(&eased, divisions, None, work)
+                && best.as_ref().is_none_or(|best| cost(&other) < cost(best))
+            {
+                (views, best) = (Cow::Owned(eased.to_vec()), Some(other));
+            }
         }
-        best.or_else(|| written(Divisions::EveryRemainder, None, work))
+        if best.as_ref().is_none_or(|best| best.code().index_divides()) {
+            best = self.affine(work).and_then(|affine| written(&views, divisions, Some(&affine), work)).or(best);
+        }
+        best.or_else(|| written(&views, Divisions::EveryRemainder, None, work))
     }
 
     /// The expressions as the views define them, with nothing put into anything: what is left where all else leaves

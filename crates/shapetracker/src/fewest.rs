@@ -1,8 +1,10 @@
-//! Regroups and refines a stack of views to the fewest.
+//! Keeps a stack of views at the fewest, in a normal form that does not depend on how it came about.
 //!
-//! Invariant: no run of up to 8 neighbouring views in a reduced stack is a single view, as far as the work limit
-//! reaches. Whether fewer views could do with other shapes in between is not decided; [`refine`] finds such shapes where
-//! the axes of one view can be split so that it merges with the view below: without masks all of them.
+//! Invariant: a stack is in its normal form after every operation. No run of up to 8 neighbouring views in it is a single
+//! view, as far as the work limit reaches; and of a view under another one nothing is kept but what positions need, so
+//! that a reshape in between, or reading the views again, gives the same stack ([`settle`] says how). Whether fewer views
+//! could do with other shapes in between is not decided; [`sink`] finds such shapes where the axes of one view can be
+//! split so that it merges with the view below: without masks all of them.
 
 use smallvec::SmallVec;
 
@@ -10,8 +12,9 @@ use crate::error::{Error, Fault};
 use crate::merge::equation::Work;
 use crate::merge::level::{IndexBox, Level};
 use crate::merge::split::{Runs, split};
-use crate::merge::{Unmerged, merge_fitting, merge_within, run};
-use crate::shape::{MAX_RANK, checked_numel, row_major};
+use crate::merge::stack::Stacked;
+use crate::merge::{self, Unmerged, merge_fitting, merge_within, run};
+use crate::shape::{MAX_RANK, checked_numel, row_major, unravel};
 use crate::view::check_inside;
 use crate::{Dims, Ranges, View};
 
@@ -22,17 +25,20 @@ use crate::{Dims, Ranges, View};
 /// ```
 pub const MAX_VIEWS: usize = 256;
 
+/// The most views of a stack that is brought into its normal form. Real programs have 5 at most; of crafted ones each operation
+/// would take longer than the reader of a page waits.
+pub(crate) const SETTLED: usize = 8;
+
 /// The views of a tracker, the first next to memory.
 pub(crate) type Stack = SmallVec<[View; 1]>;
 
 /// The most views that are tried as one. Stacks of real programs are shorter; crafted ones can be of any height.
 const LONGEST_RUN: usize = 8;
 
-/// Puts a view on top of a reduced stack into which it fits, and reduces the result.
+/// Puts a view on top of a stack in its normal form into which it fits, and brings the result into its normal form.
 ///
-/// `refusal` is why the view does not merge with the top one, where that was decided before. Where the stack grows, the
-/// pair of the two is still on top, and the answer is why it is two views. Of a stack that does not grow the answer
-/// means nothing: something merged.
+/// `refusal` is why the view does not merge with the top one, where that was decided before. The answer is why the pair
+/// of the two does not merge; of a stack that does not grow it means nothing: something merged.
 ///
 /// # Errors
 /// More than [`MAX_VIEWS`] views are left.
@@ -42,23 +48,50 @@ pub(crate) fn push(
     view: View,
     refusal: Option<Unmerged>,
 ) -> Result<Option<Unmerged>, Error> {
-    let refusal = put(views, view, refusal);
+    let Some(top) = views.last() else {
+        views.push(view);
+        return Ok(None);
+    };
+    let refusal = match refusal {
+        Some(why) => why,
+        None => match merge_fitting(top, &view) {
+            Ok(merged) => {
+                views.pop();
+                views.push(merged);
+                merge_top(views, None);
+                settle(views);
+                return Ok(None);
+            }
+            Err(why) => why,
+        },
+    };
+    if views.len() > SETTLED {
+        views.push(view);
+        let refusal = merge_top(views, Some(refusal));
+        return match views.len() > MAX_VIEWS {
+            true => Err(Fault::TooManyViews { op, given: views.len() }.into()),
+            false => Ok(refusal),
+        };
+    }
+    let reshapes = view.is_identity() && view.numel() == top.numel();
+    let known = (!cover(views, true)).then_some(refusal);
+    let refusal = if reshapes {
+        let refusal = show(views, view.shape(), known); // What is covered is the normal form already.
+        if merge_raised(views) {
+            merge_top(views, None);
+            read_again(views);
+        }
+        refusal
+    } else {
+        views.push(view);
+        let refusal = merge_top(views, known);
+        settle(views);
+        refusal
+    };
     if views.len() > MAX_VIEWS {
         return Err(Fault::TooManyViews { op, given: views.len() }.into());
     }
     Ok(refusal)
-}
-
-fn put(views: &mut Stack, view: View, refusal: Option<Unmerged>) -> Option<Unmerged> {
-    views.push(view);
-    let refusal = merge_top(views, refusal);
-    while let Some([lower, upper]) = refine_top(views) {
-        views.truncate(views.len() - 3);
-        put(views, lower, None);
-        views.push(upper);
-        merge_top(views, None);
-    }
-    refusal
 }
 
 /// Merges runs of views that end with the top one, the longest first. The views below are a reduced stack.
@@ -87,40 +120,392 @@ pub(crate) fn merge_top(views: &mut Stack, refusal: Option<Unmerged>) -> Option<
     }
 }
 
-/// Replaces the top three views by two, if the middle one merges with the one below when its axes are split.
-fn refine_top(views: &Stack) -> Option<[View; 2]> {
-    match &views[..] {
-        [.., lower, middle, upper] => refine(lower, middle, upper),
-        _ => None,
+/// Brings a stack of which no run is a single view, and whose views but the last are covered, into its normal form.
+///
+/// That is the form of its flattened map ([`cover`]), read in the shape of the last view ([`show`]). The flattened map is the
+/// same before and after a reshape: so a reshape in between leaves no trace, as far as covering finds one form for all stacks
+/// of one map. It does without masks where the stack comes down to a single view by splitting axes, and for maps of few
+/// elements that do. For others it is the same form for stacks that differ in shapes, in how axes are split and joined, in
+/// axes of size 1, in where masks stand; two stacks may differ still where one reads the positions of the other in
+/// another order.
+pub(crate) fn settle(views: &mut Stack) {
+    if views.len() > SETTLED {
+        return;
+    }
+    read_again(views);
+    if merge_raised(views) {
+        merge_top(views, None);
+        read_again(views);
     }
 }
 
-/// Two views that do what three do, found by splitting the axes of the middle one.
+/// Covers the last view and reads it in its shape again, if that takes no more views.
+fn read_again(views: &mut Stack) {
+    let [.., _, top] = &views[..] else { return };
+    let (top, before) = (top.clone(), views.clone());
+    if cover(views, true) {
+        show(views, top.shape(), None);
+    } else {
+        let covered = views.clone();
+        views.pop();
+        views.push(top);
+        raise_top(views, covered);
+    }
+    if views.len() > before.len() {
+        *views = before;
+    }
+}
+
+/// Writes the last view as one that is read by positions only: of its shape only the order of the elements counts. The
+/// views below are covered already; `reduced` says that none of them merges with it. Returns whether there is a map of
+/// other addresses on top now.
 ///
-/// Between the middle view and the upper one only positions matter, so that the middle one may have any shape in which
-/// those positions are written. Its axes are written as [`Blocks`]; if that view merges downwards, the upper one takes
-/// over what was added to the axes.
+/// Axes that advance as one are joined, and a view that says nothing but a shape is taken away. What has become one view
+/// with those below is merged; where the axes of the last view can be split so that it merges, it does, and what is left
+/// of it is the map from its positions to those. Of few elements each is looked at.
+fn cover(views: &mut Stack, reduced: bool) -> bool {
+    let (mut reduced, mut changed) = (reduced, false);
+    for _ in 0..ROUNDS {
+        let Some(top) = views.pop() else { break };
+        let flat = joined(&top);
+        if flat.is_identity() && views.last().is_some_and(|below| below.numel() == flat.numel()) {
+            return true;
+        }
+        reduced &= flat == top;
+        views.push(flat);
+        let height = views.len();
+        if !reduced {
+            merge_top(views, None);
+        }
+        if views.len() == height && !lower_top(views) {
+            break;
+        }
+        (reduced, changed) = (false, true);
+    }
+    changed
+}
+
+/// Whether there was something to be done to the last view of a stack to cover it, besides merging and joining axes.
+fn lower_top(views: &mut Stack) -> bool {
+    let [.., lower, upper] = &views[..] else { return false };
+    let top = views.len() - 1;
+    if let Some((from, view)) =
+        (top.saturating_sub(LONGEST_RUN - 1)..top).find_map(|from| Some((from, few(&views[from..])?)))
+    {
+        views.truncate(from);
+        views.push(view);
+        return true;
+    }
+    if let Some(view) = trimmed(lower, upper) {
+        views.pop();
+        views.push(view);
+        return true;
+    }
+    match sink(lower, upper) {
+        Some([below, above]) if below != *lower || above != *upper => {
+            views.truncate(top - 1);
+            views.push(below);
+            cover(views, false);
+            views.push(above);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Merges the last view with the one under it as that is when it has the mask of the view below it.
+fn merge_raised(views: &mut Stack) -> bool {
+    let [below @ .., lower, middle, upper] = &views[..] else { return false };
+    let Some([lower, middle]) = raise(lower, middle) else { return false };
+    let Ok(merged) = merge_within(&middle, upper, &mut Work::a_little()) else { return false };
+    let mut raised: Stack = below.iter().cloned().collect();
+    raised.push(lower);
+    cover(&mut raised, false);
+    raised.push(merged);
+    *views = raised;
+    true
+}
+
+/// How often [`cover`] goes on with what it has made, at most.
+const ROUNDS: usize = 8;
+
+/// Reads a covered stack in a shape. `refusal` is why its last view does not take the shape, where that was decided before; the
+/// answer is why the pair that is left on top does not merge.
+fn show(views: &mut Stack, shape: &[i64], refusal: Option<Unmerged>) -> Option<Unmerged> {
+    let covered = views.clone();
+    let taken = refusal.map_or_else(|| merge::reshape(&covered[covered.len() - 1], shape), Err);
+    let refusal = match taken {
+        Ok(view) => {
+            views.pop();
+            views.push(view);
+            merge_top(views, None)
+        }
+        Err(why) => {
+            views.push(View::row_major(shape));
+            merge_top(views, Some(why))
+        }
+    };
+    raise_top(views, covered);
+    refusal
+}
+
+/// Has the last view mask what the one under it masks, where it can: a tensor that is padded after a reshape shows the mask
+/// there. It is written so only where covering takes it back to what was covered, so that the form stays one.
+fn raise_top(views: &mut Stack, covered: Stack) {
+    let [below @ .., lower, upper] = &views[..] else { return };
+    let Some([lower, upper]) = raise(lower, upper) else { return };
+    let mut raised: Stack = below.iter().cloned().collect();
+    raised.push(lower);
+    let is_covered = !cover(&mut raised, false);
+    raised.push(upper);
+    let mut again = raised.clone();
+    cover(&mut again, false);
+    if is_covered && again == covered {
+        *views = raised;
+    }
+}
+
+/// The view in the shape of its digits: without axes of size 1, and those joined that advance as one.
+pub(crate) fn joined(view: &View) -> View {
+    if view.is_empty() {
+        return view.clone();
+    }
+    let level = Level::of(view);
+    let digits = level.digits.iter().rev();
+    let (shape, strides) = digits.clone().map(|digit| (digit.size, digit.stride)).unzip();
+    let ranges = level.masked.then(|| digits.map(|digit| (digit.begin, digit.end)).collect());
+    // A view whose offset is past `i64` in this form stays as it is.
+    View::canonical("join", shape, strides, level.offset, ranges).unwrap_or_else(|_| view.clone())
+}
+
+/// The most elements of which [`few`] looks at each.
+const FEW: i64 = 1024;
+
+/// The single view that a stack of few elements is, in the shape of its digits, if it is one in any shape with as many
+/// elements.
 ///
-/// Without masks two views are found wherever some split of the axes merges downwards: [`split`] has the proof. Most
-/// stacks cannot be refined, and most of those have an axis that fits no split, which takes some nanoseconds to see.
-/// Where the lower view is masked a split may have affine addresses and yet valid indices that are no box; whole blocks
-/// of its digits are the next that is tried.
-fn refine(lower: &View, middle: &View, upper: &View) -> Option<[View; 2]> {
-    if lower.is_empty() || middle.is_empty() || upper.is_empty() {
+/// A view is the same as [`joined`] in the order of its valid elements: the distance of the first two is the weight of the
+/// innermost digit with more than one valid value, and the elements go on in equal steps to the end of its range; so many
+/// elements on is the first step of the next digit, and so on. Every element is held against the digits so far, so that most
+/// stacks are refused after a few.
+fn few(views: &[View]) -> Option<View> {
+    let [below @ .., top] = views else { return None };
+    if views.iter().any(View::is_empty) {
+        return None; // Merging takes care of these.
+    }
+    let sizes: Dims = (0..top.rank()).map(|axis| top.range(axis).1 - top.range(axis).0).collect();
+    let count = sizes.iter().try_fold(1i64, |count, &size| count.checked_mul(size).filter(|&count| count <= FEW))?;
+    let weights = row_major(top.shape());
+    let elements = (0..count).filter_map(|number| {
+        let mut index = unravel(number, &sizes);
+        (0..top.rank()).for_each(|axis| index[axis] += top.range(axis).0);
+        let address = below
+            .iter()
+            .rev()
+            .try_fold(top.address(&index)?, |address, view| view.address(&unravel(address, view.shape())))?;
+        Some((index.iter().zip(&weights).map(|(i, weight)| i * weight).sum::<i64>(), i128::from(address)))
+    });
+    digits_of(elements, top.numel())
+}
+
+/// A digit of [`digits_of`]: its weight, how far it moves the address, and how many valid values it has.
+struct Found {
+    weight: i64,
+    stride: i128,
+    count: usize,
+}
+
+/// The view in the shape of its digits that has these valid elements, positions and addresses in ascending order of
+/// positions, and so many elements in all.
+fn digits_of(mut elements: impl Iterator<Item = (i64, i128)>, numel: i64) -> Option<View> {
+    let (first, start) = elements.next()?;
+    // All but the last have as many values as are known; of the last one `count` is how many it has so far.
+    let mut digits: SmallVec<[Found; 8]> = SmallVec::new();
+    // How many elements a value of the last digit stands for, and how many have been seen.
+    let (mut block, mut seen) = (1, 1);
+    for (position, address) in elements {
+        let (mut rest, mut at, mut expected) = (seen, first, start);
+        for (k, digit) in digits.iter().enumerate() {
+            let value = if k + 1 == digits.len() { rest } else { rest % digit.count };
+            rest /= digit.count;
+            (at, expected) = (at + digit.weight * value as i64, expected + digit.stride * value as i128);
+        }
+        if digits.is_empty() || (position, address) != (at, expected) {
+            if seen % block != 0 {
+                return None;
+            }
+            if let Some(last) = digits.last_mut() {
+                last.count = seen / block;
+                block = seen;
+            }
+            digits.push(Found { weight: position - first, stride: address - start, count: 1 });
+        }
+        seen += 1;
+    }
+    if let Some(last) = digits.last_mut() {
+        if seen % block != 0 {
+            return None;
+        }
+        last.count = seen / block;
+    }
+    let (mut shape, mut strides, mut ranges) = (Dims::new(), Dims::new(), Ranges::new());
+    let (mut weight, mut offset, mut above) = (numel, start, digits.iter().rev());
+    loop {
+        let digit = above.next();
+        let (inner, stride, count) = digit.map_or((1, 0, 1), |digit| (digit.weight, digit.stride, digit.count as i64));
+        if weight % inner != 0 {
+            return None;
+        }
+        let (size, begin) = (weight / inner, first % weight / inner);
+        if begin + count > size {
+            return None;
+        }
+        shape.push(size);
+        strides.push(i64::try_from(stride).ok()?);
+        ranges.push((begin, begin + count));
+        offset -= stride * i128::from(begin);
+        weight = inner;
+        if digit.is_none() {
+            break;
+        }
+    }
+    View::canonical("join", shape, strides, offset, Some(ranges)).ok().map(|view| joined(&view))
+}
+
+/// The upper view with the one of its masks that says the same over a masked view below; `None` if it has that.
+///
+/// Where a single index of an axis reads something that is not masked below, the others may be masked, and the stride of
+/// the axis may be anything: it is masked to that index, which joins it to the axis inside of it. A mask is left out
+/// where all that it leaves out is masked below.
+fn trimmed(lower: &View, upper: &View) -> Option<View> {
+    lower.mask()?;
+    let (views, mut work) = ([lower.clone(), upper.clone()], Work::a_little());
+    let stack = Stacked::of(&views)?;
+    let space = stack.whole();
+    let valid = stack.valid_index(&space, &mut work).ok()??;
+    let mut ranges: Ranges = (0..upper.rank()).map(|axis| upper.range(axis)).collect();
+    for (l, (axis, &value)) in space.axes.iter().zip(&valid).enumerate() {
+        let beside = [value - 1, value + 1].into_iter().filter(|i| (0..axis.size).contains(i)).any(|i| {
+            let mut point = valid.clone();
+            point[l] = i;
+            stack.address(space.position(&point)).is_some()
+        });
+        if !beside && nothing_valid(&stack, &space, l, [(0, value), (value + 1, axis.size)], &mut work)? {
+            ranges[l] = (axis.first + value, axis.first + value + 1);
+        }
+    }
+    let (shape, strides, offset, _) = upper.parts();
+    let view = View::canonical("join", shape.clone(), strides.clone(), offset.into(), Some(ranges)).ok()?;
+    let masked = joined(&view);
+    let view = unmasked(lower, &masked, &mut work).unwrap_or(masked);
+    (view != *upper).then_some(view)
+}
+
+/// A masked view without its mask, if what that leaves out is masked below.
+fn unmasked(lower: &View, upper: &View, work: &mut Work) -> Option<View> {
+    let mask = upper.mask()?;
+    let (shape, strides, offset, _) = upper.parts();
+    let whole = View::canonical("join", shape.clone(), strides.clone(), offset.into(), None).ok()?;
+    check_inside("join", &whole, lower.numel()).ok()?;
+    let views = [lower.clone(), whole];
+    let stack = Stacked::of(&views)?;
+    let space = stack.whole();
+    for (l, (&(begin, end), &size)) in mask.iter().zip(shape.iter()).enumerate() {
+        if !nothing_valid(&stack, &space, l, [(0, begin), (end, size)], work)? {
+            return None;
+        }
+    }
+    Some(joined(&views[1]))
+}
+
+/// Whether no index of these parts of an axis is valid, whatever the others are; `None` at the work limit.
+fn nothing_valid(
+    stack: &Stacked<'_>,
+    space: &IndexBox,
+    l: usize,
+    parts: [(i64, i64); 2],
+    work: &mut Work,
+) -> Option<bool> {
+    for (from, to) in parts.into_iter().filter(|(from, to)| from < to) {
+        let mut part = space.clone();
+        part.restrict(l, from, to);
+        if stack.valid_index(&part, work).ok()?.is_some() {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+/// Two views that do what two covered ones do, found by splitting the axes of the upper one. The lower one is then what
+/// the two did, and the upper one tells its positions.
+///
+/// Of the upper view only positions matter, so that it may have any shape in which those are written. Its axes are written
+/// as [`Blocks`]; if that view merges downwards, what is left over it is the map to its positions: a mere shape, if nothing
+/// was added to the axes.
+///
+/// Without masks the pair is found to be one view wherever some split of the axes merges downwards: [`split`] has the proof.
+/// Most pairs have an axis that fits no split, which takes some nanoseconds to see. Over a masked view a split may have affine
+/// addresses and yet valid indices that are no box; then whole blocks of its digits are tried, and before all else parts
+/// as long as its digits, wherever they begin, since carries between masked elements do not matter.
+pub(crate) fn sink(lower: &View, upper: &View) -> Option<[View; 2]> {
+    if lower.is_empty() || upper.is_empty() {
         return None; // Merging takes care of these.
     }
     let (level, mut work) = (Level::of(lower), Work::a_little());
-    let split = in_blocks(&level, middle, false, &mut work)?;
-    refined(lower, &split, upper, &mut work).or_else(|| {
-        let whole = in_blocks(&level, middle, true, &mut work).filter(|whole| level.masked && *whole != split)?;
-        refined(lower, &whole, upper, &mut work)
-    })
+    if let Some(found) = periods(&level, upper).and_then(|parts| sunk(lower, parts, &mut work)) {
+        return Some(found);
+    }
+    let split = in_blocks(&level, upper, false, &mut work)?;
+    let whole = level.masked.then(|| in_blocks(&level, upper, true, &mut work)).flatten();
+    let whole = whole.filter(|whole| *whole != split);
+    sunk(lower, split, &mut work).or_else(|| sunk(lower, whole?, &mut work))
 }
 
-/// The two views, if the middle one merges downwards when it is written in blocks, and the upper one reads it so.
-fn refined(lower: &View, [split, embedding]: &[View; 2], upper: &View, work: &mut Work) -> Option<[View; 2]> {
-    check_inside("refine", split, lower.numel()).ok()?;
-    Some([merge_within(lower, split, work).ok()?, merge_within(embedding, upper, work).ok()?])
+/// The two views, if the upper one merges downwards when it is split.
+fn sunk(lower: &View, [split, embedding]: [View; 2], work: &mut Work) -> Option<[View; 2]> {
+    check_inside("refine", &split, lower.numel()).ok()?;
+    Some([merge_within(lower, &split, work).ok()?, embedding])
+}
+
+/// The upper view with its axes in parts as long as the digits of a masked view below it, and the shape that it had.
+fn periods(level: &Level, upper: &View) -> Option<[View; 2]> {
+    if !level.masked || upper.mask().is_some() {
+        return None;
+    }
+    let (mut shape, mut strides) = (Dims::new(), Dims::new());
+    for (&size, &stride) in upper.shape().iter().zip(upper.strides()) {
+        let mut inner = size;
+        for digit in level.digits.iter().skip(1).rev() {
+            let Some(part) = digit.weight.checked_div(stride.abs()) else { break };
+            if digit.weight % stride.abs() == 0 && part > 1 && part < inner && inner % part == 0 {
+                shape.push(inner / part);
+                strides.push(stride * part);
+                inner = part;
+            }
+        }
+        shape.push(inner);
+        strides.push(stride);
+    }
+    if shape.len() == upper.rank() || shape.len() > MAX_RANK {
+        return None;
+    }
+    let split = View::canonical("refine", shape, strides, upper.offset().into(), None).ok()?;
+    Some([split, View::row_major(upper.shape())])
+}
+
+/// Two views that do what two do, of which the lower one has no mask and the upper one has it, if that is one view.
+fn raise(lower: &View, upper: &View) -> Option<[View; 2]> {
+    let mask = lower.mask().filter(|_| !lower.is_empty())?;
+    let sizes: Dims = mask.iter().map(|(begin, end)| end - begin).collect();
+    let strides = row_major(&sizes);
+    let (mut first, mut offset) = (i128::from(lower.offset()), 0);
+    for (&(begin, _), (&stride, &below)) in mask.iter().zip(strides.iter().zip(lower.strides())) {
+        first += i128::from(begin) * i128::from(below);
+        offset -= i128::from(begin) * i128::from(stride);
+    }
+    let valid = View::canonical("raise", sizes, lower.strides().into(), first, None).ok()?;
+    let positions = View::canonical("raise", lower.shape().into(), strides, offset, Some(mask.into())).ok()?;
+    Some([joined(&valid), merge_within(&positions, upper, &mut Work::a_little()).ok()?])
 }
 
 /// The middle view with its axes in [`Blocks`], in `whole` ones where that is possible; and the view that tells for every
@@ -245,16 +630,21 @@ mod tests {
     #[test]
     fn a_view_that_is_appended_costs_one_decision_for_tracker_stack_and_verdict() {
         let transposed = ShapeTracker::contiguous([3, 2]).unwrap().permute([1, 0]).unwrap();
-        for (op, over) in [
-            (Movement::Reshape(Dims::from_slice(&[6])), View::contiguous([6]).unwrap()),
-            (Movement::AsStrided(Dims::from_slice(&[4]), Dims::from_slice(&[1]), 1), view(&[4], &[1], 1, None)),
+        // What is no reshape is decided once more, in blocks of the view below.
+        for (op, over, once) in [
+            (Movement::Reshape(Dims::from_slice(&[6])), View::contiguous([6]).unwrap(), 1),
+            (Movement::AsStrided(Dims::from_slice(&[5]), Dims::from_slice(&[1]), 1), view(&[5], &[1], 1, None), 2),
         ] {
             let (applied, decisions) = counted(|| transposed.apply(&op).unwrap());
-            assert_eq!((applied.views(), decisions), (&[transposed.views()[0].clone(), over.clone()][..], 1), "{op}");
+            assert_eq!(
+                (applied.views(), decisions),
+                (&[transposed.views()[0].clone(), over.clone()][..], once),
+                "{op}"
+            );
             let (performed, decisions) = counted(|| transposed.perform(&op).unwrap());
             let why = merge(&transposed.views()[0], &over).unwrap_err();
             assert!(matches!(why, Unmerged::Witness(_)), "{op}");
-            assert_eq!((performed, decisions), ((applied, Verdict::NewView(why)), 1), "{op}");
+            assert_eq!((performed, decisions), ((applied, Verdict::NewView(why)), once), "{op}");
         }
         let chain: Chain = "(3, 2).permute(1, 0).reshape(3, 2)".parse().unwrap();
         let (reason, decisions) = counted(|| chain.progress(None).reason());

@@ -167,7 +167,7 @@ fn strides_nest(view: &View) -> bool {
     let axes = (0..view.rank()).map(|axis| (view.strides()[axis].saturating_abs(), view.range(axis)));
     let mut axes: SmallVec<[(i64, i64); 8]> =
         axes.map(|(stride, (begin, end))| (stride, end - begin)).filter(|(_, size)| *size > 1).collect();
-    axes.sort_unstable();
+    sort_short_by_key(&mut axes, |axis| *axis);
     let mut row = 1i64;
     axes.into_iter().all(|(stride, size)| {
         let nests = stride >= row;

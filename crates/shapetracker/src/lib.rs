@@ -44,6 +44,7 @@ pub mod advice;
 mod counts;
 mod coverage;
 mod dims;
+mod ease;
 mod error;
 pub mod expr;
 mod fewest;

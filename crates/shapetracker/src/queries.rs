@@ -1,12 +1,14 @@
 //! The questions that compilers ask of a tracker, each answered exactly.
 
+use indexpr::list::sort_short_by_key;
+
 use crate::coverage::has_nested_strides;
 use crate::error::{Error, Fault};
 use crate::merge::stack::Stacked;
 use crate::merge::{Unanswered, Undecided, Unmerged, equation::Work};
-use crate::shape::resolve_axis;
+use crate::shape::{ravel_index, resolve_axis, unravel};
 use crate::view::check_buffer;
-use crate::{Dims, ShapeTracker, View, questions};
+use crate::{Dims, ShapeTracker, View, fewest, questions};
 
 /// # Queries
 ///
@@ -76,7 +78,7 @@ impl ShapeTracker {
     pub fn address_range(&self) -> Result<Option<(i64, i64)>, Undecided> {
         match self.as_view() {
             Some(view) => Ok(view.address_range()),
-            None => questions::address_range(self),
+            None => self.asked(questions::address_range),
         }
     }
 
@@ -148,7 +150,7 @@ impl ShapeTracker {
     pub fn real_strides(&self) -> Result<Vec<Option<i64>>, Undecided> {
         match self.as_view() {
             Some(view) => Ok(view.strides().iter().map(|&stride| Some(stride)).collect()),
-            None => questions::real_strides(self),
+            None => self.asked(questions::real_strides),
         }
     }
 
@@ -184,7 +186,7 @@ impl ShapeTracker {
         let axis = resolve_axis("axis_is_masked", axis, self.rank())?;
         match self.as_view() {
             Some(view) => Ok(!view.is_empty() && view.range(axis) != (0, view.shape()[axis])),
-            None => Ok(questions::axis_is_masked(self, axis)?),
+            None => Ok(self.asked(|st| questions::axis_is_masked(st, axis))?),
         }
     }
 
@@ -216,10 +218,34 @@ impl ShapeTracker {
             return Ok(None);
         }
         if self.views().len() > 1 {
-            return questions::collision(self);
+            return self
+                .asked(questions::collision)
+                .or_else(|undecided| self.collision_of_joined_axes().ok_or(undecided)?);
         }
         let Some(stack) = Stacked::of(self.views()) else { return Ok(None) };
         Ok(stack.collision(&mut Work::new())?)
+    }
+
+    /// [`ShapeTracker::collision`] of the elements in another order and shape, in which the last view has fewer axes; `None` where
+    /// there is none.
+    fn collision_of_joined_axes(&self) -> Option<Result<Option<[Dims; 2]>, Undecided>> {
+        let last = self.last();
+        let mut axes: Vec<usize> = (0..self.rank()).collect();
+        sort_short_by_key(&mut axes, |&axis| std::cmp::Reverse(last.strides()[axis].unsigned_abs()));
+        let order: Dims = axes.iter().map(|&axis| axis as i64).collect();
+        let turned = self.permute(&order).ok()?;
+        let joined = turned.reshape(fewest::joined(turned.last()).shape()).ok()?;
+        let index_of = |place: &Dims| {
+            let turned = unravel(ravel_index(place, joined.shape())?, turned.shape());
+            let mut index = Dims::from_elem(0, self.rank());
+            axes.iter().zip(&turned).for_each(|(&axis, &entry)| index[axis] = entry);
+            Some(index)
+        };
+        let pair = |found: Option<[Dims; 2]>| match found {
+            Some([a, b]) => Some(Some([index_of(&a)?, index_of(&b)?])),
+            None => Some(None),
+        };
+        (joined.rank() < self.rank()).then(|| joined.asked(questions::collision).map(pair).transpose()).flatten()
     }
 
     /// An index at which two trackers of one shape differ: only one is valid there, or they read different addresses.
@@ -245,7 +271,7 @@ impl ShapeTracker {
         if self == other {
             return Ok(None);
         }
-        Ok(questions::difference(self, other)?)
+        Ok(self.asked(|st| other.asked(|other| questions::difference(st, other)))?)
     }
 }
 

@@ -4,9 +4,10 @@ use std::fmt;
 
 use smallvec::SmallVec;
 
+use crate::ease;
 use crate::error::{Error, Fault};
 use crate::fewest::{self, Stack};
-use crate::merge::Unmerged;
+use crate::merge::{Undecided, Unmerged};
 use crate::shape::{infer, resolve_axis, unravel};
 use crate::view::{check_count, check_inside, check_range};
 use crate::{Dims, Movement, Ranges, Verdict, View};
@@ -30,8 +31,24 @@ use crate::{Dims, Movement, Ranges, Verdict, View};
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 ///
-/// `==` compares the stacks; two trackers of more than one view may be the same map in different clothes, which
-/// [`ShapeTracker::difference`] decides.
+/// Every operation leaves the stack in a normal form, which is that of the elements in row-major order read in the shape of
+/// the last view. So reshapes in between leave no trace, and views that are read again give the tracker that they are of:
+///
+/// ```
+/// use shapetracker::ShapeTracker;
+///
+/// let st = ShapeTracker::contiguous([2, 3, 2])?.permute([0, 2, 1])?.reshape([2, 6])?.pad([(0, 0), (0, 2)])?;
+/// let reshaped = st.reshape([2, 2, 4])?;
+/// assert_eq!(reshaped.views().len(), 2);
+/// assert_eq!(st.reshape([16])?.reshape([2, 2, 4])?, reshaped);
+/// assert_eq!(ShapeTracker::from_views(reshaped.views().to_vec())?, reshaped);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+///
+/// `==` compares the stacks. Trackers of one view are equal exactly when they are the same map. Stacks of several views that
+/// are the same map are one stack where they differ in what the views under the last one do to nothing but shapes: axes of
+/// size 1, how axes are split and joined, which view masks an element, which view turns or cuts an axis that the splits
+/// of the last view follow. Others may be unequal and the same map, which [`ShapeTracker::difference`] decides.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ShapeTracker {
     views: Stack,
@@ -617,9 +634,10 @@ impl ShapeTracker {
         if self.views.len() == 1 {
             return view.into();
         }
-        let mut tracker = self.with_same_merges(view);
-        fewest::merge_top(&mut tracker.views, None);
-        tracker
+        let mut views = self.under(view);
+        fewest::merge_top(&mut views, None);
+        fewest::settle(&mut views);
+        ShapeTracker { views }
     }
 
     /// Replaces the last view by one that merges exactly when the old one did: permuting, flipping, repeating and
@@ -629,13 +647,37 @@ impl ShapeTracker {
         if self.views.len() == 1 {
             return view.into();
         }
-        let mut views: Stack = SmallVec::with_capacity(self.views.len());
-        views.extend(self.views[..self.views.len() - 1].iter().cloned());
-        views.push(view);
-        if views.last().is_some_and(View::is_empty) {
-            fewest::merge_top(&mut views, None);
+        if view.is_empty() {
+            return self.with_last(view);
         }
+        let mut views = self.under(view);
+        fewest::settle(&mut views);
         ShapeTracker { views }
+    }
+
+    /// A question about the map, asked of the views, and where that decides nothing of those that are easier to read through.
+    pub(crate) fn asked<T>(&self, ask: impl Fn(&ShapeTracker) -> Result<T, Undecided>) -> Result<T, Undecided> {
+        let mut eased: Option<ShapeTracker> = None;
+        loop {
+            // One place that asks, since each is a copy of what answers.
+            let answer = ask(eased.as_ref().unwrap_or(self));
+            if answer.is_ok() || eased.is_some() {
+                return answer;
+            }
+            match ease::eased(&self.views, true) {
+                Some(views) => eased = Some(ShapeTracker { views }),
+                None => return answer,
+            }
+        }
+    }
+
+    /// The views with another one in the place of the last.
+    fn under(&self, view: View) -> Stack {
+        let below = &self.views[..self.views.len() - 1];
+        let mut views: Stack = SmallVec::with_capacity(self.views.len());
+        views.extend(below.iter().cloned());
+        views.push(view);
+        views
     }
 }
 

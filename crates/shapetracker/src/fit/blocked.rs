@@ -1,5 +1,7 @@
 //! What stands between a view and a shape, with the smallest copy that clears it.
 
+use indexpr::list::sort_short_by_key;
+
 use super::Misfit;
 use super::blocks::{Joined, blocks, joined};
 use super::buffer::{Buffer, Interleaved};
@@ -311,7 +313,7 @@ impl Rearranging<'_> {
             return (part, false);
         }
         let mut all = [&self.apart[..], &self.others].concat();
-        all.sort_unstable();
+        sort_short_by_key(&mut all, |axis| *axis);
         let reads = self.reads(&all);
         let found = smallest(&sizes(&all), &reads, known * dense, negative);
         let whole = found.better.map(|better| Interleaved::new(&all, self.to, better, &reads, backwards));
@@ -347,7 +349,7 @@ fn shortened(view: &View, joined: &[Joined], copied_of: &[i64]) -> Result<View, 
 /// address determines how far these axes have moved, and how far the others; and an axis by itself, its index.
 fn determined(joined: &[Joined]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..joined.len()).filter(|&axis| joined[axis].stride != 0).collect();
-    order.sort_by_key(|&axis| joined[axis].stride.unsigned_abs());
+    sort_short_by_key(&mut order, |&axis| joined[axis].stride.unsigned_abs());
     let moves = |axis: &usize| i128::from(joined[*axis].stride.unsigned_abs()) * i128::from(joined[*axis].size - 1);
     let mut determined = vec![false; joined.len()];
     let (mut count, mut divisor) = (0, 0);

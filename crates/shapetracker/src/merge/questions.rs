@@ -140,6 +140,12 @@ impl Stacked<'_> {
 
     /// Two valid indices that read the same address.
     pub(crate) fn collision(&self, work: &mut Work) -> Result<Option<[Dims; 2]>, OutOfWork> {
+        self.collision_over(false, work)
+    }
+
+    /// The same over views of which, with `injective`, it is known that no two positions have one address: then two indices
+    /// collide where they have one position, and one of them is valid.
+    pub(crate) fn collision_over(&self, injective: bool, work: &mut Work) -> Result<Option<[Dims; 2]>, OutOfWork> {
         let space = self.whole();
         for l in (0..space.axes.len()).filter(|&l| space.axes[l].size > 1) {
             // The indices agree before axis l, and the second is larger there.
@@ -172,9 +178,18 @@ impl Stacked<'_> {
                 .collect();
             let apart = system.variable(1, i128::from(space.axes[l].size) - 1);
             system.equation([(there[l], 1), (here[l], -1), (apart, -1)], 0);
-            let [a, b] = [&here, &there].map(|index| self.trace(&mut system, index, Demand::Valid));
-            let minus = b.address.iter().map(|&(v, weight)| (v, -weight));
-            system.equation(a.address.iter().copied().chain(minus).collect::<Vec<_>>(), 0);
+            if injective {
+                self.trace(&mut system, &here, Demand::Valid);
+                let position = (l..here.len()).flat_map(|k| {
+                    let stride = i128::from(space.axes[k].stride);
+                    [(here[k], stride), (there[k], -stride)]
+                });
+                system.equation(position.collect::<Vec<_>>(), 0);
+            } else {
+                let [a, b] = [&here, &there].map(|index| self.trace(&mut system, index, Demand::Valid));
+                let minus = b.address.iter().map(|&(v, weight)| (v, -weight));
+                system.equation(a.address.iter().copied().chain(minus).collect::<Vec<_>>(), 0);
+            }
             if let Some(values) = system.solve(work)? {
                 let index = |variables: &[usize]| variables.iter().map(|&v| values[v] as i64).collect();
                 return Ok(Some([index(&here), index(&there)]));

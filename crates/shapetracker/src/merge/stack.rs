@@ -50,7 +50,7 @@ impl<'a> Stacked<'a> {
     }
 
     /// The valid indices of the last view as a box, with every axis in it.
-    pub(super) fn whole(&self) -> IndexBox {
+    pub(crate) fn whole(&self) -> IndexBox {
         let axes = (0..self.later.rank()).map(|axis| {
             let (first, end) = self.later.range(axis);
             Axis { axis, stride: self.later.strides()[axis], first, size: end - first }
@@ -61,8 +61,18 @@ impl<'a> Stacked<'a> {
         IndexBox { axes: axes.collect(), origin: first as i64 }
     }
 
+    /// Some valid index of a part of the last view's box, counted from the first corner of the part.
+    pub(crate) fn valid_index(&self, part: &IndexBox, work: &mut Work) -> Result<Option<Point>, OutOfWork> {
+        // The corners and the middle are looked at before anything is solved.
+        let ends = [0, 1, 2].map(|halves| part.axes.iter().map(|axis| (axis.size - 1) / 2 * halves).collect::<Point>());
+        match ends.into_iter().find(|point| self.address(part.position(point)).is_some()) {
+            Some(point) => Ok(Some(point)),
+            None => self.valid_point(part, work),
+        }
+    }
+
     /// The address at a position of the last view, or `None` where it is masked.
-    pub(super) fn address(&self, position: i64) -> Option<i64> {
+    pub(crate) fn address(&self, position: i64) -> Option<i64> {
         self.levels.iter().try_fold(position, |position, level| level.valid_address(position))
     }
 

@@ -16,6 +16,8 @@ mod parts;
 mod sample;
 mod table;
 
+use indexpr::list::sort_short_by_key;
+
 use parts::Parts;
 use sample::{Line, Sample};
 use table::Table;
@@ -145,6 +147,7 @@ fn walked_range(st: &ShapeTracker) -> Option<Option<(i64, i64)>> {
 }
 
 /// [`ShapeTracker::collision`] of a stack that may have one.
+#[inline(never)] // It is asked in three places.
 pub(crate) fn collision(st: &ShapeTracker) -> Result<Option<[Dims; 2]>, Undecided> {
     let Some(stack) = Stacked::of(st.views()) else { return Ok(None) };
     let sample = Sample::of(st);
@@ -167,7 +170,7 @@ pub(crate) fn collision(st: &ShapeTracker) -> Result<Option<[Dims; 2]>, Undecide
             }
             // Parts whose addresses lie further apart than all that the finer ones add up to never meet.
             let mut spans: Vec<(i64, i64)> = tables.iter().filter_map(Table::gap_and_span).collect();
-            spans.sort_unstable();
+            sort_short_by_key(&mut spans, |span| *span);
             let mut reach = 0i64;
             let apart = spans.into_iter().all(|(gap, span)| {
                 let apart = gap > reach;
@@ -182,7 +185,10 @@ pub(crate) fn collision(st: &ShapeTracker) -> Result<Option<[Dims; 2]>, Undecide
             return Ok(table.collision());
         }
     }
-    Ok(stack.collision(&mut Work::for_a_question())?)
+    // No view below reads an address twice: this is easier to ask.
+    let is_injective = |view: &View| ShapeTracker::from(view.clone()).collision() == Ok(None);
+    let injective = st.views().split_last().is_some_and(|(_, below)| below.iter().all(is_injective));
+    Ok(stack.collision_over(injective, &mut Work::for_a_question())?)
 }
 
 /// [`ShapeTracker::difference`] of two trackers of one shape.

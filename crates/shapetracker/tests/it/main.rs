@@ -32,3 +32,4 @@ mod sources;
 mod stress;
 mod summaries;
 mod views;
+mod ways;

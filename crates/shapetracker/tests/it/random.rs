@@ -23,6 +23,7 @@ pub(crate) mod cases {
     pub(crate) const STACKS: u32 = 15_000;
     pub(crate) const REFINED: u32 = 30_000;
     pub(crate) const CHAINS: u32 = 12_000;
+    pub(crate) const WAYS: u32 = 20_000;
     pub(crate) const COMPOSITIONS: u32 = 5_000;
     pub(crate) const COPIES: u32 = 6_000;
     pub(crate) const VIEW_OPERATIONS: u32 = 20_000;

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::random::{ANSWERED, environment, set_seed};
-use crate::{addresses, chains, expressions, index, pairs, queries, questions, refining, views};
+use crate::{addresses, chains, expressions, index, pairs, queries, questions, refining, views, ways};
 
 /// Every property that is held against random cases.
 const PROPERTIES: &[(&str, fn())] = &[
@@ -78,6 +78,11 @@ const PROPERTIES: &[(&str, fn())] = &[
     (
         "refining::three_views_of_which_the_middle_one_can_be_split_are_two",
         refining::three_views_of_which_the_middle_one_can_be_split_are_two,
+    ),
+    // 20,000 chains a round: 50 rounds are a million.
+    (
+        "ways::padded_and_reshaped_chains_end_the_same_whatever_the_way",
+        ways::padded_and_reshaped_chains_end_the_same_whatever_the_way,
     ),
 ];
 
