@@ -124,7 +124,7 @@ function fault(message: string, field: Fault["field"] = null): Fault {
 
 /** What has to be known before there is a tensor. */
 function asksShape(name: string): Fault {
-  return { ...fault(`Which shape has \`${name}\`?`, READING), kind: "question" };
+  return { ...fault(`Which shape has \`${name}\`?`, "chain"), kind: "question" };
 }
 
 function no(fault: Fault, block: number | null = null, piece: HandPiece | null = null): Trouble {
@@ -233,7 +233,7 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
     if (names.ok && (names.value.names.length > 0 || known)) {
       const { instance, instance_note: note } = names.value;
       if (names.value.names.length > 0) named = names.value;
-      if (instance === null) return { ...nothing(no(fault(note ?? "These values do not fit.", READING))), start: from, named };
+      if (instance === null) return { ...nothing(no(fault(note ?? "These values do not fit.", "chain"))), start: from, named };
       text = instance;
       said = await ask("chain", { text }, READING);
       if (said === null) return null;
@@ -290,7 +290,7 @@ async function askChain({ texts, muted, step, base, values }: Question): Promise
     else trouble = no(error, block);
   } else if (answer.result === null) {
     const { name } = answer.start;
-    trouble = no(name == null ? fault("There is no tensor yet.", READING) : asksShape(name));
+    trouble = no(name == null ? fault("There is no tensor yet.", "chain") : asksShape(name));
   }
   const outcome: Outcome = { layout: null, trouble, blocks, start: whole.start, stations: [], named };
   const first = answer.start.shape;
