@@ -16,7 +16,7 @@ use crate::{Dims, Ranges, View};
 /// The stack with repeats and masks moved upwards, if there are any that can be; with `gaps` also those of axes of which a
 /// single index is valid, as between elements that are spread out.
 pub(crate) fn eased(views: &[View], gaps: bool) -> Option<Stack> {
-    if views.len() < 2 || views.len() > fewest::SETTLED || views.iter().any(View::is_empty) {
+    if views.len() < 2 || views.iter().any(View::is_empty) {
         return None;
     }
     let mut eased: Stack = views.iter().cloned().collect();

@@ -25,10 +25,6 @@ use crate::{Dims, Ranges, View};
 /// ```
 pub const MAX_VIEWS: usize = 256;
 
-/// The most views of a stack that is brought into its normal form. Real programs have 5 at most; of crafted ones each operation
-/// would take longer than the reader of a page waits.
-pub(crate) const SETTLED: usize = 8;
-
 /// The views of a tracker, the first next to memory.
 pub(crate) type Stack = SmallVec<[View; 1]>;
 
@@ -65,14 +61,6 @@ pub(crate) fn push(
             Err(why) => why,
         },
     };
-    if views.len() > SETTLED {
-        views.push(view);
-        let refusal = merge_top(views, Some(refusal));
-        return match views.len() > MAX_VIEWS {
-            true => Err(Fault::TooManyViews { op, given: views.len() }.into()),
-            false => Ok(refusal),
-        };
-    }
     let reshapes = view.is_identity() && view.numel() == top.numel();
     let known = (!cover(views, true)).then_some(refusal);
     let refusal = if reshapes {
@@ -129,9 +117,6 @@ pub(crate) fn merge_top(views: &mut Stack, refusal: Option<Unmerged>) -> Option<
 /// axes of size 1, in where masks stand; two stacks may differ still where one reads the positions of the other in
 /// another order.
 pub(crate) fn settle(views: &mut Stack) {
-    if views.len() > SETTLED {
-        return;
-    }
     read_again(views);
     if merge_raised(views) {
         merge_top(views, None);
