@@ -69,6 +69,13 @@ pub(crate) enum Why {
     Memory,
 }
 
+impl Why {
+    /// Whether the call that is written raises an error.
+    pub(super) fn raises(self) -> bool {
+        matches!(self, Why::Raises | Why::NegativeStep)
+    }
+}
+
 impl Hand {
     /// The array of a view that the library has.
     pub(crate) fn new(library: ArrayLibrary, start: &View) -> Hand {

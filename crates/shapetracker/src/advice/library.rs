@@ -6,7 +6,7 @@ use super::{Does, LibraryAdvice};
 use crate::error::Error;
 use crate::fit::fit;
 use crate::notation::{ArrayLibrary, Chain, ChainError, list};
-use crate::{ChainStart, ShapeTracker, View};
+use crate::{ChainStart, Dims, ShapeTracker, View};
 
 /// Of so many reshapes that have no view every choice is tried, which to copy whole.
 const MOST_CHOICES: u32 = 3;
@@ -39,7 +39,7 @@ pub(super) fn advised(
     }
     let name = name(library, chain);
     let mut usual = Hand::counting(library, start);
-    let events = match follow(&mut usual, chain) {
+    let events = match follow(&mut usual, chain, chain.ops().len()) {
         Ok(events) => events,
         Err(err) => return cannot(format!("{library} cannot do this: {}.", err.reason())),
     };
@@ -58,7 +58,7 @@ pub(super) fn advised(
     let elements = |step: usize| copied.iter().find(|(at, _)| *at == step).map_or(0, |(_, elements)| *elements);
     let told = |step: usize, why: Why| complaint(library, chain, trackers[step + 1].shape(), step, why, elements(step));
     let mut sentence = told(first, why);
-    let raising = events.iter().find(|(_, why)| matches!(why, Why::Raises | Why::NegativeStep));
+    let raising = events.iter().find(|(_, why)| why.raises());
     if let Some(&(step, why)) = raising.filter(|(step, _)| *step != first) {
         sentence += &format!(" Then {}", told(step, why));
     }
@@ -97,18 +97,43 @@ pub(super) fn advised(
     LibraryAdvice { library, does, copied, sentence, code }
 }
 
-/// What is said of a chain with an operation that a library refuses.
-pub(super) fn refused(library: ArrayLibrary, chain: &Chain, err: &ChainError) -> LibraryAdvice {
-    let call = err.op().map_or_else(|| "this".into(), |op| format!("`{}`", chain.written_call(op)));
-    let sentence = format!("{call} raises an error in {library}: {}.", err.message());
-    LibraryAdvice { library, does: Does::Raises, copied: Vec::new(), sentence, code: None }
+/// What is said of a chain with an operation that a library refuses, and of what it copies before that.
+pub(super) fn refused(library: ArrayLibrary, chain: &Chain, base: Option<&[i64]>, err: &ChainError) -> LibraryAdvice {
+    let (mut start, mut shapes) = (None, Vec::new());
+    _ = chain.follow(base, |step, _| {
+        start.get_or_insert_with(|| step.over_newest().clone());
+        shapes.push(Dims::from_slice(step.shape()));
+    });
+    let mut hand = start.as_ref().and_then(ShapeTracker::as_view).map(|start| Hand::counting(library, start));
+    let until = err.op().unwrap_or(0);
+    let events = hand.as_mut().and_then(|hand| follow(hand, chain, until).ok()).unwrap_or_default();
+    let copied = hand.map_or_else(Vec::new, |hand| hand.copied().to_vec());
+    let told = |&(step, why): &(usize, Why)| {
+        let elements = copied.iter().find(|(at, _)| *at == step).map_or(0, |(_, elements)| *elements);
+        complaint(library, chain, &shapes[step + 1], step, why, elements)
+    };
+    let refusal = || {
+        let call = err.op().map_or_else(|| "this".into(), |op| format!("`{}`", chain.written_call(op)));
+        format!("{call} raises an error in {library}: {}.", err.message())
+    };
+    let mut sentences: Vec<String> = events.first().map(told).into_iter().collect();
+    match events.iter().position(|(_, why)| why.raises()) {
+        Some(0) => {}
+        Some(at) => sentences.push(told(&events[at])),
+        None => sentences.push(refusal()),
+    }
+    let sentence = sentences.join(" Then ");
+    LibraryAdvice { library, does: Does::Raises, copied, sentence, code: None }
 }
 
-/// Does all calls of a chain.
-fn follow(hand: &mut Hand<Option<Code>>, chain: &Chain) -> Result<Events, Error> {
+/// Does the calls of a chain that are made of its first operations.
+fn follow(hand: &mut Hand<Option<Code>>, chain: &Chain, until: usize) -> Result<Events, Error> {
     let (mut at, mut events) = (0, Events::new());
-    while at < chain.ops().len() {
+    while at < until {
         let (call, ops) = chain.call(at);
+        if ops.end > until {
+            break;
+        }
         events.extend(hand.does(at, call, &chain.ops()[ops.clone()])?);
         at = ops.end;
     }
@@ -119,7 +144,7 @@ fn follow(hand: &mut Hand<Option<Code>>, chain: &Chain) -> Result<Events, Error>
 fn least(library: ArrayLibrary, chain: &Chain, start: &View, name: &str) -> Option<Hand<Option<Code>>> {
     let done = |whole: u32| {
         let mut hand = Hand::writing(library, start, name, Thrift::Least { whole });
-        follow(&mut hand, chain).ok()?;
+        follow(&mut hand, chain, chain.ops().len()).ok()?;
         hand.writes().then_some(hand)
     };
     let mut best = done(0)?;

@@ -244,7 +244,7 @@ impl Chain {
                     let view = view.filter(|_| !own.ops().contains(&Movement::Copy));
                     library::advised(library, &own, &trackers, view.as_ref())
                 }
-                Err(err) => library::refused(library, &own, &err),
+                Err(err) => library::refused(library, &own, base, &err),
             }
         });
         let libraries = libraries.into();

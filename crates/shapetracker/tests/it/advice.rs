@@ -591,3 +591,22 @@ fn new_tensors_of_pytorch_keep_channels_last() {
     // And flipping keeps any order.
     assert_eq!(pytorch("(4, 6).permute(1, 0).flip(0).view(24)").1, [(1, 24), (2, 24)]);
 }
+
+#[test]
+fn found_by_random_lines_what_is_copied_before_an_error_is_counted() {
+    // NumPy squeezes axes of size 1 only, where PyTorch leaves others alone.
+    let advice = |text: &str, base: &[i64]| {
+        let chain: shapetracker::Chain = text.parse().unwrap_or_else(|err| panic!("{err}"));
+        let [pytorch, numpy] = <[_; 2]>::try_from(chain.advice(Some(base)).unwrap().libraries).unwrap();
+        assert_eq!((numpy.does, numpy.code), (Does::Raises, None), "{text}");
+        (pytorch.copied, numpy.copied, numpy.sentence)
+    };
+    let refused =
+        "`.squeeze(0)` raises an error in NumPy: squeeze: axis 0 has size 4: only an axis of size 1 can be squeezed.";
+    assert_eq!(advice("x.squeeze(0)", &[4]), (vec![], vec![], refused.into()));
+    let copied = "`.flatten()` always copies: here all 4 elements; `.reshape(4)` makes a view.";
+    assert_eq!(advice("x.flatten().squeeze(0)", &[2, 2]), (vec![], vec![(0, 4)], format!("{copied} Then {refused}")));
+    let twice = advice("x.T.reshape(-1).copy().squeeze(0)", &[2, 2]);
+    assert_eq!(twice.1, [(1, 4), (2, 4)]);
+    assert_eq!(twice.2, format!("`.reshape(4)` silently copies all 4 elements. Then {refused}"));
+}
