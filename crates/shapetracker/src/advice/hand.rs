@@ -25,6 +25,8 @@ pub(crate) struct Hand<N = ()> {
     thrift: Thrift,
     /// Whether NumPy lets nobody write to the array: what needs one that can be written to copies it first.
     is_read_only: bool,
+    /// Whether PyTorch has refused an index with a negative step: what is done after that, it never did.
+    is_refused: bool,
     /// For how many reshapes, so far, no view was found.
     blocked: u32,
 }
@@ -108,7 +110,17 @@ impl<N: Notes> Hand<N> {
     fn noting(library: ArrayLibrary, start: &View, thrift: Thrift, notes: N) -> Self {
         let array = Array::of(start);
         let memory = Memory { since: 0, axes: array.axes(), len: array.numel() };
-        Hand { library, array, memory, notes, copied: Vec::new(), thrift, is_read_only: false, blocked: 0 }
+        Hand {
+            library,
+            array,
+            memory,
+            notes,
+            copied: Vec::new(),
+            thrift,
+            is_read_only: false,
+            is_refused: false,
+            blocked: 0,
+        }
     }
 
     pub(crate) fn library(&self) -> ArrayLibrary {
@@ -125,6 +137,11 @@ impl<N: Notes> Hand<N> {
     pub(crate) fn memory(&self) -> Option<(usize, Dims)> {
         let is_all = self.array.is_contiguous() && self.array.offset == 0 && self.array.numel() == self.memory.len;
         (!is_all).then(|| (self.memory.since, self.memory.axes.clone()))
+    }
+
+    /// Whether an index with a negative step was asked of PyTorch: no array has what is left of its memory then.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.is_refused
     }
 
     /// The axes of a copy in an order, the outermost first.
@@ -190,6 +207,7 @@ impl<N: Notes> Hand<N> {
             Call::Index => {
                 // Also where there are no elements, PyTorch refuses the step itself.
                 raises = self.library == ArrayLibrary::PyTorch && !backwards(&ops[0]).is_empty();
+                self.is_refused |= raises;
                 let why = self.step(first, &ops[0], &after(&ops[0])?)?;
                 for op in &ops[1..] {
                     // Axes of size 1 that come or go.

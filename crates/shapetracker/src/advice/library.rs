@@ -11,6 +11,9 @@ use crate::{ChainStart, Dims, ShapeTracker, View};
 /// Of so many reshapes that have no view every choice is tried, which to copy whole.
 const MOST_CHOICES: u32 = 3;
 
+/// What is said where nothing would have to be copied.
+pub(super) const ONE_VIEW: &str = " Yet the whole chain is one view.";
+
 /// Calls that copy, or that raise, in their order.
 type Events = Vec<(usize, Why)>;
 
@@ -79,7 +82,7 @@ pub(super) fn advised(
     let code = match (direct, needed) {
         // Where another call will do there is nothing to be clever about.
         (Some(direct), needed) if needed != Some(0) || why != Why::Flat => {
-            sentence += " Yet the whole chain is one view.";
+            sentence += ONE_VIEW;
             Some(direct)
         }
         (_, Some(needed)) => {

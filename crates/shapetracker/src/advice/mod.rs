@@ -242,7 +242,13 @@ impl Chain {
                 Ok(Followed { trackers, .. }) => {
                     let view = trackers.last().and_then(|last| last.single_view().ok());
                     let view = view.filter(|_| !own.ops().contains(&Movement::Copy));
-                    library::advised(library, &own, &trackers, view.as_ref())
+                    let mut advised = library::advised(library, &own, &trackers, view.as_ref());
+                    if whole.is_err() {
+                        // What is said of it before is of another chain.
+                        let as_read = format!(" Yet the whole chain is one view, as {library} reads it.");
+                        advised.sentence = advised.sentence.replace(library::ONE_VIEW, &as_read);
+                    }
+                    advised
                 }
                 Err(err) => library::refused(library, &own, base, &err),
             }

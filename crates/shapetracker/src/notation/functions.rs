@@ -679,6 +679,11 @@ impl<'a> Parser<'a> {
             return Ok(Ops::from_iter([Movement::AsStrided(shape, strides, given.unwrap_or(0))]));
         }
         let hand = self.hand(parsed, ArrayLibrary::PyTorch, begin)?;
+        if hand.is_refused() {
+            let message = "PyTorch raises a ValueError at the negative step before this: `as_strided` has no memory to read; \
+                write `flip` in its place";
+            return Err(self.error_at(begin..self.last, message.to_owned()));
+        }
         let Some(offset) = given.or(hand.offset()) else {
             let message =
                 "where a tensor without elements begins in its memory is not known: give `as_strided` an offset";

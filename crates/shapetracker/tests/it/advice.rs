@@ -596,7 +596,8 @@ fn new_tensors_of_pytorch_keep_channels_last() {
 fn found_by_random_lines_what_is_copied_before_an_error_is_counted() {
     // NumPy squeezes axes of size 1 only, where PyTorch leaves others alone.
     let advice = |text: &str, base: &[i64]| {
-        let chain: shapetracker::Chain = text.parse().unwrap_or_else(|err| panic!("{err}"));
+        let (chain, error) = shapetracker::Chain::read_from(text, Some(base));
+        assert_eq!(error, None, "{text}");
         let [pytorch, numpy] = <[_; 2]>::try_from(chain.advice(Some(base)).unwrap().libraries).unwrap();
         assert_eq!((numpy.does, numpy.code), (Does::Raises, None), "{text}");
         (pytorch.copied, numpy.copied, numpy.sentence)
@@ -609,4 +610,34 @@ fn found_by_random_lines_what_is_copied_before_an_error_is_counted() {
     let twice = advice("x.T.reshape(-1).copy().squeeze(0)", &[2, 2]);
     assert_eq!(twice.1, [(1, 4), (2, 4)]);
     assert_eq!(twice.2, format!("`.reshape(4)` silently copies all 4 elements. Then {refused}"));
+}
+
+#[test]
+fn found_by_random_lines_no_memory_is_read_after_a_step_that_pytorch_refuses() {
+    for (text, base) in [
+        // Of an array without elements nothing was left but the memory before that step.
+        ("x[0, 1:3:2, 1:0:-1].expand(3, -1, -1).as_strided((), (), 42)", &[1, 6, 1, 10][..]),
+        ("x.view(6, 1, 2)[::2, ::-2].as_strided((2,), (2,)).expand(-1)", &[1, 6, 1, 2]),
+    ] {
+        let (_, error) = shapetracker::Chain::read_from(text, Some(base));
+        let error = error.unwrap_or_else(|| panic!("{text} is read")).to_string();
+        assert!(error.contains("negative step") && error.contains("`as_strided` has no memory"), "{error}");
+    }
+    // What is flipped by a call is a copy.
+    let (_, error) = shapetracker::Chain::read_from("x.flip(0).as_strided((2,), (2,))", Some(&[6]));
+    assert_eq!(error, None);
+}
+
+#[test]
+fn found_by_random_lines_what_another_reading_of_a_line_is_is_said_of_that_reading() {
+    // Of 20 sections in NumPy, of parts of 20 elements in PyTorch.
+    let (chain, error) =
+        shapetracker::Chain::read_from("x[::2, :, :, :].reshape(20).split(20, 0)[0]", Some(&[9, 1, 2, 2]));
+    assert_eq!(error, None);
+    let advice = chain.advice(Some(&[9, 1, 2, 2])).unwrap();
+    assert_eq!(advice.sentence, "Not one view: `.reshape(20)` needs a second one.");
+    assert_eq!(
+        advice.libraries[1].sentence,
+        "`.reshape(20)` silently copies all 20 elements. Yet the whole chain is one view, as NumPy reads it.",
+    );
 }
