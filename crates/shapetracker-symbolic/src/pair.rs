@@ -117,7 +117,9 @@ impl Pair {
     /// # Errors
     /// Those of [`ShapeTracker::from_views`] and of [`ShapeTracker::reshape`].
     pub fn of_reshape(scope: Arc<Scope>, view: View, shape: Vec<Poly>) -> Result<Pair, Error> {
-        let after = ShapeTracker::from_views(scope.clone(), [view.clone()])?.apply(&Movement::Reshape(shape))?;
+        // Of the reshape only the shape and what it needs is asked, which is that of any view: of this one it would be decided twice.
+        let in_order = View::row_major(&view.shape).map_err(|err| Fault::TooLarge(err).of("reshape"))?;
+        let after = ShapeTracker::from_views(scope.clone(), [in_order])?.apply(&Movement::Reshape(shape))?;
         let later = View::row_major(after.shape()).map_err(|err| Fault::TooLarge(err).of("reshape"))?;
         Pair::new(scope, after.needs().to_vec(), view, later)
     }

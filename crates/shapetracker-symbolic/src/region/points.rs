@@ -1,5 +1,7 @@
 //! Points that are known to lie in a region: they refute without a proof, and show that a case has values.
 
+use std::cell::Cell;
+
 use smallvec::SmallVec;
 
 use crate::poly::{Poly, Var};
@@ -7,6 +9,9 @@ use crate::region::{Point, Region};
 
 /// As many points are kept.
 const SAMPLES: usize = 12;
+
+/// So many terms at a point are one unit of work.
+const TERMS: usize = 8;
 
 impl Region {
     /// Keeps the points that lie in the region.
@@ -25,13 +30,19 @@ impl Region {
             let value = point.get(var).copied().unwrap_or(0);
             range.0.is_none_or(|lo| lo <= value) && range.1.is_none_or(|hi| value <= hi)
         };
-        let value = |poly: &Poly| poly.eval(point);
-        self.bounds.iter().enumerate().all(|range| point.len() > range.0 && in_range(range))
+        let terms = Cell::new(0);
+        let value = |poly: &Poly| {
+            terms.set(terms.get() + poly.terms().len());
+            poly.eval(point)
+        };
+        let contains = self.bounds.iter().enumerate().all(|range| point.len() > range.0 && in_range(range))
             && self.solved.iter().all(|(var, by)| value(by) == point.get(usize::from(var.0)).copied())
             && self.at_least.iter().all(|poly| value(poly).is_some_and(|value| value >= 0))
             && self.zero.iter().all(|poly| value(poly) == Some(0))
             && self.nonzero.iter().all(|poly| value(poly).is_some_and(|value| value != 0))
-            && self.others.iter().all(|literal| literal.holds(point) == Some(true))
+            && self.others.iter().all(|literal| literal.holds(point) == Some(true));
+        self.shared.spend(terms.get() / TERMS);
+        contains
     }
 
     /// The first points to look at: every name at its end, a little above it, and all different.

@@ -319,7 +319,15 @@ impl<N: Notes> Hand<N> {
                 return Err(overflow("as_strided"));
             }
             // Without elements there is nothing to copy, and every shape will do.
-            self.then(|| if is_reshape(op) { reshaped(library, to) } else { library.call(op, from.shape(), to) });
+            let is_flipped = library == ArrayLibrary::PyTorch && !backwards(op).is_empty();
+            self.then(|| match op {
+                op if is_reshape(op) => reshaped(library, to),
+                // Of nothing there is nothing to flip, which would write all that is read of here.
+                _ if is_flipped => {
+                    library.call(&Movement::Shrink(to.iter().map(|&size| (0, size)).collect()), from.shape(), to)
+                }
+                op => library.call(op, from.shape(), to),
+            });
             let new = matches!(op, Movement::Pad(_)) && !to.contains(&0);
             if new {
                 self.new_array(number, Array::contiguous(to));

@@ -236,8 +236,7 @@ impl Chain {
         let one = whole.as_ref().ok().filter(|_| !self.ops().contains(&Movement::Copy));
         let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy].map(|library| {
             // Where a library means something else by the text, it does that.
-            let own = self.read_by(library, base).filter(|own| own.ops() != self.ops());
-            let Some(own) = own else { return library::advised(library, self, &trackers, one) };
+            let Some(own) = self.read_by(library, base) else { return library::advised(library, self, &trackers, one) };
             match Followed::of(&own, base) {
                 Ok(Followed { trackers, .. }) => {
                     let view = trackers.last().and_then(|last| last.single_view().ok());

@@ -254,8 +254,8 @@ impl Chain {
     }
 
     /// The chain as a library reads it, on an array of which the text tells nothing but its name: NumPy and PyTorch mean
-    /// different things by `transpose(0, 1)` and `repeat(2)`. Nothing where the library has no such code, or where the text
-    /// itself says whose it is.
+    /// different things by `transpose(0, 1)` and `repeat(2)`. Nothing where that is the chain as it has been read, where the
+    /// library has no such code, or where the text itself says whose it is.
     pub(crate) fn read_by(&self, library: ArrayLibrary, base: Option<&[i64]>) -> Option<Chain> {
         let methods = match library {
             ArrayLibrary::NumPy => Methods::NumPy,
@@ -263,7 +263,7 @@ impl Chain {
         };
         self.parsed.name.as_ref()?;
         let parsed = parser::chain_of(&self.text, base, methods)?;
-        Some(Chain { parsed, text: self.text.clone() })
+        (!parsed.does_as(&self.parsed)).then(|| Chain { parsed, text: self.text.clone() })
     }
 
     /// Whether it is written in the notation of this crate, and not as code of a library.

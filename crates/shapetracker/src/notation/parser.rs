@@ -94,6 +94,11 @@ impl Parsed {
         (call, first..first + more)
     }
 
+    /// Whether both are the same operations by the same calls.
+    pub(super) fn does_as(&self, other: &Parsed) -> bool {
+        (&self.ops, &self.calls) == (&other.ops, &other.calls)
+    }
+
     /// Takes away all operations from this one on.
     pub(super) fn truncate(&mut self, ops: usize) {
         self.ops.truncate(ops);

@@ -641,3 +641,22 @@ fn found_by_random_lines_what_another_reading_of_a_line_is_is_said_of_that_readi
         "`.reshape(20)` silently copies all 20 elements. Yet the whole chain is one view, as NumPy reads it.",
     );
 }
+
+#[test]
+fn found_by_random_lines_what_reads_nothing_is_not_flipped() {
+    let text = "torch.clone(x.transpose(1, 1))[-4:, 1:0:-1, ...]";
+    let (chain, error) = shapetracker::Chain::read_from(text, Some(&[4, 1]));
+    assert_eq!(error, None);
+    let advice = chain.advice(Some(&[4, 1])).unwrap();
+    assert_eq!(advice.libraries[0].does, Does::Raises);
+    assert_eq!(advice.libraries[0].code.as_deref(), Some("x.transpose(1, 1).clone()[0:4, 0:0]"));
+}
+
+#[test]
+fn found_by_random_lines_calls_that_do_the_same_are_counted_by_each_library() {
+    // One element, repeated once: in NumPy a call that copies what nobody may write to before it copies that.
+    let text = "sliding_window_view(x, 1, 0)[0, 0, 1, 0, ...].repeat(1)";
+    let (chain, error) = shapetracker::Chain::read_from(text, Some(&[1, 1, 16]));
+    assert_eq!(error, None);
+    assert_eq!(chain.advice(Some(&[1, 1, 16])).unwrap().libraries[1].copied, [(6, 2)]);
+}
