@@ -39,11 +39,14 @@ impl Array {
     pub(super) fn of(view: &View) -> Array {
         let mut strides: Dims = view.strides().into();
         let shape = view.shape();
-        for axis in (0..shape.len()).rev().filter(|&axis| shape[axis] == 1) {
-            strides[axis] = match axis + 1 < shape.len() {
-                true => strides[axis + 1].saturating_mul(shape[axis + 1]),
-                false => 1,
-            };
+        // As if axes along which elements repeat had been expanded from size 1.
+        let mut next = 1_i64;
+        for axis in (0..shape.len()).rev() {
+            match (shape[axis], strides[axis]) {
+                (1, _) => strides[axis] = next,
+                (_, 0) => {}
+                (size, stride) => next = stride.saturating_mul(size),
+            }
         }
         Array { shape: shape.into(), strides, offset: view.offset() }
     }
@@ -210,6 +213,12 @@ impl Array {
             least = stride.saturating_mul(size.max(1));
         }
         if is_last { Array::in_order(shape, channels_last.iter().copied()) } else { Array::contiguous(shape) }
+    }
+
+    /// Whether this is a tensor in the order that PyTorch suggests for it.
+    pub(super) fn is_as_suggested(&self) -> bool {
+        let suggested = self.suggested(&self.shape);
+        (0..self.shape.len()).all(|axis| self.shape[axis] == 1 || self.strides[axis] == suggested.strides[axis])
     }
 
     /// A new array of NumPy's `pad`: with the first axis innermost where this one has it so and is not in row-major order.

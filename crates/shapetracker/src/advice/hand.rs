@@ -192,7 +192,12 @@ impl<N: Notes> Hand<N> {
                 }
                 let is_numpy = self.library == ArrayLibrary::NumPy;
                 let keeps = call == Call::Tile && is_numpy && numel(&to) == from.numel();
-                let new = if keeps { from.seen_as(&to).kept_by_numpy() } else { Array::contiguous(&to) };
+                let new = match ops {
+                    _ if keeps => from.seen_as(&to).kept_by_numpy(),
+                    // PyTorch's `pixel_shuffle` keeps channels last.
+                    [_, Movement::Permute(_), ..] if call == Call::New => from.suggested(&to),
+                    _ => Array::contiguous(&to),
+                };
                 self.new_array(last, new);
                 if let Some((_, elements)) = self.copied.last_mut().filter(|(number, _)| *number == last) {
                     *elements = elements.saturating_add(before);
@@ -274,8 +279,8 @@ impl<N: Notes> Hand<N> {
         let views = |array: &Array, to: &[i64]| Ok::<bool, Error>(merge::reshape(&array.view()?, to).is_ok());
         match (call, ops) {
             (Call::Interleave, _) if is_numpy => Ok(if is_ready { 0 } else { array.numel() }),
-            // PyTorch's `pixel_shuffle` takes a tensor in row-major order, too.
-            (Call::New, [_, Movement::Permute(_), ..]) => Ok(if array.is_contiguous() { 0 } else { array.numel() }),
+            // PyTorch's `pixel_shuffle` takes a tensor in such an order, too.
+            (Call::New, [_, Movement::Permute(_), ..]) => Ok(if array.is_as_suggested() { 0 } else { array.numel() }),
             (Call::Interleave, [Movement::Reshape(to), ..]) => {
                 let flattens = to.len() == 2 && array.shape.len() != 1;
                 Ok(if flattens && !views(array, &[array.numel()])? { array.numel() } else { 0 })

@@ -660,3 +660,20 @@ fn found_by_random_lines_calls_that_do_the_same_are_counted_by_each_library() {
     assert_eq!(error, None);
     assert_eq!(chain.advice(Some(&[1, 1, 16])).unwrap().libraries[1].copied, [(6, 2)]);
 }
+
+#[test]
+fn found_by_random_lines_shuffled_pixels_and_expanded_copies_have_the_strides_of_pytorch() {
+    // `F.pixel_shuffle(torch.empty(1, 3, 2, 4).permute(0, 3, 1, 2), 2)` has strides (24, 1, 4, 1), and with 24 channels (24, 1, 12, 6).
+    let shuffled =
+        pytorch("F.pixel_shuffle(torch.zeros(1, 1, 1, 24).moveaxis(0, 3).permute(3, 2, 1, 0), 2).view(-1, 8, 1)");
+    assert_eq!((shuffled.0, shuffled.1), (Does::Raises, vec![(4, 24), (5, 24)]));
+    let kept = pytorch("F.pixel_shuffle(torch.zeros(2, 4, 4, 8).permute(0, 3, 1, 2), 2).permute(0, 2, 3, 1).view(-1)");
+    assert_eq!((kept.0, kept.1), (Does::Copies, vec![(3, 256)]));
+    // The code that was offered raised: the first axis of the copy has stride 36, and is outermost when it is flipped.
+    let text =
+        "x.repeat(1, 2, 1, 3).permute(2, 1, 0, 3).flip(0, 3, 1).flatten(2).view((3, 8, 3, 1)).view((3, 2, 4, 3, 1))";
+    let (chain, error) = shapetracker::Chain::read_from(text, Some(&[1, 6, 2]));
+    assert_eq!(error, None);
+    let code = chain.advice(Some(&[1, 6, 2])).unwrap().libraries.swap_remove(0).code.unwrap();
+    assert!(!code.contains(".flip((0, 3, 1)).view(6, 2, 6).view("), "{code}");
+}
