@@ -25,7 +25,7 @@ Usage: cargo xtask COMMAND
 
 Commands:
   test [-v] [NAME...]  Run every step of the tests, or those whose name contains one of the words;
-                       `quick` stands for those to run while writing
+                       `quick` stands for those to run while writing, with a twentieth of the random cases
   list                 List the steps with a sentence each
   readme [--bless]     Run the commands of the READMEs; with --bless rewrite the outputs they show
   web                  Build the explorer's page, so that the next build of the command has it
@@ -68,6 +68,8 @@ enum Task {
     Test {
         steps: Vec<&'static Step>,
         verbose: bool,
+        /// Whether a twentieth of the random cases will do.
+        few: bool,
     },
     /// A step of the tests, for a lane; the file tells how it ended.
     Step(&'static Step, PathBuf),
@@ -114,8 +116,10 @@ fn command_line() -> Result<Task, String> {
             Some(step) => Ok(Task::Step(step, PathBuf::from(file))),
             None => Err(format!("no step is called `{name}`")),
         },
-        ["test", names @ ..] => Ok(Task::Test { steps: steps::chosen(names)?, verbose }),
-        [name @ ("readme" | "judge")] => Ok(Task::Test { steps: steps::chosen(&[name])?, verbose: true }),
+        ["test", names @ ..] => {
+            Ok(Task::Test { steps: steps::chosen(names)?, verbose, few: names.contains(&steps::QUICK) })
+        }
+        [name @ ("readme" | "judge")] => Ok(Task::Test { steps: steps::chosen(&[name])?, verbose: true, few: false }),
         other => Err(format!("no command `{}`; `cargo xtask help` lists them", other.join(" "))),
     }
 }
@@ -124,8 +128,9 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
     match task {
         Task::Help => anstream::print!("{HELP}"),
         Task::List => report::list(STEPS),
-        Task::Test { steps, verbose } => {
+        Task::Test { steps, verbose, few } => {
             let mut workspace = Workspace::find(verbose)?;
+            workspace.few = few;
             workspace.halves = ["tests", "release"].iter().all(|name| steps.iter().any(|step| step.name == *name));
             return Ok(report::run_all(&workspace, &steps));
         }

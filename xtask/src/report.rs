@@ -158,6 +158,10 @@ fn run_in_a_process(workspace: &Workspace, step: &Step, has_page: bool) -> Ended
     if has_page {
         command.env(HAS_PAGE, "1");
     }
+    // Whoever says how many cases there are shall have them.
+    if workspace.few && std::env::var_os(CASES).is_none() {
+        command.env(CASES, "0.05");
+    }
     if AutoStream::choice(&std::io::stdout()) != ColorChoice::Never {
         command.env("CLICOLOR_FORCE", "1");
     }
@@ -183,6 +187,8 @@ fn run_in_a_process(workspace: &Workspace, step: &Step, has_page: bool) -> Ended
     Ended { line, stop }
 }
 
+/// The variable by which the tests know how many times as many random cases there are.
+const CASES: &str = "SHAPETRACKER_CASES";
 /// The variable by which a step in a process of its own knows that tests share their cases between their two forms.
 pub(crate) const HALVES: &str = "SHAPETRACKER_HALVES";
 /// The one by which it knows that the page has been built.

@@ -63,6 +63,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("docs", "The documentation builds without a warning", |w| {
         w.run(w.cargo("doc --workspace --all-features --no-deps").env("RUSTDOCFLAGS", "-D warnings"))
     })
+    .when(When::Quick)
     .lane(Lane::Second),
     Step::new("features", "Each library that is to be published builds by itself without any feature", features)
         .lane(Lane::Second),
@@ -138,7 +139,7 @@ impl Step {
 }
 
 /// The word for the steps that are quick.
-const QUICK: &str = "quick";
+pub(crate) const QUICK: &str = "quick";
 
 /// The steps whose name contains one of the words, or that are quick where that is the word; without words, all but those
 /// that must be named.
@@ -461,7 +462,7 @@ mod tests {
         let names = |words: &[&str]| chosen(words).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>());
         assert_eq!(names(&["tes", "form"]).unwrap(), ["format", "tests"]);
         assert_eq!(names(&["judge"]).unwrap(), ["judge"]);
-        assert_eq!(names(&["quick", "docs"]).unwrap(), ["standing-alone", "format", "clippy", "docs", "tests"]);
+        assert_eq!(names(&["quick", "web"]).unwrap(), ["standing-alone", "format", "clippy", "docs", "web", "tests"]);
         assert!(!names(&[]).unwrap().contains(&"judge"));
         assert!(names(&["format", "nothing"]).unwrap_err().starts_with("no step has `nothing` in its name"));
     }

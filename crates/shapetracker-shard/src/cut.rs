@@ -34,7 +34,7 @@ impl Cut {
         n / piece * self.part(piece, j).1 + self.part(n % piece, j).1
     }
 
-    /// Devices of which each other one has as many places as one of these.
+    /// Representatives: every device has as many places as one of them.
     ///
     /// Along a piece the parts are full up to some device, then there may be a shorter one, and then nothing; that of the
     /// last piece happens at another device.

@@ -8,8 +8,6 @@ mod cases;
 mod golden;
 #[path = "../../../shapetracker/tests/limited/mod.rs"]
 mod limited;
-#[path = "../part/mod.rs"]
-mod part;
 mod programs;
 #[allow(dead_code)]
 #[path = "../tracker/random.rs"]

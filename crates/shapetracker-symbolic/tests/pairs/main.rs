@@ -172,7 +172,6 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
 }
 
 fn run(kind: u64, name: &str, cases: u64, most_undecided: f64) {
-    let cases = std::env::var("SHAPETRACKER_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(cases);
     let mut tally = Tally { kinds: BTreeMap::new(), points: 0, excluded: 0, times: Vec::new(), slow: Vec::new() };
     let only = std::env::var("ONLY").ok().and_then(|seed| seed.parse().ok());
     for seed in only.map_or_else(|| part::seeds(cases), |seed: u64| vec![seed]) {

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use shapetracker::ErrorKind;
 use shapetracker_symbolic::{Answer, Poly, ShapeTracker};
 
-use crate::random::{Rng, is_exact, names, operation, points, seeds, size};
+use crate::part::seeds;
+use crate::random::{Rng, is_exact, names, operation, points, size};
 
 #[derive(Default)]
 struct Counts {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use indexpr::{Language, Syntax};
 use shapetracker_symbolic::{Poly, Scope, ShapeTracker, Sym, View};
 
-use crate::random::{Rng, names, points, seeds, tracker};
+use crate::part::seeds;
+use crate::random::{Rng, names, points, tracker};
 
 /// Checks the code of a tracker at values of all names of its scope; how many elements that were.
 fn check(tracker: &ShapeTracker, code: &indexpr::IndexExpr, point: &[i128]) -> usize {

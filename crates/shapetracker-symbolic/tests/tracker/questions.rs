@@ -5,7 +5,8 @@ use std::sync::Arc;
 use shapetracker::ErrorKind;
 use shapetracker_symbolic::{Equality, Error, Formula, Poly, Scope, ShapeTracker, Sym, View, formula_text};
 
-use crate::random::{Rng, names, operation, points, seeds, tracker};
+use crate::part::seeds;
+use crate::random::{Rng, names, operation, points, tracker};
 
 fn holds(formula: &Formula, point: &[i128]) -> bool {
     formula.iter().any(|all| all.iter().all(|literal| literal.holds(point) == Some(true)))

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use shapetracker_symbolic::{Movement, Poly, Scope, ShapeTracker, Var};
 
-use crate::part;
-
 /// A small generator of test cases (splitmix64), the same on every machine.
 pub(crate) struct Rng(pub(crate) u64);
 
@@ -190,9 +188,4 @@ pub(crate) fn tracker(rng: &mut Rng, names: &Names) -> ShapeTracker {
         tracker = tracker.apply(&op).ok().filter(|moved| moved.rank() <= 6).unwrap_or(tracker);
     }
     tracker
-}
-
-/// The seeds of so many cases, or of as many as `SYMBOLIC_CHAINS` says, that this run holds.
-pub(crate) fn seeds(count: u64) -> Vec<u64> {
-    part::seeds(std::env::var("SYMBOLIC_CHAINS").ok().and_then(|count| count.parse().ok()).unwrap_or(count))
 }

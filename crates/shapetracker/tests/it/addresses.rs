@@ -223,7 +223,8 @@ fn a_search_that_would_take_too_long_ends_undecided() {
 #[test]
 fn numbers_at_the_ends_of_their_range_are_answered_right_or_not_at_all() {
     let [found, counted] = [0u32; 2].map(Cell::new);
-    check(2_000, hostile_view, |raw| {
+    const CASES: u32 = 2_000;
+    check(CASES, hostile_view, |raw| {
         let Ok(view) = View::new(&raw.shape, &raw.strides, raw.offset, raw.mask.as_deref()) else { return Ok(()) };
         let chain: Chain = format!("{view:?}").parse().map_err(|error| format!("{error}"))?;
         for &library in ArrayLibrary::ALL {
@@ -264,5 +265,5 @@ fn numbers_at_the_ends_of_their_range_are_answered_right_or_not_at_all() {
         Ok(())
     });
     println!("{} readers found, {} ranges counted", found.get(), counted.get());
-    assert!(found.get() > 200 && counted.get() > 100);
+    assert!(found.get() > held(CASES) / 5 && counted.get() > held(CASES) / 10);
 }

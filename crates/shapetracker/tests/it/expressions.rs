@@ -613,7 +613,9 @@ fn random_expressions_are_of_all_sorts() {
     let counts = counts.map(Cell::into_inner);
     eprintln!("{:.1} parts in the mean; by operation: {counts:?}", parts.get() as f64 / f64::from(CASES));
     assert!([Binary::Div, Binary::Mod].iter().all(|op| counts[*op as usize] > held(CASES) as usize / 2));
-    assert!((0..16).chain(20..23).all(|place| counts[place] > held(CASES) as usize / 50), "no operation is rare");
+    // Of a few cases some of the twenty may be in none.
+    let rare = |&place: &usize| counts[place] <= held(CASES) as usize / 50;
+    assert!(held(CASES) < CASES / 2 || !(0..16).chain(20..23).any(|place| rare(&place)), "no operation is rare");
 }
 
 /// Simplifies one expression, checks it at some assignments, and says how long it took.
