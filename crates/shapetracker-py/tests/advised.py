@@ -92,7 +92,8 @@ def compare(line: Line, answer: Any, runs: Runs | None) -> list[tuple[str, str]]
     if re.search(r"nothing is copied", sentence) and (does != "view" or copied):
         wrong("sentence: nothing is copied, and yet it copies", sentence)
     # Of `x.transpose(0, 1)` each library has a reading of its own; the answer for all of them is that of PyTorch.
-    own_reading = line.library == "numpy" and "np." not in line.text and re.search(r"\.(transpose|repeat|split)\(\d", line.text)
+    is_numpy = line.library == "numpy" and "np." not in line.text
+    own_reading = is_numpy and re.search(r"\.(transpose|repeat|split)\(\d", line.text)
     several = answer.one_view is False and not own_reading
     if several and "the whole chain is one view." in str(answer):
         wrong("sentence: not one view, and yet one view", str(answer))
