@@ -59,6 +59,21 @@ async function part(page: Page, selector: string): Promise<{ x: number; y: numbe
   );
 }
 
+/**
+ * Asks the page, and again where it was left meanwhile: links and steps back in the history may load it anew, and what it was just
+ * asked is then lost.
+ */
+async function asked<T>(page: Page, ask: (page: Page) => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask(page);
+    } catch (error) {
+      if (!/because of a navigation/.test(String(error))) throw error;
+      await page.waitForLoadState();
+    }
+  }
+}
+
 /** Does something, and says what. */
 type Action = (page: Page) => Promise<string>;
 
@@ -245,17 +260,19 @@ test("whatever is done, nothing fails", { timeout: (SECONDS + 60) * 1000 }, asyn
   let [actions, compared] = [0, 0];
   try {
     while (performance.now() < end) {
-      const said = await choose(OFTEN)(page);
+      const said = await asked(page, choose(OFTEN));
       actions++;
       done.push(said);
       expect(complaints).toEqual([]);
-      await page.evaluate((said) => {
-        const { seen } = globalThis as unknown as { seen?: { now: string } };
-        if (seen !== undefined) seen.now = said;
-      }, said);
+      const note = (page: Page): Promise<void> =>
+        page.evaluate((said) => {
+          const { seen } = globalThis as unknown as { seen?: { now: string } };
+          if (seen !== undefined) seen.now = said;
+        }, said);
+      await asked(page, note);
       if (actions % 20 > 0) continue;
-      await settled(page);
-      const { source, cells, wide } = await drawn(page);
+      await asked(page, settled);
+      const { source, cells, wide } = await asked(page, drawn);
       expect(wide, "nothing is wider than the page").toEqual([]);
       if (!("chain" in source)) continue;
       for (const { index, address: shown } of cells) {
