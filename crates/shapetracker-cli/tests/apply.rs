@@ -10,11 +10,9 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-const COMMAND: &str = env!("CARGO_BIN_EXE_shapetracker");
-
 /// Runs the command in a folder.
 fn apply(folder: &TempDir, args: &[&str]) -> Output {
-    common::output(Command::new(COMMAND).current_dir(folder).arg("apply").args(args))
+    common::output(Command::new(common::command()).current_dir(folder).arg("apply").args(args))
 }
 
 /// Runs the command, which must succeed.
@@ -79,7 +77,7 @@ fn folder_with(files: &[(&str, Vec<u8>)]) -> TempDir {
 #[test]
 fn numpy_and_safetensors_read_what_is_written() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/apply.py");
-    let output = match common::try_fed(Command::new("python3").args([script, COMMAND]), b"") {
+    let output = match common::try_fed(Command::new("python3").args([script, common::command()]), b"") {
         Ok(output) => output,
         Err(error) if error.kind() != NotFound => panic!("python3: {error}"),
         Err(_) => return eprintln!("skipped: there is no python3"),
@@ -278,7 +276,7 @@ fn what_cannot_be_planned_is_refused() {
     let message = refused(&folder, &[chain, "in.npy", "out.npy"]);
     assert!(message.starts_with("error: ") && message.contains("shape (4000000000000000000,)"), "{message}");
     assert_eq!(refused(&folder, &[chain, "in.npy", "out.npy", "--dry-run"]), message);
-    let plan = common::output(Command::new(COMMAND).args(["plan", &format!("(1).{chain}"), "--width", "1"]));
+    let plan = common::output(Command::new(common::command()).args(["plan", &format!("(1).{chain}"), "--width", "1"]));
     assert_eq!((plan.status.code(), String::from_utf8_lossy(&plan.stderr).trim_end()), (Some(2), &message[..]));
 }
 
@@ -321,7 +319,7 @@ fn damaged_files_are_refused() {
 #[cfg(unix)]
 fn limited(folder: &TempDir, limit: &str, args: &[&str]) -> Output {
     let script = format!("ulimit {limit} && exec \"$0\" apply \"$@\"");
-    common::output(Command::new("sh").current_dir(folder).args(["-c", &script, COMMAND]).args(args))
+    common::output(Command::new("sh").current_dir(folder).args(["-c", &script, common::command()]).args(args))
 }
 
 #[cfg(unix)]
@@ -341,8 +339,9 @@ fn a_full_disk_is_an_error() {
     let script = "mkdir disk && mount -t tmpfs -o size=128k tmpfs disk || exit 99
         \"$0\" apply 'expand(1000000)' in.npy disk/out.npy; status=$?; ls -A disk; exit $status";
     let mut unshare = Command::new("unshare");
-    let output =
-        unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, COMMAND]).current_dir(&folder);
+    let output = unshare
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script, common::command()])
+        .current_dir(&folder);
     let output = match common::try_fed(output, b"") {
         Ok(output) if output.status.code() != Some(99) && !output.stderr.starts_with(b"unshare") => output,
         Ok(output) => return eprintln!("skipped: no small disk: {}", String::from_utf8_lossy(&output.stderr)),
@@ -380,7 +379,7 @@ fn begun(folder: &TempDir, args: &[&str], signals: &'static [i32], ignored: bool
     use std::process::Stdio;
     use std::time::{Duration, Instant};
 
-    let mut run = Command::new(COMMAND);
+    let mut run = Command::new(common::command());
     run.current_dir(folder).arg("apply").args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = common::with_signals(&mut run, signals, ignored).spawn().unwrap();
     let begin = Instant::now();
@@ -461,14 +460,14 @@ fn found_by_an_audit_special_files_are_not_waited_for() {
             let said = refused(&folder, &[&["flip(0)", name, "out.npy"], more].concat());
             assert_eq!(said, format!("error: cannot read {name}: it is {what}, and not a regular file"));
         }
-        let batch = common::output(Command::new(COMMAND).current_dir(&folder).args(["batch", name]));
+        let batch = common::output(Command::new(common::command()).current_dir(&folder).args(["batch", name]));
         let said = String::from_utf8(batch.stderr).unwrap();
         assert_eq!(said, format!("error: cannot read {name}: it is {what}, and not a regular file\n"));
     }
     // What is no file on standard input is no file either; one that is, is.
     let script =
         "cat in.npy | \"$0\" apply 'flip(0)' /dev/stdin out.npy; \"$0\" apply 'flip(0)' /dev/stdin out.npy < in.npy";
-    let output = common::output(Command::new("sh").current_dir(&folder).args(["-c", script, COMMAND]));
+    let output = common::output(Command::new("sh").current_dir(&folder).args(["-c", script, common::command()]));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(said, "error: cannot read /dev/stdin: it is a FIFO, and not a regular file\n");
     assert_eq!(data(&folder, "out.npy"), [2, 1]);

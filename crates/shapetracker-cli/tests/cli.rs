@@ -7,12 +7,13 @@ mod common;
 
 use std::io::ErrorKind::NotFound;
 use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
 fn shapetracker(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_shapetracker"));
+    let mut command = Command::new(common::command());
     command.args(args);
     command
 }
@@ -33,7 +34,9 @@ fn stdout(output: &Output) -> &str {
 
 #[test]
 fn sessions() {
-    trycmd::TestCases::new().timeout(common::LONGEST).case("tests/cmd/*.trycmd");
+    let cases = trycmd::TestCases::new();
+    cases.register_bin("shapetracker", Path::new(common::command()));
+    cases.timeout(common::LONGEST).case("tests/cmd/*.trycmd");
 }
 
 #[test]
@@ -309,7 +312,7 @@ fn expressions_of_recorded_layouts_give_their_addresses() {
     let corpus = ["chains", "indexed"].map(|name| path(&format!("../shapetracker/tests/corpus/{name}.jsonl.gz")));
     let counter = path("../shapetracker/tests/it/index_cost.py");
     let mut python = Command::new("python3");
-    python.args([&path("tests/batch_expr.py"), env!("CARGO_BIN_EXE_shapetracker"), &counter]).args(corpus);
+    python.args([&path("tests/batch_expr.py"), common::command(), &counter]).args(corpus);
     let output = match common::try_fed(&mut python, b"") {
         Ok(output) => output,
         Err(error) if error.kind() != NotFound => panic!("python3: {error}"),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 fn explore(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_shapetracker"));
+    let mut command = Command::new(common::command());
     command.arg("explore").args(args);
     command
 }

@@ -1,6 +1,8 @@
 //! What the command needs for long texts: memory in proportion to the text, and a sentence for what is too long.
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,7 +15,7 @@ use shapetracker::text::LONGEST_TEXT;
 fn within(kibibytes: usize, arguments: &[&str], text: &str) -> (Output, usize) {
     let limited = format!("ulimit -v {kibibytes}; ulimit -t 60; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh")
-        .args(["-c", &limited, env!("CARGO_BIN_EXE_shapetracker")])
+        .args(["-c", &limited, common::command()])
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -8,11 +8,9 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-const COMMAND: &str = env!("CARGO_BIN_EXE_shapetracker");
-
 /// Runs the command in a folder.
 fn apply(folder: &TempDir, args: &[&str]) -> Output {
-    common::output(Command::new(COMMAND).current_dir(folder).arg("apply").args(args))
+    common::output(Command::new(common::command()).current_dir(folder).arg("apply").args(args))
 }
 
 /// Runs the command, which must refuse and leave everything as it was; returns what it says.
@@ -202,7 +200,7 @@ fn chunks_are_moved_as_a_file_is() {
 #[test]
 fn zarr_python_reads_what_is_written() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/zarr_arrays.py");
-    let output = match common::try_fed(Command::new("python3").args([script, COMMAND]), b"") {
+    let output = match common::try_fed(Command::new("python3").args([script, common::command()]), b"") {
         Ok(output) => output,
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("python3: {error}"),
         Err(_) => return eprintln!("skipped: there is no python3"),
@@ -557,7 +555,7 @@ fn an_interrupted_run_leaves_no_array() {
     for (signal, json) in ENDING.into_iter().zip([&[][..], &["--json"], &[], &[]]) {
         let folder = folder();
         let before = listing(folder.path());
-        let mut run = Command::new(COMMAND);
+        let mut run = Command::new(common::command());
         let args = [
             "apply",
             "reshape(1, 24).expand(1000000, 24)",

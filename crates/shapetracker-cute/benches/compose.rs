@@ -10,8 +10,9 @@ mod random;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use random::{Rng, binary_modes, large_pair, modes, pair};
+use random::{binary_modes, large_pair, modes, nested, pair};
 use shapetracker_cute::{AccessPattern, Layout, NoComposition, NoLeftInverse};
+use shapetracker_testing::Rng;
 
 /// How many pairs of each sort are timed.
 const PAIRS: u64 = 20_000;
@@ -30,7 +31,7 @@ const SORTS: [(&str, Draw); 5] = [
 /// Pair number `k` of a sort.
 fn drawn(k: u64, draw: Draw) -> [Layout; 2] {
     let mut rng = Rng(k << 32);
-    draw(&mut rng).map(|modes| rng.nested(&modes).parse().expect("a layout"))
+    draw(&mut rng).map(|modes| nested(&mut rng, &modes).parse().expect("a layout"))
 }
 
 /// Questions of several kinds: the kind, two arguments, and the answer, `none` or `open`.
@@ -46,8 +47,8 @@ fn print_questions(count: u64) {
 
         let mut rng = Rng(k << 32);
         let drawn = modes(&mut rng, 3, 4);
-        let a: Layout = rng.nested(&drawn).parse().expect("a layout");
-        let cotarget = 1 + rng.below(80);
+        let a: Layout = nested(&mut rng, &drawn).parse().expect("a layout");
+        let cotarget = 1 + rng.int(80);
         let answer = a.complement(cotarget).map_or("none".into(), |answer| answer.to_string());
         println!("complement\t{a}\t{cotarget}\t{answer}");
         let answer = match a.left_inverse() {
@@ -58,7 +59,7 @@ fn print_questions(count: u64) {
         println!("left inverse\t{a}\t\t{answer}");
 
         let drawn = binary_modes(&mut rng);
-        let a: Layout = rng.nested(&drawn).parse().expect("a layout");
+        let a: Layout = nested(&mut rng, &drawn).parse().expect("a layout");
         let names: Vec<String> = (0..a.rank()).map(|k| k.to_string()).collect();
         let names: Vec<&str> = names.iter().map(|name| &name[..]).collect();
         let answer = match a.to_linear(&names, "offset") {
@@ -73,9 +74,9 @@ fn print_questions(count: u64) {
         println!("linear\t{a}\t\t{answer}");
 
         let drawn = pair(&mut rng, 12)[0].iter().map(|&(size, stride)| (size, stride.abs())).collect::<Vec<_>>();
-        let threads: Layout = rng.nested(&drawn).parse().expect("a layout");
+        let threads: Layout = nested(&mut rng, &drawn).parse().expect("a layout");
         if (32..=4096).contains(&threads.size()) {
-            let bytes = 1 << rng.below(3);
+            let bytes = 1 << rng.int(3);
             let whole = Layout::concat([&threads]).expect("a layout");
             let census = AccessPattern::new(whole, bytes).and_then(|pattern| pattern.bank_conflicts());
             let answer = census.map_or("open".into(), |census| census.most.to_string());

@@ -10,8 +10,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use generator::{Rng, pair};
+use generator::pair;
 use shapetracker_symbolic::{Pair, Question, View, merge};
+use shapetracker_testing::Rng;
 
 /// Pairs of views of real programs, the one next to memory first, with what is known of their names.
 const PAIRS: [(&str, &str, &str); 14] = [

@@ -106,7 +106,7 @@ fn what_is_printed_is_read() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: shapetracker_testing::held(20_000), failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whatever is written, an answer or a sentence with a place in the text comes of it.
     #[test]

@@ -112,16 +112,5 @@ pub mod text {
 
 #[cfg(test)]
 mod tests {
-    /// A small generator of test cases (splitmix64), the same on every machine.
-    pub(crate) struct Rng(pub(crate) u64);
-
-    impl Rng {
-        /// A number below `bound`.
-        pub(crate) fn below(&mut self, bound: u64) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (z ^ (z >> 31)) % bound
-        }
-    }
+    pub(crate) use shapetracker_testing::Rng;
 }

@@ -2,12 +2,20 @@
 
 #![allow(dead_code, unused_imports, reason = "every file of tests takes what it needs")]
 
-#[path = "../../../shapetracker/tests/limited/mod.rs"]
-mod limited;
-
 use std::process::{Child, Command, ExitStatus, Output};
+use std::sync::LazyLock;
 
-pub(crate) use limited::LONGEST;
+use shapetracker_testing::limited;
+pub(crate) use shapetracker_testing::limited::LONGEST;
+
+/// The command: the one that was built with the tests, or another one that SHAPETRACKER_COMMAND names, which needs no tests of its
+/// own to be compiled.
+pub(crate) fn command() -> &'static str {
+    static COMMAND: LazyLock<String> = LazyLock::new(|| {
+        std::env::var("SHAPETRACKER_COMMAND").unwrap_or_else(|_| env!("CARGO_BIN_EXE_shapetracker").to_owned())
+    });
+    &COMMAND
+}
 
 /// Runs a command to its end, with nothing on its standard input.
 pub(crate) fn output(command: &mut Command) -> Output {

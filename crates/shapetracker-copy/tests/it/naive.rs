@@ -9,7 +9,7 @@ use shapetracker_copy::{Error, Plan, Threads};
 
 use crate::memory::{Guarded, Place, noise, same};
 use crate::oracle::{Array, RawView, evaluate};
-use crate::random::{Op, environment};
+use crate::random::Op;
 
 /// Every width that has code of its own in some copying library, and some that none has.
 pub(crate) const WIDTHS: [usize; 14] = [1, 2, 4, 8, 16, 3, 5, 6, 7, 12, 20, 24, 33, 100];
@@ -129,13 +129,6 @@ fn op(movement: &Movement) -> Op {
         Movement::AsStrided(shape, strides, offset) => Op::AsStrided(shape.to_vec(), strides.to_vec(), *offset),
         other => panic!("the oracle has no {other}"),
     }
-}
-
-/// One of how many lines of the corpus, or widths of a large tensor, is held to a check: all of them, unless the
-/// environment asks for a part of the cases.
-pub(crate) fn one_of() -> usize {
-    let cases: f64 = environment("SHAPETRACKER_CASES").unwrap_or(1.0);
-    (1.0 / cases).clamp(1.0, 1000.0) as usize
 }
 
 /// One, few, more than there are cores, and a number that divides nothing.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use shapetracker_cute::{AccessPattern, AccessReport, ComposedLayout, Layout, NoSwizzle, Swizzle};
 
 use crate::layout;
-use crate::random::{Rng, cases};
+use crate::random::{cases, nested};
+use shapetracker_testing::Rng;
 
 /// For each warp and each vector of values the bytes at which its lanes begin.
 fn instructions(addresses: &ComposedLayout, bytes: i64, vector: i64) -> Vec<((i64, i64), Vec<i64>)> {
@@ -40,15 +41,15 @@ fn touched(lanes: &[i64], width: i64) -> i64 {
 }
 
 fn modes(rng: &mut Rng, rank: i64, binary: bool) -> Vec<(i64, i64)> {
-    (0..1 + rng.below(rank))
+    (0..1 + rng.int(rank))
         .map(|_| {
-            let size = if binary { 1 << rng.below(6) } else { 1 + rng.below(13) };
-            let stride = match rng.below(6) {
+            let size = if binary { 1 << rng.int(6) } else { 1 + rng.int(13) };
+            let stride = match rng.int(6) {
                 0 => 0,
-                1 => rng.below(70),
+                1 => rng.int(70),
                 2 => 33,
-                3 => -rng.below(9) * i64::from(!binary),
-                _ => 1 << rng.below(8),
+                3 => -rng.int(9) * i64::from(!binary),
+                _ => 1 << rng.int(8),
             };
             (size, stride)
         })
@@ -59,23 +60,24 @@ fn modes(rng: &mut Rng, rank: i64, binary: bool) -> Vec<(i64, i64)> {
 fn costs_of_all_warps_are_counted_one_by_one() {
     let (mut later, mut wide, mut free) = (0, 0, 0);
     for mut rng in cases(3_000) {
-        let binary = rng.below(2) == 0;
+        let binary = rng.int(2) == 0;
         let threads = modes(&mut rng, 4, binary);
         if threads.iter().map(|mode| mode.0).product::<i64>() > 1024 {
             continue;
         }
         let mut values = modes(&mut rng, 2, true);
-        values[0] = (values[0].0, if rng.below(2) == 0 { 1 } else { values[0].1 });
-        let layout = Layout::concat([&layout(&rng.nested(&threads)), &layout(&rng.nested(&values))]).unwrap();
+        values[0] = (values[0].0, if rng.int(2) == 0 { 1 } else { values[0].1 });
+        let layout =
+            Layout::concat([&layout(&nested(&mut rng, &threads)), &layout(&nested(&mut rng, &values))]).unwrap();
         let low = layout.range().unwrap().0;
-        let swizzle = match rng.below(3) {
-            0 => Swizzle::new(rng.below(4) as u32, rng.below(5) as u32, 3 + rng.below(2) as i32).unwrap(),
+        let swizzle = match rng.int(3) {
+            0 => Swizzle::new(rng.int(4) as u32, rng.int(5) as u32, 3 + rng.int(2) as i32).unwrap(),
             _ => Swizzle::IDENTITY,
         };
         // Only what is swizzled has no negative address.
-        let offset = if low < 0 && swizzle != Swizzle::IDENTITY { -low } else { rng.below(3) * rng.below(16) };
+        let offset = if low < 0 && swizzle != Swizzle::IDENTITY { -low } else { rng.int(3) * rng.int(16) };
         let addresses = ComposedLayout::new(swizzle, offset, layout).unwrap();
-        let bytes = 1 << rng.below(5);
+        let bytes = 1 << rng.int(5);
         let pattern = AccessPattern::new(addresses.clone(), bytes).unwrap();
 
         // The widest vector, by all vectors of all threads.
@@ -95,7 +97,7 @@ fn costs_of_all_warps_are_counted_one_by_one() {
         let expected = [16, 8, 4, 2, 1].into_iter().find(|&vector| fits(vector)).unwrap();
         assert_eq!(widest, expected, "{addresses} of {bytes} bytes");
 
-        let vector = 1 << rng.below(i64::from(widest.trailing_zeros()) + 1);
+        let vector = 1 << rng.int(i64::from(widest.trailing_zeros()) + 1);
         let width = vector * bytes;
         wide += u32::from(width > 4);
         let pattern = pattern.with_vector(vector).unwrap();
@@ -143,11 +145,11 @@ fn costs_of_all_warps_are_counted_one_by_one() {
 fn swizzles_that_are_found_are_free_of_conflicts_and_the_smallest() {
     let (mut found, mut none) = (0, 0);
     for mut rng in cases(120) {
-        let bytes = 1 << (1 + rng.below(2));
-        let vector = 1 << rng.below(3);
+        let bytes = 1 << (1 + rng.int(2));
+        let vector = 1 << rng.int(3);
         // A row-major tile, read by rows and by columns.
-        let (rows, columns) = (32 << rng.below(2), (32 << rng.below(2)) / vector);
-        let pitch = vector * columns + if rng.below(3) == 0 { vector * rng.below(3) } else { 0 };
+        let (rows, columns) = (32 << rng.int(2), (32 << rng.int(2)) / vector);
+        let pitch = vector * columns + if rng.int(3) == 0 { vector * rng.int(3) } else { 0 };
         let texts = [
             format!("(({columns},{rows}),{vector}):(({vector},{pitch}),1)"),
             format!("(({rows},{columns}),{vector}):(({pitch},{vector}),1)"),
@@ -305,10 +307,10 @@ fn the_largest_address_under_a_swizzle_is_that_of_all_coordinates() {
         if drawn.iter().map(|mode| mode.0).product::<i64>() > 4096 {
             continue;
         }
-        let layout = layout(&rng.nested(&drawn));
-        let shift = (1 + rng.below(5)) * if rng.below(2) == 0 { 1 } else { -1 };
-        let swizzle = Swizzle::new(rng.below(shift.abs() + 1) as u32, rng.below(7) as u32, shift as i32).unwrap();
-        let offset = rng.below(99) - layout.range().unwrap().0.min(0);
+        let layout = layout(&nested(&mut rng, &drawn));
+        let shift = (1 + rng.int(5)) * if rng.int(2) == 0 { 1 } else { -1 };
+        let swizzle = Swizzle::new(rng.int(shift.abs() + 1) as u32, rng.int(7) as u32, shift as i32).unwrap();
+        let offset = rng.int(99) - layout.range().unwrap().0.min(0);
         let composed = ComposedLayout::new(swizzle, offset, layout.clone()).unwrap();
         let largest = (0..layout.size()).map(|x| swizzle.apply(layout.at(x).unwrap() + offset)).max().unwrap();
         assert_eq!(composed.cosize().unwrap(), largest + 1, "{composed}");

@@ -6,26 +6,26 @@ use shapetracker_cute::{Layout, NoComplement, NoLeftInverse, NotBijective, NotTi
 
 use crate::layout;
 use crate::oracle::{Tree, tiles};
-use crate::random::{cases, modes};
+use crate::random::{cases, modes, nested};
 
 #[test]
 fn coalesced_forms_are_equal_exactly_if_the_functions_are() {
     let mut equal = 0;
     for mut rng in cases(100_000) {
         let drawn = modes(&mut rng, 4, 5);
-        let a = rng.nested(&drawn);
+        let a = nested(&mut rng, &drawn);
         // The same with sizes split, or something else.
         let mut other = Vec::new();
         for &(size, stride) in &drawn {
-            let divisor = 1 + rng.below(size);
-            let odd = if rng.below(9) == 0 { 1 } else { 0 };
-            if size % divisor == 0 && rng.below(2) == 0 {
+            let divisor = 1 + rng.int(size);
+            let odd = if rng.int(9) == 0 { 1 } else { 0 };
+            if size % divisor == 0 && rng.int(2) == 0 {
                 other.extend([(divisor, stride), (size / divisor, stride * divisor + odd)]);
             } else {
                 other.push((size + odd, stride));
             }
         }
-        let b = rng.nested(&other);
+        let b = nested(&mut rng, &other);
         let (la, lb, va, vb) = (layout(&a), layout(&b), Tree::parse(&a).values(), Tree::parse(&b).values());
         let first = (0..va.len().max(vb.len())).find(|&x| va.get(x) != vb.get(x));
         assert_eq!(la.difference(&lb), first.map(|x| x as i64), "{a} and {b}");
@@ -67,9 +67,9 @@ fn complements_fill_what_is_left_out_and_refusals_leave_none() {
     for mut rng in cases(100_000) {
         let text = {
             let drawn = modes(&mut rng, 3, 4);
-            rng.nested(&drawn)
+            nested(&mut rng, &drawn)
         };
-        let cotarget = rng.below(80);
+        let cotarget = rng.int(80);
         // The addresses without repetitions by strides of 0.
         let kept: Vec<Tree> = Tree::parse(&text)
             .leaves()
@@ -135,7 +135,7 @@ fn inverses_undo_and_what_is_said_of_them_holds() {
     for mut rng in cases(100_000) {
         let text = {
             let drawn = modes(&mut rng, 3, 5);
-            rng.nested(&drawn)
+            nested(&mut rng, &drawn)
         };
         let (a, tree) = (layout(&text), Tree::parse(&text));
         let values = tree.values();
@@ -273,11 +273,11 @@ fn divisions_and_products_are_made_of_their_parts() {
     for mut rng in cases(60_000) {
         let a = {
             let drawn = modes(&mut rng, 3, 6);
-            rng.nested(&drawn)
+            nested(&mut rng, &drawn)
         };
         let b = {
             let drawn = modes(&mut rng, 2, 4);
-            rng.nested(&drawn)
+            nested(&mut rng, &drawn)
         };
         let (la, lb, ta, tb) = (layout(&a), layout(&b), Tree::parse(&a), Tree::parse(&b));
         let tiler = Tiler::from(lb.clone());
@@ -328,15 +328,15 @@ fn divisions_and_products_are_made_of_their_parts() {
 fn tiles_of_items_are_the_same_in_other_orders() {
     let mut done = 0;
     for mut rng in cases(20_000) {
-        let items: Vec<String> = (0..2 + rng.below(2))
+        let items: Vec<String> = (0..2 + rng.int(2))
             .map(|_| {
                 let drawn = modes(&mut rng, 2, 6);
-                rng.nested(&drawn)
+                nested(&mut rng, &drawn)
             })
             .collect();
         let layouts: Vec<Layout> = items.iter().map(|item| layout(item)).collect();
         let a = Layout::concat(&layouts).unwrap();
-        let tiles: Vec<i64> = (0..2).map(|_| 1 + rng.below(4)).collect();
+        let tiles: Vec<i64> = (0..2).map(|_| 1 + rng.int(4)).collect();
         let tiler = Tiler::by_item(tiles.iter().copied());
         let Ok(logical) = a.logical_divide(&tiler) else { continue };
         done += 1;

@@ -8,16 +8,17 @@ use shapetracker_cute::{ComposedLayout, IntTuple, Layout, Swizzle};
 
 use crate::layout;
 use crate::oracle::Tree;
-use crate::random::{Rng, cases, modes};
+use crate::random::{cases, modes, nested};
+use shapetracker_testing::Rng;
 
 /// A swizzled layout with its addresses, by the definitions.
 fn drawn(rng: &mut Rng) -> (ComposedLayout, Vec<i64>) {
     let drawn = modes(rng, 4, 6);
-    let text = rng.nested(&drawn);
+    let text = nested(rng, &drawn);
     let values = Tree::parse(&text).values();
-    let offset = rng.below(9) - values.iter().min().copied().unwrap_or(0);
+    let offset = rng.int(9) - values.iter().min().copied().unwrap_or(0);
     let swizzle = loop {
-        if let Ok(swizzle) = Swizzle::new(rng.below(4) as u32, rng.below(4) as u32, rng.below(9) as i32 - 4) {
+        if let Ok(swizzle) = Swizzle::new(rng.int(4) as u32, rng.int(4) as u32, rng.int(9) as i32 - 4) {
             break swizzle;
         }
     };

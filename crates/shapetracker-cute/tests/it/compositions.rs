@@ -3,7 +3,7 @@
 use shapetracker_cute::{ComposedLayout, Layout, NoComposition, Swizzle, audit};
 
 use crate::oracle::{Tree, composition};
-use crate::random::{cases, large_pair, pair};
+use crate::random::{cases, large_pair, nested, pair};
 use crate::{has_values, is_evidence, layout};
 
 #[derive(Default, Debug)]
@@ -21,7 +21,7 @@ fn random_compositions_are_those_of_all_tuples() {
     let mut all = 0;
     for mut rng in cases(200_000) {
         all += 1;
-        let [a, b] = pair(&mut rng, 12).map(|modes| rng.nested(&modes));
+        let [a, b] = pair(&mut rng, 12).map(|modes| nested(&mut rng, &modes));
         let (la, lb, ta, tb) = (layout(&a), layout(&b), Tree::parse(&a), Tree::parse(&b));
         let past = tb.values().iter().any(|&x| x >= ta.size());
         let expected = composition(&ta, &tb);
@@ -63,7 +63,7 @@ fn random_compositions_are_those_of_all_tuples() {
 fn audits_find_the_first_coordinate_that_differs() {
     let mut wrong = 0;
     for mut rng in cases(20_000) {
-        let [a, b] = pair(&mut rng, 9).map(|modes| rng.nested(&modes));
+        let [a, b] = pair(&mut rng, 9).map(|modes| nested(&mut rng, &modes));
         let (ta, tb) = (Tree::parse(&a), Tree::parse(&b));
         let expected: Vec<i64> = tb.values().into_iter().map(|x| i64::try_from(ta.extended(x)).unwrap()).collect();
         // What is claimed: the composition with a stride changed, or the modes that the values at powers suggest.
@@ -72,14 +72,14 @@ fn audits_find_the_first_coordinate_that_differs() {
             claimed.push((size, *expected.get(weight).unwrap_or(&0)));
             weight *= size as usize;
         }
-        if rng.below(3) == 0 {
-            let k = rng.below(claimed.len() as i64) as usize;
-            claimed[k] = match rng.below(2) {
+        if rng.int(3) == 0 {
+            let k = rng.int(claimed.len() as i64) as usize;
+            claimed[k] = match rng.int(2) {
                 0 => (claimed[k].0, claimed[k].1 + 1),
                 _ => (claimed[k].0 + 1, claimed[k].1),
             };
         }
-        let r = rng.nested(&claimed);
+        let r = nested(&mut rng, &claimed);
         let found = Tree::parse(&r).values();
         let first = (0..expected.len().max(found.len())).find(|&x| expected.get(x) != found.get(x));
         let mismatch = audit(&layout(&a), &layout(&b), &layout(&r)).unwrap();
@@ -97,13 +97,13 @@ fn audits_find_the_first_coordinate_that_differs() {
 fn audits_under_swizzles_find_the_first_coordinate_that_differs() {
     let (mut same, mut wrong) = (0, 0);
     for mut rng in cases(5_000) {
-        let [a, b] = pair(&mut rng, 8).map(|modes| rng.nested(&modes));
+        let [a, b] = pair(&mut rng, 8).map(|modes| nested(&mut rng, &modes));
         let (la, lb) = (layout(&a), layout(&b));
         let Ok(plain) = la.compose(&lb) else { continue };
         let low = [&la, &plain].map(|layout| layout.range().unwrap().0).into_iter().min().unwrap().min(0);
         let swizzle = |bits| Swizzle::new(bits, 0, 2).unwrap();
         let under = |bits, offset, of: &Layout| ComposedLayout::new(swizzle(bits), offset, of.clone()).unwrap();
-        let (ours, r) = (under(2, -low, &la), rng.below(4));
+        let (ours, r) = (under(2, -low, &la), rng.int(4));
         // The composition, another offset or swizzle, or one stride more.
         let claimed = match r {
             0 => under(2, -low, &plain),
@@ -149,7 +149,7 @@ fn audits_far_from_the_start() {
 fn random_compositions_of_large_layouts_have_the_values_and_the_evidence() {
     let (mut found, mut refused) = (0, 0);
     for mut rng in cases(20_000) {
-        let [a, b] = large_pair(&mut rng).map(|modes| rng.nested(&modes));
+        let [a, b] = large_pair(&mut rng).map(|modes| nested(&mut rng, &modes));
         let (ta, tb) = (Tree::parse(&a), Tree::parse(&b));
         match layout(&a).compose(&layout(&b)) {
             Ok(answer) => {
@@ -157,7 +157,7 @@ fn random_compositions_of_large_layouts_have_the_values_and_the_evidence() {
                 let (tree, size) = (Tree::of(&answer), tb.size());
                 assert!(tree.refines(&tb), "{a} o {b} = {answer}");
                 let ends = [0, 1, size / 2, size - 1].into_iter();
-                for x in ends.chain((0..300).map(|_| rng.below(size))).filter(|&x| x < size) {
+                for x in ends.chain((0..300).map(|_| rng.int(size))).filter(|&x| x < size) {
                     let position = i64::try_from(tb.extended(x)).unwrap();
                     assert_eq!(ta.extended(position), tree.extended(x), "{a} o {b} = {answer} at {x}");
                 }
@@ -172,7 +172,7 @@ fn random_compositions_of_large_layouts_have_the_values_and_the_evidence() {
                         let value = |i: i64| at(*leaf, i * unit);
                         assert!(left % run != 0 && unit * left == tb.leaves()[*leaf].0, "{a} o {b}: {why}");
                         assert_ne!(value(*run), i128::from(*run) * value(1), "{a} o {b}: {why}");
-                        let some = [run - 1].into_iter().chain((0..300).map(|_| rng.below(*run)));
+                        let some = [run - 1].into_iter().chain((0..300).map(|_| rng.int(*run)));
                         for i in some {
                             assert_eq!(value(i), i128::from(i) * value(1), "{a} o {b}: {why}");
                         }

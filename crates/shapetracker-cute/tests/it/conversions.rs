@@ -5,7 +5,8 @@ use shapetracker_cute::{ComposedLayout, Layout, LinearLayout, NoComposition, NoL
 
 use crate::layout;
 use crate::oracle::Tree;
-use crate::random::{Rng, binary_modes, cases};
+use crate::random::{binary_modes, cases, nested};
+use shapetracker_testing::Rng;
 
 /// The addresses of a tracker in an order of its elements; nothing where one is masked.
 fn addresses(tracker: &ShapeTracker, order: Order) -> Option<Vec<i64>> {
@@ -30,9 +31,9 @@ fn addresses(tracker: &ShapeTracker, order: Order) -> Option<Vec<i64>> {
 #[test]
 fn views_and_layouts_are_the_same_function_both_ways() {
     for mut rng in cases(30_000) {
-        let shape: Vec<i64> = (0..rng.below(4)).map(|_| rng.below(6).max(i64::from(rng.below(20) > 0))).collect();
-        let strides: Vec<i64> = shape.iter().map(|_| rng.below(30) - 10).collect();
-        let view = View::new(&shape, &strides, rng.below(9), None).unwrap();
+        let shape: Vec<i64> = (0..rng.int(4)).map(|_| rng.int(6).max(i64::from(rng.int(20) > 0))).collect();
+        let strides: Vec<i64> = shape.iter().map(|_| rng.int(30) - 10).collect();
+        let view = View::new(&shape, &strides, rng.int(9), None).unwrap();
         for order in [Order::RowMajor, Order::ColumnMajor] {
             let (layout, offset) = Layout::from_view(&view, order).unwrap();
             let values: Vec<i64> = Tree::of(&layout).values().into_iter().map(|value| value + offset).collect();
@@ -48,8 +49,8 @@ fn views_and_layouts_are_the_same_function_both_ways() {
 #[test]
 fn chains_that_begin_with_a_layout_mean_the_same() {
     for mut rng in cases(20_000) {
-        let modes: Vec<(i64, i64)> = (0..1 + rng.below(4)).map(|_| (1 + rng.below(5), rng.below(40))).collect();
-        let layout = layout(&rng.nested(&modes));
+        let modes: Vec<(i64, i64)> = (0..1 + rng.int(4)).map(|_| (1 + rng.int(5), rng.int(40))).collect();
+        let layout = layout(&nested(&mut rng, &modes));
         for text in [layout.to_string(), layout.static_text().to_string()] {
             let chain: Chain = text.parse().unwrap_or_else(|err| panic!("{err}"));
             let read = chain.tracker().unwrap();
@@ -62,16 +63,16 @@ fn chains_that_begin_with_a_layout_mean_the_same() {
 /// A tensor after some random operations.
 fn tracker(rng: &mut Rng) -> ShapeTracker {
     let shapes: [&[i64]; 6] = [&[12], &[4, 6], &[2, 3, 4], &[6, 4], &[24], &[2, 2, 6]];
-    let mut tracker = ShapeTracker::contiguous(shapes[rng.below(6) as usize]).unwrap();
-    for _ in 0..1 + rng.below(5) {
+    let mut tracker = ShapeTracker::contiguous(shapes[rng.int(6) as usize]).unwrap();
+    for _ in 0..1 + rng.int(5) {
         let rank = tracker.rank() as i64;
-        let next = match rng.below(8) {
+        let next = match rng.int(8) {
             0 | 1 => tracker.permute((0..rank).rev().collect::<Vec<_>>()),
-            2..5 => tracker.reshape(shapes[rng.below(6) as usize]),
-            5 => tracker.flip([rng.below(rank)]),
-            6 => tracker.step((0..rank).map(|_| 1 + rng.below(2)).collect::<Vec<_>>()),
-            _ if rng.below(3) == 0 => tracker.pad((0..rank).map(|_| (0, rng.below(2))).collect::<Vec<_>>()),
-            _ => tracker.shrink(tracker.shape().iter().map(|&n| (0, n - rng.below(2).min(n - 1))).collect::<Vec<_>>()),
+            2..5 => tracker.reshape(shapes[rng.int(6) as usize]),
+            5 => tracker.flip([rng.int(rank)]),
+            6 => tracker.step((0..rank).map(|_| 1 + rng.int(2)).collect::<Vec<_>>()),
+            _ if rng.int(3) == 0 => tracker.pad((0..rank).map(|_| (0, rng.int(2))).collect::<Vec<_>>()),
+            _ => tracker.shrink(tracker.shape().iter().map(|&n| (0, n - rng.int(2).min(n - 1))).collect::<Vec<_>>()),
         };
         tracker = next.unwrap_or(tracker);
     }
@@ -155,7 +156,7 @@ fn trackers_are_layouts_exactly_where_the_definition_says_so() {
 /// Modes of powers of two, mostly.
 fn mostly_binary(rng: &mut Rng) -> Vec<(i64, i64)> {
     let mut modes = binary_modes(rng);
-    if rng.below(8) == 0 {
+    if rng.int(8) == 0 {
         modes[0].0 = 3;
     }
     modes
@@ -166,7 +167,7 @@ fn layouts_are_linear_exactly_where_values_of_all_pairs_say_so() {
     let (mut linear, mut carries) = (0, 0);
     for mut rng in cases(60_000) {
         let drawn = mostly_binary(&mut rng);
-        let text = rng.nested(&drawn);
+        let text = nested(&mut rng, &drawn);
         let (a, values) = (layout(&text), Tree::parse(&text).values());
         let names: Vec<String> = (0..a.rank()).map(|k| format!("in{k}")).collect();
         let names: Vec<&str> = names.iter().map(|name| &name[..]).collect();
@@ -209,12 +210,12 @@ fn layouts_are_linear_exactly_where_values_of_all_pairs_say_so() {
 fn swizzled_layouts_are_linear_exactly_where_values_of_all_pairs_say_so() {
     let (mut linear, mut not) = (0, 0);
     for mut rng in cases(20_000) {
-        let Ok(swizzle) = Swizzle::new(1 + rng.below(2) as u32, rng.below(4) as u32, rng.below(7) as i32 - 3) else {
+        let Ok(swizzle) = Swizzle::new(1 + rng.int(2) as u32, rng.int(4) as u32, rng.int(7) as i32 - 3) else {
             continue;
         };
         let drawn = mostly_binary(&mut rng);
-        let text = rng.nested(&drawn);
-        let offset = if rng.below(4) == 0 { rng.below(9) } else { 0 };
+        let text = nested(&mut rng, &drawn);
+        let offset = if rng.int(4) == 0 { rng.int(9) } else { 0 };
         let composed = ComposedLayout::new(swizzle, offset, layout(&text)).unwrap();
         let tree = Tree::parse(&text);
         let values: Vec<i64> = tree.values().into_iter().map(|value| swizzle.apply(value + offset)).collect();
@@ -246,10 +247,9 @@ fn swizzled_layouts_are_linear_exactly_where_values_of_all_pairs_say_so() {
 fn linear_maps_are_layouts_under_a_swizzle_exactly_where_one_fits() {
     let (mut plain, mut swizzled, mut none) = (0, 0, 0);
     for mut rng in cases(20_000) {
-        let bits = 2 + rng.below(4) as usize;
-        let columns: Vec<i64> =
-            (0..bits).map(|k| if rng.below(3) > 0 { 1 << k } else { rng.below(1 << bits) }).collect();
-        let split = rng.below(bits as i64 + 1) as usize;
+        let bits = 2 + rng.int(4) as usize;
+        let columns: Vec<i64> = (0..bits).map(|k| if rng.int(3) > 0 { 1 << k } else { rng.int(1 << bits) }).collect();
+        let split = rng.int(bits as i64 + 1) as usize;
         let bases = |columns: &[i64]| columns.iter().map(|&column| vec![column]).collect::<Vec<_>>();
         let inputs = [("lane", bases(&columns[..split])), ("warp", bases(&columns[split..]))];
         let map = LinearLayout::new(inputs, [("offset", 1 << bits)]).unwrap();
@@ -285,8 +285,8 @@ fn linear_maps_are_layouts_under_a_swizzle_exactly_where_one_fits() {
 #[test]
 fn outputs_are_shared_out_and_joined_again() {
     for mut rng in cases(5_000) {
-        let column = |rng: &mut Rng| vec![rng.below(4), rng.below(2), rng.below(8)];
-        let bases: Vec<Vec<i64>> = (0..rng.below(6)).map(|_| column(&mut rng)).collect();
+        let column = |rng: &mut Rng| vec![rng.int(4), rng.int(2), rng.int(8)];
+        let bases: Vec<Vec<i64>> = (0..rng.int(6)).map(|_| column(&mut rng)).collect();
         let map = LinearLayout::new([("lane", bases)], [("x", 4), ("y", 2), ("z", 8)]).unwrap();
         for (order, weights) in [(Order::RowMajor, [16, 8, 1]), (Order::ColumnMajor, [1, 4, 8])] {
             let flat = map.reshape_outputs([("offset", 64)], order).unwrap();
@@ -327,16 +327,16 @@ fn swizzled_layouts_are_plain_exactly_where_the_definition_says_so() {
     let (mut plain, mut refused) = (0, 0);
     for mut rng in cases(40_000) {
         let swizzle = loop {
-            if let Ok(swizzle) = Swizzle::new(1 + rng.below(2) as u32, rng.below(4) as u32, rng.below(7) as i32 - 3) {
+            if let Ok(swizzle) = Swizzle::new(1 + rng.int(2) as u32, rng.int(4) as u32, rng.int(7) as i32 - 3) {
                 break swizzle;
             }
         };
         let mut drawn = mostly_binary(&mut rng);
-        if rng.below(2) == 0 {
-            drawn[0].0 = 1 + rng.below(7);
+        if rng.int(2) == 0 {
+            drawn[0].0 = 1 + rng.int(7);
         }
-        let text = rng.nested(&drawn);
-        let offset = if rng.below(3) == 0 { rng.below(20) } else { 0 };
+        let text = nested(&mut rng, &drawn);
+        let offset = if rng.int(3) == 0 { rng.int(20) } else { 0 };
         let composed = ComposedLayout::new(swizzle, offset, layout(&text)).unwrap();
         let tree = Tree::parse(&text);
         let values: Vec<i64> = tree.values().into_iter().map(|value| swizzle.apply(value + offset)).collect();

@@ -1,7 +1,7 @@
 //! Every answer of the crate, compared with lists of values: `oracle` writes out what a layout does, from the
 //! definitions.
 //!
-//! `SHAPETRACKER_CASES=10` runs ten times as many random cases, and `SHAPETRACKER_PART=1/2` one half of them.
+//! `SHAPETRACKER_CASES=10` runs ten times as many random cases.
 
 mod accesses;
 mod algebra;

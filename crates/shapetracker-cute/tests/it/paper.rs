@@ -23,8 +23,8 @@ fn section_2_4_1_coordinates_of_three_kinds_have_one_value() {
 fn section_2_4_3_every_function_is_a_chain_of_layouts() {
     // (2,2,2,..):(f(1),f(2),..) o (3,1):(1,4) o (4,1):(1,6) o .. o (N-1,1):(1,2(N-2)).
     for mut rng in cases(200) {
-        let size = 4 + rng.below(20);
-        let values: Vec<i64> = (0..size).map(|x| if x > 0 { rng.below(100) } else { 0 }).collect();
+        let size = 4 + rng.int(20);
+        let values: Vec<i64> = (0..size).map(|x| if x > 0 { rng.int(100) } else { 0 }).collect();
         let twos = vec![2; size as usize - 1];
         let mut chain = vec![Layout::new(twos, values[1..].to_vec()).unwrap()];
         chain.extend((3..size).map(|k| Layout::new((k, 1), (1, 2 * (k - 1))).unwrap()));

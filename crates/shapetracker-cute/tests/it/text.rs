@@ -3,7 +3,7 @@
 use shapetracker_cute::{AccessPattern, ComposedLayout, IntTuple, Layout, LinearLayout, Order, Swizzle, Tiler, audit};
 
 use crate::layout;
-use crate::random::cases;
+use crate::random::{cases, nested};
 
 #[test]
 fn layouts_are_read_in_every_spelling() {
@@ -154,8 +154,8 @@ fn texts_that_nest_deep_are_read_without_recursion_and_refused_as_layouts() {
 #[test]
 fn what_is_printed_is_read_again() {
     for mut rng in cases(20_000) {
-        let modes: Vec<(i64, i64)> = (0..rng.below(6)).map(|_| (rng.below(9), rng.below(99) - 40)).collect();
-        let text = rng.nested(&modes);
+        let modes: Vec<(i64, i64)> = (0..rng.int(6)).map(|_| (rng.int(9), rng.int(99) - 40)).collect();
+        let text = nested(&mut rng, &modes);
         let layout = layout(&text);
         assert_eq!(layout.to_string(), text);
         assert_eq!(layout.static_text().to_string().parse::<Layout>().unwrap(), layout);
@@ -196,13 +196,13 @@ fn no_text_panics() {
         "é(",
     ];
     for mut rng in cases(60_000) {
-        let mut text = texts[rng.below(texts.len() as i64) as usize].to_owned();
-        for _ in 0..1 + rng.below(4) {
+        let mut text = texts[rng.int(texts.len() as i64) as usize].to_owned();
+        for _ in 0..1 + rng.int(4) {
             let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-            let from = places[rng.below(places.len() as i64) as usize];
-            let to = places[rng.below(places.len() as i64) as usize];
-            let piece = pieces[rng.below(pieces.len() as i64) as usize];
-            match rng.below(3) {
+            let from = places[rng.int(places.len() as i64) as usize];
+            let to = places[rng.int(places.len() as i64) as usize];
+            let piece = pieces[rng.int(pieces.len() as i64) as usize];
+            match rng.int(3) {
                 0 => text.insert_str(from, piece),
                 1 if from < to && to - from < 9 => text.replace_range(from..to, ""),
                 _ => text.replace_range(from..from + text[from..].chars().next().map_or(0, char::len_utf8), piece),
@@ -238,19 +238,19 @@ fn no_numbers_panic() {
     let mut read = 0;
     for mut rng in cases(10_000) {
         let mut drawn = || {
-            let modes: Vec<(i64, i64)> = (0..rng.below(5))
+            let modes: Vec<(i64, i64)> = (0..rng.int(5))
                 .map(|_| {
-                    let size = if rng.below(3) > 0 { rng.below(9) } else { rng.pick(&numbers) };
-                    let stride = if rng.below(3) > 0 { rng.below(40) } else { rng.pick(&numbers) };
-                    (size, if rng.below(4) == 0 { -stride - i64::from(stride == i64::MAX) } else { stride })
+                    let size = if rng.int(3) > 0 { rng.int(9) } else { *rng.pick(&numbers) };
+                    let stride = if rng.int(3) > 0 { rng.int(40) } else { *rng.pick(&numbers) };
+                    (size, if rng.int(4) == 0 { -stride - i64::from(stride == i64::MAX) } else { stride })
                 })
                 .collect();
-            rng.nested(&modes).parse::<Layout>().ok()
+            nested(&mut rng, &modes).parse::<Layout>().ok()
         };
         let (Some(a), Some(b), Some(c)) = (drawn(), drawn(), drawn()) else { continue };
         read += 1;
         let tiler = Tiler::from(b.clone());
-        let by_item = Tiler::by_item([rng.pick(&numbers), -1, 4]);
+        let by_item = Tiler::by_item([*rng.pick(&numbers), -1, 4]);
         let _ =
             (a.coalesce(), a.collision(), a.bijective(), a.left_inverse(), a.right_inverse(), a.range(), a.cosize());
         let _ = (
@@ -258,11 +258,11 @@ fn no_numbers_panic() {
             a.compose_strict(&b),
             audit(&a, &b, &c),
             a.difference(&b),
-            a.complement(rng.pick(&numbers)),
+            a.complement(*rng.pick(&numbers)),
         );
         let _ = (a.logical_divide(&tiler), a.zipped_divide(&by_item), a.tiled_divide(&tiler), a.compose_by(&by_item));
         let _ = (a.logical_product(&tiler), a.zipped_product(&by_item), a.blocked_product(&b), a.raked_product(&b));
-        let x = rng.pick(&numbers);
+        let x = *rng.pick(&numbers);
         let _ = (a.at(x), a.at_extended(x), a.at_extended(-x), a.coordinate(x), a.at_coordinate(&x.into()));
         let _ = (a.at_coordinate(&b.shape()), a.coalesce_by(&b.shape()), Layout::concat([&a, &b]));
         let _ = (Layout::row_major(a.shape()), Layout::column_major(b.shape()));
@@ -272,13 +272,13 @@ fn no_numbers_panic() {
         if let Ok(linear) = a.to_linear(&["a"], "b") {
             let _ = (linear.to_layout(Order::RowMajor), linear.at(&[x]));
         }
-        let swizzle = Swizzle::new(rng.below(4) as u32, rng.below(62) as u32, rng.below(62) as i32 - 31);
+        let swizzle = Swizzle::new(rng.int(4) as u32, rng.int(62) as u32, rng.int(62) as i32 - 31);
         let composed = swizzle.and_then(|swizzle| ComposedLayout::new(swizzle, x, a.clone()));
         if let Ok(composed) = composed {
             let _ = (composed.plain(), composed.compose(&b), composed.at(x));
             // With a wide swizzle an analysis goes on to its work limit, which takes a while.
-            if rng.below(20) == 0
-                && let Ok(pattern) = AccessPattern::new(composed, 1 << rng.below(5))
+            if rng.int(20) == 0
+                && let Ok(pattern) = AccessPattern::new(composed, 1 << rng.int(5))
             {
                 let _ = (pattern.widest_vector(), pattern.bank_conflicts(), pattern.sectors(), pattern.with_vector(2));
             }

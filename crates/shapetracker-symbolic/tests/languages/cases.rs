@@ -3,7 +3,8 @@
 use indexpr::IndexExpr;
 use shapetracker_symbolic::{ShapeTracker, Sym};
 
-use crate::random::{Rng, names, points, tracker};
+use crate::random::{names, points, tracker};
+use shapetracker_testing::Rng;
 
 pub(crate) struct Case {
     pub(crate) name: String,

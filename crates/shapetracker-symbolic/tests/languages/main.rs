@@ -6,8 +6,6 @@
 
 mod cases;
 mod golden;
-#[path = "../../../shapetracker/tests/limited/mod.rs"]
-mod limited;
 mod programs;
 #[allow(dead_code)]
 #[path = "../tracker/random.rs"]

@@ -1,26 +1,7 @@
 //! Random pairs of views in named sizes, the same on every machine.
 
 use shapetracker_symbolic::{Literal, Poly, Scope, Var, View};
-
-/// splitmix64.
-pub(crate) struct Rng(pub(crate) u64);
-
-impl Rng {
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-
-    fn one_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
-    }
-
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len() as u64) as usize]
-    }
-}
+use shapetracker_testing::Rng;
 
 fn number(value: i64) -> Poly {
     Poly::from(value)

@@ -4,14 +4,13 @@
 //! all ranges.
 
 mod generator;
-#[path = "../part/mod.rs"]
-mod part;
 
 use std::collections::BTreeMap;
 
 use shapetracker_symbolic::{Answer, Leaf, Literal, Pair, Scope, Verdict, View, merge};
 
-use generator::{Case, Rng, pair};
+use generator::{Case, pair};
+use shapetracker_testing::{Rng, numbers};
 
 /// Values for all names: small ones, the ends of the ranges, some larger.
 fn values(rng: &mut Rng, scope: &Scope, round: u64) -> Vec<i128> {
@@ -171,10 +170,10 @@ fn judge(rng: &mut Rng, case: &Case, earlier: &View, later: &View, tally: &mut T
     }
 }
 
-fn run(kind: u64, name: &str, cases: u64, most_undecided: f64) {
+fn run(kind: u64, name: &str, cases: u32, most_undecided: f64) {
     let mut tally = Tally { kinds: BTreeMap::new(), points: 0, excluded: 0, times: Vec::new(), slow: Vec::new() };
     let only = std::env::var("ONLY").ok().and_then(|seed| seed.parse().ok());
-    for seed in only.map_or_else(|| part::seeds(cases), |seed: u64| vec![seed]) {
+    for seed in only.map_or_else(|| numbers(cases).collect(), |seed: u64| vec![seed]) {
         let mut rng = Rng(seed * 3 + kind);
         let (case, earlier, later) = pair(&mut rng, kind);
         judge(&mut rng, &case, &earlier, &later, &mut tally);

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use shapetracker::ErrorKind;
 use shapetracker_symbolic::{Answer, Poly, ShapeTracker};
+use shapetracker_testing::{Rng, numbers};
 
-use crate::part::seeds;
-use crate::random::{Rng, is_exact, names, operation, points, size};
+use crate::random::{is_exact, names, operation, points, size};
 
 #[derive(Default)]
 struct Counts {
@@ -26,10 +26,10 @@ struct Counts {
 
 fn chain(rng: &mut Rng, counts: &mut Counts) {
     let names = names(rng);
-    let start: Vec<Poly> = (0..1 + rng.below(3)).map(|_| size(rng)).collect();
+    let start: Vec<Poly> = (0..1 + rng.index(3)).map(|_| size(rng)).collect();
     let mut tracker = ShapeTracker::in_scope(names.scope.clone(), start.clone()).expect("sizes from 0");
     let (mut ops, mut refuted) = (Vec::new(), Vec::new());
-    let length = 2 + rng.below(5);
+    let length = 2 + rng.index(5);
     for _ in 0..4 * length {
         if ops.len() == length {
             break;
@@ -131,7 +131,7 @@ fn check_answer(answer: &Answer, point: &[i128], expected: &shapetracker::ShapeT
 
 #[test]
 fn chains_are_what_the_integers_say_they_are() {
-    let seeds = seeds(20_000);
+    let seeds: Vec<u64> = numbers(20_000).collect();
     let mut counts = Counts::default();
     for &seed in &seeds {
         chain(&mut Rng(seed), &mut counts);

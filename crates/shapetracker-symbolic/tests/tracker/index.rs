@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use indexpr::{Language, Syntax};
 use shapetracker_symbolic::{Poly, Scope, ShapeTracker, Sym, View};
+use shapetracker_testing::{Rng, numbers};
 
-use crate::part::seeds;
-use crate::random::{Rng, names, points, tracker};
+use crate::random::{names, points, tracker};
 
 /// Checks the code of a tracker at values of all names of its scope; how many elements that were.
 fn check(tracker: &ShapeTracker, code: &indexpr::IndexExpr, point: &[i128]) -> usize {
@@ -48,7 +48,7 @@ fn check(tracker: &ShapeTracker, code: &indexpr::IndexExpr, point: &[i128]) -> u
 
 #[test]
 fn index_expressions_read_what_the_integers_read() {
-    let seeds = seeds(2_000);
+    let seeds: Vec<u64> = numbers(2_000).collect();
     let count = seeds.len();
     let (mut elements, mut divisions, mut stacks) = (0, 0, 0);
     for seed in seeds {

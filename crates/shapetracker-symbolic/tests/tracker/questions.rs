@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use shapetracker::ErrorKind;
 use shapetracker_symbolic::{Equality, Error, Formula, Poly, Scope, ShapeTracker, Sym, View, formula_text};
+use shapetracker_testing::{Rng, numbers};
 
-use crate::part::seeds;
-use crate::random::{Rng, names, operation, points, tracker};
+use crate::random::{names, operation, points, tracker};
 
 fn holds(formula: &Formula, point: &[i128]) -> bool {
     formula.iter().any(|all| all.iter().all(|literal| literal.holds(point) == Some(true)))
@@ -15,12 +15,12 @@ fn holds(formula: &Formula, point: &[i128]) -> bool {
 #[test]
 fn equality_is_that_of_the_integers() {
     let (mut always, mut when, mut never, mut undecided) = (0, 0, 0, 0);
-    for seed in seeds(2_000) {
+    for seed in numbers(2_000) {
         let rng = &mut Rng(2 << 40 | seed);
         let names = names(rng);
         let one = tracker(rng, &names);
         // Another tracker, of the same shape more often than chance would have it.
-        let other = match rng.below(4) {
+        let other = match rng.index(4) {
             0 => one.flip([0]).and_then(|there| if rng.one_in(2) { there.flip([0]) } else { Ok(there) }),
             1 if one.rank() > 1 => one.transpose(0, 1),
             2 => one.apply(&operation(rng, one.shape())),
@@ -56,7 +56,7 @@ fn equality_is_that_of_the_integers() {
 #[test]
 fn the_max_merge_view_reads_the_same_elements_and_its_conditions_join_axes() {
     let (mut axes, mut merged, mut conditions) = (0, 0, 0);
-    for seed in seeds(2_000) {
+    for seed in numbers(2_000) {
         let rng = &mut Rng(3 << 40 | seed);
         let names = names(rng);
         let tracker = tracker(rng, &names);

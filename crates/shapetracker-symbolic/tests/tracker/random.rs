@@ -3,26 +3,7 @@
 use std::sync::Arc;
 
 use shapetracker_symbolic::{Movement, Poly, Scope, ShapeTracker, Var};
-
-/// A small generator of test cases (splitmix64), the same on every machine.
-pub(crate) struct Rng(pub(crate) u64);
-
-impl Rng {
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
-    }
-
-    pub(crate) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
-
-    pub(crate) fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-}
+use shapetracker_testing::Rng;
 
 /// Names for sizes, and what the random chains say of them.
 pub(crate) struct Names {
@@ -38,7 +19,7 @@ pub(crate) fn names(rng: &mut Rng) -> Names {
     let mut scope = Scope::new();
     let mut values = Vec::new();
     for (place, name) in SIZES.iter().enumerate() {
-        let (lo, hi) = match rng.below(5) {
+        let (lo, hi) = match rng.index(5) {
             0 => (1, Some(4)),
             1 => (2, None),
             2 if place == 0 => (0, Some(3)),
@@ -67,12 +48,12 @@ pub(crate) fn times(a: &Poly, b: &Poly) -> Poly {
 }
 
 pub(crate) fn size(rng: &mut Rng) -> Poly {
-    let name = var(rng.below(3) as u8);
-    match rng.below(8) {
+    let name = var(rng.index(3) as u8);
+    match rng.index(8) {
         0..4 => name,
         4 => times(&name, &Poly::from(2)),
         5 => plus(&name, &Poly::from(1)),
-        _ => Poly::from(1 + rng.below(4) as i64),
+        _ => Poly::from(1 + rng.index(4) as i64),
     }
 }
 
@@ -80,12 +61,12 @@ pub(crate) fn size(rng: &mut Rng) -> Poly {
 pub(crate) fn operation(rng: &mut Rng, shape: &[Poly]) -> Movement {
     let rank = shape.len();
     let (zero, one) = (Poly::from(0), Poly::from(1));
-    let axis = rng.below(rank.max(1));
-    match rng.below(14) {
+    let axis = rng.index(rank.max(1));
+    match rng.index(14) {
         0 | 1 if rank > 1 => {
             let mut axes: Vec<i64> = (0..rank as i64).collect();
             for place in (1..rank).rev() {
-                axes.swap(place, rng.below(place + 1));
+                axes.swap(place, rng.index(place + 1));
             }
             Movement::Permute(axes)
         }
@@ -93,7 +74,7 @@ pub(crate) fn operation(rng: &mut Rng, shape: &[Poly]) -> Movement {
         // Neighbours joined.
         3..6 if rank > 1 => {
             let mut shape = shape.to_vec();
-            let place = rng.below(rank - 1);
+            let place = rng.index(rank - 1);
             let inner = shape.remove(place + 1);
             shape[place] = if rng.one_in(4) { Poly::from(-1) } else { times(&shape[place], &inner) };
             Movement::Reshape(shape)
@@ -106,7 +87,7 @@ pub(crate) fn operation(rng: &mut Rng, shape: &[Poly]) -> Movement {
             match shape[axis].div_exact(&factor) {
                 Ok(Some(rest)) if rest.number() != Some(1) => {
                     shape[axis] = rest;
-                    shape.insert(axis + rng.below(2), factor);
+                    shape.insert(axis + rng.index(2), factor);
                 }
                 _ => shape.rotate_left(1),
             }
@@ -118,7 +99,7 @@ pub(crate) fn operation(rng: &mut Rng, shape: &[Poly]) -> Movement {
             Movement::Pad(shape.iter().map(|_| (rng.pick(&pads).clone(), rng.pick(&pads).clone())).collect())
         }
         10 | 11 if rank > 0 => {
-            let ranges = shape.iter().enumerate().map(|(place, size)| match rng.below(6) {
+            let ranges = shape.iter().enumerate().map(|(place, size)| match rng.index(6) {
                 _ if place != axis => (zero.clone(), size.clone()),
                 0 => (one.clone(), size.clone()),
                 1 => (zero.clone(), size.sub(&one).expect("small")),
@@ -154,7 +135,7 @@ pub(crate) fn operation(rng: &mut Rng, shape: &[Poly]) -> Movement {
                 to[place] = size(rng);
                 Movement::Expand(to)
             }
-            None => Movement::Unsqueeze(rng.below(rank + 1) as i64),
+            None => Movement::Unsqueeze(rng.index(rank + 1) as i64),
         },
     }
 }
@@ -181,9 +162,9 @@ pub(crate) fn is_exact(op: &Movement) -> bool {
 
 /// A tracker that a random chain of operations ends in.
 pub(crate) fn tracker(rng: &mut Rng, names: &Names) -> ShapeTracker {
-    let start: Vec<Poly> = (0..1 + rng.below(3)).map(|_| size(rng)).collect();
+    let start: Vec<Poly> = (0..1 + rng.index(3)).map(|_| size(rng)).collect();
     let mut tracker = ShapeTracker::in_scope(names.scope.clone(), start).expect("sizes from 0");
-    for _ in 0..2 + rng.below(5) {
+    for _ in 0..2 + rng.index(5) {
         let op = operation(rng, tracker.shape());
         tracker = tracker.apply(&op).ok().filter(|moved| moved.rank() <= 6).unwrap_or(tracker);
     }

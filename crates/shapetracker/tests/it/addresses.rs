@@ -8,7 +8,8 @@ use shapetracker::{ArrayLibrary, Chain, ShapeTracker, View};
 
 use crate::bad_input::hostile_view;
 use crate::oracle::{RawView, evaluate};
-use crate::random::{Tape, cases, check, held};
+use crate::random::{Tape, cases, check};
+use shapetracker_testing::held;
 
 fn stack(tape: &mut Tape) -> Vec<RawView> {
     let stack = tape.stack();

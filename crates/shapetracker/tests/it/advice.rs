@@ -8,7 +8,8 @@ use shapetracker::advice::{Does, one_view};
 use shapetracker::{ArrayLibrary, Dims, Unmerged};
 
 use crate::oracle::{Array, check_witness};
-use crate::random::{Chain, Op, Tape, cases, check, held};
+use crate::random::{Chain, Op, Tape, cases, check};
+use shapetracker_testing::held;
 
 /// An array as a library keeps it.
 #[derive(Clone, Debug)]

@@ -6,7 +6,8 @@ use shapetracker::{
 };
 
 use crate::oracle::{RawView, look_up};
-use crate::random::{Op, Tape, cases, check, held};
+use crate::random::{Op, Tape, cases, check};
+use shapetracker_testing::held;
 
 fn st(shape: &[i64]) -> ShapeTracker {
     ShapeTracker::contiguous(shape).unwrap()

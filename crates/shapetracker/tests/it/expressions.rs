@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use shapetracker::expr::{Binary, Expr, Graph, Node, Syntax};
 
-use crate::random::{Tape, cases, check, held};
+use crate::random::{Tape, cases, check};
 use crate::values::{Block, Evaluator, python};
+use shapetracker_testing::held;
 
 /// A number or condition to simplify, or an index and the condition under which it matters.
 struct Case {

@@ -12,11 +12,11 @@ use shapetracker::expr::{Binary, Cost, Expr, Graph, IndexExpr, Linear, Node, Syn
 use shapetracker::{ErrorKind, ShapeTracker};
 
 use crate::corpus::{for_each_line, is_past_i64, movement, numbers, stack, views};
-use crate::limited;
 use crate::oracle::{Array, RawView, evaluate};
 use crate::python::Counter;
 use crate::random::{Op, cases, check, is_stressed};
 use crate::values::{Block, Evaluator, python};
+use shapetracker_testing::limited;
 
 /// Both expressions as text, for a person to judge.
 fn show(code: &IndexExpr) -> String {

@@ -2,12 +2,10 @@
 //!
 //! [`oracle`] evaluates views and movement operations element by element and shares no code with the library; the
 //! modules below hold the library against it. `SHAPETRACKER_CASES=10` runs ten times as many random cases,
-//! `SHAPETRACKER_SEED=7` draws others than the ones that every default run draws, and `SHAPETRACKER_PART=1/2` runs one half
+//! `SHAPETRACKER_SEED=7` draws others than the ones that every default run draws, and `SHAPETRACKER_PART=1/4` holds one quarter
 //! of them.
 
 mod growing;
-#[path = "../limited/mod.rs"]
-mod limited;
 mod oracle;
 mod python;
 mod random;

@@ -6,7 +6,8 @@ use shapetracker::fit::{Misfit, fit};
 use shapetracker::{ErrorKind, NotInvertible, ShapeTracker, Unanswered, View, conditions};
 
 use crate::oracle::{self, Array, RawView, check_witness, evaluate, look_up, reduced};
-use crate::random::{Tape, cases, check, held, timed};
+use crate::random::{Tape, cases, check, timed};
+use shapetracker_testing::held;
 
 /// A stack of few elements over a buffer of few elements, and its array.
 fn stack(tape: &mut Tape) -> Vec<RawView> {

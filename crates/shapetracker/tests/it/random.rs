@@ -6,13 +6,13 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use shapetracker::{Error, Movement, ShapeTracker};
+use shapetracker_testing::{drawn, environment, is_held};
 
 use crate::oracle::{Array, RawView, conditions, solutions};
 
@@ -45,16 +45,15 @@ pub(crate) mod cases {
 
 /// Draws cases and holds each to the property; panics with the simplest failing case that shrinking finds.
 ///
-/// The draws are the same on every run, unless the environment asks for others. `SHAPETRACKER_PART=1/2` holds only the
-/// first, third, fifth .. of them to the property and `2/2` only the others, so that two runs in two forms of the program
-/// share the cases between them.
+/// The draws are the same on every run, unless the environment asks for others; `SHAPETRACKER_PART` says which of them are held to
+/// the property.
 pub(crate) fn check<C: Debug>(
     cases: u32,
     generate: impl Fn(&mut Tape) -> C,
     property: impl Fn(&C) -> Result<(), String>,
 ) {
     let seed = seed();
-    let cases = times(cases);
+    let cases = drawn(cases);
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
@@ -67,12 +66,11 @@ pub(crate) fn check<C: Debug>(
     };
     let tapes = prop::collection::vec(any::<u32>(), Tape::LENGTH);
     let case = |draws: &Vec<u32>| generate(&mut Tape { draws: draws.clone().into_iter() });
-    let (part, parts) = part();
     let (number, failed) = (Cell::new(0), Cell::new(false));
     let outcome = TestRunner::new_with_rng(config, rng).run(&tapes, |draws| {
-        number.set(number.get() + 1);
+        let now = number.replace(number.get() + 1);
         // What comes after a failure is that case made simpler, whatever its number.
-        if !failed.get() && number.get() % parts != part % parts {
+        if !failed.get() && !is_held(now) {
             return Ok(());
         }
         property(&case(&draws)).map_err(|reason| {
@@ -85,25 +83,6 @@ pub(crate) fn check<C: Debug>(
         Err(TestError::Fail(reason, draws)) => panic!("{reason}\nsimplest failing case: {:?}", case(&draws)),
         Err(TestError::Abort(reason)) => panic!("no cases: {reason}"),
     }
-}
-
-/// How many cases are drawn in this run for a number of the default run.
-fn times(cases: u32) -> u32 {
-    (f64::from(cases) * environment("SHAPETRACKER_CASES").unwrap_or(1.0)) as u32
-}
-
-/// How many cases are held to their property in this run, about, for a number of the default run: what tests that count
-/// sorts of cases compare with.
-pub(crate) fn held(cases: u32) -> u32 {
-    times(cases) / part().1
-}
-
-/// Which part of the cases is held to their properties, and of how many: the whole, unless the environment says otherwise.
-fn part() -> (u32, u32) {
-    let Some(text) = environment::<String>("SHAPETRACKER_PART") else { return (1, 1) };
-    let part = text.split_once('/').and_then(|(part, parts)| Some((part.parse().ok()?, parts.parse().ok()?)));
-    part.filter(|(part, parts)| (1..=*parts).contains(part))
-        .unwrap_or_else(|| panic!("SHAPETRACKER_PART must be like 1/2, and is {text:?}"))
 }
 
 thread_local! {
@@ -151,11 +130,6 @@ pub(crate) fn timed<T, E: Debug>(question: &'static str, ask: impl FnOnce() -> R
     answered.total += time;
     answered.worst = answered.worst.max(time);
     answer
-}
-
-pub(crate) fn environment<T: FromStr>(name: &str) -> Option<T> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, and is {text:?}")))
 }
 
 /// Random numbers, used up one choice at a time; zeros follow.

@@ -6,7 +6,8 @@ use shapetracker::ShapeTracker;
 
 use crate::oracle::{Array, RawView, evaluate};
 use crate::pairs::{fewest, same_addresses};
-use crate::random::{Tape, cases, check, held};
+use crate::random::{Tape, cases, check};
+use shapetracker_testing::held;
 
 /// Every list of sizes of at least 2 with a product, in every order; of size 1 the empty list.
 fn factorizations(size: i64) -> Vec<Vec<i64>> {

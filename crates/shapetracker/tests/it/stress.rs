@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::random::{ANSWERED, environment, set_seed};
+use crate::random::{ANSWERED, set_seed};
 use crate::{addresses, chains, expressions, index, pairs, queries, questions, refining, views, ways};
+use shapetracker_testing::environment;
 
 /// Every property that is held against random cases.
 const PROPERTIES: &[(&str, fn())] = &[

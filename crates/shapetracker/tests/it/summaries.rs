@@ -101,7 +101,7 @@ fn blocks_are_what_their_elements_are() {
         empty.set(empty.get() + u32::from(expected.iter().any(|block| block.0 == 0)));
         if found == expected { Ok(()) } else { Err(format!("found {found:?}\nnot {expected:?}\nof {st:?}")) }
     });
-    let most = crate::random::held(cases::SUMMARIES);
+    let most = shapetracker_testing::held(cases::SUMMARIES);
     assert!(several.get() > most / 4, "{} of {most} cases have several views", several.get());
     assert!(masked.get() > most / 20 && empty.get() > most / 20, "{} and {} of {most}", masked.get(), empty.get());
 }
@@ -222,7 +222,7 @@ fn blocks_of_large_tensors_add_up_to_the_whole_and_are_their_elements() {
         }
         Ok(())
     });
-    let most = crate::random::held(cases::LARGE_SUMMARIES);
+    let most = shapetracker_testing::held(cases::LARGE_SUMMARIES);
     println!("{} stacks, {} looked at, {} undecided of {most}", several.get(), looked.get(), undecided.get());
     assert!(several.get() > most / 4 && looked.get() > most / 2 && undecided.get() < most / 50);
 }

@@ -7,7 +7,8 @@ use shapetracker::{Chain, ShapeTracker};
 
 use crate::oracle::Array;
 use crate::pairs::same_addresses;
-use crate::random::{Chain as Steps, Op, Tape, cases, check, held};
+use crate::random::{Chain as Steps, Op, Tape, cases, check};
+use shapetracker_testing::held;
 
 /// The most elements of chains whose addresses are all evaluated, and of the others.
 const SMALL: i64 = 600;

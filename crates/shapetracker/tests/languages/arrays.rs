@@ -3,8 +3,8 @@
 use shapetracker::expr::Language;
 use shapetracker::{ArrayLibrary, Chain, ShapeTracker, View, fit};
 
-use crate::random::Rng;
 use crate::tools::Tool;
+use shapetracker_testing::Rng;
 
 /// Chains with every operation, over shapes, views and bases; and what the base is where the chain does not say.
 const CHAINS: [(&str, Option<&[i64]>); 33] = [
@@ -87,16 +87,16 @@ fn pytorch() {
 
 /// A view given by hand: strides of any sign, repeated and overlapping elements, an offset near where the lowest address is 0.
 fn view(rng: &mut Rng) -> View {
-    let shape: Vec<i64> = (0..rng.below(4)).map(|_| 1 + rng.below(4) as i64).collect();
-    let strides: Vec<i64> = shape.iter().map(|_| rng.below(13) as i64 - 6).collect();
+    let shape: Vec<i64> = (0..rng.index(4)).map(|_| 1 + rng.index(4) as i64).collect();
+    let strides: Vec<i64> = shape.iter().map(|_| rng.index(13) as i64 - 6).collect();
     let low: i64 = shape.iter().zip(&strides).map(|(size, stride)| ((size - 1) * stride).min(0)).sum();
-    View::new(&shape, &strides, rng.below(9) as i64 - 3 - low, None).expect("a small view")
+    View::new(&shape, &strides, rng.index(9) as i64 - 3 - low, None).expect("a small view")
 }
 
 /// A shape of so many elements.
 fn shape(rng: &mut Rng, numel: i64) -> Vec<i64> {
-    let outer = (1..=numel).filter(|outer| numel % outer == 0).nth(rng.below(3)).unwrap_or(1);
-    [vec![outer], vec![1; rng.below(2)], vec![numel / outer]].concat()
+    let outer = (1..=numel).filter(|outer| numel % outer == 0).nth(rng.index(3)).unwrap_or(1);
+    [vec![outer], vec![1; rng.index(2)], vec![numel / outer]].concat()
 }
 
 /// Where code is written for a view, or for what helps it to a shape, everything that it makes lies within the memory of its
@@ -124,7 +124,7 @@ fn code_for_views_stays_inside_of_the_array() {
         let view = view(&mut rng);
         let (low, high) = view.address_range().expect("it has elements");
         // Of known length, or of one that nothing says.
-        let len = (rng.below(2) == 0).then(|| (high + rng.below(4) as i64 - 1).max(0));
+        let len = (rng.index(2) == 0).then(|| (high + rng.index(4) as i64 - 1).max(0));
         let fits = low >= 0 && len.is_none_or(|len| high < len);
         let chain: Chain = view.to_string().parse().expect("the text of a view");
         let base = len.map(|len| [len]);

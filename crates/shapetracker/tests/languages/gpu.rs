@@ -8,8 +8,8 @@ use shapetracker::expr::Language;
 use crate::cases::Case;
 use crate::oracle::RawView;
 use crate::programs::c_head;
-use crate::random::Rng;
 use crate::tools::{Tool, hash};
+use shapetracker_testing::Rng;
 
 /// What a kernel in CUDA needs of CUDA.
 ///
@@ -265,33 +265,33 @@ fn kernels_of_tiles_and_of_fours() {
 fn random(rng: &mut Rng) -> ShapeTracker {
     let sizes = [1, 2, 3, 4, 5, 8, 12, 16, 17, 20, 31, 32, 33, 40, 64, 65];
     let mut shape = Vec::new();
-    for _ in 0..2 + rng.below(3) {
+    for _ in 0..2 + rng.index(3) {
         let room = 6_000 / shape.iter().product::<i64>().max(1);
         let fitting: Vec<i64> = sizes.into_iter().filter(|size| *size <= room).collect();
-        shape.push(rng.pick(&fitting));
+        shape.push(*rng.pick(&fitting));
     }
     let mut tracker = ShapeTracker::contiguous(&shape).expect("it is small");
-    for _ in 0..1 + rng.below(4) {
+    for _ in 0..1 + rng.index(4) {
         let shape = tracker.shape().to_vec();
-        let axis = rng.below(shape.len());
-        let changed = match rng.below(8) {
+        let axis = rng.index(shape.len());
+        let changed = match rng.index(8) {
             0..3 => {
                 let mut axes: Vec<i64> = (0..shape.len() as i64).collect();
                 for place in (1..axes.len()).rev() {
-                    axes.swap(place, rng.below(place + 1));
+                    axes.swap(place, rng.index(place + 1));
                 }
                 tracker.permute(&axes)
             }
             3 => tracker.flip([axis as i64]),
             4 => {
                 let mut pads = vec![(0, 0); shape.len()];
-                let by = rng.pick(&[1, 4]);
-                pads[axis] = (rng.below(3) as i64 * by, rng.below(3) as i64 * by);
+                let by = *rng.pick(&[1, 4]);
+                pads[axis] = (rng.index(3) as i64 * by, rng.index(3) as i64 * by);
                 tracker.pad(&pads)
             }
             5 => {
                 let mut ranges: Vec<(i64, i64)> = shape.iter().map(|size| (0, *size)).collect();
-                let by = rng.pick(&[1, 4]).min(shape[axis] / 4);
+                let by = (*rng.pick(&[1, 4])).min(shape[axis] / 4);
                 ranges[axis] = (by, shape[axis]);
                 tracker.shrink(&ranges)
             }
@@ -305,10 +305,10 @@ fn random(rng: &mut Rng) -> ShapeTracker {
             }
             _ => {
                 let mut cut = shape.clone();
-                let by = rng.pick(&[2, 3, 4, 16]);
+                let by = *rng.pick(&[2, 3, 4, 16]);
                 if cut[axis] % by == 0 {
                     cut[axis] /= by;
-                    cut.insert(axis + rng.below(2), by);
+                    cut.insert(axis + rng.index(2), by);
                 }
                 tracker.reshape(&cut)
             }

@@ -14,8 +14,6 @@ mod cases;
 mod golden;
 mod gpu;
 mod instructions;
-#[path = "../limited/mod.rs"]
-mod limited;
 mod programs;
 mod random;
 mod refused;

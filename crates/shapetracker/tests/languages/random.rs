@@ -3,25 +3,10 @@
 use std::fmt::Write;
 
 use shapetracker::expr::{Binary, Expr, Graph, Language, Node};
+use shapetracker_testing::Rng;
 
 use crate::programs::{c_head, compare, has_unsigned_variables, indented, mixed, number_type, python_head, rust_head};
 use crate::tools::{Tool, hash};
-
-/// Small random numbers (splitmix64), the same on every machine.
-pub(crate) struct Rng(pub(crate) u64);
-
-impl Rng {
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % bound as u64) as usize
-    }
-
-    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
 
 /// A graph, a number and a condition.
 pub(crate) struct Sample {
@@ -41,7 +26,7 @@ fn sample(seed: u64, far: bool) -> Sample {
     }
     let mut numbers = Vec::new();
     for name in ["x", "y", "z"] {
-        let (low, high) = rng.pick(&ranges);
+        let (low, high) = *rng.pick(&ranges);
         numbers.push(graph.variable(name, low..high).expect("the range is not empty"));
     }
     for value in [1, 2, 3, 4, 5, 7, 8, -1, -2, -3, -8] {
@@ -55,22 +40,22 @@ fn sample(seed: u64, far: bool) -> Sample {
         // Recent numbers more often than constants, so that expressions become deep.
         let recent = numbers.len().saturating_sub(8);
         let a = numbers
-            [if rng.below(2) == 0 { recent + rng.below(numbers.len() - recent) } else { rng.below(numbers.len()) }];
-        let b = rng.pick(&numbers);
-        let condition = rng.pick(&conditions);
-        match rng.below(12) {
-            0..8 => numbers.extend(graph.binary(rng.pick(&arithmetic), a, b)),
+            [if rng.index(2) == 0 { recent + rng.index(numbers.len() - recent) } else { rng.index(numbers.len()) }];
+        let b = *rng.pick(&numbers);
+        let condition = *rng.pick(&conditions);
+        match rng.index(12) {
+            0..8 => numbers.extend(graph.binary(*rng.pick(&arithmetic), a, b)),
             // Compilers warn of comparisons with oneself.
-            8 if a != b => conditions.extend(graph.binary(rng.pick(&comparisons), a, b)),
+            8 if a != b => conditions.extend(graph.binary(*rng.pick(&comparisons), a, b)),
             8 | 9 => {
                 let (low, high) = graph.range(a);
                 let width = high.saturating_sub(low).clamp(1, 100);
-                let begin = low.saturating_add(rng.below(width as usize) as i64);
+                let begin = low.saturating_add(rng.index(width as usize) as i64);
                 conditions.extend(graph.within(a, begin, begin.saturating_add(width / 2 + 1)));
             }
             10 => {
-                let other = rng.pick(&conditions);
-                conditions.extend(graph.binary(rng.pick(&[And, Or]), condition, other));
+                let other = *rng.pick(&conditions);
+                conditions.extend(graph.binary(*rng.pick(&[And, Or]), condition, other));
                 conditions.extend(graph.not(condition));
             }
             _ => numbers.extend(graph.select(condition, a, b)),

@@ -157,7 +157,8 @@ impl Tool {
 }
 
 fn printed(command: &mut Command) -> Result<String, String> {
-    let output = crate::limited::output(command, b"").map_err(|error| format!("{command:?}: {error}"))?;
+    let output =
+        shapetracker_testing::limited::output(command, b"").map_err(|error| format!("{command:?}: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match output.status.success() {
         true => Ok(text(&output.stdout)),

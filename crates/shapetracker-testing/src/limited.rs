@@ -1,7 +1,5 @@
 //! Programs that tests run. None is waited for without a limit: one that hangs fails its test, and does not stop it.
 
-#![allow(dead_code, reason = "every target of tests takes what it needs")]
-
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -9,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a program may take before it counts as hanging: long, for a machine that does much else.
-pub(crate) const LONGEST: Duration = Duration::from_secs(600);
+pub const LONGEST: Duration = Duration::from_secs(600);
 
 /// Runs a program to its end on a text for its standard input, which it need not read to the end.
-pub(crate) fn output(command: &mut Command, input: &[u8]) -> io::Result<Output> {
+pub fn output(command: &mut Command, input: &[u8]) -> io::Result<Output> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_vec();
@@ -23,7 +21,7 @@ pub(crate) fn output(command: &mut Command, input: &[u8]) -> io::Result<Output> 
 }
 
 /// The end of a program, and what it wrote to the pipes that it was given.
-pub(crate) fn finished(mut child: Child) -> io::Result<Output> {
+pub fn finished(mut child: Child) -> io::Result<Output> {
     let [stdout, stderr] = [child.stdout.take().map(read), child.stderr.take().map(read)];
     let status = ended(&mut child)?;
     let text = |receiver: Option<Receiver<Vec<u8>>>| match receiver {
@@ -35,7 +33,7 @@ pub(crate) fn finished(mut child: Child) -> io::Result<Output> {
 }
 
 /// How a program ends, which it must do by itself.
-pub(crate) fn ended(child: &mut Child) -> io::Result<ExitStatus> {
+pub fn ended(child: &mut Child) -> io::Result<ExitStatus> {
     let begin = Instant::now();
     while begin.elapsed() < LONGEST {
         if let Some(status) = child.try_wait()? {
