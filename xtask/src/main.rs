@@ -25,7 +25,8 @@ Usage: cargo xtask COMMAND
 
 Commands:
   test [-v] [NAME...]  Run every step of the tests, or those whose name contains one of the words;
-                       `quick` stands for those to run while writing, with a twentieth of the random cases
+                       `quick` stands for those to run while writing, with a twentieth of the random cases, and
+                       `all` for the rest too: what repeats in another form what the others judge
   list                 List the steps with a sentence each
   readme [--bless]     Run the commands of the READMEs; with --bless rewrite the outputs they show
   web                  Build the explorer's page, so that the next build of the command has it
@@ -44,7 +45,7 @@ Options:
 Environment:
   CI=true              Show the output of passing steps
   NO_COLOR=1           No colours
-  FUZZ_SECONDS=20      How long each fuzz target runs
+  FUZZ_SECONDS=10      How long each fuzz target runs
   CLIENT_LONG=1        The step `client` runs larger programs too, and measures times
   CARGO_BUILD_JOBS=2   How many compilers run at a time
   COMMAND_MINUTES=60   How long one command may take before it is ended and its step has failed; where several steps
@@ -71,7 +72,7 @@ enum Task {
         /// Whether a twentieth of the random cases will do.
         few: bool,
     },
-    /// A step of the tests, for a lane; the file tells how it ended.
+    /// A step of the tests, for a run of several; the file tells how it ended.
     Step(&'static Step, PathBuf),
     Bless,
     Release(Option<String>),
@@ -138,7 +139,7 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
             let mut workspace = Workspace::find(true)?;
             workspace.halves = std::env::var_os(report::HALVES).is_some();
             workspace.has_page = std::env::var_os(report::HAS_PAGE).is_some();
-            return Ok(report::run_for_a_lane(&workspace, step, &file));
+            return Ok(report::run_for_another(&workspace, step, &file));
         }
         Task::Stress(minutes) => return stress::run(&Workspace::find(true)?, minutes),
         Task::StressAdvice(lines) => return stress::advice(&Workspace::find(true)?, lines),

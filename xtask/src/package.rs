@@ -1,14 +1,15 @@
 //! What a registry would be given: the packages that are to be published, made, unpacked and built as their users would.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
-use cargo_metadata::Package;
+use cargo_metadata::{Package, semver::Version};
 
 use crate::{
-    web,
+    toolchains, web,
     workspace::{Outcome, Workspace, failed, skipped},
 };
 
@@ -24,10 +25,12 @@ const PAGE: &str = "page";
 /// What must be in every package, whatever else is.
 const IN_EVERY_PACKAGE: [&str; 4] = ["Cargo.toml", "README.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// Packages everything that is to be published, and builds each package from its own files and those of its siblings.
+/// Packages everything that is to be published, and builds each package from its own files and those of its siblings, as its users
+/// would: with the oldest compiler that it promises to build with; libraries also alone, without any feature. The other packages
+/// that promise such a compiler are built in the checkout.
 ///
 /// `cargo package` could build them itself, but into a folder of its own, with every dependency compiled anew. Unpacked
-/// side by side in a workspace they share what the other steps have compiled.
+/// side by side in a workspace they share what is compiled.
 pub(crate) fn check(workspace: &Workspace) -> Outcome {
     let packages = published(workspace);
     let complaints: Vec<String> = packages.iter().flat_map(|package| missing(package)).collect();
@@ -47,10 +50,30 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
     }
     let folder = workspace.target("package").join("unpacked");
     unpack(workspace, &packages, &folder)?;
-    for package in &packages {
-        let check = format!("check --all-features --package {} --target-dir", package.name);
-        let mut check = workspace.cargo(&check);
-        workspace.run(check.arg(workspace.target("")).current_dir(&folder))?;
+
+    let mut promises: BTreeMap<&Version, Vec<&Package>> = BTreeMap::new();
+    for package in workspace.packages() {
+        if let Some(version) = &package.rust_version {
+            promises.entry(version).or_default().push(package);
+        }
+    }
+    for (version, promising) in promises {
+        let (released, others): (Vec<&Package>, Vec<&Package>) =
+            promising.into_iter().partition(|package| packages.iter().any(|released| released.name == package.name));
+        let words =
+            |packages: &[&Package]| packages.iter().map(|p| format!(" --package {}", p.name)).collect::<String>();
+        let run = |arguments: &str, folder: &Path| {
+            workspace.run(toolchains::oldest_cargo(workspace, version, arguments)?.current_dir(folder))
+        };
+        if !released.is_empty() {
+            run(&format!("check --features shapetracker/serde{}", words(&released)), &folder)?;
+        }
+        for package in released.iter().filter(|package| package.targets.iter().any(|target| target.is_lib())) {
+            run(&format!("check --no-default-features --package {}", package.name), &folder)?;
+        }
+        if !others.is_empty() {
+            run(&format!("check{}", words(&others)), &workspace.path(""))?;
+        }
     }
     Ok(())
 }

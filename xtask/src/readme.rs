@@ -91,7 +91,7 @@ fn texts(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>, Stop> {
         return Err(skipped("no README.md"));
     }
     // The command is called as users call it who installed it.
-    workspace.run(&mut workspace.cargo("build --release --bins"))?;
+    workspace.run(&mut workspace.cargo_release("build --release --bins"))?;
     let read = |file: PathBuf| match fs::read_to_string(&file) {
         Ok(text) => Ok((file, text)),
         Err(e) => Err(failed(format!("{}: {e}", file.display()))),
@@ -134,7 +134,7 @@ fn run(workspace: &Workspace, Shown { command, .. }: &Shown) -> Result<Option<Ve
     let mut shell = workspace.command("sh", "-c");
     // Cargo is told to keep its progress to itself, for a README shows what the command says.
     shell.arg(command).env("PATH", path_with(&workspace.target("release"))).env("CARGO_TERM_QUIET", "true");
-    shell.env_remove("RUST_BACKTRACE");
+    workspace.sharing(shell.env_remove("RUST_BACKTRACE"));
     let (status, output) = captured(&mut shell).map_err(|e| failed(format!("`{command}`: {e}")))?;
     if workspace.verbose {
         anstream::println!("run: {command} ({status})");

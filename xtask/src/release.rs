@@ -281,7 +281,7 @@ impl Release<'_> {
     fn command(&self) -> Outcome {
         let (build, target) =
             if self.zig { ("zigbuild", format!("{}.{OLDEST_GLIBC}", self.host)) } else { ("build", self.host.clone()) };
-        let mut cargo = self.workspace.cargo(&format!("{build} --release --locked --bins"));
+        let mut cargo = self.workspace.cargo_release(&format!("{build} --release --locked --bins"));
         if self.whole {
             cargo.args(["--target", &target]).env("PATH", path_with(&self.python.join("bin")));
             // Who unpacks the command cannot choose what it was built with. It takes minutes, which the step has not.
@@ -539,6 +539,7 @@ impl Release<'_> {
     fn maturin(&self, arguments: &str) -> Command {
         let mut maturin = self.workspace.command(self.python.join("bin/python"), &format!("-m maturin {arguments}"));
         maturin.env("PATH", path_with(&self.python.join("bin"))).env("SOURCE_DATE_EPOCH", &self.time);
+        self.workspace.sharing(&mut maturin);
         maturin
     }
 

@@ -4,7 +4,7 @@ use std::{
     io::Write,
     path::Path,
     process::{ExitCode, Stdio},
-    sync::{Mutex, PoisonError},
+    sync::{Condvar, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -13,7 +13,7 @@ use anstream::{AutoStream, ColorChoice, print, println};
 use anstyle::{AnsiColor, Style};
 
 use crate::{
-    steps::{Lane, Step, When},
+    steps::{After, Step, When},
     workspace::{Stop, Workspace, captured, processor_time},
 };
 
@@ -28,6 +28,7 @@ pub(crate) fn list(steps: &[Step]) {
         let note = match when {
             When::Quick => " (quick)",
             When::Always => "",
+            When::Long => " (in `all`)",
             When::Named => " (only when named)",
         };
         println!("{BOLD}{name:<width$}{BOLD:#}  {about}{note}", width = widest(steps.iter()));
@@ -39,7 +40,7 @@ pub(crate) fn run_all(workspace: &Workspace, steps: &[&Step]) -> ExitCode {
     let whole = Clock::start();
     let results = match steps {
         [step] => vec![(*step, run(workspace, step))],
-        _ => run_in_lanes(workspace, steps),
+        _ => run_side_by_side(workspace, steps),
     };
     let (mut failed, mut skipped, mut table, mut reasons) = (Vec::new(), 0, String::new(), String::new());
     let width = widest(steps.iter().copied());
@@ -100,8 +101,8 @@ fn run(workspace: &Workspace, step: &Step) -> Ended {
     Ended { line, stop }
 }
 
-/// A step that this program was started for by [`run_in_lanes`]: how it ended is told in a file.
-pub(crate) fn run_for_a_lane(workspace: &Workspace, step: &Step, file: &Path) -> ExitCode {
+/// A step that this program was started for by [`run_side_by_side`]: how it ended is told in a file.
+pub(crate) fn run_for_another(workspace: &Workspace, step: &Step, file: &Path) -> ExitCode {
     let Ended { line, stop } = run(workspace, step);
     let (word, reason) = match &stop {
         None => ("passed", ""),
@@ -114,32 +115,63 @@ pub(crate) fn run_for_a_lane(workspace: &Workspace, step: &Step, file: &Path) ->
     }
 }
 
-/// Runs the steps in their lanes, each in a process of its own: that counts its time of the processors, and its output is
-/// shown when it has ended.
-fn run_in_lanes<'a>(workspace: &Workspace, steps: &[&'a Step]) -> Vec<(&'a Step, Ended)> {
-    let results: Mutex<Vec<(&Step, Ended)>> = Mutex::new(Vec::new());
-    let results = || results.lock().unwrap_or_else(PoisonError::into_inner);
-    for group in groups(steps) {
-        // Nothing runs beside the step that makes the page.
-        let has_page = results().iter().any(|(step, ended)| step.name == "web" && ended.stop.is_none());
-        thread::scope(|scope| {
-            for lane in [Lane::First, Lane::Second, Lane::Alone] {
-                let results = &results;
-                scope.spawn(move || {
-                    for step in group.iter().filter(|step| step.lane == lane) {
-                        let ended = run_in_a_process(workspace, step, has_page);
-                        results().push((*step, ended));
-                    }
-                });
-            }
-        });
-    }
-    std::mem::take(&mut *results())
+/// Runs the steps, two at a time, each in a process of its own: that counts its time of the processors, and its output is shown
+/// when it has ended.
+fn run_side_by_side<'a>(workspace: &Workspace, steps: &[&'a Step]) -> Vec<(&'a Step, Ended)> {
+    let state = Mutex::new(State { waiting: steps.to_vec(), running: Vec::new(), ended: Vec::<(_, Ended)>::new() });
+    let (state, changed) = (|| state.lock().unwrap_or_else(PoisonError::into_inner), Condvar::new());
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let mut now = state();
+                    let step = loop {
+                        if now.waiting.is_empty() {
+                            return;
+                        }
+                        match now.next() {
+                            Some(step) => break step,
+                            None => now = changed.wait(now).unwrap_or_else(PoisonError::into_inner),
+                        }
+                    };
+                    let has_page = now.ended.iter().any(|(step, ended)| step.name == PAGE && ended.stop.is_none());
+                    drop(now);
+                    let ended = run_in_a_process(workspace, step, has_page);
+                    let mut now = state();
+                    now.running.retain(|running| running.name != step.name);
+                    now.ended.push((step, ended));
+                    changed.notify_all();
+                }
+            });
+        }
+    });
+    std::mem::take(&mut state().ended)
 }
 
-/// The steps in groups that run one after the other: those that run beside others, and each of those that do not.
-fn groups<'a, 'b>(steps: &'b [&'a Step]) -> impl Iterator<Item = &'b [&'a Step]> {
-    steps.chunk_by(|a, b| a.lane != Lane::Alone && b.lane != Lane::Alone)
+/// The step that builds the page.
+const PAGE: &str = "web";
+
+/// Which steps are to begin, which run and which have ended.
+struct State<'a, E> {
+    waiting: Vec<&'a Step>,
+    running: Vec<&'a Step>,
+    ended: Vec<(&'a Step, E)>,
+}
+
+impl<'a, E> State<'a, E> {
+    /// The first step that may begin now, which then runs.
+    fn next(&mut self) -> Option<&'a Step> {
+        let is_coming = |name: &str| self.waiting.iter().chain(&self.running).any(|step| step.name == name);
+        let waits = self.waiting.iter().any(|step| step.after != After::Everything) || !self.running.is_empty();
+        let place = self.waiting.iter().position(|step| match step.after {
+            After::Nothing => true,
+            After::Page => !is_coming(PAGE),
+            After::Everything => !waits,
+        })?;
+        let step = self.waiting.remove(place);
+        self.running.push(step);
+        Some(step)
+    }
 }
 
 fn run_in_a_process(workspace: &Workspace, step: &Step, has_page: bool) -> Ended {
@@ -157,6 +189,10 @@ fn run_in_a_process(workspace: &Workspace, step: &Step, has_page: bool) -> Ended
     }
     if has_page {
         command.env(HAS_PAGE, "1");
+    }
+    // Nobody goes on from what a whole run has compiled.
+    if workspace.halves && std::env::var_os(INCREMENTAL).is_none() {
+        command.env(INCREMENTAL, "0");
     }
     // Whoever says how many cases there are shall have them.
     if workspace.few && std::env::var_os(CASES).is_none() {
@@ -187,6 +223,8 @@ fn run_in_a_process(workspace: &Workspace, step: &Step, has_page: bool) -> Ended
     Ended { line, stop }
 }
 
+/// The variable by which cargo knows whether to keep what the next build of the same crate may use.
+const INCREMENTAL: &str = "CARGO_INCREMENTAL";
 /// The variable by which the tests know how many times as many random cases there are.
 const CASES: &str = "SHAPETRACKER_CASES";
 /// The variable by which a step in a process of its own knows that tests share their cases between their two forms.
@@ -244,15 +282,28 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_alone_is_a_group_of_its_own() {
-        let steps: Vec<&Step> = STEPS.iter().collect();
-        let groups: Vec<_> = groups(&steps).collect();
-        let names = |steps: &[&Step]| steps.iter().map(|step| step.name).collect::<Vec<_>>();
-        assert_eq!(names(&groups.concat()), names(&steps));
-        assert!(groups.iter().all(|group| group.len() == 1 || group.iter().all(|step| step.lane != Lane::Alone)));
-        for name in ["web", "browser"] {
-            assert!(groups.iter().any(|group| names(group) == [name]), "{name}");
+    fn steps_wait_for_what_they_need() {
+        let mut state = State { waiting: STEPS.iter().collect(), running: Vec::new(), ended: Vec::<(_, ())>::new() };
+        let end = |state: &mut State<()>, name: &str| {
+            let place = state.running.iter().position(|step| step.name == name).expect("it runs");
+            let step = state.running.remove(place);
+            state.ended.push((step, ()));
+        };
+        // One after the other, but that the page takes long.
+        while let Some(step) = state.next() {
+            assert!(step.after != After::Everything && (step.after == After::Nothing), "{}", step.name);
+            if step.name != PAGE {
+                end(&mut state, step.name);
+            }
         }
+        assert!(state.waiting.iter().any(|step| step.after == After::Page));
+        end(&mut state, PAGE);
+        while let Some(step) = state.next() {
+            assert!(step.after != After::Everything || state.running.len() == 1, "{}", step.name);
+            end(&mut state, step.name);
+        }
+        assert!(state.waiting.is_empty() && state.ended.len() == STEPS.len());
+        assert_eq!(state.ended.last().map(|(step, ())| step.after == After::Everything), Some(true));
     }
 
     #[test]

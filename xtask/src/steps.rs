@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    env,
+    env, fs,
     path::{Path, PathBuf},
     process::Command,
     thread,
@@ -12,7 +12,7 @@ use cargo_metadata::Target;
 
 use crate::{
     package, readme, release, standing_alone, toolchains, web,
-    workspace::{Outcome, Stop, Workspace, failed, path_with, skipped},
+    workspace::{Outcome, Stop, Workspace, failed, skipped},
 };
 
 /// When a step runs, unless it is named.
@@ -22,19 +22,21 @@ pub(crate) enum When {
     Quick,
     /// In `cargo xtask test`.
     Always,
+    /// In `cargo xtask test all`: what repeats what another step has judged, in another form.
+    Long,
     /// Never.
     Named,
 }
 
-/// What a step may run beside.
+/// What a step must wait for.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Lane {
-    /// Steps of the other lane: the tests of the crates, and what else compiles them.
-    First,
-    /// Steps of the first lane: what installs the packages and makes the command, and what waits more than it computes.
-    Second,
-    /// Nothing: it makes what others need, or measures times.
-    Alone,
+pub(crate) enum After {
+    /// Nothing.
+    Nothing,
+    /// The page, which the step `web` builds: the command that is built then has it.
+    Page,
+    /// All other steps, since it measures times.
+    Everything,
 }
 
 /// One thing that must hold.
@@ -42,12 +44,12 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) when: When,
-    pub(crate) lane: Lane,
+    pub(crate) after: After,
     pub(crate) run: fn(&Workspace) -> Outcome,
 }
 
-/// Every step, in the order in which they begin: what fails fast comes first. There are two lanes, in each of which one step
-/// runs at a time: many keep one processor busy, or none while they wait.
+/// Every step, in the order in which they begin. Two run at a time: many keep one processor busy, or none while they wait, and
+/// those that compile in one folder wait for each other.
 pub(crate) const STEPS: &[Step] = &[
     Step::new(
         "standing-alone",
@@ -56,81 +58,75 @@ pub(crate) const STEPS: &[Step] = &[
     )
     .when(When::Quick),
     Step::new("format", "The code is formatted as rustfmt does it", format).when(When::Quick),
-    Step::new("clippy", "The linter has nothing to say about any target with any feature", |w| {
-        w.run(&mut w.cargo(&format!("clippy {EVERYTHING} --all-targets -- -D warnings")))
+    Step::new("web", "The explorer builds, and is as small as it must be", web::check),
+    Step::new("clippy", "The linter has nothing to say about any target", |w| {
+        w.run(&mut w.cargo("clippy --workspace --all-targets -- -D warnings"))
     })
     .when(When::Quick),
     Step::new("docs", "The documentation builds without a warning", |w| {
-        w.run(w.cargo("doc --workspace --all-features --no-deps").env("RUSTDOCFLAGS", "-D warnings"))
+        w.run(w.cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))
     })
-    .when(When::Quick)
-    .lane(Lane::Second),
-    Step::new("features", "Each library that is to be published builds by itself without any feature", features)
-        .lane(Lane::Second),
-    Step::new("windows", "The library, the copying crate and the command build for Windows", toolchains::windows)
-        .lane(Lane::Second),
-    Step::new("wasm", "The library builds for WebAssembly", web::check_library).lane(Lane::Second),
-    // Before all that builds the command, which then has the page.
-    Step::new("web", "The explorer builds, and is as small as it must be", web::check).lane(Lane::Alone),
-    Step::new(
-        "oldest-rust",
-        "Every package builds on the oldest Rust that its manifest promises",
-        toolchains::oldest_rust,
-    )
-    .lane(Lane::Second),
-    Step::new("package", "What is to be published can be packaged, and the packages build", package::check)
-        .lane(Lane::Second),
-    Step::new("tests", "All tests pass, with debug assertions", tests).when(When::Quick),
-    Step::new("release", "All tests pass in the form that people run: optimised, no debug assertions", release_tests),
-    Step::new("examples", "Every example runs to its end", examples),
+    .when(When::Quick),
+    Step::new("tests", "All tests pass, with debug assertions", tests).when(When::Quick).after(After::Page),
+    Step::new("release", "The tests pass in the form that people run: optimised, no debug assertions", release_tests)
+        .after(After::Page),
+    Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser).after(After::Page),
+    Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python),
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check)
-        .lane(Lane::Second),
-    Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python)
-        .lane(Lane::Second),
-    Step::new("client", "Programs on tinygrad come to the same with its own classes and with the package's", client)
-        .lane(Lane::Second),
+        .after(After::Page),
+    Step::new("zarr", "The command reads and writes arrays of Zarr, and the linter has nothing to say", zarr),
     Step::new(
-        "distribution",
-        "What a release consists of can be made, and works in an empty environment (cargo xtask release does more)",
-        release::check,
+        "package",
+        "What is to be published can be packaged, and every package builds on the oldest Rust that it promises",
+        package::check,
     )
-    .lane(Lane::Second),
-    Step::new("arm", "The copying crate's kernels for ARM do what they shall, in an emulator", toolchains::arm)
-        .lane(Lane::Second),
-    Step::new("benches", "The benchmarks build", benches),
-    Step::new("instructions", "Copies of few elements take no more instructions than recorded", instructions)
-        .lane(Lane::Second),
+    .after(After::Page),
+    Step::new("fuzz", "The fuzz targets build and find nothing in FUZZ_SECONDS (10) each", fuzz),
     Step::new(
         "miri",
         "Miri finds no undefined behaviour in the copying crate's scalar path and at the engine's boundary",
         toolchains::miri,
-    )
-    .lane(Lane::Second),
+    ),
     Step::new(
         "sanitizer",
         "The unsafe code touches no memory that it should not, on a tenth of the tests' cases",
         toolchains::sanitizer,
-    )
-    .lane(Lane::Second),
+    ),
+    Step::new("client", "Programs on tinygrad come to the same with its own classes and with the package's", client),
+    Step::new("arm", "The copying crate's kernels for ARM do what they shall, in an emulator", toolchains::arm),
     Step::new(
         "proofs",
         "Coq accepts every proof without an axiom; what was proved answers as the library does",
         proofs,
     )
-    .lane(Lane::Second),
-    Step::new("fuzz", "The fuzz targets build and find nothing in FUZZ_SECONDS (20) each", fuzz),
-    // Last, since it measures times and nothing runs beside it.
-    Step::new("browser", "The explorer passes its tests in a browser", web::test_in_browser).lane(Lane::Alone),
+    .after(After::Page),
+    Step::new("windows", "The library, the copying crate and the command build for Windows", toolchains::windows),
+    Step::new(
+        "distribution",
+        "What a release consists of can be made, and works in an empty environment (cargo xtask release does more)",
+        release::check,
+    )
+    .after(After::Page),
+    Step::new("instructions", "Copies of few elements take no more instructions than recorded", instructions),
+    Step::new("examples", "Every example runs to its end", examples),
+    Step::new("times", "The explorer is as fast as it must be", web::test_times).after(After::Everything),
+    // The step `web` builds the library as a part of the engine.
+    Step::new("wasm", "The library alone builds for WebAssembly", web::check_library).when(When::Long),
+    // The step `clippy` checks their types.
+    Step::new("benches", "The benchmarks link", benches).when(When::Long),
+    // The steps `tests` and `release` run them with debug assertions, and the tests from outside in both forms.
+    Step::new("units", "The unit tests pass in the optimised form, too", unit_tests).when(When::Long),
+    Step::new("oldest-zarr", "The feature `zarr` builds on the oldest Rust", toolchains::oldest_zarr).when(When::Long),
     Step::new("judge", "An outside solver agrees with every answer of the merger", judge).when(When::Named),
 ];
 
 impl Step {
     const fn new(name: &'static str, about: &'static str, run: fn(&Workspace) -> Outcome) -> Self {
-        Self { name, about, when: When::Always, lane: Lane::First, run }
+        Self { name, about, when: When::Always, after: After::Nothing, run }
     }
 
-    const fn lane(self, lane: Lane) -> Self {
-        Self { lane, ..self }
+    const fn after(self, after: After) -> Self {
+        Self { after, ..self }
     }
 
     const fn when(self, when: When) -> Self {
@@ -140,14 +136,19 @@ impl Step {
 
 /// The word for the steps that are quick.
 pub(crate) const QUICK: &str = "quick";
+/// The word for all steps but those that must be named.
+const ALL: &str = "all";
 
-/// The steps whose name contains one of the words, or that are quick where that is the word; without words, all but those
-/// that must be named.
+/// The steps whose name contains one of the words, or that the word stands for; without words, what runs always.
 pub(crate) fn chosen(words: &[&str]) -> Result<Vec<&'static Step>, String> {
     if words.is_empty() {
-        return Ok(STEPS.iter().filter(|step| step.when != When::Named).collect());
+        return Ok(STEPS.iter().filter(|step| matches!(step.when, When::Quick | When::Always)).collect());
     }
-    let has = |step: &Step, word: &str| step.name.contains(word) || (word == QUICK && step.when == When::Quick);
+    let has = |step: &Step, word: &str| match word {
+        QUICK => step.when == When::Quick,
+        ALL => step.when != When::Named,
+        _ => step.name.contains(word),
+    };
     for word in words {
         if !STEPS.iter().any(|step| has(step, word)) {
             let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
@@ -165,39 +166,51 @@ fn format(workspace: &Workspace) -> Outcome {
     Ok(())
 }
 
-/// Checks each library alone: beside other packages it would have the features that those ask for.
-fn features(workspace: &Workspace) -> Outcome {
-    for package in package::published(workspace) {
-        if package.targets.iter().any(|target| target.is_lib()) {
-            workspace.run(&mut workspace.cargo(&format!("check --package {} --no-default-features", package.name)))?;
-        }
-    }
-    Ok(())
-}
-
-/// What is linted, tested, run as an example and built as a benchmark. Cargo compiles a dependency once per set of
-/// features, and that set depends on the packages that are named: the same words everywhere mean one build of each.
-const EVERYTHING: &str = "--workspace --all-features";
-
+/// The tests of everything but Zarr, and the examples in the documentation. Cargo compiles a dependency once per set of features,
+/// and that set depends on the packages that are named: the same words everywhere mean one build of each.
 fn tests(workspace: &Workspace) -> Outcome {
-    let mut tests = workspace.cargo(&format!("test {EVERYTHING} --no-fail-fast"));
-    workspace.run(tests.envs(workspace.share_of_cases("1/2")))
+    let mut tests = workspace.cargo("test --workspace --no-fail-fast");
+    workspace.run(tests.envs(workspace.share_of_cases("1/4")))
 }
 
-/// The tests of the project's crates in their other form; not the examples in their documentation, which take long to
-/// compile, and not those of the tasks, which stay as they are.
-///
-/// The profile is still that of the tests, with the settings of a release for the packages of the workspace alone: the
-/// dependencies are those that the step `tests` has built. (Settings for `package."*"` would not do: they reach build
-/// scripts and macros too, which would all be compiled again.)
+/// The libraries whose tests run in their other form, too, as words for cargo. Their features are those that the command asks for,
+/// which shares what is compiled with it, and so does the Python package.
+fn libraries(workspace: &Workspace) -> String {
+    let packages =
+        package::published(workspace).into_iter().filter(|package| package.targets.iter().any(|t| t.is_lib()));
+    packages.map(|package| format!("--package {} ", package.name)).collect::<String>() + "--features shapetracker/serde"
+}
+
+/// The tests of the libraries from outside in the form of a release, with three quarters of the random cases, and those of the
+/// command with the command in that form. Of the unit tests only those of unsafe code run here (see the step `units`).
 fn release_tests(workspace: &Workspace) -> Outcome {
-    let mut tests = workspace.cargo(&format!("test {EVERYTHING} --tests --no-fail-fast"));
-    for package in workspace.packages().into_iter().filter(|package| package.name != env!("CARGO_PKG_NAME")) {
-        for setting in ["opt-level=3", "debug-assertions=false", "overflow-checks=false"] {
-            tests.args(["--config", &format!("profile.test.package.{}.{setting}", package.name)]);
-        }
+    let libraries = libraries(workspace);
+    let share = workspace.share_of_cases("2-4/4");
+    for targets in
+        [format!("{libraries} --test *"), "--package shapetracker-copy --features shapetracker/serde --lib".into()]
+    {
+        workspace.run(workspace.cargo_release(&format!("test --release --no-fail-fast {targets}")).envs(share))?;
     }
-    workspace.run(tests.envs(workspace.share_of_cases("2/2")))
+    workspace.run(&mut workspace.cargo_release("build --release --bins"))?;
+    // The tests are those that the step `tests` has built.
+    let mut tests = workspace.cargo("test --workspace --no-fail-fast");
+    for target in ["apply", "cli", "explore", "memory"] {
+        tests.args(["--test", target]);
+    }
+    workspace.run(tests.env("SHAPETRACKER_COMMAND", workspace.target("release/shapetracker")))
+}
+
+fn unit_tests(workspace: &Workspace) -> Outcome {
+    workspace
+        .run(&mut workspace.cargo_release(&format!("test --release --no-fail-fast --lib {}", libraries(workspace))))
+}
+
+/// Zarr's codecs are about 150 packages, some of them in C: nothing else is compiled with them. The linter takes the profile of the
+/// tests, so that what is in C is compiled once.
+fn zarr(workspace: &Workspace) -> Outcome {
+    let with_zarr = "--package shapetracker-cli --features zarr --bins --test zarr";
+    workspace.run(&mut workspace.cargo(&format!("test --no-fail-fast {with_zarr}")))?;
+    workspace.run(&mut workspace.cargo(&format!("clippy --profile test {with_zarr} -- -D warnings")))
 }
 
 /// Runs the examples as the step `tests` has built them.
@@ -216,7 +229,7 @@ fn examples(workspace: &Workspace) -> Outcome {
     if examples.is_empty() {
         return Err(skipped("there are no examples"));
     }
-    workspace.run(&mut workspace.cargo(&format!("build --profile test {EVERYTHING} --examples")))?;
+    workspace.run(&mut workspace.cargo("build --profile test --workspace --examples"))?;
     for (_, example) in examples {
         let program = workspace.target("debug/examples").join(&example.name).with_extension(env::consts::EXE_EXTENSION);
         workspace.run(&mut workspace.command(program, ""))?;
@@ -229,14 +242,16 @@ fn benches(workspace: &Workspace) -> Outcome {
     if workspace.targets(|target| target.is_bench()).next().is_none() {
         return Err(skipped("there are no benchmarks"));
     }
-    workspace.run(&mut workspace.cargo(&format!("test {EVERYTHING} --benches --no-run")))
+    workspace.run(&mut workspace.cargo("test --workspace --benches --no-run"))
 }
 
 fn instructions(workspace: &Workspace) -> Outcome {
     if !workspace.succeeds(&mut workspace.command("valgrind", "--version")) {
         return Err(skipped("it needs valgrind (apt-get install valgrind)"));
     }
-    workspace.run(&mut workspace.cargo("bench -p shapetracker-copy --bench instructions"))
+    workspace.run(
+        &mut workspace.cargo_release("bench -p shapetracker-copy --features shapetracker/serde --bench instructions"),
+    )
 }
 
 fn has_fuzz_targets(workspace: &Workspace) -> bool {
@@ -258,7 +273,7 @@ fn fuzz(workspace: &Workspace) -> Outcome {
     if !workspace.succeeds(&mut workspace.command("c++", "--version")) {
         return Err(skipped("libFuzzer needs a C++ compiler (apt-get install g++)"));
     }
-    let seconds = env::var("FUZZ_SECONDS").unwrap_or_else(|_| "20".to_owned());
+    let seconds = env::var("FUZZ_SECONDS").unwrap_or_else(|_| "10".to_owned());
     if seconds.parse::<u32>().is_err() {
         return Err(failed(format!("FUZZ_SECONDS is `{seconds}`, which is not a whole number")));
     }
@@ -300,7 +315,7 @@ fn run_fuzz_target(workspace: &Workspace, host: &str, seconds: &str, target: &st
     // New inputs are kept in the first folder; the seeds and the dictionary belong to the project, where it has some.
     let (corpus, artifacts) = (format!("fuzz/corpus/{target}"), format!("fuzz/artifacts/{target}/"));
     for folder in [&corpus, &artifacts] {
-        std::fs::create_dir_all(workspace.path(folder)).map_err(|e| failed(format!("{folder}: {e}")))?;
+        fs::create_dir_all(workspace.path(folder)).map_err(|e| failed(format!("{folder}: {e}")))?;
     }
     let mut run = workspace.command(program.with_extension(env::consts::EXE_EXTENSION), &corpus);
     let (seeds, dictionary) = (format!("fuzz/seeds/{target}"), format!("fuzz/{target}.dict"));
@@ -319,18 +334,16 @@ fn run_fuzz_target(workspace: &Workspace, host: &str, seconds: &str, target: &st
     workspace.run(&mut run)
 }
 
-/// Installs the Python package as a user would, with what its tests need, into an environment of its own.
+/// Installs the Python package as a user would, and tests it.
 fn python(workspace: &Workspace) -> Outcome {
-    let environment = workspace.target("python");
-    const NEEDS: &str = "maturin>=1.9,<2 numpy pytest mypy jax dask[array,distributed] zarr xarray tinygrad==0.11.0";
-    let python = with_package(workspace, &environment, NEEDS)?;
+    let python = with_package(workspace)?;
     workspace.run(&mut workspace.command(&python, "-m mypy.stubtest shapetracker"))?;
     workspace.run(&mut workspace.command(&python, "-m mypy --strict -p shapetracker"))?;
     workspace.run(&mut workspace.command(&python, "-m pytest -q -rs crates/shapetracker-py/tests"))
 }
 
-/// Runs programs on tinygrad with its own classes and with the package's, in an environment made for it. The long comparison,
-/// with larger programs and times, is that with CLIENT_LONG=1.
+/// Runs programs on tinygrad with its own classes and with the package's. The long comparison, with larger programs and times, is
+/// that with CLIENT_LONG=1.
 fn client(workspace: &Workspace) -> Outcome {
     let has_clang = || workspace.succeeds(&mut workspace.command("clang", "--version"));
     if !has_clang() {
@@ -339,11 +352,7 @@ fn client(workspace: &Workspace) -> Outcome {
     if !has_clang() {
         return Err(skipped("tinygrad compiles its kernels with clang (apt-get install clang)"));
     }
-    let environment = workspace.target("client");
-    if environment.exists() {
-        std::fs::remove_dir_all(&environment).map_err(|e| failed(format!("{}: {e}", environment.display())))?;
-    }
-    let python = with_package(workspace, &environment, "maturin>=1.9,<2 numpy tinygrad==0.11.0")?;
+    let python = with_package(workspace)?;
     let mut compare = workspace.command(&python, "crates/shapetracker-py/client/compare.py");
     if env::var("CLIENT_LONG").is_ok_and(|value| !value.is_empty() && value != "0") {
         compare.arg("--long");
@@ -351,46 +360,70 @@ fn client(workspace: &Workspace) -> Outcome {
     workspace.run(&mut compare)
 }
 
-/// An environment of Python with packages from PyPI: the path of its interpreter.
+/// An environment of Python with packages from PyPI: the path of its interpreter. It is kept as long as the same packages are asked
+/// for.
 pub(crate) fn python_environment(workspace: &Workspace, environment: &Path, packages: &str) -> Result<PathBuf, Stop> {
     let new_enough = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
     if !workspace.succeeds(workspace.command("python3", "-c").arg(new_enough)) {
         return Err(skipped("it needs Python 3.10 or later with its venv module (apt-get install python3-venv)"));
     }
-    let python = environment.join("bin/python");
-    if !workspace.succeeds(&mut workspace.command(&python, "-m pip --version")) {
+    let (python, note) = (environment.join("bin/python"), environment.join("packages.txt"));
+    let has_pip = workspace.succeeds(&mut workspace.command(&python, "-m pip --version"));
+    if has_pip && fs::read_to_string(&note).is_ok_and(|installed| installed == packages) {
+        return Ok(python);
+    }
+    if !has_pip {
         workspace.run(workspace.command("python3", "-m venv --clear").arg(environment))?;
     }
     let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet {packages}")));
     installed.map_err(|_| skipped(format!("pip could not install what is needed: {packages}")))?;
+    fs::write(&note, packages).map_err(|e| failed(format!("{}: {e}", note.display())))?;
     Ok(python)
 }
 
-/// The same with the package of the checkout.
-fn with_package(workspace: &Workspace, environment: &Path, packages: &str) -> Result<PathBuf, Stop> {
-    let python = python_environment(workspace, environment, packages)?;
-    // Without isolation the build is cargo's own, and nothing is compiled twice.
-    let install = "-m pip install --quiet --no-build-isolation --no-deps --force-reinstall .";
-    let path = path_with(&environment.join("bin"));
-    workspace.run(workspace.command(&python, install).env("PATH", path))?;
+/// The environment of all steps that use the Python package: the package of the checkout, and what its tests need. A step waits
+/// until another one has made it.
+fn with_package(workspace: &Workspace) -> Result<PathBuf, Stop> {
+    const NEEDS: &str = "maturin>=1.9,<2 numpy pytest mypy jax dask[array,distributed] zarr xarray tinygrad==0.11.0";
+    let environment = workspace.target("python");
+    let at = |path: &Path, error: std::io::Error| failed(format!("{}: {error}", path.display()));
+    let path = workspace.target("python.lock");
+    let lock = fs::File::create(&path).and_then(|lock| lock.lock().map(|()| lock)).map_err(|error| at(&path, error))?;
+    let python = python_environment(workspace, &environment, NEEDS)?;
+    let (wheel, installed) = (wheel(workspace, &python)?, environment.join("installed.whl"));
+    let new = fs::read(&wheel).map_err(|error| at(&wheel, error))?;
+    if fs::read(&installed).ok().as_ref() != Some(&new) {
+        workspace.run(workspace.command(&python, "-m pip install --quiet --no-deps --force-reinstall").arg(&wheel))?;
+        fs::write(&installed, new).map_err(|error| at(&installed, error))?;
+    }
+    drop(lock);
     Ok(python)
+}
+
+/// The package of the checkout, built with cargo's own outputs: nothing is compiled twice, and the same sources give the same bytes.
+fn wheel(workspace: &Workspace, python: &Path) -> Result<PathBuf, Stop> {
+    let folder = workspace.target("wheels/checkout");
+    let _ = fs::remove_dir_all(&folder);
+    let mut maturin = workspace.command(python, "-m maturin build --release --quiet --compatibility linux --out");
+    workspace.sharing(maturin.arg(&folder)).env("SOURCE_DATE_EPOCH", "315532800");
+    workspace.run(&mut maturin)?;
+    let wheel = web::files(&folder)?.pop().map(|(_, path)| path);
+    wheel.ok_or_else(|| failed(format!("there is no wheel in {}", folder.display())))
 }
 
 /// The judge of advice, which runs random lines, with the package of the checkout: in `python3` where that has PyTorch, else
-/// in an environment that has NumPy only.
+/// in the environment of the tests.
 pub(crate) fn judge_of_advice(workspace: &Workspace) -> Result<Command, Stop> {
-    let environment = workspace.target("python");
-    let python = with_package(workspace, &environment, "maturin>=1.9,<2 numpy")?;
+    let python = with_package(workspace)?;
     let script = "crates/shapetracker-py/tests/advised.py";
     let new_enough = "import sys, numpy, torch; sys.exit(sys.version_info < (3, 10))";
     if !workspace.succeeds(workspace.command("python3", "-c").arg(new_enough)) {
         return Ok(workspace.command(&python, script));
     }
     // The package works with any interpreter from 3.10 on; what else the environment has is not for this one.
-    let package = workspace.target("package");
-    let install = "-m pip install --quiet --no-build-isolation --no-deps --upgrade --target";
-    let path = path_with(&environment.join("bin"));
-    workspace.run(workspace.command(&python, install).arg(&package).arg(".").env("PATH", path))?;
+    let (package, wheel) = (workspace.target("package/judge"), wheel(workspace, &python)?);
+    let install = "-m pip install --quiet --no-deps --upgrade --target";
+    workspace.run(workspace.command(&python, install).arg(&package).arg(wheel))?;
     let mut judge = workspace.command("python3", script);
     judge.env("PYTHONPATH", package);
     Ok(judge)
@@ -406,7 +439,7 @@ fn proofs(workspace: &Workspace) -> Outcome {
     if missing() {
         return Err(skipped("it needs Coq 8.16 or later and OCaml (apt-get install coq ocaml-findlib)"));
     }
-    workspace.run(&mut workspace.cargo("build --release --bins"))?;
+    workspace.run(&mut workspace.cargo_release("build --release --bins"))?;
     workspace.run(&mut workspace.command("make", "-C proofs --no-print-directory"))?;
     let mut compare = workspace.command("make", "-C proofs --no-print-directory compare");
     for (name, path) in [

@@ -1,7 +1,7 @@
 //! Steps that need more of Rust than the stable compiler for this machine: other compilers, other targets, Miri and the
 //! sanitizers. What rustup can fetch is fetched; where it cannot, the step is skipped and says what is missing.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{path::Path, process::Command};
 
 use cargo_metadata::Package;
 use cargo_metadata::semver::Version;
@@ -70,35 +70,30 @@ pub(crate) fn arm(workspace: &Workspace) -> Outcome {
     workspace.run(&mut tests)
 }
 
-/// Checks each package with the compiler of its `rust-version`. Packages without one promise nothing.
-pub(crate) fn oldest_rust(workspace: &Workspace) -> Outcome {
-    let mut promises: BTreeMap<&Version, Vec<&str>> = BTreeMap::new();
-    for package in workspace.packages() {
-        if let Some(version) = &package.rust_version {
-            promises.entry(version).or_default().push(&package.name);
-        }
-    }
-    if promises.is_empty() {
-        return Err(failed("no package has a `rust-version`"));
-    }
-    for (version, packages) in promises {
-        let packages: String = packages.iter().map(|name| format!(" --package {name}")).collect();
-        let check = format!("check --all-features{packages}");
-        let mut check = if workspace.version("rustc") == Some((version.major, version.minor)) {
-            workspace.cargo(&check)
-        } else {
-            let Some(toolchain) = toolchain(workspace, version) else {
-                let Version { major, minor, .. } = version;
-                return Err(skipped(format!(
-                    "Rust {major}.{minor} is not there and could not be fetched (rustup toolchain install {major}.{minor})"
-                )));
-            };
-            workspace.command("rustup", &format!("run {toolchain} cargo {check}"))
+/// `cargo` of the compiler that packages promise to build with, if it is there or can be fetched. What it builds is of no use to the
+/// compiler in use, and lies in a folder of its own.
+pub(crate) fn oldest_cargo(workspace: &Workspace, version: &Version, arguments: &str) -> Result<Command, Stop> {
+    let mut command = if workspace.version("rustc") == Some((version.major, version.minor)) {
+        workspace.cargo(arguments)
+    } else {
+        let Some(toolchain) = toolchain(workspace, version) else {
+            let Version { major, minor, .. } = version;
+            return Err(skipped(format!(
+                "Rust {major}.{minor} is not there and could not be fetched (rustup toolchain install {major}.{minor})"
+            )));
         };
-        // Nothing of it is of use to the compiler in use, whose folder the tests have locked while they are compiled.
-        workspace.run(check.arg("--target-dir").arg(workspace.target("oldest-rust")))?;
-    }
-    Ok(())
+        workspace.command("rustup", &format!("run {toolchain} cargo {arguments}"))
+    };
+    command.arg("--target-dir").arg(workspace.target("oldest-rust"));
+    Ok(command)
+}
+
+/// Checks the command's feature `zarr`, with its about 150 packages, with the compiler that the command promises to build with.
+pub(crate) fn oldest_zarr(workspace: &Workspace) -> Outcome {
+    let is_command = |package: &&Package| package.name == "shapetracker-cli";
+    let version = workspace.packages().into_iter().find(is_command).and_then(|package| package.rust_version.clone());
+    let version = version.ok_or_else(|| failed("the command promises no version of Rust"))?;
+    workspace.run(&mut oldest_cargo(workspace, &version, "check --package shapetracker-cli --features zarr")?)
 }
 
 /// The name by which rustup knows a compiler of a version: one that is there, or one that it fetches.

@@ -193,20 +193,32 @@ fn loaded_at_once(dist: &Path, scripts: &[(String, PathBuf)]) -> Result<Vec<Stri
     Ok(first)
 }
 
-/// Builds everything, the command with the page too, and runs the tests in a browser.
+/// Builds everything, the command with the page too, and runs the tests in a browser but those that measure times.
 pub(crate) fn test_in_browser(workspace: &Workspace) -> Outcome {
+    test(workspace, &["--exclude", TIMES])
+}
+
+/// Runs the tests in a browser that measure times.
+pub(crate) fn test_times(workspace: &Workspace) -> Outcome {
+    test(workspace, &[TIMES])
+}
+
+/// The tests that measure times.
+const TIMES: &str = "tests/budgets.test.ts";
+
+fn test(workspace: &Workspace, files: &[&str]) -> Outcome {
     find_node(workspace)?;
     let browser = find_browser(workspace)?;
     // The modules have one name for cargo, which so builds each of them again.
     if !workspace.has_page {
         build(workspace)?;
     }
-    workspace.run(&mut workspace.cargo("build --release --bins"))?;
-    let mut tests = npm(workspace, "run test");
+    workspace.run(&mut workspace.cargo_release("build --release --bins"))?;
+    let mut tests = npm(workspace, "run test --");
     if let Some(firefox) = find_firefox(workspace) {
         tests.env("FIREFOX", firefox);
     }
-    tests.env("CHROMIUM", browser).env("SHAPETRACKER", workspace.target("release/shapetracker"));
+    tests.args(files).env("CHROMIUM", browser).env("SHAPETRACKER", workspace.target("release/shapetracker"));
     workspace.run(&mut tests)
 }
 

@@ -100,6 +100,27 @@ impl Workspace {
         self.command("cargo", arguments)
     }
 
+    /// `cargo` for what is compiled in the form of a release. See [`Workspace::sharing`].
+    pub(crate) fn cargo_release(&self, arguments: &str) -> Command {
+        let mut command = self.cargo(arguments);
+        self.sharing(&mut command);
+        command
+    }
+
+    /// Tells cargo, however a command comes to call it, to give every dependency the features that any package of the workspace asks
+    /// for. In a whole run the command, the Python package and the tests in the form of a release are then compiled once: cargo
+    /// would compile each library for each of them, because macros' and tests' dependencies ask for different features of `syn`.
+    /// That is unstable, which the first variable allows to the stable cargo; one that knows none of it compiles more.
+    pub(crate) fn sharing<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        if self.halves {
+            command
+                .env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly")
+                .env("CARGO_UNSTABLE_FEATURE_UNIFICATION", "true")
+                .env("CARGO_RESOLVER_FEATURE_UNIFICATION", "workspace");
+        }
+        command
+    }
+
     /// A program with arguments as they would be typed, to be run in the root of the checkout.
     pub(crate) fn command(&self, program: impl Into<OsString>, arguments: &str) -> Command {
         let mut command = Command::new(program.into());
