@@ -22,7 +22,7 @@ use crate::rows::{ROWS, Row, Unit};
 const HELP: &str = "\
 Fractions of memcpy, in one table.
 
-Usage: cargo bench -p shapetracker-copy --bench table -- [OPTION...] [WORD...]
+Usage: cargo bench -p shapetracker-copy-table -- [OPTION...] [WORD...]
 
 Only rows whose name contains one of the words are measured; without words, all are.
 
