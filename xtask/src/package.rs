@@ -98,6 +98,7 @@ fn missing(package: &Package) -> Vec<String> {
         ("rust-version", package.rust_version.is_none()),
         ("keywords", package.keywords.is_empty()),
         ("categories", package.categories.is_empty()),
+        ("package.metadata.docs.rs", package.metadata.get("docs").is_none()),
     ];
     let missing = fields.into_iter().filter(|(_, is_missing)| *is_missing);
     missing.map(|(field, _)| format!("{} is to be published, but has no `{field}`", package.name)).collect()

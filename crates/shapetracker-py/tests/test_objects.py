@@ -4,6 +4,7 @@ import copy
 import itertools
 import pickle
 import threading
+from importlib.metadata import version
 from collections.abc import Callable
 
 import pytest
@@ -80,6 +81,10 @@ def test_nothing_can_be_changed(thing: object) -> None:
     for name in ["shape", "anything"]:
         with pytest.raises(AttributeError):
             setattr(thing, name, 3)
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert shapetracker.__version__ == version("shapetracker")
 
 
 def test_arguments_are_single_or_in_a_sequence() -> None:

@@ -15,6 +15,7 @@ from typing import TypeVar as _TypeVar
 from typing import cast as _cast
 
 from . import _native
+from ._native import __version__ as __version__
 from ._native import (
     Advice,
     Answer,

@@ -64,6 +64,8 @@ __all__ = [
     "tinygrad",
 ]
 
+__version__: str
+
 _Numbers: TypeAlias = Iterable[SupportsIndex]
 _Pair: TypeAlias = Sequence[SupportsIndex]
 _Mesh: TypeAlias = dict[str, int] | Iterable[SupportsIndex] | Iterable[tuple[str, SupportsIndex]]
