@@ -379,6 +379,13 @@ impl Array {
     /// Whether no two valid indices read the same address.
     pub(crate) fn is_injective(&self) -> bool {
         let mut addresses: Vec<i64> = self.cells.iter().copied().flatten().collect();
+        let (Some(&low), Some(&high)) = (addresses.iter().min(), addresses.iter().max()) else { return true };
+        if high.abs_diff(low) / 64 <= addresses.len() as u64 {
+            let mut seen = vec![false; high.abs_diff(low) as usize + 1];
+            return addresses
+                .iter()
+                .all(|&address| !std::mem::replace(&mut seen[address.abs_diff(low) as usize], true));
+        }
         addresses.sort_unstable();
         addresses.windows(2).all(|pair| pair[0] != pair[1])
     }
