@@ -204,8 +204,8 @@ impl<N: Notes> Hand<N> {
                 }
                 Some(Why::New)
             }
-            Call::Windows => {
-                let why = self.windows(first, &ops[0], &after(&ops[0])?)?;
+            Call::Windows | Call::Unfold(_) | Call::Diagonal(_) => {
+                let why = self.windows(first, call, &ops[0], &after(&ops[0])?)?;
                 self.is_read_only |= self.library == ArrayLibrary::NumPy;
                 why
             }
@@ -491,17 +491,38 @@ impl<N: Notes> Hand<N> {
 
     /// `unfold`, `sliding_window_view` and `diagonal`, which are read as `as_strided` of the elements in row-major order: the
     /// libraries make views of any array, whose strides are those of its own axes.
-    fn windows(&mut self, number: usize, op: &Movement, to: &[i64]) -> Result<Option<Why>, Error> {
+    fn windows(&mut self, number: usize, call: Call, op: &Movement, to: &[i64]) -> Result<Option<Why>, Error> {
         let from = self.array.view()?;
         let next = ShapeTracker::from(from.clone()).apply(op)?;
         let Movement::AsStrided(_, steps, begin) = op else { return Err(overflow("as_strided")) };
         let Some(next) = next.as_view() else { return self.as_strided(number, op, steps, to) };
+        let old = &self.array.strides;
+        // Along an axis of size 1 it steps along the axes that the call is about, too. The strides in row-major order do not
+        // tell those of them apart that have only axes of size 1 between them.
+        let row_major = Array::contiguous(from.shape()).strides;
+        let times = |axis: usize, step: i64| step / row_major[axis].max(1);
+        let along = |axis: usize| match (call, axis.checked_sub(from.rank())) {
+            (Call::Diagonal(axes), _) => {
+                let mut rest = (0..from.rank()).filter(|axis| !axes.contains(&(*axis as u8)));
+                match rest.nth(axis) {
+                    Some(same) => old[same],
+                    None => axes.iter().fold(0, |sum: i64, &axis| sum.saturating_add(old[usize::from(axis)])),
+                }
+            }
+            (_, None) => times(axis, steps[axis]).saturating_mul(old[axis]),
+            (Call::Unfold(axis), _) => old[usize::from(axis)],
+            (_, Some(window)) if next.rank() == 2 * from.rank() => old[window],
+            _ => (0..from.rank()).find(|&old| times(old, steps[axis]) == 1).map_or(0, |axis| old[axis]),
+        };
+        let strides: Dims = (0..next.rank())
+            .map(|axis| if next.shape()[axis] == 1 { along(axis) } else { next.strides()[axis] })
+            .collect();
         let library = self.library;
         self.then(|| match library {
             // What PyTorch strides is the memory, whatever the array is.
-            ArrayLibrary::PyTorch => strided(library, "x", next),
+            ArrayLibrary::PyTorch => strided_by(library, "x", to, &strides, next.offset()),
             // NumPy begins where the array begins.
-            ArrayLibrary::NumPy if *begin == 0 => library.as_strided("x", next.shape(), next.strides()),
+            ArrayLibrary::NumPy if *begin == 0 => library.as_strided("x", to, &strides),
             ArrayLibrary::NumPy => {
                 let (mut rest, mut places) = (*begin, Vec::new());
                 for &size in from.shape().iter().rev() {
@@ -509,24 +530,10 @@ impl<N: Notes> Hand<N> {
                     rest /= size.max(1);
                 }
                 places.reverse();
-                library.as_strided(&format!("x[{}]", places.join(", ")), next.shape(), next.strides())
+                library.as_strided(&format!("x[{}]", places.join(", ")), to, &strides)
             }
         });
-        let old = &self.array.strides;
-        // Along an axis of size 1 it steps along the axes that the others step along.
-        let row_major = Array::contiguous(from.shape()).strides;
-        let along = |mut step: i64| {
-            (0..from.rank()).fold(0, |sum: i64, axis| {
-                let times = step / row_major[axis].max(1);
-                step -= times * row_major[axis];
-                sum.saturating_add(times.saturating_mul(old[axis]))
-            })
-        };
-        let strides = (0..next.rank()).map(|axis| match next.shape()[axis] {
-            1 => along(steps[axis]),
-            _ => next.strides()[axis],
-        });
-        self.array = Array { shape: to.into(), strides: strides.collect(), offset: next.offset() };
+        self.array = Array { shape: to.into(), strides, offset: next.offset() };
         Ok(None)
     }
 
@@ -599,11 +606,13 @@ pub(super) fn reshaped(library: ArrayLibrary, to: &[i64]) -> String {
 
 /// A view of a flat array that begins at address 0.
 pub(super) fn strided(library: ArrayLibrary, array: &str, view: &View) -> String {
-    match (library, view.offset()) {
-        (_, 0) => library.as_strided(array, view.shape(), view.strides()),
-        (ArrayLibrary::PyTorch, offset) => {
-            format!("{array}.as_strided({}, {}, {offset})", tuple(view.shape()), tuple(view.strides()))
-        }
-        (_, offset) => library.as_strided(&format!("{array}[{offset}:]"), view.shape(), view.strides()),
+    strided_by(library, array, view.shape(), view.strides(), view.offset())
+}
+
+fn strided_by(library: ArrayLibrary, array: &str, shape: &[i64], strides: &[i64], offset: i64) -> String {
+    match library {
+        _ if offset == 0 => library.as_strided(array, shape, strides),
+        ArrayLibrary::PyTorch => format!("{array}.as_strided({}, {}, {offset})", tuple(shape), tuple(strides)),
+        ArrayLibrary::NumPy => library.as_strided(&format!("{array}[{offset}:]"), shape, strides),
     }
 }

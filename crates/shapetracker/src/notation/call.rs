@@ -25,8 +25,12 @@ pub(crate) enum Call {
     Index,
     /// PyTorch's `as_strided`, which reads the memory of the array, whatever the array has of it.
     Storage,
-    /// Windows and diagonals, read as strides over the elements in row-major order: views of any array.
+    /// Windows along several axes, read as strides over the elements in row-major order: views of any array.
     Windows,
+    /// Windows along this axis, read in the same way.
+    Unfold(u8),
+    /// The diagonal of these two axes, read in the same way.
+    Diagonal([u8; 2]),
 }
 
 /// In which order the elements of a copy lie in memory, under NumPy's letters.

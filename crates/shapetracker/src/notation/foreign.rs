@@ -94,7 +94,6 @@ impl Call {
             "repeat" | "pixel_shuffle" | "pixel_unshuffle" if foreign => Call::New,
             "tile" if foreign => Call::Tile,
             "as_strided" if foreign => Call::Storage,
-            "unfold" | "sliding_window_view" | "diagonal" => Call::Windows,
             _ => Call::Plain,
         }
     }
@@ -329,14 +328,17 @@ impl Parser<'_> {
         let call = if self.first_argument() == Token::Text { Call::Plain } else { Call::of(name, parsed.methods) };
         let (ops, call) = match self.copied_in_order(parsed, name, begin)? {
             Some(copied) => copied,
-            None => match self.moved(parsed, name, begin)? {
-                Some(ops) => (ops, call),
-                None => match self.foreign_operation(parsed, name, span.start)? {
-                    Some(op) => (Ops::from_iter([op]), call),
-                    None => {
-                        let kind = MovementKind::named(name).ok_or_else(|| self.unknown_method(name))?;
-                        (Ops::from_iter([self.operation(name, kind)?]), call)
-                    }
+            None => match self.windowed(parsed, name, begin)? {
+                Some((op, call)) => (Ops::from_iter([op]), call),
+                None => match self.moved(parsed, name, begin)? {
+                    Some(ops) => (ops, call),
+                    None => match self.foreign_operation(parsed, name, span.start)? {
+                        Some(op) => (Ops::from_iter([op]), call),
+                        None => {
+                            let kind = MovementKind::named(name).ok_or_else(|| self.unknown_method(name))?;
+                            (Ops::from_iter([self.operation(name, kind)?]), call)
+                        }
+                    },
                 },
             },
         };

@@ -298,35 +298,6 @@ impl<'a> Parser<'a> {
                 }
                 one(Movement::Reshape([&shape[..axis], &sizes, &shape[axis + 1..]].concat().into()))
             }
-            "unfold" => {
-                let [axis, size, step] = self.named_numbers(["dimension|dim", "size", "step"], [None; 3])?;
-                let (shape, axis) = self.axis_of(parsed, name, axis, begin)?;
-                if step < 1 || !(0..=shape[axis]).contains(&size) {
-                    let message =
-                        format!("axis {axis} has size {}: no window of {size} at a step of {step}", shape[axis]);
-                    return Err(self.error_at(begin..self.last, message));
-                }
-                one(windows(&shape, &[(axis, size, step)]))
-            }
-            "sliding_window_view" => self.sliding_windows(parsed, begin).map(Some),
-            "diagonal" => {
-                let fields = ["offset", "dim1|axis1", "dim2|axis2"];
-                let [offset, first, second] = self.named_numbers(fields, [Some(0), Some(0), Some(1)])?;
-                let (shape, first) = self.axis_of(parsed, name, first, begin)?;
-                let (_, second) = self.axis_of(parsed, name, second, begin)?;
-                if first == second {
-                    return Err(self.error_at(begin..self.last, "a diagonal has two different axes".to_owned()));
-                }
-                let strides = row_major(&shape);
-                let (down, right) = (offset.saturating_neg().max(0), offset.max(0));
-                let length = shape[first].saturating_sub(down).min(shape[second].saturating_sub(right)).max(0);
-                let rest = (0..shape.len()).filter(|axis| *axis != first && *axis != second);
-                let (mut to, mut by): (Dims, Dims) = rest.map(|axis| (shape[axis], strides[axis])).unzip();
-                to.push(length);
-                by.push(strides[first].saturating_add(strides[second]));
-                let offset = if length == 0 { 0 } else { down * strides[first] + right * strides[second] };
-                one(Movement::AsStrided(to, by, offset))
-            }
             "pixel_shuffle" | "pixel_unshuffle" => {
                 let [factor] = self.named_numbers(["upscale_factor|downscale_factor"], [None])?;
                 let shape = self.shape(parsed, begin)?;
@@ -371,6 +342,48 @@ impl<'a> Parser<'a> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Windows along axes and diagonals, after the name; nothing for any other method. They are strides over the elements in
+    /// row-major order.
+    pub(super) fn windowed(
+        &mut self,
+        parsed: &mut Parsed,
+        name: &str,
+        begin: usize,
+    ) -> Result<Option<(Movement, Call)>, ParseError> {
+        Ok(match name {
+            "unfold" => {
+                let [axis, size, step] = self.named_numbers(["dimension|dim", "size", "step"], [None; 3])?;
+                let (shape, axis) = self.axis_of(parsed, name, axis, begin)?;
+                if step < 1 || !(0..=shape[axis]).contains(&size) {
+                    let message =
+                        format!("axis {axis} has size {}: no window of {size} at a step of {step}", shape[axis]);
+                    return Err(self.error_at(begin..self.last, message));
+                }
+                Some((windows(&shape, &[(axis, size, step)]), Call::Unfold(axis as u8)))
+            }
+            "sliding_window_view" => Some(self.sliding_windows(parsed, begin)?),
+            "diagonal" => {
+                let fields = ["offset", "dim1|axis1", "dim2|axis2"];
+                let [offset, first, second] = self.named_numbers(fields, [Some(0), Some(0), Some(1)])?;
+                let (shape, first) = self.axis_of(parsed, name, first, begin)?;
+                let (_, second) = self.axis_of(parsed, name, second, begin)?;
+                if first == second {
+                    return Err(self.error_at(begin..self.last, "a diagonal has two different axes".to_owned()));
+                }
+                let strides = row_major(&shape);
+                let (down, right) = (offset.saturating_neg().max(0), offset.max(0));
+                let length = shape[first].saturating_sub(down).min(shape[second].saturating_sub(right)).max(0);
+                let rest = (0..shape.len()).filter(|axis| *axis != first && *axis != second);
+                let (mut to, mut by): (Dims, Dims) = rest.map(|axis| (shape[axis], strides[axis])).unzip();
+                to.push(length);
+                by.push(strides[first].saturating_add(strides[second]));
+                let offset = if length == 0 { 0 } else { down * strides[first] + right * strides[second] };
+                Some((Movement::AsStrided(to, by, offset), Call::Diagonal([first as u8, second as u8])))
+            }
+            _ => None,
+        })
     }
 
     /// Numbers for fields, of which each that is missing has a default.
@@ -730,7 +743,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `(window_shape, axis=None)`: a window of each axis, or of those that are named.
-    fn sliding_windows(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+    fn sliding_windows(&mut self, parsed: &mut Parsed, begin: usize) -> Result<(Movement, Call), ParseError> {
         let (mut sizes, mut axes) = (Dims::new(), None);
         let close = self.open("`(`")?;
         let mut given = 0;
@@ -779,7 +792,8 @@ impl<'a> Parser<'a> {
             left[axis] -= (size - 1).max(0);
             along.push((axis, size, 1));
         }
-        Ok(Ops::from_iter([windows(&shape, &along)]))
+        let call = if let [(axis, ..)] = along[..] { Call::Unfold(axis as u8) } else { Call::Windows };
+        Ok((windows(&shape, &along), call))
     }
 
     /// `(repeats, axis)`: each element of an axis so many times, copied; without an axis those of the array as one axis.

@@ -678,3 +678,22 @@ fn found_by_random_lines_shuffled_pixels_and_expanded_copies_have_the_strides_of
     let code = chain.advice(Some(&[1, 6, 2])).unwrap().libraries.swap_remove(0).code.unwrap();
     assert!(!code.contains(".flip((0, 3, 1)).view(6, 2, 6).view("), "{code}");
 }
+
+#[test]
+fn found_by_random_lines_axes_of_size_1_of_windows_and_diagonals_have_the_strides_of_pytorch() {
+    let told = |text: &str, base: &[i64]| {
+        let (chain, error) = shapetracker::Chain::read_from(text, Some(base));
+        assert_eq!(error, None, "{text}");
+        let pytorch = chain.advice(Some(base)).unwrap().libraries.swap_remove(0);
+        (pytorch.does, pytorch.copied, pytorch.code)
+    };
+    // `torch.empty(1, 4, 1).expand(3, 1, 4, 2).diagonal()` has strides (1, 0, 4): of both axes, the first of which repeats.
+    let flipped = told("x.expand(3, 1, 4, 2).diagonal().fliplr().view(1, 8)", &[1, 4, 1]);
+    assert_eq!((flipped.0, flipped.1), (Does::Raises, vec![(2, 8), (3, 8)]));
+    let cloned =
+        told("x.expand(2, -1, 3, 2).permute((3, 2, 1, 0)).diagonal().clone().permute((0, -2, 2)).view(4)", &[1, 3, 2]);
+    assert_eq!(cloned, (Does::Copies, vec![(3, 4)], None));
+    // And windows: `torch.empty(3, 1, 2).unfold(0, 2, 2)` has strides (4, 2, 1, 2).
+    let windows = told("x.permute((-2, 0, -1)).expand(2, 2, 2).unfold(-2, 2, 3).fliplr().view(1, 2, 4, 1)", &[2, 1, 1]);
+    assert_eq!(windows, (Does::Copies, vec![(3, 8)], None));
+}
