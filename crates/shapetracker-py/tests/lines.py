@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from counted import LARGEST, NumPy, Runs, Torch
 
-COPIES = re.compile(r"copy|flatten|contiguous|clone|pad|repeat|tile|array\(|astype|roll|pixel|order=|ravel\('")
+COPIES = re.compile(r"copy|flatten|contiguous|clone|pad|repeat|tile|array\(|astype|roll|pixel|order=|\('\w'|, '[CFAK]'\)|\.to\(")
 """Calls that ask for an array of its own, or for other elements."""
 
 
@@ -225,7 +225,7 @@ class NumPyDraws(Draws):
     kinds = dict(
         reshape=10, index=7, transpose=6, T=5, swapaxes=2, moveaxis=2, ravel=3, flatten=2, copy=3, kept=4, ascontiguous=2,
         pad=3, repeat=3, tile=2, broadcast=4, diagonal=2, windows=2, flip=3, squeeze=2, expand_dims=2, split=2, viewed=1,
-        astype=1, ordered=1, noise=1,
+        astype=1, ordered=4, roll=2, noise=1,
     )  # fmt: skip
 
     def of_scalar(self) -> str:
@@ -363,13 +363,23 @@ class NumPyDraws(Draws):
     def a_ordered(self, x: Any, shape: tuple[int, ...]) -> str:
         to = self.near(shape)
         calls = [f"x.reshape({to}, order='F')", f"x.reshape({to}, order='C')", "x.ravel('F')", "x.ravel(order='K')"]
+        order = self.rng.choice("FFAAK")
+        calls += [f"x.ravel('{order}')", f"x.flatten('{order}')", f"np.ravel(x, order='{order}')", f"x.flatten(order='{order}')"]
+        calls += [f"x.reshape({self.sizes(to)}, order='{order}')", f"np.reshape(x, {to}, '{order}')"]
         calls += ["x.flatten('F')", "np.asfortranarray(x)", "x.copy(order='F')", "x.flatten(order='C')", "x.copy('C')"]
         return self.rng.choice([*calls, "np.asarray(x, order='C')", "np.asarray(x, order='F')", "np.copy(x, 'F')"])
+
+    def a_roll(self, x: Any, shape: tuple[int, ...]) -> str:
+        shift = self.rng.randint(-4, 7)
+        if not shape or self.rng.random() < 0.3:
+            return f"np.roll(x, {shift})"
+        axis = self.counted(self.rng.randrange(len(shape)), shape)
+        return self.rng.choice([f"np.roll(x, {shift}, {axis})", f"np.roll(x, {shift}, axis={axis})"])
 
     def a_noise(self, x: Any, shape: tuple[int, ...]) -> str | None:
         if len(shape) < 2:
             return None
-        calls = ["np.rot90(x)", "np.roll(x, 1)", "np.rollaxis(x, 1)", "np.hsplit(x, 1)[0]", "np.matrix_transpose(x)"]
+        calls = ["np.rot90(x)", "np.rollaxis(x, 1)", "np.hsplit(x, 1)[0]", "np.matrix_transpose(x)"]
         return self.rng.choice(calls)
 
 
@@ -377,7 +387,7 @@ class TorchDraws(Draws):
     kinds = dict(
         view=18, reshape=7, index=4, permute=7, transpose=7, t=9, movedim=2, expand=5, repeat=2, tile=1, interleave=2,
         contiguous=4, clone=4, flip=3, flatten=3, ravel=2, unfold=2, diagonal=2, narrow=2, select=2, parts=3, squeeze=2,
-        unsqueeze=3, unflatten=2, as_strided=4, pad=3, viewed=1, noise=1,
+        unsqueeze=3, unflatten=2, as_strided=4, pad=3, roll=2, memory=1, viewed=1, noise=1,
     )  # fmt: skip
 
     FUNCTIONS = frozenset(
@@ -468,7 +478,7 @@ class TorchDraws(Draws):
     def a_clone(self, x: Any, shape: tuple[int, ...]) -> str:
         formats = ["", "", "memory_format=torch.contiguous_format", "memory_format=torch.preserve_format"]
         if len(shape) == 4 and self.rng.random() < 0.3:
-            name = self.rng.choice(["clone", "contiguous"])
+            name = self.rng.choice(["clone", "contiguous", "to"])
             return f"x.{name}(memory_format=torch.channels_last)"
         return f"x.clone({self.rng.choice(formats)})"
 
@@ -572,11 +582,25 @@ class TorchDraws(Draws):
     def a_viewed(self, x: Any, shape: tuple[int, ...]) -> str:
         return f"x.view({self.rng.choice(['torch.float64', 'torch.int64', 'torch.int32', 'torch.int16', 'torch.uint8'])})"
 
+    def a_roll(self, x: Any, shape: tuple[int, ...]) -> str:
+        shift = self.rng.randint(-4, 7)
+        if not shape or self.rng.random() < 0.2:
+            return f"x.roll({shift})"
+        axis = self.counted(self.rng.randrange(len(shape)), shape)
+        calls = [f"x.roll({shift}, {axis})", f"x.roll({shift}, dims={axis})", f"x.roll(({shift},), ({axis},))"]
+        return self.rng.choice([*calls, f"torch.roll(x, {shift}, {axis})"])
+
+    def a_memory(self, x: Any, shape: tuple[int, ...]) -> str:
+        formats = ["contiguous_format", "preserve_format", *["channels_last"] * 3 * (len(shape) == 4)]
+        formats += ["channels_last_3d"] * 3 * (len(shape) == 5) or ["channels_last"] * (self.rng.random() < 0.1)
+        name = self.rng.choice(["to", "to", "contiguous", "clone"])
+        return f"x.{name}(memory_format=torch.{self.rng.choice(formats)})"
+
     def a_noise(self, x: Any, shape: tuple[int, ...]) -> str | None:
-        calls = ["x.roll(1)", "x.rot90()" if len(shape) > 1 else "x.roll(1)", "x.adjoint()" if len(shape) > 1 else "x.roll(1)"]
+        calls = ["x.rot90()", "x.adjoint()"] if len(shape) > 1 else []
         if len(shape) == 4 and shape[1] % 4 == 0:
             calls += ["F.pixel_shuffle(x, 2)"] * 3
-        return self.rng.choice(calls)
+        return self.rng.choice(calls) if calls else None
 
 
 class OwnDraws(Draws):

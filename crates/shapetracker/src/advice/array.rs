@@ -65,7 +65,7 @@ impl Array {
     }
 
     /// Whether the elements lie one after another with these axes from the innermost outwards.
-    fn follow(&self, order: impl Iterator<Item = usize>) -> bool {
+    pub(super) fn follow(&self, order: impl Iterator<Item = usize>) -> bool {
         let mut stride = 1;
         for axis in order.filter(|&axis| self.shape[axis] != 1) {
             if self.strides[axis] != stride {
@@ -197,22 +197,58 @@ impl Array {
         Array::in_order(&self.shape, order.into_iter())
     }
 
+    /// The axes in the order in which NumPy's iterator goes through the elements where it keeps that of memory, the outermost
+    /// first. What repeats along an axis does not say where it belongs, and stays among its neighbours.
+    pub(super) fn axes_in_memory(&self) -> Dims {
+        let stride = |axis: usize| if self.shape[axis] == 1 { 0 } else { self.strides[axis].saturating_abs() };
+        let mut order: Vec<usize> = (0..self.shape.len()).rev().collect();
+        for begin in 1..order.len() {
+            let mut to = begin;
+            for before in (0..begin).rev() {
+                match (stride(order[before]), stride(order[begin])) {
+                    (0, _) | (_, 0) => {}
+                    (inner, outer) if inner <= outer => break,
+                    _ => to = before,
+                }
+            }
+            order[to..=begin].rotate_right(1);
+        }
+        order.into_iter().rev().map(|axis| axis as i64).collect()
+    }
+
     /// A new tensor of PyTorch of another shape: channels last where this one has them last, else in row-major order.
     pub(super) fn suggested(&self, shape: &[i64]) -> Array {
-        let channels_last: &[usize] = match shape.len() {
-            4 => &[1, 3, 2, 0],
-            5 => &[1, 4, 3, 2, 0],
-            _ => return Array::contiguous(shape),
-        };
+        match channels_last(shape.len()) {
+            Some(axes) if self.suggests_channels_last() => Array::in_order(shape, axes.iter().copied()),
+            _ => Array::contiguous(shape),
+        }
+    }
+
+    /// Whether PyTorch suggests for this tensor that its second axis lie innermost.
+    pub(super) fn suggests_channels_last(&self) -> bool {
+        let Some(axes) = channels_last(self.shape.len()) else { return false };
         let mut least = 0;
         let mut is_last = self.strides[1] != 0;
-        for &axis in channels_last {
+        for &axis in axes {
             let (size, stride) = (self.shape[axis], self.strides[axis]);
             // Where nothing tells both orders apart it is row-major.
             is_last &= size != 0 && stride >= least && !(axis == 0 && least == self.strides[1]);
             least = stride.saturating_mul(size.max(1));
         }
-        if is_last { Array::in_order(shape, channels_last.iter().copied()) } else { Array::contiguous(shape) }
+        is_last
+    }
+
+    /// A new tensor of PyTorch that has two parts of this one along an axis, which is cut before some element: channels last
+    /// where both parts have them last, else in row-major order.
+    pub(super) fn rolled(&self, axis: usize, first: i64) -> Array {
+        let first = first % self.shape[axis].max(1);
+        let part = |size: i64| {
+            let mut part = self.clone();
+            part.shape[axis] = size;
+            part.suggests_channels_last()
+        };
+        let has_last = part(self.shape[axis] - first) && part(first);
+        if has_last { self.suggested(&self.shape) } else { Array::contiguous(&self.shape) }
     }
 
     /// Whether this is a tensor in the order that PyTorch suggests for it.
@@ -227,5 +263,14 @@ impl Array {
             true => Array::in_order(shape, 0..shape.len()),
             false => Array::contiguous(shape),
         }
+    }
+}
+
+/// The axes of a tensor with its second axis innermost, from the innermost outwards; nothing for tensors without such an order.
+pub(super) fn channels_last(rank: usize) -> Option<&'static [usize]> {
+    match rank {
+        4 => Some(&[1, 3, 2, 0]),
+        5 => Some(&[1, 4, 3, 2, 0]),
+        _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! A library at work: the array that it has after each call, what the call copied, and perhaps code that does the same.
 
-use super::array::Array;
+use super::array::{Array, channels_last};
 use super::code::{Code, Notes};
 use crate::error::{Error, Fault};
 use crate::fit::{Misfit, fit};
@@ -149,6 +149,26 @@ impl<N: Notes> Hand<N> {
         self.ordered(order).axes()
     }
 
+    /// The axes in the order in which NumPy reads the elements where it is asked for one, the outermost first.
+    pub(crate) fn axes_of_reading(&self, order: Order) -> Dims {
+        let rank = self.array.shape.len() as i64;
+        match order {
+            Order::Any if self.array.is_contiguous() || !self.array.is_column_major() => (0..rank).collect(),
+            Order::Keep => self.array.axes_in_memory(),
+            _ => (0..rank).rev().collect(),
+        }
+    }
+
+    /// Whether the elements lie one after another, those of the second axis innermost.
+    pub(crate) fn has_channels_last(&self) -> bool {
+        channels_last(self.array.shape.len()).is_some_and(|axes| self.array.follow(axes.iter().copied()))
+    }
+
+    /// Whether PyTorch suggests that order for what is made of the tensor.
+    pub(crate) fn suggests_channels_last(&self) -> bool {
+        self.array.suggests_channels_last()
+    }
+
     pub(super) fn copied(&self) -> &[(usize, i64)] {
         &self.copied
     }
@@ -182,7 +202,7 @@ impl<N: Notes> Hand<N> {
                 }
                 Some(Why::Asked)
             }
-            Call::New | Call::Tile | Call::Interleave if self.thrift == Thrift::None => {
+            Call::New | Call::Tile | Call::Interleave | Call::Roll(_) if self.thrift == Thrift::None => {
                 // Who takes nothing down counts nothing, either.
                 let before = if N::WRITES { self.before_new(call, ops)? } else { 0 };
                 let from = self.array.clone();
@@ -192,10 +212,15 @@ impl<N: Notes> Hand<N> {
                 }
                 let is_numpy = self.library == ArrayLibrary::NumPy;
                 let keeps = call == Call::Tile && is_numpy && numel(&to) == from.numel();
-                let new = match ops {
+                let new = match (call, ops) {
                     _ if keeps => from.seen_as(&to).kept_by_numpy(),
                     // PyTorch's `pixel_shuffle` keeps channels last.
-                    [_, Movement::Permute(_), ..] if call == Call::New => from.suggested(&to),
+                    (Call::New, [_, Movement::Permute(_), ..]) => from.suggested(&to),
+                    (Call::Roll(Some(_)), _) if is_numpy => from.kept_by_numpy(),
+                    (Call::Roll(Some(axis)), [_, _, _, Movement::Shrink(ranges), ..]) => {
+                        let axis = usize::from(axis);
+                        from.rolled(axis, ranges[axis].0)
+                    }
                     _ => Array::contiguous(&to),
                 };
                 self.new_array(last, new);
@@ -232,14 +257,19 @@ impl<N: Notes> Hand<N> {
                 why
             }
             Call::Flatten | Call::Ravel => {
-                let is_view = self.array.is_contiguous();
-                let why = self.step(first, &ops[0], &after(&ops[0])?)?;
+                // An order is that of the axes, in front of the reshape.
+                let mut is_view = true;
+                let mut why = None;
+                for (number, op) in (first..).zip(ops) {
+                    is_view = self.array.is_contiguous();
+                    why = self.step(number, op, &after(op)?)?;
+                }
                 let copies = match call {
                     Call::Flatten => self.library == ArrayLibrary::NumPy,
                     _ => !is_view,
                 };
                 if why.is_none() && copies && self.array.numel() > 0 && self.thrift == Thrift::None {
-                    self.new_array(first, Array::contiguous(&self.array.shape));
+                    self.new_array(last, Array::contiguous(&self.array.shape));
                     Some(Why::Flat)
                 } else {
                     why
@@ -251,7 +281,7 @@ impl<N: Notes> Hand<N> {
                 if raises { Some(Why::Raises) } else { why }
             }
             // What such a call asks for are elements, so that views of them do.
-            Call::Plain | Call::Storage | Call::New | Call::Tile | Call::Interleave => {
+            Call::Plain | Call::Storage | Call::New | Call::Tile | Call::Interleave | Call::Roll(_) => {
                 let mut found = None;
                 let asks = matches!(call, Call::Plain | Call::Storage);
                 for (number, op) in ops.iter().enumerate().filter(|(_, op)| asks || !op.may_copy()) {
@@ -279,6 +309,8 @@ impl<N: Notes> Hand<N> {
         let views = |array: &Array, to: &[i64]| Ok::<bool, Error>(merge::reshape(&array.view()?, to).is_ok());
         match (call, ops) {
             (Call::Interleave, _) if is_numpy => Ok(if is_ready { 0 } else { array.numel() }),
+            // Without an axis they take the elements in their order.
+            (Call::Roll(axis), _) => Ok(if axis.is_some() || array.is_contiguous() { 0 } else { array.numel() }),
             // PyTorch's `pixel_shuffle` takes a tensor in such an order, too.
             (Call::New, [_, Movement::Permute(_), ..]) => Ok(if array.is_as_suggested() { 0 } else { array.numel() }),
             (Call::Interleave, [Movement::Reshape(to), ..]) => {
@@ -434,7 +466,15 @@ impl<N: Notes> Hand<N> {
             (ArrayLibrary::NumPy, Order::Column) => "x.copy(order='F')",
             (ArrayLibrary::NumPy, Order::Any) => "x.copy(order='A')",
             (ArrayLibrary::NumPy, Order::Keep) => "x.copy(order='K')",
+            (ArrayLibrary::NumPy, Order::Channels) => match self.array.shape.len() {
+                4 => "x.transpose((0, 2, 3, 1)).copy().transpose((0, 3, 1, 2))",
+                _ => "x.transpose((0, 2, 3, 4, 1)).copy().transpose((0, 4, 1, 2, 3))",
+            },
             (ArrayLibrary::PyTorch, Order::Keep) => "x.clone()",
+            (ArrayLibrary::PyTorch, Order::Channels) if self.array.shape.len() == 4 => {
+                "x.clone(memory_format=torch.channels_last)"
+            }
+            (ArrayLibrary::PyTorch, Order::Channels) => "x.clone(memory_format=torch.channels_last_3d)",
             (ArrayLibrary::PyTorch, _) => "x.clone(memory_format=torch.contiguous_format)",
         };
         self.then(|| code.into());
@@ -449,6 +489,10 @@ impl<N: Notes> Hand<N> {
             (Order::Row, _) => Array::contiguous(shape),
             (Order::Keep, ArrayLibrary::PyTorch) => self.array.like(),
             (Order::Keep, ArrayLibrary::NumPy) => self.array.kept_by_numpy(),
+            (Order::Channels, _) => match channels_last(shape.len()) {
+                Some(axes) => Array::in_order(shape, axes.iter().copied()),
+                None => Array::contiguous(shape),
+            },
             (Order::Column, _) => columns(),
             (Order::Any, _) if !self.array.is_contiguous() && self.array.is_column_major() => columns(),
             (Order::Any, _) => Array::contiguous(shape),

@@ -171,7 +171,9 @@ fn complaint(library: ArrayLibrary, chain: &Chain, to: &[i64], step: usize, why:
     let call = |name: &str| format!("`.{name}({shape})`");
     let copies = format!("copies {}", all(elements));
     let written = chain.written_call(step);
+    let order = chain.order_of_reading(step);
     match (why, library) {
+        (Why::Shape, _) if order.is_some() => format!("`{written}` silently {copies}."),
         (Why::Raises, _) => format!("{} raises a RuntimeError; {} {copies}.", call("view"), call("reshape")),
         (Why::Shape, ArrayLibrary::PyTorch) => {
             format!("{} {copies}; {} raises a RuntimeError.", call("reshape"), call("view"))
@@ -188,10 +190,14 @@ fn complaint(library: ArrayLibrary, chain: &Chain, to: &[i64], step: usize, why:
         (Why::Asked, _) => format!("`{written}` {copies}."),
         (Why::Flat, _) => {
             let name = chain.name_of_call(step);
-            let view = call(if library == ArrayLibrary::PyTorch { "view" } else { "reshape" });
+            let view = match order {
+                Some(axes) => format!("`.transpose({}).reshape({shape})`", list(axes)),
+                None => call(if library == ArrayLibrary::PyTorch { "view" } else { "reshape" }),
+            };
             let always = if name == "flatten" { "always copies: here" } else { "copies" };
             let because = if name == "ravel" { ", which do not lie in order" } else { "" };
-            format!("`.{name}()` {always} {}{because}; {view} makes a view.", all(elements))
+            let name = if order.is_some() { written } else { format!(".{name}()") };
+            format!("`{name}` {always} {}{because}; {view} makes a view.", all(elements))
         }
         (Why::New, _) => format!("`{written}` makes a new array of {}.", how_many(elements.into())),
         (Why::Memory, _) => format!(

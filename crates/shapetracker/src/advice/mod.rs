@@ -223,7 +223,7 @@ impl Chain {
             }
             (Err(Unmerged::Witness(_)), None) => match step {
                 Some(step) => {
-                    let is_view = self.call(step).0 == Call::View;
+                    let is_view = self.call(step).0 == Call::View || self.order_of_reading(step).is_some();
                     let call = if is_view { self.written_call(step) } else { format!(".{}", self.ops()[step]) };
                     format!("Not one view: `{call}` needs a second one.")
                 }

@@ -21,6 +21,8 @@ pub(crate) enum Call {
     Tile,
     /// `repeat` of NumPy and `repeat_interleave`, which are such calls on an array that lies in order.
     Interleave,
+    /// `roll` along this axis, which is such a call, too; or of all elements in their order.
+    Roll(Option<u8>),
     /// An index in brackets, in which PyTorch has no negative steps.
     Index,
     /// PyTorch's `as_strided`, which reads the memory of the array, whatever the array has of it.
@@ -44,4 +46,6 @@ pub(crate) enum Order {
     Any,
     /// K: in that of the original, as nearly as there are no gaps; PyTorch's `preserve_format`.
     Keep,
+    /// PyTorch's `channels_last` and `channels_last_3d`: the second axis innermost.
+    Channels,
 }

@@ -69,9 +69,11 @@ use crate::{Buffer, Dims, Movement, ShapeTracker, Stored, Unmerged, Verdict, Vie
 /// | `np.transpose(x, (1, 0))`, `torch.permute(x, (1, 0))`, `np.flip(x)`, `sliding_window_view(x, 3)` | a function around an array is the method of the same name |
 /// | `np.pad(x, 1)`, `F.pad(x, (1, 2))` | elements that are masked, whatever their value; `F.pad` begins with the last axis, and cuts off where a number is less than 0 |
 /// | `rearrange(x, 'b (h d) -> h b d', h=2)`, `repeat(x, 'h w -> h w c', c=3)` | the patterns of einops |
-/// | `F.pixel_shuffle(x, 2)`, `.repeat(2, 1)`, `np.tile(x, 2)`, `np.repeat(x, 2, axis=0)` | as in their libraries; the last three copy |
+/// | `F.pixel_shuffle(x, 2)`, `.repeat(2, 1)`, `np.tile(x, 2)`, `np.repeat(x, 2, axis=0)`, `np.roll(x, 1, 0)` | as in their libraries; all but the first copy |
+/// | `.reshape(3, 2, order="F")`, `.flatten("F")`, `.ravel("K")` | as in NumPy: the elements are read by columns, or in the order of memory |
 /// | `.contiguous()`, `np.ascontiguousarray(x)`, `.copy()` | a copy in row-major order, where one is made: the same elements, which [`Chain::tracker`] goes on to read where they were copied from |
 /// | `.clone()`, `np.copy(x)`, `np.array(x)`, `.astype(t)`, `.copy(order="K")` | a copy in the order of the original, as PyTorch and NumPy keep it |
+/// | `.contiguous(memory_format=torch.channels_last)`, `.to(memory_format=..)` | a copy with the second axis innermost, where one is made |
 /// | `x = np.zeros((2, 3))`, next line `y = x.T` | statements; the last one is what the text is about. Names may be of arrays, of numbers and of shapes: `B, T, C = x.shape`, `x.view(B, T, C // 4, 4)` |
 /// | `View.create((2, 3))`, `ShapeTracker.from_shape((2, 3))` | tinygrad's row-major views |
 /// | `memref<2x3xf32, strided<[1, 2], offset: 4>>` | a type of MLIR |
@@ -80,7 +82,7 @@ use crate::{Buffer, Dims, Movement, ShapeTracker, Stored, Unmerged, Verdict, Vie
 ///
 /// Those that depend on the shape need it: `(2, 3).T`, or [`Chain::read_from`] with the shape of `x` for `x.T`. `view` is
 /// read as `reshape`, and slices may walk backwards, where PyTorch would refuse. What has no layout of one array is
-/// refused with the reason: elements in the order of columns (`order="F"`), values that are computed, swizzles, tiles.
+/// refused with the reason: values that are computed, swizzles, tiles.
 /// [`Method::ALL`](crate::Method::ALL) lists all that may stand after a dot, and what is read prints in the operations of
 /// [`MovementKind`](crate::MovementKind).
 ///
@@ -286,6 +288,16 @@ impl Chain {
     pub(crate) fn name_of_call(&self, op: usize) -> &str {
         let call = self.text[self.span(op)].split('(').next().unwrap_or_default();
         call.rsplit('.').next().unwrap_or_default().trim()
+    }
+
+    /// The axes, from the outermost inwards, in whose order the call of a reshape reads the elements, where it gives another
+    /// order than the row-major one.
+    pub(crate) fn order_of_reading(&self, op: usize) -> Option<&[i64]> {
+        let before = op.checked_sub(1).filter(|&before| self.span(before) == self.span(op))?;
+        match (&self.ops()[before], self.name_of_call(op)) {
+            (Movement::Permute(axes), "reshape" | "flatten" | "ravel") => Some(axes),
+            _ => None,
+        }
     }
 
     /// The start as it is written.

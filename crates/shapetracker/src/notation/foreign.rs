@@ -54,7 +54,6 @@ pub(super) fn instead(method: &str) -> Option<&'static str> {
         "reduce" | "einsum" | "matmul" | "sum" | "mean" | "softmax" | "conv2d" | "linear" => {
             "it computes new values, and an array of them has a layout of its own"
         }
-        "roll" => "its elements come round from the other end, which is two views: cut with indices what comes first",
         "where" | "gather" | "take" | "index_select" | "masked_select" | "scatter" => {
             "which elements it reads depends on values, not on their places"
         }
@@ -83,14 +82,12 @@ enum Entry {
 
 impl Call {
     /// The call of a method that is no copy in an order of its own.
-    fn of(name: &str, methods: Methods) -> Call {
+    pub(super) fn of(name: &str, methods: Methods) -> Call {
         let foreign = !matches!(methods, Methods::Ours | Methods::Tinygrad);
         match name {
             "view" => Call::View,
             "flatten" => Call::Flatten,
             "ravel" => Call::Ravel,
-            "repeat" if methods == Methods::NumPy => Call::Interleave,
-            "repeat_interleave" if foreign => Call::Interleave,
             "repeat" | "pixel_shuffle" | "pixel_unshuffle" if foreign => Call::New,
             "tile" if foreign => Call::Tile,
             "as_strided" if foreign => Call::Storage,
@@ -326,19 +323,16 @@ impl Parser<'_> {
         }
         // A pattern of einops is done by the operations that it stands for.
         let call = if self.first_argument() == Token::Text { Call::Plain } else { Call::of(name, parsed.methods) };
-        let (ops, call) = match self.copied_in_order(parsed, name, begin)? {
-            Some(copied) => copied,
-            None => match self.windowed(parsed, name, begin)? {
-                Some((op, call)) => (Ops::from_iter([op]), call),
-                None => match self.moved(parsed, name, begin)? {
-                    Some(ops) => (ops, call),
-                    None => match self.foreign_operation(parsed, name, span.start)? {
-                        Some(op) => (Ops::from_iter([op]), call),
-                        None => {
-                            let kind = MovementKind::named(name).ok_or_else(|| self.unknown_method(name))?;
-                            (Ops::from_iter([self.operation(name, kind)?]), call)
-                        }
-                    },
+        let (ops, call) = match self.own_call(parsed, name, begin)? {
+            Some(own) => own,
+            None => match self.moved(parsed, name, begin)? {
+                Some(ops) => (ops, call),
+                None => match self.foreign_operation(parsed, name, span.start)? {
+                    Some(op) => (Ops::from_iter([op]), call),
+                    None => {
+                        let kind = MovementKind::named(name).ok_or_else(|| self.unknown_method(name))?;
+                        (Ops::from_iter([self.operation(name, kind)?]), call)
+                    }
                 },
             },
         };

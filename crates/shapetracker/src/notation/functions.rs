@@ -313,8 +313,6 @@ impl<'a> Parser<'a> {
                 let close = self.open("`(`");
                 close.and_then(|_| Err(self.expected("a pattern in quotes, such as `'b c h w -> b h w c'`")))
             }
-            "repeat" if parsed.methods == Methods::NumPy => self.interleaved(parsed, begin).map(Some),
-            "repeat_interleave" => self.interleaved(parsed, begin).map(Some),
             "repeat" | "tile" => {
                 let mut times = self.number_arguments("how often an axis is repeated")?;
                 let mut shape = self.shape(parsed, begin)?;
@@ -342,6 +340,151 @@ impl<'a> Parser<'a> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// A method that is a call of its own, after its name; nothing for any other.
+    pub(super) fn own_call(
+        &mut self,
+        parsed: &mut Parsed,
+        name: &str,
+        begin: usize,
+    ) -> Result<Option<(Ops, Call)>, ParseError> {
+        let foreign = !matches!(parsed.methods, Methods::Ours | Methods::Tinygrad);
+        let of_numpy = match parsed.methods {
+            Methods::NumPy => true,
+            // Of an array of which nothing is known only NumPy's calls have such arguments.
+            Methods::Unknown => self.has_argument("order") || (name == "repeat" && self.has_argument("axis")),
+            _ => false,
+        };
+        if let Some((op, call)) = self.windowed(parsed, name, begin)? {
+            return Ok(Some((Ops::from_iter([op]), call)));
+        }
+        Ok(match name {
+            "reshape" | "flatten" | "ravel" if of_numpy && self.has_argument("order") => {
+                Some(self.ordered(parsed, name, begin)?)
+            }
+            "repeat" if self.first_argument() == Token::Text => None,
+            "repeat" if of_numpy => Some((self.interleaved(parsed, begin)?, Call::Interleave)),
+            "repeat_interleave" => {
+                let call = if foreign { Call::Interleave } else { Call::Plain };
+                Some((self.interleaved(parsed, begin)?, call))
+            }
+            "roll" => {
+                let (mut ops, axis) = self.rolled(parsed, begin)?;
+                // tinygrad makes no copy of its own accord.
+                ops.extend(foreign.then_some(Movement::Copy));
+                Some((ops, if foreign { Call::Roll(axis) } else { Call::Plain }))
+            }
+            _ => self.copied_in_order(parsed, name, begin)?,
+        })
+    }
+
+    /// Whether one of the arguments has this name; an order may stand without, as a text.
+    fn has_argument(&self, name: &str) -> bool {
+        let mut ahead = self.clone();
+        let mut depth = i32::from(self.opened.is_some());
+        loop {
+            match ahead.token {
+                Token::Open(_) => depth += 1,
+                Token::Close(_) => depth -= 1,
+                Token::Name if depth == 1 && ahead.word() == name && ahead.second() == Token::Equals => return true,
+                Token::Text if depth == 1 && name == "order" && ahead.is_order() => return true,
+                Token::End => return false,
+                _ => {}
+            }
+            if depth <= 0 {
+                return false;
+            }
+            ahead.advance();
+        }
+    }
+
+    /// `reshape`, `flatten` and `ravel` of NumPy with an order: the elements are read with the axes in the order that it
+    /// means, from the outermost to the innermost.
+    fn ordered(&mut self, parsed: &mut Parsed, name: &str, begin: usize) -> Result<(Ops, Call), ParseError> {
+        let (mut sizes, mut order) = (Dims::new(), Order::Row);
+        let close = self.open("`(`")?;
+        while self.token != close {
+            let word = if self.second() == Token::Equals { self.word() } else { "" };
+            if !word.is_empty() {
+                self.advance();
+                self.advance();
+            }
+            match word {
+                "order" => order = self.order(Some(Order::Row))?.unwrap_or(order),
+                "" if self.token == Token::Text => order = self.order(Some(Order::Row))?.unwrap_or(order),
+                "" | "shape" | "newshape" if name == "reshape" => match self.token {
+                    Token::Open(_) => sizes = self.numbers("a size")?,
+                    _ => self.sizes("a size", &mut sizes)?,
+                },
+                _ => return Err(self.expected("`order=` and one of the orders 'C', 'F', 'A' and 'K'")),
+            }
+            self.comma_or(close)?;
+        }
+        self.advance();
+        let shape = self.shape(parsed, begin)?;
+        if name != "reshape" {
+            sizes = [checked_numel("flatten", &shape).map_err(|err| self.refused(begin, &err))?].into();
+        } else if order == Order::Keep {
+            let message = "NumPy's `reshape` has the orders 'C', 'F' and 'A', and raises a ValueError for 'K'";
+            return Err(self.error_at(begin..self.last, message.to_owned()));
+        }
+        let axes = match order {
+            Order::Any | Order::Keep => self.hand(parsed, ArrayLibrary::NumPy, begin)?.axes_of_reading(order),
+            Order::Column => (0..shape.len() as i64).rev().collect(),
+            _ => Dims::new(),
+        };
+        let is_moved = !axes.is_sorted();
+        let mut ops = Ops::from_iter(is_moved.then_some(Movement::Permute(axes)));
+        // An array of one axis is read in one order, and may still become one of several axes in the order of columns.
+        if name == "reshape" && (is_moved || order == Order::Column) && sizes.len() > 1 {
+            let back = Movement::Permute((0..sizes.len() as i64).rev().collect());
+            sizes.reverse();
+            ops.extend([Movement::Reshape(sizes), back]);
+        } else {
+            ops.push(Movement::Reshape(sizes));
+        }
+        Ok((ops, Call::of(name, parsed.methods)))
+    }
+
+    /// `(shift, axis=None)`: the elements of an axis moved, and what leaves it at one end comes in at the other; without an
+    /// axis those of the array in their order. They are part of the axis repeated once.
+    fn rolled(&mut self, parsed: &mut Parsed, begin: usize) -> Result<(Ops, Option<u8>), ParseError> {
+        let (mut shift, mut axis) = (None, None);
+        self.fields("`(`", &["shift|shifts", "axis|dims|dim"], |parser, field| {
+            let given = match parser.token {
+                Token::Open(_) => parser.numbers("a number")?,
+                _ => [parser.number("a number")?].into(),
+            };
+            let [number] = given[..] else {
+                return Err(parser.error_at(
+                    begin..parser.last,
+                    "`roll` is read along one axis: write a call for each, as in `x.roll(1, 0).roll(2, 1)`".into(),
+                ));
+            };
+            *[&mut shift, &mut axis][field] = Some(number);
+            Ok(())
+        })?;
+        let Some(shift) = shift else { return Err(self.expected("how far elements are moved")) };
+        self.advance();
+        let shape = self.shape(parsed, begin)?;
+        let (mut ops, mut flat) = (Ops::new(), shape.clone());
+        if axis.is_none() {
+            flat = [checked_numel("roll", &shape).map_err(|err| self.refused(begin, &err))?].into();
+        }
+        let at = resolve_axis("roll", axis.unwrap_or(0), flat.len()).map_err(|err| self.refused(begin, &err))?;
+        let (before, size, after) = (&flat[..at], flat[at], &flat[at + 1..]);
+        let first = size - shift.rem_euclid(size.max(1)).min(size);
+        let range = (first, first.saturating_add(size));
+        let twice = size.checked_mul(2).unwrap_or(-1);
+        ops.push(Movement::Reshape([before, &[1, size], after].concat().into()));
+        ops.push(Movement::Expand([before, &[2, size], after].concat().into()));
+        ops.push(Movement::Reshape([before, &[twice], after].concat().into()));
+        ops.push(cut(&flat, at, range));
+        if flat != shape {
+            ops.push(Movement::Reshape(shape));
+        }
+        Ok((ops, axis.map(|_| at as u8)))
     }
 
     /// Windows along axes and diagonals, after the name; nothing for any other method. They are strides over the elements in
@@ -521,7 +664,24 @@ impl<'a> Parser<'a> {
         let is_function = self.opened.is_some();
         let foreign = !matches!(parsed.methods, Methods::Ours | Methods::Tinygrad);
         let order = match name {
-            "clone" => self.order_of_clone()?,
+            "clone" => self.memory_format(parsed, Some(Order::Keep), begin)?,
+            "contiguous" if self.first_argument() != Token::Close(b')') && foreign => {
+                match self.memory_format(parsed, Some(Order::Row), begin)? {
+                    Some(Order::Keep) => {
+                        let message = "PyTorch's `contiguous` has no `preserve_format`, and raises a RuntimeError where \
+                                       elements lie otherwise: write `clone` for a copy in the order of memory";
+                        return Err(self.error_at(begin..self.last, message.to_owned()));
+                    }
+                    Some(Order::Row) => return Ok(Some((Ops::from_iter([Movement::Contiguous]), Call::Plain))),
+                    // What lies so already is not copied.
+                    order => order.filter(|_| !self.lies(parsed, Hand::has_channels_last, begin)),
+                }
+            }
+            "to" => {
+                let order = self.memory_format(parsed, None, begin)?;
+                let suggested = self.lies(parsed, Hand::suggests_channels_last, begin);
+                order.filter(|order| *order != Order::Keep && (*order == Order::Channels) != suggested)
+            }
             "copy" if foreign => {
                 let usual = if is_function { Order::Keep } else { Order::Row };
                 self.copy_arguments(Some(usual), false)?
@@ -535,8 +695,9 @@ impl<'a> Parser<'a> {
         let mut ops = Ops::from_iter([Movement::Copy]);
         // A new array is in row-major order, whatever its shape is.
         let is_new = parsed.ops.is_empty() && !matches!(parsed.start, ChainStart::Views(_));
-        if order != Order::Row && !(is_new && order != Order::Column) {
-            let library = if name == "clone" { ArrayLibrary::PyTorch } else { ArrayLibrary::NumPy };
+        if order != Order::Row && !(is_new && !matches!(order, Order::Column | Order::Channels)) {
+            let is_torch = matches!(name, "clone" | "contiguous" | "to");
+            let library = if is_torch { ArrayLibrary::PyTorch } else { ArrayLibrary::NumPy };
             let axes = self.hand(parsed, library, begin)?.axes_of_copy(order);
             if !axes.is_sorted() {
                 let mut back = Dims::from_elem(0, axes.len());
@@ -551,10 +712,15 @@ impl<'a> Parser<'a> {
         Ok(Some((ops, if converts { Call::Convert(order) } else { Call::Copy(order) })))
     }
 
-    /// The arguments of PyTorch's `clone`.
-    fn order_of_clone(&mut self) -> Result<Option<Order>, ParseError> {
+    /// `memory_format=` as the one argument of a call of PyTorch: an order. `usual` is that of the call without it.
+    fn memory_format(
+        &mut self,
+        parsed: &mut Parsed,
+        usual: Option<Order>,
+        begin: usize,
+    ) -> Result<Option<Order>, ParseError> {
         let close = self.open("`(`")?;
-        let mut order = Order::Keep;
+        let mut order = usual;
         if self.at_word("memory_format") && self.second() == Token::Equals {
             self.advance();
             self.advance();
@@ -562,15 +728,31 @@ impl<'a> Parser<'a> {
                 self.advance();
                 self.advance();
             }
-            match self.word() {
-                "contiguous_format" => order = Order::Row,
-                "preserve_format" => {}
-                _ => return Err(self.expected("`torch.contiguous_format` or `torch.preserve_format`")),
-            }
+            let word = self.word();
+            order = Some(match word {
+                "contiguous_format" => Order::Row,
+                "preserve_format" => Order::Keep,
+                "channels_last" | "channels_last_3d" => Order::Channels,
+                _ => return Err(self.expected("a memory format, such as `torch.channels_last`")),
+            });
             self.advance();
+            let axes = if word == "channels_last" { 4 } else { 5 };
+            let rank = if order == Some(Order::Channels) { self.shape(parsed, begin)?.len() } else { axes };
+            if rank != axes {
+                let message = format!("`torch.{word}` is for tensors of {axes} axes, and this one has {rank}");
+                return Err(self.error_at(begin..self.last, message));
+            }
+        }
+        if order.is_none() {
+            return Err(self.expected("`memory_format=`: to change the type write `astype`, in the order of NumPy"));
         }
         self.close(close)?;
-        Ok(Some(order))
+        Ok(order)
+    }
+
+    /// Whether something is so of the tensor that PyTorch has; not where nothing is known of that.
+    fn lies(&mut self, parsed: &mut Parsed, is_so: fn(&Hand) -> bool, begin: usize) -> bool {
+        self.hand(parsed, ArrayLibrary::PyTorch, begin).is_ok_and(|hand| is_so(hand))
     }
 
     /// The arguments of a call of NumPy that may copy: types, which change no layout, an order, and whether it copies.

@@ -191,6 +191,13 @@ impl Method {
             "Blocks of rows and columns gathered in channels.",
             "PyTorch",
         ),
+        of("roll", "roll(shift, axis)", "Elements moved along an axis, and round its end; copied.", "NumPy, PyTorch"),
+        of(
+            "to",
+            "to(memory_format)",
+            "The elements in another order of memory, copied where they lie otherwise.",
+            "PyTorch",
+        ),
         of("clone", "clone()", "The elements copied, in the order in which they lie in memory.", "PyTorch"),
         of("astype", "astype(type)", "The elements copied as another type, in the order of memory.", "NumPy"),
         of("array", "array(x)", "As a function, the elements copied, in the order of memory.", "NumPy"),

@@ -661,9 +661,19 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("x.flip(0).as_strided((2), (1))", shape, "as_strided((2), (1))"),
         ("(2, 3).narrow(0, 1)", "expected a number for `length`, found `)`", ")"),
         (
-            "x.clone(memory_format=torch.channels_last)",
-            "expected `torch.contiguous_format` or `torch.preserve_format`, found `channels_last`",
-            "channels_last",
+            "torch.zeros(2, 3).clone(memory_format=torch.channels_last)",
+            "`torch.channels_last` is for tensors of 4 axes, and this one has 2",
+            "clone(memory_format=torch.channels_last",
+        ),
+        (
+            "np.zeros((2, 3)).reshape((3, 2), order='K')",
+            "NumPy's `reshape` has the orders 'C', 'F' and 'A', and raises a ValueError for 'K'",
+            "reshape((3, 2), order='K')",
+        ),
+        (
+            "torch.zeros(2, 3).roll((1, 2), (0, 1))",
+            "`roll` is read along one axis: write a call for each, as in `x.roll(1, 0).roll(2, 1)`",
+            "roll((1, 2)",
         ),
         (
             "np.array([2, 3])",
@@ -904,7 +914,37 @@ fn real_code_is_read() {
         ("torch.zeros(2, 3).repeat(2, 1)", "(2, 3).reshape(1, 2, 1, 3).expand(2, 2, 1, 3).reshape(4, 3).copy()"),
         ("np.tile(np.zeros(3), 2)", "(3).reshape(1, 3).expand(2, 3).reshape(6).copy()"),
         ("np.repeat(np.zeros((2, 3)), 2, axis=0)", "(2, 3).reshape(2, 1, 3).expand(2, 2, 3).reshape(4, 3).copy()"),
+        ("x.repeat(2, axis=0)", "reshape(3, 1, 4, 5).expand(3, 2, 4, 5).reshape(6, 4, 5).copy()"),
+        // Elements that come round from the other end are part of the axis repeated once.
+        ("np.roll(np.arange(5), 2)", "(5).reshape(1, 5).expand(2, 5).reshape(10).shrink((3, 8)).copy()"),
+        (
+            "x.roll(-1, 1)",
+            "reshape(3, 1, 4, 5).expand(3, 2, 4, 5).reshape(3, 8, 5).shrink((0, 3), (1, 5), (0, 5)).copy()",
+        ),
+        (
+            "torch.roll(x, shifts=60)",
+            "reshape(1, 60).expand(2, 60).reshape(120).shrink((60, 120)).reshape(3, 4, 5).copy()",
+        ),
+        // An order is that of the axes: reversed for F, and for A and K that of the memory.
+        ("np.zeros((2, 3)).reshape((3, 2), order='F')", "(2, 3).permute(1, 0).reshape(2, 3).permute(1, 0)"),
+        ("np.arange(6).reshape(2, 3, order='F')", "(6).reshape(3, 2).permute(1, 0)"),
+        ("np.zeros((2, 3)).reshape(6, order='F')", "(2, 3).permute(1, 0).reshape(6)"),
+        ("np.reshape(np.zeros((2, 3)), (-1, 2), 'C')", "(2, 3).reshape(-1, 2)"),
+        ("np.zeros((2, 3)).ravel('F')", "(2, 3).permute(1, 0).reshape(6)"),
+        ("np.zeros((2, 3)).flatten('A')", "(2, 3).reshape(6)"),
+        ("np.zeros((2, 3)).T.flatten(order='A')", "(2, 3).permute(1, 0).permute(1, 0).reshape(6)"),
+        ("np.zeros((2, 3, 4)).swapaxes(0, 1).ravel('K')", "(2, 3, 4).transpose(0, 1).permute(1, 0, 2).reshape(24)"),
+        ("np.zeros((2, 3, 4)).swapaxes(0, 1).ravel('A')", "(2, 3, 4).transpose(0, 1).reshape(24)"),
         ("torch.zeros(6).view(2, 3).clone()", "(6).reshape(2, 3).copy()"),
+        (
+            "torch.zeros(2, 3, 4, 5).contiguous(memory_format=torch.channels_last)",
+            "(2, 3, 4, 5).permute(0, 2, 3, 1).copy().permute(0, 3, 1, 2)",
+        ),
+        (
+            "torch.zeros(2, 4, 5, 3).permute(0, 3, 1, 2).to(memory_format=torch.channels_last)",
+            "(2, 4, 5, 3).permute(0, 3, 1, 2)",
+        ),
+        ("torch.zeros(2, 3).T.to(memory_format=torch.contiguous_format)", "(2, 3).permute(1, 0)"),
         ("torch.zeros(2, 3).T.clone(memory_format=torch.contiguous_format)", "(2, 3).permute(1, 0).copy()"),
         ("memref<2x3xf32, strided<[1, 2], offset: 4>>", "(2, 3):(1, 2) offset 4"),
         ("memref<2x3xf32>", "(2, 3)"),
@@ -941,7 +981,8 @@ fn real_code_is_read() {
         ("make_layout(8)", "(8):(1)"),
         ("Layout<Shape<Shape<_2,_4>,_8>, Stride<Stride<_1,_16>,_2>>", "((2, 4), 8):((1, 16), 2)"),
     ] {
-        let base = (text.contains("einops.rearrange(x") || text.starts_with("x.")).then_some(&[3, 4, 5][..]);
+        let is_named = text.starts_with("x.") || text.contains("(x,");
+        let base = is_named.then_some(&[3, 4, 5][..]);
         let base = if text.contains("einops.rearrange(x") { base.map(|_| &[3, 4][..]) } else { base };
         let (read, error) = Chain::read_from(text, base);
         assert_eq!(error.map(|err| err.to_string()), None, "{text}");

@@ -697,3 +697,63 @@ fn found_by_random_lines_axes_of_size_1_of_windows_and_diagonals_have_the_stride
     let windows = told("x.permute((-2, 0, -1)).expand(2, 2, 2).unfold(-2, 2, 3).fliplr().view(1, 2, 4, 1)", &[2, 1, 1]);
     assert_eq!(windows, (Does::Copies, vec![(3, 8)], None));
 }
+
+#[test]
+fn an_order_of_numpy_is_that_in_which_the_elements_are_read() {
+    let numpy = |text: &str| advised(ArrayLibrary::NumPy, text);
+    // Reading by columns what lies by columns is a view: https://numpy.org/doc/stable/reference/generated/numpy.reshape.html
+    assert_eq!(numpy("np.zeros((4, 6)).T.reshape((3, 8), order='F')"), (Does::View, vec![], None));
+    assert_eq!(numpy("np.zeros((4, 6)).T.reshape((3, 8), order='A')"), (Does::View, vec![], None));
+    assert_eq!(numpy("np.zeros((4, 6)).reshape((3, 8), order='F')"), (Does::Copies, vec![(1, 24)], None));
+    assert_eq!(numpy("np.zeros((4, 6)).T.ravel('F')"), (Does::View, vec![], None));
+    assert_eq!(numpy("np.zeros((2, 3, 4)).swapaxes(0, 1).ravel('K')"), (Does::View, vec![], None));
+    assert_eq!(numpy("np.zeros((2, 3, 4)).swapaxes(0, 1).ravel('A')"), (Does::Copies, vec![(1, 24)], None));
+    let flat = numpy("np.zeros((4, 6)).T.flatten('F')");
+    assert_eq!(flat.1, [(2, 24)]);
+    // Found by random lines: an array of one axis becomes one of two in the order of columns, too.
+    let back = numpy("x = np.arange(24)\nx.reshape((12, 2), order='F').ravel()");
+    assert_eq!((back.0, back.1), (Does::Copies, vec![(2, 24)]));
+    let sentence = |text: &str| {
+        let chain: shapetracker::Chain = text.parse().unwrap();
+        chain.advice(None).unwrap().libraries.swap_remove(1).sentence
+    };
+    assert_eq!(
+        sentence("np.zeros((4, 6)).reshape((3, 8), order='F')"),
+        "`.reshape((3, 8), order='F')` silently copies all 24 elements.",
+    );
+    assert_eq!(
+        sentence("np.zeros((4, 6)).T.flatten('F')"),
+        "`.flatten('F')` always copies: here all 24 elements; `.transpose(1, 0).reshape(24)` makes a view.",
+    );
+}
+
+#[test]
+fn what_is_rolled_is_a_new_array() {
+    let numpy = |text: &str| advised(ArrayLibrary::NumPy, text);
+    // Along an axis NumPy keeps the order of memory, and PyTorch makes a new tensor in row-major order.
+    assert_eq!(numpy("np.roll(np.zeros((4, 6)).T, 2, 1).T.ravel()").1, [(5, 24)]);
+    assert_eq!(pytorch("torch.zeros(4, 6).T.roll(2, 1).T.view(24)").0, Does::Raises);
+    assert_eq!(pytorch("torch.zeros(4, 6).T.roll(2, 1).view(24)").1, [(5, 24)]);
+    // Without an axis what does not lie in order is copied first.
+    assert_eq!(numpy("np.roll(np.zeros((4, 6)).T, 2)").1, [(6, 48)]);
+    assert_eq!(pytorch("torch.zeros(4, 6).roll(2)").1, [(5, 24)]);
+    // Channels stay last where both parts have them last.
+    let image = "torch.zeros(2, 4, 5, 3).permute(0, 3, 1, 2)";
+    assert_eq!(pytorch(&format!("{image}.roll(1, 2).permute(0, 2, 3, 1).view(-1)")).0, Does::Copies);
+    assert_eq!(pytorch(&format!("{image}.roll(0, 2).permute(0, 2, 3, 1).view(-1)")).0, Does::Raises);
+}
+
+#[test]
+fn a_memory_format_copies_where_the_elements_lie_otherwise() {
+    let image = "torch.zeros(2, 4, 5, 3).permute(0, 3, 1, 2)";
+    for name in ["contiguous", "to"] {
+        let last = format!(".{name}(memory_format=torch.channels_last)");
+        assert_eq!(pytorch(&format!("{image}{last}.permute(0, 2, 3, 1).view(-1)")), (Does::View, vec![], None));
+        let copied = pytorch(&format!("torch.zeros(2, 3, 4, 5){last}.permute(0, 2, 3, 1).view(-1)"));
+        assert_eq!((copied.0, copied.1), (Does::Copies, vec![(2, 120)]), "{name}");
+    }
+    // `to` asks whether the order is the one suggested, and every second row of an image still has its channels last.
+    let rows = format!("{image}[:, :, ::2]");
+    assert_eq!(pytorch(&format!("{rows}.to(memory_format=torch.channels_last)")).1, []);
+    assert_eq!(pytorch(&format!("{rows}.contiguous(memory_format=torch.channels_last)")).1, [(4, 60)]);
+}
