@@ -186,7 +186,11 @@ fn lower_top(views: &mut Stack) -> bool {
         views.push(view);
         return true;
     }
-    match sink(lower, upper) {
+    let found = cropped(lower, upper).or_else(|| {
+        let [below, above] = sink(lower, upper)?;
+        cropped(&below, &above).or(Some([below, above]))
+    });
+    match found {
         Some([below, above]) if below != *lower || above != *upper => {
             views.truncate(top - 1);
             views.push(below);
@@ -196,6 +200,29 @@ fn lower_top(views: &mut Stack) -> bool {
         }
         _ => false,
     }
+}
+
+/// Two masked views of which the lower one masks nothing but whole blocks of positions at its ends, without those blocks: the
+/// upper one masks on the axes where it does what is masked below. All of it sinks if it can then.
+///
+/// Both could say where what is valid begins and ends, and how much each of them says would depend on the way there. An axis
+/// that is not masked stays so: the views above may go on with it as long as it is.
+fn cropped(lower: &View, upper: &View) -> Option<[View; 2]> {
+    if upper.mask().is_none() || lower.mask().is_none() || lower.is_empty() {
+        return None;
+    }
+    let lower = joined(lower);
+    if (1..lower.rank()).any(|axis| lower.range(axis) != (0, lower.shape()[axis])) {
+        return None;
+    }
+    let [whole, above] = raise(&lower, upper)?;
+    let is_whole = |axis: usize| upper.range(axis) == (0, upper.shape()[axis]);
+    if (0..upper.rank()).any(|axis| is_whole(axis) && above.range(axis) != upper.range(axis)) {
+        return None;
+    }
+    let above = joined(&above);
+    let sunk = sink(&whole, &above).filter(|[_, above]| above.mask().is_none());
+    Some(sunk.unwrap_or([whole, above]))
 }
 
 /// Merges the last view with the one under it as that is when it has the mask of the view below it.

@@ -200,3 +200,48 @@ fn a_view_between_two_may_be_split_padded_cut_and_turned() {
         ],
     );
 }
+
+#[test]
+fn found_by_a_million_chains_two_views_do_not_both_say_where_what_is_valid_ends() {
+    // The pads of both reshapes are whole blocks of the rows below.
+    assert_same(
+        2,
+        &[
+            "(3, 4, 3).permute(1, 0, 2).reshape(1, 3, 1, 4, 3).pad((2, 0), (1, 2), (0, 0), (0, 0), (0, 0)).reshape(6, 1, 2, 18, 1).pad((2, 2), (0, 0), (0, 0), (0, 0), (0, 0)).reshape(2, 30, 3, 2).reshape(360)",
+            "(3, 4, 3).permute(1, 0, 2).reshape(1, 3, 1, 4, 3).pad((2, 0), (1, 2), (0, 0), (0, 0), (0, 0)).reshape(6, 1, 2, 18, 1).pad((2, 2), (0, 0), (0, 0), (0, 0), (0, 0)).reshape(360)",
+        ],
+    );
+    assert_same(
+        2,
+        &[
+            "(2, 4, 3).permute(1, 0, 2).reshape(1, 3, 8, 1, 1).pad((1, 0), (1, 2), (0, 0), (0, 0), (0, 0)).reshape(6, 16, 1).pad((2, 1), (0, 0), (0, 0)).reshape(144)",
+            "(2, 4, 3).permute(1, 0, 2).reshape(1, 3, 8, 1, 1).pad((1, 0), (1, 2), (0, 0), (0, 0), (0, 0)).reshape(6, 16, 1).pad((2, 1), (0, 0), (0, 0)).reshape(9, 4, 4).reshape(144)",
+        ],
+    );
+    // One end cuts a block in two, so that the upper view must be masked.
+    assert_same(
+        2,
+        &[
+            "(4, 1, 2, 1).expand(4, 1, -1, 2).pad((0, 0), (1, 0), (2, 0), (0, 0)).as_strided((13), (1), 2).pad((1, 1)).reshape(1, 3, 5).reshape(15)",
+            "(4, 1, 2, 1).expand(4, 1, -1, 2).pad((0, 0), (1, 0), (2, 0), (0, 0)).as_strided((13), (1), 2).pad((1, 1)).reshape(15)",
+        ],
+    );
+    // Under a third view.
+    assert_same(
+        3,
+        &[
+            "(4, 6, 6).pad((0, 0), (2, 2), (0, 0)).permute(1, 0, 2).reshape(12, 20).pad((1, 1), (0, 0)).shrink((9, 13), (0, 20)).pad((1, 1), (0, 0)).reshape(2, 60).reshape(10, 2, 6)",
+            "(4, 6, 6).pad((0, 0), (2, 2), (0, 0)).permute(1, 0, 2).reshape(12, 20).pad((1, 1), (0, 0)).shrink((9, 13), (0, 20)).pad((1, 1), (0, 0)).reshape(10, 2, 6)",
+        ],
+    );
+}
+
+#[test]
+fn found_by_random_chains_a_view_that_is_not_masked_stays_so_for_those_above() {
+    // Masked to what is valid below, the second last view of each would not be one view with the next.
+    let views = |chain: &str| chain.parse::<Chain>().unwrap().tracker().unwrap().views().len();
+    let chain = "(4, 3, 1).pad((2, 1), (0, 1), (0, 0)).as_strided((9), (2), 4).reshape(3, 1, 3).reshape(1, 9, 1).pad((0, 0), (0, 0), (0, 1)).pad((0, 0), (0, 0), (0, 1)).reshape(3, 9).reshape(1, 3, 3, 3).pad((1, 0), (0, 0), (2, 2), (0, 0)).unsqueeze(-1)";
+    assert_eq!(views(chain), 2);
+    let chain = "(12, 2, 49).pad((0, 0), (2, 2), (0, 0)).shrink((0, 12), (2, 3), (9, 17)).reshape(4, 24).shrink((0, 2), (12, 18)).pad((1, 1), (0, 1)).reshape(1, 1, 2, 1, 14).pad((0, 0), (0, 1), (0, 0), (1, 2), (0, 0)).reshape(8, 28).reshape(224)";
+    assert_eq!(views(chain), 3);
+}
