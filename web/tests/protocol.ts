@@ -3493,6 +3493,18 @@ export const samples = [
           library: "PyTorch",
         },
         {
+          name: "roll",
+          signature: "roll(shift, axis)",
+          says: "Elements moved along an axis, and round its end; copied.",
+          library: "NumPy, PyTorch",
+        },
+        {
+          name: "to",
+          signature: "to(memory_format)",
+          says: "The elements in another order of memory, copied where they lie otherwise.",
+          library: "PyTorch",
+        },
+        {
           name: "clone",
           signature: "clone()",
           says: "The elements copied, in the order in which they lie in memory.",

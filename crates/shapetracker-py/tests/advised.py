@@ -114,6 +114,14 @@ def compare(line: Line, answer: Any, runs: Runs | None) -> list[tuple[str, str]]
         if places.size and (tuple(view.shape) != places.shape or not np.array_equal(theirs, places.ravel())):
             wrong("view: another one", str(answer))
 
+    if line.layout is not None:
+        shape, strides, (offset,), (width,) = line.layout
+        bytes_of = answer.view and (tuple(answer.view.shape), [stride * width for stride in answer.view.strides])
+        steps = [stride if size > 1 else 0 for size, stride in zip(shape, strides)]
+        is_read = math.prod(shape) > 0
+        if answer.view is None or bytes_of[0] != shape or is_read and (bytes_of[1] != steps or answer.view.offset * width != offset):
+            wrong("view: another one, of elements of a type", f"{answer}, really {line.layout}")
+
     # The code.
     if code is None:
         return found
@@ -139,7 +147,8 @@ def compare(line: Line, answer: Any, runs: Runs | None) -> list[tuple[str, str]]
             return found
         if "np.pad(" in code:
             written -= code.count("np.pad(") and _fills(code, runs, line)
-    if line.has_scalar:
+    if line.has_scalar or (line.is_typed and line.library == "numpy"):
+        # Only buffers of the usual type are counted.
         return found
     if written > line.written:
         wrong("code: writes more than the line", f"{code!r} writes {written}, the line {line.written}")
@@ -219,9 +228,9 @@ class Tally:
 
 
 def draw(lines: Lines, seed: int, number: int) -> Line:
-    """Line `number` of a seed: every eighth is a chain of our own operations."""
+    """Line `number` of a seed: every eighth is a chain of our own operations, and every eighth has types of elements."""
     rng = random.Random(f"{seed}:{number}")
-    return lines.own(rng) if number % 8 == 7 else lines.line(rng)
+    return lines.own(rng) if number % 8 == 7 else lines.line(rng, is_typed=number % 8 == 3)
 
 
 def tried(tally: Tally, line: Line, runs: Runs | None) -> None:
@@ -233,6 +242,11 @@ def tried(tally: Tally, line: Line, runs: Runs | None) -> None:
         answer = advice(line.text, line.base)
     except ParseError as error:
         tally.refuse(line, str(error))
+        raises = re.search(r"raises a (\w+): to view", str(error))
+        if raises and not line.calls[-1].raises.startswith(raises[1]):
+            tally.false += 1
+            tally.wrong["refused: said to raise, and does not"] += 1
+            tally.smallest["refused: said to raise, and does not"] = f"{line.text}: {error}"
         return
     said = getattr(answer, line.library)
     if said is None or said.does == "cannot":
@@ -266,7 +280,7 @@ def record(lines: Lines, seed: int, count: int) -> None:
     while len(texts) <= count:
         line = draw(lines, seed, number)
         number += 1
-        if not line.calls or line.is_own:
+        if not line.calls or line.is_own or line.is_typed:
             continue
         lines.whole(line)
         try:

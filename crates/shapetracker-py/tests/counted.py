@@ -26,6 +26,9 @@ class Runs:
 
     name: str
     makers: str
+    of_types = False
+    """Whether arrays have the types that the code says, and bytes of which each has another value than its neighbours; what is
+    written is then known of the results of calls only."""
 
     def addresses(self, shape: tuple[int, ...]) -> Any:
         """A new array whose elements are their own addresses."""
@@ -33,6 +36,18 @@ class Runs:
 
     def counted(self, act: Callable[[], Any]) -> tuple[Any, int]:
         """What an action comes to, and how many elements it wrote into new memory."""
+        raise NotImplementedError
+
+    def typed(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """A new array of a type."""
+        raise NotImplementedError
+
+    def default(self, maker: str) -> Any:
+        """The type of what a function makes that is not told one."""
+        raise NotImplementedError
+
+    def layout(self, value: Any, memory: Any) -> tuple[tuple[int, ...], ...]:
+        """The shape, the strides and the offset of an array over its memory in bytes, and how many bytes an element has."""
         raise NotImplementedError
 
     def equal(self, one: Any, other: Any) -> bool:
@@ -77,12 +92,16 @@ class Makers:
     def __init__(self, runs: Runs, library: Any) -> None:
         self._library = library
 
-        def maker(*sizes: Any, **_: Any) -> Any:
+        def make(name: str, *sizes: Any, dtype: Any = None) -> Any:
+            if len(sizes) == 2 and isinstance(sizes[0], tuple):
+                sizes, dtype = sizes[:1], sizes[1]
             shape = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], tuple) else sizes
+            if runs.of_types:
+                return runs.typed(tuple(shape), runs.default(name) if dtype is None else dtype)
             return runs.addresses(tuple(shape))
 
         for name in runs.makers.split():
-            setattr(self, name, maker)
+            setattr(self, name, functools.partial(make, name))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._library, name)
@@ -175,6 +194,17 @@ class NumPy(Runs):
         self._allocations.sizes = seen
         return made
 
+    def typed(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        return (np.arange(size) % 101 + 1).astype(np.uint8).view(dtype).reshape(shape)
+
+    def default(self, maker: str) -> Any:
+        return np.dtype(np.int64 if maker == "arange" else np.float64)
+
+    def layout(self, value: Any, memory: Any) -> tuple[tuple[int, ...], ...]:
+        begins = value.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+        return value.shape, value.strides, (begins,), (value.itemsize,)
+
     def counted(self, act: Callable[[], Any]) -> tuple[Any, int]:
         with self._allocations as before:
             value = act()
@@ -246,6 +276,21 @@ class Torch(Runs):
         made = self.torch.arange(math.prod(shape)).reshape(shape)
         self._is_making = usual
         return made
+
+    def typed(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        usual, self._is_making = self._is_making, True
+        size = math.prod(shape) * dtype.itemsize
+        made = (self.torch.arange(size) % 101 + 1).to(self.torch.uint8).view(dtype).reshape(shape)
+        self._is_making = usual
+        return made
+
+    def default(self, maker: str) -> Any:
+        return self.torch.int64 if maker == "arange" else self.torch.get_default_dtype()
+
+    def layout(self, value: Any, memory: Any) -> tuple[tuple[int, ...], ...]:
+        width = value.itemsize
+        strides = tuple(stride * width for stride in value.stride())
+        return tuple(value.shape), strides, (value.storage_offset() * width,), (width,)
 
     def counted(self, act: Callable[[], Any]) -> tuple[Any, int]:
         self._written = 0

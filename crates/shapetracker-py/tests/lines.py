@@ -60,6 +60,11 @@ class Line:
     affine: bool | None = None
     """Whether one offset and one stride for each axis give the addresses of all elements; nothing where a call makes other
     elements, or an array of its own whose addresses are not those of `x`."""
+    layout: tuple[tuple[int, ...], ...] | None = None
+    """The shape, the strides and the offset of the value over the memory that the line begins with, in bytes, and how many an
+    element has; of lines whose elements have types, where nothing was copied."""
+    is_typed: bool = False
+    """Whether its elements have the types that it says."""
     has_scalar: bool = False
     """Whether an index made a scalar of NumPy, which is no array: that one element is copied into it is not counted."""
     offered: dict[str, int] | None = None
@@ -224,7 +229,7 @@ class Draws:
 class NumPyDraws(Draws):
     kinds = dict(
         reshape=10, index=7, transpose=6, T=5, swapaxes=2, moveaxis=2, ravel=3, flatten=2, copy=3, kept=4, ascontiguous=2,
-        pad=3, repeat=3, tile=2, broadcast=4, diagonal=2, windows=2, flip=3, squeeze=2, expand_dims=2, split=2, viewed=1,
+        pad=3, repeat=3, tile=2, broadcast=4, diagonal=2, windows=2, flip=3, squeeze=2, expand_dims=2, split=2,
         astype=1, ordered=4, roll=2, noise=1,
     )  # fmt: skip
 
@@ -351,10 +356,6 @@ class NumPyDraws(Draws):
         calls = [f"np.split(x, {parts}, {axis})[{self.rng.randrange(parts)}]", f"np.split(x, [{place}], {axis})[{which}]"]
         return self.rng.choice([*calls, f"np.array_split(x, 2, {axis})[{which}]"])
 
-    def a_viewed(self, x: Any, shape: tuple[int, ...]) -> str:
-        types = ["np.int64", "np.float64", "np.uint8", "np.int32", "complex", "np.float32", "np.complex128", "'S67'"]
-        return f"x.view({self.rng.choice(types)})"
-
     def a_astype(self, x: Any, shape: tuple[int, ...]) -> str:
         types = ["np.float32", "np.int64", "np.float64", "float", "'S67'"]
         more = self.rng.choice(["", "", "", ", copy=False", ", order='C'"])
@@ -387,7 +388,7 @@ class TorchDraws(Draws):
     kinds = dict(
         view=18, reshape=7, index=4, permute=7, transpose=7, t=9, movedim=2, expand=5, repeat=2, tile=1, interleave=2,
         contiguous=4, clone=4, flip=3, flatten=3, ravel=2, unfold=2, diagonal=2, narrow=2, select=2, parts=3, squeeze=2,
-        unsqueeze=3, unflatten=2, as_strided=4, pad=3, roll=2, memory=1, viewed=1, noise=1,
+        unsqueeze=3, unflatten=2, as_strided=4, pad=3, roll=2, memory=1, noise=1,
     )  # fmt: skip
 
     FUNCTIONS = frozenset(
@@ -579,9 +580,6 @@ class TorchDraws(Draws):
             pads[0] = -1
         return self.rng.choice([f"F.pad(x, {tuple(pads)})", f"torch.nn.functional.pad(x, {tuple(pads)})"])
 
-    def a_viewed(self, x: Any, shape: tuple[int, ...]) -> str:
-        return f"x.view({self.rng.choice(['torch.float64', 'torch.int64', 'torch.int32', 'torch.int16', 'torch.uint8'])})"
-
     def a_roll(self, x: Any, shape: tuple[int, ...]) -> str:
         shift = self.rng.randint(-4, 7)
         if not shape or self.rng.random() < 0.2:
@@ -601,6 +599,62 @@ class TorchDraws(Draws):
         if len(shape) == 4 and shape[1] % 4 == 0:
             calls += ["F.pixel_shuffle(x, 2)"] * 3
         return self.rng.choice(calls) if calls else None
+
+
+class TypedNumPyDraws(NumPyDraws):
+    """Calls of which each writes nothing but its result, and `view` of types."""
+
+    kinds = dict(
+        viewed=16, reshape=6, index=8, transpose=2, T=3, swapaxes=3, ravel=1, flatten=1, copy=1, kept=1, flip=2, squeeze=2,
+        expand_dims=2, broadcast=2, diagonal=1, windows=1,
+    )  # fmt: skip
+
+    TYPES = "int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128".split()
+
+    def type(self) -> str:
+        """A type as people write it."""
+        name, rng = self.rng.choice(self.TYPES), self.rng
+        if rng.random() < 0.15:
+            return rng.choice(["int", "float", "'S6'", "'S3'", "'S12'", "'V4'", "complex", "np.half", "np.double", "np.single"])
+        short = f"'{np.dtype(name).kind}{np.dtype(name).itemsize}'"
+        return rng.choice([f"np.{name}", f"np.{name}", f"'{name}'", short, f"'<{short[1:]}"])
+
+    def maker(self, shape: tuple[int, ...]) -> str:
+        rng = self.rng
+        given = rng.choice(["", f", {self.type()}", f", dtype={self.type()}"])
+        if rng.random() < 0.2:
+            return f"np.arange({math.prod(shape)}{given if 'dtype' in given else ''})"
+        return f"np.{rng.choice(['zeros', 'ones', 'empty'])}({shape}{given})"
+
+    def a_viewed(self, x: Any, shape: tuple[int, ...]) -> str:
+        return f"x.view({self.rng.choice(['', 'dtype='])}{self.type()})"
+
+
+class TypedTorchDraws(TorchDraws):
+    """The same of PyTorch."""
+
+    kinds = dict(
+        viewed=16, view=4, reshape=4, index=8, permute=3, transpose=4, t=2, movedim=2, expand=2, contiguous=2, clone=1, flip=1,
+        flatten=1, unfold=1, diagonal=1, narrow=3, select=2, squeeze=2, unsqueeze=2, as_strided=2, parts=1,
+    )  # fmt: skip
+
+    TYPES = (
+        "int8 uint8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128 short int long half float double"
+    ).split()
+
+    def type(self) -> str:
+        return f"torch.{self.rng.choice(self.TYPES)}"
+
+    def maker(self, shape: tuple[int, ...]) -> str:
+        rng, given = self.rng, self.rng.choice(["", f", dtype={self.type()}", f", dtype={self.type()}"])
+        if rng.random() < 0.2:
+            return f"torch.arange({math.prod(shape)}{given})"
+        listed = ", ".join(map(str, shape))
+        inside = listed if shape and rng.random() < 0.5 else str(shape)
+        return f"torch.{rng.choice(['zeros', 'ones', 'empty'])}({inside}{given})"
+
+    def a_viewed(self, x: Any, shape: tuple[int, ...]) -> str:
+        return f"x.view({self.rng.choice(['', '', 'dtype='])}{self.type()})"
 
 
 class OwnDraws(Draws):
@@ -702,10 +756,17 @@ class Lines:
         inside = listed if prefix == "torch" and rng.random() < 0.5 else f"({listed}{comma})"
         return f"{prefix}.{maker}({inside})", None, self.runs.addresses(shape)
 
-    def line(self, rng: random.Random) -> Line:
-        """A line at random."""
-        draws = (NumPyDraws if self.runs.name == "numpy" else TorchDraws)(rng)
-        text, base, memory = self.start(rng, draws)
+    def line(self, rng: random.Random, is_typed: bool = False) -> Line:
+        """A line at random, perhaps one whose elements have types."""
+        self.runs.of_types = is_typed
+        if is_typed:
+            typed = (TypedNumPyDraws if self.runs.name == "numpy" else TypedTorchDraws)(rng)
+            draws: Draws = typed
+            text, base = typed.maker(draws.shape(rng.choice([6, 12, 24, 48, 64, 96, 24, 48, 32, 1, 0, 8, 40]))), None
+            memory = self.runs.run(text)[0]
+        else:
+            draws = (NumPyDraws if self.runs.name == "numpy" else TorchDraws)(rng)
+            text, base, memory = self.start(rng, draws)
         x, lines, calls, is_scalar, has_scalar = memory, [], [], False, False
         for number in range(rng.choice([1, 2, 2, 3, 3, 3, 4, 4, 5, 6])):
             call = Call(draws.of_scalar() if is_scalar else draws.call(x))
@@ -721,6 +782,9 @@ class Lines:
                     x, call.written, call.result = self.once(flipped_first(call.text, tuple(x.shape)), x)
                 else:
                     x = None
+            if is_typed and isinstance(x, np.generic):
+                x = usual
+                continue
             is_scalar = isinstance(x, np.generic)
             if is_scalar:
                 # Functions take it as an array without axes.
@@ -733,14 +797,18 @@ class Lines:
             if x is None:
                 break
             call.shape = tuple(x.shape)
-            if getattr(x, "itemsize", 0) != usual.itemsize or x.dtype != usual.dtype:
+            if not is_typed and (getattr(x, "itemsize", 0) != usual.itemsize or x.dtype != usual.dtype):
                 # What copies elements of other types is counted as it is here only.
                 break
             if rng.random() < 0.06:
                 name = "yzwv"[len(lines) % 4]
                 lines.append(f"{name} = {text}")
                 text = name
-        line = Line(self.runs.name, "\n".join([*lines, text]), base, calls, x, memory, has_scalar=has_scalar)
+        line = Line(self.runs.name, "\n".join([*lines, text]), base, calls, x, memory, is_typed=is_typed, has_scalar=has_scalar)
+        if is_typed:
+            if x is not None and line.raises is None and line.written == 0:
+                line.layout = self.runs.layout(x, memory)
+            return line
         # After a copy PyTorch's `as_strided` reads the memory of that.
         reads_copy = "as_strided" in line.text and line.written > 0
         if x is not None and x.dtype == memory.dtype and not reads_copy and not COPIES.search(line.text):
@@ -749,6 +817,7 @@ class Lines:
 
     def own(self, rng: random.Random) -> Line:
         """A chain of shapetracker's own operations, with what the library does where they are its calls."""
+        self.runs.of_types = False
         draws = OwnDraws(rng)
         shape = draws.shape(rng.choice([6, 12, 24, 30, 36, 60, 4, 8, 1, 0, 16, 18]))
         x = memory = self.runs.addresses(shape)
@@ -777,7 +846,9 @@ class Lines:
         else:
             is_new = value.size > 0 and not np.may_share_memory(value, x)
             size = value.size
-            if ".pad(" in code:
+            if self.runs.of_types:
+                written = size if is_new else 0
+            elif ".pad(" in code:
                 # The value of the pad is an array of one element, made again for each side.
                 written = size
             elif "np.split(" in code:
@@ -805,7 +876,7 @@ class Lines:
         if line.library == "pytorch" and Torch.HIDDEN.search(line.text):
             return
         writes_more = re.search(r"pad\(|np\.split\(", line.text) or line.has_scalar
-        is_known = not writes_more and value.dtype == line.memory.dtype
+        is_known = not writes_more and not line.is_typed and value.dtype == line.memory.dtype
         assert not is_known or written == line.written, f"{line} wrote {written}"
 
 

@@ -139,6 +139,27 @@ impl<N: Notes> Hand<N> {
         (!is_all).then(|| (self.memory.since, self.memory.axes.clone()))
     }
 
+    /// The strides of the array, those of axes of size 1 included, and where it begins; without elements those of a new one.
+    pub(crate) fn strides_and_offset(&self) -> (Dims, i64) {
+        // Of an array without elements the view does not have them.
+        let strides = if self.array.numel() == 0 {
+            Array::contiguous(&self.array.shape).strides
+        } else {
+            self.array.strides.clone()
+        };
+        (strides, self.array.offset)
+    }
+
+    /// Whether NumPy lets nobody write to the array.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
+    /// Whether anything was copied.
+    pub(crate) fn has_copied(&self) -> bool {
+        !self.copied.is_empty()
+    }
+
     /// Whether an index with a negative step was asked of PyTorch: no array has what is left of its memory then.
     pub(crate) fn is_refused(&self) -> bool {
         self.is_refused
@@ -228,6 +249,29 @@ impl<N: Notes> Hand<N> {
                     *elements = elements.saturating_add(before);
                 }
                 Some(Why::New)
+            }
+            Call::Typed(to) => {
+                let library = self.library;
+                match to.written(library) {
+                    Some(to) => self.then(|| format!("x.view({to})")),
+                    None => self.notes.give_up(),
+                }
+                None
+            }
+            Call::Bytes { is_read_only } => {
+                self.is_read_only = is_read_only;
+                // What the array was before is not written down.
+                self.notes.give_up();
+                let to = after(&ops[0])?;
+                match &ops[0] {
+                    Movement::AsStrided(_, strides, _) if !to.contains(&0) => {
+                        self.as_strided(first, &ops[0], strides, &to)?
+                    }
+                    _ => {
+                        self.array = Array::contiguous(&to);
+                        None
+                    }
+                }
             }
             Call::Windows | Call::Unfold(_) | Call::Diagonal(_) => {
                 let why = self.windows(first, call, &ops[0], &after(&ops[0])?)?;

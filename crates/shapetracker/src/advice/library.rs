@@ -145,6 +145,9 @@ fn follow(hand: &mut Hand<Option<Code>>, chain: &Chain, until: usize) -> Result<
 
 /// The same chain with the fewest elements written that are known to do.
 fn least(library: ArrayLibrary, chain: &Chain, start: &View, name: &str) -> Option<Hand<Option<Code>>> {
+    if chain.leaves_out_types() {
+        return None;
+    }
     let done = |whole: u32| {
         let mut hand = Hand::writing(library, start, name, Thrift::Least { whole });
         follow(&mut hand, chain, chain.ops().len()).ok()?;

@@ -231,16 +231,20 @@ impl Chain {
             },
             (Err(_), None) => "Whether this is one view was not decided within the work limit.".into(),
         };
+        let sentence = match self.unit() {
+            Some(unit) => format!("{sentence} Strides and addresses count elements of {unit}."),
+            None => sentence,
+        };
         let copy = step.and_then(|step| least(self.ops(), &trackers, step));
         // A copy that is asked for is not saved.
-        let one = whole.as_ref().ok().filter(|_| !self.ops().contains(&Movement::Copy));
+        let one = whole.as_ref().ok().filter(|_| !self.ops().contains(&Movement::Copy) && !self.is_typed());
         let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy].map(|library| {
             // Where a library means something else by the text, it does that.
             let Some(own) = self.read_by(library, base) else { return library::advised(library, self, &trackers, one) };
             match Followed::of(&own, base) {
                 Ok(Followed { trackers, .. }) => {
                     let view = trackers.last().and_then(|last| last.single_view().ok());
-                    let view = view.filter(|_| !own.ops().contains(&Movement::Copy));
+                    let view = view.filter(|_| !own.ops().contains(&Movement::Copy) && !own.is_typed());
                     let mut advised = library::advised(library, &own, &trackers, view.as_ref());
                     if whole.is_err() {
                         // What is said of it before is of another chain.

@@ -1,5 +1,7 @@
 //! The calls of libraries that do something else than the operations that they are read as.
 
+use super::types::Type;
+
 /// Which call operations were read from, as far as a library does something else for it than for the operations one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
@@ -27,6 +29,11 @@ pub(crate) enum Call {
     Index,
     /// PyTorch's `as_strided`, which reads the memory of the array, whatever the array has of it.
     Storage,
+    /// `view` of a type whose elements have as many bytes as those of the array.
+    Typed(Type),
+    /// `view` of a type of another size, read as strides over the memory in elements of that type; perhaps of an array that
+    /// nobody may write to.
+    Bytes { is_read_only: bool },
     /// Windows along several axes, read as strides over the elements in row-major order: views of any array.
     Windows,
     /// Windows along this axis, read in the same way.

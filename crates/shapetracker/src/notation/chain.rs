@@ -74,6 +74,7 @@ use crate::{Buffer, Dims, Movement, ShapeTracker, Stored, Unmerged, Verdict, Vie
 /// | `.contiguous()`, `np.ascontiguousarray(x)`, `.copy()` | a copy in row-major order, where one is made: the same elements, which [`Chain::tracker`] goes on to read where they were copied from |
 /// | `.clone()`, `np.copy(x)`, `np.array(x)`, `.astype(t)`, `.copy(order="K")` | a copy in the order of the original, as PyTorch and NumPy keep it |
 /// | `.contiguous(memory_format=torch.channels_last)`, `.to(memory_format=..)` | a copy with the second axis innermost, where one is made |
+/// | `.view(torch.int16)`, `.view("u1")` | the bytes of the elements read as another type, where the text says which type they have: `np.zeros((4, 6), np.int32)`, `torch.zeros(4, 6)`, `.astype(t)`. Where the size is another one, the chain is over the same memory in elements of the new type |
 /// | `x = np.zeros((2, 3))`, next line `y = x.T` | statements; the last one is what the text is about. Names may be of arrays, of numbers and of shapes: `B, T, C = x.shape`, `x.view(B, T, C // 4, 4)` |
 /// | `View.create((2, 3))`, `ShapeTracker.from_shape((2, 3))` | tinygrad's row-major views |
 /// | `memref<2x3xf32, strided<[1, 2], offset: 4>>` | a type of MLIR |
@@ -268,6 +269,22 @@ impl Chain {
         (!parsed.does_as(&self.parsed)).then(|| Chain { parsed, text: self.text.clone() })
     }
 
+    /// The type that addresses count elements of, where that is not the one of the array that the chain begins with.
+    pub(crate) fn unit(&self) -> Option<String> {
+        self.parsed.unit.map(|unit| unit.to_string())
+    }
+
+    /// Whether the elements are read as those of another type, which only code that names it can do.
+    pub(crate) fn is_typed(&self) -> bool {
+        self.parsed.unit.is_some() || self.parsed.retyped > 0
+    }
+
+    /// Whether some of that is no part of the operations: the array that the chain begins with has elements of another type.
+    pub(crate) fn leaves_out_types(&self) -> bool {
+        let typed = (0..self.ops().len()).filter(|&op| matches!(self.call(op).0, Call::Typed(_))).count();
+        self.parsed.unit.is_some() || self.parsed.retyped != typed
+    }
+
     /// Whether it is written in the notation of this crate, and not as code of a library.
     pub(crate) fn is_ours(&self) -> bool {
         self.parsed.name.is_none() && self.parsed.methods == Methods::Ours
@@ -449,7 +466,8 @@ impl Chain {
         })
     }
 
-    /// A buffer that the chain copies into, in words, in which code stands between backticks. `None` for the base.
+    /// A buffer that the chain copies into, in words, in which code stands between backticks. `None` for the base, unless its
+    /// addresses count elements of another type than that of the array that the chain begins with.
     ///
     /// ```
     /// let chain: shapetracker::Chain = "(3, 2).permute(1, 0).contiguous()".parse()?;
@@ -458,8 +476,15 @@ impl Chain {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn copy_in_words(&self, buffer: Buffer) -> Option<String> {
-        let Buffer::Copy { op, elements } = buffer else { return None };
-        Some(format!("the buffer of {elements} that `{}` makes", self.written_call(op)))
+        match (buffer, self.parsed.unit, self.start()) {
+            (Buffer::Copy { op, elements }, ..) => {
+                Some(format!("the buffer of {elements} that `{}` makes", self.written_call(op)))
+            }
+            (Buffer::Base, Some(unit), ChainStart::Shape(shape)) => {
+                Some(format!("the buffer read as {} of {unit}", shape.iter().product::<i64>()))
+            }
+            _ => None,
+        }
     }
 
     /// The tracker before any operation.

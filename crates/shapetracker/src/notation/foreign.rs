@@ -10,6 +10,7 @@ use super::call::Call;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser, method_names};
 use super::program::Pieces;
+use super::types::Type;
 use indexpr::text::{ParseError, quoted};
 
 use crate::error::Error;
@@ -100,6 +101,7 @@ impl Parser<'_> {
     /// A name that is no operation, and what follows if that makes an array; nothing if the chain starts without one.
     pub(super) fn made_array(&mut self, parsed: &mut Parsed) -> Result<ChainStart, ParseError> {
         let name = self.word();
+        let word = name;
         match self.second() {
             _ if MovementKind::named(name).is_some() => return Ok(ChainStart::Nothing),
             Token::Dot | Token::Open(b'[') | Token::Comma | Token::Close(_) => self.advance(),
@@ -126,7 +128,8 @@ impl Parser<'_> {
         }
         self.advance();
         let begin = self.span.start;
-        let shape = self.maker_arguments()?;
+        let (shape, given) = self.maker_arguments(parsed.methods)?;
+        parsed.of_type = given.unwrap_or_else(|| Type::made_by(maker, word));
         if maker == "arange" && shape.len() != 1 {
             return Err(self.error_at(begin..self.last, "expected one size, as in `arange(6)`".into()));
         }
@@ -144,19 +147,24 @@ impl Parser<'_> {
     }
 
     /// The sizes between the parentheses of a function that makes an array, and arguments that say nothing of its layout.
-    fn maker_arguments(&mut self) -> Result<Dims, ParseError> {
+    /// The type is that of an argument which says it; nothing is known of a type that is not read.
+    fn maker_arguments(&mut self, methods: Methods) -> Result<(Dims, Option<Option<Type>>), ParseError> {
         let close = self.open("`(`")?;
-        let mut shape = Dims::new();
+        let (mut shape, mut of_type, mut is_whole) = (Dims::new(), None, false);
         if matches!(self.word(), "shape" | "size") && self.second() == Token::Equals {
             self.advance();
             self.advance();
         }
         if let Token::Open(_) = self.token {
             shape = self.numbers("a size")?;
+            is_whole = true;
             self.comma_or(close)?;
         }
         while self.token != close {
-            if self.token == Token::Name && self.second() == Token::Equals {
+            let is_type = methods == Methods::NumPy && (is_whole || !shape.is_empty()) && self.is_type();
+            if is_type || (self.at_word("dtype") && self.second() == Token::Equals) {
+                of_type = Some(self.type_argument()?);
+            } else if self.token == Token::Name && self.second() == Token::Equals {
                 self.other_argument()?;
             } else if shape.len() < MAX_RANK {
                 self.sizes("a size", &mut shape)?;
@@ -166,7 +174,7 @@ impl Parser<'_> {
             self.comma_or(close)?;
         }
         self.advance();
-        Ok(shape)
+        Ok((shape, of_type))
     }
 
     /// An argument with a name that says nothing of the layout, such as `dtype=torch.float32`.

@@ -232,23 +232,13 @@ impl<'a> Parser<'a> {
             }
             "ascontiguousarray" => {
                 let close = self.open("`(`")?;
-                self.only_types(close)?;
+                self.only_types(parsed, close)?;
                 // What it answers has at least one axis.
                 let is_scalar = self.shape(parsed, begin)?.is_empty();
                 let axis = is_scalar.then(|| Movement::Reshape([1].into()));
                 Ok(Some(axis.into_iter().chain([Movement::Contiguous]).collect()))
             }
             "as_strided" if foreign => self.strided_memory(parsed, begin).map(Some),
-            "view" if self.at_type(parsed) => {
-                let (library, write) = match parsed.methods {
-                    Methods::NumPy => ("NumPy's `view` reads", "to change the shape write `reshape`"),
-                    _ => ("`view` of a type reads", "where both types have one size, leave it out"),
-                };
-                let message = format!(
-                    "{library} the bytes of the elements as another type, whose size the layout does not tell: {write}"
-                );
-                Err(self.error_at(begin..self.last, message))
-            }
             "narrow" => {
                 let [axis, start, length] = self.named_numbers(["dim", "start", "length"], [None; 3])?;
                 let (shape, axis) = self.axis_of(parsed, name, axis, begin)?;
@@ -360,6 +350,7 @@ impl<'a> Parser<'a> {
             return Ok(Some((Ops::from_iter([op]), call)));
         }
         Ok(match name {
+            "view" if self.at_type(parsed) => Some(self.viewed(parsed, begin)?),
             "reshape" | "flatten" | "ravel" if of_numpy && self.has_argument("order") => {
                 Some(self.ordered(parsed, name, begin)?)
             }
@@ -684,18 +675,18 @@ impl<'a> Parser<'a> {
             }
             "copy" if foreign => {
                 let usual = if is_function { Order::Keep } else { Order::Row };
-                self.copy_arguments(Some(usual), false)?
+                self.copy_arguments(parsed, Some(usual), false)?
             }
-            "astype" => self.copy_arguments(Some(Order::Keep), true)?,
-            "array" if is_function => self.copy_arguments(Some(Order::Keep), true)?,
-            "asarray" | "asanyarray" if is_function => self.copy_arguments(None, false)?,
+            "astype" => self.copy_arguments(parsed, Some(Order::Keep), true)?,
+            "array" if is_function => self.copy_arguments(parsed, Some(Order::Keep), true)?,
+            "asarray" | "asanyarray" if is_function => self.copy_arguments(parsed, None, false)?,
             _ => return Ok(None),
         };
         let Some(order) = order else { return Ok(Some((Ops::new(), Call::Plain))) };
         let mut ops = Ops::from_iter([Movement::Copy]);
         // A new array is in row-major order, whatever its shape is.
         let is_new = parsed.ops.is_empty() && !matches!(parsed.start, ChainStart::Views(_));
-        if order != Order::Row && !(is_new && !matches!(order, Order::Column | Order::Channels)) {
+        if order != Order::Row && (!is_new || matches!(order, Order::Column | Order::Channels)) {
             let is_torch = matches!(name, "clone" | "contiguous" | "to");
             let library = if is_torch { ArrayLibrary::PyTorch } else { ArrayLibrary::NumPy };
             let axes = self.hand(parsed, library, begin)?.axes_of_copy(order);
@@ -752,11 +743,16 @@ impl<'a> Parser<'a> {
 
     /// Whether something is so of the tensor that PyTorch has; not where nothing is known of that.
     fn lies(&mut self, parsed: &mut Parsed, is_so: fn(&Hand) -> bool, begin: usize) -> bool {
-        self.hand(parsed, ArrayLibrary::PyTorch, begin).is_ok_and(|hand| is_so(hand))
+        self.hand(parsed, ArrayLibrary::PyTorch, begin).is_ok_and(is_so)
     }
 
     /// The arguments of a call of NumPy that may copy: types, which change no layout, an order, and whether it copies.
-    fn copy_arguments(&mut self, usual: Option<Order>, types: bool) -> Result<Option<Order>, ParseError> {
+    fn copy_arguments(
+        &mut self,
+        parsed: &mut Parsed,
+        usual: Option<Order>,
+        types: bool,
+    ) -> Result<Option<Order>, ParseError> {
         let (mut order, mut position) = (usual, 0);
         let close = self.open("`(`")?;
         while self.token != close {
@@ -783,9 +779,10 @@ impl<'a> Parser<'a> {
                                    write `astype` where one is";
                     return Err(self.error_at(self.span.clone(), message.to_owned()));
                 }
-                "casting" | "subok" | "ndmin" | "like" | "device" | "dtype" => self.type_argument()?,
+                "dtype" => parsed.of_type = self.type_argument()?,
+                "casting" | "subok" | "ndmin" | "like" | "device" => drop(self.type_argument()?),
                 "" if position == 0 && self.token == Token::Text && self.is_order() => order = self.order(usual)?,
-                "" if position == 0 && types => self.type_argument()?,
+                "" if position == 0 && types => parsed.of_type = self.type_argument()?,
                 _ => return Err(self.expected("a type, or `order=`")),
             }
             position += 1;
@@ -817,30 +814,13 @@ impl<'a> Parser<'a> {
     }
 
     /// Types, which change no layout, as far as the parenthesis that closes them.
-    fn only_types(&mut self, close: Token) -> Result<(), ParseError> {
+    fn only_types(&mut self, parsed: &mut Parsed, close: Token) -> Result<(), ParseError> {
         while self.token != close {
-            self.type_argument()?;
+            parsed.of_type = self.type_argument()?;
             self.comma_or(close)?;
         }
         self.advance();
         Ok(())
-    }
-
-    /// A type such as `np.float32`, `float` or `'f4'`, perhaps with the name of its argument; a number or a boolean.
-    fn type_argument(&mut self) -> Result<(), ParseError> {
-        if self.token == Token::Name && self.second() == Token::Equals {
-            self.advance();
-            self.advance();
-        }
-        loop {
-            if !matches!(self.token, Token::Name | Token::Text | Token::Number(_)) {
-                return Err(self.expected("a type, such as `np.float32`"));
-            }
-            self.advance();
-            if !self.take(Token::Dot) {
-                return Ok(());
-            }
-        }
     }
 
     /// Whether the argument of `view` is a type, and no size; in NumPy it always is.
@@ -849,15 +829,17 @@ impl<'a> Parser<'a> {
         if self.opened.is_none() {
             ahead.advance();
         }
-        let is_list = matches!(ahead.token, Token::Open(_));
-        let word = ahead.word();
-        let is_path = library(word) != Methods::Unknown && ahead.second() == Token::Dot;
         parsed.methods == Methods::NumPy
-            || ahead.token == Token::Text
-            || (word == "dtype" && ahead.second() == Token::Equals)
-            || (ahead.token == Token::Name
-                && !is_list
-                && Method::takes_type(if is_path { ahead.third().1 } else { word }))
+            || (ahead.at_word("dtype") && ahead.second() == Token::Equals)
+            || ahead.is_type()
+    }
+
+    /// Whether a type stands here.
+    pub(super) fn is_type(&self) -> bool {
+        let word = self.word();
+        let is_path = library(word) != Methods::Unknown && self.second() == Token::Dot;
+        self.token == Token::Text
+            || (self.token == Token::Name && Method::takes_type(if is_path { self.third().1 } else { word }))
     }
 
     /// PyTorch's `as_strided`: strides over the memory that the tensor is a view of, whatever the tensor has of it. What
@@ -896,7 +878,12 @@ impl<'a> Parser<'a> {
     }
 
     /// The array that a library has after everything that was read so far; kept, so that each operation is done once.
-    fn hand<'p>(&self, parsed: &'p mut Parsed, library: ArrayLibrary, begin: usize) -> Result<&'p Hand, ParseError> {
+    pub(super) fn hand<'p>(
+        &self,
+        parsed: &'p mut Parsed,
+        library: ArrayLibrary,
+        begin: usize,
+    ) -> Result<&'p Hand, ParseError> {
         let shape = match (&parsed.start, self.base) {
             (ChainStart::Shape(shape), _) => Some(shape.clone()),
             (ChainStart::Nothing, Some(base)) => Some(base.into()),

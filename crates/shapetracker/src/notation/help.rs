@@ -65,9 +65,10 @@ impl Method {
     /// assert!(Method::takes_type("int16") && Method::takes_type("complex") && !Method::takes_type("B"));
     /// ```
     pub fn takes_type(name: &str) -> bool {
-        const TYPES: [&str; 22] = [
+        const TYPES: [&str; 26] = [
             "bool", "int", "float", "complex", "object", "half", "double", "short", "long", "single", "byte", "ubyte",
-            "intp", "uintp", "longlong", "str_", "bytes_", "void", "cfloat", "cdouble", "bfloat", "uint",
+            "intp", "uintp", "longlong", "str_", "bytes_", "void", "cfloat", "cdouble", "bfloat", "uint", "bool_",
+            "int_", "intc", "csingle",
         ];
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         TYPES.contains(&name) || TYPES.contains(&stem) || ["datetime", "timedelta"].contains(&stem)

@@ -13,6 +13,7 @@ mod parser;
 mod patterns;
 mod printing;
 mod program;
+mod types;
 
 #[cfg(test)]
 mod tests;

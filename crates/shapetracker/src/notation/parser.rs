@@ -9,6 +9,7 @@ use super::foreign::{MAKERS, Methods, instead, library};
 use super::help::Method;
 use super::lexer::{Lexer, Token};
 use super::program::{MOST_COPIED, Pieces};
+use super::types::Type;
 use crate::advice::Hand;
 use crate::operation::{Slice, Takes};
 use crate::{Dims, MAX_RANK, Movement, MovementKind, PerAxis, Ranges, View};
@@ -30,6 +31,14 @@ pub(super) struct Parsed {
     calls: Vec<Call>,
     /// Whose methods the array has.
     pub(super) methods: Methods,
+    /// The type of the elements, where the text says it.
+    pub(super) of_type: Option<Type>,
+    /// The type that addresses count elements of, where that is not the one that the chain begins with.
+    pub(super) unit: Option<Type>,
+    /// Whether the strides along axes of size 1 were not known when the chain began anew.
+    pub(super) is_rough: bool,
+    /// How often elements were read as those of another type of the same size.
+    pub(super) retyped: usize,
     /// The shape after this many operations, once it was asked for.
     pub(super) known: (usize, Option<Dims>),
     /// The array that the library has after this many operations, once it was asked for.
@@ -53,6 +62,10 @@ impl Parsed {
             spans: Vec::new(),
             calls: Vec::new(),
             methods: Methods::Ours,
+            of_type: None,
+            unit: None,
+            is_rough: false,
+            retyped: 0,
             known: (0, None),
             kept: None,
         }
@@ -92,6 +105,22 @@ impl Parsed {
             _ => (first..self.ops.len()).take_while(is_the_same).count(),
         };
         (call, first..first + more)
+    }
+
+    /// Whether axes were made or taken away by operations that do not have all of what PyTorch does in between: an index with
+    /// `None` or a number, `select`, an `expand` to more axes.
+    pub(super) fn has_rough_axes(&self) -> bool {
+        let mut ops = self.ops.iter().enumerate();
+        self.is_rough
+            || ops.any(|(number, op)| match op {
+                Movement::Reshape(_) => number > 0 && self.spans[number] == self.spans[number - 1],
+                // Where a number takes an axis away and `None` makes one there may be no reshape.
+                Movement::Slice(slices) => slices.iter().any(|&(begin, end, _)| {
+                    begin.zip(end).is_some_and(|(begin, end)| end.checked_sub(begin) == Some(1))
+                }),
+                Movement::BroadcastTo(_) => true,
+                _ => false,
+            })
     }
 
     /// Whether both are the same operations by the same calls.

@@ -671,6 +671,60 @@ fn what_others_write_wrongly_is_pointed_at() {
             "reshape((3, 2), order='K')",
         ),
         (
+            "torch.zeros(4, 6).T.view(torch.int16)",
+            "PyTorch raises a RuntimeError: to view float32 as int16, of another size, the last axis must have stride 1, and \
+             axis 1 has stride 6; `x.contiguous()` has it",
+            "view(torch.int16)",
+        ),
+        (
+            "torch.zeros(4, 5)[:, :4].view(torch.float64)",
+            "PyTorch raises a RuntimeError: to view float32 as float64, of another size, the stride of axis 0 must be a multiple \
+             of 2, and it is 5",
+            "view(torch.float64)",
+        ),
+        (
+            "torch.zeros(5).view(torch.int64)",
+            "PyTorch raises a RuntimeError: to view float32 as int64, of another size, the bytes of the last axis must be whole \
+             elements: axis 0 has 5 of 4 bytes, and one takes 8",
+            "view(torch.int64)",
+        ),
+        (
+            "np.zeros(()).view(np.int8)",
+            "NumPy raises a ValueError: to view float64 as int8, of another size, an array needs an axis, and this one has none",
+            "view(np.int8)",
+        ),
+        (
+            "np.zeros((4, 5), 'i4')[:, :4].view(np.int64)",
+            "the stride of axis 0 is 5 elements of int32, which are no whole number of int64: NumPy makes that view, and no layout \
+             in elements has its addresses",
+            "view(np.int64)",
+        ),
+        (
+            "torch.zeros(6, 4).T.contiguous().view(torch.int16)",
+            "`view` of float32 as int16, of another size, is read over the memory that the chain begins with, and something is \
+             copied before: begin with the copy, as an array of shape (4, 6) and type float32",
+            "view(torch.int16)",
+        ),
+        (
+            "np.zeros(2, 'S6').view('S4')",
+            "NumPy raises a ValueError: to view S6 as S4, of another size, smaller elements must have a size that divides the old \
+             one, and 4 bytes do not divide 6",
+            "view('S4')",
+        ),
+        (
+            "np.zeros(4).view(np.recarray)",
+            "the size of the elements of `np.recarray` is not known: write a type of numbers, such as `np.float32`; to change \
+             the shape write `reshape`",
+            "np.recarray",
+        ),
+        (
+            "x.view(torch.int32)",
+            "`view` reads the bytes of the elements as int32, and nothing says which type they have: begin with an array that has \
+             one, as in `torch.zeros(4, 6)`; where both types have one size, leave it out, and to change the shape write \
+             `reshape`",
+            "view(torch.int32)",
+        ),
+        (
             "torch.zeros(2, 3).roll((1, 2), (0, 1))",
             "`roll` is read along one axis: write a call for each, as in `x.roll(1, 0).roll(2, 1)`",
             "roll((1, 2)",

@@ -757,3 +757,84 @@ fn a_memory_format_copies_where_the_elements_lie_otherwise() {
     assert_eq!(pytorch(&format!("{rows}.to(memory_format=torch.channels_last)")).1, []);
     assert_eq!(pytorch(&format!("{rows}.contiguous(memory_format=torch.channels_last)")).1, [(4, 60)]);
 }
+
+#[test]
+fn a_view_of_a_type_of_another_size_is_a_layout_of_the_same_memory() {
+    let view = |text: &str| {
+        let chain: shapetracker::Chain = text.parse().unwrap_or_else(|err| panic!("{err}"));
+        let advice = chain.advice(None).unwrap();
+        let view = advice.view.unwrap();
+        let copied: usize = advice.libraries.iter().map(|library| library.copied.len()).sum();
+        (view.shape().to_vec(), view.strides().to_vec(), view.offset(), copied, advice.sentence)
+    };
+    // Smaller elements: other strides, and the offset, times their number; the last axis is as much longer.
+    let smaller = view("torch.zeros(4, 6)[1:, 2:].view(torch.int16)");
+    assert_eq!((smaller.0, smaller.1, smaller.2, smaller.3), (vec![3, 8], vec![12, 1], 16, 0));
+    let sentence = "One view: shape (3, 8), strides (12, 1), offset 16. Strides and addresses count elements of int16.";
+    assert_eq!(smaller.4, sentence);
+    let larger = view("np.zeros((4, 6), np.int32)[::-1, 2:].view(np.float64)");
+    assert_eq!((larger.0, larger.1, larger.2, larger.3), (vec![4, 2], vec![-3, 1], 10, 1));
+    // And again, with operations in between; elements of as many bytes lie as before.
+    let again = view("x = np.arange(24)\nx.view('i2').reshape(4, 24).view(dtype=np.half)[:, :8].view(np.int64).T");
+    assert_eq!((again.0, again.1, again.2, again.3), (vec![2, 4], vec![1, 6], 0, 0));
+    assert!(again.4.ends_with("count elements of int64."), "{}", again.4);
+    // What is copied afterwards are the new elements.
+    assert_eq!(pytorch("torch.zeros(4, 6).view(torch.int16).T.reshape(-1)").1, [(2, 48)]);
+    let chain: shapetracker::Chain = "torch.zeros(5).view(torch.uint8)[4:]".parse().unwrap();
+    assert_eq!((chain.base_len(None), chain.tracker().unwrap().buffer_len().unwrap()), (Some(20), 20));
+    assert_eq!(chain.copy_in_words(shapetracker::Buffer::Base).unwrap(), "the buffer read as 20 of uint8");
+}
+
+#[test]
+fn a_view_of_a_type_of_the_same_size_is_the_same_layout() {
+    let view = "torch.zeros(4, 6).view(torch.int32)";
+    assert_eq!(pytorch(&format!("{view}.T.view(24)")).0, Does::Raises);
+    // The code names the type, too.
+    let code = "torch.zeros(4, 6).view(torch.int32).transpose(-2, -1).contiguous().view(24)";
+    assert_eq!(pytorch(&format!("{view}.mT.view(24)")).2.as_deref(), Some(code));
+    let numpy = advised(ArrayLibrary::NumPy, "np.ones((4, 6), 'f8').view('<i8').flatten()[1:]");
+    let code = "np.ones((4, 6), 'f8').view(np.int64).reshape(24)[1:]";
+    assert_eq!(numpy, (Does::Copies, vec![(1, 24)], Some(code.into())));
+    // Types are read of what says them: of functions that make arrays, and of conversions.
+    for text in [
+        "torch.arange(6).view(torch.float64)",
+        "torch.zeros(2, 3, dtype=torch.half).view(torch.bfloat16)",
+        "np.zeros((2, 3)).view(np.complex128, )[:1]",
+        "np.zeros((2, 4), np.float32).astype(np.int64).view('f8')",
+        "np.array(np.zeros(4), dtype=np.uint8).view(np.int8)",
+        "x = np.zeros(4)\ny = x.view()\ny.view(dtype=np.uint64).T",
+    ] {
+        if let Err(err) = text.parse::<shapetracker::Chain>() {
+            // Twice as many bytes, of three elements.
+            assert!(
+                text.contains("complex128") && err.message().contains("NumPy raises a ValueError"),
+                "{text}: {err}"
+            );
+        }
+    }
+}
+
+#[test]
+fn found_by_random_lines_no_code_leaves_a_view_of_a_type_out() {
+    // PyTorch's `as_strided` reads the memory, and what stood before it is no part of the operations.
+    for view in ["view(torch.short)", "view(torch.int32)"] {
+        let text = format!("torch.empty(8, 4).{view}.T.as_strided((3, 2), (2, 6)).view(6)[..., None].unsqueeze(1)");
+        let (does, copied, code) = pytorch(&text);
+        assert_eq!((does, copied, code), (Does::Raises, vec![(1, 6)], None), "{view}");
+    }
+}
+
+#[test]
+fn found_by_random_lines_strides_of_axes_of_size_1_that_are_not_known_decide_nothing() {
+    // PyTorch makes the new axis before it takes the element, so that its stride is 64; and that of the other one is 4.
+    for text in [
+        "torch.arange(64)[None, -36].view(torch.int32)",
+        "torch.zeros(3, 1, 4).select(2, 3).view(torch.int16)",
+        "torch.zeros(4, 12)[:, None, 0:1].view(torch.int8).view(torch.complex64)",
+    ] {
+        let err = text.parse::<shapetracker::Chain>().unwrap_err();
+        assert!(err.message().contains("strides of axes of size 1, which are not known after an index"), "{err}");
+    }
+    let raises = "torch.zeros(3, 1, 4).narrow(2, 3, 1).squeeze(2).view(torch.int16)".parse::<shapetracker::Chain>();
+    assert!(raises.unwrap_err().message().contains("axis 1 has stride 4"));
+}
