@@ -12,6 +12,11 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
+/// Runs the examples of the guide, which belongs to no published package.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/your-compiler.md")]
+struct YourCompiler;
+
 /// A small generator of random numbers (splitmix64). Its state is the seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Rng(pub u64);
