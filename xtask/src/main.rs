@@ -4,6 +4,7 @@ mod package;
 mod readme;
 mod release;
 mod report;
+mod site;
 mod standing_alone;
 mod steps;
 mod stress;
@@ -32,6 +33,7 @@ Commands:
   web                  Build the explorer's page, so that the next build of the command has it
   release [FOLDER]     Make the files of a release, and try each in an empty environment (in target/distribution unless
                        said otherwise)
+  site [FOLDER]        Make the site of static files: guides, APIs, manual, explorer (in target/site unless said otherwise)
   stress [MINUTES]     Run the random comparisons with the oracles on fresh seeds, and print a table (1 minute
                        unless said otherwise; not part of `test`)
   stress advice LINES  Run so many random lines of NumPy, and of PyTorch where `python3` has it, and hold the advice
@@ -76,6 +78,7 @@ enum Task {
     Step(&'static Step, PathBuf),
     Bless,
     Release(Option<String>),
+    Site(Option<String>),
     Stress(f64),
     StressAdvice(u64),
     Web,
@@ -104,6 +107,8 @@ fn command_line() -> Result<Task, String> {
         ["web"] => Ok(Task::Web),
         ["release"] => Ok(Task::Release(None)),
         ["release", folder] => Ok(Task::Release(Some((*folder).to_owned()))),
+        ["site"] => Ok(Task::Site(None)),
+        ["site", folder] => Ok(Task::Site(Some((*folder).to_owned()))),
         ["stress"] => Ok(Task::Stress(1.0)),
         ["stress", "advice", lines] => match lines.replace(['_', ','], "").parse() {
             Ok(lines) if lines > 0 => Ok(Task::StressAdvice(lines)),
@@ -144,6 +149,7 @@ fn carry_out(task: Task) -> Result<ExitCode, String> {
         Task::Stress(minutes) => return stress::run(&Workspace::find(true)?, minutes),
         Task::StressAdvice(lines) => return stress::advice(&Workspace::find(true)?, lines),
         Task::Release(folder) => return done(release::build(&Workspace::find(false)?, folder.as_deref())),
+        Task::Site(folder) => return done(site::build(&Workspace::find(false)?, folder.as_deref())),
         Task::Bless => return done(readme::bless(&Workspace::find(true)?)),
         Task::Web => return done(web::build(&Workspace::find(true)?)),
     }

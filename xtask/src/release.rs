@@ -18,7 +18,7 @@ use std::{
 };
 
 use crate::{
-    package, steps, toolchains, web,
+    package, site, steps, toolchains, web,
     workspace::{Outcome, Stop, Workspace, captured, failed, path_with, skipped},
 };
 
@@ -54,6 +54,7 @@ pub(crate) fn build(workspace: &Workspace, folder: Option<&str>) -> Outcome {
     release.command()?;
     release.wheel()?;
     release.source_distribution()?;
+    release.site()?;
     release.checksums()?;
     let folder = match &wanted {
         None => &release.folder,
@@ -256,11 +257,11 @@ impl Release<'_> {
 }
 
 /// The files of the built page, for a site: those that the command has, and the image that other sites show of it.
-fn page_files(workspace: &Workspace) -> Result<Vec<(String, PathBuf)>, Stop> {
+pub(crate) fn page_files(workspace: &Workspace) -> Result<Vec<(String, PathBuf)>, Stop> {
     web::files(&workspace.path("web/dist"))
 }
 
-fn has_page(workspace: &Workspace) -> bool {
+pub(crate) fn has_page(workspace: &Workspace) -> bool {
     ["web/dist", "crates/shapetracker-cli/page"]
         .iter()
         .all(|folder| workspace.path(folder).join("index.html").is_file())
@@ -274,6 +275,19 @@ fn references(text: &str) -> impl Iterator<Item = &str> {
     let all = pairs.filter_map(move |(before, part)| part.strip_prefix("./").or_else(|| named(before, part)));
     // What begins with a fragment is the page itself.
     all.filter_map(|file| file.split('#').next()).filter(|file| !file.is_empty())
+}
+
+/// The site.
+impl Release<'_> {
+    fn site(&self) -> Outcome {
+        let name = format!("shapetracker-{}-site", self.version);
+        let folder = self.scratch.0.join(&name);
+        site::make(self.workspace, &folder)?;
+        for file in LICENCES {
+            copy(&self.workspace.path(file), &folder.join(file))?;
+        }
+        site::check_links(&self.unpack(&self.pack(&name)?, "site")?)
+    }
 }
 
 /// The command.
@@ -299,15 +313,9 @@ impl Release<'_> {
             let script = self.workspace.read(&mut self.bare(&program, &format!("completions {shell}")))?;
             write(&folder.join(place), &script)?;
         }
-        let manual = self.workspace.read(&mut self.bare(&program, "man"))?;
-        write(&folder.join(MANUAL).join("shapetracker.1"), &manual)?;
-        let (mut pages, mut done) = (commands(&manual), 0);
-        while let Some(command) = pages.get(done) {
-            let page = self.workspace.read(&mut self.bare(&program, &format!("man {}", command.replace('-', " "))))?;
-            write(&folder.join(MANUAL).join(format!("shapetracker-{command}.1")), &page)?;
-            // Commands of a command have pages of their own.
-            pages.extend(commands(&page));
-            done += 1;
+        let pages = manual(|arguments| self.workspace.read(&mut self.bare(&program, arguments)))?;
+        for (name, page) in &pages {
+            write(&folder.join(MANUAL).join(format!("{name}.1")), page)?;
         }
         for text in LICENCES.into_iter().chain(["CHANGELOG.md", "crates/shapetracker-cli/README.md"]) {
             let path = self.workspace.path(text);
@@ -415,13 +423,12 @@ impl Release<'_> {
     }
 
     /// Formats each page of the manual without a warning, and has one found beside the command.
-    fn try_manual(&self, installed: &Path, commands: &[String]) -> Outcome {
+    fn try_manual(&self, installed: &Path, pages: &[(String, String)]) -> Outcome {
         if !self.has("groff", "groff") {
             anstream::println!("skipped: the manual is not formatted, there is no groff (apt-get install groff)");
             return Ok(());
         }
-        let pages = commands.iter().map(|command| format!("shapetracker-{command}"));
-        for page in pages.chain(["shapetracker".to_owned()]) {
+        for (page, _) in pages {
             let path = installed.join(MANUAL).join(format!("{page}.1"));
             let mut groff = self.workspace.command("groff", "-man -Tutf8 -ww");
             let (status, output) =
@@ -453,6 +460,20 @@ impl Release<'_> {
         }
         there()
     }
+}
+
+/// All pages of the manual with their names, as the command prints them.
+pub(crate) fn manual(read: impl Fn(&str) -> Result<String, Stop>) -> Result<Vec<(String, String)>, Stop> {
+    let mut pages = vec![("shapetracker".to_owned(), read("man")?)];
+    let mut done = 0;
+    while let Some((_, page)) = pages.get(done) {
+        // Commands of a command have pages of their own.
+        for command in commands(page) {
+            pages.push((format!("shapetracker-{command}"), read(&format!("man {}", command.replace('-', " ")))?));
+        }
+        done += 1;
+    }
+    Ok(pages)
 }
 
 /// The commands whose pages a page of the manual names, such as `explain`, or `layout-show`.
@@ -603,19 +624,19 @@ impl Release<'_> {
 }
 
 /// Copies a file, permissions included, into a folder that need not be there.
-fn copy(from: &Path, to: &Path) -> Outcome {
+pub(crate) fn copy(from: &Path, to: &Path) -> Outcome {
     let folder = to.parent().unwrap_or(to);
     fs::create_dir_all(folder).and_then(|()| fs::copy(from, to)).map_err(|error| at(from, error))?;
     Ok(())
 }
 
 /// Writes a file into a folder that need not be there.
-fn write(to: &Path, text: &str) -> Outcome {
+pub(crate) fn write(to: &Path, text: &str) -> Outcome {
     let folder = to.parent().unwrap_or(to);
     fs::create_dir_all(folder).and_then(|()| fs::write(to, text)).map_err(|error| at(to, error))
 }
 
-fn at(path: &Path, error: std::io::Error) -> Stop {
+pub(crate) fn at(path: &Path, error: std::io::Error) -> Stop {
     failed(format!("{}: {error}", path.display()))
 }
 

@@ -11,7 +11,7 @@ use std::{
 use cargo_metadata::Target;
 
 use crate::{
-    package, readme, release, standing_alone, toolchains, web,
+    package, readme, release, site, standing_alone, toolchains, web,
     workspace::{Outcome, Stop, Workspace, failed, skipped},
 };
 
@@ -110,6 +110,9 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("instructions", "Copies of few elements take no more instructions than recorded", instructions),
     Step::new("examples", "Every example runs to its end", examples),
     Step::new("times", "The explorer is as fast as it must be", web::test_times).after(After::Everything),
+    Step::new("site", "The site can be made, its links lead somewhere, and every page is reached", site::check)
+        .when(When::Long)
+        .after(After::Page),
     // The step `web` builds the library as a part of the engine.
     Step::new("wasm", "The library alone builds for WebAssembly", web::check_library).when(When::Long),
     // The step `clippy` checks their types.
@@ -175,7 +178,7 @@ fn tests(workspace: &Workspace) -> Outcome {
 
 /// The libraries whose tests run in their other form, too, as words for cargo. Their features are those that the command asks for,
 /// which shares what is compiled with it, and so does the Python package.
-fn libraries(workspace: &Workspace) -> String {
+pub(crate) fn libraries(workspace: &Workspace) -> String {
     let packages =
         package::published(workspace).into_iter().filter(|package| package.targets.iter().any(|t| t.is_lib()));
     packages.map(|package| format!("--package {} ", package.name)).collect::<String>() + "--features shapetracker/serde"
@@ -388,8 +391,9 @@ pub(crate) fn python_environment(workspace: &Workspace, environment: &Path, pack
 
 /// The environment of all steps that use the Python package: the package of the checkout, and what its tests need. A step waits
 /// until another one has made it.
-fn with_package(workspace: &Workspace) -> Result<PathBuf, Stop> {
-    const NEEDS: &str = "maturin>=1.9,<2 numpy pytest mypy jax dask[array,distributed] zarr xarray tinygrad==0.11.0";
+pub(crate) fn with_package(workspace: &Workspace) -> Result<PathBuf, Stop> {
+    const NEEDS: &str = "maturin>=1.9,<2 numpy pytest mypy jax dask[array,distributed] zarr xarray tinygrad==0.11.0 \
+                         zensical==0.0.73 pdoc==16.0.0";
     let environment = workspace.target("python");
     let at = |path: &Path, error: std::io::Error| failed(format!("{}: {error}", path.display()));
     let path = workspace.target("python.lock");
@@ -500,7 +504,7 @@ mod tests {
         let names = |words: &[&str]| chosen(words).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>());
         assert_eq!(names(&["tes", "form"]).unwrap(), ["format", "tests"]);
         assert_eq!(names(&["judge"]).unwrap(), ["judge"]);
-        assert_eq!(names(&["quick", "web"]).unwrap(), ["standing-alone", "format", "clippy", "docs", "web", "tests"]);
+        assert_eq!(names(&["quick", "web"]).unwrap(), ["standing-alone", "format", "web", "clippy", "docs", "tests"]);
         assert!(!names(&[]).unwrap().contains(&"judge"));
         assert!(names(&["format", "nothing"]).unwrap_err().starts_with("no step has `nothing` in its name"));
     }
