@@ -209,7 +209,10 @@ fn manual_page(roff: &str) -> String {
             ".TH" => page += &format!("# {}\n", rest.split(' ').next().unwrap_or_default().replace('-', " ")),
             ".SH" => {
                 end(&mut page, &mut open, 0);
-                page += &format!("\n## {}{}\n", &rest[..1], rest[1..].to_lowercase());
+                // What the page is about stands under its title.
+                if rest != "NAME" {
+                    page += &format!("\n## {}{}\n", &rest[..1], rest[1..].to_lowercase());
+                }
             }
             ".TP" => {
                 if open.first() != Some(&"dl") {
@@ -262,13 +265,16 @@ fn inline(line: &str) -> String {
     if let Some(command) = plain(line).strip_prefix("shapetracker-").and_then(|rest| rest.strip_suffix("(1)")) {
         return format!("<a href=\"shapetracker-{command}.html\">shapetracker {}</a>", command.replace('-', " "));
     }
-    let text = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let text = line.replace('&', "&amp;").replace('<', "&lt;");
     let text = text.replace("\\*(Aq", "'").replace("\\fB", "<strong>").replace("\\fI", "<em>");
     let parts = text.split_inclusive("\\fR").map(|part| {
         let is_emphasised = part.rfind("<em>") > part.rfind("<strong>");
         part.replace("\\fR", if is_emphasised { "</em>" } else { "</strong>" })
     });
-    parts.collect::<String>().replace('\\', "")
+    let html = parts.collect::<String>().replace('\\', "");
+    let is_code = |place: usize| place % 2 == 1;
+    let parts = html.split('`').enumerate();
+    parts.map(|(place, part)| if is_code(place) { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
 }
 
 /// Checks that every link of the pages leads somewhere, that every page is reached from the first one, and that nothing is loaded
@@ -387,9 +393,9 @@ mod tests {
 
     #[test]
     fn manual_pages_are_html() {
-        let roff = ".TH shapetracker-explain 1\n.SH OPTIONS\n.TP\n\\fB\\-\\-where\\fR \\fI<X>\\fR\nWhat isn\\*(Aqt\n.TP\n\
+        let roff = ".TH shapetracker-explain 1\n.SH OPTIONS\n.TP\n\\fB\\-\\-where\\fR \\fI<X>\\fR\nWhat `x` isn\\*(Aqt\n.TP\n\
                     shapetracker\\-layout\\-show(1)\nA layout\n.SH EXAMPLES\n.PP\n.nf\n  run \\*(Aq\\-\\*(Aq\n.fi\n";
-        let page = "# shapetracker explain\n\n## Options\n\n<dl>\n<dt><strong>--where</strong> <em>&lt;X&gt;</em></dt>\n<dd>\nWhat isn't\n\
+        let page = "# shapetracker explain\n\n## Options\n\n<dl>\n<dt><strong>--where</strong> <em>&lt;X></em></dt>\n<dd>\nWhat <code>x</code> isn't\n\
                     </dd>\n<dt><a href=\"shapetracker-layout-show.html\">shapetracker layout show</a></dt>\n<dd>\nA layout\n</dd>\n</dl>\n\
                     \n## Examples\n\n```sh\nrun '-'\n```\n";
         assert_eq!(manual_page(roff), page);
