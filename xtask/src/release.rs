@@ -282,6 +282,8 @@ impl Release<'_> {
     fn site(&self) -> Outcome {
         let name = format!("shapetracker-{}-site", self.version);
         let folder = self.scratch.0.join(&name);
+        // Nothing of libraries that are no longer there.
+        let _ = fs::remove_dir_all(self.workspace.target("site-api/doc"));
         site::make(self.workspace, &folder)?;
         for file in LICENCES {
             copy(&self.workspace.path(file), &folder.join(file))?;
