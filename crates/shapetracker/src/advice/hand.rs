@@ -300,6 +300,13 @@ impl<N: Notes> Hand<N> {
                 }
                 why
             }
+            // One axis alone is joined to nothing.
+            Call::Flatten
+                if self.library == ArrayLibrary::PyTorch
+                    && matches!(ops, [Movement::Reshape(to)] if *to == self.array.shape) =>
+            {
+                None
+            }
             Call::Flatten | Call::Ravel => {
                 // An order is that of the axes, in front of the reshape.
                 let mut is_view = true;

@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 
-use smallvec::SmallVec;
-
 use super::ChainStart;
 use super::call::Call;
 use super::lexer::Token;
@@ -34,7 +32,7 @@ pub(super) enum Methods {
 pub(super) const MAKERS: [&str; 6] = ["arange", "zeros", "ones", "empty", "rand", "randn"];
 
 /// Operations that one method stands for: most often one, and two where axes come or go.
-pub(super) type Ops = SmallVec<[Movement; 2]>;
+pub(super) type Ops = Vec<Movement>;
 
 /// The complaint that a shape is missing.
 pub(super) const NO_SHAPE: &str = "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`";
@@ -534,7 +532,7 @@ impl Parser<'_> {
         let array = ShapeTracker::contiguous(&shape).and_then(|array| array.apply(&sliced));
         let array = array.map_err(|err| self.refused(begin, &err))?;
         let to: Dims = axes.into_iter().map(|axis| axis.map_or(1, |axis| array.shape()[axis])).collect();
-        let mut ops = SmallVec::from_iter([sliced]);
+        let mut ops = Ops::from_iter([sliced]);
         if to[..] != *array.shape() {
             ops.push(Movement::Reshape(to));
         }

@@ -670,6 +670,12 @@ impl<'a> Parser<'a> {
             }
             "to" => {
                 let order = self.memory_format(parsed, None, begin)?;
+                if parsed.has_rough_axes() && self.shape(parsed, begin)?.contains(&1) {
+                    let message = "whether `to` copies depends on strides of axes of size 1, which are not known after an index \
+                                   with `None` or a number, `select`, `unbind` or an `expand` to more axes: write `contiguous` \
+                                   in its place, with the same memory format";
+                    return Err(self.error_at(begin..self.last, message.to_owned()));
+                }
                 let suggested = self.lies(parsed, Hand::suggests_channels_last, begin);
                 order.filter(|order| *order != Order::Keep && (*order == Order::Channels) != suggested)
             }

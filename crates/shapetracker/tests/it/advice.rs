@@ -835,6 +835,13 @@ fn found_by_random_lines_strides_of_axes_of_size_1_that_are_not_known_decide_not
         let err = text.parse::<shapetracker::Chain>().unwrap_err();
         assert!(err.message().contains("strides of axes of size 1, which are not known after an index"), "{err}");
     }
+    let image = "torch.zeros(1, 24, 1, 1)[None, ::2, 0].to(memory_format=torch.channels_last)";
+    let err = image.parse::<shapetracker::Chain>().unwrap_err();
+    assert!(err.message().starts_with("whether `to` copies depends on strides of axes of size 1"), "{err}");
+    // One axis alone is joined to nothing, so that the other one keeps the stride 1 that it has.
+    let flat = "torch.ones(1, 40, 1).reshape(40, 1).swapaxes(-1, 0).flatten(1, 1).view(torch.int64)";
+    let err = flat.parse::<shapetracker::Chain>().unwrap_err();
+    assert!(err.message().contains("the stride of axis 0 must be a multiple of 2, and it is 1"), "{err}");
     let raises = "torch.zeros(3, 1, 4).narrow(2, 3, 1).squeeze(2).view(torch.int16)".parse::<shapetracker::Chain>();
     assert!(raises.unwrap_err().message().contains("axis 1 has stride 4"));
 }
