@@ -50,6 +50,7 @@ __all__ = [
     "UnevenStep",
     "Unmerged",
     "View",
+    "__version__",
     "advice",
     "apply",
     "audit",
