@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The start of a hash of numbers.
 pub(crate) const START: u64 = 0xcbf2_9ce4_8422_2325;
@@ -122,6 +121,9 @@ impl Tool {
     fn output(&self, what: &str, program: &str) -> Result<String, String> {
         let file = directory().join(format!("{what}_{}.{}", self.name.replace('+', "p"), self.extension));
         let kept = file.with_extension(format!("{}.kept", self.extension));
+        // Tests in another form may run at this time: they wait, and find what is kept.
+        let lock = fs::File::create(file.with_extension(format!("{}.lock", self.extension)));
+        let lock = lock.and_then(|lock| lock.lock().map(|()| lock)).map_err(|error| error.to_string())?;
         let head = format!("{}\n{:?}\n{program}\0", self.version(), self.command);
         if let Ok(text) = fs::read_to_string(&kept)
             && let Some(output) = text.strip_prefix(&head)
@@ -129,12 +131,11 @@ impl Tool {
             return Ok(output.to_owned());
         }
         let output = self.fresh_output(&file, program)?;
-        // Whole or not at all: a test that is stopped while it writes leaves nothing that another would believe, and two
-        // that write at a time do not meet. What cannot be kept is run again.
-        static WRITTEN: AtomicUsize = AtomicUsize::new(0);
-        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-        let unfinished = kept.with_extension(format!("{}-{number}", std::process::id()));
+        // Whole or not at all: a test that is stopped while it writes leaves nothing that another would believe. What cannot be kept
+        // is run again.
+        let unfinished = kept.with_extension("unfinished");
         let _ = fs::write(&unfinished, head + &output).and_then(|()| fs::rename(&unfinished, &kept));
+        drop(lock);
         Ok(output)
     }
 
