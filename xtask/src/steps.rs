@@ -59,12 +59,12 @@ pub(crate) const STEPS: &[Step] = &[
     .when(When::Quick),
     Step::new("format", "The code is formatted as rustfmt does it", format).when(When::Quick),
     Step::new("web", "The explorer builds, and is as small as it must be", web::check),
-    Step::new("clippy", "The linter has nothing to say about any target", |w| {
-        w.run(&mut w.cargo("clippy --workspace --all-targets -- -D warnings"))
+    Step::new("clippy", "The linter has nothing to say about any target with any feature", |w| {
+        w.run(&mut w.cargo(&format!("clippy {EVERYTHING} --all-targets -- -D warnings")))
     })
     .when(When::Quick),
     Step::new("docs", "The documentation builds without a warning", |w| {
-        w.run(w.cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))
+        w.run(w.cargo(&format!("doc {EVERYTHING} --no-deps")).env("RUSTDOCFLAGS", "-D warnings"))
     })
     .when(When::Quick),
     Step::new("tests", "All tests pass, with debug assertions", tests).when(When::Quick).after(After::Page),
@@ -74,7 +74,6 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("python", "The Python package installs, is typed as it says, and passes its tests", python),
     Step::new("readme", "Every command of the READMEs runs, and prints what they say", readme::check)
         .after(After::Page),
-    Step::new("zarr", "The command reads and writes arrays of Zarr, and the linter has nothing to say", zarr),
     Step::new(
         "package",
         "What is to be published can be packaged, and every package builds on the oldest Rust that it promises",
@@ -169,10 +168,13 @@ fn format(workspace: &Workspace) -> Outcome {
     Ok(())
 }
 
-/// The tests of everything but Zarr, and the examples in the documentation. Cargo compiles a dependency once per set of features,
-/// and that set depends on the packages that are named: the same words everywhere mean one build of each.
+/// What is linted, documented, tested with debug assertions, run as an example and built as a benchmark. Cargo compiles a dependency
+/// once per set of features, and that set depends on the packages that are named: the same words everywhere mean one build of each.
+/// (Zarr's 150 packages in a step of their own were no gain: their features make cargo compile the libraries again.)
+const EVERYTHING: &str = "--workspace --all-features";
+
 fn tests(workspace: &Workspace) -> Outcome {
-    let mut tests = workspace.cargo("test --workspace --no-fail-fast");
+    let mut tests = workspace.cargo(&format!("test {EVERYTHING} --no-fail-fast"));
     workspace.run(tests.envs(workspace.share_of_cases("1/4")))
 }
 
@@ -196,7 +198,7 @@ fn release_tests(workspace: &Workspace) -> Outcome {
     }
     workspace.run(&mut workspace.cargo_release("build --release --bins"))?;
     // The tests are those that the step `tests` has built.
-    let mut tests = workspace.cargo("test --workspace --no-fail-fast");
+    let mut tests = workspace.cargo(&format!("test {EVERYTHING} --no-fail-fast"));
     for target in ["apply", "cli", "explore", "memory"] {
         tests.args(["--test", target]);
     }
@@ -206,14 +208,6 @@ fn release_tests(workspace: &Workspace) -> Outcome {
 fn unit_tests(workspace: &Workspace) -> Outcome {
     workspace
         .run(&mut workspace.cargo_release(&format!("test --release --no-fail-fast --lib {}", libraries(workspace))))
-}
-
-/// Zarr's codecs are about 150 packages, some of them in C: nothing else is compiled with them. The linter takes the profile of the
-/// tests, so that what is in C is compiled once.
-fn zarr(workspace: &Workspace) -> Outcome {
-    let with_zarr = "--package shapetracker-cli --features zarr --bins --test zarr";
-    workspace.run(&mut workspace.cargo(&format!("test --no-fail-fast {with_zarr}")))?;
-    workspace.run(&mut workspace.cargo(&format!("clippy --profile test {with_zarr} -- -D warnings")))
 }
 
 /// Runs the examples as the step `tests` has built them.
@@ -232,7 +226,7 @@ fn examples(workspace: &Workspace) -> Outcome {
     if examples.is_empty() {
         return Err(skipped("there are no examples"));
     }
-    workspace.run(&mut workspace.cargo("build --profile test --workspace --examples"))?;
+    workspace.run(&mut workspace.cargo(&format!("build --profile test {EVERYTHING} --examples")))?;
     for (_, example) in examples {
         let program = workspace.target("debug/examples").join(&example.name).with_extension(env::consts::EXE_EXTENSION);
         workspace.run(&mut workspace.command(program, ""))?;
@@ -245,7 +239,7 @@ fn benches(workspace: &Workspace) -> Outcome {
     if workspace.targets(|target| target.is_bench()).next().is_none() {
         return Err(skipped("there are no benchmarks"));
     }
-    workspace.run(&mut workspace.cargo("test --workspace --benches --no-run"))
+    workspace.run(&mut workspace.cargo(&format!("test {EVERYTHING} --benches --no-run")))
 }
 
 fn instructions(workspace: &Workspace) -> Outcome {
