@@ -16,9 +16,11 @@ use crate::{
     package,
     release::{at, copy, has_page, manual, page_files, write},
     steps, web,
-    workspace::{Outcome, Stop, Workspace, failed},
+    workspace::{Outcome, Stop, Workspace, failed, skipped},
 };
 
+/// What makes the pages.
+const GENERATORS: [&str; 2] = ["zensical==0.0.73", "pdoc==16.0.0"];
 /// The modules whose names people import.
 const MODULES: &str = "shapetracker shapetracker.cute shapetracker.dask shapetracker.sharding shapetracker.zarr \
                        shapetracker.compat.tinygrad";
@@ -48,6 +50,10 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
 /// Makes the site, and checks its links.
 pub(crate) fn make(workspace: &Workspace, folder: &Path) -> Outcome {
     let python = steps::with_package(workspace)?;
+    // No other step has use for them.
+    if !workspace.succeeds(workspace.command(&python, "-m pip install --quiet --retries 1").args(GENERATORS)) {
+        return Err(skipped(format!("pip could not install {}", GENERATORS.join(" and "))));
+    }
     if !has_page(workspace) {
         web::build(workspace)?;
     }

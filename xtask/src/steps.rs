@@ -11,7 +11,9 @@ use std::{
 use cargo_metadata::Target;
 
 use crate::{
-    package, readme, release, site, standing_alone, toolchains, web,
+    package, readme,
+    release::{self, at},
+    site, standing_alone, toolchains, web,
     workspace::{Outcome, Stop, Workspace, failed, skipped},
 };
 
@@ -116,8 +118,10 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("wasm", "The library alone builds for WebAssembly", web::check_library).when(When::Long),
     // The step `clippy` checks their types.
     Step::new("benches", "The benchmarks link", benches).when(When::Long),
-    // The steps `tests` and `release` run them with debug assertions, and the tests from outside in both forms.
-    Step::new("units", "The unit tests pass in the optimised form, too", unit_tests).when(When::Long),
+    // The step `tests` runs all of them with debug assertions, and `release` those from outside.
+    Step::new("units", "All tests pass in the optimised form: unit tests, the engine and Zarr, too", all_in_release)
+        .when(When::Long)
+        .after(After::Page),
     Step::new("oldest-zarr", "The feature `zarr` builds on the oldest Rust", toolchains::oldest_zarr).when(When::Long),
     Step::new("judge", "An outside solver agrees with every answer of the merger", judge).when(When::Named),
 ];
@@ -205,9 +209,9 @@ fn release_tests(workspace: &Workspace) -> Outcome {
     workspace.run(tests.env("SHAPETRACKER_COMMAND", workspace.target("release/shapetracker")))
 }
 
-fn unit_tests(workspace: &Workspace) -> Outcome {
-    workspace
-        .run(&mut workspace.cargo_release(&format!("test --release --no-fail-fast --lib {}", libraries(workspace))))
+/// Every test in the form of a release, whatever the step `release` leaves out.
+fn all_in_release(workspace: &Workspace) -> Outcome {
+    workspace.run(&mut workspace.cargo(&format!("test --release {EVERYTHING} --tests --no-fail-fast")))
 }
 
 /// Runs the examples as the step `tests` has built them.
@@ -379,17 +383,15 @@ pub(crate) fn python_environment(workspace: &Workspace, environment: &Path, pack
     }
     let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet {packages}")));
     installed.map_err(|_| skipped(format!("pip could not install what is needed: {packages}")))?;
-    fs::write(&note, packages).map_err(|e| failed(format!("{}: {e}", note.display())))?;
+    fs::write(&note, packages).map_err(|error| at(&note, error))?;
     Ok(python)
 }
 
 /// The environment of all steps that use the Python package: the package of the checkout, and what its tests need. A step waits
 /// until another one has made it.
 pub(crate) fn with_package(workspace: &Workspace) -> Result<PathBuf, Stop> {
-    const NEEDS: &str = "maturin>=1.9,<2 numpy pytest mypy jax dask[array,distributed] zarr xarray tinygrad==0.11.0 \
-                         zensical==0.0.73 pdoc==16.0.0";
+    const NEEDS: &str = "maturin>=1.9,<2 numpy pytest mypy jax dask[array,distributed] zarr xarray tinygrad==0.11.0";
     let environment = workspace.target("python");
-    let at = |path: &Path, error: std::io::Error| failed(format!("{}: {error}", path.display()));
     let path = workspace.target("python.lock");
     let lock = fs::File::create(&path).and_then(|lock| lock.lock().map(|()| lock)).map_err(|error| at(&path, error))?;
     let python = python_environment(workspace, &environment, NEEDS)?;

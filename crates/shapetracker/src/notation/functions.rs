@@ -741,7 +741,9 @@ impl<'a> Parser<'a> {
             }
         }
         if order.is_none() {
-            return Err(self.expected("`memory_format=`: to change the type write `astype`, in the order of NumPy"));
+            return Err(
+                self.expected("`memory_format=`; a copy of another type lies as that of `.clone()` does: write that")
+            );
         }
         self.close(close)?;
         Ok(order)
