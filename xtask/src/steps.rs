@@ -62,11 +62,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("format", "The code is formatted as rustfmt does it", format).when(When::Quick),
     Step::new("web", "The explorer builds, and is as small as it must be", web::check),
     Step::new("clippy", "The linter has nothing to say about any target with any feature", |w| {
-        w.run(&mut w.cargo(&format!("clippy {EVERYTHING} --all-targets -- -D warnings")))
+        w.run(&mut w.cargo(&format!("clippy --profile test {EVERYTHING} --all-targets -- -D warnings")))
     })
     .when(When::Quick),
     Step::new("docs", "The documentation builds without a warning", |w| {
-        w.run(w.cargo(&format!("doc {EVERYTHING} --no-deps")).env("RUSTDOCFLAGS", "-D warnings"))
+        w.run(w.cargo(&format!("doc --profile test {EVERYTHING} --no-deps")).env("RUSTDOCFLAGS", "-D warnings"))
     })
     .when(When::Quick),
     Step::new("tests", "All tests pass, with debug assertions", tests).when(When::Quick).after(After::Page),
@@ -174,7 +174,7 @@ fn format(workspace: &Workspace) -> Outcome {
 
 /// What is linted, documented, tested with debug assertions, run as an example and built as a benchmark. Cargo compiles a dependency
 /// once per set of features, and that set depends on the packages that are named: the same words everywhere mean one build of each.
-/// (Zarr's 150 packages in a step of their own were no gain: their features make cargo compile the libraries again.)
+/// One profile, too, so that what build scripts compile of C is compiled once. (Zarr's 150 packages in a step of their own were no gain: their features make cargo compile the libraries again.)
 const EVERYTHING: &str = "--workspace --all-features";
 
 fn tests(workspace: &Workspace) -> Outcome {
@@ -206,7 +206,7 @@ fn release_tests(workspace: &Workspace) -> Outcome {
     for target in ["apply", "cli", "explore", "memory"] {
         tests.args(["--test", target]);
     }
-    workspace.run(tests.env("SHAPETRACKER_COMMAND", workspace.target("release/shapetracker")))
+    workspace.run(tests.envs(share).env("SHAPETRACKER_COMMAND", workspace.target("release/shapetracker")))
 }
 
 /// Every test in the form of a release, whatever the step `release` leaves out.

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use shapetracker::{Dims, ErrorKind, Movement, ShapeTracker, Unmerged, View, merge};
+use shapetracker_testing::{are_all_held, is_entry_held};
 
 use crate::oracle::{RawView, advance, check_witness, evaluate, look_up};
 
@@ -80,9 +81,18 @@ pub(crate) fn movement(op: &Value) -> Movement {
     }
 }
 
-/// Holds every line to the check on all cores, and lists the lines that fail it.
+/// Holds the lines of this run's share to the check on all cores, and lists the lines that fail it.
 pub(crate) fn for_each_line(name: &str, check: impl Fn(&Value) -> Result<(), String> + Sync) {
-    let lines = lines(name);
+    let lines = lines(name).into_iter().enumerate();
+    check_each(name, lines.filter_map(|(number, line)| is_entry_held(number).then_some(line)).collect(), check);
+}
+
+/// The same for all lines, where what they come to together is judged.
+pub(crate) fn for_all_lines(name: &str, check: impl Fn(&Value) -> Result<(), String> + Sync) {
+    check_each(name, lines(name), check);
+}
+
+fn check_each(name: &str, lines: Vec<Value>, check: impl Fn(&Value) -> Result<(), String> + Sync) {
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
@@ -201,7 +211,12 @@ fn chains_read_the_right_addresses_through_no_more_views_than_the_reference() {
     assert!(refused.into_inner() <= 2);
     let mut misjudged = misjudged.into_inner().expect("no check panics");
     misjudged.sort();
-    assert_eq!(misjudged, ["c2597", "c692"], "two chains have a reference of one view and are none");
+    let known = ["c2597", "c692"];
+    assert!(
+        misjudged.iter().all(|id| known.contains(&&**id)),
+        "{misjudged:?} have a reference of one view and are none"
+    );
+    assert!(!are_all_held() || misjudged == known, "of {known:?} only {misjudged:?} have a reference of one view");
 }
 
 /// Whether a shape has more elements than `i64` can count.

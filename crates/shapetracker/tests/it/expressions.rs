@@ -9,7 +9,7 @@ use shapetracker::expr::{Binary, Expr, Graph, Node, Syntax};
 
 use crate::random::{Tape, cases, check};
 use crate::values::{Block, Evaluator, python};
-use shapetracker_testing::held;
+use shapetracker_testing::{held, is_entry_held};
 
 /// A number or condition to simplify, or an index and the condition under which it matters.
 struct Case {
@@ -727,7 +727,7 @@ fn expressions_of_any_depth_are_simplified_without_exhausting_the_stack() {
             g.binary(And, x, differs).ok()
         }),
     ];
-    for (what, grow) in grow {
+    for (_, (what, grow)) in grow.into_iter().enumerate().filter(|(number, _)| is_entry_held(*number)) {
         let mut graph = Graph::new();
         let (v, w) = (graph.variable("v", 0..101).unwrap(), graph.variable("w", -50..60).unwrap());
         let start = if what.starts_with("not") || what.contains("and") {

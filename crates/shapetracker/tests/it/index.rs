@@ -11,7 +11,7 @@ use serde_json::Value;
 use shapetracker::expr::{Binary, Cost, Expr, Graph, IndexExpr, Linear, Node, Syntax, Term};
 use shapetracker::{ErrorKind, ShapeTracker};
 
-use crate::corpus::{for_each_line, is_past_i64, movement, numbers, stack, views};
+use crate::corpus::{for_all_lines, for_each_line, is_past_i64, movement, numbers, stack, views};
 use crate::oracle::{Array, RawView, evaluate};
 use crate::python::Counter;
 use crate::random::{Op, cases, check, is_stressed};
@@ -325,7 +325,7 @@ struct Compared {
 #[test]
 fn recorded_stacks_have_index_expressions_no_dearer_than_the_reference() {
     let compared = Mutex::new(Vec::new());
-    for_each_line("indexed", |line| {
+    for_all_lines("indexed", |line| {
         if stack(line).len() < 2 {
             return Ok(());
         }
