@@ -297,7 +297,9 @@ fn fuzz(workspace: &Workspace) -> Outcome {
         let build = format!("{run}build --release --manifest-path fuzz/Cargo.toml --target {host}{names}");
         let mut build = workspace.command(compiler, &format!("{build} --no-default-features --features {features}"));
         // Optimising more takes longer than so short a run gains.
-        build.args(["--config", "profile.release.opt-level=1"]);
+        for setting in ["opt-level=1", "lto='off'", "debug=false"] {
+            build.args(["--config", &format!("profile.release.{setting}")]);
+        }
         workspace.run(build.env("RUSTFLAGS", flags))?;
     }
 
@@ -381,7 +383,7 @@ pub(crate) fn python_environment(workspace: &Workspace, environment: &Path, pack
     if !has_pip {
         workspace.run(workspace.command("python3", "-m venv --clear").arg(environment))?;
     }
-    let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet {packages}")));
+    let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet --no-compile {packages}")));
     installed.map_err(|_| skipped(format!("pip could not install what is needed: {packages}")))?;
     fs::write(&note, packages).map_err(|error| at(&note, error))?;
     Ok(python)

@@ -129,6 +129,8 @@ pub(crate) fn miri(workspace: &Workspace) -> Outcome {
         let mut run = workspace.command("rustup", &format!("run nightly cargo miri test {tests} --target-dir"));
         // What allocates threads reads how many processors there are, and where; that is outside of the interpreter.
         run.arg(workspace.target("miri")).env("MIRIFLAGS", "-Zmiri-disable-isolation");
+        // What the code asserts is held by other steps, and takes the interpreter long.
+        run.env("CARGO_PROFILE_TEST_DEBUG_ASSERTIONS", "false").env("CARGO_PROFILE_TEST_OVERFLOW_CHECKS", "false");
         workspace.run(&mut run)?;
     }
     Ok(())
