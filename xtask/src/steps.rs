@@ -383,7 +383,8 @@ pub(crate) fn python_environment(workspace: &Workspace, environment: &Path, pack
     if !has_pip {
         workspace.run(workspace.command("python3", "-m venv --clear").arg(environment))?;
     }
-    let installed = workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet --no-compile {packages}")));
+    let installed =
+        workspace.run(&mut workspace.command(&python, &format!("-m pip install --quiet --no-compile {packages}")));
     installed.map_err(|_| skipped(format!("pip could not install what is needed: {packages}")))?;
     fs::write(&note, packages).map_err(|error| at(&note, error))?;
     Ok(python)
