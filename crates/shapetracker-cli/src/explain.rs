@@ -5,15 +5,14 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use shapetracker::advice::LibraryAdvice;
-use shapetracker::expr::{IndexExpr, Language, Syntax};
+use shapetracker::expr::{IndexExpr, Syntax};
 use shapetracker::json::Value as Document;
 use shapetracker::{AffineMap, Buffer, Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
-use crate::code::cost_text;
 use crate::input::text_of;
 use crate::symbolic::{self, HELP, Where};
-use crate::{grid, table};
+use crate::{grid, shown, table};
 
 #[derive(clap::Args)]
 #[command(after_help = after_help())]
@@ -56,9 +55,6 @@ shape, views, needs, the fields of `merge` from kind on, index, valid, cost.",
         operations.join(", ")
     )
 }
-
-/// An index expression with more definitions than this is only counted: it would bury the rest of the answer.
-const MOST_DEFINITIONS: usize = 24;
 
 /// Of a chain of more operations nothing is advised.
 const MOST_ADVISED: usize = 1000;
@@ -211,7 +207,7 @@ impl Explained {
         let into = copy.map_or_else(String::new, |copy| format!(" into {copy}"));
         text += &format!(
             "\n{BOLD}Index expression{into}{BOLD:#}\n{}",
-            expression(self.code.as_ref().map_err(Error::to_string))
+            shown::expression(self.code.as_ref().map_err(Error::to_string))
         );
         let grid = grid::grid(result);
         if !grid.is_empty() {
@@ -323,29 +319,4 @@ impl Explained {
 /// How many elements an operation with such a verdict copied, if it copied any: all of its result.
 fn copies(verdict: &str, shape: &[i64]) -> Option<i64> {
     (verdict == "copied").then(|| shape.iter().product())
-}
-
-/// An index expression, a line for each name that it defines, and what it costs.
-pub(crate) fn expression(code: Result<&IndexExpr, String>) -> String {
-    let written = code.and_then(|code| {
-        let lines = code.code(Language::Python).map_err(|err| err.to_string())?;
-        Ok((lines, cost_text(code.graph(), &[code.index(), code.valid()])))
-    });
-    let (lines, cost) = match &written {
-        Ok((lines, cost)) => (lines, cost),
-        Err(message) => return paragraph(&format!("there is none: {message}"), 2),
-    };
-    let definitions: Vec<(&str, &str)> = lines.lines().filter_map(|line| line.split_once(" = ")).collect();
-    if definitions.len() > MOST_DEFINITIONS {
-        let more = format!("{} lines, which `shapetracker index` prints: {cost}", definitions.len());
-        return paragraph(&more, 2);
-    }
-    let indent = " ".repeat(9);
-    let rows = definitions.into_iter().chain([("cost", &cost[..])]).map(|(name, text)| {
-        let first = format!("  {name:5}  ");
-        let options = textwrap::Options::new(width()).initial_indent(&first).subsequent_indent(&indent);
-        // A product is not broken.
-        textwrap::fill(&text.replace(" * ", "\u{a0}*\u{a0}"), options).replace('\u{a0}', " ") + "\n"
-    });
-    rows.collect()
 }

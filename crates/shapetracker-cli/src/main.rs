@@ -18,6 +18,7 @@ mod man;
 mod merge;
 mod plan;
 mod shard;
+mod shown;
 mod simplify;
 mod symbolic;
 mod table;

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use shapetracker::json::Value as Document;
-use shapetracker::{Chain, Unmerged, View, Witness, merge as merged, unravel_index};
+use shapetracker::{Chain, Unmerged, View, merge as merged};
 
-use crate::answer::{Answer, BAD, BOLD, Failure, GOOD, paragraph, witness_json};
+use crate::answer::{Answer, BAD, Failure, GOOD, paragraph, witness_json};
 use crate::symbolic::{self, HELP, Where};
-use crate::table;
+use crate::{shown, table};
 use shapetracker_symbolic::Pair;
 
 #[derive(clap::Args)]
@@ -78,7 +78,7 @@ fn of_numbers(args: &Args) -> Result<Answer, Failure> {
             text: format!(
                 "{BAD}Not one view{BAD:#}\n{}\n{}",
                 paragraph(&format!("{witness}."), 2),
-                shown(&witness, &earlier, &later),
+                shown::followed(&witness, &earlier, &later),
             ),
             json: answer(Some(false), None, Some(witness.to_string()), Some(witness_json(&witness))),
             positive: false,
@@ -109,31 +109,4 @@ pub(crate) fn one_view(text: &str) -> Result<View, Failure> {
         ));
     };
     Ok(view.clone())
-}
-
-/// The indices of a witness followed through both views, from index to address: the proof, as a table.
-pub(crate) fn shown(witness: &Witness, earlier: &View, later: &View) -> String {
-    let row = |index: &[i64], remark: &str| {
-        let position = later.address(index);
-        let inner = position.and_then(|position| unravel_index(position, earlier.shape()));
-        let address = inner.as_ref().and_then(|inner| earlier.address(inner));
-        let shown = |number: Option<i64>| number.map_or("masked".into(), |number| number.to_string());
-        vec![
-            format!("{index:?}"),
-            shown(position),
-            inner.map_or(String::new(), |inner| format!("{inner:?}")),
-            if position.is_some() { shown(address) } else { String::new() },
-            remark.to_owned(),
-        ]
-    };
-    let rows = match witness {
-        Witness::UnevenStep { axis, steps } => steps
-            .iter()
-            .flat_map(|step| [row(&step.index, ""), row(&step.next(*axis), &format!("{:+}", step.moved()))])
-            .collect(),
-        Witness::NotABox { valid: [a, b], invalid } => vec![row(a, ""), row(invalid, "between"), row(b, "")],
-        _ => Vec::new(),
-    };
-    let heading = ["index", "position", "index in the earlier view", "address", ""];
-    format!("{BOLD}From index to address{BOLD:#}\n{}", table::table(&heading, &rows, &[1, 3, 4]))
 }

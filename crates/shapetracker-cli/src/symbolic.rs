@@ -12,7 +12,7 @@ use shapetracker_symbolic::{
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width};
-use crate::{explain, merge, table};
+use crate::{shown, table};
 
 /// What is known of sizes that are names.
 #[derive(clap::Args)]
@@ -156,7 +156,7 @@ fn counterexample(found: &Counterexample, views: &[View], scope: &Scope) -> Stri
     if let [earlier, later] = views
         && let (Some(earlier), Some(later)) = (earlier.at(&found.values), later.at(&found.values))
     {
-        text += &format!("\n{}", merge::shown(&found.witness, &earlier, &later));
+        text += &format!("\n{}", shown::followed(&found.witness, &earlier, &later));
     }
     text
 }
@@ -213,7 +213,7 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
         text += &counterexample(found, result.views(), scope);
     }
     let code = result.index_expr().map_err(|err| err.to_string());
-    text += &format!("\n{BOLD}Index expression{BOLD:#}\n{}", explain::expression(code.as_ref().map_err(String::clone)));
+    text += &format!("\n{BOLD}Index expression{BOLD:#}\n{}", shown::expression(code.as_ref().map_err(String::clone)));
     let steps: Document = steps.into_iter().skip(1).map(|step| step.json).collect();
     let mut fields = vec![("chain".to_owned(), chain.text().trim().into()), ("steps".to_owned(), steps)];
     if let Document::Object(more) = Document::from(&result) {

@@ -533,6 +533,7 @@ pub(crate) fn nests(
     let nothing = Access::nothing();
     let addresses = OnceLock::new();
     let needed = || *addresses.get_or_init(|| tracker.address_range());
+    let stage = |lines: &ShapeTracker, whole| planned(Direction::Read, lines, width, Effort::OfOneRun, whole);
     for piece in pieces {
         if piece.tracker.is_none() && direction == Direction::Write {
             continue;
@@ -541,7 +542,7 @@ pub(crate) fn nests(
         match Nest::new(direction, width, &piece.region, access) {
             Some(nest) => match piece.tracker.filter(|_| direction == Direction::Read && nest.is_scattered()) {
                 None => nests.push((piece.region, nest)),
-                Some(part) => match staged(piece.region, &part, width, needed)? {
+                Some(part) => match staged(piece.region, &part, width, needed, stage)? {
                     Ok(parts) => nests.extend(parts),
                     Err(region) => nests.push((region, nest)),
                 },

@@ -10,11 +10,10 @@ use shapetracker::expr::int::div_ceil_64;
 use shapetracker::{ShapeTracker, Undecided, View};
 
 use crate::Error;
-use crate::cover::Reading;
 use crate::cover::region::Region;
+use crate::cover::{Planned, Reading};
 use crate::form::Access;
 use crate::nest::{Direction, Nest};
-use crate::plan::{Effort, planned};
 
 /// Bytes of positions that are staged at a time: a part of the third-level cache, so that runs that are written are long enough.
 /// Measured.
@@ -28,12 +27,13 @@ const PARTS: i64 = if cfg!(miri) { 64 } else { 1 << 12 };
 ///
 /// What is staged is at most what is `needed` of the buffer, from the lowest address to the highest; other elements may be
 /// missing. And a view under the last one must have no mask: what reads over a tensor could not tell then what the stage
-/// has no data for.
+/// has no data for. How a stage is read is `planned` like any other tensor.
 pub(crate) fn staged(
     region: Region,
     tracker: &ShapeTracker,
     width: usize,
     needed: impl Fn() -> Result<Option<(i64, i64)>, Undecided>,
+    planned: impl Fn(&ShapeTracker, Region) -> Result<Planned<(Region, Nest)>, Error>,
 ) -> Result<Result<Vec<(Region, Nest)>, Region>, Error> {
     let [under @ .., top] = tracker.views() else { return Ok(Err(region)) };
     if under.is_empty() || under.iter().any(|view| view.mask().is_some()) {
@@ -83,8 +83,7 @@ pub(crate) fn staged(
         let Some(mut nest) = nest else { return Err(Error::TooLarge { shape: tracker.shape().to_vec(), width }) };
         if staged_rows.is_some() {
             let lines = rows.shrink([(first, end), (0, row)])?;
-            let plan = |whole| planned(Direction::Read, &lines, width, Effort::OfOneRun, whole);
-            nest.stage = Some(Box::new(Reading::new(lines.shape(), width, plan)?));
+            nest.stage = Some(Box::new(Reading::new(lines.shape(), width, |whole| planned(&lines, whole))?));
         }
         staged.push((region, nest));
     }

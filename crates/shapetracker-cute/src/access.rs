@@ -3,16 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::error::Fault;
+use crate::hardware::{LANES, WORD};
 use crate::instruction::{degree_of, words_of};
 use crate::layout::Mode;
 use crate::{ComposedLayout, Error, Swizzle};
 
-/// The threads of a warp.
-pub(crate) const LANES: i64 = 32;
-/// The bytes of a bank, and of a word.
-pub(crate) const WORD: i64 = 4;
-/// The banks of shared memory.
-pub(crate) const BANKS: i64 = 32;
 /// The bytes of a sector of global memory.
 const SECTOR: i64 = 32;
 /// The most bytes that one thread moves with one instruction.

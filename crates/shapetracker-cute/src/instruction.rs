@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::AccessPattern;
-use crate::access::{BANKS, LANES, WORD};
+use crate::hardware::{BANKS, LANES, WORD};
 
 /// One instruction of one warp, as shared memory serves it: what its lanes access in each phase.
 ///

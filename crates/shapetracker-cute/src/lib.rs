@@ -41,6 +41,7 @@ mod compose;
 mod convert;
 mod divide;
 mod error;
+mod hardware;
 mod image;
 mod instruction;
 mod int_tuple;

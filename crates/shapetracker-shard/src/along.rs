@@ -3,7 +3,8 @@
 use shapetracker::{Movement, PerAxis, ShapeTracker};
 
 use crate::cut::{Cut, ceil};
-use crate::reshape::{List, lists, pieces};
+use crate::lists::{List, lists};
+use crate::reshape::pieces;
 use crate::word::{Cursor, Word, run};
 use crate::work::Work;
 use crate::{Error, Placement, Sharded, Undecided};

@@ -30,6 +30,7 @@ mod cut;
 mod digits;
 mod error;
 pub mod json;
+mod lists;
 mod mesh;
 mod moved;
 mod movement;

@@ -2,6 +2,7 @@
 
 use crate::cut::{Cut, ceil};
 use crate::digits;
+use crate::lists::{List, lists};
 use crate::word::Word;
 use crate::work::Work;
 use crate::{Placement, Sharded, Undecided};
@@ -77,7 +78,7 @@ pub(crate) fn find(
         if fits {
             let lists = lists(&cuts(axis, mesh, found), size, work)?;
             if let Some(pieces) = pieces(word, &lists, weight, work)?
-                && !lists.iter().any(|list| list.differs(Cut { pieces, parts }, word, weight))
+                && !lists.iter().any(|list| differs(list, Cut { pieces, parts }, word, weight))
             {
                 candidates.push((pieces, axis));
             }
@@ -129,25 +130,6 @@ pub(crate) fn pieces(word: &Word, lists: &[List], weight: i64, work: &mut Work) 
     Ok((fewest <= most).then_some(fewest))
 }
 
-/// The lists that cuts of an axis leave to devices, one for each length.
-pub(crate) fn lists(cuts: &[Cut], size: i64, work: &mut Work) -> Result<Vec<List>, Undecided> {
-    let mut lists = vec![List::whole(size)];
-    for &cut in cuts {
-        let mut next: Vec<List> = Vec::new();
-        for list in &lists {
-            for j in cut.kinds(list.len) {
-                work.step()?;
-                let length = cut.len(list.len, j);
-                if !next.iter().any(|known| known.len == length) {
-                    next.push(list.cut(cut, j));
-                }
-            }
-        }
-        lists = next;
-    }
-    Ok(lists)
-}
-
 /// Looks at the coordinates of a device's list, in its order, until the first device has its turn again.
 ///
 /// The steps are those of the coordinates and not of the list: from one place to the first one of the list behind the ramp.
@@ -169,63 +151,19 @@ fn first_piece(word: &Word, list: &List, weight: i64, work: &mut Work) -> Result
     Ok(seen)
 }
 
-/// The places of an axis that cuts leave to a device, in their order.
-pub(crate) struct List {
-    /// What each cut is of, and the coordinate of the device, outermost first.
-    cuts: Vec<(Cut, i64, i64)>,
-    size: i64,
-    pub(crate) len: i64,
-}
-
-impl List {
-    fn whole(size: i64) -> Self {
-        List { cuts: Vec::new(), size, len: size }
-    }
-
-    /// What a device has of an axis.
-    pub(crate) fn of(tensor: &Sharded, axis: usize, device: &[i64]) -> Self {
-        let whole = List::whole(tensor.shape()[axis]);
-        tensor.cuts(axis).fold(whole, |list, (mesh_axis, cut)| list.cut(cut, device[mesh_axis]))
-    }
-
-    /// How many places next to each other all cuts treat alike, at most: as many as the narrowest part has. At least 1.
-    pub(crate) fn longest_run(&self) -> i64 {
-        let widths = self.cuts.iter().map(|&(cut, n, _)| ceil(cut.piece(n), cut.parts));
-        widths.fold(self.size, i64::min).max(1)
-    }
-
-    fn cut(&self, cut: Cut, j: i64) -> Self {
-        let cuts = self.cuts.iter().copied().chain([(cut, self.len, j)]).collect();
-        List { cuts, len: cut.len(self.len, j), ..*self }
-    }
-
-    /// The place with this rank, which is below the length.
-    pub(crate) fn place(&self, rank: i64) -> i64 {
-        self.cuts.iter().rev().fold(rank, |place, &(cut, n, j)| cut.place(n, j, place))
-    }
-
-    /// How many places of the list are below this one.
-    fn below(&self, place: i64) -> i64 {
-        if place >= self.size {
-            return self.len;
-        }
-        self.cuts.iter().fold(place, |place, &(cut, n, j)| cut.below(n, j, place))
-    }
-
-    /// Whether a cut of the list gives a few places other coordinates than these: those where its parts begin, and the ones
-    /// before. What is found out here need not be found out place by place.
-    fn differs(&self, cut: Cut, word: &Word, weight: i64) -> bool {
-        let piece = cut.piece(self.len);
-        let pieces = self.len / piece;
-        let part = ceil(piece.min(self.len), cut.parts);
-        let ranks = [0, 1, pieces / 2, pieces - 1, pieces].into_iter().flat_map(|t| {
-            let parts = [0, 1, 2, cut.parts / 2, cut.parts - 1].into_iter();
-            parts.map(move |j| (t * piece).saturating_add(part.saturating_mul(j)))
-        });
-        ranks.flat_map(|rank| [rank, rank - 1]).filter(|rank| (0..self.len).contains(rank)).any(|rank| {
-            word.from(self.place(rank) * weight).alike().is_none_or(|(owner, _)| owner != cut.owner(self.len, rank))
-        })
-    }
+/// Whether a cut of the list gives a few places other coordinates than these: those where its parts begin, and the ones
+/// before. What is found out here need not be found out place by place.
+fn differs(list: &List, cut: Cut, word: &Word, weight: i64) -> bool {
+    let piece = cut.piece(list.len);
+    let pieces = list.len / piece;
+    let part = ceil(piece.min(list.len), cut.parts);
+    let ranks = [0, 1, pieces / 2, pieces - 1, pieces].into_iter().flat_map(|t| {
+        let parts = [0, 1, 2, cut.parts / 2, cut.parts - 1].into_iter();
+        parts.map(move |j| (t * piece).saturating_add(part.saturating_mul(j)))
+    });
+    ranks.flat_map(|rank| [rank, rank - 1]).filter(|rank| (0..list.len).contains(rank)).any(|rank| {
+        word.from(list.place(rank) * weight).alike().is_none_or(|(owner, _)| owner != cut.owner(list.len, rank))
+    })
 }
 
 /// What has been seen of a list: the first rank that is not on the first device, and the next that is.

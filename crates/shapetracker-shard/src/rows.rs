@@ -2,7 +2,7 @@
 
 use crate::cut::{Cut, ceil};
 use crate::digits;
-use crate::reshape::List;
+use crate::lists::List;
 use crate::sharded::{blocks, unravel};
 use crate::word::run;
 use crate::work::Work;

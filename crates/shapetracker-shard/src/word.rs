@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::Undecided;
 use crate::cut::{Cut, ceil};
-use crate::reshape::{List, lists};
+use crate::lists::{List, lists};
 use crate::work::Work;
 
 /// A sequence of coordinates, made of ramps and of repetitions.

@@ -11,9 +11,9 @@ use smallvec::SmallVec;
 
 use crate::ease;
 use crate::error::{Error, Fault};
-use crate::merge::equation::Work;
 use crate::merge::level::{Affine, Level};
 use crate::merge::stack::Stacked;
+use crate::merge::work::Work;
 use crate::merge::{Unanswered, Undecided};
 use crate::shape::{scattered, unravel};
 use crate::{Dims, ShapeTracker, View};

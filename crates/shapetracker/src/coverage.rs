@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::merge::Undecided;
-use crate::merge::equation::{div_ceil, div_floor};
 use crate::summary::{Descent, Part};
 use crate::{AddressRun, ShapeTracker, View};
+use indexpr::int::{div_ceil, div_floor};
 
 /// A tracker of at most so many elements is walked.
 const MOST_ELEMENTS: i64 = 1 << 24;

@@ -8,8 +8,8 @@ use indexpr::int::gcd;
 use smallvec::SmallVec;
 
 use crate::fewest::{self, Stack};
-use crate::merge::equation::Work;
 use crate::merge::merge_within;
+use crate::merge::work::Work;
 use crate::shape::row_major;
 use crate::{Dims, Ranges, View};
 

@@ -9,10 +9,10 @@
 use smallvec::SmallVec;
 
 use crate::error::{Error, Fault};
-use crate::merge::equation::Work;
 use crate::merge::level::{IndexBox, Level};
 use crate::merge::split::{Runs, split};
 use crate::merge::stack::Stacked;
+use crate::merge::work::Work;
 use crate::merge::{self, Unmerged, merge_fitting, merge_within, run};
 use crate::shape::{MAX_RANK, checked_numel, row_major, unravel};
 use crate::view::check_inside;

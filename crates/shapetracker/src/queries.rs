@@ -5,7 +5,7 @@ use indexpr::list::sort_short_by_key;
 use crate::coverage::has_nested_strides;
 use crate::error::{Error, Fault};
 use crate::merge::stack::Stacked;
-use crate::merge::{Unanswered, Undecided, Unmerged, equation::Work};
+use crate::merge::{Unanswered, Undecided, Unmerged, work::Work};
 use crate::shape::{ravel_index, resolve_axis, unravel};
 use crate::view::check_buffer;
 use crate::{Dims, ShapeTracker, View, fewest, questions};

@@ -1,8 +1,8 @@
 //! Which elements read an address: the inverse image of an address under a stack of views.
 
 use crate::merge::Undecided;
-use crate::merge::equation::{div_ceil, div_floor, gcd};
 use crate::{Dims, ShapeTracker, View};
+use indexpr::int::{div_ceil, div_floor, gcd};
 
 /// How many steps a search may take before the first reader is found.
 const MOST_STEPS: usize = 1 << 21;

@@ -4,9 +4,9 @@
 use smallvec::SmallVec;
 
 use crate::merge::Undecided;
-use crate::merge::equation::gcd;
 use crate::merge::level::{Digit, Level};
 use crate::{AddressLines, AddressRun, ShapeTracker, View};
+use indexpr::int::gcd;
 
 /// Blocks of several views that hold at most so many elements together are walked where nothing shorter is found.
 const MOST_ELEMENTS: i64 = 1 << 24;

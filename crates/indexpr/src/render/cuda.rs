@@ -1,8 +1,8 @@
 //! CUDA kernels that move more than an element at a time: four side by side, or a tile through shared memory.
 
 use super::clike::{Binds, Root, Text, Writer};
-use super::kernel::{Valid, digit, used_loops};
 use super::lower::{Dialect, Program};
+use super::parts::{Valid, digit, used_loops};
 use super::spread::{Spread, digits};
 use crate::graph::{Binary, Expr, Graph};
 use crate::index::IndexExpr;

@@ -3,6 +3,7 @@
 use super::clike::{Binds, Root, Statement, Text, Writer};
 use super::cuda;
 use super::lower::{Dialect, Infix, Op, Program};
+use super::parts::{Valid, digit, used_loops};
 use super::spread::Spread;
 use super::{Language, Reason, Unsupported};
 use crate::constants::{constant, parts};
@@ -21,34 +22,6 @@ pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Uns
     }
 }
 
-/// Which elements read something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Valid {
-    All,
-    None,
-    Some,
-}
-
-impl Valid {
-    /// What the range of a guard says.
-    pub(super) fn of(graph: &Graph, valid: Expr) -> Valid {
-        match constant(graph, valid) {
-            Some(1) => Valid::All,
-            Some(_) => Valid::None,
-            None => Valid::Some,
-        }
-    }
-
-    /// The names that a kernel needs, and the expressions that define them.
-    pub(super) fn named(self, valid: Expr, index: Expr) -> Vec<(&'static str, Expr)> {
-        match self {
-            Valid::All => vec![("index", index)],
-            Valid::None => Vec::new(),
-            Valid::Some => vec![("valid", valid), ("index", index)],
-        }
-    }
-}
-
 /// The number of elements of the output: how often the innermost loop runs in all.
 pub(super) fn elements(code: &IndexExpr) -> i64 {
     if code.extents.contains(&0) {
@@ -61,17 +34,6 @@ pub(super) fn elements(code: &IndexExpr) -> i64 {
 /// The names of a graph's variables.
 fn names(graph: &Graph) -> Vec<&str> {
     graph.variables().iter().map(|variable| &variable.name[..]).collect()
-}
-
-/// The loops that the expressions depend on, outermost first.
-pub(super) fn used_loops(graph: &Graph, named: &[(&str, Expr)]) -> Vec<usize> {
-    let exprs: Vec<Expr> = named.iter().map(|(_, expr)| *expr).collect();
-    let variables = parts(graph, &exprs).into_iter().filter(|part| constant(graph, *part).is_none());
-    let mut axes: Vec<usize> = variables
-        .filter_map(|part| if let Node::Variable(place) = graph.node(part) { Some(place) } else { None })
-        .collect();
-    sort_short_by_key(&mut axes, |axis| *axis);
-    axes
 }
 
 /// A NumPy function over arrays with one axis per loop, each of which has a length along its own axis alone.
@@ -219,14 +181,6 @@ fn grid(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {
     let lines: String = lines.iter().filter(|line| !line.is_empty()).map(|line| format!("    {line}\n")).collect();
     let launch = if fours { cuda::launch_of_fours(elements) } else { String::new() };
     Ok(format!("{launch}{head}{lines}}}\n"))
-}
-
-/// The index along an axis of an element whose number in row-major order has this name.
-pub(super) fn digit(number: &str, sizes: &[i64], axis: usize) -> String {
-    let stride = sizes[axis + 1..].iter().fold(1_i64, |product, size| product.saturating_mul(*size));
-    let divided = if stride == 1 { number.into() } else { format!("{number} / {stride}u") };
-    let is_outermost = sizes[..axis].iter().all(|size| *size == 1);
-    if is_outermost { divided } else { format!("{divided} % {}u", sizes[axis]) }
 }
 
 /// The lines with which a thread writes its element.

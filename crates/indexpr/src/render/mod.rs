@@ -12,6 +12,7 @@ mod latex;
 mod lower;
 mod mlir;
 mod order;
+mod parts;
 mod sized;
 mod spread;
 

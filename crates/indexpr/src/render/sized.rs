@@ -2,8 +2,9 @@
 //! parameters in the place of literal sizes.
 
 use super::clike::{Root, Text, Writer};
-use super::kernel::{Valid, elements, grouped, store, stores, used_loops};
+use super::kernel::{elements, grouped, store, stores};
 use super::lower::{Dialect, Op, Program};
+use super::parts::{Valid, used_loops};
 use super::{Language, Reason, Unsupported};
 use crate::constants::{constant, parts};
 use crate::graph::{Binary, Expr, Graph, Node};

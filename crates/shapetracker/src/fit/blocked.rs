@@ -9,10 +9,10 @@ use super::obstacle::{Obstacle, obstacles_of};
 use super::recipe::MOST_VIEWS;
 use super::smallest::{smallest, walk};
 use crate::error::Error;
-use crate::merge::equation::gcd;
 use crate::merge::{Unmerged, Witness, reshape};
 use crate::shape::{row_major, unravel};
 use crate::{Dims, Ranges, ShapeTracker, View};
+use indexpr::int::gcd;
 
 /// What stands between a view and a shape, and the copy that clears it.
 ///

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::Dims;
-use crate::merge::equation::gcd;
 use crate::shape::{row_major, unravel};
+use indexpr::int::gcd;
 
 /// How many steps a search may take, one for each index that it looks at: some ten milliseconds.
 const WORK: usize = 1 << 21;

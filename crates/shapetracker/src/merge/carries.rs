@@ -7,9 +7,9 @@
 
 use smallvec::SmallVec;
 
-use super::equation::{OutOfWork, Work};
 use super::level::{IndexBox, Point};
 use super::validity::{Interval, point_with_digits};
+use super::work::{OutOfWork, Work};
 
 /// One of the two ways in which a digit gets through a step: with a carry into the next digit, or without.
 pub(super) struct Passage {

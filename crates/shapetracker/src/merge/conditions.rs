@@ -6,12 +6,13 @@ use smallvec::SmallVec;
 
 use super::Unanswered;
 use super::carries::{Steps, Visitor};
-use super::equation::{Work, gcd};
 use super::level::{IndexBox, Point};
+use super::work::Work;
 use crate::error::{Error, Fault};
 use crate::shape::checked_numel;
 use crate::view::check_inside;
 use crate::{Dims, View};
+use indexpr::int::gcd;
 use indexpr::list::sort_short_by_key;
 
 /// The linear equations that the strides of an earlier view must satisfy for a later view to merge with it.

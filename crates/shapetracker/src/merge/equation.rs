@@ -14,64 +14,10 @@
 use smallvec::SmallVec;
 
 use super::lattice;
-use indexpr::int::extended_gcd;
-pub(crate) use indexpr::int::{div, div_ceil, div_floor, gcd, rem};
+use super::terms::{Range, Term, Values, outwards, residue};
+use super::work::{OutOfWork, Work};
+use indexpr::int::{div, div_ceil, gcd, rem};
 use indexpr::list::sort_short_by_key;
-
-/// A term of the equation: a weight, and how many values `0, 1, ..` its variable has.
-pub(crate) type Term = (i128, i128);
-
-/// One value per term.
-pub(crate) type Values = SmallVec<[i128; 16]>;
-
-/// How much searching is left before a decision is given up.
-///
-/// Deciding a pair of views from a real program takes a few dozen units; only input crafted for it comes near the
-/// limit. Units are counted and not seconds, so that the answer to a question is the same on every machine.
-pub(crate) struct Work(u32);
-
-/// The work limit was reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OutOfWork;
-
-impl Work {
-    /// A limit of some tenths of a second.
-    pub(crate) fn new() -> Work {
-        Work(300_000)
-    }
-
-    /// A limit of some tenths of a second for a stack of so many views: a unit of work goes through the equations of all.
-    pub(crate) fn for_stack(views: usize) -> Work {
-        Work(900_000 / u32::try_from(views.max(3)).unwrap_or(u32::MAX))
-    }
-
-    /// A limit of some hundredths of a second, for a question that looking at elements did not answer.
-    pub(crate) fn for_a_question() -> Work {
-        Work(20_000)
-    }
-
-    /// A limit of a few milliseconds.
-    pub(crate) fn a_little() -> Work {
-        Work(2_000)
-    }
-
-    /// A limit of a few milliseconds, and of what is left of some work; of that it is taken away.
-    pub(crate) fn a_little_of(left: &mut u64) -> Work {
-        let most = Work::a_little().0.min(u32::try_from(*left).unwrap_or(u32::MAX));
-        *left -= u64::from(most);
-        Work(most)
-    }
-
-    /// Gives back to some work what was not used.
-    pub(crate) fn give_back(self, left: &mut u64) {
-        *left = left.saturating_add(self.0.into());
-    }
-
-    pub(crate) fn tick(&mut self) -> Result<(), OutOfWork> {
-        self.0 = self.0.checked_sub(1).ok_or(OutOfWork)?;
-        Ok(())
-    }
-}
 
 /// A solution of the equation, or `None` when there is none.
 pub(crate) fn solve(terms: &[Term], target: i128, work: &mut Work) -> Result<Option<Values>, OutOfWork> {
@@ -124,19 +70,6 @@ struct Part {
     size: i128,
     term: usize,
     range: Option<usize>,
-}
-
-/// The multiples `0, weight, .., weight * (size - 1)` that a term, or several coalesced ones, can contribute.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
-    pub(super) weight: i128,
-    pub(super) size: i128,
-}
-
-impl Range {
-    pub(super) fn reach(&self) -> i128 {
-        self.weight * (self.size - 1)
-    }
 }
 
 /// Makes ranges of parts sorted by weight.
@@ -234,26 +167,6 @@ impl<'a> Search<'a> {
         }
         Ok(false)
     }
-}
-
-/// The numbers from `low` to `high` (both ends included) from a middle one outwards: the sums that the other terms can
-/// reach are densest around their middle, so that solutions, where there are any, are soonest found there.
-pub(super) fn outwards(low: i128, middle: i128, high: i128) -> impl Iterator<Item = i128> {
-    (0..=(middle - low).max(high - middle))
-        .flat_map(move |distance| [middle - distance, middle + distance].into_iter().skip(usize::from(distance == 0)))
-        .filter(move |number| (low..=high).contains(number))
-}
-
-/// The values `y` with `weight * y = target` modulo `modulus`: the least that is not negative, and how far apart they
-/// are. The target is a multiple of `gcd(weight, modulus)`, without which there are none.
-pub(crate) fn residue(weight: i128, target: i128, modulus: i128) -> (i128, i128) {
-    if modulus == 1 {
-        return (0, 1);
-    }
-    let (g, inverse, _) = extended_gcd(weight.rem_euclid(modulus), modulus);
-    let every = div(modulus, g);
-    let first = (div_floor(target, g).rem_euclid(every) * inverse.rem_euclid(every)).rem_euclid(every);
-    (first, every)
 }
 
 #[cfg(test)]

@@ -20,7 +20,9 @@
 
 use smallvec::SmallVec;
 
-use super::equation::{OutOfWork, Range, Values, Work, div_ceil, div_floor, outwards, residue};
+use super::terms::{Range, Values, outwards, residue};
+use super::work::{OutOfWork, Work};
+use indexpr::int::{div_ceil, div_floor};
 
 type Floats = SmallVec<[f64; 12]>;
 

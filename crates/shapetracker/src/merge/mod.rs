@@ -8,7 +8,8 @@
 //! - [`overflow`] decides whether the address is affine on that box, by the patterns of [`carries`]; [`split`] splits axes
 //!   along which it is not, and [`runs`] decides the pair under the split that is the best;
 //! - [`equation`] answers the one question that both come down to, a bounded linear equation, with [`lattice`] where
-//!   sizes are large, and [`system`] several of them with common variables;
+//!   sizes are large, and [`system`] several of them with common variables; [`terms`] are what they are made of, and [`work`] is
+//!   what a decision may cost;
 //! - [`stack`] does the same for stacks of any height, with [`steps`] for the patterns of carries and [`refute`] for a
 //!   quick no; [`affine`] asks for an affine address where the valid indices are no box, and [`questions`] what else is
 //!   asked of stacks; [`sample`] gives both points to look at first;
@@ -18,7 +19,7 @@
 mod affine;
 mod carries;
 mod conditions;
-pub(crate) mod equation;
+mod equation;
 mod lattice;
 pub(crate) mod level;
 mod overflow;
@@ -30,8 +31,10 @@ pub(crate) mod split;
 pub(crate) mod stack;
 mod steps;
 mod system;
+mod terms;
 mod validity;
 mod witness;
+pub(crate) mod work;
 
 pub use conditions::{Conditions, conditions};
 pub use runs::{AffineRun, AffineRuns, Unsplit, affine_runs};
@@ -40,10 +43,10 @@ pub use witness::{Unanswered, Undecided, UnitStep, Unmerged, Witness};
 use crate::error::{Error, Fault};
 use crate::view::check_inside;
 use crate::{Dims, Ranges, View};
-use equation::{OutOfWork, Work};
 use level::{IndexBox, Level};
 use overflow::Address;
 use validity::Validity;
+use work::{OutOfWork, Work};
 
 /// The single view that does what two views do, or the reason why there is none.
 ///

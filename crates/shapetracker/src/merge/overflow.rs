@@ -16,8 +16,8 @@
 use smallvec::SmallVec;
 
 use super::carries::{Steps, Visitor};
-use super::equation::{OutOfWork, Work};
 use super::level::{IndexBox, Level, Point};
+use super::work::{OutOfWork, Work};
 
 /// An address that is affine on a box. The strides are right modulo 2^64: addresses fit, their differences may not.
 #[derive(Default)]

@@ -1,11 +1,10 @@
 //! What is asked of a stack of views besides whether it is one.
 
-use super::equation::{OutOfWork, Work};
 use super::level::{Axis, IndexBox, Point};
-use super::stack::{Demand, Stacked};
-use super::steps::Sought;
+use super::stack::{Demand, Sought, Stacked};
 use super::system::System;
 use super::validity::Search;
+use super::work::{OutOfWork, Work};
 use crate::Dims;
 
 impl Stacked<'_> {

@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use super::equation::{OutOfWork, Work};
 use super::level::{Axis, IndexBox, Level};
 use super::overflow::{Address, uneven_steps};
 use super::split::affine_run;
+use super::work::{OutOfWork, Work};
 use crate::error::{Error, Fault};
 use crate::view::check_inside;
 use crate::{Dims, PerAxis, View};

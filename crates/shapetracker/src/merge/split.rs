@@ -2,9 +2,9 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::equation::{OutOfWork, Work};
 use super::level::{Axis, Digit, IndexBox, Level};
 use super::overflow::{Address, uneven_steps};
+use super::work::{OutOfWork, Work};
 
 /// The sizes that an axis is split into, innermost first; each is at least 2, and their product is the size of the axis.
 pub(crate) type Runs = SmallVec<[i64; 8]>;

@@ -7,11 +7,10 @@
 
 use smallvec::SmallVec;
 
-use super::equation::{OutOfWork, Work};
 use super::level::{Axis, IndexBox, Level, Point};
-use super::steps::Sought;
 use super::system::System;
 use super::validity::{Search, Validity, decide};
+use super::work::{OutOfWork, Work};
 use super::{UnitStep, Unmerged, Witness};
 use crate::error::{Error, Fault};
 use crate::{Dims, Ranges, View};
@@ -37,6 +36,15 @@ pub(super) enum Demand {
     Valid,
     /// The digit `digit` of level `level` is the first to be out of its range, and lies in `begin..end`.
     Outside { level: usize, digit: usize, begin: i64, end: i64 },
+}
+
+/// Which unit steps from a valid index are looked for.
+#[derive(Clone, Copy)]
+pub(super) enum Sought {
+    /// Steps to a valid index that move the address by anything but this.
+    Unlike(i128),
+    /// Steps to an index that is not valid.
+    Invalid,
 }
 
 impl<'a> Stacked<'a> {

@@ -6,19 +6,10 @@
 //! all levels have to agree on one index.
 
 use super::carries::{Passage, passages};
-use super::equation::{OutOfWork, Work};
 use super::level::{IndexBox, Level, Point};
-use super::stack::{Demand, Stacked};
+use super::stack::{Demand, Sought, Stacked};
 use super::system::System;
-
-/// Which unit steps from a valid index are looked for.
-#[derive(Clone, Copy)]
-pub(super) enum Sought {
-    /// Steps to a valid index that move the address by anything but this.
-    Unlike(i128),
-    /// Steps to an index that is not valid.
-    Invalid,
-}
+use super::work::{OutOfWork, Work};
 
 impl Stacked<'_> {
     /// A valid index, in a box of starts, from which a unit step along axis `l` is of the kind that is looked for. The

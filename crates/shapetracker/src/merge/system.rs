@@ -8,7 +8,10 @@
 
 use smallvec::SmallVec;
 
-use super::equation::{OutOfWork, Term, Work, div_ceil, div_floor, gcd, residue, solve};
+use super::equation::solve;
+use super::terms::{Term, residue};
+use super::work::{OutOfWork, Work};
+use indexpr::int::{div_ceil, div_floor, gcd};
 
 /// Variables with bounds (both ends included), and equations `sum weight * variable = target` between them.
 #[derive(Clone, Debug, Default)]

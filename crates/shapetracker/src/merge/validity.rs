@@ -7,9 +7,12 @@
 
 use smallvec::SmallVec;
 
-use super::equation::{OutOfWork, Term, Work, div_ceil, div_floor, gcd, solve};
+use super::equation::solve;
 use super::level::{Affine, Digit, IndexBox, Level, Point};
+use super::terms::Term;
+use super::work::{OutOfWork, Work};
 use crate::{Dims, View};
+use indexpr::int::{div_ceil, div_floor, gcd};
 
 /// What the valid indices of a pair are.
 pub(crate) enum Validity {

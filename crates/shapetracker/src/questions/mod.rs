@@ -23,8 +23,8 @@ use sample::{Line, Sample};
 use table::Table;
 
 use crate::merge::Undecided;
-use crate::merge::equation::Work;
 use crate::merge::stack::Stacked;
+use crate::merge::work::Work;
 use crate::shape::{scattered, unravel};
 use crate::{AddressRun, Dims, ShapeTracker, View};
 

@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::merge::equation::Work;
 use crate::merge::stack::Stacked;
+use crate::merge::work::Work;
 use crate::shape::{scattered, unravel};
 use crate::walk::AddressLines;
 use crate::{AddressRun, Dims, ShapeTracker};
