@@ -28,10 +28,6 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("tar -xzf shapetracker-", "it would change the user's machine; the step `distribution` does that elsewhere"),
 ];
 
-/// How a README calls the command before it is installed. It is not compiled for that once more: the step `tests` runs the command
-/// without optimisation, and what is on the PATH answers here.
-const NOT_INSTALLED: [&str; 2] = ["cargo run -q -- ", "cargo run -- "];
-
 /// One command that a README shows.
 #[derive(Debug, PartialEq)]
 struct Shown {
@@ -135,8 +131,6 @@ fn run(workspace: &Workspace, Shown { command, .. }: &Shown) -> Result<Option<Ve
         }
         return Ok(None);
     }
-    let installed = NOT_INSTALLED.iter().find_map(|begin| command.strip_prefix(begin));
-    let command = &installed.map_or_else(|| command.clone(), |arguments| format!("shapetracker {arguments}"));
     let mut shell = workspace.command("sh", "-c");
     // Cargo is told to keep its progress to itself, for a README shows what the command says.
     shell.arg(command).env("PATH", path_with(&workspace.target("release"))).env("CARGO_TERM_QUIET", "true");

@@ -174,7 +174,8 @@ fn format(workspace: &Workspace) -> Outcome {
 
 /// What is linted, documented, tested with debug assertions, run as an example and built as a benchmark. Cargo compiles a dependency
 /// once per set of features, and that set depends on the packages that are named: the same words everywhere mean one build of each.
-/// One profile, too, so that what build scripts compile of C is compiled once. (Zarr's 150 packages in a step of their own were no gain: their features make cargo compile the libraries again.)
+/// One profile, too, so that what build scripts compile of C is compiled once. (Zarr's 150 packages in a step of their own were no
+/// gain: their features make cargo compile the libraries again.)
 const EVERYTHING: &str = "--workspace --all-features";
 
 fn tests(workspace: &Workspace) -> Outcome {

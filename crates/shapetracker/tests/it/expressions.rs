@@ -727,7 +727,10 @@ fn expressions_of_any_depth_are_simplified_without_exhausting_the_stack() {
             g.binary(And, x, differs).ok()
         }),
     ];
-    for (_, (what, grow)) in grow.into_iter().enumerate().filter(|(number, _)| is_entry_held(*number)) {
+    for (number, (what, grow)) in grow.into_iter().enumerate() {
+        if !is_entry_held(number) {
+            continue;
+        }
         let mut graph = Graph::new();
         let (v, w) = (graph.variable("v", 0..101).unwrap(), graph.variable("w", -50..60).unwrap());
         let start = if what.starts_with("not") || what.contains("and") {
