@@ -61,6 +61,7 @@ mod rounding;
 mod simplify;
 mod syntax;
 pub mod text;
+mod tokens;
 
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use unicode_width::UnicodeWidthChar;
 
 pub use crate::syntax::why_no_name;
+pub use crate::tokens::{Token, Tokens, closing};
 
 /// Why a text cannot be read: what was expected, what was found, and where.
 ///
@@ -405,11 +406,7 @@ impl<T> fmt::Debug for Tuple<'_, T> {
 /// }
 /// assert_eq!(List(vec![2, 3]).to_string(), "2, 3");
 /// ```
-pub fn separated<T>(
-    f: &mut fmt::Formatter<'_>,
-    items: &[T],
-    write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
-) -> fmt::Result {
+pub fn separated<W: fmt::Write, T>(f: &mut W, items: &[T], write: impl Fn(&mut W, &T) -> fmt::Result) -> fmt::Result {
     for (i, item) in items.iter().enumerate() {
         if i > 0 {
             f.write_str(", ")?;

@@ -54,6 +54,7 @@ pub mod json;
 mod merge;
 mod movement;
 mod notation;
+mod number;
 mod operation;
 mod per_axis;
 mod queries;
@@ -80,8 +81,12 @@ pub use merge::{
     AffineRun, AffineRuns, Conditions, Unanswered, Undecided, UnitStep, Unmerged, Unsplit, Witness, affine_runs,
     conditions, merge,
 };
-pub use notation::{ArrayLibrary, Chain, ChainError, ChainProgress, ChainStart, Method, ParseError};
-pub use operation::{Movement, MovementKind};
+pub use notation::{
+    Arithmetic, ArrayLibrary, Chain, ChainError, ChainOf, ChainProgress, ChainStart, ChainStartOf, Integers, Known,
+    Method, Operator, ParseError, Reader, Role,
+};
+pub use number::{List, Number};
+pub use operation::{Movement, MovementKind, MovementOf, Takes};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use readers::Readers;
 pub use shape::{MAX_RANK, ravel_index, scattered, unravel_index};

@@ -8,11 +8,12 @@
 
 use std::fmt;
 
-use crate::{Dims, PerAxis, Ranges};
+use crate::number::Number;
+use crate::{Dims, PerAxis};
 
 /// A movement operation as data, for chains that are stored, parsed or compared.
 ///
-/// [`ShapeTracker::apply`](crate::ShapeTracker::apply) performs one; the tracker's method of the same name does the
+/// Its operations are those of [`MovementOf`]. [`ShapeTracker::apply`](crate::ShapeTracker::apply) performs one; the tracker's method of the same name does the
 /// same from its arguments. The text form is that of a chain: `permute(1, 0)`.
 ///
 /// ```
@@ -25,25 +26,36 @@ use crate::{Dims, PerAxis, Ranges};
 /// assert_eq!(op, "permute(1, 0)".parse::<shapetracker::Chain>()?.ops()[0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+pub type Movement = MovementOf<i64>;
+
+/// A movement operation whose sizes, bounds, strides and offsets are numbers of some kind: [`Movement`] is that of whole
+/// numbers. Axes and steps are whole numbers in any case.
+///
+/// ```
+/// use shapetracker::{Movement, MovementOf};
+///
+/// let op: MovementOf<i64> = Movement::Unsqueeze(0);
+/// assert_eq!(op.text(i64::to_string), "unsqueeze(0)");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Movement {
+pub enum MovementOf<N: Number> {
     /// The same elements in row-major order under a new shape; one size may be -1 and is inferred.
-    Reshape(Dims),
+    Reshape(N::Numbers),
     /// New axis `l` is old axis `axes[l]`.
     Permute(Dims),
     /// Axes of size 1 repeated to the given sizes; the other sizes stay as they are, which -1 says too.
-    Expand(Dims),
+    Expand(N::Numbers),
     /// Masked elements around the tensor: `(before, after)` per axis.
-    Pad(Ranges),
+    Pad(N::Pairs),
     /// The half-open range `(begin, end)` of each axis.
-    Shrink(Ranges),
+    Shrink(N::Pairs),
     /// The named axes reversed.
     Flip(Dims),
     /// Every step-th element of each axis; a negative step walks from the last element backwards.
     Step(Dims),
     /// The elements in row-major order read as memory, with a shape, strides and an offset of their own.
-    AsStrided(Dims, Dims, i64),
+    AsStrided(N::Numbers, N::Numbers, N),
     /// The axes reversed for which it says so: one boolean per axis.
     FlipEach(PerAxis<bool>),
     /// Two axes exchanged.
@@ -55,9 +67,9 @@ pub enum Movement {
     /// A new axis of size 1 before the given one.
     Unsqueeze(i64),
     /// Broadcast to a shape: new axes appear in front, axes of size 1 are repeated.
-    BroadcastTo(Dims),
+    BroadcastTo(N::Numbers),
     /// The slice `begin:end:step` of each axis, with Python's meaning for missing and negative bounds.
-    Slice(Vec<(Option<i64>, Option<i64>, i64)>),
+    Slice(Vec<(Option<N>, Option<N>, i64)>),
     /// The same elements one after the other in row-major order: where they do not lie so already, copied into a new
     /// buffer, whose addresses those of the tracker are from then on.
     Contiguous,
@@ -65,7 +77,7 @@ pub enum Movement {
     Copy,
 }
 
-impl Movement {
+impl<N: Number> MovementOf<N> {
     /// Whether it may copy the elements into a new buffer: every other operation only says how memory is read.
     ///
     /// ```
@@ -74,7 +86,7 @@ impl Movement {
     /// assert!(Movement::Contiguous.may_copy() && !Movement::Flip([0].into()).may_copy());
     /// ```
     pub const fn may_copy(&self) -> bool {
-        matches!(self, Movement::Contiguous | Movement::Copy)
+        matches!(self, MovementOf::Contiguous | MovementOf::Copy)
     }
 
     /// Which operation it is, whatever its arguments are.
@@ -98,6 +110,98 @@ impl Movement {
         self.kind().name()
     }
 
+    /// The text form, in which numbers are written as `number` writes them.
+    ///
+    /// ```
+    /// use shapetracker::Movement;
+    ///
+    /// let op = Movement::Reshape([2, 3].into());
+    /// assert_eq!(op.text(|size| format!("{size}*T")), "reshape(2*T, 3*T)");
+    /// ```
+    pub fn text(&self, number: impl Fn(&N) -> String) -> String {
+        let (kind, arguments) = self.parts();
+        let mut text = String::from(kind.name());
+        text.push('(');
+        // A text takes what is written to it.
+        let _ = arguments.write(&mut text, |text, value| fmt::Write::write_str(text, &number(value)));
+        text.push(')');
+        text
+    }
+
+    /// The operation with other numbers in the place of its own, of the same kind or of another one; `None` where there is
+    /// none for one of them.
+    ///
+    /// ```
+    /// use shapetracker::{Movement, MovementOf};
+    ///
+    /// let op: Option<MovementOf<i64>> = Movement::Pad([(0, 1)].into()).try_map(|size| Some(size * 2));
+    /// assert_eq!(op, Some(Movement::Pad([(0, 2)].into())));
+    /// ```
+    pub fn try_map<M: Number>(&self, mut number: impl FnMut(&N) -> Option<M>) -> Option<MovementOf<M>> {
+        let mut one = |value: &N| number(value);
+        // What is there and has no number is no missing bound.
+        let list = |list: &N::Numbers, one: &mut dyn FnMut(&N) -> Option<M>| {
+            list.iter().map(one).collect::<Option<M::Numbers>>()
+        };
+        let pairs = |pairs: &N::Pairs, one: &mut dyn FnMut(&N) -> Option<M>| {
+            pairs.iter().map(|(first, second)| Some((one(first)?, one(second)?))).collect::<Option<M::Pairs>>()
+        };
+        Some(match self {
+            MovementOf::Reshape(sizes) => MovementOf::Reshape(list(sizes, &mut one)?),
+            MovementOf::Permute(axes) => MovementOf::Permute(axes.clone()),
+            MovementOf::Expand(sizes) => MovementOf::Expand(list(sizes, &mut one)?),
+            MovementOf::Pad(pads) => MovementOf::Pad(pairs(pads, &mut one)?),
+            MovementOf::Shrink(ranges) => MovementOf::Shrink(pairs(ranges, &mut one)?),
+            MovementOf::Flip(axes) => MovementOf::Flip(axes.clone()),
+            MovementOf::Step(steps) => MovementOf::Step(steps.clone()),
+            MovementOf::AsStrided(shape, strides, offset) => {
+                MovementOf::AsStrided(list(shape, &mut one)?, list(strides, &mut one)?, one(offset)?)
+            }
+            MovementOf::FlipEach(each) => MovementOf::FlipEach(each.clone()),
+            MovementOf::Transpose(a, b) => MovementOf::Transpose(*a, *b),
+            MovementOf::Squeeze(axes) => MovementOf::Squeeze(axes.clone()),
+            MovementOf::SqueezeAll => MovementOf::SqueezeAll,
+            MovementOf::Unsqueeze(axis) => MovementOf::Unsqueeze(*axis),
+            MovementOf::BroadcastTo(sizes) => MovementOf::BroadcastTo(list(sizes, &mut one)?),
+            MovementOf::Slice(slices) => {
+                let mut bound = |bound: &Option<N>| match bound {
+                    None => Some(None),
+                    Some(bound) => one(bound).map(Some),
+                };
+                let slices = slices.iter().map(|(begin, end, step)| Some((bound(begin)?, bound(end)?, *step)));
+                MovementOf::Slice(slices.collect::<Option<Vec<_>>>()?)
+            }
+            MovementOf::Contiguous => MovementOf::Contiguous,
+            MovementOf::Copy => MovementOf::Copy,
+        })
+    }
+
+    /// Which operation it is, and its arguments in the form that they share with those of other operations.
+    pub(crate) fn parts(&self) -> (MovementKind, Arguments<'_, N>) {
+        use {Arguments as A, MovementKind as K};
+        match self {
+            MovementOf::Reshape(shape) => (K::Reshape, A::Numbers(shape)),
+            MovementOf::Permute(axes) => (K::Permute, A::Integers(axes)),
+            MovementOf::Expand(sizes) => (K::Expand, A::Numbers(sizes)),
+            MovementOf::Pad(pads) => (K::Pad, A::Pairs(pads)),
+            MovementOf::Shrink(ranges) => (K::Shrink, A::Pairs(ranges)),
+            MovementOf::Flip(axes) => (K::Flip, A::Integers(axes)),
+            MovementOf::FlipEach(reversed) => (K::Flip, A::Booleans(reversed)),
+            MovementOf::Step(steps) => (K::Step, A::Integers(steps)),
+            MovementOf::AsStrided(shape, strides, offset) => (K::AsStrided, A::Strided(shape, strides, offset)),
+            MovementOf::Transpose(a, b) => (K::Transpose, A::TwoAxes(*a, *b)),
+            MovementOf::Squeeze(axes) => (K::Squeeze, A::ListedAxes(axes)),
+            MovementOf::SqueezeAll => (K::Squeeze, A::All),
+            MovementOf::Unsqueeze(axis) => (K::Unsqueeze, A::Axis(*axis)),
+            MovementOf::BroadcastTo(shape) => (K::BroadcastTo, A::Numbers(shape)),
+            MovementOf::Slice(slices) => (K::Slice, A::Slices(slices)),
+            MovementOf::Contiguous => (K::Contiguous, A::All),
+            MovementOf::Copy => (K::Copy, A::All),
+        }
+    }
+}
+
+impl Movement {
     /// The arguments as they stand between the parentheses of the text form.
     ///
     /// ```
@@ -108,75 +212,66 @@ impl Movement {
     pub fn arguments(&self) -> impl fmt::Display + '_ {
         self.parts().1
     }
-
-    /// Which operation it is, and its arguments in the form that they share with those of other operations.
-    pub(crate) fn parts(&self) -> (MovementKind, Arguments<'_>) {
-        use {Arguments as A, MovementKind as K};
-        match self {
-            Movement::Reshape(shape) => (K::Reshape, A::Numbers(shape)),
-            Movement::Permute(axes) => (K::Permute, A::Numbers(axes)),
-            Movement::Expand(sizes) => (K::Expand, A::Numbers(sizes)),
-            Movement::Pad(pads) => (K::Pad, A::Pairs(pads)),
-            Movement::Shrink(ranges) => (K::Shrink, A::Pairs(ranges)),
-            Movement::Flip(axes) => (K::Flip, A::Numbers(axes)),
-            Movement::FlipEach(reversed) => (K::Flip, A::Booleans(reversed)),
-            Movement::Step(steps) => (K::Step, A::Numbers(steps)),
-            Movement::AsStrided(shape, strides, offset) => (K::AsStrided, A::Strided(shape, strides, *offset)),
-            Movement::Transpose(a, b) => (K::Transpose, A::TwoAxes(*a, *b)),
-            Movement::Squeeze(axes) => (K::Squeeze, A::ListedAxes(axes)),
-            Movement::SqueezeAll => (K::Squeeze, A::All),
-            Movement::Unsqueeze(axis) => (K::Unsqueeze, A::Axis(*axis)),
-            Movement::BroadcastTo(shape) => (K::BroadcastTo, A::Numbers(shape)),
-            Movement::Slice(slices) => (K::Slice, A::Slices(slices)),
-            Movement::Contiguous => (K::Contiguous, A::All),
-            Movement::Copy => (K::Copy, A::All),
-        }
-    }
 }
 
 /// `begin:end:step`.
-pub(crate) type Slice = (Option<i64>, Option<i64>, i64);
+pub(crate) type Slice<N = i64> = (Option<N>, Option<N>, i64);
 
 /// The arguments of an operation, in one of the few forms that there are.
-pub(crate) enum Arguments<'a> {
+pub(crate) enum Arguments<'a, N> {
     /// Numbers, one after the other.
-    Numbers(&'a [i64]),
+    Numbers(&'a [N]),
+    /// Axes or steps, one after the other.
+    Integers(&'a [i64]),
     /// Axes, which are a tuple when there are none: no argument at all is [`Arguments::All`].
     ListedAxes(&'a [i64]),
     /// No argument, which means all axes that can be meant.
     All,
     /// One pair per axis.
-    Pairs(&'a [(i64, i64)]),
+    Pairs(&'a [(N, N)]),
     /// One boolean per axis.
     Booleans(&'a [bool]),
     Axis(i64),
     TwoAxes(i64, i64),
     /// One slice per axis.
-    Slices(&'a [Slice]),
+    Slices(&'a [Slice<N>]),
     /// A shape, strides and an offset.
-    Strided(&'a [i64], &'a [i64], i64),
+    Strided(&'a [N], &'a [N], &'a N),
 }
 
-/// What an operation takes, and how it is made of that: what the readers of text and of JSON go by.
-#[derive(Clone)]
-pub(crate) enum Takes {
-    /// Numbers, of which each is what the text says: `a size`.
-    Numbers(&'static str, fn(Dims) -> Movement),
+/// What an operation takes, and how it is made of that: what readers of text and of JSON go by.
+///
+/// ```
+/// use shapetracker::{Movement, MovementKind, Takes};
+///
+/// let Takes::Sizes(make) = MovementKind::Reshape.takes() else { panic!() };
+/// assert_eq!(make([2, 3].into()), Movement::Reshape([2, 3].into()));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Takes<N: Number> {
+    /// A size per axis.
+    Sizes(fn(N::Numbers) -> MovementOf<N>),
+    /// Whole numbers, of which each is what the text says: `an axis`.
+    Integers(&'static str, fn(Dims) -> MovementOf<N>),
     /// The pairs that `pad` takes, in place of which `None` may stand.
-    Pads(fn(Ranges) -> Movement),
+    Pads(fn(N::Pairs) -> MovementOf<N>),
     /// Half-open ranges.
-    Ranges(fn(Ranges) -> Movement),
+    Ranges(fn(N::Pairs) -> MovementOf<N>),
     /// Axes, or one boolean per axis.
-    AxesOrBooleans(fn(Dims) -> Movement, fn(PerAxis<bool>) -> Movement),
+    AxesOrBooleans(fn(Dims) -> MovementOf<N>, fn(PerAxis<bool>) -> MovementOf<N>),
     /// Axes, or nothing for all axes that can be meant.
-    AxesOrAll(fn(Dims) -> Movement, fn() -> Movement),
-    Axis(fn(i64) -> Movement),
-    TwoAxes(fn(i64, i64) -> Movement),
-    Slices(fn(Vec<Slice>) -> Movement),
+    AxesOrAll(fn(Dims) -> MovementOf<N>, MovementOf<N>),
+    /// One axis.
+    Axis(fn(i64) -> MovementOf<N>),
+    /// Two axes.
+    TwoAxes(fn(i64, i64) -> MovementOf<N>),
+    /// A slice per axis.
+    Slices(fn(Vec<Slice<N>>) -> MovementOf<N>),
     /// Nothing.
-    Nothing(Movement),
+    Nothing(MovementOf<N>),
     /// A shape, strides and perhaps an offset.
-    Strided(fn(Dims, Dims, i64) -> Movement),
+    Strided(fn(N::Numbers, N::Numbers, N) -> MovementOf<N>),
 }
 
 /// A row of the table of kinds.
@@ -185,7 +280,6 @@ struct Row {
     aliases: &'static [&'static str],
     arguments: &'static str,
     meaning: &'static str,
-    takes: Takes,
 }
 
 /// Makes [`MovementKind`] and its table of one row per operation: its meaning (as a doc comment), its name and perhaps
@@ -232,10 +326,22 @@ macro_rules! kinds {
                             aliases: &[$($alias),*],
                             arguments: $arguments,
                             meaning: $meaning,
-                            takes: $takes,
                         };
                         &ROW
                     })+
+                }
+            }
+
+            /// What the operation takes, for readers of text and of JSON, over numbers of any kind.
+            ///
+            /// ```
+            /// use shapetracker::{Movement, MovementKind, Takes};
+            ///
+            /// assert!(matches!(MovementKind::Copy.takes::<i64>(), Takes::Nothing(Movement::Copy)));
+            /// ```
+            pub fn takes<N: Number>(self) -> Takes<N> {
+                match self {
+                    $(MovementKind::$kind => $takes,)+
                 }
             }
         }
@@ -244,36 +350,36 @@ macro_rules! kinds {
 
 kinds! {
     /// The same elements in row-major order under a new shape.
-    Reshape = "reshape" | "view", "a size per axis, one of which may be -1", Takes::Numbers("a size", Movement::Reshape);
+    Reshape = "reshape" | "view", "a size per axis, one of which may be -1", Takes::Sizes(MovementOf::Reshape);
     /// The axes in a new order.
-    Permute = "permute", "all axes in their new order", Takes::Numbers("an axis", Movement::Permute);
+    Permute = "permute", "all axes in their new order", Takes::Integers("an axis", MovementOf::Permute);
     /// Two axes exchanged.
-    Transpose = "transpose", "two axes", Takes::TwoAxes(Movement::Transpose);
+    Transpose = "transpose", "two axes", Takes::TwoAxes(MovementOf::Transpose);
     /// Axes of size 1 repeated.
-    Expand = "expand", "a size per axis, -1 for one that stays", Takes::Numbers("a size", Movement::Expand);
+    Expand = "expand", "a size per axis, -1 for one that stays", Takes::Sizes(MovementOf::Expand);
     /// Broadcast to a shape: new axes appear in front, axes of size 1 are repeated.
-    BroadcastTo = "broadcast_to", "a size per axis", Takes::Numbers("a size", Movement::BroadcastTo);
+    BroadcastTo = "broadcast_to", "a size per axis", Takes::Sizes(MovementOf::BroadcastTo);
     /// Masked elements around the tensor.
-    Pad = "pad", "`(before, after)` per axis, or `None`", Takes::Pads(Movement::Pad);
+    Pad = "pad", "`(before, after)` per axis, or `None`", Takes::Pads(MovementOf::Pad);
     /// A half-open range of each axis.
-    Shrink = "shrink", "`(begin, end)` per axis", Takes::Ranges(Movement::Shrink);
+    Shrink = "shrink", "`(begin, end)` per axis", Takes::Ranges(MovementOf::Shrink);
     /// Axes reversed.
-    Flip = "flip", "axes, or `True` or `False` per axis", Takes::AxesOrBooleans(Movement::Flip, Movement::FlipEach);
+    Flip = "flip", "axes, or `True` or `False` per axis", Takes::AxesOrBooleans(MovementOf::Flip, MovementOf::FlipEach);
     /// Every step-th element of each axis; a negative step walks from the last element backwards.
-    Step = "step", "a step per axis", Takes::Numbers("a step", Movement::Step);
+    Step = "step", "a step per axis", Takes::Integers("a step", MovementOf::Step);
     /// A slice of each axis, with Python's meaning for missing and negative bounds.
-    Slice = "slice", "`begin:end:step` per axis, each part as optional as in Python", Takes::Slices(Movement::Slice);
+    Slice = "slice", "`begin:end:step` per axis, each part as optional as in Python", Takes::Slices(MovementOf::Slice);
     /// Axes of size 1 taken away.
     Squeeze = "squeeze", "axes; nothing for all axes of size 1",
-        Takes::AxesOrAll(Movement::Squeeze, || Movement::SqueezeAll);
+        Takes::AxesOrAll(MovementOf::Squeeze, MovementOf::SqueezeAll);
     /// A new axis of size 1 before the given one.
-    Unsqueeze = "unsqueeze", "an axis", Takes::Axis(Movement::Unsqueeze);
+    Unsqueeze = "unsqueeze", "an axis", Takes::Axis(MovementOf::Unsqueeze);
     /// The elements in row-major order read as memory.
-    AsStrided = "as_strided", "a shape, strides, and an offset if it is not 0", Takes::Strided(Movement::AsStrided);
+    AsStrided = "as_strided", "a shape, strides, and an offset if it is not 0", Takes::Strided(MovementOf::AsStrided);
     /// The elements in row-major order, copied into a new buffer unless they lie so already.
-    Contiguous = "contiguous", "nothing", Takes::Nothing(Movement::Contiguous);
+    Contiguous = "contiguous", "nothing", Takes::Nothing(MovementOf::Contiguous);
     /// The elements in row-major order, copied into a new buffer.
-    Copy = "copy", "nothing", Takes::Nothing(Movement::Copy);
+    Copy = "copy", "nothing", Takes::Nothing(MovementOf::Copy);
 }
 
 impl MovementKind {
@@ -328,10 +434,5 @@ impl MovementKind {
     /// Every name that an operation is read by.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         MovementKind::ALL.iter().flat_map(|kind| std::iter::once(kind.name()).chain(kind.aliases().iter().copied()))
-    }
-
-    /// What the operation takes, for the readers of text and of JSON.
-    pub(crate) fn takes(self) -> Takes {
-        self.row().takes.clone()
     }
 }

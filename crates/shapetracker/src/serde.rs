@@ -88,7 +88,9 @@ impl Serialize for Movement {
         let (kind, arguments) = self.parts();
         op.serialize_element(kind.name())?;
         match arguments {
-            Arguments::Numbers(numbers) | Arguments::ListedAxes(numbers) => op.serialize_element(numbers)?,
+            Arguments::Numbers(numbers) | Arguments::Integers(numbers) | Arguments::ListedAxes(numbers) => {
+                op.serialize_element(numbers)?;
+            }
             Arguments::All => op.serialize_element(&())?,
             Arguments::Pairs(pairs) => op.serialize_element(pairs)?,
             Arguments::Booleans(each) => op.serialize_element(each)?,
@@ -138,13 +140,13 @@ impl<'de> DeserializeSeed<'de> for Argument<'_> {
         let pairs = |argument| Pairs::deserialize(argument).map(|pairs| pairs.0);
         let kind = MovementKind::named(self.0).ok_or_else(|| de::Error::custom(unknown_operation(self.0)))?;
         match kind.takes() {
-            Takes::Numbers(_, make) => numbers(argument).map(make),
+            Takes::Sizes(make) | Takes::Integers(_, make) => numbers(argument).map(make),
             Takes::Pads(make) | Takes::Ranges(make) => pairs(argument).map(make),
             Takes::AxesOrBooleans(axes, booleans) => {
                 argument.deserialize_seq(AxesOrBooleans { op: self.0, axes, booleans })
             }
             Takes::AxesOrAll(axes, all) => {
-                Option::<Numbers>::deserialize(argument).map(|numbers| numbers.map_or_else(all, |given| axes(given.0)))
+                Option::<Numbers>::deserialize(argument).map(|numbers| numbers.map_or(all, |given| axes(given.0)))
             }
             Takes::Axis(make) => i64::deserialize(argument).map(make),
             Takes::TwoAxes(make) => Pair::deserialize(argument).map(|Pair(a, b)| make(a, b)),

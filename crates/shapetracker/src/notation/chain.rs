@@ -4,16 +4,19 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::arithmetic::{Integers, Known};
 use super::call::Call;
 use super::calls::ArrayLibrary;
 use super::error::{Cause, ChainError};
 use super::foreign::Methods;
-use super::parser::{self, Parsed};
+use super::parsed::Parsed;
+use super::parser;
 use indexpr::text::ParseError;
 
 use crate::error::Error;
+use crate::number::Number;
 use crate::shape::checked_numel;
-use crate::{Buffer, Dims, Movement, ShapeTracker, Stored, Unmerged, Verdict, View};
+use crate::{Buffer, Movement, MovementOf, ShapeTracker, Stored, Unmerged, Verdict, View};
 
 /// A chain as text: where it starts and the operations, with their places in the text.
 ///
@@ -88,10 +91,20 @@ use crate::{Buffer, Dims, Movement, ShapeTracker, Stored, Unmerged, Verdict, Vie
 /// [`MovementKind`](crate::MovementKind).
 ///
 /// Two chains are equal when they start alike and have the same operations, however they are written.
+pub type Chain = ChainOf<i64>;
+
+/// A chain whose sizes, strides, offsets and bounds are numbers of some kind: [`Chain`] is that of whole numbers.
+///
+/// ```
+/// use shapetracker::{ChainOf, Integers};
+///
+/// let (chain, error) = ChainOf::read_with("(3, 2).T", None, &mut Integers);
+/// assert_eq!((chain.ops().len(), error), (1, None));
+/// ```
 #[derive(Clone, Debug)]
-pub struct Chain {
+pub struct ChainOf<N: Number> {
     text: Arc<str>,
-    parsed: Parsed,
+    parsed: Parsed<N>,
 }
 
 /// Where a [`Chain`] starts.
@@ -103,18 +116,28 @@ pub struct Chain {
 /// assert_eq!("flip(0)".parse::<Chain>()?.start(), &ChainStart::Nothing);
 /// # Ok::<(), shapetracker::ParseError>(())
 /// ```
+pub type ChainStart = ChainStartOf<i64>;
+
+/// Where a [`ChainOf`] numbers of some kind starts.
+///
+/// ```
+/// use shapetracker::{ChainStart, ChainStartOf};
+///
+/// let start: ChainStartOf<i64> = ChainStart::Nothing;
+/// assert_eq!(start.name(), "nothing");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum ChainStart {
+pub enum ChainStartOf<N: Number> {
     /// No start is given: the base shape is known from elsewhere.
     Nothing,
     /// A base shape, contiguous in memory.
-    Shape(Dims),
+    Shape(N::Numbers),
     /// At least one view, the first next to memory.
-    Views(Vec<View>),
+    Views(Vec<N::View>),
 }
 
-impl ChainStart {
+impl<N: Number> ChainStartOf<N> {
     /// Its name in JSON: `nothing`, `shape` or `views`.
     ///
     /// ```
@@ -124,9 +147,9 @@ impl ChainStart {
     /// ```
     pub const fn name(&self) -> &'static str {
         match self {
-            ChainStart::Nothing => "nothing",
-            ChainStart::Shape(_) => "shape",
-            ChainStart::Views(_) => "views",
+            ChainStartOf::Nothing => "nothing",
+            ChainStartOf::Shape(_) => "shape",
+            ChainStartOf::Views(_) => "views",
         }
     }
 }
@@ -169,7 +192,7 @@ impl ChainProgress {
     }
 }
 
-impl Chain {
+impl<N: Number> ChainOf<N> {
     /// Where the chain starts.
     ///
     /// ```
@@ -177,7 +200,7 @@ impl Chain {
     /// assert!(matches!(chain.start(), shapetracker::ChainStart::Views(views) if views.len() == 1));
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
-    pub fn start(&self) -> &ChainStart {
+    pub fn start(&self) -> &ChainStartOf<N> {
         &self.parsed.start
     }
 
@@ -200,10 +223,66 @@ impl Chain {
     /// assert_eq!(chain.modes().unwrap()[0][..], [2, 4]);
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
-    pub fn modes(&self) -> Option<&[Dims]> {
+    pub fn modes(&self) -> Option<&[N::Numbers]> {
         self.parsed.modes.as_deref()
     }
 
+    /// The operations, in the order in which they are done.
+    ///
+    /// ```
+    /// use shapetracker::{Chain, Dims, Movement};
+    ///
+    /// let chain: Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
+    /// assert_eq!(chain.ops(), [Movement::Permute(Dims::from_slice(&[1, 0])), Movement::Reshape(Dims::from_slice(&[6]))]);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn ops(&self) -> &[MovementOf<N>] {
+        &self.parsed.ops
+    }
+
+    /// The bytes of an operation in the text, without the dot; an empty range at the end for one that there is not.
+    ///
+    /// ```
+    /// let text = "(3, 2).permute(1, 0).reshape(6)";
+    /// let chain: shapetracker::Chain = text.parse()?;
+    /// assert_eq!(&text[chain.span(0)], "permute(1, 0)");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn span(&self, op: usize) -> Range<usize> {
+        self.parsed.span(op).unwrap_or(self.text.len()..self.text.len())
+    }
+
+    /// The bytes of the start in the text; empty for one that there is not.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = " (3, 2).flip(0)".parse()?;
+    /// assert_eq!(chain.start_span(), 1..7);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn start_span(&self) -> Range<usize> {
+        self.parsed.start_span.clone()
+    }
+
+    /// Reads as many operations of a text as can be read, over the numbers of an arithmetic; with the reason why the text does
+    /// not end there. `base` is the shape of the array that the text has a name for, if it is known.
+    ///
+    /// ```
+    /// use shapetracker::{ChainOf, Integers};
+    ///
+    /// let (chain, error) = ChainOf::read_with("x.T", Some(&[2, 3]), &mut Integers);
+    /// assert_eq!((chain.to_string(), error), ("permute(1, 0)".into(), None));
+    /// ```
+    pub fn read_with<A: Known<Number = N>>(
+        text: &str,
+        base: Option<&[N]>,
+        arithmetic: &mut A,
+    ) -> (ChainOf<N>, Option<ParseError>) {
+        let (parsed, error) = parser::chain(text, base, arithmetic);
+        (ChainOf { parsed, text: text.into() }, error)
+    }
+}
+
+impl Chain {
     /// How many elements the buffer has that the chain starts with, read or not; `None` where the chain starts with views and
     /// there is no base, so that nothing says how far the buffer reaches. An operation that copies starts a new buffer, of as
     /// many elements as [`Verdict::copies`] says.
@@ -224,31 +303,6 @@ impl Chain {
             ChainStart::Nothing | ChainStart::Views(_) => base,
         };
         checked_numel("base", shape?).ok()
-    }
-
-    /// The operations, in the order in which they are done.
-    ///
-    /// ```
-    /// use shapetracker::{Chain, Dims, Movement};
-    ///
-    /// let chain: Chain = "(3, 2).permute(1, 0).reshape(6)".parse()?;
-    /// assert_eq!(chain.ops(), [Movement::Permute(Dims::from_slice(&[1, 0])), Movement::Reshape(Dims::from_slice(&[6]))]);
-    /// # Ok::<(), shapetracker::ParseError>(())
-    /// ```
-    pub fn ops(&self) -> &[Movement] {
-        &self.parsed.ops
-    }
-
-    /// The bytes of an operation in the text, without the dot; an empty range at the end for one that there is not.
-    ///
-    /// ```
-    /// let text = "(3, 2).permute(1, 0).reshape(6)";
-    /// let chain: shapetracker::Chain = text.parse()?;
-    /// assert_eq!(&text[chain.span(0)], "permute(1, 0)");
-    /// # Ok::<(), shapetracker::ParseError>(())
-    /// ```
-    pub fn span(&self, op: usize) -> Range<usize> {
-        self.parsed.span(op).unwrap_or(self.text.len()..self.text.len())
     }
 
     /// The call that begins with an operation, and its operations.
@@ -322,17 +376,6 @@ impl Chain {
         &self.text[self.start_span()]
     }
 
-    /// The bytes of the start in the text; empty for one that there is not.
-    ///
-    /// ```
-    /// let chain: shapetracker::Chain = " (3, 2).flip(0)".parse()?;
-    /// assert_eq!(chain.start_span(), 1..7);
-    /// # Ok::<(), shapetracker::ParseError>(())
-    /// ```
-    pub fn start_span(&self) -> Range<usize> {
-        self.parsed.start_span.clone()
-    }
-
     /// Reads as many operations of a text as can be read; with the reason why the text does not end there.
     ///
     /// ```
@@ -355,8 +398,7 @@ impl Chain {
     /// assert_eq!((chain.to_string(), error), ("permute(1, 0)".into(), None));
     /// ```
     pub fn read_from(text: &str, base: Option<&[i64]>) -> (Chain, Option<ParseError>) {
-        let (parsed, error) = parser::chain(text, base);
-        (Chain { parsed, text: text.into() }, error)
+        Chain::read_with(text, base, &mut Integers)
     }
 
     /// The tracker after all operations. Its addresses are those of the base, whatever was copied in between: copies change
@@ -540,13 +582,13 @@ impl FromStr for Chain {
     }
 }
 
-impl PartialEq for Chain {
+impl<N: Number> PartialEq for ChainOf<N> {
     fn eq(&self, other: &Self) -> bool {
         self.start() == other.start() && self.ops() == other.ops()
     }
 }
 
-impl Eq for Chain {}
+impl<N: Number> Eq for ChainOf<N> {}
 
 /// One view in any of the forms that a [`Chain`] may start with.
 ///

@@ -3,18 +3,20 @@
 
 use std::ops::Range;
 
-use super::ChainStart;
+use super::ChainStartOf;
+use super::arithmetic::{Known, Operator, Role};
 use super::call::Call;
-use super::lexer::Token;
-use super::parser::{Parsed, Parser, method_names};
+use super::functions::is_type;
+use super::parsed::Parsed;
+use super::parser::{Num, Nums, Reader, method_names};
 use super::program::Pieces;
 use super::types::Type;
-use indexpr::text::{ParseError, quoted};
+use indexpr::text::{ParseError, Token, quoted};
 
-use crate::error::Error;
+use crate::number::{List as _, Number};
 use crate::operation::Slice;
-use crate::shape::{checked_numel, resolve_axis};
-use crate::{Dims, MAX_RANK, Movement, MovementKind, ShapeTracker};
+use crate::shape::resolve_axis;
+use crate::{Dims, MAX_RANK, MovementKind, MovementOf};
 
 /// Whose methods an array has: NumPy, PyTorch and tinygrad mean different things by one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +34,7 @@ pub(super) enum Methods {
 pub(super) const MAKERS: [&str; 6] = ["arange", "zeros", "ones", "empty", "rand", "randn"];
 
 /// Operations that one method stands for: most often one, and two where axes come or go.
-pub(super) type Ops = Vec<Movement>;
+pub(super) type Ops<A> = Vec<MovementOf<Num<A>>>;
 
 /// The complaint that a shape is missing.
 pub(super) const NO_SHAPE: &str = "what stands here depends on the shape: write the shape in front, as in `(2, 3).T`";
@@ -64,17 +66,17 @@ pub(super) fn instead(method: &str) -> Option<&'static str> {
 }
 
 /// Numbers in nested tuples, as shapes and strides of CuTe's layouts are.
-pub(super) struct Nested {
+pub(super) struct Nested<N: Number> {
     /// The numbers of each item of the outermost tuple.
-    pub(super) items: Vec<Dims>,
+    pub(super) items: Vec<N::Numbers>,
     /// The parentheses, and a dot for every number.
     pub(super) form: String,
 }
 
 /// One entry of an index: what stands between two commas.
-enum Entry {
-    Slice(Slice),
-    Index(i64),
+enum Entry<N> {
+    Slice(Slice<N>),
+    Index(N),
     NewAxis,
     Ellipsis,
 }
@@ -95,20 +97,20 @@ impl Call {
     }
 }
 
-impl Parser<'_> {
+impl<A: Known> Reader<'_, '_, A> {
     /// A name that is no operation, and what follows if that makes an array; nothing if the chain starts without one.
-    pub(super) fn made_array(&mut self, parsed: &mut Parsed) -> Result<ChainStart, ParseError> {
+    pub(super) fn made_array(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<ChainStartOf<Num<A>>, ParseError> {
         let name = self.word();
         let word = name;
         match self.second() {
-            _ if MovementKind::named(name).is_some() => return Ok(ChainStart::Nothing),
+            _ if MovementKind::named(name).is_some() => return Ok(ChainStartOf::Nothing),
             Token::Dot | Token::Open(b'[') | Token::Comma | Token::Close(_) => self.advance(),
             Token::Open(b'(') if library(self.third().1) != Methods::Unknown => return Err(self.around_an_array()),
-            _ => return Ok(ChainStart::Nothing),
+            _ => return Ok(ChainStartOf::Nothing),
         }
         parsed.methods = library(name);
         if parsed.methods == Methods::Unknown || !self.take(Token::Dot) {
-            return Ok(ChainStart::Nothing);
+            return Ok(ChainStartOf::Nothing);
         }
         if self.at_word("random") && self.second() == Token::Dot {
             self.advance();
@@ -129,9 +131,9 @@ impl Parser<'_> {
         let (shape, given) = self.maker_arguments(parsed.methods)?;
         parsed.of_type = given.unwrap_or_else(|| Type::made_by(maker, word));
         if maker == "arange" && shape.len() != 1 {
-            return Err(self.error_at(begin..self.last, "expected one size, as in `arange(6)`".into()));
+            return Err(self.error_at(begin..self.last, "expected one size, as in `arange(6)`"));
         }
-        Ok(ChainStart::Shape(shape))
+        Ok(ChainStartOf::Shape(shape))
     }
 
     /// The complaint about a function that is called with an array.
@@ -146,26 +148,26 @@ impl Parser<'_> {
 
     /// The sizes between the parentheses of a function that makes an array, and arguments that say nothing of its layout.
     /// The type is that of an argument which says it; nothing is known of a type that is not read.
-    fn maker_arguments(&mut self, methods: Methods) -> Result<(Dims, Option<Option<Type>>), ParseError> {
+    fn maker_arguments(&mut self, methods: Methods) -> Result<(Nums<A>, Option<Option<Type>>), ParseError> {
         let close = self.open("`(`")?;
-        let (mut shape, mut of_type, mut is_whole) = (Dims::new(), None, false);
-        if matches!(self.word(), "shape" | "size") && self.second() == Token::Equals {
+        let (mut shape, mut of_type, mut is_whole) = (Nums::<A>::default(), None, false);
+        if matches!(self.word(), "shape" | "size") && self.at_argument_name() {
             self.advance();
             self.advance();
         }
-        if let Token::Open(_) = self.token {
+        if self.at_tuple() {
             shape = self.numbers("a size")?;
             is_whole = true;
             self.comma_or(close)?;
         }
         while self.token != close {
-            let is_type = methods == Methods::NumPy && (is_whole || !shape.is_empty()) && self.is_type();
-            if is_type || (self.at_word("dtype") && self.second() == Token::Equals) {
+            let is_type = methods == Methods::NumPy && (is_whole || !shape.is_empty()) && is_type(self);
+            if is_type || (self.at_word("dtype") && self.at_argument_name()) {
                 of_type = Some(self.type_argument()?);
-            } else if self.token == Token::Name && self.second() == Token::Equals {
+            } else if self.at_argument_name() {
                 self.other_argument()?;
             } else if shape.len() < MAX_RANK {
-                self.sizes("a size", &mut shape)?;
+                self.sizes("a size", Role::Other, &mut shape)?;
             } else {
                 return Err(self.expected(&format!("at most {MAX_RANK} axes")));
             }
@@ -212,26 +214,30 @@ impl Parser<'_> {
     pub(super) fn nested_start(
         &mut self,
         otherwise: ParseError,
-        parsed: &mut Parsed,
-    ) -> Result<ChainStart, ParseError> {
+        parsed: &mut Parsed<Num<A>>,
+    ) -> Result<ChainStartOf<Num<A>>, ParseError> {
         let begin = self.span.start;
-        let shape = self.nested("a size")?;
+        let shape = self.nested("a size", Role::Other)?;
         if !self.take(Token::Colon) {
-            let dots = |item: &Dims| ".".repeat(item.len());
+            let dots = |item: &Nums<A>| ".".repeat(item.len());
             let is_triple =
                 |sizes, strides, offset| shape.form == format!("(({})({}){offset})", dots(sizes), dots(strides));
             let (sizes, strides, offset) = match &shape.items[..] {
-                [sizes, strides] if is_triple(sizes, strides, "") => (sizes, strides, 0),
-                [sizes, strides, offset] if is_triple(sizes, strides, ".") => (sizes, strides, offset[0]),
+                [sizes, strides] if is_triple(sizes, strides, "") => (sizes, strides, Num::<A>::from(0)),
+                [sizes, strides, offset] if is_triple(sizes, strides, ".") => (sizes, strides, offset[0].clone()),
+                // Sizes may stand in parentheses.
+                items if !items.is_empty() && items.iter().all(|item| item.len() == 1) && self.token != Token::End => {
+                    return Ok(ChainStartOf::Shape(items.iter().map(|item| item[0].clone()).collect()));
+                }
                 // The strides of a layout may follow.
                 _ if self.token == Token::End => return Err(otherwise.and_unfinished()),
                 _ => return Err(otherwise),
             };
             let view = self.checked_view(begin, sizes, strides, offset, None)?;
-            return Ok(ChainStart::Views(vec![view]));
+            return Ok(ChainStartOf::Views(vec![view]));
         }
         let begin_strides = self.span.start;
-        let strides = self.nested("a stride")?;
+        let strides = self.nested("a stride", Role::Stride)?;
         self.layout(begin, begin_strides, shape, strides, parsed)
     }
 
@@ -240,32 +246,36 @@ impl Parser<'_> {
         &mut self,
         begin: usize,
         begin_strides: usize,
-        shape: Nested,
-        strides: Nested,
-        parsed: &mut Parsed,
-    ) -> Result<ChainStart, ParseError> {
+        shape: Nested<Num<A>>,
+        strides: Nested<Num<A>>,
+        parsed: &mut Parsed<Num<A>>,
+    ) -> Result<ChainStartOf<Num<A>>, ParseError> {
         if strides.form != shape.form {
             let message = "the strides must have the same parentheses as the shape".to_owned();
             return Err(self.error_at(begin_strides..self.last, message));
         }
         // The last number runs fastest in a view, and the first in a layout.
-        let numbers =
-            |nested: &Nested| nested.items.iter().flat_map(|item| item.iter().rev().copied()).collect::<Dims>();
-        let memory = self.checked_view(begin, &numbers(&shape), &numbers(&strides), 0, None)?;
-        let axes = shape.items.iter().map(|item| checked_numel("layout", item)).collect::<Result<Dims, Error>>();
-        let joined = axes.and_then(|axes| ShapeTracker::from_views(vec![memory])?.reshape(axes));
-        let joined = joined.map_err(|err| self.refused(begin, &err))?;
+        let numbers = |nested: &Nested<Num<A>>| {
+            nested.items.iter().flat_map(|item| item.iter().rev().cloned()).collect::<Nums<A>>()
+        };
+        let memory = self.checked_view(begin, &numbers(&shape), &numbers(&strides), Num::<A>::from(0), None)?;
+        let axes = shape.items.iter().map(|item| self.arithmetic.numel("layout", item)).collect::<Result<Nums<A>, _>>();
+        let joined = axes.and_then(|axes| self.arithmetic.reshaped(memory, &axes));
+        let joined = joined.map_err(|message| self.error_at(begin..self.last, message))?;
         parsed.modes = Some(shape.items);
-        Ok(ChainStart::Views(joined.views().to_vec()))
+        Ok(ChainStartOf::Views(joined))
     }
 
-    fn nested(&mut self, what: &str) -> Result<Nested, ParseError> {
-        let mut nested = Nested { items: Vec::new(), form: String::new() };
+    fn nested(&mut self, what: &str, role: Role) -> Result<Nested<Num<A>>, ParseError> {
+        let mut nested = Nested::<Num<A>> { items: Vec::new(), form: String::new() };
         let (mut closing, mut numbers) = (Vec::new(), 0);
         loop {
-            if let Token::Open(_) = self.token {
+            if matches!(self.token, Token::Open(_)) && (closing.is_empty() || self.at_item()) {
+                if closing.len() > 2 * MAX_RANK {
+                    return Err(self.nests_too_deep());
+                }
                 if closing.len() == 1 {
-                    nested.items.push(Dims::new());
+                    nested.items.push(Nums::<A>::default());
                 }
                 nested.form.push('(');
                 closing.push(self.open(what)?);
@@ -278,12 +288,12 @@ impl Parser<'_> {
             } else if numbers > 2 * MAX_RANK {
                 return Err(self.expected(&format!("at most {MAX_RANK} axes")));
             } else {
-                let number = self.number(what)?;
+                let number = self.number(what, role)?;
                 nested.form.push('.');
                 numbers += 1;
                 match nested.items.last_mut() {
                     Some(item) if closing.len() > 1 => item.push(number),
-                    _ => nested.items.push(Dims::from_slice(&[number])),
+                    _ => nested.items.push(vec![number].into()),
                 }
             }
             match closing.last() {
@@ -294,7 +304,7 @@ impl Parser<'_> {
     }
 
     /// Complains of a name that no operation has, before anything behind it is read.
-    pub(super) fn known_method(&self, name: &str, parsed: &Parsed) -> Result<(), ParseError> {
+    pub(super) fn known_method(&self, name: &str, parsed: &Parsed<Num<A>>) -> Result<(), ParseError> {
         let message = if method_names().any(|known| known == name) {
             return Ok(());
         } else if let Some(instead) = instead(name) {
@@ -312,12 +322,12 @@ impl Parser<'_> {
     /// into, of which no part is chosen yet.
     pub(super) fn done(
         &mut self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         name: &str,
         span: Range<usize>,
         begin: usize,
         parts: bool,
-    ) -> Result<Option<Pieces>, ParseError> {
+    ) -> Result<Option<Pieces<Num<A>>>, ParseError> {
         if let Some(pieces) = self.pieces(parsed, name, begin)? {
             if parts && self.token != Token::Open(b'[') {
                 return Ok(Some(pieces));
@@ -334,10 +344,10 @@ impl Parser<'_> {
             None => match self.moved(parsed, name, begin)? {
                 Some(ops) => (ops, call),
                 None => match self.foreign_operation(parsed, name, span.start)? {
-                    Some(op) => (Ops::from_iter([op]), call),
+                    Some(op) => (vec![op], call),
                     None => {
                         let kind = MovementKind::named(name).ok_or_else(|| self.unknown_method(name))?;
-                        (Ops::from_iter([self.operation(name, kind)?]), call)
+                        (vec![self.operation(name, kind)?], call)
                     }
                 },
             },
@@ -353,14 +363,14 @@ impl Parser<'_> {
     /// An operation of one step that only others have, or that they mean otherwise, after its name; nothing if it is ours.
     fn foreign_operation(
         &mut self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         name: &str,
         begin: usize,
-    ) -> Result<Option<Movement>, ParseError> {
-        let wrong = |parser: &Self, message: &str| Err(parser.error_at(begin..parser.last, message.to_owned()));
+    ) -> Result<Option<MovementOf<Num<A>>>, ParseError> {
+        let wrong = |reader: &Self, message: &str| Err(reader.error_at(begin..reader.last, message));
         Ok(Some(match name {
             "T" => self.reversed(parsed, begin)?,
-            "mT" => Movement::Transpose(-2, -1),
+            "mT" => MovementOf::Transpose(-2, -1),
             "t" => {
                 let close = self.open("`(` after `t`")?;
                 self.close(close)?;
@@ -370,51 +380,58 @@ impl Parser<'_> {
                 self.reversed(parsed, begin)?
             }
             "transpose" if parsed.methods != Methods::Ours => {
-                let alone = matches!(self.first_argument(), Token::Number(_));
-                let axes = self.number_arguments("an axis")?;
+                let mut ahead = self.tokens.clone();
+                if self.opened.is_none() {
+                    ahead.advance();
+                }
+                let alone = !matches!(ahead.token, Token::Open(_)) && !ahead.at_argument_name();
+                let axes = self.integer_arguments("an axis")?;
                 match axes[..] {
                     [] => self.reversed(parsed, begin)?,
                     // To NumPy, and it alone has them in a tuple, they are all axes in their new order.
-                    [a, b] if parsed.methods != Methods::NumPy && alone => Movement::Transpose(a, b),
-                    _ => Movement::Permute(axes),
+                    [a, b] if parsed.methods != Methods::NumPy && alone => MovementOf::Transpose(a, b),
+                    _ => MovementOf::Permute(axes),
                 }
             }
             "expand" if parsed.methods != Methods::Ours => {
                 let mut sizes = self.number_arguments("a size")?;
-                let has_shape = parsed.start != ChainStart::Nothing || self.base.is_some();
+                let has_shape = parsed.start != ChainStartOf::Nothing || self.base.is_some();
                 if parsed.methods == Methods::Unknown && !has_shape {
-                    return Ok(Some(Movement::Expand(sizes)));
+                    return Ok(Some(MovementOf::Expand(sizes)));
                 }
                 let shape = self.shape(parsed, begin)?;
                 match sizes.len().checked_sub(shape.len()) {
                     // New axes come in front.
                     Some(new @ 1..) => {
-                        for (size, stays) in sizes[new..].iter_mut().zip(&shape).filter(|(size, _)| **size == -1) {
-                            *size = *stays;
+                        let stays = |size: &Num<A>| size.integer() == Some(-1);
+                        for (size, same) in sizes[new..].iter_mut().zip(&shape[..]).filter(|(size, _)| stays(size)) {
+                            *size = same.clone();
                         }
-                        Movement::BroadcastTo(sizes)
+                        MovementOf::BroadcastTo(sizes)
                     }
-                    _ => Movement::Expand(sizes),
+                    _ => MovementOf::Expand(sizes),
                 }
             }
             // PyTorch and tinygrad leave an axis of another size as it is, and NumPy refuses it. Where nothing says whose array
             // it is, it is read as PyTorch's.
             "squeeze" if !matches!(parsed.methods, Methods::Ours | Methods::NumPy) => {
                 match self.operation(name, MovementKind::Squeeze)? {
-                    Movement::Squeeze(mut axes) => {
+                    MovementOf::Squeeze(mut axes) => {
                         // Without a shape it is refused later, where one is known.
                         if let Ok(shape) = self.shape(parsed, begin) {
+                            let one = Num::<A>::from(1);
                             axes.retain(|axis| {
-                                resolve_axis("squeeze", *axis, shape.len()).map_or(true, |axis| shape[axis] == 1)
+                                resolve_axis("squeeze", *axis, shape.len())
+                                    .map_or(true, |axis| self.arithmetic.equal(&shape[axis], &one) != Some(false))
                             });
                         }
-                        Movement::Squeeze(axes)
+                        MovementOf::Squeeze(axes)
                     }
                     all => all,
                 }
             }
-            "swapaxes" | "swapdims" => match self.number_arguments("an axis")?[..] {
-                [a, b] => Movement::Transpose(a, b),
+            "swapaxes" | "swapdims" => match self.integer_arguments("an axis")?[..] {
+                [a, b] => MovementOf::Transpose(a, b),
                 _ => return wrong(self, "expected two axes"),
             },
             "moveaxis" | "movedim" => {
@@ -423,18 +440,18 @@ impl Parser<'_> {
                 if matches!(self.second(), Token::Open(_)) {
                     return wrong(self, WHAT);
                 }
-                let [from, to] = self.number_arguments("an axis")?[..] else { return wrong(self, WHAT) };
+                let [from, to] = self.integer_arguments("an axis")?[..] else { return wrong(self, WHAT) };
                 let rank = self.shape(parsed, begin)?.len();
                 let axis = |axis| resolve_axis("moveaxis", axis, rank).map_err(|err| self.refused(begin, &err));
                 let (from, to) = (axis(from)?, axis(to)?);
                 let mut order: Dims = (0..rank as i64).filter(|axis| *axis != from as i64).collect();
                 order.insert(to, from as i64);
-                Movement::Permute(order)
+                MovementOf::Permute(order)
             }
             "flatten" | "ravel" => {
                 let mut ends = [0, -1];
-                self.fields("`(`", &["start_dim", "end_dim"], |parser, field| {
-                    ends[field] = parser.number("an axis")?;
+                self.fields("`(`", &["start_dim", "end_dim"], |reader, field| {
+                    ends[field] = reader.integer("an axis")?;
                     Ok(())
                 })?;
                 self.advance();
@@ -447,32 +464,32 @@ impl Parser<'_> {
                     return wrong(self, "the first axis comes after the last");
                 }
                 let joined = shape.get(first..=last).unwrap_or_default();
-                let size = checked_numel("flatten", joined).map_err(|err| self.refused(begin, &err))?;
+                let size = self.numel("flatten", joined, begin)?;
                 let (before, after) = (shape.get(..first), shape.get(last + 1..));
                 let [before, after] = [before, after].map(Option::unwrap_or_default);
-                Movement::Reshape([before, &[size], after].concat().into())
+                MovementOf::Reshape([before, &[size], after].concat().into())
             }
             _ => return Ok(None),
         }))
     }
 
-    /// The library's error about what was read from `begin` to here.
-    pub(super) fn refused(&self, begin: usize, err: &Error) -> ParseError {
-        self.error_at(begin..self.last, err.to_string())
+    /// The number of elements of a shape, in what was read from `begin` to here.
+    pub(super) fn numel(&mut self, op: &'static str, shape: &[Num<A>], begin: usize) -> Result<Num<A>, ParseError> {
+        self.arithmetic.numel(op, shape).map_err(|message| self.error_at(begin..self.last, message))
     }
 
     /// All axes in reverse order, as `.T` and `.transpose()` have it.
-    fn reversed(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Movement, ParseError> {
+    fn reversed(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<MovementOf<Num<A>>, ParseError> {
         if parsed.methods == Methods::Tinygrad {
             // There it is the first two axes that change places, however many there are.
-            return Ok(Movement::Transpose(0, 1));
+            return Ok(MovementOf::Transpose(0, 1));
         }
         let rank = self.shape(parsed, begin)?.len() as i64;
-        Ok(Movement::Permute((0..rank).rev().collect()))
+        Ok(MovementOf::Permute((0..rank).rev().collect()))
     }
 
     /// `[1, :, ::-1, None, ...]` after an array: a slice, and a reshape where axes come or go.
-    pub(super) fn subscript(&mut self, parsed: &mut Parsed) -> Result<Ops, ParseError> {
+    pub(super) fn subscript(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<Ops<A>, ParseError> {
         let begin = self.span.start;
         let close = self.open("`[`")?;
         let mut entries = Vec::new();
@@ -489,7 +506,7 @@ impl Parser<'_> {
         let shape = self.shape(parsed, begin)?;
 
         // The axes that no entry is about stand where the ellipsis is, or at the end.
-        let is_about_an_axis = |entry: &Entry| matches!(entry, Entry::Slice(_) | Entry::Index(_));
+        let is_about_an_axis = |entry: &Entry<_>| matches!(entry, Entry::Slice(_) | Entry::Index(_));
         let given = entries.iter().filter(|(entry, _)| is_about_an_axis(entry)).count();
         if !entries.iter().any(|(entry, _)| matches!(entry, Entry::Ellipsis)) {
             entries.push((Entry::Ellipsis, self.last..self.last));
@@ -499,10 +516,9 @@ impl Parser<'_> {
         let mut dots = false;
         for (entry, span) in entries {
             let axis = slices.len();
-            let size = shape.get(axis).copied();
-            match (entry, size) {
+            match (entry, shape.get(axis)) {
                 (Entry::NewAxis, _) => axes.push(None),
-                (Entry::Ellipsis, _) if dots => return Err(self.error_at(span, "`...` stands once".into())),
+                (Entry::Ellipsis, _) if dots => return Err(self.error_at(span, "`...` stands once")),
                 (Entry::Ellipsis, _) => {
                     dots = true;
                     for axis in axis..axis + shape.len().saturating_sub(given) {
@@ -515,12 +531,9 @@ impl Parser<'_> {
                     axes.push(Some(axis));
                 }
                 (Entry::Index(index), Some(size)) => {
-                    let from_front = if index < 0 { index.saturating_add(size) } else { index };
-                    if !(0..size).contains(&from_front) {
-                        let message = format!("axis {axis} has size {size}, so that there is no index {index}");
-                        return Err(self.error_at(span, message));
-                    }
-                    slices.push((Some(from_front), Some(from_front + 1), 1));
+                    let at = self.index(&index, size, axis).map_err(|message| self.error_at(span.clone(), message))?;
+                    let next = self.operate(Operator::Add, &at, &Num::<A>::from(1), span.start)?;
+                    slices.push((Some(at), Some(next), 1));
                 }
                 (_, None) => {
                     let message = format!("expected at most {} entries, one per axis", shape.len());
@@ -528,26 +541,42 @@ impl Parser<'_> {
                 }
             }
         }
-        let sliced = Movement::Slice(slices);
-        let array = ShapeTracker::contiguous(&shape).and_then(|array| array.apply(&sliced));
-        let array = array.map_err(|err| self.refused(begin, &err))?;
-        let to: Dims = axes.into_iter().map(|axis| axis.map_or(1, |axis| array.shape()[axis])).collect();
-        let mut ops = Ops::from_iter([sliced]);
-        if to[..] != *array.shape() {
-            ops.push(Movement::Reshape(to));
+        let sliced = MovementOf::Slice(slices);
+        let after = self.arithmetic.moved(&shape, &sliced);
+        let after = after.map_err(|message| self.error_at(begin..self.last, message))?;
+        let to: Nums<A> = axes
+            .into_iter()
+            .map(|axis| axis.map_or_else(|| Num::<A>::from(1), |axis: usize| after[axis].clone()))
+            .collect();
+        let mut ops = Ops::<A>::from_iter([sliced]);
+        if to[..] != after[..] {
+            ops.push(MovementOf::Reshape(to));
         }
         Ok(ops)
     }
 
-    fn entry(&mut self) -> Result<Entry, ParseError> {
+    /// An index of an axis from the front, or that there is none such.
+    pub(super) fn index(&mut self, index: &Num<A>, size: &Num<A>, axis: usize) -> Result<Num<A>, String> {
+        let zero = Num::<A>::from(0);
+        let at = match self.arithmetic.at_least(index, &zero) {
+            // What may be either is an index from the front, of which that is asked where it is done.
+            Some(true) | None => index.clone(),
+            Some(false) => self.arithmetic.operate(Operator::Add, index, size)?.unwrap_or_else(|| index.clone()),
+        };
+        let is_inside =
+            self.arithmetic.at_least(&at, &zero) != Some(false) && self.arithmetic.at_least(&at, size) != Some(true);
+        if is_inside {
+            return Ok(at);
+        }
+        let [index, size] = [index, size].map(|number| self.arithmetic.text(number));
+        Err(format!("axis {axis} has size {size}, so that there is no index {index}"))
+    }
+
+    fn entry(&mut self) -> Result<Entry<Num<A>>, ParseError> {
         const WHAT: &str = "an index, a slice, `None` or `...`";
         match self.word() {
-            "." => {
-                for _ in 0..3 {
-                    if !self.take(Token::Dot) {
-                        return Err(self.expected("`...`"));
-                    }
-                }
+            "..." => {
+                self.advance();
                 return Ok(Entry::Ellipsis);
             }
             "Ellipsis" | "None" | "newaxis" => {
@@ -581,21 +610,30 @@ impl Parser<'_> {
     ///
     /// The shape is kept with the number of operations that it is of, so that a chain of `n` such operations applies each
     /// one once, not `n` times.
-    pub(super) fn shape(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Dims, ParseError> {
+    pub(super) fn shape(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<Nums<A>, ParseError> {
         let (done, known) = &parsed.known;
-        let shape = match (known, &parsed.start, self.base) {
-            (Some(shape), ..) | (None, ChainStart::Shape(shape), _) => shape.clone(),
-            (None, ChainStart::Views(views), _) => views.last().map_or_else(Dims::new, |view| view.shape().into()),
-            (None, ChainStart::Nothing, Some(base)) => base.into(),
-            (None, ChainStart::Nothing, None) => return Err(self.error_at(begin..self.last, NO_SHAPE.to_owned())),
+        let start = match (&parsed.start, self.base) {
+            _ if known.is_some() => None,
+            (ChainStartOf::Shape(shape), _) => Some(shape.clone()),
+            (ChainStartOf::Views(views), _) => {
+                Some(views.last().map_or_else(Nums::<A>::default, |view| self.arithmetic.shape(view)))
+            }
+            (ChainStartOf::Nothing, Some(base)) => Some(base.to_vec().into()),
+            (ChainStartOf::Nothing, None) => return Err(self.error_at(begin..self.last, NO_SHAPE)),
         };
-        let refused = |span: &Range<usize>, err: Error| self.error_at(span.clone(), err.to_string());
-        let array = ShapeTracker::contiguous(shape).map_err(|err| refused(&parsed.start_span, err))?;
-        let array = parsed.ops.iter().enumerate().skip(*done).try_fold(array, |array, (number, op)| {
-            let after = array.apply(op).and_then(|after| ShapeTracker::contiguous(after.shape()));
-            after.map_err(|err| refused(&parsed.span(number).unwrap_or_default(), err))
-        })?;
-        let shape = Dims::from_slice(array.shape());
+        let refused = |span: &Range<usize>, message: String| self.tokens.error_at(span.clone(), message);
+        let mut shape = match (start, known) {
+            (Some(shape), _) => {
+                let numel = self.arithmetic.numel("shape", &shape);
+                numel.map_err(|message| refused(&parsed.start_span, message))?;
+                shape
+            }
+            (None, known) => known.clone().unwrap_or_default(),
+        };
+        for (number, op) in parsed.ops.iter().enumerate().skip(*done) {
+            let after = self.arithmetic.moved(&shape, op);
+            shape = after.map_err(|message| refused(&parsed.span(number).unwrap_or_default(), message))?;
+        }
         parsed.known = (parsed.ops.len(), Some(shape.clone()));
         Ok(shape)
     }

@@ -1,19 +1,24 @@
 //! Functions around arrays, such as `np.transpose(x, (1, 0))`, and the methods that stand for more than one operation.
 
-use super::ChainStart;
+use super::ChainStartOf;
+use super::arithmetic::{Known, Operator, Role};
 use super::call::{Call, Order};
 use super::calls::ArrayLibrary;
 use super::foreign::{MAKERS, Methods, NO_SHAPE, Ops, instead, library};
 use super::help::Method;
-use super::lexer::Token;
-use super::parser::{Parsed, Parser, method_names};
-use super::program::Pieces;
+use super::parsed::Parsed;
+use super::parser::{Num, Nums, Pairs, Reader, method_names};
+use super::program::{Cut, Pieces, cut};
 use crate::advice::Hand;
-use crate::shape::{checked_numel, resolve_axis, row_major};
-use crate::{Dims, Movement, MovementKind, Ranges, View};
-use indexpr::text::{ParseError, quoted};
+use crate::number::{List as _, Number};
+use crate::shape::resolve_axis;
+use crate::{Dims, MovementKind, MovementOf, View};
+use indexpr::text::{ParseError, Token, Tokens, quoted};
 
-impl<'a> Parser<'a> {
+/// The most parts of an axis that are cut one by one.
+const MOST_PARTS: i64 = 1 << 12;
+
+impl<'a, A: Known> Reader<'a, '_, A> {
     /// Whether a function around an array begins here: of a library by its path, or by its name alone where that cannot
     /// be an operation without its array.
     pub(super) fn at_function(&self) -> bool {
@@ -21,15 +26,17 @@ impl<'a> Parser<'a> {
             return false;
         }
         let (first, mut last) = (self.word(), self.word());
-        let mut ahead = self.lexer;
+        let mut ahead = self.tokens.clone();
+        ahead.advance();
         let alone = loop {
-            match ahead.next().0 {
+            match ahead.token {
                 Token::Dot => {
-                    let (token, span) = ahead.next();
-                    if token != Token::Name {
+                    ahead.advance();
+                    if ahead.token != Token::Name {
                         return false;
                     }
-                    last = &self.text[span];
+                    last = ahead.word();
+                    ahead.advance();
                 }
                 Token::Open(b'(') => break last == first,
                 _ => return false,
@@ -38,23 +45,27 @@ impl<'a> Parser<'a> {
         if MAKERS.contains(&last) || !(method_names().any(|name| name == last) || instead(last).is_some()) {
             return false;
         }
-        let (argument, span) = ahead.next();
+        ahead.advance();
         if !alone {
             let known = ["einops", "jax", "cp", "nn"].contains(&first) || library(first) != Methods::Unknown;
             return known && first != "Tensor";
         }
-        let is_array = self.names.iter().any(|(name, _)| *name == &self.text[span.clone()]);
+        let word = ahead.word();
+        let is_array = self.names.iter().any(|(name, _)| *name == word);
         // Names in the place of sizes are no arrays, so that an operation of ours needs more than a name.
-        let after = ahead.next().0;
-        argument == Token::Name
+        ahead.token == Token::Name
             && match MovementKind::named(last) {
-                Some(_) => is_array || (after == Token::Dot && library(&self.text[span]) != Methods::Unknown),
-                None => after != Token::Equals,
+                Some(_) => is_array || (ahead.second() == Token::Dot && library(word) != Methods::Unknown),
+                None => ahead.second() != Token::Equals,
             }
     }
 
     /// A function, its array, and the rest of its arguments, which are those of the method of the same name.
-    pub(super) fn function(&mut self, parsed: &mut Parsed, parts: bool) -> Result<Option<Pieces>, ParseError> {
+    pub(super) fn function(
+        &mut self,
+        parsed: &mut Parsed<Num<A>>,
+        parts: bool,
+    ) -> Result<Option<Pieces<Num<A>>>, ParseError> {
         let begin = self.span.start;
         let of = library(self.word());
         while self.second() == Token::Dot {
@@ -107,10 +118,10 @@ impl<'a> Parser<'a> {
     /// What `chunk`, `split` and `unbind` cut an array into, after the name; nothing for any other name.
     pub(super) fn pieces(
         &mut self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         name: &str,
         begin: usize,
-    ) -> Result<Option<Pieces>, ParseError> {
+    ) -> Result<Option<Pieces<Num<A>>>, ParseError> {
         if !["chunk", "split", "tensor_split", "array_split", "unbind"].contains(&name) {
             return Ok(None);
         }
@@ -118,76 +129,183 @@ impl<'a> Parser<'a> {
         const AXIS: &str = "dim|axis";
         let (mut list, mut axis) = (None, 0);
         let fields: &[&str] = if name == "unbind" { &[AXIS] } else { &[COUNT, AXIS] };
-        self.fields("`(`", fields, |parser, field| {
+        self.fields("`(`", fields, |reader, field| {
             if field + 1 == fields.len() {
-                axis = parser.number("an axis")?;
-            } else if matches!(parser.token, Token::Open(_)) {
-                list = Some((parser.numbers("a number")?, true));
+                axis = reader.integer("an axis")?;
+            } else if reader.at_tuple() {
+                list = Some((reader.numbers("a number")?, true));
             } else {
-                list = Some(([parser.number("a number")?].into(), false));
+                list = Some((vec![reader.number("a number", Role::Other)?].into(), false));
             }
             Ok(())
         })?;
         self.advance();
         let shape = self.shape(parsed, begin)?;
-        let of = |err: crate::Error| self.refused(begin, &err);
-        let axis = resolve_axis("split", axis, shape.len()).map_err(of)?;
-        let total = shape[axis];
-        let wrong = |message: String| Err(self.error_at(begin..self.last, message));
+        let axis = resolve_axis("split", axis, shape.len()).map_err(|err| self.refused(begin, &err))?;
+        let total = &shape[axis];
         if name == "unbind" {
-            return Ok(Some(Pieces::Elements { axis, total }));
+            return Ok(Some(Pieces { axis, cut: Cut::Elements, count: total.integer() }));
         }
         let Some((list, is_list)) = list else { return Err(self.expected("a number of parts, or their sizes")) };
         // In NumPy, and in `tensor_split`, a number is that of the parts and a list is where they begin.
         let starts = parsed.methods == Methods::NumPy || name.contains('_');
-        if !is_list && list[0] < 1 {
-            return wrong(format!("there are no {} parts", list[0]));
-        }
-        let bounds = match (is_list, starts) {
-            (false, false) => {
-                let size = if name == "chunk" { (total.max(1) - 1) / list[0] + 1 } else { list[0] };
-                return Ok(Some(Pieces::Even { axis, size, total }));
-            }
-            (false, true) => {
-                let count = list[0];
-                if name == "split" && total % count != 0 {
-                    return wrong(format!("axis {axis} has size {total}, which is not cut into {count} equal parts"));
-                }
-                if count > 1 << 12 {
-                    return wrong(format!("{count} parts are more than are read"));
-                }
-                // The first parts have one element more than the others.
-                let (size, more) = (total / count, total % count);
-                let begin = |part: i64| part * size + part.min(more);
-                (0..count).map(|part| (begin(part), begin(part + 1))).collect()
-            }
-            (true, false) => {
-                let mut end = 0i64;
-                let mut bounds = Vec::new();
-                for &size in &list {
-                    let begin = end;
-                    end = end.saturating_add(size.max(0));
-                    bounds.push((begin, end));
-                }
-                if end != total || list.iter().any(|&size| size < 0) {
-                    return wrong(format!(
-                        "axis {axis} has size {total}, which is not the sum of the sizes of the parts"
-                    ));
-                }
-                bounds
-            }
-            (true, true) => {
-                let at = |bound: i64| (if bound < 0 { bound.saturating_add(total) } else { bound }).clamp(0, total);
-                let ends = list.iter().map(|&bound| at(bound)).chain([total]);
-                let begins = [0].into_iter().chain(list.iter().map(|&bound| at(bound)));
-                begins.zip(ends).map(|(begin, end)| (begin, end.max(begin))).collect()
-            }
+        let pieces = if is_list {
+            self.cut_at(&list, total, axis, starts)
+        } else {
+            self.cut_evenly(name, &list[0], total, axis, starts)
         };
-        Ok(Some(Pieces::Bounds { axis, bounds }))
+        pieces.map(Some).map_err(|message| self.error_at(begin..self.last, message))
+    }
+
+    /// An axis cut into so many parts, or into parts of so many elements.
+    fn cut_evenly(
+        &mut self,
+        name: &str,
+        number: &Num<A>,
+        total: &Num<A>,
+        axis: usize,
+        starts: bool,
+    ) -> Result<Pieces<Num<A>>, String> {
+        let one = Num::<A>::from(1);
+        let [number_text, total_text] = [number, total].map(|number| self.arithmetic.text(number));
+        if self.arithmetic.at_least(number, &one) == Some(false) {
+            return Err(format!("there are no {number_text} parts"));
+        }
+        let quotient = self.arithmetic.operate(Operator::Div, total, number)?;
+        let rest = self.arithmetic.operate(Operator::Modulo, total, number)?;
+        let unknown = || {
+            format!(
+                "axis {axis} has size {total_text}, and what it leaves when it is divided by {number_text} is not known: \
+                 say a multiple, such as `{total_text} = {number_text}*k`"
+            )
+        };
+        let rest = match (&rest, number.integer(), starts) {
+            // Parts of a size that is not a number are read one after the other, whatever their number is.
+            (None, _, false) if name == "split" => None,
+            (None, ..) => return Err(unknown()),
+            (Some(rest), ..) => rest.integer(),
+        };
+        if !starts {
+            // The last part may have fewer elements.
+            let of_size = name == "split";
+            let up = match (&quotient, rest) {
+                (Some(quotient), Some(0)) => Some(quotient.clone()),
+                (Some(quotient), Some(_)) => self.arithmetic.operate(Operator::Add, quotient, &one)?,
+                _ => None,
+            };
+            let size = match &up {
+                _ if of_size => number.clone(),
+                Some(up) => up.clone(),
+                None => return Err(unknown()),
+            };
+            let size = if of_size || self.arithmetic.at_least(&size, &one) != Some(false) { size } else { one.clone() };
+            // An axis without elements is one part without elements.
+            let count = match self.arithmetic.at_least(total, &one) {
+                Some(true) if of_size => up.and_then(|up| up.integer()),
+                Some(true) => self.count_of(total, &size)?,
+                Some(false) => Some(1),
+                None => None,
+            };
+            return Ok(Pieces { axis, cut: Cut::Even { size, total: total.clone() }, count });
+        }
+        let Some(count) = number.integer() else {
+            return Err(format!("{number_text} parts: how many there are must be a number"));
+        };
+        if name == "split" && rest != Some(0) {
+            return Err(format!("axis {axis} has size {total_text}, which is not cut into {count} equal parts"));
+        }
+        if count > MOST_PARTS {
+            return Err(format!("{count} parts are more than are read"));
+        }
+        let (Some(size), Some(more)) = (quotient, rest) else { return Err(unknown()) };
+        // The first parts have one element more than the others.
+        let mut begin = |part: i64| {
+            let times =
+                self.arithmetic.operate(Operator::Mul, &size, &Num::<A>::from(part))?.unwrap_or_else(|| size.clone());
+            let moved = self.arithmetic.operate(Operator::Add, &times, &Num::<A>::from(part.min(more)))?;
+            Ok::<_, String>(moved.unwrap_or(times))
+        };
+        let bounds =
+            (0..count).map(|part| Ok::<_, String>((begin(part)?, begin(part + 1)?))).collect::<Result<_, _>>()?;
+        Ok(Pieces { axis, cut: Cut::Bounds(bounds), count: Some(count) })
+    }
+
+    /// How many parts of a size a total has, the last one perhaps smaller, where that is a number.
+    fn count_of(&mut self, total: &Num<A>, size: &Num<A>) -> Result<Option<i64>, String> {
+        let quotient = self.arithmetic.operate(Operator::Div, total, size)?.and_then(|quotient| quotient.integer());
+        let rest = self.arithmetic.operate(Operator::Modulo, total, size)?;
+        let more = rest.and_then(|rest| self.arithmetic.equal(&rest, &Num::<A>::from(0))).map(|even| i64::from(!even));
+        Ok(quotient.zip(more).and_then(|(quotient, more)| quotient.checked_add(more)))
+    }
+
+    /// An axis cut into parts of these sizes, or where these indices are.
+    fn cut_at(&mut self, list: &[Num<A>], total: &Num<A>, axis: usize, starts: bool) -> Result<Pieces<Num<A>>, String> {
+        let zero = Num::<A>::from(0);
+        let mut bounds = Vec::new();
+        if starts {
+            let mut ends = Vec::new();
+            for bound in list {
+                ends.push(self.clamped(bound, total)?);
+            }
+            ends.push(total.clone());
+            let mut begin = zero;
+            for end in ends {
+                // A part that would end before it begins has no elements.
+                let is_ordered = self.arithmetic.at_least(&end, &begin);
+                let last = match is_ordered {
+                    Some(false) => begin.clone(),
+                    Some(true) => end.clone(),
+                    None => {
+                        let [begin, end] = [&begin, &end].map(|number| self.arithmetic.text(number));
+                        return Err(format!("whether {end} is at least {begin} is not known"));
+                    }
+                };
+                bounds.push((begin, last));
+                begin = end;
+            }
+        } else {
+            let mut end = zero.clone();
+            let mut negative = false;
+            for size in list {
+                negative |= self.arithmetic.at_least(size, &zero) == Some(false);
+                let next = self.arithmetic.operate(Operator::Add, &end, size).ok().flatten();
+                let begin = std::mem::replace(&mut end, next.unwrap_or_else(|| Num::<A>::from(-1)));
+                bounds.push((begin, end.clone()));
+            }
+            if negative || self.arithmetic.equal(&end, total) != Some(true) {
+                let total = self.arithmetic.text(total);
+                return Err(format!("axis {axis} has size {total}, which is not the sum of the sizes of the parts"));
+            }
+        }
+        let count = Some(bounds.len() as i64);
+        Ok(Pieces { axis, cut: Cut::Bounds(bounds), count })
+    }
+
+    /// A bound that may count from the end, cut off at the ends of an axis.
+    fn clamped(&mut self, bound: &Num<A>, size: &Num<A>) -> Result<Num<A>, String> {
+        let zero = Num::<A>::from(0);
+        let mut bound = bound.clone();
+        if self.arithmetic.at_least(&bound, &zero) == Some(false) {
+            bound = self.arithmetic.operate(Operator::Add, &bound, size)?.unwrap_or(bound);
+        }
+        match (self.arithmetic.at_least(&bound, &zero), self.arithmetic.at_least(size, &bound)) {
+            (Some(true), Some(true)) => Ok(bound),
+            (Some(false), _) => Ok(zero),
+            (_, Some(false)) => Ok(size.clone()),
+            _ => {
+                let [bound, size] = [&bound, size].map(|number| self.arithmetic.text(number));
+                Err(format!("whether {bound} lies inside 0..{size} is not known"))
+            }
+        }
     }
 
     /// The part that an index behind the parts chooses.
-    pub(super) fn chosen(&mut self, parsed: &mut Parsed, pieces: &Pieces, begin: usize) -> Result<Ops, ParseError> {
+    pub(super) fn chosen(
+        &mut self,
+        parsed: &mut Parsed<Num<A>>,
+        pieces: &Pieces<Num<A>>,
+        begin: usize,
+    ) -> Result<Ops<A>, ParseError> {
         let shape = self.shape(parsed, begin)?;
         // The arguments of a function may have been closed by now.
         if self.token != Token::Open(b'[') {
@@ -197,103 +315,72 @@ impl<'a> Parser<'a> {
         }
         let close = self.open("`[`")?;
         let at = self.span.clone();
-        let index = self.number("the number of a part")?;
+        let index = self.integer("the number of a part")?;
         self.close(close)?;
-        pieces.taken(&shape, index).ok_or_else(|| self.error_at(at, format!("there is no part {index}")))
+        self.part(&shape, pieces, index).map_err(|message| self.error_at(at, message))
     }
 
     /// A method that stands for other operations than one of the same name, after its name; nothing for any other.
-    pub(super) fn moved(&mut self, parsed: &mut Parsed, name: &str, begin: usize) -> Result<Option<Ops>, ParseError> {
+    pub(super) fn moved(
+        &mut self,
+        parsed: &mut Parsed<Num<A>>,
+        name: &str,
+        begin: usize,
+    ) -> Result<Option<Ops<A>>, ParseError> {
         let foreign = !matches!(parsed.methods, Methods::Ours | Methods::Tinygrad);
-        let one = |op: Movement| Ok(Some(Ops::from_iter([op])));
+        let one = |op: MovementOf<Num<A>>| Ok(Some(vec![op]));
         match name {
             "pad" if parsed.methods == Methods::NumPy => self.pad_of_numpy(parsed, begin).map(Some),
             "pad" if parsed.methods == Methods::PyTorch => self.pad_of_torch(parsed, begin).map(Some),
             "flip" if parsed.methods == Methods::NumPy && self.first_argument() == Token::Close(b')') => {
-                let close = self.open("`(`")?;
-                self.close(close)?;
+                self.nothing()?;
                 let rank = self.shape(parsed, begin)?.len();
-                one(Movement::FlipEach(std::iter::repeat_n(true, rank).collect()))
+                one(MovementOf::FlipEach(std::iter::repeat_n(true, rank).collect()))
             }
             "fliplr" | "flipud" => {
-                let close = self.open("`(`")?;
-                self.close(close)?;
-                one(Movement::Flip([i64::from(name == "fliplr")].into()))
+                self.nothing()?;
+                one(MovementOf::Flip([i64::from(name == "fliplr")].into()))
             }
             "expand_dims" => {
                 let [axis] = self.named_numbers(["axis"], [None])?;
-                one(Movement::Unsqueeze(axis))
+                one(MovementOf::Unsqueeze(self.whole(&axis, "an axis", begin)?))
             }
-            "permute_dims" => one(Movement::Permute(self.number_arguments("an axis")?)),
+            "permute_dims" => one(MovementOf::Permute(self.integer_arguments("an axis")?)),
             "matrix_transpose" => {
-                let close = self.open("`(`")?;
-                self.close(close)?;
-                one(Movement::Transpose(-2, -1))
+                self.nothing()?;
+                one(MovementOf::Transpose(-2, -1))
             }
             "ascontiguousarray" => {
                 let close = self.open("`(`")?;
                 self.only_types(parsed, close)?;
                 // What it answers has at least one axis.
                 let is_scalar = self.shape(parsed, begin)?.is_empty();
-                let axis = is_scalar.then(|| Movement::Reshape([1].into()));
-                Ok(Some(axis.into_iter().chain([Movement::Contiguous]).collect()))
+                let axis = is_scalar.then(|| MovementOf::Reshape(vec![Num::<A>::from(1)].into()));
+                Ok(Some(axis.into_iter().chain([MovementOf::Contiguous]).collect()))
             }
             "as_strided" if foreign => self.strided_memory(parsed, begin).map(Some),
             "narrow" => {
-                let [axis, start, length] = self.named_numbers(["dim", "start", "length"], [None; 3])?;
-                let (shape, axis) = self.axis_of(parsed, name, axis, begin)?;
-                let start = if start < 0 { start.saturating_add(shape[axis]) } else { start };
-                one(cut(&shape, axis, (start, start.saturating_add(length))))
+                let [axis, start, length] = self.named_numbers(["dim", "start", "length"], [None, None, None])?;
+                let (shape, axis) = self.axis_of(parsed, name, &axis, begin)?;
+                let start = self.counted(&start, &shape[axis], begin)?;
+                let end = self.operate(Operator::Add, &start, &length, begin)?;
+                one(cut(&shape, axis, (start, end)))
             }
             "select" => {
-                let [axis, index] = self.named_numbers(["dim", "index"], [None; 2])?;
-                let (mut shape, axis) = self.axis_of(parsed, name, axis, begin)?;
-                let at = if index < 0 { index.saturating_add(shape[axis]) } else { index };
-                if !(0..shape[axis]).contains(&at) {
-                    let message = format!("axis {axis} has size {}, so that there is no index {index}", shape[axis]);
-                    return Err(self.error_at(begin..self.last, message));
-                }
-                let taken = cut(&shape, axis, (at, at + 1));
-                shape.remove(axis);
-                Ok(Some(Ops::from_iter([taken, Movement::Reshape(shape)])))
+                let [axis, index] = self.named_numbers(["dim", "index"], [None, None])?;
+                let (shape, axis) = self.axis_of(parsed, name, &axis, begin)?;
+                let at = self.index(&index, &shape[axis], axis);
+                let at = at.map_err(|message| self.error_at(begin..self.last, message))?;
+                let next = self.operate(Operator::Add, &at, &Num::<A>::from(1), begin)?;
+                let taken = cut(&shape, axis, (at, next));
+                Ok(Some(vec![taken, MovementOf::Reshape([&shape[..axis], &shape[axis + 1..]].concat().into())]))
             }
-            "unflatten" => {
-                let (mut axis, mut sizes) = (None, None);
-                self.fields("`(`", &["dim", "sizes|unflattened_size"], |parser, field| {
-                    match field {
-                        0 => axis = Some(parser.number("an axis")?),
-                        _ => sizes = Some(parser.numbers("a size")?),
-                    }
-                    Ok(())
-                })?;
-                let (Some(axis), Some(mut sizes)) = (axis, sizes) else {
-                    return Err(self.expected("an axis and sizes, as in `unflatten(1, (2, 3))`"));
-                };
-                self.advance();
-                let (shape, axis) = self.axis_of(parsed, name, axis, begin)?;
-                if let Some(unknown) = sizes.iter().position(|&size| size == -1) {
-                    let known = sizes.iter().enumerate().filter(|(at, _)| *at != unknown);
-                    let known: Dims = known.map(|(_, &size)| size).collect();
-                    let known = checked_numel("unflatten", &known).map_err(|err| self.refused(begin, &err))?;
-                    if known < 1 || shape[axis] % known != 0 {
-                        let message = format!("axis {axis} has size {}, which {known} does not divide", shape[axis]);
-                        return Err(self.error_at(begin..self.last, message));
-                    }
-                    sizes[unknown] = shape[axis] / known;
-                }
-                let found = checked_numel("unflatten", &sizes).map_err(|err| self.refused(begin, &err))?;
-                if found != shape[axis] {
-                    let message = format!("axis {axis} has size {}, but the sizes make {found}", shape[axis]);
-                    return Err(self.error_at(begin..self.last, message));
-                }
-                one(Movement::Reshape([&shape[..axis], &sizes, &shape[axis + 1..]].concat().into()))
-            }
+            "unflatten" => self.unflattened(parsed, name, begin).map(|op| Some(vec![op])),
             "pixel_shuffle" | "pixel_unshuffle" => {
                 let [factor] = self.named_numbers(["upscale_factor|downscale_factor"], [None])?;
                 let shape = self.shape(parsed, begin)?;
-                pixels(&shape, factor, name == "pixel_shuffle")
-                    .map(Some)
-                    .map_err(|message| self.error_at(begin..self.last, message))
+                let ops = self.pixels(&shape, &factor, name == "pixel_shuffle");
+                ops.map(Some).map_err(|message| self.error_at(begin..self.last, message))
             }
             "rearrange" | "repeat" if self.first_argument() == Token::Text => {
                 let close = self.open("`(`")?;
@@ -304,27 +391,26 @@ impl<'a> Parser<'a> {
                 close.and_then(|_| Err(self.expected("a pattern in quotes, such as `'b c h w -> b h w c'`")))
             }
             "repeat" | "tile" => {
-                let mut times = self.number_arguments("how often an axis is repeated")?;
-                let mut shape = self.shape(parsed, begin)?;
+                let mut times = self.number_arguments("how often an axis is repeated")?.to_vec();
+                let mut shape = self.shape(parsed, begin)?.to_vec();
                 if name == "repeat" && times.len() < shape.len() {
                     let message = format!("expected a number for each of the {} axes", shape.len());
                     return Err(self.error_at(begin..self.last, message));
                 }
-                while times.len() < shape.len() {
-                    times.insert(0, 1);
-                }
-                while shape.len() < times.len() {
-                    shape.insert(0, 1);
-                }
+                let one = Num::<A>::from(1);
+                let axes = times.len().max(shape.len());
+                times.splice(..0, std::iter::repeat_n(one.clone(), axes - times.len()));
+                shape.splice(..0, std::iter::repeat_n(one.clone(), axes - shape.len()));
                 let pairs = times.iter().zip(&shape);
-                let apart: Dims = pairs.clone().flat_map(|(_, &size)| [1, size]).collect();
-                let repeated = pairs.clone().flat_map(|(&times, &size)| [times, size]).collect();
-                let joined = pairs.map(|(&times, &size)| times.checked_mul(size).unwrap_or(-1)).collect();
+                let apart = pairs.clone().flat_map(|(_, size)| [one.clone(), size.clone()]).collect();
+                let repeated = pairs.clone().flat_map(|(times, size)| [times.clone(), size.clone()]).collect();
+                let joined = pairs.map(|(times, size)| self.operate(Operator::Mul, times, size, begin));
+                let joined = joined.collect::<Result<Nums<A>, _>>()?;
                 let mut ops =
-                    Ops::from_iter([Movement::Reshape(apart), Movement::Expand(repeated), Movement::Reshape(joined)]);
+                    vec![MovementOf::Reshape(apart), MovementOf::Expand(repeated), MovementOf::Reshape(joined)];
                 // tinygrad makes no copy of its own accord.
                 if foreign {
-                    ops.push(Movement::Copy);
+                    ops.push(MovementOf::Copy);
                 }
                 Ok(Some(ops))
             }
@@ -332,13 +418,79 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `unflatten(dim, sizes)`: an axis cut into several, one of whose sizes may be -1.
+    fn unflattened(
+        &mut self,
+        parsed: &mut Parsed<Num<A>>,
+        name: &str,
+        begin: usize,
+    ) -> Result<MovementOf<Num<A>>, ParseError> {
+        let (mut axis, mut sizes) = (None, None);
+        self.fields("`(`", &["dim", "sizes|unflattened_size"], |reader, field| {
+            match field {
+                0 => axis = Some(reader.number("an axis", Role::Other)?),
+                _ => sizes = Some(reader.numbers("a size")?),
+            }
+            Ok(())
+        })?;
+        let (Some(axis), Some(mut sizes)) = (axis, sizes) else {
+            return Err(self.expected("an axis and sizes, as in `unflatten(1, (2, 3))`"));
+        };
+        self.advance();
+        let (shape, axis) = self.axis_of(parsed, name, &axis, begin)?;
+        let size = &shape[axis];
+        let size_text = self.arithmetic.text(size);
+        let wrong = |reader: &Self, message: String| Err(reader.error_at(begin..reader.last, message));
+        if let Some(unknown) = sizes.iter().position(|size| size.integer() == Some(-1)) {
+            let known: Nums<A> =
+                sizes.iter().enumerate().filter(|(at, _)| *at != unknown).map(|(_, size)| size.clone()).collect();
+            let known = self.numel("unflatten", &known, begin)?;
+            let quotient = match self.arithmetic.at_least(&known, &Num::<A>::from(1)) {
+                Some(true) => self.quotient(size, &known, begin)?,
+                _ => None,
+            };
+            let Some(quotient) = quotient else {
+                let known = self.arithmetic.text(&known);
+                return wrong(self, format!("axis {axis} has size {size_text}, which {known} does not divide"));
+            };
+            sizes[unknown] = quotient;
+        }
+        let found = self.numel("unflatten", &sizes, begin)?;
+        // Where it depends on names it is a condition of the reshape, unless there are no elements otherwise.
+        let rest: Vec<Num<A>> =
+            shape.iter().enumerate().filter(|(at, _)| *at != axis).map(|(_, size)| size.clone()).collect();
+        let is_open = self.arithmetic.equal(&found, size).is_none()
+            && rest.iter().all(|size| self.arithmetic.at_least(size, &Num::<A>::from(1)) == Some(true));
+        if self.arithmetic.equal(&found, size) != Some(true) && !is_open {
+            let found = self.arithmetic.text(&found);
+            return wrong(self, format!("axis {axis} has size {size_text}, but the sizes make {found}"));
+        }
+        Ok(MovementOf::Reshape([&shape[..axis], &sizes, &shape[axis + 1..]].concat().into()))
+    }
+
+    /// The quotient of two numbers where there is no rest; `None` where there is, or where that is not known.
+    pub(super) fn quotient(&mut self, a: &Num<A>, b: &Num<A>, begin: usize) -> Result<Option<Num<A>>, ParseError> {
+        let mut of = |operator| self.arithmetic.operate(operator, a, b);
+        let parts = of(Operator::Modulo).and_then(|rest| Ok((rest, of(Operator::Div)?)));
+        let (rest, quotient) = parts.map_err(|message| self.error_at(begin..self.last, message))?;
+        Ok(quotient.filter(|_| rest.is_some_and(|rest| rest.integer() == Some(0))))
+    }
+
+    /// An index or a bound from the front, where it counts from the end.
+    fn counted(&mut self, index: &Num<A>, size: &Num<A>, begin: usize) -> Result<Num<A>, ParseError> {
+        match self.arithmetic.at_least(index, &Num::<A>::from(0)) {
+            Some(false) => self.operate(Operator::Add, index, size, begin),
+            _ => Ok(index.clone()),
+        }
+    }
+
     /// A method that is a call of its own, after its name; nothing for any other.
     pub(super) fn own_call(
         &mut self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         name: &str,
         begin: usize,
-    ) -> Result<Option<(Ops, Call)>, ParseError> {
+    ) -> Result<Option<(Ops<A>, Call)>, ParseError> {
         let foreign = !matches!(parsed.methods, Methods::Ours | Methods::Tinygrad);
         let of_numpy = match parsed.methods {
             Methods::NumPy => true,
@@ -347,7 +499,7 @@ impl<'a> Parser<'a> {
             _ => false,
         };
         if let Some((op, call)) = self.windowed(parsed, name, begin)? {
-            return Ok(Some((Ops::from_iter([op]), call)));
+            return Ok(Some((op, call)));
         }
         Ok(match name {
             "view" if self.at_type(parsed) => Some(self.viewed(parsed, begin)?),
@@ -363,7 +515,7 @@ impl<'a> Parser<'a> {
             "roll" => {
                 let (mut ops, axis) = self.rolled(parsed, begin)?;
                 // tinygrad makes no copy of its own accord.
-                ops.extend(foreign.then_some(Movement::Copy));
+                ops.extend(foreign.then_some(MovementOf::Copy));
                 Some((ops, if foreign { Call::Roll(axis) } else { Call::Plain }))
             }
             _ => self.copied_in_order(parsed, name, begin)?,
@@ -372,14 +524,14 @@ impl<'a> Parser<'a> {
 
     /// Whether one of the arguments has this name; an order may stand without, as a text.
     fn has_argument(&self, name: &str) -> bool {
-        let mut ahead = self.clone();
+        let mut ahead = self.tokens.clone();
         let mut depth = i32::from(self.opened.is_some());
         loop {
             match ahead.token {
                 Token::Open(_) => depth += 1,
                 Token::Close(_) => depth -= 1,
                 Token::Name if depth == 1 && ahead.word() == name && ahead.second() == Token::Equals => return true,
-                Token::Text if depth == 1 && name == "order" && ahead.is_order() => return true,
+                Token::Text if depth == 1 && name == "order" && is_order(&ahead) => return true,
                 Token::End => return false,
                 _ => {}
             }
@@ -392,11 +544,11 @@ impl<'a> Parser<'a> {
 
     /// `reshape`, `flatten` and `ravel` of NumPy with an order: the elements are read with the axes in the order that it
     /// means, from the outermost to the innermost.
-    fn ordered(&mut self, parsed: &mut Parsed, name: &str, begin: usize) -> Result<(Ops, Call), ParseError> {
-        let (mut sizes, mut order) = (Dims::new(), Order::Row);
+    fn ordered(&mut self, parsed: &mut Parsed<Num<A>>, name: &str, begin: usize) -> Result<(Ops<A>, Call), ParseError> {
+        let (mut sizes, mut order) = (Nums::<A>::default(), Order::Row);
         let close = self.open("`(`")?;
         while self.token != close {
-            let word = if self.second() == Token::Equals { self.word() } else { "" };
+            let word = if self.at_argument_name() { self.word() } else { "" };
             if !word.is_empty() {
                 self.advance();
                 self.advance();
@@ -404,9 +556,9 @@ impl<'a> Parser<'a> {
             match word {
                 "order" => order = self.order(Some(Order::Row))?.unwrap_or(order),
                 "" if self.token == Token::Text => order = self.order(Some(Order::Row))?.unwrap_or(order),
-                "" | "shape" | "newshape" if name == "reshape" => match self.token {
-                    Token::Open(_) => sizes = self.numbers("a size")?,
-                    _ => self.sizes("a size", &mut sizes)?,
+                "" | "shape" | "newshape" if name == "reshape" => match self.at_tuple() {
+                    true => sizes = self.numbers("a size")?,
+                    false => self.sizes("a size", Role::Other, &mut sizes)?,
                 },
                 _ => return Err(self.expected("`order=` and one of the orders 'C', 'F', 'A' and 'K'")),
             }
@@ -415,7 +567,7 @@ impl<'a> Parser<'a> {
         self.advance();
         let shape = self.shape(parsed, begin)?;
         if name != "reshape" {
-            sizes = [checked_numel("flatten", &shape).map_err(|err| self.refused(begin, &err))?].into();
+            sizes = vec![self.numel("flatten", &shape, begin)?].into();
         } else if order == Order::Keep {
             let message = "NumPy's `reshape` has the orders 'C', 'F' and 'A', and raises a ValueError for 'K'";
             return Err(self.error_at(begin..self.last, message.to_owned()));
@@ -426,110 +578,190 @@ impl<'a> Parser<'a> {
             _ => Dims::new(),
         };
         let is_moved = !axes.is_sorted();
-        let mut ops = Ops::from_iter(is_moved.then_some(Movement::Permute(axes)));
+        let mut ops = Ops::<A>::from_iter(is_moved.then_some(MovementOf::Permute(axes)));
         // An array of one axis is read in one order, and may still become one of several axes in the order of columns.
         if name == "reshape" && (is_moved || order == Order::Column) && sizes.len() > 1 {
-            let back = Movement::Permute((0..sizes.len() as i64).rev().collect());
+            let back = MovementOf::Permute((0..sizes.len() as i64).rev().collect());
             sizes.reverse();
-            ops.extend([Movement::Reshape(sizes), back]);
+            ops.extend([MovementOf::Reshape(sizes), back]);
         } else {
-            ops.push(Movement::Reshape(sizes));
+            ops.push(MovementOf::Reshape(sizes));
         }
         Ok((ops, Call::of(name, parsed.methods)))
     }
 
     /// `(shift, axis=None)`: the elements of an axis moved, and what leaves it at one end comes in at the other; without an
     /// axis those of the array in their order. They are part of the axis repeated once.
-    fn rolled(&mut self, parsed: &mut Parsed, begin: usize) -> Result<(Ops, Option<u8>), ParseError> {
+    fn rolled(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<(Ops<A>, Option<u8>), ParseError> {
         let (mut shift, mut axis) = (None, None);
-        self.fields("`(`", &["shift|shifts", "axis|dims|dim"], |parser, field| {
-            let given = match parser.token {
-                Token::Open(_) => parser.numbers("a number")?,
-                _ => [parser.number("a number")?].into(),
+        self.fields("`(`", &["shift|shifts", "axis|dims|dim"], |reader, field| {
+            let given = match reader.at_tuple() {
+                true => reader.numbers("a number")?,
+                false => vec![reader.number("a number", Role::Other)?].into(),
             };
-            let [number] = given[..] else {
-                return Err(parser.error_at(
-                    begin..parser.last,
-                    "`roll` is read along one axis: write a call for each, as in `x.roll(1, 0).roll(2, 1)`".into(),
+            let [number] = &given[..] else {
+                return Err(reader.error_at(
+                    begin..reader.last,
+                    "`roll` is read along one axis: write a call for each, as in `x.roll(1, 0).roll(2, 1)`",
                 ));
             };
-            *[&mut shift, &mut axis][field] = Some(number);
+            *[&mut shift, &mut axis][field] = Some(number.clone());
             Ok(())
         })?;
         let Some(shift) = shift else { return Err(self.expected("how far elements are moved")) };
+        let axis = axis.map(|axis| self.whole(&axis, "an axis", begin)).transpose()?;
         self.advance();
         let shape = self.shape(parsed, begin)?;
-        let (mut ops, mut flat) = (Ops::new(), shape.clone());
+        let (mut ops, mut flat) = (Ops::<A>::new(), shape.clone());
         if axis.is_none() {
-            flat = [checked_numel("roll", &shape).map_err(|err| self.refused(begin, &err))?].into();
+            flat = vec![self.numel("roll", &shape, begin)?].into();
         }
         let at = resolve_axis("roll", axis.unwrap_or(0), flat.len()).map_err(|err| self.refused(begin, &err))?;
-        let (before, size, after) = (&flat[..at], flat[at], &flat[at + 1..]);
-        let first = size - shift.rem_euclid(size.max(1)).min(size);
-        let range = (first, first.saturating_add(size));
-        let twice = size.checked_mul(2).unwrap_or(-1);
-        ops.push(Movement::Reshape([before, &[1, size], after].concat().into()));
-        ops.push(Movement::Expand([before, &[2, size], after].concat().into()));
-        ops.push(Movement::Reshape([before, &[twice], after].concat().into()));
-        ops.push(cut(&flat, at, range));
+        let (before, size, after) = (&flat[..at], flat[at].clone(), &flat[at + 1..]);
+        let (one, two) = (Num::<A>::from(1), Num::<A>::from(2));
+        let first = self.first_of_roll(&shift, &size, begin)?;
+        let end = self.operate(Operator::Add, &first, &size, begin)?;
+        let twice = self.operate(Operator::Mul, &size, &two, begin)?;
+        ops.push(MovementOf::Reshape([before, &[one, size.clone()], after].concat().into()));
+        ops.push(MovementOf::Expand([before, &[two, size], after].concat().into()));
+        ops.push(MovementOf::Reshape([before, &[twice], after].concat().into()));
+        ops.push(cut(&flat, at, (first, end)));
         if flat != shape {
-            ops.push(Movement::Reshape(shape));
+            ops.push(MovementOf::Reshape(shape));
         }
         Ok((ops, axis.map(|_| at as u8)))
+    }
+
+    /// Where in an axis that is repeated once the elements begin that are moved by so much.
+    fn first_of_roll(&mut self, shift: &Num<A>, size: &Num<A>, begin: usize) -> Result<Num<A>, ParseError> {
+        let zero = Num::<A>::from(0);
+        if self.arithmetic.equal(size, &zero) == Some(true) {
+            return Ok(zero);
+        }
+        let has_elements = self.arithmetic.at_least(size, &Num::<A>::from(1)) == Some(true);
+        let rest = match has_elements {
+            true => self.arithmetic.operate(Operator::Modulo, shift, size),
+            false => Ok(None),
+        };
+        let rest = rest.map_err(|message| self.error_at(begin..self.last, message))?;
+        // Where neither is a number the shift may still be known to be less than the size.
+        let rest = match rest {
+            Some(rest) => rest,
+            None => {
+                let is_back = self.arithmetic.at_least(shift, &zero) == Some(false);
+                let near = if is_back { self.operate(Operator::Add, shift, size, begin)? } else { shift.clone() };
+                let is_near = self.arithmetic.at_least(&near, &zero) == Some(true)
+                    && self.arithmetic.at_least(size, &near) == Some(true);
+                if !is_near {
+                    let [shift, size] = [shift, size].map(|number| self.arithmetic.text(number));
+                    let message = format!("whether a shift of {shift} lies inside an axis of size {size} is not known");
+                    return Err(self.error_at(begin..self.last, message));
+                }
+                near
+            }
+        };
+        self.operate(Operator::Sub, size, &rest, begin)
     }
 
     /// Windows along axes and diagonals, after the name; nothing for any other method. They are strides over the elements in
     /// row-major order.
     pub(super) fn windowed(
         &mut self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         name: &str,
         begin: usize,
-    ) -> Result<Option<(Movement, Call)>, ParseError> {
+    ) -> Result<Option<(Ops<A>, Call)>, ParseError> {
         Ok(match name {
             "unfold" => {
-                let [axis, size, step] = self.named_numbers(["dimension|dim", "size", "step"], [None; 3])?;
-                let (shape, axis) = self.axis_of(parsed, name, axis, begin)?;
-                if step < 1 || !(0..=shape[axis]).contains(&size) {
-                    let message =
-                        format!("axis {axis} has size {}: no window of {size} at a step of {step}", shape[axis]);
+                let [axis, size, step] = self.named_numbers(["dimension|dim", "size", "step"], [None, None, None])?;
+                let step = self.whole(&step, "a step", begin)?;
+                let (shape, axis) = self.axis_of(parsed, name, &axis, begin)?;
+                let fits = self.arithmetic.at_least(&size, &Num::<A>::from(0)) != Some(false)
+                    && self.arithmetic.at_least(&shape[axis], &size) != Some(false);
+                if step < 1 || !fits {
+                    let [of, size] = [&shape[axis], &size].map(|number| self.arithmetic.text(number));
+                    let message = format!("axis {axis} has size {of}: no window of {size} at a step of {step}");
                     return Err(self.error_at(begin..self.last, message));
                 }
-                Some((windows(&shape, &[(axis, size, step)]), Call::Unfold(axis as u8)))
+                let op = self.windows(&shape, &[(axis, size, step)], begin)?;
+                Some((vec![op], Call::Unfold(axis as u8)))
             }
             "sliding_window_view" => Some(self.sliding_windows(parsed, begin)?),
             "diagonal" => {
+                let zero = Num::<A>::from(0);
                 let fields = ["offset", "dim1|axis1", "dim2|axis2"];
-                let [offset, first, second] = self.named_numbers(fields, [Some(0), Some(0), Some(1)])?;
-                let (shape, first) = self.axis_of(parsed, name, first, begin)?;
-                let (_, second) = self.axis_of(parsed, name, second, begin)?;
+                let defaults = [0, 0, 1].map(|default| Some(Num::<A>::from(default)));
+                let [offset, first, second] = self.named_numbers(fields, defaults)?;
+                let (shape, first) = self.axis_of(parsed, name, &first, begin)?;
+                let (_, second) = self.axis_of(parsed, name, &second, begin)?;
                 if first == second {
-                    return Err(self.error_at(begin..self.last, "a diagonal has two different axes".to_owned()));
+                    return Err(self.error_at(begin..self.last, "a diagonal has two different axes"));
                 }
-                let strides = row_major(&shape);
-                let (down, right) = (offset.saturating_neg().max(0), offset.max(0));
-                let length = shape[first].saturating_sub(down).min(shape[second].saturating_sub(right)).max(0);
+                let strides = self.row_major(&shape, begin)?;
+                let down = self.operate(Operator::Sub, &zero, &offset, begin)?;
+                let [down, right] = [self.larger(&down, &zero, begin)?, self.larger(&offset, &zero, begin)?];
+                let rows = self.operate(Operator::Sub, &shape[first], &down, begin)?;
+                let columns = self.operate(Operator::Sub, &shape[second], &right, begin)?;
+                let length = self.smaller(&rows, &columns, begin)?;
+                let length = self.larger(&length, &zero, begin)?;
                 let rest = (0..shape.len()).filter(|axis| *axis != first && *axis != second);
-                let (mut to, mut by): (Dims, Dims) = rest.map(|axis| (shape[axis], strides[axis])).unzip();
+                let (mut to, mut by): (Vec<_>, Vec<_>) =
+                    rest.map(|axis| (shape[axis].clone(), strides[axis].clone())).unzip();
+                let is_empty = self.arithmetic.equal(&length, &zero) == Some(true);
                 to.push(length);
-                by.push(strides[first].saturating_add(strides[second]));
-                let offset = if length == 0 { 0 } else { down * strides[first] + right * strides[second] };
-                Some((Movement::AsStrided(to, by, offset), Call::Diagonal([first as u8, second as u8])))
+                by.push(self.operate(Operator::Add, &strides[first], &strides[second], begin)?);
+                let offset = if is_empty {
+                    zero
+                } else {
+                    let down = self.operate(Operator::Mul, &down, &strides[first], begin)?;
+                    let right = self.operate(Operator::Mul, &right, &strides[second], begin)?;
+                    self.operate(Operator::Add, &down, &right, begin)?
+                };
+                let op = MovementOf::AsStrided(to.into(), by.into(), offset);
+                Some((vec![op], Call::Diagonal([first as u8, second as u8])))
             }
             _ => None,
         })
+    }
+
+    /// The row-major strides of a shape, for what was read from `begin` to here.
+    fn row_major(&mut self, shape: &[Num<A>], begin: usize) -> Result<Nums<A>, ParseError> {
+        self.arithmetic.row_major(shape).map_err(|message| self.error_at(begin..self.last, message))
+    }
+
+    /// The larger of two numbers.
+    fn larger(&mut self, a: &Num<A>, b: &Num<A>, begin: usize) -> Result<Num<A>, ParseError> {
+        match (self.arithmetic.at_least(a, b), self.arithmetic.at_least(b, a)) {
+            (Some(true), _) | (_, Some(false)) => Ok(a.clone()),
+            (Some(false), _) | (_, Some(true)) => Ok(b.clone()),
+            (None, None) => Err(self.not_known(a, b, begin)),
+        }
+    }
+
+    /// The smaller of two numbers.
+    fn smaller(&mut self, a: &Num<A>, b: &Num<A>, begin: usize) -> Result<Num<A>, ParseError> {
+        Ok(if self.larger(a, b, begin)? == *a { b.clone() } else { a.clone() })
+    }
+
+    #[cold]
+    fn not_known(&self, a: &Num<A>, b: &Num<A>, begin: usize) -> ParseError {
+        let [a, b] = [a, b].map(|number| self.arithmetic.text(number));
+        self.error_at(
+            begin..self.last,
+            format!("whether {a} or {b} is larger is not known: say which, as in `{a} <= {b}`"),
+        )
     }
 
     /// Numbers for fields, of which each that is missing has a default.
     fn named_numbers<const N: usize>(
         &mut self,
         fields: [&str; N],
-        defaults: [Option<i64>; N],
-    ) -> Result<[i64; N], ParseError> {
+        defaults: [Option<Num<A>>; N],
+    ) -> Result<[Num<A>; N], ParseError> {
         let mut given = defaults;
-        self.fields("`(`", &fields, |parser, field| {
+        self.fields("`(`", &fields, |reader, field| {
             let first = fields[field].split('|').next().unwrap_or_default();
-            given[field] = Some(parser.number(&format!("a number for `{first}`"))?);
+            given[field] = Some(reader.number(&format!("a number for `{first}`"), Role::Other)?);
             Ok(())
         })?;
         let missing = given.iter().position(Option::is_none);
@@ -538,17 +770,18 @@ impl<'a> Parser<'a> {
             return Err(self.expected(&format!("a number for `{first}`")));
         }
         self.advance();
-        Ok(given.map(Option::unwrap_or_default))
+        Ok(given.map(|number| number.unwrap_or_else(|| Num::<A>::from(0))))
     }
 
     /// The shape, and one of its axes from the front.
     fn axis_of(
         &mut self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         name: &str,
-        axis: i64,
+        axis: &Num<A>,
         begin: usize,
-    ) -> Result<(Dims, usize), ParseError> {
+    ) -> Result<(Nums<A>, usize), ParseError> {
+        let axis = self.whole(axis, "an axis", begin)?;
         let shape = self.shape(parsed, begin)?;
         let resolved = resolve_axis("axis", axis, shape.len()).map_err(|err| {
             let message = err.to_string();
@@ -558,19 +791,19 @@ impl<'a> Parser<'a> {
     }
 
     /// `(pad_width, mode="constant", constant_values=0)`: a number or a pair for all axes, or a pair for each.
-    fn pad_of_numpy(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+    fn pad_of_numpy(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<Ops<A>, ParseError> {
         let close = self.open("`(`")?;
-        if self.at_word("pad_width") && self.second() == Token::Equals {
+        if self.at_word("pad_width") && self.at_argument_name() {
             self.advance();
             self.advance();
         }
-        let mut pads = Ranges::new();
-        if !matches!(self.token, Token::Open(_)) {
-            let pad = self.number("how much to pad")?;
-            pads.push((pad, pad));
+        let mut pads = Pairs::<A>::default();
+        if !self.at_tuple() {
+            let pad = self.number("how much to pad", Role::Other)?;
+            pads.push((pad.clone(), pad));
         } else if matches!(self.second(), Token::Open(_)) {
-            self.list("pairs `(before, after)`", |parser| {
-                pads.push(parser.pair("a pair `(before, after)`")?);
+            self.list("pairs `(before, after)`", |reader| {
+                pads.push(reader.pair("a pair `(before, after)`")?);
                 Ok(())
             })?;
         } else {
@@ -578,17 +811,17 @@ impl<'a> Parser<'a> {
         }
         self.rest_of_pad(close)?;
         let rank = self.shape(parsed, begin)?.len();
-        if let &[for_all] = &pads[..] {
+        if let [for_all] = &pads[..] {
             // One pair is for all axes.
-            pads = std::iter::repeat_n(for_all, rank).collect();
+            pads = std::iter::repeat_n(for_all.clone(), rank).collect();
         }
-        Ok(Ops::from_iter([Movement::Pad(pads)]))
+        Ok(vec![MovementOf::Pad(pads)])
     }
 
     /// `((left, right, top, bottom, ..), mode="constant", value=0)`: the last axis first; less than 0 cuts off.
-    fn pad_of_torch(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+    fn pad_of_torch(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<Ops<A>, ParseError> {
         let close = self.open("`(`")?;
-        if self.at_word("pad") && self.second() == Token::Equals {
+        if self.at_word("pad") && self.at_argument_name() {
             self.advance();
             self.advance();
         }
@@ -599,18 +832,32 @@ impl<'a> Parser<'a> {
             let message = format!("expected two numbers for each of at most {} axes, the last axis first", shape.len());
             return Err(self.error_at(begin..self.last, message));
         }
-        let mut pads: Ranges = shape.iter().map(|_| (0, 0)).collect();
+        let zero = Num::<A>::from(0);
+        let mut pads: Pairs<A> = shape.iter().map(|_| (zero.clone(), zero.clone())).collect();
         for (pad, pair) in pads.iter_mut().rev().zip(given.chunks(2)) {
-            *pad = (pair[0], pair[1]);
+            *pad = (pair[0].clone(), pair[1].clone());
         }
-        let mut ops = Ops::new();
-        if pads.iter().any(|&(before, after)| before < 0 || after < 0) {
-            let left = |(&(before, after), &size): (&(i64, i64), &i64)| {
-                (before.saturating_neg().max(0), size.saturating_add(after.min(0)))
-            };
-            ops.push(Movement::Shrink(pads.iter().zip(&shape).map(left).collect()));
+        let mut ops = Ops::<A>::new();
+        // What is cut off; a pad that may be either is one, whose condition is asked where it is done.
+        let mut is_cut = |number: &Num<A>| self.arithmetic.at_least(number, &zero) == Some(false);
+        let cuts: Vec<[bool; 2]> = pads.iter().map(|(before, after)| [is_cut(before), is_cut(after)]).collect();
+        if cuts.iter().any(|cut| cut.contains(&true)) {
+            let mut ranges = Pairs::<A>::default();
+            for (((before, after), size), [cuts_before, cuts_after]) in pads.iter_mut().zip(&shape[..]).zip(&cuts) {
+                let mut range = (zero.clone(), size.clone());
+                if *cuts_before {
+                    range.0 = self.operate(Operator::Sub, &zero, before, begin)?;
+                    *before = zero.clone();
+                }
+                if *cuts_after {
+                    range.1 = self.operate(Operator::Add, size, after, begin)?;
+                    *after = zero.clone();
+                }
+                ranges.push(range);
+            }
+            ops.push(MovementOf::Shrink(ranges));
         }
-        ops.push(Movement::Pad(pads.iter().map(|&(before, after)| (before.max(0), after.max(0))).collect()));
+        ops.push(MovementOf::Pad(pads));
         Ok(ops)
     }
 
@@ -618,7 +865,7 @@ impl<'a> Parser<'a> {
     fn rest_of_pad(&mut self, close: Token) -> Result<(), ParseError> {
         self.comma_or(close)?;
         while self.token != close {
-            if self.at_word("mode") && self.second() == Token::Equals {
+            if self.at_word("mode") && self.at_argument_name() {
                 self.advance();
                 self.advance();
             }
@@ -634,7 +881,12 @@ impl<'a> Parser<'a> {
                 }
                 Token::Name => self.other_argument()?,
                 Token::NotWhole => self.advance(),
-                _ => drop(self.number("the value of a pad")?),
+                // A value that is not whole may have a sign, too.
+                Token::Symbol if self.second() == Token::NotWhole => {
+                    self.advance();
+                    self.advance();
+                }
+                _ => drop(self.number("the value of a pad", Role::Other)?),
             }
             self.comma_or(close)?;
         }
@@ -648,10 +900,10 @@ impl<'a> Parser<'a> {
     /// order in which they lie in memory.
     pub(super) fn copied_in_order(
         &mut self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         name: &str,
         begin: usize,
-    ) -> Result<Option<(Ops, Call)>, ParseError> {
+    ) -> Result<Option<(Ops<A>, Call)>, ParseError> {
         let is_function = self.opened.is_some();
         let foreign = !matches!(parsed.methods, Methods::Ours | Methods::Tinygrad);
         let order = match name {
@@ -663,14 +915,15 @@ impl<'a> Parser<'a> {
                                        elements lie otherwise: write `clone` for a copy in the order of memory";
                         return Err(self.error_at(begin..self.last, message.to_owned()));
                     }
-                    Some(Order::Row) => return Ok(Some((Ops::from_iter([Movement::Contiguous]), Call::Plain))),
+                    Some(Order::Row) => return Ok(Some((vec![MovementOf::Contiguous], Call::Plain))),
                     // What lies so already is not copied.
                     order => order.filter(|_| !self.lies(parsed, Hand::has_channels_last, begin)),
                 }
             }
             "to" => {
                 let order = self.memory_format(parsed, None, begin)?;
-                if parsed.has_rough_axes() && self.shape(parsed, begin)?.contains(&1) {
+                let one = Num::<A>::from(1);
+                if parsed.has_rough_axes() && self.shape(parsed, begin)?.contains(&one) {
                     let message = "whether `to` copies depends on strides of axes of size 1, which are not known after an index \
                                    with `None` or a number, `select`, `unbind` or an `expand` to more axes: write `contiguous` \
                                    in its place, with the same memory format";
@@ -688,11 +941,13 @@ impl<'a> Parser<'a> {
             "asarray" | "asanyarray" if is_function => self.copy_arguments(parsed, None, false)?,
             _ => return Ok(None),
         };
-        let Some(order) = order else { return Ok(Some((Ops::new(), Call::Plain))) };
-        let mut ops = Ops::from_iter([Movement::Copy]);
+        let Some(order) = order else { return Ok(Some((Ops::<A>::new(), Call::Plain))) };
+        let mut ops = Ops::<A>::from_iter([MovementOf::Copy]);
         // A new array is in row-major order, whatever its shape is.
-        let is_new = parsed.ops.is_empty() && !matches!(parsed.start, ChainStart::Views(_));
-        if order != Order::Row && (!is_new || matches!(order, Order::Column | Order::Channels)) {
+        let is_new = parsed.ops.is_empty() && !matches!(parsed.start, ChainStartOf::Views(_));
+        // Where elements are with sizes that are names does not change which they are.
+        let is_followed = self.arithmetic.integers(&parsed.ops).is_some();
+        if is_followed && order != Order::Row && (!is_new || matches!(order, Order::Column | Order::Channels)) {
             let is_torch = matches!(name, "clone" | "contiguous" | "to");
             let library = if is_torch { ArrayLibrary::PyTorch } else { ArrayLibrary::NumPy };
             let axes = self.hand(parsed, library, begin)?.axes_of_copy(order);
@@ -701,8 +956,8 @@ impl<'a> Parser<'a> {
                 for (at, axis) in axes.iter().enumerate() {
                     back[*axis as usize] = at as i64;
                 }
-                ops.insert(0, Movement::Permute(axes));
-                ops.push(Movement::Permute(back));
+                ops.insert(0, MovementOf::Permute(axes));
+                ops.push(MovementOf::Permute(back));
             }
         }
         let converts = matches!(name, "astype" | "array");
@@ -712,13 +967,13 @@ impl<'a> Parser<'a> {
     /// `memory_format=` as the one argument of a call of PyTorch: an order. `usual` is that of the call without it.
     fn memory_format(
         &mut self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         usual: Option<Order>,
         begin: usize,
     ) -> Result<Option<Order>, ParseError> {
         let close = self.open("`(`")?;
         let mut order = usual;
-        if self.at_word("memory_format") && self.second() == Token::Equals {
+        if self.at_word("memory_format") && self.at_argument_name() {
             self.advance();
             self.advance();
             while self.token == Token::Name && self.second() == Token::Dot {
@@ -750,22 +1005,21 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether something is so of the tensor that PyTorch has; not where nothing is known of that.
-    fn lies(&mut self, parsed: &mut Parsed, is_so: fn(&Hand) -> bool, begin: usize) -> bool {
+    fn lies(&mut self, parsed: &mut Parsed<Num<A>>, is_so: fn(&Hand) -> bool, begin: usize) -> bool {
         self.hand(parsed, ArrayLibrary::PyTorch, begin).is_ok_and(is_so)
     }
 
     /// The arguments of a call of NumPy that may copy: types, which change no layout, an order, and whether it copies.
     fn copy_arguments(
         &mut self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         usual: Option<Order>,
         types: bool,
     ) -> Result<Option<Order>, ParseError> {
         let (mut order, mut position) = (usual, 0);
         let close = self.open("`(`")?;
         while self.token != close {
-            let is_named = self.token == Token::Name && self.second() == Token::Equals;
-            let name = if is_named { self.word() } else { "" };
+            let name = if self.at_argument_name() { self.word() } else { "" };
             match name {
                 "order" => {
                     self.advance();
@@ -789,7 +1043,7 @@ impl<'a> Parser<'a> {
                 }
                 "dtype" => parsed.of_type = self.type_argument()?,
                 "casting" | "subok" | "ndmin" | "like" | "device" => drop(self.type_argument()?),
-                "" if position == 0 && self.token == Token::Text && self.is_order() => order = self.order(usual)?,
+                "" if position == 0 && is_order(self) => order = self.order(usual)?,
                 "" if position == 0 && types => parsed.of_type = self.type_argument()?,
                 _ => return Err(self.expected("a type, or `order=`")),
             }
@@ -798,10 +1052,6 @@ impl<'a> Parser<'a> {
         }
         self.advance();
         Ok(order)
-    }
-
-    fn is_order(&self) -> bool {
-        matches!(self.word().trim_matches(['"', '\'']), "C" | "F" | "A" | "K")
     }
 
     fn order(&mut self, usual: Option<Order>) -> Result<Option<Order>, ParseError> {
@@ -822,7 +1072,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Types, which change no layout, as far as the parenthesis that closes them.
-    fn only_types(&mut self, parsed: &mut Parsed, close: Token) -> Result<(), ParseError> {
+    fn only_types(&mut self, parsed: &mut Parsed<Num<A>>, close: Token) -> Result<(), ParseError> {
         while self.token != close {
             parsed.of_type = self.type_argument()?;
             self.comma_or(close)?;
@@ -832,100 +1082,119 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether the argument of `view` is a type, and no size; in NumPy it always is.
-    fn at_type(&self, parsed: &Parsed) -> bool {
-        let mut ahead = self.clone();
+    fn at_type(&self, parsed: &Parsed<Num<A>>) -> bool {
+        let mut ahead = self.tokens.clone();
         if self.opened.is_none() {
             ahead.advance();
         }
         parsed.methods == Methods::NumPy
             || (ahead.at_word("dtype") && ahead.second() == Token::Equals)
-            || ahead.is_type()
-    }
-
-    /// Whether a type stands here.
-    pub(super) fn is_type(&self) -> bool {
-        let word = self.word();
-        let is_path = library(word) != Methods::Unknown && self.second() == Token::Dot;
-        self.token == Token::Text
-            || (self.token == Token::Name && Method::takes_type(if is_path { self.third().1 } else { word }))
+            || is_type(&ahead)
     }
 
     /// PyTorch's `as_strided`: strides over the memory that the tensor is a view of, whatever the tensor has of it. What
     /// stands between the operation that made this memory and here is no part of it.
-    fn strided_memory(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+    fn strided_memory(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<Ops<A>, ParseError> {
         let (shape, strides, given) = self.strided_arguments()?;
-        if matches!(parsed.start, ChainStart::Views(_)) {
-            // The views are the memory of no tensor.
-            return Ok(Ops::from_iter([Movement::AsStrided(shape, strides, given.unwrap_or(0))]));
+        let strided = |offset: Option<Num<A>>| {
+            let offset = offset.unwrap_or_else(|| Num::<A>::from(0));
+            MovementOf::AsStrided(shape.clone(), strides.clone(), offset)
+        };
+        // The views are the memory of no tensor. Without a shape nothing is known of the memory but that it is what `x` has.
+        let is_unknown = parsed.start == ChainStartOf::Nothing && self.base.is_none();
+        if matches!(parsed.start, ChainStartOf::Views(_)) || (is_unknown && parsed.ops.is_empty()) {
+            return Ok(vec![strided(given)]);
         }
-        // Without a shape nothing is known of the memory but that it is what `x` has.
-        let is_unknown = parsed.start == ChainStart::Nothing && self.base.is_none();
-        if is_unknown && parsed.ops.is_empty() {
-            return Ok(Ops::from_iter([Movement::AsStrided(shape, strides, given.unwrap_or(0))]));
+        if self.arithmetic.integers(&parsed.ops).is_none() {
+            // What leaves the elements of an array that has its memory for itself in their order there.
+            let keeps = |op: &MovementOf<Num<A>>| {
+                use MovementKind as Kind;
+                matches!(op.kind(), Kind::Reshape | Kind::Squeeze | Kind::Unsqueeze | Kind::Contiguous | Kind::Copy)
+            };
+            if !parsed.ops.iter().all(keeps) {
+                let message = "PyTorch's `as_strided` starts again from the memory of the first array: write it before \
+                               what moves elements";
+                return Err(self.error_at(begin..self.last, message));
+            }
+            return Ok(vec![strided(given)]);
         }
         let hand = self.hand(parsed, ArrayLibrary::PyTorch, begin)?;
         if hand.is_refused() {
             let message = "PyTorch raises a ValueError at the negative step before this: `as_strided` has no memory to read; \
                 write `flip` in its place";
-            return Err(self.error_at(begin..self.last, message.to_owned()));
+            return Err(self.error_at(begin..self.last, message));
         }
-        let Some(offset) = given.or(hand.offset()) else {
+        let Some(offset) = given.or(hand.offset().map(Num::<A>::from)) else {
             let message =
                 "where a tensor without elements begins in its memory is not known: give `as_strided` an offset";
-            return Err(self.error_at(begin..self.last, message.to_owned()));
+            return Err(self.error_at(begin..self.last, message));
         };
-        let mut ops = Ops::new();
+        let mut ops = Ops::<A>::new();
         if let Some((since, axes)) = hand.memory() {
             parsed.truncate(since);
             parsed.known = (0, None);
             parsed.kept = None;
-            ops.extend((!axes.is_sorted()).then_some(Movement::Permute(axes)));
+            ops.extend((!axes.is_sorted()).then_some(MovementOf::Permute(axes)));
         }
-        ops.push(Movement::AsStrided(shape, strides, offset));
+        ops.push(strided(Some(offset)));
         Ok(ops)
     }
 
     /// The array that a library has after everything that was read so far; kept, so that each operation is done once.
     pub(super) fn hand<'p>(
         &self,
-        parsed: &'p mut Parsed,
+        parsed: &'p mut Parsed<Num<A>>,
         library: ArrayLibrary,
         begin: usize,
     ) -> Result<&'p Hand, ParseError> {
         let shape = match (&parsed.start, self.base) {
-            (ChainStart::Shape(shape), _) => Some(shape.clone()),
-            (ChainStart::Nothing, Some(base)) => Some(base.into()),
-            (ChainStart::Nothing, None) => return Err(self.error_at(begin..self.last, NO_SHAPE.to_owned())),
-            (ChainStart::Views(_), _) => None,
+            (ChainStartOf::Shape(shape), _) => Some(&shape[..]),
+            (ChainStartOf::Nothing, Some(base)) => Some(base),
+            (ChainStartOf::Nothing, None) => return Err(self.error_at(begin..self.last, NO_SHAPE)),
+            (ChainStartOf::Views(_), _) => None,
+        };
+        let shape = shape.map(|shape| shape.iter().map(Num::<A>::integer).collect::<Option<Dims>>());
+        let has_names = || {
+            let message = format!(
+                "how {library} lays out memory is followed where all sizes are numbers, and here they have names"
+            );
+            self.error_at(begin..self.last, message)
         };
         let start = match (shape, &parsed.start) {
-            (Some(shape), _) => View::contiguous(shape).map_err(|err| self.refused(begin, &err))?,
-            (None, ChainStart::Views(views)) if views.len() == 1 && library.has(&views[0]) => views[0].clone(),
-            _ => {
-                let message = format!("{library} has no arrays that are several views or have masked elements");
-                return Err(self.error_at(begin..self.last, message));
+            (Some(shape), _) => {
+                View::contiguous(shape.ok_or_else(has_names)?).map_err(|err| self.refused(begin, &err))?
             }
+            (None, ChainStartOf::Views(views)) => {
+                let view =
+                    views.first().filter(|_| views.len() == 1).and_then(|view| self.arithmetic.integer_view(view));
+                view.filter(|view| library.has(view)).cloned().ok_or_else(|| {
+                    let message = format!("{library} has no arrays that are several views or have masked elements");
+                    self.error_at(begin..self.last, message)
+                })?
+            }
+            (None, _) => return Err(self.error_at(begin..self.last, NO_SHAPE)),
         };
+        let ops = self.arithmetic.integers(&parsed.ops).ok_or_else(has_names)?;
         let (done, mut hand) = match parsed.kept.take() {
             Some((done, hand)) if hand.library() == library => (done, hand),
             _ => (0, Box::new(Hand::new(library, &start))),
         };
         let mut at = done;
-        while at < parsed.ops.len() {
-            let (call, ops) = parsed.call(at);
-            hand.does(at, call, &parsed.ops[ops.clone()]).map_err(|err| self.refused(begin, &err))?;
-            at = ops.end;
+        while at < ops.len() {
+            let (call, range) = parsed.call(at);
+            hand.does(at, call, &ops[range.clone()]).map_err(|err| self.refused(begin, &err))?;
+            at = range.end;
         }
         Ok(&parsed.kept.insert((at, hand)).1)
     }
 
     /// `(window_shape, axis=None)`: a window of each axis, or of those that are named.
-    fn sliding_windows(&mut self, parsed: &mut Parsed, begin: usize) -> Result<(Movement, Call), ParseError> {
-        let (mut sizes, mut axes) = (Dims::new(), None);
+    fn sliding_windows(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<(Ops<A>, Call), ParseError> {
+        let (mut sizes, mut axes) = (Nums::<A>::default(), None);
         let close = self.open("`(`")?;
         let mut given = 0;
         while self.token != close {
-            if self.token == Token::Name && self.second() == Token::Equals {
+            if self.at_argument_name() {
                 match self.word() {
                     "window_shape" => given = 0,
                     "axis" => given = 1,
@@ -938,9 +1207,9 @@ impl<'a> Parser<'a> {
                 self.advance();
                 self.advance();
             }
-            let list = match self.token {
-                Token::Open(_) => self.numbers("the size of a window")?,
-                _ => [self.number("the size of a window")?].into(),
+            let list = match self.at_tuple() {
+                true => self.numbers("the size of a window")?,
+                false => vec![self.number("the size of a window", Role::Other)?].into(),
             };
             if given == 0 {
                 sizes = list
@@ -952,7 +1221,7 @@ impl<'a> Parser<'a> {
         }
         self.advance();
         let shape = self.shape(parsed, begin)?;
-        let axes = axes.unwrap_or_else(|| (0..shape.len() as i64).collect());
+        let axes = axes.unwrap_or_else(|| (0..shape.len() as i64).map(Num::<A>::from).collect());
         if sizes.len() != axes.len() {
             let message =
                 format!("expected the size of a window for each of {} axes, found {}", axes.len(), sizes.len());
@@ -960,99 +1229,144 @@ impl<'a> Parser<'a> {
         }
         let mut along = Vec::new();
         let mut left = shape.clone();
-        for (&axis, &size) in axes.iter().zip(&sizes) {
+        let (zero, one) = (Num::<A>::from(0), Num::<A>::from(1));
+        for (axis, size) in axes.iter().zip(&sizes[..]) {
             let (_, axis) = self.axis_of(parsed, "sliding_window_view", axis, begin)?;
-            if size < 0 || size > left[axis] {
-                let message = format!("axis {axis} has size {}: there is no window of {size}", left[axis]);
+            let is_window = self.arithmetic.at_least(size, &zero) != Some(false)
+                && self.arithmetic.at_least(&left[axis], size) != Some(false);
+            if !is_window {
+                let [left, size] = [&left[axis], size].map(|number| self.arithmetic.text(number));
+                let message = format!("axis {axis} has size {left}: there is no window of {size}");
                 return Err(self.error_at(begin..self.last, message));
             }
-            left[axis] -= (size - 1).max(0);
-            along.push((axis, size, 1));
+            let less = self.operate(Operator::Sub, size, &one, begin)?;
+            let less = self.larger(&less, &zero, begin)?;
+            left[axis] = self.operate(Operator::Sub, &left[axis], &less, begin)?;
+            along.push((axis, size.clone(), 1));
         }
         let call = if let [(axis, ..)] = along[..] { Call::Unfold(axis as u8) } else { Call::Windows };
-        Ok((windows(&shape, &along), call))
+        Ok((vec![self.windows(&shape, &along, begin)?], call))
+    }
+
+    /// Windows of some axes, `(axis, size, step)` each: an axis becomes that of where they begin, and one of their elements
+    /// comes behind all others.
+    fn windows(
+        &mut self,
+        shape: &[Num<A>],
+        along: &[(usize, Num<A>, i64)],
+        begin: usize,
+    ) -> Result<MovementOf<Num<A>>, ParseError> {
+        let (mut to, mut by) = (shape.to_vec(), self.row_major(shape, begin)?.to_vec());
+        let one = Num::<A>::from(1);
+        for (axis, size, step) in along {
+            let (stride, step) = (by[*axis].clone(), Num::<A>::from(*step));
+            // There is a window wherever one fits; one of no elements fits behind the last, too.
+            let starts = match self.arithmetic.at_least(size, &one) {
+                Some(true) => self.operate(Operator::Sub, &to[*axis], size, begin)?,
+                Some(false) => to[*axis].clone(),
+                None => return Err(self.not_known(size, &one, begin)),
+            };
+            let steps = self.arithmetic.operate(Operator::Div, &starts, &step);
+            let Some(steps) = steps.map_err(|message| self.error_at(begin..self.last, message))? else {
+                let [starts, step] = [&starts, &step].map(|number| self.arithmetic.text(number));
+                let message = format!(
+                    "how many windows there are, {starts} // {step} + 1, is not known: say a multiple of {step}"
+                );
+                return Err(self.error_at(begin..self.last, message));
+            };
+            to[*axis] = self.operate(Operator::Add, &steps, &one, begin)?;
+            to.push(size.clone());
+            by.push(stride);
+        }
+        for (axis, _, step) in along {
+            // Where that is out of range there is one window, and its stride is of no consequence.
+            let far = self.arithmetic.operate(Operator::Mul, &by[*axis], &Num::<A>::from(*step));
+            if let Ok(Some(far)) = far {
+                by[*axis] = far;
+            }
+        }
+        Ok(MovementOf::AsStrided(to.into(), by.into(), Num::<A>::from(0)))
     }
 
     /// `(repeats, axis)`: each element of an axis so many times, copied; without an axis those of the array as one axis.
-    fn interleaved(&mut self, parsed: &mut Parsed, begin: usize) -> Result<Ops, ParseError> {
+    fn interleaved(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<Ops<A>, ParseError> {
         let (mut repeats, mut axis) = (None, None);
-        self.fields("`(`", &["repeats", "axis|dim"], |parser, field| {
-            let number = parser.number("a number")?;
+        self.fields("`(`", &["repeats", "axis|dim"], |reader, field| {
+            let number = reader.number("a number", Role::Other)?;
             *[&mut repeats, &mut axis][field] = Some(number);
             Ok(())
         })?;
         let Some(repeats) = repeats else { return Err(self.expected("how often elements are repeated")) };
         self.advance();
         let mut shape = self.shape(parsed, begin)?;
-        let mut ops = Ops::new();
         if axis.is_none() {
-            let numel = checked_numel("repeat", &shape).map_err(|err| self.refused(begin, &err))?;
-            shape = [numel].into();
+            shape = vec![self.numel("repeat", &shape, begin)?].into();
         }
+        let axis = axis.map(|axis| self.whole(&axis, "an axis", begin)).transpose()?;
         let axis = resolve_axis("repeat", axis.unwrap_or(0), shape.len()).map_err(|err| self.refused(begin, &err))?;
-        let (before, after) = (&shape[..axis], &shape[axis + 1..]);
-        let size = shape[axis];
-        ops.push(Movement::Reshape([before, &[size, 1], after].concat().into()));
-        ops.push(Movement::Expand([before, &[size, repeats], after].concat().into()));
-        let joined = size.checked_mul(repeats).unwrap_or(-1);
-        ops.push(Movement::Reshape([before, &[joined], after].concat().into()));
-        ops.push(Movement::Copy);
-        Ok(ops)
+        let (before, size, after) = (&shape[..axis], shape[axis].clone(), &shape[axis + 1..]);
+        let joined = self.operate(Operator::Mul, &size, &repeats, begin)?;
+        let apart = [size.clone(), Num::<A>::from(1)];
+        Ok(vec![
+            MovementOf::Reshape([before, &apart, after].concat().into()),
+            MovementOf::Expand([before, &[size, repeats], after].concat().into()),
+            MovementOf::Reshape([before, &[joined], after].concat().into()),
+            MovementOf::Copy,
+        ])
+    }
+
+    /// `(.., C r r, H, W)` as `(.., C, H r, W r)`, or back.
+    fn pixels(&mut self, shape: &[Num<A>], factor: &Num<A>, shuffle: bool) -> Result<Ops<A>, String> {
+        let [rest @ .., channels, height, width] = shape else {
+            return Err("expected at least the three axes of channels, rows and columns".into());
+        };
+        let known = |number: Option<Num<A>>| number.ok_or_else(|| "the size is not known".to_owned());
+        let square = known(self.arithmetic.operate(Operator::Mul, factor, factor)?)?;
+        let is_positive = self.arithmetic.at_least(factor, &Num::<A>::from(1)) == Some(true);
+        let mut parts = |size: &Num<A>, by: &Num<A>| -> Result<Option<Num<A>>, String> {
+            if !is_positive {
+                return Ok(None);
+            }
+            let rest = self.arithmetic.operate(Operator::Modulo, size, by)?;
+            let quotient = self.arithmetic.operate(Operator::Div, size, by)?;
+            Ok(quotient.filter(|_| rest.is_some_and(|rest| rest.integer() == Some(0))))
+        };
+        let before = 0..rest.len() as i64;
+        let axis = |place: usize| (rest.len() + place) as i64;
+        let (apart, order, joined) = if shuffle {
+            let Some(channels) = parts(channels, &square)? else {
+                let [channels, factor] = [channels, factor].map(|number| self.arithmetic.text(number));
+                return Err(format!("{channels} channels are not a multiple of {factor} * {factor}"));
+            };
+            let mut of = |a: &Num<A>| known(self.arithmetic.operate(Operator::Mul, a, factor)?);
+            let to = [channels.clone(), of(height)?, of(width)?];
+            ([channels, factor.clone(), factor.clone(), height.clone(), width.clone()], [0, 3, 1, 4, 2], to)
+        } else {
+            let (Some(rows), Some(columns)) = (parts(height, factor)?, parts(width, factor)?) else {
+                let [height, width, factor] = [height, width, factor].map(|number| self.arithmetic.text(number));
+                return Err(format!("{height} rows and {width} columns are not multiples of {factor}"));
+            };
+            let joined = known(self.arithmetic.operate(Operator::Mul, channels, &square)?)?;
+            let to = [joined, rows.clone(), columns.clone()];
+            ([channels.clone(), rows, factor.clone(), columns, factor.clone()], [0, 2, 4, 1, 3], to)
+        };
+        Ok(vec![
+            MovementOf::Reshape([rest, &apart].concat().into()),
+            MovementOf::Permute(before.chain(order.map(axis)).collect()),
+            MovementOf::Reshape([rest, &joined].concat().into()),
+        ])
     }
 }
 
-/// A range of one axis, and all of the others.
-fn cut(shape: &[i64], axis: usize, range: (i64, i64)) -> Movement {
-    Movement::Shrink(shape.iter().enumerate().map(|(at, &size)| if at == axis { range } else { (0, size) }).collect())
+/// Whether one of NumPy's orders stands here.
+fn is_order(tokens: &Tokens<'_>) -> bool {
+    tokens.token == Token::Text && matches!(tokens.word().trim_matches(['"', '\'']), "C" | "F" | "A" | "K")
 }
 
-/// Windows of some axes, `(axis, size, step)` each: an axis becomes that of where they begin, and one of their elements
-/// comes behind all others.
-fn windows(shape: &[i64], along: &[(usize, i64, i64)]) -> Movement {
-    let (mut to, mut by) = (Dims::from_slice(shape), row_major(shape));
-    for &(axis, size, step) in along {
-        let stride = by[axis];
-        // There is a window wherever one fits; one of no elements fits behind the last, too.
-        to[axis] = if size > 0 { (to[axis] - size) / step + 1 } else { to[axis] / step + 1 };
-        to.push(size);
-        by.push(stride);
-    }
-    for &(axis, _, step) in along {
-        by[axis] = by[axis].saturating_mul(step);
-    }
-    Movement::AsStrided(to, by, 0)
-}
-
-/// `(.., C r r, H, W)` as `(.., C, H r, W r)`, or back.
-fn pixels(shape: &[i64], factor: i64, shuffle: bool) -> Result<Ops, String> {
-    let [rest @ .., channels, height, width] = shape else {
-        return Err("expected at least the three axes of channels, rows and columns".into());
-    };
-    let square = factor.checked_mul(factor).filter(|_| factor > 0).unwrap_or(0);
-    let divides = |size: i64, by: i64| by > 0 && size % by == 0;
-    if shuffle && !divides(*channels, square) {
-        return Err(format!("{channels} channels are not a multiple of {factor} * {factor}"));
-    }
-    let fits = divides(*height, factor) && divides(*width, factor);
-    if !(shuffle || fits) {
-        return Err(format!("{height} rows and {width} columns are not multiples of {factor}"));
-    }
-    let axis = |place: usize| (rest.len() + place) as i64;
-    let before = 0..rest.len() as i64;
-    let (apart, order, joined) = if shuffle {
-        let channels = channels / square;
-        // A size past 64 bits is refused where the operation is done.
-        let (rows, columns) = (height.checked_mul(factor), width.checked_mul(factor));
-        let to = [channels, rows.unwrap_or(-1), columns.unwrap_or(-1)];
-        ([channels, factor, factor, *height, *width], [0, 3, 1, 4, 2], to)
-    } else {
-        let (rows, columns) = (height / factor, width / factor);
-        let to = [channels.checked_mul(square).unwrap_or(-1), rows, columns];
-        ([*channels, rows, factor, columns, factor], [0, 2, 4, 1, 3], to)
-    };
-    Ok(Ops::from_iter([
-        Movement::Reshape([rest, &apart].concat().into()),
-        Movement::Permute(before.chain(order.map(axis)).collect()),
-        Movement::Reshape([rest, &joined].concat().into()),
-    ]))
+/// Whether a type stands here.
+pub(super) fn is_type(tokens: &Tokens<'_>) -> bool {
+    let word = tokens.word();
+    let is_path = library(word) != Methods::Unknown && tokens.second() == Token::Dot;
+    tokens.token == Token::Text
+        || (tokens.token == Token::Name && Method::takes_type(if is_path { tokens.third().1 } else { word }))
 }

@@ -1,26 +1,28 @@
 //! Types that say a layout: `memref<2x3xf32, strided<[1, 2], offset: 4>>` of MLIR, `f32[2,3]{0,1}` of XLA, and
 //! `Layout<Shape<_2,_3>, Stride<_1,_2>>` of CuTe in C++.
 
-use super::ChainStart;
+use super::ChainStartOf;
+use super::arithmetic::{Known, Operator, Role};
 use super::foreign::Nested;
-use super::lexer::Token;
-use super::parser::{Parsed, Parser};
-use crate::{Dims, MAX_RANK};
-use indexpr::text::{ParseError, quoted};
+use super::parsed::Parsed;
+use super::parser::{Num, Nums, Reader};
+use crate::MAX_RANK;
+use crate::number::List as _;
+use indexpr::text::{ParseError, Token, quoted};
 
 /// What CuTe calls nested tuples, and what makes them.
 const TUPLES: [&str; 6] = ["Shape", "Stride", "make_shape", "make_stride", "make_tuple", "tuple"];
 
-impl Parser<'_> {
+impl<A: Known> Reader<'_, '_, A> {
     /// Whether a type or a call begins here that says a layout.
     pub(super) fn at_layout_type(&self) -> bool {
         if self.token != Token::Name || self.named_array().is_some() {
             return false;
         }
-        let opens = |parser: &Self| {
-            let mut ahead = parser.lexer;
-            let (token, span) = ahead.next();
-            token == Token::Open(b'(') || &parser.text[span] == "<"
+        let opens = |reader: &Self| {
+            let mut ahead = reader.tokens.clone();
+            ahead.advance();
+            ahead.token == Token::Open(b'(') || ahead.is_symbol("<")
         };
         match self.word() {
             "memref"
@@ -37,7 +39,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn layout_type(&mut self, parsed: &mut Parsed) -> Result<ChainStart, ParseError> {
+    pub(super) fn layout_type(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<ChainStartOf<Num<A>>, ParseError> {
         self.past_namespace();
         match self.word() {
             "memref" | "tensor" | "vector" => self.memref(),
@@ -82,8 +84,7 @@ impl Parser<'_> {
     /// Goes on behind so many bytes of what begins at a place. MLIR has signs that no other text form has, and `#` does not
     /// begin a comment there.
     fn go_on_at(&mut self, position: usize) {
-        self.lexer = self.lexer.at(position);
-        self.advance();
+        self.tokens.go_on_at(position);
     }
 
     /// Goes past what stands between `<` and `>`, at the first of which the parser is.
@@ -127,12 +128,12 @@ impl Parser<'_> {
     }
 
     /// `memref<2x3xf32>`, `memref<2x3xf32, strided<[1, 2], offset: 4>, 1>`.
-    fn memref(&mut self) -> Result<ChainStart, ParseError> {
+    fn memref(&mut self) -> Result<ChainStartOf<Num<A>>, ParseError> {
         let begin = self.span.start;
         let is_tensor = !self.at_word("memref");
         self.advance();
         self.symbol("<")?;
-        let mut shape = Dims::new();
+        let mut shape = Nums::<A>::default();
         let mut word = self.word();
         self.not_dynamic()?;
         // Sizes and the type of the elements are one word: `2x3xf32`.
@@ -141,13 +142,13 @@ impl Parser<'_> {
                 if !size.bytes().all(|byte| byte.is_ascii_digit()) || size.is_empty() {
                     break;
                 }
-                let Ok(size) = size.parse() else {
+                let Ok(size) = size.parse::<i64>() else {
                     return Err(self.expected("sizes within the range of 64-bit integers"));
                 };
                 if shape.len() == MAX_RANK {
                     return Err(self.expected(&format!("at most {MAX_RANK} axes")));
                 }
-                shape.push(size);
+                shape.push(Num::<A>::from(size));
                 word = rest;
             }
         }
@@ -183,13 +184,13 @@ impl Parser<'_> {
                 self.advance();
                 self.symbol("<")?;
                 let close = self.open("`[`")?;
-                let (mut strides, mut offset) = (Dims::new(), 0);
+                let (mut strides, mut offset) = (Nums::<A>::default(), Num::<A>::from(0));
                 while self.token != close {
                     self.not_dynamic()?;
                     if strides.len() == MAX_RANK {
                         return Err(self.expected(&format!("at most {MAX_RANK} axes")));
                     }
-                    strides.push(self.number("a stride")?);
+                    strides.push(self.number("a stride", Role::Stride)?);
                     self.comma_or(close)?;
                 }
                 self.advance();
@@ -202,7 +203,7 @@ impl Parser<'_> {
                         return Err(self.expected("`:`"));
                     }
                     self.not_dynamic()?;
-                    offset = self.number("an offset")?;
+                    offset = self.number("an offset", Role::Other)?;
                 }
                 self.symbol(">")?;
                 strided = Some((strides, offset));
@@ -211,7 +212,7 @@ impl Parser<'_> {
                 return Err(self.error_at(self.span.clone(), message.to_owned()));
             } else if !self.take(Token::Text) {
                 // The space of the memory is a text, or a number, perhaps of a type: `1 : i32`.
-                self.number("`strided<[...]>` or the number of a memory space")?;
+                self.number("`strided<[...]>` or the number of a memory space", Role::Other)?;
                 if self.take(Token::Colon) && !self.take(Token::Name) {
                     return Err(self.expected("the type of the number"));
                 }
@@ -219,24 +220,25 @@ impl Parser<'_> {
         }
         self.symbol(">")?;
         match strided {
-            None => Ok(ChainStart::Shape(shape)),
+            None => Ok(ChainStartOf::Shape(shape)),
             Some((strides, offset)) => {
-                Ok(ChainStart::Views(vec![self.checked_view(begin, &shape, &strides, offset, None)?]))
+                Ok(ChainStartOf::Views(vec![self.checked_view(begin, &shape, &strides, offset, None)?]))
             }
         }
     }
 
     /// `f32[2,3]{0,1}`: in braces the axes, the one that runs fastest first.
-    fn xla(&mut self) -> Result<ChainStart, ParseError> {
+    fn xla(&mut self) -> Result<ChainStartOf<Num<A>>, ParseError> {
         let begin = self.span.start;
         self.advance();
         let shape = self.numbers("a size")?;
         if !self.is_symbol("{") {
-            return Ok(ChainStart::Shape(shape));
+            return Ok(ChainStartOf::Shape(shape));
         }
         self.advance();
-        let mut strides = Dims::from_elem(-1, shape.len());
-        let mut product = 1i64;
+        let one = Num::<A>::from(1);
+        let mut strides = vec![None; shape.len()];
+        let mut product = one.clone();
         let mut given = 0;
         while !self.is_symbol("}") {
             if self.token == Token::Colon {
@@ -245,14 +247,14 @@ impl Parser<'_> {
                 return Err(self.error_at(self.span.clone(), message.to_owned()));
             }
             let span = self.span.clone();
-            let axis = self.number("an axis")?;
-            let at = usize::try_from(axis).ok().filter(|&at| strides.get(at) == Some(&-1));
+            let axis = self.integer("an axis")?;
+            let at = usize::try_from(axis).ok().filter(|&at| strides.get(at) == Some(&None));
             let Some(at) = at else {
                 let message = format!("expected each of the {} axes once", shape.len());
                 return Err(self.error_at(span, message));
             };
-            strides[at] = product;
-            product = product.checked_mul(shape[at].max(1)).unwrap_or(i64::MAX);
+            strides[at] = Some(product.clone());
+            product = self.times(&product, &shape[at]);
             given += 1;
             if !self.take(Token::Comma) && !self.is_symbol("}") && self.token != Token::Colon {
                 return Err(self.expected("`,` or `}`"));
@@ -262,12 +264,13 @@ impl Parser<'_> {
             return Err(self.expected(&format!("each of the {} axes once", shape.len())));
         }
         self.advance();
-        Ok(ChainStart::Views(vec![self.checked_view(begin, &shape, &strides, 0, None)?]))
+        let strides: Nums<A> = strides.into_iter().flatten().collect();
+        Ok(ChainStartOf::Views(vec![self.checked_view(begin, &shape, &strides, Num::<A>::from(0), None)?]))
     }
 
     /// `Layout<Shape<_2,_3>, Stride<_1,_2>>`, `make_layout(make_shape(2, 3), LayoutRight{})`. Without strides the modes lie
     /// one after the other, the leftmost fastest.
-    fn cute_layout(&mut self, parsed: &mut Parsed) -> Result<ChainStart, ParseError> {
+    fn cute_layout(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<ChainStartOf<Num<A>>, ParseError> {
         let begin = self.span.start;
         self.advance();
         let close = if self.is_symbol("<") { ">" } else { ")" };
@@ -295,9 +298,10 @@ impl Parser<'_> {
         self.past_braces()?;
         let strides = strides.unwrap_or_else(|| {
             let mut items = shape.items.clone();
-            let mut product = 1i64;
-            let mut each = |stride: &mut i64| {
-                product = product.saturating_mul(std::mem::replace(stride, product).max(1));
+            let mut product = Num::<A>::from(1);
+            let mut each = |stride: &mut Num<A>| {
+                let size = std::mem::replace(stride, product.clone());
+                product = self.times(&product, &size);
             };
             if right {
                 items.iter_mut().rev().for_each(|item| item.iter_mut().rev().for_each(&mut each));
@@ -307,6 +311,16 @@ impl Parser<'_> {
             Nested { items, form: shape.form.clone() }
         });
         self.layout(begin, begin_strides, shape, strides, parsed)
+    }
+
+    /// The stride of the next axis outwards of one of a size. Where it is out of range the shape is refused for its number of
+    /// elements, or there are none.
+    fn times(&mut self, stride: &Num<A>, size: &Num<A>) -> Num<A> {
+        if self.arithmetic.equal(size, &Num::<A>::from(0)) == Some(true) {
+            return stride.clone();
+        }
+        let product = self.arithmetic.operate(Operator::Mul, stride, size);
+        product.ok().flatten().unwrap_or_else(|| stride.clone())
     }
 
     /// `{}`, which makes a value of a type.
@@ -319,8 +333,8 @@ impl Parser<'_> {
     }
 
     /// Numbers in nested tuples: `Shape<Shape<_2,_4>,_8>`, `make_shape(Int<2>{}, 3)`, `_8`.
-    fn cute_tuple(&mut self, what: &str) -> Result<Nested, ParseError> {
-        let mut nested = Nested { items: Vec::new(), form: String::new() };
+    fn cute_tuple(&mut self, what: &str) -> Result<Nested<Num<A>>, ParseError> {
+        let mut nested = Nested::<Num<A>> { items: Vec::new(), form: String::new() };
         let (mut closing, mut numbers) = (Vec::new(), 0);
         loop {
             self.past_namespace();
@@ -332,7 +346,7 @@ impl Parser<'_> {
                 }
                 self.advance();
                 if closing.len() == 1 {
-                    nested.items.push(Dims::new());
+                    nested.items.push(Nums::<A>::default());
                 }
                 nested.form.push('(');
                 closing.push(close);
@@ -346,7 +360,7 @@ impl Parser<'_> {
             numbers += 1;
             match nested.items.last_mut() {
                 Some(item) if closing.len() > 1 => item.push(number),
-                _ => nested.items.push(Dims::from_slice(&[number])),
+                _ => nested.items.push(vec![number].into()),
             }
             // What closes here, as far as another item or the end.
             loop {
@@ -366,13 +380,16 @@ impl Parser<'_> {
     }
 
     /// `2`, `_2`, `_2{}`, `Int<2>{}` or `C<2>`.
-    fn cute_number(&mut self, what: &str) -> Result<i64, ParseError> {
+    fn cute_number(&mut self, what: &str) -> Result<Num<A>, ParseError> {
         let fixed = matches!(self.word(), "Int" | "C");
         if fixed {
             self.advance();
             self.symbol("<")?;
         }
-        let number = self.plain_number(what)?;
+        let number = match self.token {
+            Token::Symbol => self.number(what, Role::Other)?,
+            _ => self.plain_number(what)?,
+        };
         if fixed {
             self.symbol(">")?;
         }

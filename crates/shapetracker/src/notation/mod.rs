@@ -1,5 +1,7 @@
 //! Text forms of chains, views and trackers: reading, printing, and pointing at what cannot be read.
 
+mod arguments;
+mod arithmetic;
 mod call;
 mod calls;
 mod chain;
@@ -8,7 +10,8 @@ mod foreign;
 mod functions;
 mod help;
 mod layouts;
-mod lexer;
+mod numbers;
+mod parsed;
 mod parser;
 mod patterns;
 mod printing;
@@ -18,12 +21,14 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+pub use arithmetic::{Arithmetic, Integers, Known, Operator, Role};
 pub(crate) use call::{Call, Order};
 pub use calls::ArrayLibrary;
 pub(crate) use calls::list;
-pub use chain::{Chain, ChainProgress, ChainStart};
+pub use chain::{Chain, ChainOf, ChainProgress, ChainStart, ChainStartOf};
 pub use error::ChainError;
 pub use help::Method;
 pub use indexpr::text::ParseError;
+pub use parser::Reader;
 #[cfg(feature = "serde")]
 pub(crate) use parser::unknown_operation;

@@ -2,38 +2,39 @@
 
 use std::ops::Range;
 
+use super::arithmetic::{Known, Operator, Role};
 use super::foreign::Ops;
-use super::lexer::Token;
-use super::parser::{Parsed, Parser};
-use crate::shape::checked_numel;
-use crate::{Dims, MAX_RANK, Movement};
-use indexpr::text::{ParseError, quoted};
+use super::parsed::Parsed;
+use super::parser::{Num, Nums, Reader};
+use crate::number::List as _;
+use crate::{Dims, MAX_RANK, MovementOf};
+use indexpr::text::{ParseError, Token, quoted};
 
 /// One side of a pattern: for each axis of the array the names of what it consists of.
 type Side<'a> = Vec<Vec<(&'a str, Range<usize>)>>;
 
-impl<'a> Parser<'a> {
+impl<'a, A: Known> Reader<'a, '_, A> {
     /// A pattern and the sizes of names in it, as far as the parenthesis that closes the arguments: `rearrange`, or with
     /// `repeats` the `repeat` of einops, in which the right side may have names of its own.
     pub(super) fn pattern(
         &mut self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         repeats: bool,
         close: Token,
         begin: usize,
-    ) -> Result<Ops, ParseError> {
+    ) -> Result<Ops<A>, ParseError> {
         let whole = self.span.start + 1..self.span.end - 1;
         self.advance();
-        let mut sizes: Vec<(&str, i64)> = Vec::new();
+        let mut sizes: Vec<(&str, Num<A>)> = Vec::new();
         self.comma_or(close)?;
         while self.token != close {
             let name = self.word();
-            if self.token != Token::Name || self.second() != Token::Equals {
+            if !self.at_argument_name() {
                 return Err(self.expected("the size of a name in the pattern, such as `h=2`"));
             }
             self.advance();
             self.advance();
-            sizes.push((name, self.number("a size")?));
+            sizes.push((name, self.number("a size", Role::Other)?));
             self.comma_or(close)?;
         }
         self.advance();
@@ -42,13 +43,15 @@ impl<'a> Parser<'a> {
     }
 
     fn arranged(
-        &self,
-        shape: &[i64],
+        &mut self,
+        shape: &[Num<A>],
         whole: Range<usize>,
-        sizes: &[(&str, i64)],
+        sizes: &[(&str, Num<A>)],
         repeats: bool,
-    ) -> Result<Ops, ParseError> {
-        let wrong = |span: &Range<usize>, message: String| Err(self.error_at(span.clone(), message));
+    ) -> Result<Ops<A>, ParseError> {
+        let tokens = self.tokens.clone();
+        let wrong = |span: &Range<usize>, message: String| Err(tokens.error_at(span.clone(), message));
+        let one = Num::<A>::from(1);
         let Some(arrow) = self.text[whole.clone()].find("->") else {
             return wrong(&whole, "expected `->` between the axes before and after".into());
         };
@@ -84,51 +87,57 @@ impl<'a> Parser<'a> {
         }
 
         // What the axes consist of: its name, or for the axes of the ellipsis their number, and its size.
-        let mut atoms: Vec<(Atom<'a>, i64)> = Vec::new();
-        for (axis, (&size, parts)) in shape.iter().zip(&left).enumerate() {
-            let (mut known, mut open) = (1i64, None);
+        let mut atoms: Vec<(Atom<'a>, Num<A>)> = Vec::new();
+        for (axis, (size, parts)) in shape.iter().zip(&left).enumerate() {
+            let (mut known, mut open) = (one.clone(), None);
             for (name, span) in parts {
                 let atom = Atom::of(name, span);
                 let given = match atom {
-                    Atom::Rest(_) => Some(size),
+                    Atom::Rest(_) => Some(size.clone()),
                     Atom::Number(1) => continue,
                     Atom::Number(number) => {
                         return wrong(span, format!("the size {number} needs a name on the left side"));
                     }
-                    Atom::Name(name) => sizes.iter().find(|(known, _)| *known == name).map(|(_, size)| *size),
+                    Atom::Name(name) => sizes.iter().find(|(known, _)| *known == name).map(|(_, size)| size.clone()),
                 };
                 if atoms.iter().any(|(other, _)| *other == atom) {
                     return wrong(span, format!("{} stands twice", quoted(name)));
                 }
-                match given {
-                    Some(size) if size < 0 => return wrong(span, format!("{} has size {size}", quoted(name))),
-                    Some(size) => known = known.checked_mul(size).unwrap_or(-1),
+                match &given {
+                    Some(size) if self.arithmetic.at_least(size, &Num::<A>::from(0)) == Some(false) => {
+                        let size = self.arithmetic.text(size);
+                        return wrong(span, format!("{} has size {size}", quoted(name)));
+                    }
+                    Some(size) => known = self.operate(Operator::Mul, &known, size, whole.start)?,
                     None if open.is_some() => {
                         let message = format!("the size of {} is not known: write it behind the pattern", quoted(name));
                         return wrong(span, message);
                     }
                     None => open = Some(atoms.len()),
                 }
-                atoms.push((atom, given.unwrap_or(1)));
+                atoms.push((atom, given.unwrap_or_else(|| one.clone())));
             }
             let fits = match open {
-                Some(at) if known > 0 && size % known == 0 => {
-                    atoms[at].1 = size / known;
-                    true
+                Some(at) if self.arithmetic.at_least(&known, &one) == Some(true) => {
+                    let quotient = self.quotient(size, &known, whole.start)?;
+                    let fits = quotient.is_some();
+                    atoms[at].1 = quotient.unwrap_or_else(|| one.clone());
+                    fits
                 }
                 Some(_) => false,
-                None => known == size,
+                None => self.arithmetic.equal(&known, size) == Some(true),
             };
             if !fits {
                 let span = parts.iter().find(|(name, _)| *name != "1").map_or(whole.clone(), |(_, span)| span.clone());
+                let size = self.arithmetic.text(size);
                 return wrong(&span, format!("axis {axis} has size {size}, which the sizes of its parts do not make"));
             }
         }
 
         let mut order = Dims::new();
-        let (mut with_new, mut expanded, mut to) = (Dims::new(), Dims::new(), Dims::new());
+        let (mut with_new, mut expanded, mut to) = (Nums::<A>::default(), Nums::<A>::default(), Nums::<A>::default());
         for parts in &right {
-            let mut size = 1i64;
+            let mut size = one.clone();
             for (name, span) in parts {
                 let atom = Atom::of(name, span);
                 let place = atoms.iter().position(|(other, _)| *other == atom);
@@ -139,12 +148,12 @@ impl<'a> Parser<'a> {
                     }
                     (Some(place), _) => {
                         order.push(place as i64);
-                        with_new.push(atoms[place].1);
-                        atoms[place].1
+                        with_new.push(atoms[place].1.clone());
+                        atoms[place].1.clone()
                     }
                     (None, Atom::Number(number)) if repeats => {
-                        with_new.push(1);
-                        number
+                        with_new.push(one.clone());
+                        Num::<A>::from(number)
                     }
                     (None, Atom::Name(new)) if repeats => {
                         let Some((_, number)) = sizes.iter().find(|(known, _)| *known == new) else {
@@ -152,13 +161,13 @@ impl<'a> Parser<'a> {
                                 format!("the size of {} is not known: write it behind the pattern", quoted(name));
                             return wrong(span, message);
                         };
-                        with_new.push(1);
-                        *number
+                        with_new.push(one.clone());
+                        number.clone()
                     }
                     _ => return wrong(span, format!("{} does not stand on the left side", quoted(name))),
                 };
+                size = self.operate(Operator::Mul, &size, &part, whole.start)?;
                 expanded.push(part);
-                size = size.checked_mul(part).unwrap_or(-1);
             }
             to.push(size);
         }
@@ -172,29 +181,29 @@ impl<'a> Parser<'a> {
             return wrong(&whole, message);
         }
 
-        let apart: Dims = atoms.iter().map(|(_, size)| *size).collect();
-        if checked_numel("rearrange", &apart).is_err() || apart.len() > MAX_RANK || with_new.len() > MAX_RANK {
+        let apart: Nums<A> = atoms.iter().map(|(_, size)| size.clone()).collect();
+        if self.arithmetic.numel("rearrange", &apart).is_err() || apart.len() > MAX_RANK || with_new.len() > MAX_RANK {
             return wrong(&whole, format!("the pattern has more than {MAX_RANK} axes or too many elements"));
         }
-        let mut ops = Ops::new();
+        let mut ops = Ops::<A>::new();
         if apart[..] != *shape {
-            ops.push(Movement::Reshape(apart.clone()));
+            ops.push(MovementOf::Reshape(apart.clone()));
         }
-        let mut now: Dims = order.iter().map(|&place| apart[place as usize]).collect();
+        let mut now: Nums<A> = order.iter().map(|&place| apart[place as usize].clone()).collect();
         if !order.iter().copied().eq(0..order.len() as i64) {
-            ops.push(Movement::Permute(order));
+            ops.push(MovementOf::Permute(order));
         }
         if now != with_new {
-            ops.push(Movement::Reshape(with_new.clone()));
+            ops.push(MovementOf::Reshape(with_new.clone()));
             now = with_new;
         }
         if now != expanded {
-            ops.push(Movement::Expand(expanded.clone()));
+            ops.push(MovementOf::Expand(expanded.clone()));
             now = expanded;
         }
         // A pattern that changes nothing is an operation all the same.
         if now != to || ops.is_empty() {
-            ops.push(Movement::Reshape(to));
+            ops.push(MovementOf::Reshape(to));
         }
         Ok(ops)
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Chain, ChainStart};
 use crate::Movement;
+use crate::number::Number;
 use crate::operation::Arguments;
 use indexpr::text::{separated, tuple};
 
@@ -47,32 +48,59 @@ impl fmt::Display for Movement {
     }
 }
 
-impl fmt::Display for Arguments<'_> {
+impl fmt::Display for Arguments<'_, i64> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, |f, number| write!(f, "{number}"))
+    }
+}
+
+impl<N: Number> Arguments<'_, N> {
+    /// Writes what stands between the parentheses, with numbers as `number` writes them.
+    pub(crate) fn write<W: fmt::Write>(&self, f: &mut W, number: impl Fn(&mut W, &N) -> fmt::Result) -> fmt::Result {
+        let tuple = |f: &mut W, numbers: &[N]| {
+            f.write_str("(")?;
+            separated(f, numbers, &number)?;
+            f.write_str(if numbers.len() == 1 { ",)" } else { ")" })
+        };
         match *self {
             Arguments::All => Ok(()),
             Arguments::ListedAxes([]) => f.write_str("()"),
-            Arguments::Numbers(numbers) | Arguments::ListedAxes(numbers) => {
+            Arguments::Numbers(numbers) => separated(f, numbers, &number),
+            Arguments::Integers(numbers) | Arguments::ListedAxes(numbers) => {
                 separated(f, numbers, |f, number| write!(f, "{number}"))
             }
-            Arguments::Pairs(pairs) => separated(f, pairs, |f, (first, second)| write!(f, "({first}, {second})")),
+            Arguments::Pairs(pairs) => separated(f, pairs, |f, (first, second)| {
+                f.write_str("(")?;
+                number(f, first)?;
+                f.write_str(", ")?;
+                number(f, second)?;
+                f.write_str(")")
+            }),
             Arguments::Booleans(each) => {
                 separated(f, each, |f, each| f.write_str(if *each { "True" } else { "False" }))
             }
             Arguments::Axis(axis) => write!(f, "{axis}"),
             Arguments::TwoAxes(a, b) => write!(f, "{a}, {b}"),
             Arguments::Slices(slices) => separated(f, slices, |f, (begin, end, step)| {
-                let bound = |bound: &Option<i64>| bound.map_or(String::new(), |bound| bound.to_string());
-                write!(f, "{}:{}", bound(begin), bound(end))?;
+                if let Some(begin) = begin {
+                    number(f, begin)?;
+                }
+                f.write_str(":")?;
+                if let Some(end) = end {
+                    number(f, end)?;
+                }
                 if *step != 1 {
                     write!(f, ":{step}")?;
                 }
                 Ok(())
             }),
             Arguments::Strided(shape, strides, offset) => {
-                write!(f, "{}, {}", tuple(shape), tuple(strides))?;
-                if offset != 0 {
-                    write!(f, ", {offset}")?;
+                tuple(f, shape)?;
+                f.write_str(", ")?;
+                tuple(f, strides)?;
+                if offset.integer() != Some(0) {
+                    f.write_str(", ")?;
+                    number(f, offset)?;
                 }
                 Ok(())
             }

@@ -650,7 +650,7 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("(2, 3)[..., ...]", "`...` stands once", "..."),
         ("(2, 3)[True]", "expected an index, a slice, `None` or `...`, found `True`", "True"),
         ("(2, 3)[np.x]", "expected `newaxis`, found `x`", "x"),
-        ("(2, 3)[..]", "expected `...`, found `]`", "]"),
+        ("(2, 3)[..]", "expected an index, a slice, `None` or `...`, found `..`", ".."),
         ("((2, 3), 4):((1, 2, 3), 4)", "the strides must have the same parentheses as the shape", "((1, 2, 3), 4)"),
         ("(2, (3, 4))", "expected a size, found `(`", "("),
         ("np.linspace(6)", &format!("{makers} `linspace`"), "linspace"),
@@ -1207,7 +1207,7 @@ fn programs_of_any_size_end_soon() {
     let again = format!("x = np.zeros(3)\n{}", "x = x.flip(0)\n".repeat(20_000));
     assert!(fault(&again).0.starts_with("arrays with names have more than 65536 operations in all"));
     let negated = format!("n = 1\n({}n)", "-".repeat(100_000));
-    assert!(negated.parse::<Chain>().is_err());
+    assert_eq!(negated.parse::<Chain>().unwrap().to_string(), "(1)");
     for text in [
         "x = ",
         "x, ",

@@ -2,15 +2,17 @@
 
 use std::fmt;
 
-use super::ChainStart;
+use super::ChainStartOf;
+use super::arithmetic::{Arithmetic, Known};
 use super::call::Call;
 use super::calls::ArrayLibrary;
 use super::foreign::{Methods, Ops, library};
-use super::lexer::Token;
-use super::parser::{Parsed, Parser};
+use super::parsed::Parsed;
+use super::parser::{Num, Nums, Reader};
+use crate::number::Number;
 use crate::shape::checked_numel;
-use crate::{Dims, Movement};
-use indexpr::text::{ParseError, quoted, tuple};
+use crate::{Dims, MovementOf};
+use indexpr::text::{ParseError, Token, quoted, tuple};
 
 /// A type of elements: its kind, under NumPy's letters and `r` for bfloat16, and how many bytes one takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,11 +90,11 @@ impl fmt::Display for Type {
     }
 }
 
-impl Parser<'_> {
+impl<A: Arithmetic> Reader<'_, '_, A> {
     /// A type such as `np.float32`, `float` or `'f4'`, perhaps with the name of its argument, or a number or a boolean; and
     /// which type that is, where it is known.
     pub(super) fn type_argument(&mut self) -> Result<Option<Type>, ParseError> {
-        if self.token == Token::Name && self.second() == Token::Equals {
+        if self.at_argument_name() {
             self.advance();
             self.advance();
         }
@@ -109,16 +111,18 @@ impl Parser<'_> {
             }
         }
     }
+}
 
+impl<A: Known> Reader<'_, '_, A> {
     /// `view` of a type. Where elements have as many bytes as before they lie as before. Else it is another layout of the same
     /// memory, whose addresses count other elements: the chain begins anew with that memory.
-    pub(super) fn viewed(&mut self, parsed: &mut Parsed, begin: usize) -> Result<(Ops, Call), ParseError> {
+    pub(super) fn viewed(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<(Ops<A>, Call), ParseError> {
         let close = self.open("`(`")?;
         if self.take(close) {
             // The array itself.
-            return Ok((Ops::new(), Call::Plain));
+            return Ok((Ops::<A>::new(), Call::Plain));
         }
-        if self.token == Token::Name && self.second() == Token::Equals && !self.at_word("dtype") {
+        if self.at_argument_name() && !self.at_word("dtype") {
             return Err(self.expected("`dtype=` or a type, such as `np.float32`"));
         }
         let at = self.span.start;
@@ -147,28 +151,39 @@ impl Parser<'_> {
         let shape = self.shape(parsed, begin)?;
         if from.bytes == to.bytes {
             parsed.retyped += 1;
-            return Ok((Ops::from_iter([Movement::Reshape(shape)]), Call::Typed(to)));
+            return Ok((vec![MovementOf::Reshape(shape)], Call::Typed(to)));
         }
-        let op = self
-            .read_as(parsed, library, &shape, (from, to), begin)
+        let sizes = shape.iter().map(Num::<A>::integer).collect::<Option<Dims>>();
+        let length = self.length(parsed).iter().map(Num::<A>::integer).collect::<Option<Dims>>();
+        let (Some(sizes), Some(length)) = (sizes, length) else {
+            let message = format!(
+                "`view` of {from} as {to}, of another size, is read where all sizes are numbers: where both types have one \
+                 size, leave it out, and to change the shape write `reshape`"
+            );
+            return Err(self.error_at(begin..self.last, message));
+        };
+        let (to_shape, by, offset) = self
+            .read_as(parsed, library, &sizes, (from, to), begin)
             .map_err(|message| self.error_at(begin..self.last, message))?;
+        let numbers = |list: Dims| list.iter().map(|&number| Num::<A>::from(number)).collect::<Nums<A>>();
+        let op = MovementOf::AsStrided(numbers(to_shape), numbers(by), Num::<A>::from(offset));
         let is_read_only = self.hand(parsed, library, begin)?.is_read_only();
-        let len = checked_numel("view", &self.length(parsed)).map_err(|err| self.refused(begin, &err))?;
+        let len = checked_numel("view", &length).map_err(|err| self.refused(begin, &err))?;
         let len = i128::from(len) * i128::from(from.bytes) / i128::from(to.bytes);
-        let len = i64::try_from(len).map_err(|_| self.error_at(begin..self.last, "view: too many elements".into()))?;
+        let len = i64::try_from(len).map_err(|_| self.error_at(begin..self.last, "view: too many elements"))?;
         parsed.is_rough = parsed.has_rough_axes();
         parsed.truncate(0);
         (parsed.known, parsed.kept) = ((0, None), None);
-        parsed.start = ChainStart::Shape([len].into());
+        parsed.start = ChainStartOf::Shape(vec![Num::<A>::from(len)].into());
         parsed.unit = Some(to);
-        Ok((Ops::from_iter([op]), Call::Bytes { is_read_only }))
+        Ok((vec![op], Call::Bytes { is_read_only }))
     }
 
     /// The shape of the memory that a chain begins with.
-    fn length(&self, parsed: &Parsed) -> Dims {
+    fn length(&self, parsed: &Parsed<Num<A>>) -> Nums<A> {
         match &parsed.start {
-            ChainStart::Shape(shape) => shape.clone(),
-            _ => self.base.unwrap_or_default().into(),
+            ChainStartOf::Shape(shape) => shape.clone(),
+            _ => self.base.unwrap_or_default().to_vec().into(),
         }
     }
 
@@ -176,12 +191,12 @@ impl Parser<'_> {
     /// refuses that.
     fn read_as(
         &self,
-        parsed: &mut Parsed,
+        parsed: &mut Parsed<Num<A>>,
         library: ArrayLibrary,
         shape: &[i64],
         (from, to): (Type, Type),
         begin: usize,
-    ) -> Result<Movement, String> {
+    ) -> Result<(Dims, Dims, i64), String> {
         let is_new = parsed.ops.is_empty();
         let is_rough = parsed.has_rough_axes();
         let raises = match library {
@@ -272,6 +287,6 @@ impl Parser<'_> {
                 tuple(shape)
             ));
         }
-        Ok(Movement::AsStrided(to_shape, by, offset))
+        Ok((to_shape, by, offset))
     }
 }

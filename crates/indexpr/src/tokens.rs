@@ -1,0 +1,438 @@
+//! Splits a text into tokens, and goes through them.
+
+use std::ops::Range;
+
+use crate::text::{ParseError, quoted};
+
+/// A token of a text of numbers, names and calls.
+///
+/// ```
+/// use indexpr::text::{Token, Tokens};
+///
+/// let mut tokens = Tokens::new("x[1:]");
+/// let mut found = Vec::new();
+/// while tokens.token != Token::End {
+///     found.push(tokens.token);
+///     tokens.advance();
+/// }
+/// assert_eq!(found, [Token::Name, Token::Open(b'['), Token::Number(Some(1)), Token::Colon, Token::Close(b']')]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// `(` or `[`.
+    Open(u8),
+    /// `)` or `]`.
+    Close(u8),
+    /// `,`
+    Comma,
+    /// `:`
+    Colon,
+    /// `.`
+    Dot,
+    /// `=`
+    Equals,
+    /// A whole number without a sign, and its value if that fits. CuTe writes numbers that it knows when it compiles with an
+    /// underscore, `_12`, and there a sign belongs to the number.
+    Number(Option<i128>),
+    /// A name, such as that of an operation.
+    Name,
+    /// A number that is not whole, such as `1.5` or `2e-3`, and what else starts with a digit.
+    NotWhole,
+    /// A text between quotes, such as a pattern of einops; the quotes are of the token.
+    Text,
+    /// An operator, of one character or more, or any other character: its text says which.
+    Symbol,
+    /// The end of the text.
+    End,
+}
+
+/// The operators of several characters, those first of which others are the beginning.
+const OPERATORS: [&str; 9] = ["...", "..", "**", "//", "<=", ">=", "==", "!=", "->"];
+
+/// A text and a place in it: the next token, and what has been read before. A clone looks ahead.
+///
+/// Spaces, line ends and Python's comments stand between tokens.
+///
+/// ```
+/// use indexpr::text::{Token, Tokens};
+///
+/// let mut tokens = Tokens::new("(2, T)  # a shape");
+/// let close = tokens.open("a shape").unwrap();
+/// assert_eq!((tokens.token, tokens.second()), (Token::Number(Some(2)), Token::Comma));
+/// tokens.advance();
+/// tokens.comma_or(close).unwrap();
+/// assert_eq!(tokens.word(), "T");
+/// assert_eq!(tokens.close(close).unwrap_err().message(), "expected `)`, found `T`");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tokens<'a> {
+    /// The whole text.
+    pub text: &'a str,
+    /// The next token; at the end of the text again and again the end.
+    pub token: Token,
+    /// The bytes of the next token.
+    pub span: Range<usize>,
+    /// The end of the token before.
+    pub last: usize,
+}
+
+impl<'a> Tokens<'a> {
+    /// The beginning of a text.
+    ///
+    /// ```
+    /// assert_eq!(indexpr::text::Tokens::new(" x").span, 1..2);
+    /// ```
+    pub fn new(text: &'a str) -> Self {
+        let (token, span) = token_at(text, 0);
+        Tokens { text, token, span, last: 0 }
+    }
+
+    /// The text of the next token.
+    ///
+    /// ```
+    /// assert_eq!(indexpr::text::Tokens::new("..").word(), "..");
+    /// ```
+    #[inline]
+    pub fn word(&self) -> &'a str {
+        &self.text[self.span.clone()]
+    }
+
+    /// Goes past the next token.
+    ///
+    /// ```
+    /// let mut tokens = indexpr::text::Tokens::new("a b");
+    /// tokens.advance();
+    /// assert_eq!((tokens.word(), tokens.last), ("b", 1));
+    /// ```
+    #[inline]
+    pub fn advance(&mut self) {
+        self.last = self.span.end;
+        (self.token, self.span) = token_at(self.text, self.last);
+    }
+
+    /// Goes on with the first token at or behind a byte of the text.
+    ///
+    /// ```
+    /// let mut tokens = indexpr::text::Tokens::new("a b c");
+    /// tokens.go_on_at(3);
+    /// assert_eq!(tokens.word(), "c");
+    /// ```
+    pub fn go_on_at(&mut self, position: usize) {
+        self.last = position;
+        (self.token, self.span) = token_at(self.text, position);
+    }
+
+    /// Goes past the next token if it is the given one.
+    ///
+    /// ```
+    /// use indexpr::text::{Token, Tokens};
+    /// assert!(Tokens::new(", 2").take(Token::Comma) && !Tokens::new("2").take(Token::Comma));
+    /// ```
+    pub fn take(&mut self, token: Token) -> bool {
+        let found = self.token == token;
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// Whether the next token is this name.
+    ///
+    /// ```
+    /// assert!(indexpr::text::Tokens::new("over (2, 3)").at_word("over"));
+    /// ```
+    pub fn at_word(&self, word: &str) -> bool {
+        self.token == Token::Name && self.word() == word
+    }
+
+    /// Whether the next token is this operator, or this character that is of no other kind.
+    ///
+    /// ```
+    /// assert!(indexpr::text::Tokens::new("// 2").is_symbol("//"));
+    /// ```
+    pub fn is_symbol(&self, symbol: &str) -> bool {
+        self.token == Token::Symbol && self.word() == symbol
+    }
+
+    /// Goes past the next token if it is this operator.
+    ///
+    /// ```
+    /// assert!(!indexpr::text::Tokens::new("// 2").take_symbol("/"));
+    /// ```
+    pub fn take_symbol(&mut self, symbol: &str) -> bool {
+        let found = self.is_symbol(symbol);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// The token after the next.
+    ///
+    /// ```
+    /// use indexpr::text::{Token, Tokens};
+    /// assert_eq!(Tokens::new("x.T").second(), Token::Dot);
+    /// ```
+    pub fn second(&self) -> Token {
+        token_at(self.text, self.span.end).0
+    }
+
+    /// The token after the next two, and its text.
+    ///
+    /// ```
+    /// use indexpr::text::{Token, Tokens};
+    /// assert_eq!(Tokens::new("x.T").third(), (Token::Name, "T"));
+    /// ```
+    pub fn third(&self) -> (Token, &'a str) {
+        let second = token_at(self.text, self.span.end).1;
+        let (token, span) = token_at(self.text, second.end);
+        (token, &self.text[span])
+    }
+
+    /// Whether a name stands here with `=` after it: that of an argument.
+    ///
+    /// ```
+    /// use indexpr::text::Tokens;
+    /// assert!(Tokens::new("dim=1").at_argument_name() && !Tokens::new("dim == 1").at_argument_name());
+    /// ```
+    pub fn at_argument_name(&self) -> bool {
+        self.token == Token::Name && self.second() == Token::Equals
+    }
+
+    /// A mistake at some bytes of the text.
+    ///
+    /// ```
+    /// let err = indexpr::text::Tokens::new("(2, 3)").error_at(1..2, "too small");
+    /// assert_eq!(err.span(), 1..2);
+    /// ```
+    #[cold]
+    pub fn error_at(&self, span: Range<usize>, message: impl Into<String>) -> ParseError {
+        ParseError::new(message, self.text, span)
+    }
+
+    /// The mistake that the next token is not what should stand there.
+    ///
+    /// ```
+    /// let err = indexpr::text::Tokens::new("-3").expected("a size");
+    /// assert_eq!(err.message(), "expected a size, found `-3`");
+    /// ```
+    #[cold]
+    pub fn expected(&self, what: &str) -> ParseError {
+        if self.token == Token::End {
+            return self.error_at(self.last..self.last, format!("expected {what}, found the end of the text"));
+        }
+        let span = self.shown();
+        self.error_at(span.clone(), format!("expected {what}, found {}", quoted(&self.text[span])))
+    }
+
+    /// The bytes that a message shows of what stands here: a sign together with what it is the sign of.
+    fn shown(&self) -> Range<usize> {
+        let (next, span) = token_at(self.text, self.span.end);
+        let has_sign = matches!(self.word(), "-" | "+")
+            && matches!(next, Token::Number(_) | Token::NotWhole | Token::Name)
+            && span.start == self.span.end;
+        self.span.start..if has_sign { span.end } else { self.span.end }
+    }
+
+    /// Goes past an opening parenthesis or bracket and says how it closes.
+    ///
+    /// ```
+    /// use indexpr::text::{Token, Tokens};
+    /// assert_eq!(Tokens::new("[2]").open("a list").unwrap(), Token::Close(b']'));
+    /// ```
+    ///
+    /// # Errors
+    /// That something else stands there; `what` is what should.
+    pub fn open(&mut self, what: &str) -> Result<Token, ParseError> {
+        let Token::Open(open) = self.token else {
+            return Err(self.expected(what));
+        };
+        self.advance();
+        Ok(Token::Close(if open == b'(' { b')' } else { b']' }))
+    }
+
+    /// Goes past what closes.
+    ///
+    /// ```
+    /// use indexpr::text::{Token, Tokens};
+    /// assert!(Tokens::new(")").close(Token::Close(b')')).is_ok());
+    /// ```
+    ///
+    /// # Errors
+    /// That something else stands there.
+    pub fn close(&mut self, close: Token) -> Result<(), ParseError> {
+        if self.take(close) { Ok(()) } else { Err(self.expected(closing(close))) }
+    }
+
+    /// Goes past a comma, and demands one unless the list closes.
+    ///
+    /// ```
+    /// use indexpr::text::{Token, Tokens};
+    /// let err = Tokens::new("3").comma_or(Token::Close(b')')).unwrap_err();
+    /// assert_eq!(err.message(), "expected `,` or `)`, found `3`");
+    /// ```
+    ///
+    /// # Errors
+    /// That something else stands there.
+    pub fn comma_or(&mut self, close: Token) -> Result<(), ParseError> {
+        if self.take(Token::Comma) || self.token == close {
+            return Ok(());
+        }
+        Err(self.expected(&format!("`,` or {}", closing(close))))
+    }
+}
+
+/// What closes a list, for a message.
+///
+/// ```
+/// use indexpr::text::{Token, closing};
+/// assert_eq!(closing(Token::Close(b']')), "`]`");
+/// ```
+pub fn closing(close: Token) -> &'static str {
+    match close {
+        Token::Close(b']') => "`]`",
+        Token::End => "the end of the text",
+        _ => "`)`",
+    }
+}
+
+/// The first token at or behind a byte of a text, and its bytes.
+fn token_at(text: &str, position: usize) -> (Token, Range<usize>) {
+    let blank =
+        |text: &'_ str| -> usize { text.find(|c: char| !c.is_whitespace() && c != '\u{feff}').unwrap_or(text.len()) };
+    let mut start = position + blank(&text[position..]);
+    while text[start..].starts_with('#') {
+        // A comment of Python, up to the end of its line.
+        let end = text[start..].find('\n').map_or(text.len(), |end| start + end);
+        start = end + blank(&text[end..]);
+    }
+    let rest = &text[start..];
+    let Some(first) = rest.chars().next() else { return (Token::End, start..start) };
+    let (token, len) = match first {
+        '(' | '[' => (Token::Open(first as u8), 1),
+        ')' | ']' => (Token::Close(first as u8), 1),
+        ',' => (Token::Comma, 1),
+        ':' => (Token::Colon, 1),
+        '0'..='9' => number(rest),
+        // A text that does not end goes on to the end of its line, and is no text.
+        '"' | '\'' => match rest[1..].find([first, '\n']) {
+            Some(end) if !rest[1 + end..].starts_with('\n') => (Token::Text, end + 2),
+            Some(end) => (Token::Symbol, end + 1),
+            None => (Token::Symbol, rest.len()),
+        },
+        '_' if is_fixed(&rest[1..]) => {
+            let sign = usize::from(rest[1..].starts_with('-'));
+            let (token, len) = number(&rest[1 + sign..]);
+            let token = match token {
+                Token::Number(Some(value)) if sign == 1 => Token::Number(Some(-value)),
+                token => token,
+            };
+            (token, 1 + sign + len)
+        }
+        _ if first.is_alphabetic() || first == '_' => (Token::Name, word(rest)),
+        _ => match OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
+            Some(operator) => (Token::Symbol, operator.len()),
+            None if first == '.' => (Token::Dot, 1),
+            None if first == '=' => (Token::Equals, 1),
+            None => (Token::Symbol, first.len_utf8()),
+        },
+    };
+    (token, start..start + len)
+}
+
+/// The number at the front of a text that starts with a digit.
+fn number(text: &str) -> (Token, usize) {
+    let mut len = word(text);
+    let digits = &text[..len];
+    if digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_') {
+        // A point belongs to the number only when digits follow: `1..4` is a range, and `offset 3.flip(0)` goes on with an
+        // operation.
+        if let Some(fraction) = text[len..].strip_prefix('.')
+            && fraction.starts_with(|c: char| c.is_ascii_digit())
+        {
+            len += 1 + word(fraction);
+        } else {
+            let value = if digits.contains('_') { digits.replace('_', "").parse() } else { digits.parse() };
+            return (Token::Number(value.ok()), len);
+        }
+    }
+    // The sign of an exponent belongs to the number.
+    if text[..len].ends_with(['e', 'E'])
+        && let Some(exponent) = text[len..].strip_prefix(['+', '-'])
+        && exponent.starts_with(|c: char| c.is_ascii_digit())
+        && text[..len - 1].bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    {
+        len += 1 + word(exponent);
+    }
+    (Token::NotWhole, len)
+}
+
+/// Whether digits alone follow an underscore.
+fn is_fixed(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let digits = &digits[..word(digits)];
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The length of the letters, digits and underscores at the front of a text.
+fn word(text: &str) -> usize {
+    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<(Token, &str)> {
+        let (mut tokens, mut found) = (Tokens::new(text), Vec::new());
+        while tokens.token != Token::End {
+            found.push((tokens.token, tokens.word()));
+            tokens.advance();
+        }
+        found
+    }
+
+    fn words(text: &str) -> Vec<&str> {
+        tokens(text).into_iter().map(|(_, word)| word).collect()
+    }
+
+    fn kinds(text: &str) -> Vec<Token> {
+        tokens(text).into_iter().map(|(token, _)| token).collect()
+    }
+
+    #[test]
+    fn numbers_have_underscores() {
+        let number = |value| Token::Number(Some(value));
+        assert_eq!(kinds("12 -3 1_000"), [number(12), Token::Symbol, number(3), number(1000)]);
+        assert_eq!(kinds("_12 _-3 _0"), [number(12), number(-3), number(0)]);
+        assert_eq!(kinds("_ _x _1x _1_"), [Token::Name; 4]);
+        assert_eq!(kinds("9223372036854775808"), [number(1 << 63)]);
+        assert_eq!(kinds("340282366920938463463374607431768211455"), [Token::Number(None)]);
+    }
+
+    #[test]
+    fn numbers_that_are_not_whole_are_one_token() {
+        assert_eq!(kinds("1.5 2e3 0x10 8h 2x3xf32 1e-5 2.5e+3"), [Token::NotWhole; 7]);
+        assert_eq!(words("1e-x 0x1e-5"), ["1e", "-", "x", "0x1e", "-", "5"]);
+        assert_eq!(kinds("3.flip"), [Token::Number(Some(3)), Token::Dot, Token::Name]);
+    }
+
+    #[test]
+    fn ranges_are_no_fractions() {
+        assert_eq!(words("1..4097"), ["1", "..", "4097"]);
+        assert_eq!(words("x=.., T=1.."), ["x", "=", "..", ",", "T", "=", "1", ".."]);
+        assert_eq!(words("a<=b**2//3==d"), ["a", "<=", "b", "**", "2", "//", "3", "==", "d"]);
+        assert_eq!(words("Shape<_2,Stride<_3>>"), ["Shape", "<", "_2", ",", "Stride", "<", "_3", ">", ">"]);
+    }
+
+    #[test]
+    fn texts_end_where_their_line_does() {
+        assert_eq!(tokens("'b c' \"d\n"), [(Token::Text, "'b c'"), (Token::Symbol, "\"d")]);
+    }
+
+    #[test]
+    fn every_character_is_in_some_token() {
+        assert_eq!(words("a\u{0}é😀\u{feff}_b # c\n $ # d"), ["a", "\u{0}", "é", "😀", "_b", "$"]);
+        assert_eq!(words(" \n\t\u{a0}"), Vec::<&str>::new());
+    }
+}
