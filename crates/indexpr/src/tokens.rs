@@ -15,7 +15,7 @@ use crate::text::{ParseError, quoted};
 ///     found.push(tokens.token);
 ///     tokens.advance();
 /// }
-/// assert_eq!(found, [Token::Name, Token::Open(b'['), Token::Number(Some(1)), Token::Colon, Token::Close(b']')]);
+/// assert_eq!(found, [Token::Name, Token::Open(b'['), Token::Number, Token::Colon, Token::Close(b']')]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token {
@@ -31,9 +31,9 @@ pub enum Token {
     Dot,
     /// `=`
     Equals,
-    /// A whole number without a sign, and its value if that fits. CuTe writes numbers that it knows when it compiles with an
-    /// underscore, `_12`, and there a sign belongs to the number.
-    Number(Option<i128>),
+    /// A whole number without a sign. CuTe writes numbers that it knows when it compiles with an underscore, `_12`, and there a
+    /// sign belongs to the number.
+    Number,
     /// A name, such as that of an operation.
     Name,
     /// A number that is not whole, such as `1.5` or `2e-3`, and what else starts with a digit.
@@ -58,7 +58,7 @@ const OPERATORS: [&str; 9] = ["...", "..", "**", "//", "<=", ">=", "==", "!=", "
 ///
 /// let mut tokens = Tokens::new("(2, T)  # a shape");
 /// let close = tokens.open("a shape").unwrap();
-/// assert_eq!((tokens.token, tokens.second()), (Token::Number(Some(2)), Token::Comma));
+/// assert_eq!((tokens.token, tokens.second()), (Token::Number, Token::Comma));
 /// tokens.advance();
 /// tokens.comma_or(close).unwrap();
 /// assert_eq!(tokens.word(), "T");
@@ -95,6 +95,25 @@ impl<'a> Tokens<'a> {
     #[inline]
     pub fn word(&self) -> &'a str {
         &self.text[self.span.clone()]
+    }
+
+    /// The value of the number that is the next token; `None` where it does not fit, or where that is no number.
+    ///
+    /// ```
+    /// use indexpr::text::Tokens;
+    ///
+    /// assert_eq!((Tokens::new("1_000").value(), Tokens::new("_-3").value()), (Some(1000), Some(-3)));
+    /// ```
+    pub fn value(&self) -> Option<i128> {
+        if self.token != Token::Number {
+            return None;
+        }
+        let word = self.word();
+        // So many digits fit.
+        if word.len() < 19 && word.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Some(i128::from(word.bytes().fold(0_i64, |value, digit| value * 10 + i64::from(digit - b'0'))));
+        }
+        word.replace('_', "").parse().ok()
     }
 
     /// Goes past the next token.
@@ -229,7 +248,7 @@ impl<'a> Tokens<'a> {
     fn shown(&self) -> Range<usize> {
         let (next, span) = token_at(self.text, self.span.end);
         let has_sign = matches!(self.word(), "-" | "+")
-            && matches!(next, Token::Number(_) | Token::NotWhole | Token::Name)
+            && matches!(next, Token::Number | Token::NotWhole | Token::Name)
             && span.start == self.span.end;
         self.span.start..if has_sign { span.end } else { self.span.end }
     }
@@ -296,45 +315,53 @@ pub fn closing(close: Token) -> &'static str {
     }
 }
 
+/// The length of the blanks at the front of a text.
+fn blank(text: &str) -> usize {
+    match text.as_bytes() {
+        [first, ..] if first.is_ascii_graphic() => 0,
+        [b' ', second, ..] if second.is_ascii_graphic() => 1,
+        _ => text.find(|c: char| !c.is_whitespace() && c != '\u{feff}').unwrap_or(text.len()),
+    }
+}
+
 /// The first token at or behind a byte of a text, and its bytes.
 fn token_at(text: &str, position: usize) -> (Token, Range<usize>) {
-    let blank =
-        |text: &'_ str| -> usize { text.find(|c: char| !c.is_whitespace() && c != '\u{feff}').unwrap_or(text.len()) };
     let mut start = position + blank(&text[position..]);
-    while text[start..].starts_with('#') {
+    while text.as_bytes().get(start) == Some(&b'#') {
         // A comment of Python, up to the end of its line.
         let end = text[start..].find('\n').map_or(text.len(), |end| start + end);
         start = end + blank(&text[end..]);
     }
     let rest = &text[start..];
-    let Some(first) = rest.chars().next() else { return (Token::End, start..start) };
+    let Some(&first) = rest.as_bytes().first() else { return (Token::End, start..start) };
     let (token, len) = match first {
-        '(' | '[' => (Token::Open(first as u8), 1),
-        ')' | ']' => (Token::Close(first as u8), 1),
-        ',' => (Token::Comma, 1),
-        ':' => (Token::Colon, 1),
-        '0'..='9' => number(rest),
+        b'(' | b'[' => (Token::Open(first), 1),
+        b')' | b']' => (Token::Close(first), 1),
+        b',' => (Token::Comma, 1),
+        b':' => (Token::Colon, 1),
+        b'0'..=b'9' => number(rest),
+        b'a'..=b'z' | b'A'..=b'Z' => (Token::Name, word(rest)),
+        b'_' => match fixed(&rest[1..]) {
+            Some(len) => (Token::Number, 1 + len),
+            None => (Token::Name, word(rest)),
+        },
         // A text that does not end goes on to the end of its line, and is no text.
-        '"' | '\'' => match rest[1..].find([first, '\n']) {
+        b'"' | b'\'' => match rest[1..].find([char::from(first), '\n']) {
             Some(end) if !rest[1 + end..].starts_with('\n') => (Token::Text, end + 2),
             Some(end) => (Token::Symbol, end + 1),
             None => (Token::Symbol, rest.len()),
         },
-        '_' if is_fixed(&rest[1..]) => {
-            let sign = usize::from(rest[1..].starts_with('-'));
-            let (token, len) = number(&rest[1 + sign..]);
-            let token = match token {
-                Token::Number(Some(value)) if sign == 1 => Token::Number(Some(-value)),
-                token => token,
-            };
-            (token, 1 + sign + len)
+        b'.' | b'*' | b'/' | b'<' | b'>' | b'=' | b'!' | b'-' => {
+            match OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
+                Some(operator) => (Token::Symbol, operator.len()),
+                None if first == b'.' => (Token::Dot, 1),
+                None if first == b'=' => (Token::Equals, 1),
+                None => (Token::Symbol, 1),
+            }
         }
-        _ if first.is_alphabetic() || first == '_' => (Token::Name, word(rest)),
-        _ => match OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
-            Some(operator) => (Token::Symbol, operator.len()),
-            None if first == '.' => (Token::Dot, 1),
-            None if first == '=' => (Token::Equals, 1),
-            None => (Token::Symbol, first.len_utf8()),
+        _ => match rest.chars().next() {
+            Some(letter) if letter.is_alphabetic() => (Token::Name, word(rest)),
+            other => (Token::Symbol, other.map_or(1, char::len_utf8)),
         },
     };
     (token, start..start + len)
@@ -352,8 +379,7 @@ fn number(text: &str) -> (Token, usize) {
         {
             len += 1 + word(fraction);
         } else {
-            let value = if digits.contains('_') { digits.replace('_', "").parse() } else { digits.parse() };
-            return (Token::Number(value.ok()), len);
+            return (Token::Number, len);
         }
     }
     // The sign of an exponent belongs to the number.
@@ -367,16 +393,23 @@ fn number(text: &str) -> (Token, usize) {
     (Token::NotWhole, len)
 }
 
-/// Whether digits alone follow an underscore.
-fn is_fixed(text: &str) -> bool {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let digits = &digits[..word(digits)];
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+/// The length of the digits behind an underscore, which may have a sign, where there is nothing else in their word.
+fn fixed(text: &str) -> Option<usize> {
+    let sign = usize::from(text.starts_with('-'));
+    let len = word(&text[sign..]);
+    let digits = &text.as_bytes()[sign..sign + len];
+    (len > 0 && digits.iter().all(u8::is_ascii_digit)).then_some(sign + len)
 }
 
 /// The length of the letters, digits and underscores at the front of a text.
 fn word(text: &str) -> usize {
-    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
+    let end = text.bytes().position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_').unwrap_or(text.len());
+    if text.as_bytes().get(end).is_none_or(u8::is_ascii) {
+        return end;
+    }
+    // Letters of other scripts are letters, too.
+    let rest = &text[end..];
+    end + rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
 }
 
 #[cfg(test)]
@@ -402,19 +435,27 @@ mod tests {
 
     #[test]
     fn numbers_have_underscores() {
-        let number = |value| Token::Number(Some(value));
-        assert_eq!(kinds("12 -3 1_000"), [number(12), Token::Symbol, number(3), number(1000)]);
-        assert_eq!(kinds("_12 _-3 _0"), [number(12), number(-3), number(0)]);
+        let values = |text: &str| {
+            let (mut tokens, mut values) = (Tokens::new(text), Vec::new());
+            while tokens.token != Token::End {
+                values.push(tokens.value());
+                tokens.advance();
+            }
+            values
+        };
+        assert_eq!(values("12 -3 1_000"), [Some(12), None, Some(3), Some(1000)]);
+        assert_eq!(values("_12 _-3 _0"), [Some(12), Some(-3), Some(0)]);
         assert_eq!(kinds("_ _x _1x _1_"), [Token::Name; 4]);
-        assert_eq!(kinds("9223372036854775808"), [number(1 << 63)]);
-        assert_eq!(kinds("340282366920938463463374607431768211455"), [Token::Number(None)]);
+        assert_eq!(values("9223372036854775808"), [Some(1 << 63)]);
+        assert_eq!(values("340282366920938463463374607431768211455"), [None]);
+        assert_eq!(kinds("340282366920938463463374607431768211455"), [Token::Number]);
     }
 
     #[test]
     fn numbers_that_are_not_whole_are_one_token() {
         assert_eq!(kinds("1.5 2e3 0x10 8h 2x3xf32 1e-5 2.5e+3"), [Token::NotWhole; 7]);
         assert_eq!(words("1e-x 0x1e-5"), ["1e", "-", "x", "0x1e", "-", "5"]);
-        assert_eq!(kinds("3.flip"), [Token::Number(Some(3)), Token::Dot, Token::Name]);
+        assert_eq!(kinds("3.flip"), [Token::Number, Token::Dot, Token::Name]);
     }
 
     #[test]

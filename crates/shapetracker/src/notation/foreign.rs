@@ -198,7 +198,7 @@ impl<A: Known> Reader<'_, '_, A> {
         self.advance();
         // A name such as `torch.float32`, a text or a number.
         loop {
-            if !matches!(self.token, Token::Name | Token::Text | Token::Number(_) | Token::NotWhole) {
+            if !matches!(self.token, Token::Name | Token::Text | Token::Number | Token::NotWhole) {
                 return Err(self.expected("a name, a text or a number"));
             }
             self.advance();

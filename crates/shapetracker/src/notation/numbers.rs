@@ -73,7 +73,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
     /// Whether a number stands here, perhaps written with a name that is known to be one.
     pub(super) fn at_number(&self) -> bool {
         match self.token {
-            Token::Number(_) | Token::NotWhole => true,
+            Token::Number | Token::NotWhole => true,
             Token::Name => {
                 let word = self.word();
                 matches!(self.named(), Some(Named::Number(_))) || self.at_sizes() || self.arithmetic.knows(word)
@@ -81,7 +81,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
             // A star may stand in front of all sizes of a shape.
             Token::Symbol => {
                 let is_sign = matches!(self.word(), "-" | "+");
-                is_sign && matches!(self.second(), Token::Number(_) | Token::NotWhole | Token::Name | Token::Open(b'('))
+                is_sign && matches!(self.second(), Token::Number | Token::NotWhole | Token::Name | Token::Open(b'('))
             }
             _ => false,
         }
@@ -171,7 +171,8 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
             negative ^= self.word() == "-";
             self.advance();
         }
-        if let (true, Token::Number(Some(value))) = (negative, self.token)
+        if negative
+            && let Some(value) = self.value()
             && !self.second_is("**")
             && let Some(number) = self.arithmetic.literal(-value)
         {
@@ -195,7 +196,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         if !self.take_symbol("**") {
             return Ok(base);
         }
-        let Token::Number(Some(exponent @ 0..=HIGHEST)) = self.token else {
+        let Some(exponent @ 0..=HIGHEST) = self.value() else {
             return Err(self.expected(&format!("an exponent, which is a number from 0 to {HIGHEST}")));
         };
         self.advance();
@@ -259,7 +260,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
     /// A number as it is written: without the names of numbers, and without arithmetic.
     pub(super) fn plain_number(&mut self, what: &str) -> Result<Num<A>, ParseError> {
         match self.token {
-            Token::Number(value) => match value.and_then(|value| self.arithmetic.literal(value)) {
+            Token::Number => match self.value().and_then(|value| self.arithmetic.literal(value)) {
                 Some(number) => {
                     self.advance();
                     Ok(number)
@@ -304,7 +305,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         let name = &before[before.trim_end_matches(is_letter).len()..];
         let mut after = at.clone();
         after.advance();
-        let is_divisor = after.token == Token::Name || matches!(after.token, Token::Number(Some(2..)));
+        let is_divisor = after.token == Token::Name || matches!(after.value(), Some(2..));
         let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
         let (name, by) = if is_divisor && is_name { (name, after.word()) } else { ("H", "8") };
         let quotient = name.to_lowercase();

@@ -273,7 +273,7 @@ impl<'a, 'n, A: Arithmetic> Reader<'a, 'n, A> {
             Token::Close(_) => {
                 err.with_suggestion(self.span.clone(), if close == Token::Close(b']') { "]" } else { ")" })
             }
-            Token::Number(_) | Token::Open(_) => err.with_suggestion(self.last..self.span.start, ", "),
+            Token::Number | Token::Open(_) => err.with_suggestion(self.last..self.span.start, ", "),
             _ => err,
         }
     }
@@ -377,7 +377,7 @@ impl<A: Known> Reader<'_, '_, A> {
         match self.token {
             _ if self.at_layout_type() => self.layout_type(parsed),
             // A layout of CuTe with one axis, such as `8:1`.
-            Token::Number(_) if self.second() == Token::Colon => self.nested_start(self.expected("a shape"), parsed),
+            Token::Number if self.second() == Token::Colon => self.nested_start(self.expected("a shape"), parsed),
             Token::Open(_) => {
                 if let Some(inner) = self.tuple_inside() {
                     return self.nested_start(inner.expected("a size"), parsed);

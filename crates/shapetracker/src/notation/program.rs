@@ -216,7 +216,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     /// Gives numbers to names, if it is numbers that stand here.
     fn numbers_for(&mut self, targets: &[&'a str], begin: usize) -> Result<bool, ParseError> {
         let numbers = match self.token {
-            Token::Number(_) => self.second() != Token::Colon,
+            Token::Number => self.second() != Token::Colon,
             Token::Open(_) => targets.len() > 1,
             // A name of which nothing is known is that of an array, unless something is computed with it.
             Token::Name => {

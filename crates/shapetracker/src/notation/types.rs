@@ -100,7 +100,7 @@ impl<A: Arithmetic> Reader<'_, '_, A> {
         }
         let is_torch = library(self.word()) == Methods::PyTorch;
         loop {
-            if !matches!(self.token, Token::Name | Token::Text | Token::Number(_)) {
+            if !matches!(self.token, Token::Name | Token::Text | Token::Number) {
                 return Err(self.expected("a type, such as `np.float32`"));
             }
             // The order of the bytes in an element changes no layout.
