@@ -229,7 +229,7 @@ impl Fault {
             Fault::TooManyNames | Fault::Name { .. } | Fault::Uneven { .. } | Fault::Expression(_) => {
                 ErrorKind::Expression
             }
-            Fault::Foreign(_) => ErrorKind::Rank,
+            Fault::Foreign(_) => ErrorKind::RangeOutside,
             Fault::Integer(err) => err.kind(),
         }
     }

@@ -57,7 +57,7 @@ pub use error::Error;
 pub use literal::{Literal, Relation};
 pub use merge::merge;
 pub use notation::{Chain, ChainError, ChainStart, Question, why_no_name};
-pub use operation::{Movement, Slice};
+pub use operation::{Movement, Slice, movement_at};
 pub use pair::Pair;
 pub use poly::{Poly, TooLarge, Var};
 pub use scope::{MAX_NAMES, Name, Quotient, Scope};

@@ -11,7 +11,7 @@ use crate::error::{Error, Fault};
 use crate::literal::Literal;
 use crate::movement::{Moved, check_axes, check_count, distinct_axes, need_inside, need_shape, product, resolve_axis};
 use crate::operation::Movement;
-use crate::poly::Poly;
+use crate::poly::{Poly, TooLarge};
 use crate::scope::Scope;
 use crate::sym::{Condition, Sym, adopt, united};
 use crate::view::View;
@@ -329,7 +329,7 @@ impl ShapeTracker {
             Movement::Flip(axes) => self.flip(axes),
             Movement::FlipEach(reversed) => {
                 check_count(&self.ask("flip"), "boolean", self.rank(), reversed.len())?;
-                let reversed = (0..).zip(reversed).filter(|(_, reversed)| **reversed);
+                let reversed = (0..).zip(reversed.iter()).filter(|(_, reversed)| **reversed);
                 self.flip(reversed.map(|(axis, _)| axis).collect::<Vec<i64>>())
             }
             Movement::Step(steps) => self.step(steps),
@@ -340,6 +340,9 @@ impl ShapeTracker {
             Movement::Unsqueeze(axis) => self.unsqueeze(*axis),
             Movement::BroadcastTo(shape) => self.broadcasted("broadcast_to", shape),
             Movement::Slice(slices) => self.sliced(slices),
+            // Copies change where elements are, and the addresses are those of the base.
+            Movement::Contiguous | Movement::Copy => Ok(self.clone()),
+            _ => Err(Fault::Foreign("the operation is not one that is known here".into()).of(op.name())),
         }
     }
 
@@ -857,6 +860,20 @@ impl ShapeTracker {
         tracker.views.push(view);
         tracker.boundaries.push(OnceLock::new());
         tracker.reduced(op)
+    }
+
+    /// The same tracker where something holds that an operation needs; `why` is what is wrong where it does not.
+    pub(crate) fn needing(
+        &self,
+        op: &'static str,
+        literal: Result<Literal, TooLarge>,
+        why: &str,
+    ) -> Result<Self, Error> {
+        let mut ask = self.ask(op);
+        let literal = ask.made(literal)?;
+        ask.need(literal, |_| Fault::Foreign(why.into()))?;
+        let needs = ask.into_needs();
+        if needs == self.needs { Ok(self.clone()) } else { self.with_last(op, needs, self.last().clone()) }
     }
 
     /// Replaces the last view by one that may merge where the old one did not.

@@ -1,10 +1,9 @@
 //! Shapes, views and operations as documents of JSON, with polynomials as texts in the place of numbers.
 
-use shapetracker::MovementKind;
 use shapetracker::json::Value;
+use shapetracker::{Dims, MovementKind, Role, Takes};
 
 use super::Question;
-use super::parser::Role;
 use crate::operation::{Movement, Slice};
 use crate::poly::Poly;
 use crate::view::View;
@@ -79,7 +78,7 @@ impl Question {
     /// let mut question = Question::default();
     /// let op = Value::List(vec!["pad".into(), Value::List(vec![Value::List(vec!["p".into(), Value::Int(0)])])]);
     /// let op = question.movement_of(&op).unwrap();
-    /// assert_eq!(op.text(&question.scope()?), "pad((p, 0))");
+    /// assert_eq!(question.scope()?.movement(&op), "pad((p, 0))");
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     ///
@@ -93,36 +92,34 @@ impl Question {
     }
 
     fn argument_of(&mut self, kind: MovementKind, argument: &Value) -> Read<Movement> {
-        Ok(match kind {
-            MovementKind::Reshape => Movement::Reshape(self.polys(argument, Role::Other)?),
-            MovementKind::Expand => Movement::Expand(self.polys(argument, Role::Other)?),
-            MovementKind::BroadcastTo => Movement::BroadcastTo(self.polys(argument, Role::Other)?),
-            MovementKind::Permute => Movement::Permute(integers(argument)?),
-            MovementKind::Step => Movement::Step(integers(argument)?),
-            MovementKind::Transpose => match integers(argument)?[..] {
-                [a, b] => Movement::Transpose(a, b),
+        Ok(match kind.takes() {
+            Takes::Sizes(make) => make(self.polys(argument, Role::Other)?),
+            Takes::Integers(_, make) => make(integers(argument)?),
+            Takes::TwoAxes(make) => match integers(argument)?[..] {
+                [a, b] => make(a, b),
                 _ => return Err(expected("a pair of axes", argument)),
             },
-            MovementKind::Unsqueeze => Movement::Unsqueeze(integer(argument)?),
-            MovementKind::Squeeze if *argument == Value::Null => Movement::SqueezeAll,
-            MovementKind::Squeeze => Movement::Squeeze(integers(argument)?),
-            MovementKind::Pad => Movement::Pad(self.pairs(argument)?),
-            MovementKind::Shrink => Movement::Shrink(self.pairs(argument)?),
-            MovementKind::Flip => match items(argument, "a list of booleans, one per axis, or a list of axes")? {
-                each @ [Value::Bool(_), ..] => {
-                    let each = each.iter().map(|item| match item {
-                        Value::Bool(reversed) => Ok(*reversed),
-                        other => Err(expected("a boolean", other)),
-                    });
-                    Movement::FlipEach(each.collect::<Read<_>>()?)
+            Takes::Axis(make) => make(integer(argument)?),
+            Takes::AxesOrAll(_, all) if *argument == Value::Null => all,
+            Takes::AxesOrAll(make, _) => make(integers(argument)?),
+            Takes::Pads(make) | Takes::Ranges(make) => make(self.pairs(argument)?),
+            Takes::AxesOrBooleans(axes, booleans) => {
+                match items(argument, "a list of booleans, one per axis, or a list of axes")? {
+                    each @ [Value::Bool(_), ..] => {
+                        let each = each.iter().map(|item| match item {
+                            Value::Bool(reversed) => Ok(*reversed),
+                            other => Err(expected("a boolean", other)),
+                        });
+                        booleans(each.collect::<Read<_>>()?)
+                    }
+                    _ => axes(integers(argument)?),
                 }
-                _ => Movement::Flip(integers(argument)?),
-            },
-            MovementKind::Slice => {
-                let slices = items(argument, "a list of slices, one per axis")?.iter();
-                Movement::Slice(slices.map(|slice| self.slice_of(slice)).collect::<Read<_>>()?)
             }
-            MovementKind::AsStrided => {
+            Takes::Slices(make) => {
+                let slices = items(argument, "a list of slices, one per axis")?.iter();
+                make(slices.map(|slice| self.slice_of(slice)).collect::<Read<_>>()?)
+            }
+            Takes::Strided(make) => {
                 const WHAT: &str = "a shape, strides and perhaps an offset, such as [[2, 3], [3, 1], 0]";
                 let (shape, strides, offset) = match items(argument, WHAT)? {
                     [shape, strides] => (shape, strides, None),
@@ -131,9 +128,10 @@ impl Question {
                 };
                 let (shape, strides) = (self.polys(shape, Role::Other)?, self.polys(strides, Role::Stride)?);
                 let offset = offset.map_or_else(|| Ok(Poly::zero()), |offset| self.poly(offset, Role::Other))?;
-                Movement::AsStrided(shape, strides, offset)
+                make(shape, strides, offset)
             }
-            _ => return Err("the operation is read where all sizes are numbers".into()),
+            Takes::Nothing(op) if *argument == Value::Null => op,
+            _ => return Err(expected("null, as the operation takes nothing", argument)),
         })
     }
 
@@ -192,7 +190,7 @@ fn integer(value: &Value) -> Read<i64> {
     }
 }
 
-fn integers(value: &Value) -> Read<Vec<i64>> {
+fn integers(value: &Value) -> Read<Dims> {
     let items = items(value, "a list of whole numbers")?.iter().enumerate();
     items.map(|(place, item)| integer(item).map_err(|err| at_place(place, &err))).collect()
 }

@@ -5,13 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use indexpr::text::{Place, quoted};
-use shapetracker::MAX_RANK;
 
-use super::chain::{Chain, ChainStart, Entry, Op};
-use crate::error::{Error, Fault};
+use super::chain::{Chain, ChainStart};
+use crate::error::Error;
 use crate::literal::Literal;
-use crate::operation::Movement;
-use crate::poly::{MOST_STEPS, Poly, within};
+use crate::poly::{MOST_STEPS, within};
 use crate::scope::Scope;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
@@ -230,154 +228,30 @@ impl Chain {
         let error_at = |span: Range<usize>, op, cause| ChainError { place: Place::new(self.text(), span), op, cause };
         let start = match self.start() {
             ChainStart::Nothing => {
-                let name = self.text().get(self.start_span()).filter(|name| !name.is_empty()).map(Box::from);
+                let name = self.start_name().map(Box::from);
                 return Err(error_at(self.start_span(), None, Cause::NoBase(name)));
             }
             ChainStart::Shape(shape) => ShapeTracker::in_scope(scope.clone(), shape.clone()),
             ChainStart::Views(views) => ShapeTracker::from_views(scope.clone(), views.clone()),
+            // There is no other start.
+            _ => return Err(error_at(self.start_span(), None, Cause::NoBase(None))),
         };
         let mut tracker = start.map_err(|err| error_at(self.start_span(), None, Cause::Error(err)))?;
         each(&tracker, "");
-        for (number, (op, span)) in self.ops.iter().enumerate() {
-            tracker = op
-                .perform(tracker, &mut each)
-                .map_err(|err| error_at(span.clone(), Some(number), Cause::Error(err)))?;
+        for (number, op) in self.ops().iter().enumerate() {
+            let needs = self.needs().iter().filter(|need| need.op == number);
+            let ready = needs.clone().try_fold(tracker, |tracker, need| {
+                let difference = need.left.sub(&need.right);
+                let literal = difference.map(|difference| match need.is_equal {
+                    true => Literal::equal(difference),
+                    false => Literal::at_least(difference),
+                });
+                tracker.needing(op.name(), literal, &need.why)
+            });
+            let after = ready.and_then(|tracker| tracker.apply(op));
+            tracker = after.map_err(|err| error_at(self.span(number), Some(number), Cause::Error(err)))?;
+            each(&tracker, &tracker.scope().movement(op));
         }
         Ok(tracker)
     }
-}
-
-impl Op {
-    /// Does the operation, whatever it means to the shape that there is.
-    fn perform(
-        &self,
-        tracker: ShapeTracker,
-        each: &mut impl FnMut(&ShapeTracker, &str),
-    ) -> Result<ShapeTracker, Error> {
-        let mut apply = |tracker: &ShapeTracker, movement: &Movement| {
-            let after = tracker.apply(movement)?;
-            each(&after, &movement.text(after.scope()));
-            Ok(after)
-        };
-        let rank = tracker.rank();
-        let movement = match self {
-            Op::Movement(movement) => return apply(&tracker, movement),
-            Op::Subscript(entries) => return subscript(tracker, entries, apply),
-            Op::Reversed(most) if rank > *most => {
-                return Err(Fault::Foreign("`t` is for at most two axes".into()).of("t"));
-            }
-            Op::Reversed(_) => Movement::Permute((0..rank as i64).rev().collect()),
-            Op::Flatten(first, last) => {
-                // A scalar has an axis here.
-                let axis = |axis| resolved("flatten", axis, rank.max(1));
-                let (first, last) = (axis(*first)?, axis(*last)?);
-                if first > last {
-                    return Err(Fault::Foreign("the first axis comes after the last".into()).of("flatten"));
-                }
-                let shape = tracker.shape();
-                let joined = shape.get(first..=last).unwrap_or_default();
-                let size = joined.iter().try_fold(Poly::one(), |product, size| product.mul(size));
-                let size = size.map_err(|err| Fault::TooLarge(err).of("flatten"))?;
-                let mut sizes = shape.get(..first).unwrap_or_default().to_vec();
-                sizes.push(size);
-                sizes.extend_from_slice(shape.get(last + 1..).unwrap_or_default());
-                Movement::Reshape(sizes)
-            }
-            Op::MoveAxis(from, to) => {
-                let (from, to) = (resolved("moveaxis", *from, rank)?, resolved("moveaxis", *to, rank)?);
-                let mut order: Vec<i64> = (0..rank as i64).filter(|axis| *axis != from as i64).collect();
-                order.insert(to, from as i64);
-                Movement::Permute(order)
-            }
-            Op::ExpandInFront(sizes) => match sizes.len().checked_sub(rank) {
-                // New axes come in front.
-                Some(new @ 1..) => {
-                    let mut sizes = sizes.clone();
-                    for (size, stays) in sizes[new..].iter_mut().zip(tracker.shape()) {
-                        if size.number() == Some(-1) {
-                            *size = stays.clone();
-                        }
-                    }
-                    Movement::BroadcastTo(sizes)
-                }
-                _ => Movement::Expand(sizes.clone()),
-            },
-        };
-        apply(&tracker, &movement)
-    }
-}
-
-/// What a subscript does: a slice, then the one element of each axis that has an index, then axes that come or go.
-fn subscript(
-    tracker: ShapeTracker,
-    entries: &[(Entry, Range<usize>)],
-    mut apply: impl FnMut(&ShapeTracker, &Movement) -> Result<ShapeTracker, Error>,
-) -> Result<ShapeTracker, Error> {
-    const OP: &str = "index";
-    let rank = tracker.rank();
-    let is_about_an_axis = |entry: &Entry| matches!(entry, Entry::Slice(_) | Entry::Index(_));
-    let given = entries.iter().filter(|(entry, _)| is_about_an_axis(entry)).count();
-    if given > rank {
-        let message = format!("there are {given} indices and slices, but the tensor has {rank} axes");
-        return Err(Fault::Foreign(message).of(OP));
-    }
-    // What is taken of each axis; and of the axes that there are then, which one it was, or nothing for a new one.
-    let (mut slices, mut picked, mut axes) = (Vec::new(), Vec::new(), Vec::new());
-    let everything = || (None, None, 1);
-    let has_dots = entries.iter().any(|(entry, _)| *entry == Entry::Ellipsis);
-    let dots = (!has_dots).then_some(&Entry::Ellipsis);
-    for entry in entries.iter().map(|(entry, _)| entry).chain(dots) {
-        let axis = slices.len();
-        match entry {
-            Entry::NewAxis => axes.push(None),
-            // The axes that no entry is about stand where the ellipsis is, or at the end.
-            Entry::Ellipsis => {
-                for axis in axis..axis + (rank - given) {
-                    slices.push(everything());
-                    axes.push(Some(axis));
-                }
-            }
-            Entry::Slice(slice) => {
-                slices.push(slice.clone());
-                axes.push(Some(axis));
-            }
-            Entry::Index(index) => {
-                // A number less than 0 counts from the end.
-                let from_front = match index.number() {
-                    Some(..0) => index.add(&tracker.shape()[axis]),
-                    _ => Ok(index.clone()),
-                };
-                slices.push(everything());
-                picked.push((axis, from_front.map_err(|err| Fault::TooLarge(err).of(OP))?));
-            }
-        }
-    }
-    if axes.len() > MAX_RANK {
-        return Err(Fault::TooManyAxes { given: axes.len() }.of(OP));
-    }
-    let mut tracker = tracker;
-    if slices.iter().any(|slice| *slice != everything()) {
-        tracker = apply(&tracker, &Movement::Slice(slices))?;
-    }
-    if !picked.is_empty() {
-        let mut ranges: Vec<(Poly, Poly)> = tracker.shape().iter().map(|size| (Poly::zero(), size.clone())).collect();
-        for (axis, index) in picked {
-            let next = index.plus_number(1).map_err(|err| Fault::TooLarge(err).of(OP))?;
-            ranges[axis] = (index, next);
-        }
-        tracker = apply(&tracker, &Movement::Shrink(ranges))?;
-    }
-    let to: Vec<Poly> =
-        axes.into_iter().map(|axis| axis.map_or_else(Poly::one, |axis| tracker.shape()[axis].clone())).collect();
-    if to != tracker.shape() {
-        tracker = apply(&tracker, &Movement::Reshape(to))?;
-    }
-    Ok(tracker)
-}
-
-/// An axis that may count from the last one.
-fn resolved(op: &'static str, axis: i64, rank: usize) -> Result<usize, Error> {
-    let from_front = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
-    let found = from_front.and_then(|axis| usize::try_from(axis).ok()).filter(|&axis| axis < rank);
-    found.ok_or_else(|| Fault::AxisOutOfRange { axis, rank }.of(op))
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use indexpr::text::{ParseError, check_length, quoted};
 
-use super::lexer::Token;
-use super::parser::{Meaning, Parser, Role};
+use indexpr::text::{Token, Tokens};
+use shapetracker::{Arithmetic, Operator, Reader, Role};
+
+use super::reading::{Computed, variable};
 use super::why_no_name;
 use crate::literal::Literal;
-use crate::poly::{Poly, Var};
+use crate::poly::{Poly, TooLarge, Var};
 use crate::scope::MAX_NAMES;
 
 /// Everything that is said of names, in polynomials over [`Given::names`].
@@ -44,12 +46,20 @@ pub(super) enum What {
 struct Collected<'a> {
     text: usize,
     names: &'a mut Vec<(Arc<str>, usize, Range<usize>)>,
+    computed: Computed,
 }
 
-impl Meaning for Collected<'_> {
-    fn meaning(&mut self, name: &str, span: Range<usize>, _: Role) -> Result<Poly, String> {
+/// The reader of what is said of names.
+type Items<'a, 'n, 'c> = Reader<'a, 'n, Collected<'c>>;
+
+impl Arithmetic for Collected<'_> {
+    type Number = Poly;
+
+    const RANGE: &'static str = "128-bit integers";
+
+    fn name(&mut self, name: &str, span: Range<usize>, _: Role) -> Result<Option<Poly>, String> {
         if let Some(place) = self.names.iter().position(|(known, ..)| **known == *name) {
-            return Ok(Poly::from(Var(place as u8)));
+            return Ok(Some(variable(place)));
         }
         if let Some(why) = why_no_name(name) {
             return Err(format!("{} cannot be the name of a size: {why}", quoted(name)));
@@ -58,7 +68,23 @@ impl Meaning for Collected<'_> {
             return Err(format!("there are more than {MAX_NAMES} names"));
         }
         self.names.push((name.into(), self.text, span));
-        Ok(Poly::from(Var(self.names.len() as u8 - 1)))
+        Ok(Some(variable(self.names.len() - 1)))
+    }
+
+    fn knows(&self, _: &str) -> bool {
+        true
+    }
+
+    fn has_names(&self) -> bool {
+        true
+    }
+
+    fn literal(&mut self, value: i128) -> Option<Poly> {
+        Some(Poly::from(value))
+    }
+
+    fn operate(&mut self, operator: Operator, a: &Poly, b: &Poly) -> Result<Option<Poly>, String> {
+        self.computed.operate(operator, a, b)
     }
 }
 
@@ -68,29 +94,33 @@ impl Given {
         check_length(text)?;
         let number = self.texts.len();
         self.texts.push(text.into());
-        let mut names = Collected { text: number, names: &mut self.names };
-        let mut parser = Parser::new(text, &mut names);
-        while parser.token != Token::End {
-            let begin = parser.span.start;
-            let what = item(&mut parser)?;
-            let span = begin..parser.last;
+        let mut names = Collected { text: number, names: &mut self.names, computed: Computed::default() };
+        let mut reader = Reader::new(text, &mut names);
+        while reader.token != Token::End {
+            let begin = reader.span.start;
+            let what = item(&mut reader)?;
+            let span = begin..reader.last;
             if let What::Range(var, ..) | What::Definition(var, _) = what {
                 let given = |item: &Item| match item.what {
                     What::Range(known, ..) | What::Definition(known, _) => known == var,
                     What::Conditions(_) => false,
                 };
                 if self.items.iter().any(given) {
-                    let name = parser.text[begin..].split(|c: char| !c.is_alphanumeric() && c != '_').next();
-                    let message = format!("{} is given twice", quoted(name.unwrap_or_default()));
-                    return Err(parser.error_at(span, message));
+                    let name = Tokens::new(&text[begin..]).word();
+                    return Err(reader.error_at(span, format!("{} is given twice", quoted(name))));
                 }
             }
             self.items.push(Item { text: number, span, what });
-            if !parser.take(",") && parser.token != Token::End {
-                return Err(parser.expected("`,` or the end of the text"));
+            if !reader.take(Token::Comma) && reader.token != Token::End {
+                return Err(Tokens::expected(&reader, "`,` or the end of the text"));
             }
         }
         self.without_cycles()
+    }
+
+    /// Whether something is said of a name.
+    pub(super) fn is_about(&self, name: &str) -> bool {
+        self.names.iter().any(|(known, ..)| **known == *name)
     }
 
     /// The definition of a name.
@@ -137,46 +167,50 @@ impl Given {
 }
 
 /// `x=0..4`, `x in 0..4`, `H = 8*h`, `s + L <= N`, `p % 2 == 0`.
-fn item(parser: &mut Parser) -> Result<What, ParseError> {
-    let second = parser.second();
-    if parser.token == Token::Name && (second.0 == Token::Symbol("=") || second == (Token::Name, "in")) {
-        let name = parser.name(Role::Other)?;
-        let var = name.as_var().unwrap_or(Var(0));
-        let defines = parser.at("=");
-        parser.advance();
-        return range_or_definition(parser, var, defines);
+fn item(reader: &mut Items) -> Result<What, ParseError> {
+    let mut ahead = Tokens::clone(reader);
+    ahead.advance();
+    if reader.token == Token::Name && (ahead.token == Token::Equals || ahead.at_word("in")) {
+        let (name, span) = (reader.word(), reader.span.clone());
+        let name = reader.arithmetic().name(name, span.clone(), Role::Other);
+        let name = name.map_err(|message| reader.error_at(span, message))?;
+        let var = name.and_then(|name| name.as_var()).unwrap_or(Var(0));
+        reader.advance();
+        let defines = reader.token == Token::Equals;
+        reader.advance();
+        return range_or_definition(reader, var, defines);
     }
-    conditions(parser)
+    conditions(reader)
 }
 
 /// What follows the name and `=`: a range, or where that may be a polynomial.
-fn range_or_definition(parser: &mut Parser, var: Var, defines: bool) -> Result<What, ParseError> {
-    let begin = parser.span.start;
-    let bound = |parser: &Parser, begin: usize, poly: &Poly| {
+fn range_or_definition(reader: &mut Items, var: Var, defines: bool) -> Result<What, ParseError> {
+    let begin = reader.span.start;
+    let bound = |reader: &Items, begin: usize, poly: &Poly| {
         poly.number().ok_or_else(|| {
             let message = "the end of a range is a number: say the rest as a condition, such as `L <= N`";
-            parser.error_at(begin..parser.last, message)
+            reader.error_at(begin..reader.last, message)
         })
     };
-    let lo = if parser.at("..") {
+    let lo = if reader.is_symbol("..") {
         None
     } else {
         let what = if defines { "a range such as `1..`, or a polynomial" } else { "a range such as `1..`" };
-        let first = parser.number(what, Role::Other)?;
-        if defines && !parser.at("..") {
+        let first = reader.number(what, Role::Other)?;
+        if defines && !reader.is_symbol("..") {
             return Ok(What::Definition(var, first));
         }
-        Some(bound(parser, begin, &first)?)
+        Some(bound(reader, begin, &first)?)
     };
-    if !parser.take("..") {
-        return Err(parser.expected("`..`"));
+    if !reader.take_symbol("..") {
+        return Err(Tokens::expected(reader, "`..`"));
     }
-    let hi = if matches!(parser.token, Token::End) || parser.at(",") {
+    let hi = if matches!(reader.token, Token::End | Token::Comma) {
         None
     } else {
-        let begin = parser.span.start;
-        let end = parser.number("the end of a range", Role::Other)?;
-        Some(bound(parser, begin, &end)?)
+        let begin = reader.span.start;
+        let end = reader.number("the end of a range", Role::Other)?;
+        Some(bound(reader, begin, &end)?)
     };
     let message = match (lo, hi) {
         (Some(lo), Some(hi)) if lo >= hi => {
@@ -185,7 +219,7 @@ fn range_or_definition(parser: &mut Parser, var: Var, defines: bool) -> Result<W
         (None, Some(i128::MIN)) => "the range is empty".into(),
         _ => return Ok(What::Range(var, lo, hi.map(|hi| hi - 1))),
     };
-    Err(parser.error_at(begin..parser.last, message))
+    Err(reader.error_at(begin..reader.last, message))
 }
 
 /// One side of a comparison: a polynomial, or what it leaves when a number divides it.
@@ -196,43 +230,43 @@ struct Side {
 }
 
 /// Comparisons one after the other, `0 <= s < N`, or one modulo a number, `p % 2 == 0`.
-fn conditions(parser: &mut Parser) -> Result<What, ParseError> {
+fn conditions(reader: &mut Items) -> Result<What, ParseError> {
     let mut literals = Vec::new();
-    let mut left = side(parser)?;
+    let mut left = side(reader)?;
     loop {
-        let Token::Symbol(symbol @ ("<=" | ">=" | "<" | ">" | "==" | "!=")) = parser.token else {
+        let symbol = reader.word();
+        if !["<=", ">=", "<", ">", "==", "!="].into_iter().any(|comparison| reader.is_symbol(comparison)) {
             if literals.is_empty() {
                 let what = "`=` and a range, or a comparison such as `<=`";
-                return Err(parser.expected(what));
+                return Err(Tokens::expected(reader, what));
             }
             return Ok(What::Conditions(literals));
-        };
-        let operator = parser.span.clone();
-        parser.advance();
-        let right = side(parser)?;
-        literals.push(comparison(parser, &left, symbol, operator, &right)?);
+        }
+        let operator = reader.span.clone();
+        reader.advance();
+        let right = side(reader)?;
+        literals.push(comparison(reader, &left, symbol, operator, &right)?);
         left = right;
     }
 }
 
-fn side(parser: &mut Parser) -> Result<Side, ParseError> {
-    let begin = parser.span.start;
-    parser.remainders = true;
-    let poly = parser.number("a range such as `T=1..`, or a condition such as `s + L <= N`", Role::Other)?;
-    parser.remainders = false;
+fn side(reader: &mut Items) -> Result<Side, ParseError> {
+    let begin = reader.span.start;
+    let what = "a range such as `T=1..`, or a condition such as `s + L <= N`";
+    let poly = reader.dividend(what)?;
     let mut modulus = None;
-    if parser.take("%") {
-        let Token::Number(Some(number @ 1..)) = parser.token else {
-            return Err(parser.expected("a number, of which it is the remainder"));
+    if reader.take_symbol("%") {
+        let Some(number @ 1..) = reader.value() else {
+            return Err(Tokens::expected(reader, "a number, of which it is the remainder"));
         };
         modulus = Some(number);
-        parser.advance();
+        reader.advance();
     }
-    Ok(Side { poly, modulus, span: begin..parser.last })
+    Ok(Side { poly, modulus, span: begin..reader.last })
 }
 
 fn comparison(
-    parser: &Parser,
+    reader: &Items,
     left: &Side,
     symbol: &str,
     operator: Range<usize>,
@@ -241,7 +275,7 @@ fn comparison(
     let begin = left.span.start;
     let difference = |a: &Side, b: &Side, less: i128| {
         let difference = a.poly.sub(&b.poly).and_then(|difference| difference.plus_number(-less));
-        parser.checked(begin, difference)
+        difference.map_err(|err: TooLarge| reader.error_at(begin..reader.last, err.to_string()))
     };
     let modulus = match (left.modulus, right.modulus) {
         (None, None) => {
@@ -257,15 +291,15 @@ fn comparison(
         (Some(modulus), None) => modulus,
         _ => {
             let message = "a remainder stands left of a comparison, and a number right of it, as in `p % 2 == 0`";
-            return Err(parser.error_at(right.span.clone(), message));
+            return Err(reader.error_at(right.span.clone(), message));
         }
     };
     if !matches!(symbol, "==" | "!=") {
-        return Err(parser.error_at(operator, "a remainder is compared by `==` or `!=`"));
+        return Err(reader.error_at(operator, "a remainder is compared by `==` or `!=`"));
     }
     if right.poly.number().is_none_or(|rest| !(0..modulus).contains(&rest)) {
         let message = format!("expected a remainder of {modulus}, which is a number from 0 to {}", modulus - 1);
-        return Err(parser.error_at(right.span.clone(), message));
+        return Err(reader.error_at(right.span.clone(), message));
     }
     let difference = difference(left, right, 0)?;
     Ok(match (modulus, symbol) {

@@ -4,13 +4,11 @@ mod chain;
 mod document;
 mod follow;
 mod given;
-mod lexer;
-mod parser;
+mod reading;
 
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use indexpr::text::{ParseError, check_length, nearest, quoted};
@@ -23,8 +21,9 @@ use crate::poly::{MOST_STEPS, Poly, Var, within};
 use crate::region::Region;
 use crate::scope::{MAX_NAMES, Scope};
 use given::{Given, What};
-use lexer::Token;
-use parser::{Meaning, Parser, Role};
+use indexpr::text::{Token, Tokens, closing};
+use reading::{MOST_WORK, Reading};
+use shapetracker::{MAX_RANK, Reader, Role};
 
 /// Texts about sizes that are names, which share their names, and what is said of those.
 ///
@@ -202,11 +201,47 @@ impl Question {
         within(MOST_STEPS, || self.scope_within())
     }
 
-    fn scope_within(&self) -> Result<Scope, ParseError> {
+    /// The names so far, with what is known of them: whatever is said of names that may still come is left out.
+    fn scope_so_far(&self) -> Scope {
+        let mut scope = self.ranged();
+        let meanings: Vec<Option<Poly>> = self.given.names.iter().map(|(name, ..)| scope.find(name)).collect();
+        for item in &self.given.items {
+            match &item.what {
+                What::Definition(..) => {}
+                What::Range(var, lo, hi) => {
+                    if let Some(var) = meanings[usize::from(var.0)].as_ref().and_then(Poly::as_var) {
+                        scope.set_range(var, *lo, *hi);
+                    }
+                }
+                What::Conditions(literals) => {
+                    for literal in literals {
+                        if literal.poly.vars().iter().any(|var| meanings[usize::from(var.0)].is_none()) {
+                            continue;
+                        }
+                        let meaning = |var: Var| meanings[usize::from(var.0)].clone().unwrap_or_default();
+                        if let Ok(poly) = composed(&literal.poly, meaning)
+                            && poly.number().is_none()
+                        {
+                            scope.require(Literal { poly, ..literal.clone() });
+                        }
+                    }
+                }
+            }
+        }
+        scope
+    }
+
+    /// The names so far, which are sizes or any integers.
+    fn ranged(&self) -> Scope {
         let mut scope = self.scope.clone();
         for (place, &is_size) in self.is_size.iter().enumerate() {
             scope.set_range(Var(place as u8), is_size.then_some(1), None);
         }
+        scope
+    }
+
+    fn scope_within(&self) -> Result<Scope, ParseError> {
+        let mut scope = self.ranged();
         let meanings = self.given.names.iter().map(|(name, ..)| scope.find(name)).collect::<Vec<_>>();
         let mut conditions = Vec::new();
         for item in &self.given.items {
@@ -288,26 +323,31 @@ impl Question {
 
     fn list(&mut self, text: &str, what: &str, role: Role) -> Result<Vec<Poly>, ParseError> {
         check_length(text)?;
-        let mut parser = Parser::new(text, self);
-        let mut numbers = Vec::new();
-        let is_tuple = matches!(parser.token, Token::Open(_)) && parser.tuple_ahead().1 == Token::End;
-        if is_tuple {
-            numbers = parser.numbers(what, role)?;
-        } else {
-            parser.items(Token::End, |parser| {
-                numbers.push(parser.number(what, role)?);
-                Ok(())
-            })?;
+        let mut reading = Reading::new(self);
+        let mut reader = Reader::new(text, &mut reading);
+        let mut close = Token::End;
+        if closes_at_the_end(text) {
+            close = Tokens::open(&mut reader, what)?;
         }
-        parser.end()?;
+        let mut numbers = Vec::new();
+        while reader.token != close {
+            if numbers.len() == MAX_RANK {
+                return Err(Tokens::expected(&reader, &format!("at most {MAX_RANK} axes")));
+            }
+            numbers.push(reader.number(what, role)?);
+            Tokens::comma_or(&mut reader, close)?;
+        }
+        reader.advance();
+        end(&reader)?;
         Ok(numbers)
     }
 
     fn one(&mut self, text: &str, what: &str, role: Role) -> Result<Poly, ParseError> {
         check_length(text)?;
-        let mut parser = Parser::new(text, self);
-        let number = parser.number(what, role)?;
-        parser.end()?;
+        let mut reading = Reading::new(self);
+        let mut reader = Reader::new(text, &mut reading);
+        let number = reader.number(what, role)?;
+        end(&reader)?;
         Ok(number)
     }
 
@@ -353,9 +393,24 @@ impl Question {
     }
 }
 
-impl Meaning for Question {
-    fn meaning(&mut self, name: &str, _: Range<usize>, role: Role) -> Result<Poly, String> {
-        self.found(name, role)
+/// Refuses what stands behind the last number of a text.
+fn end(tokens: &Tokens<'_>) -> Result<(), ParseError> {
+    if tokens.token == Token::End { Ok(()) } else { Err(tokens.expected(closing(Token::End))) }
+}
+
+/// Whether what opens at the beginning of a text closes at its end.
+fn closes_at_the_end(text: &str) -> bool {
+    let (mut tokens, mut depth) = (Tokens::new(text), 0_usize);
+    loop {
+        match tokens.token {
+            Token::Open(_) => depth += 1,
+            Token::Close(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        tokens.advance();
+        if depth == 0 || tokens.token == Token::End {
+            return depth == 0 && tokens.token == Token::End && text.trim_start().starts_with(['(', '[']);
+        }
     }
 }
 
@@ -368,7 +423,7 @@ fn composed(poly: &Poly, meaning: impl Fn(Var) -> Poly) -> Result<Poly, String> 
         for var in monomial.factors() {
             let factor = meaning(var);
             work += product.terms().len() * factor.terms().len();
-            if work > parser::MOST_WORK {
+            if work > MOST_WORK {
                 return Err("the polynomial has more terms than are computed with".into());
             }
             product = product.mul(&factor).map_err(|err| err.to_string())?;

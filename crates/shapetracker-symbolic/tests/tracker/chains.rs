@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use shapetracker::ErrorKind;
-use shapetracker_symbolic::{Answer, Poly, ShapeTracker};
+use shapetracker_symbolic::{Answer, Poly, ShapeTracker, movement_at};
 use shapetracker_testing::{Rng, numbers};
 
 use crate::random::{is_exact, names, operation, points, size};
@@ -55,7 +55,7 @@ fn chain(rng: &mut Rng, counts: &mut Counts) {
     counts.operations += ops.len();
     let exact = ops.iter().all(is_exact);
     let texts = || {
-        let ops: Vec<String> = ops.iter().map(|op| op.text(&names.scope)).collect();
+        let ops: Vec<String> = ops.iter().map(|op| names.scope.movement(op)).collect();
         let start: Vec<String> = start.iter().map(|size| names.scope.text(size)).collect();
         format!("({}).{}", start.join(", "), ops.join("."))
     };
@@ -73,12 +73,12 @@ fn chain(rng: &mut Rng, counts: &mut Counts) {
         let mut integers = vec![shapetracker::ShapeTracker::contiguous(&shape)];
         for op in &ops {
             let before = integers[integers.len() - 1].clone();
-            integers.push(before.and_then(|before| before.apply(&op.at(&point).expect("small"))));
+            integers.push(before.and_then(|before| before.apply(&movement_at(op, &point).expect("small"))));
         }
         for (place, op) in &refuted {
             if let Ok(before) = &integers[*place] {
-                let op_at = op.at(&point).expect("small");
-                let text = op.text(&names.scope);
+                let op_at = movement_at(op, &point).expect("small");
+                let text = names.scope.movement(op);
                 assert!(before.apply(&op_at).is_err(), "{} then {text} at {point:?} is refused", texts());
             }
         }

@@ -68,7 +68,7 @@ pub(crate) fn operation(rng: &mut Rng, shape: &[Poly]) -> Movement {
             for place in (1..rank).rev() {
                 axes.swap(place, rng.index(place + 1));
             }
-            Movement::Permute(axes)
+            Movement::Permute(axes.into())
         }
         2 if rank > 1 => Movement::Transpose(axis as i64, -1),
         // Neighbours joined.
@@ -93,7 +93,7 @@ pub(crate) fn operation(rng: &mut Rng, shape: &[Poly]) -> Movement {
             }
             Movement::Reshape(shape)
         }
-        8 if rank > 0 => Movement::Flip(vec![axis as i64]),
+        8 if rank > 0 => Movement::Flip([axis as i64].into()),
         9 if rank > 0 => {
             let pads = [zero.clone(), zero.clone(), one, var(3), Poly::from(2)];
             Movement::Pad(shape.iter().map(|_| (rng.pick(&pads).clone(), rng.pick(&pads).clone())).collect())
@@ -129,7 +129,7 @@ pub(crate) fn operation(rng: &mut Rng, shape: &[Poly]) -> Movement {
             Movement::AsStrided(vec![count, window], vec![one.clone(), one], zero)
         }
         _ => match shape.iter().position(|size| size.number() == Some(1)) {
-            Some(place) if rng.one_in(4) => Movement::Squeeze(vec![place as i64]),
+            Some(place) if rng.one_in(4) => Movement::Squeeze([place as i64].into()),
             Some(place) => {
                 let mut to = vec![Poly::from(-1); rank];
                 to[place] = size(rng);

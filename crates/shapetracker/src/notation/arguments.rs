@@ -266,37 +266,15 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         open == b'[' || matches!(ahead.token, Token::Close(_)) || has_comma(&mut ahead)
     }
 
-    /// Whether what opens here is an item by itself, and no part of a sum.
-    pub(super) fn at_item(&self) -> bool {
-        self.behind().token != Token::Symbol
-    }
-
     /// Whether what opens here is all that there is, but for arguments with names.
     fn is_alone(&self) -> bool {
         let Token::Open(_) = self.token else { return false };
-        let mut behind = self.behind();
+        let mut behind = behind(&self.tokens);
         let ends = behind.token == Token::Comma && {
             behind.advance();
             matches!(behind.token, Token::Close(_)) || behind.at_argument_name()
         };
         ends || matches!(behind.token, Token::Close(_))
-    }
-
-    /// What stands behind that which opens here, once it is closed.
-    fn behind(&self) -> Tokens<'a> {
-        let (mut ahead, mut depth) = (self.tokens.clone(), 0_usize);
-        loop {
-            match ahead.token {
-                Token::Open(_) => depth += 1,
-                Token::Close(_) => depth -= 1,
-                Token::End => return ahead,
-                _ => {}
-            }
-            ahead.advance();
-            if depth == 0 {
-                return ahead;
-            }
-        }
     }
 
     /// Whether what opens here has a tuple for its first item, or nothing.
@@ -313,30 +291,28 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         }
     }
 
-    /// The first item of what opens here that is a tuple, or something in parentheses by itself: no part of a sum.
+    /// The first item of what opens here that is a tuple, or a number in parentheses by itself.
     pub(super) fn tuple_inside(&self) -> Option<Tokens<'a>> {
         let mut ahead = self.tokens.clone();
         ahead.advance();
-        let (mut depth, mut item) = (0_usize, None);
         loop {
             match ahead.token {
-                Token::Open(_) => {
-                    let begins = depth == 0 && self.text[..ahead.last].ends_with(['(', '[', ',']);
-                    item = if begins { Some(ahead.clone()) } else { item };
-                    depth += 1;
-                }
-                Token::Close(_) | Token::End if depth == 0 => return None,
-                Token::Close(_) => {
-                    depth -= 1;
-                    if depth == 0 && item.is_some() && !matches!(ahead.second(), Token::Symbol) {
-                        return item;
-                    }
-                }
-                Token::Comma if depth == 0 => item = None,
-                Token::End => return item,
+                Token::Open(_) if is_item(&ahead) => return Some(ahead),
+                Token::Close(_) | Token::End => return None,
                 _ => {}
             }
-            ahead.advance();
+            // As far as the next item.
+            loop {
+                match ahead.token {
+                    Token::Open(_) => ahead = behind(&ahead),
+                    Token::Comma => {
+                        ahead.advance();
+                        break;
+                    }
+                    Token::Close(_) | Token::End => return None,
+                    _ => ahead.advance(),
+                }
+            }
         }
     }
 
@@ -476,4 +452,42 @@ fn has_comma(tokens: &mut Tokens<'_>) -> bool {
         }
         tokens.advance();
     }
+}
+
+/// What stands behind that which opens here, once it is closed.
+fn behind<'a>(tokens: &Tokens<'a>) -> Tokens<'a> {
+    let (mut ahead, mut depth) = (tokens.clone(), 0_usize);
+    loop {
+        match ahead.token {
+            Token::Open(_) => depth += 1,
+            Token::Close(_) => depth -= 1,
+            Token::End => return ahead,
+            _ => {}
+        }
+        ahead.advance();
+        if depth == 0 {
+            return ahead;
+        }
+    }
+}
+
+/// Whether what opens here is a tuple, or a number in parentheses: an item by itself, and no sum or a part of one.
+pub(super) fn is_item(tokens: &Tokens<'_>) -> bool {
+    let end = behind(tokens);
+    let (mut ahead, mut operates) = (tokens.clone(), false);
+    ahead.advance();
+    while ahead.span.start < end.span.start {
+        if ahead.token == Token::Comma {
+            return end.token != Token::Symbol;
+        }
+        let is_sign = self::opens(ahead.text, ahead.last);
+        operates |= ahead.token == Token::Symbol && !is_sign;
+        ahead.advance();
+    }
+    !operates && end.token != Token::Symbol
+}
+
+/// Whether something opens right before a byte of a text.
+fn opens(text: &str, end: usize) -> bool {
+    text[..end].ends_with(['(', '['])
 }

@@ -47,7 +47,7 @@ pub enum Operator {
 /// use shapetracker::{Arithmetic, Integers, Operator, Role};
 ///
 /// assert_eq!(Integers.operate(Operator::Mul, &6, &7), Ok(Some(42)));
-/// assert_eq!(Integers.name("T", Role::Other), Ok(None)); // no name is a number by itself
+/// assert_eq!(Integers.name("T", 0..1, Role::Other), Ok(None)); // no name is a number by itself
 /// ```
 pub trait Arithmetic {
     /// The kind of number.
@@ -61,16 +61,16 @@ pub trait Arithmetic {
     /// ```
     const RANGE: &'static str;
 
-    /// The number that a name is; `None` where no name is one by itself.
+    /// The number that a name at these bytes of the text is; `None` where no name is one by itself.
     ///
     /// ```
     /// use shapetracker::{Arithmetic, Integers, Role};
-    /// assert_eq!(Integers.name("T", Role::Other), Ok(None));
+    /// assert_eq!(Integers.name("T", 0..1, Role::Other), Ok(None));
     /// ```
     ///
     /// # Errors
     /// Why this name cannot be a number, as a sentence.
-    fn name(&mut self, name: &str, role: Role) -> Result<Option<Self::Number>, String>;
+    fn name(&mut self, name: &str, span: Range<usize>, role: Role) -> Result<Option<Self::Number>, String>;
 
     /// Whether a name was a number before, or is known to be one.
     ///
@@ -271,7 +271,7 @@ impl Arithmetic for Integers {
 
     const RANGE: &'static str = "64-bit integers";
 
-    fn name(&mut self, _: &str, _: Role) -> Result<Option<i64>, String> {
+    fn name(&mut self, _: &str, _: Range<usize>, _: Role) -> Result<Option<i64>, String> {
         Ok(None)
     }
 

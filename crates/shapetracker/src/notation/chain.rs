@@ -9,7 +9,7 @@ use super::call::Call;
 use super::calls::ArrayLibrary;
 use super::error::{Cause, ChainError};
 use super::foreign::Methods;
-use super::parsed::Parsed;
+use super::parsed::{Need, Parsed};
 use super::parser;
 use indexpr::text::ParseError;
 
@@ -261,6 +261,28 @@ impl<N: Number> ChainOf<N> {
     /// ```
     pub fn start_span(&self) -> Range<usize> {
         self.parsed.start_span.clone()
+    }
+
+    /// What operations need of names besides what they need by themselves, in the order of the operations.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "torch.zeros(5).unfold(0, 3, 1)".parse()?;
+    /// assert!(chain.needs().is_empty()); // it is known of numbers
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn needs(&self) -> &[Need<N>] {
+        &self.parsed.needs
+    }
+
+    /// The text as it was written.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "( 3, 2 )".parse()?;
+    /// assert_eq!(chain.text(), "( 3, 2 )");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Reads as many operations of a text as can be read, over the numbers of an arithmetic; with the reason why the text does

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::ChainStartOf;
+use super::arguments::is_item;
 use super::arithmetic::{Known, Operator, Role};
 use super::call::Call;
 use super::functions::is_type;
@@ -270,9 +271,9 @@ impl<A: Known> Reader<'_, '_, A> {
         let mut nested = Nested::<Num<A>> { items: Vec::new(), form: String::new() };
         let (mut closing, mut numbers) = (Vec::new(), 0);
         loop {
-            if matches!(self.token, Token::Open(_)) && (closing.is_empty() || self.at_item()) {
-                if closing.len() > 2 * MAX_RANK {
-                    return Err(self.nests_too_deep());
+            if matches!(self.token, Token::Open(_)) && (closing.is_empty() || is_item(self)) {
+                if closing.len() > MAX_RANK {
+                    return Err(self.expected(&format!("at most {MAX_RANK} tuples in one another")));
                 }
                 if closing.len() == 1 {
                     nested.items.push(Nums::<A>::default());
@@ -374,7 +375,7 @@ impl<A: Known> Reader<'_, '_, A> {
             "t" => {
                 let close = self.open("`(` after `t`")?;
                 self.close(close)?;
-                if self.shape(parsed, begin)?.len() > 2 {
+                if self.rank(parsed, begin)? > 2 {
                     return wrong(self, "`t` is for at most two axes");
                 }
                 self.reversed(parsed, begin)?
@@ -441,7 +442,7 @@ impl<A: Known> Reader<'_, '_, A> {
                     return wrong(self, WHAT);
                 }
                 let [from, to] = self.integer_arguments("an axis")?[..] else { return wrong(self, WHAT) };
-                let rank = self.shape(parsed, begin)?.len();
+                let rank = self.rank(parsed, begin)?;
                 let axis = |axis| resolve_axis("moveaxis", axis, rank).map_err(|err| self.refused(begin, &err));
                 let (from, to) = (axis(from)?, axis(to)?);
                 let mut order: Dims = (0..rank as i64).filter(|axis| *axis != from as i64).collect();
@@ -484,7 +485,7 @@ impl<A: Known> Reader<'_, '_, A> {
             // There it is the first two axes that change places, however many there are.
             return Ok(MovementOf::Transpose(0, 1));
         }
-        let rank = self.shape(parsed, begin)?.len() as i64;
+        let rank = self.rank(parsed, begin)? as i64;
         Ok(MovementOf::Permute((0..rank).rev().collect()))
     }
 
@@ -604,6 +605,36 @@ impl<A: Known> Reader<'_, '_, A> {
             None if self.token == Token::Name && self.is_unknown_name() => Err(self.nameless(WHAT)),
             None => Err(self.expected(WHAT)),
         }
+    }
+
+    /// The number of axes after everything that was read so far: most operations say it, whatever the sizes are.
+    pub(super) fn rank(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<usize, ParseError> {
+        let (done, known) = match (parsed.rank, &parsed.known) {
+            (Some((ops, rank)), (done, _)) if ops >= *done => (ops, rank),
+            (_, (done, Some(shape))) => (*done, shape.len()),
+            _ => match (&parsed.start, self.base) {
+                (ChainStartOf::Shape(shape), _) => (0, shape.len()),
+                (ChainStartOf::Nothing, Some(base)) => (0, base.len()),
+                _ => (0, self.shape(parsed, begin)?.len()),
+            },
+        };
+        let after = parsed.ops.iter().skip(done).try_fold(known, |rank, op| {
+            Some(match op {
+                MovementOf::Reshape(sizes) | MovementOf::BroadcastTo(sizes) | MovementOf::AsStrided(sizes, ..) => {
+                    sizes.len()
+                }
+                MovementOf::Squeeze(axes) => rank.checked_sub(axes.len())?,
+                MovementOf::SqueezeAll => return None,
+                MovementOf::Unsqueeze(_) => rank + 1,
+                _ => rank,
+            })
+        });
+        let rank = match after {
+            Some(rank) => rank,
+            None => self.shape(parsed, begin)?.len(),
+        };
+        parsed.rank = Some((parsed.ops.len(), rank));
+        Ok(rank)
     }
 
     /// The shape after everything that was read so far, which what was read from `begin` to here depends on.

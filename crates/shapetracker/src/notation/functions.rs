@@ -6,7 +6,7 @@ use super::call::{Call, Order};
 use super::calls::ArrayLibrary;
 use super::foreign::{MAKERS, Methods, NO_SHAPE, Ops, instead, library};
 use super::help::Method;
-use super::parsed::Parsed;
+use super::parsed::{Need, Parsed};
 use super::parser::{Num, Nums, Pairs, Reader, method_names};
 use super::program::{Cut, Pieces, cut};
 use crate::advice::Hand;
@@ -173,12 +173,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         }
         let quotient = self.arithmetic.operate(Operator::Div, total, number)?;
         let rest = self.arithmetic.operate(Operator::Modulo, total, number)?;
-        let unknown = || {
-            format!(
-                "axis {axis} has size {total_text}, and what it leaves when it is divided by {number_text} is not known: \
-                 say a multiple, such as `{total_text} = {number_text}*k`"
-            )
-        };
+        let unknown = || undivided_axis(axis, &total_text, &number_text);
         let rest = match (&rest, number.integer(), starts) {
             // Parts of a size that is not a number are read one after the other, whatever their number is.
             (None, _, false) if name == "split" => None,
@@ -334,7 +329,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             "pad" if parsed.methods == Methods::PyTorch => self.pad_of_torch(parsed, begin).map(Some),
             "flip" if parsed.methods == Methods::NumPy && self.first_argument() == Token::Close(b')') => {
                 self.nothing()?;
-                let rank = self.shape(parsed, begin)?.len();
+                let rank = self.rank(parsed, begin)?;
                 one(MovementOf::FlipEach(std::iter::repeat_n(true, rank).collect()))
             }
             "fliplr" | "flipud" => {
@@ -354,7 +349,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 let close = self.open("`(`")?;
                 self.only_types(parsed, close)?;
                 // What it answers has at least one axis.
-                let is_scalar = self.shape(parsed, begin)?.is_empty();
+                let is_scalar = self.rank(parsed, begin)? == 0;
                 let axis = is_scalar.then(|| MovementOf::Reshape(vec![Num::<A>::from(1)].into()));
                 Ok(Some(axis.into_iter().chain([MovementOf::Contiguous]).collect()))
             }
@@ -450,22 +445,49 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 _ => None,
             };
             let Some(quotient) = quotient else {
-                let known = self.arithmetic.text(&known);
-                return wrong(self, format!("axis {axis} has size {size_text}, which {known} does not divide"));
+                let known_text = self.arithmetic.text(&known);
+                return match (size.integer(), known.integer()) {
+                    (Some(_), Some(_)) => {
+                        wrong(self, format!("axis {axis} has size {size_text}, which {known_text} does not divide"))
+                    }
+                    _ => wrong(self, undivided_axis(axis, &size_text, &known_text)),
+                };
             };
             sizes[unknown] = quotient;
         }
         let found = self.numel("unflatten", &sizes, begin)?;
-        // Where it depends on names it is a condition of the reshape, unless there are no elements otherwise.
-        let rest: Vec<Num<A>> =
-            shape.iter().enumerate().filter(|(at, _)| *at != axis).map(|(_, size)| size.clone()).collect();
-        let is_open = self.arithmetic.equal(&found, size).is_none()
-            && rest.iter().all(|size| self.arithmetic.at_least(size, &Num::<A>::from(1)) == Some(true));
-        if self.arithmetic.equal(&found, size) != Some(true) && !is_open {
-            let found = self.arithmetic.text(&found);
-            return wrong(self, format!("axis {axis} has size {size_text}, but the sizes make {found}"));
-        }
+        let size = size.clone();
+        self.need(parsed, (&size, &found), true, begin, |arithmetic| {
+            let found = arithmetic.text(&found);
+            format!("axis {axis} has size {size_text}, but the sizes make {found}")
+        })?;
         Ok(MovementOf::Reshape([&shape[..axis], &sizes, &shape[axis + 1..]].concat().into()))
+    }
+
+    /// Demands that a number is at least another one, or equal to it, in what was read from `begin` to here; where that depends
+    /// on names, of the operation that comes next.
+    pub(super) fn need(
+        &mut self,
+        parsed: &mut Parsed<Num<A>>,
+        (left, right): (&Num<A>, &Num<A>),
+        is_equal: bool,
+        begin: usize,
+        why: impl FnOnce(&A) -> String,
+    ) -> Result<(), ParseError> {
+        let holds = match is_equal {
+            true => self.arithmetic.equal(left, right),
+            false => self.arithmetic.at_least(left, right),
+        };
+        if holds == Some(true) {
+            return Ok(());
+        }
+        let why = why(self.arithmetic);
+        if holds == Some(false) {
+            return Err(self.error_at(begin..self.last, why));
+        }
+        let (op, left, right) = (parsed.ops.len(), left.clone(), right.clone());
+        parsed.needs.push(Need { op, left, right, is_equal, why: why.into() });
+        Ok(())
     }
 
     /// The quotient of two numbers where there is no rest; `None` where there is, or where that is not known.
@@ -676,13 +698,16 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 let [axis, size, step] = self.named_numbers(["dimension|dim", "size", "step"], [None, None, None])?;
                 let step = self.whole(&step, "a step", begin)?;
                 let (shape, axis) = self.axis_of(parsed, name, &axis, begin)?;
-                let fits = self.arithmetic.at_least(&size, &Num::<A>::from(0)) != Some(false)
-                    && self.arithmetic.at_least(&shape[axis], &size) != Some(false);
-                if step < 1 || !fits {
-                    let [of, size] = [&shape[axis], &size].map(|number| self.arithmetic.text(number));
-                    let message = format!("axis {axis} has size {of}: no window of {size} at a step of {step}");
-                    return Err(self.error_at(begin..self.last, message));
+                let of = shape[axis].clone();
+                let why = |arithmetic: &A| {
+                    let [of, size] = [&of, &size].map(|number| arithmetic.text(number));
+                    format!("axis {axis} has size {of}: no window of {size} at a step of {step}")
+                };
+                if step < 1 {
+                    return Err(self.error_at(begin..self.last, why(self.arithmetic)));
                 }
+                self.need(parsed, (&size, &Num::<A>::from(0)), false, begin, why)?;
+                self.need(parsed, (&of, &size), false, begin, why)?;
                 let op = self.windows(&shape, &[(axis, size, step)], begin)?;
                 Some((vec![op], Call::Unfold(axis as u8)))
             }
@@ -810,7 +835,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             pads.push(self.pair("a pair `(before, after)`")?);
         }
         self.rest_of_pad(close)?;
-        let rank = self.shape(parsed, begin)?.len();
+        let rank = self.rank(parsed, begin)?;
         if let [for_all] = &pads[..] {
             // One pair is for all axes.
             pads = std::iter::repeat_n(for_all.clone(), rank).collect();
@@ -989,7 +1014,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             });
             self.advance();
             let axes = if word == "channels_last" { 4 } else { 5 };
-            let rank = if order == Some(Order::Channels) { self.shape(parsed, begin)?.len() } else { axes };
+            let rank = if order == Some(Order::Channels) { self.rank(parsed, begin)? } else { axes };
             if rank != axes {
                 let message = format!("`torch.{word}` is for tensors of {axes} axes, and this one has {rank}");
                 return Err(self.error_at(begin..self.last, message));
@@ -1132,8 +1157,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         let mut ops = Ops::<A>::new();
         if let Some((since, axes)) = hand.memory() {
             parsed.truncate(since);
-            parsed.known = (0, None);
-            parsed.kept = None;
+            parsed.forget();
             ops.extend((!axes.is_sorted()).then_some(MovementOf::Permute(axes)));
         }
         ops.push(strided(Some(offset)));
@@ -1232,13 +1256,13 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         let (zero, one) = (Num::<A>::from(0), Num::<A>::from(1));
         for (axis, size) in axes.iter().zip(&sizes[..]) {
             let (_, axis) = self.axis_of(parsed, "sliding_window_view", axis, begin)?;
-            let is_window = self.arithmetic.at_least(size, &zero) != Some(false)
-                && self.arithmetic.at_least(&left[axis], size) != Some(false);
-            if !is_window {
-                let [left, size] = [&left[axis], size].map(|number| self.arithmetic.text(number));
-                let message = format!("axis {axis} has size {left}: there is no window of {size}");
-                return Err(self.error_at(begin..self.last, message));
-            }
+            let of = left[axis].clone();
+            let why = |arithmetic: &A| {
+                let [of, size] = [&of, size].map(|number| arithmetic.text(number));
+                format!("axis {axis} has size {of}: there is no window of {size}")
+            };
+            self.need(parsed, (size, &zero), false, begin, why)?;
+            self.need(parsed, (&of, size), false, begin, why)?;
             let less = self.operate(Operator::Sub, size, &one, begin)?;
             let less = self.larger(&less, &zero, begin)?;
             left[axis] = self.operate(Operator::Sub, &left[axis], &less, begin)?;
@@ -1356,6 +1380,18 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             MovementOf::Reshape([rest, &joined].concat().into()),
         ])
     }
+}
+
+/// That a size is not known to be a multiple of a number, and how to say that it is.
+#[cold]
+pub(super) fn undivided_axis(axis: usize, size: &str, by: &str) -> String {
+    let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_') && !text.is_empty();
+    let quotient = size.to_lowercase();
+    let quotient = if quotient == size || !is_name(size) { "k".into() } else { quotient };
+    let by = if is_name(by) { by.to_owned() } else { format!("({by})") };
+    format!(
+        "axis {axis} has size {size}, and whether {by} divides it is not known: say that `{size} = {by}*{quotient}`"
+    )
 }
 
 /// Whether one of NumPy's orders stands here.

@@ -29,6 +29,7 @@ pub use chain::{Chain, ChainOf, ChainProgress, ChainStart, ChainStartOf};
 pub use error::ChainError;
 pub use help::Method;
 pub use indexpr::text::ParseError;
+pub use parsed::Need;
 pub use parser::Reader;
 #[cfg(feature = "serde")]
 pub(crate) use parser::unknown_operation;

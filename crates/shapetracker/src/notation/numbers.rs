@@ -42,6 +42,36 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         }
     }
 
+    /// The same where `%` may follow, for the caller to read: what is left of it.
+    ///
+    /// ```
+    /// use shapetracker::{Integers, Reader};
+    ///
+    /// let mut integers = Integers;
+    /// let mut reader = Reader::new("7 * 2 % 4", &mut integers);
+    /// assert_eq!((reader.dividend("a number")?, reader.word()), (14, "%"));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Reader::number`], and `%` behind a sum.
+    pub fn dividend(&mut self, what: &str) -> Result<A::Number, ParseError> {
+        self.remainders = true;
+        let number = self.number(what, Role::Other);
+        self.remainders = false;
+        number
+    }
+
+    /// What numbers are made and computed with.
+    ///
+    /// ```
+    /// use shapetracker::{Integers, Reader};
+    /// assert_eq!(*Reader::new("7", &mut Integers).arithmetic(), Integers);
+    /// ```
+    pub fn arithmetic(&mut self) -> &mut A {
+        self.arithmetic
+    }
+
     /// A whole number, such as that of an axis.
     pub(super) fn integer(&mut self, what: &str) -> Result<i64, ParseError> {
         let begin = self.span.start;
@@ -247,7 +277,8 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
             );
             return Err(self.error_at(self.span.clone(), message));
         }
-        match self.arithmetic.name(word, role) {
+        let span = self.span.clone();
+        match self.arithmetic.name(word, span, role) {
             Ok(Some(number)) => {
                 self.advance();
                 Ok(number)
@@ -267,7 +298,10 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
                 }
                 None => Err(self.expected(&format!("{what} within the range of {}", A::RANGE))),
             },
-            Token::NotWhole => Err(self.expected(&format!("{what}, which is a whole number"))),
+            Token::NotWhole => {
+                let or_names = if self.arithmetic.has_names() { " or has names" } else { "" };
+                Err(self.expected(&format!("{what}, which is a whole number{or_names}")))
+            }
             Token::Name if self.second() == Token::Equals => {
                 let names = ARGUMENTS.join("`, `");
                 Err(self.expected(&format!("{what}, or one of the names `{names}` in front of all of them")))

@@ -34,10 +34,38 @@ pub(super) struct Parsed<N: Number> {
     pub(super) is_rough: bool,
     /// How often elements were read as those of another type of the same size.
     pub(super) retyped: usize,
+    /// What an operation needs besides what it needs by itself, in the order of the operations.
+    pub(super) needs: Vec<Need<N>>,
     /// The shape after this many operations, once it was asked for.
     pub(super) known: (usize, Option<N::Numbers>),
+    /// The number of axes after this many operations, once it was asked for.
+    pub(super) rank: Option<(usize, usize)>,
     /// The array that the library has after this many operations, once it was asked for.
     pub(super) kept: Option<(usize, Box<Hand>)>,
+}
+
+/// What an operation of a chain needs of its numbers, besides what it needs by itself: a method refuses what the operations
+/// that it stands for would do. What whole numbers need is known when they are read.
+///
+/// ```
+/// use shapetracker::Need;
+///
+/// // `x.unfold(0, 3, 1)` needs an axis of at least 3 elements.
+/// let need = Need { op: 0, left: 5, right: 3, is_equal: false, why: "there is no window of 3".into() };
+/// assert!(need.left >= need.right);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need<N> {
+    /// The number of the operation, before which it must hold.
+    pub op: usize,
+    /// A number that is at least, or equal to, the other one.
+    pub left: N,
+    /// The other one.
+    pub right: N,
+    /// Whether they must be equal.
+    pub is_equal: bool,
+    /// What is wrong where it does not hold, as a sentence.
+    pub why: Box<str>,
 }
 
 impl<N: Number> Parsed<N> {
@@ -61,7 +89,9 @@ impl<N: Number> Parsed<N> {
             unit: None,
             is_rough: false,
             retyped: 0,
+            needs: Vec::new(),
             known: (0, None),
+            rank: None,
             kept: None,
         }
     }
@@ -129,6 +159,12 @@ impl<N: Number> Parsed<N> {
         self.ops.truncate(ops);
         self.spans.truncate(ops);
         self.calls.truncate(ops);
+        self.needs.retain(|need| need.op < ops);
+    }
+
+    /// Forgets what was found out, where the chain begins anew.
+    pub(super) fn forget(&mut self) {
+        (self.known, self.rank, self.kept) = ((0, None), None, None);
     }
 
     /// Says where the operations from this one on end.

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use super::arithmetic::{Known, Operator, Role};
 use super::foreign::Ops;
+use super::functions::undivided_axis;
 use super::parsed::Parsed;
 use super::parser::{Num, Nums, Reader};
-use crate::number::List as _;
+use crate::number::{List as _, Number as _};
 use crate::{Dims, MAX_RANK, MovementOf};
 use indexpr::text::{ParseError, Token, quoted};
 
@@ -39,11 +40,12 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         }
         self.advance();
         let shape = self.shape(parsed, begin)?;
-        self.arranged(&shape, whole, &sizes, repeats)
+        self.arranged(parsed, &shape, whole, &sizes, repeats)
     }
 
     fn arranged(
         &mut self,
+        parsed: &mut Parsed<Num<A>>,
         shape: &[Num<A>],
         whole: Range<usize>,
         sizes: &[(&str, Num<A>)],
@@ -88,6 +90,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
 
         // What the axes consist of: its name, or for the axes of the ellipsis their number, and its size.
         let mut atoms: Vec<(Atom<'a>, Num<A>)> = Vec::new();
+        let mut needs = Vec::new();
         for (axis, (size, parts)) in shape.iter().zip(&left).enumerate() {
             let (mut known, mut open) = (one.clone(), None);
             for (name, span) in parts {
@@ -125,8 +128,15 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                     fits
                 }
                 Some(_) => false,
-                None => self.arithmetic.equal(&known, size) == Some(true),
+                None => self.arithmetic.equal(&known, size) != Some(false),
             };
+            if let (None, true) = (open, fits) {
+                needs.push((axis, size.clone(), known.clone()));
+            }
+            if !fits && (size.integer().is_none() || known.integer().is_none()) && open.is_some() {
+                let [size, known] = [size, &known].map(|number| self.arithmetic.text(number));
+                return wrong(&whole, undivided_axis(axis, &size, &known));
+            }
             if !fits {
                 let span = parts.iter().find(|(name, _)| *name != "1").map_or(whole.clone(), |(_, span)| span.clone());
                 let size = self.arithmetic.text(size);
@@ -184,6 +194,12 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         let apart: Nums<A> = atoms.iter().map(|(_, size)| size.clone()).collect();
         if self.arithmetic.numel("rearrange", &apart).is_err() || apart.len() > MAX_RANK || with_new.len() > MAX_RANK {
             return wrong(&whole, format!("the pattern has more than {MAX_RANK} axes or too many elements"));
+        }
+        for (axis, size, parts) in needs {
+            self.need(parsed, (&size, &parts), true, whole.start, |arithmetic| {
+                let [size, parts] = [&size, &parts].map(|number| arithmetic.text(number));
+                format!("axis {axis} has size {size}, and its parts make {parts}")
+            })?;
         }
         let mut ops = Ops::<A>::new();
         if apart[..] != *shape {

@@ -767,11 +767,15 @@ fn what_others_write_wrongly_is_pointed_at() {
             "movedim",
         ),
         ("().flatten(1)", "flatten: axis 1 does not exist: the tensor has 1 axis", "flatten(1)"),
-        ("(2, 3).permute(0, 0).T", "permute: axis 0 is named twice, at places 0 and 1", "permute(0, 0)"),
-        ("(2, -3).T", "shape: axis 1 has size -3, but a size cannot be negative", "(2, -3)"),
+        ("(2, 3).permute(0, 0).flatten()", "permute: axis 0 is named twice, at places 0 and 1", "permute(0, 0)"),
+        ("(2, -3).flatten()", "shape: axis 1 has size -3, but a size cannot be negative", "(2, -3)"),
     ] {
         assert_eq!(fault(text), (message.to_string(), marked), "{text}");
     }
+    // What needs the number of axes alone is read, and the operation before it is refused where it is done.
+    let read = chain("(2, 3).permute(0, 0).T");
+    let err = read.tracker().unwrap_err();
+    assert_eq!((err.op(), err.message()), (Some(0), "permute: axis 0 is named twice, at places 0 and 1".into()));
 }
 
 /// What an incomplete text is while it is typed, and what a wrong one was probably meant to be.

@@ -173,7 +173,7 @@ impl<A: Known> Reader<'_, '_, A> {
         let len = i64::try_from(len).map_err(|_| self.error_at(begin..self.last, "view: too many elements"))?;
         parsed.is_rough = parsed.has_rough_axes();
         parsed.truncate(0);
-        (parsed.known, parsed.kept) = ((0, None), None);
+        parsed.forget();
         parsed.start = ChainStartOf::Shape(vec![Num::<A>::from(len)].into());
         parsed.unit = Some(to);
         Ok((vec![op], Call::Bytes { is_read_only }))
