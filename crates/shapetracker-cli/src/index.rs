@@ -85,6 +85,12 @@ pub(crate) fn index(args: &Args) -> Result<Answer, Failure> {
                 let needs = format!("needs {}", needs.collect::<Vec<_>>().join(" and "));
                 answer.text = comments(args.lang, &[needs]) + &answer.text;
             }
+            if chain.ops().iter().any(|op| op.may_copy())
+                && let Some(copy) = chain.copy_in_words(&chain.follow(&scope, |_, _| ())?)
+            {
+                let remark = format!("addresses of the base, not of {copy}");
+                answer.text = comments(args.lang, &[remark]) + &answer.text;
+            }
             Ok(answer)
         },
     )

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use shapetracker::ParseError;
+use shapetracker::{BufferOf, ParseError};
 use shapetracker::expr::{Expr, IndexExpr, Syntax};
 use shapetracker::json::Value as Document;
-use shapetracker_symbolic::json::{literals, polys};
+use shapetracker_symbolic::json::{literals, poly, polys};
 use shapetracker_symbolic::{
-    Answer as Verdict, Chain, ChainError, ChainStart, Counterexample, Error, Literal, Pair, Question, Scope, View,
+    Answer as Verdict, Chain, ChainError, ChainStart, Copies, Counterexample, Error, Literal, Pair, Question, Scope, View,
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width};
@@ -167,23 +167,39 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
         text: String,
         shape: String,
         views: usize,
-        needs: String,
+        /// What is copied, and what is needed.
+        remarks: String,
         json: Document,
     }
     let (mut steps, mut known) = (Vec::<Step>::new(), 0);
-    let result = chain.follow(scope, |tracker, op| {
+    let end = chain.follow(scope, |tensor, done| {
+        let tracker = tensor.over_newest();
         let new = &tracker.needs()[known.min(tracker.needs().len())..];
         known = tracker.needs().len();
+        let op = done.as_ref().map_or(String::new(), |(op, _)| scope.movement(op));
         let shape = polys(tracker.shape(), scope);
-        let json = Document::Null.with("text", op).with("shape", shape).with("views", tracker.views().len());
+        let mut json =
+            Document::Null.with("text", &op[..]).with("shape", shape).with("views", tracker.views().len());
+        let mut remarks = Vec::new();
+        if let Some((_, copies)) = &done
+            && let Some(text) = copies.text(scope)
+        {
+            remarks.push(text);
+            json = json.with("copies", document_of(copies, scope));
+        }
+        if !new.is_empty() {
+            let new = new.iter().map(|literal| literal.text(scope)).collect::<Vec<_>>();
+            remarks.push(format!("needs {}", new.join(" and ")));
+        }
         steps.push(Step {
             text: if op.is_empty() { String::new() } else { format!(".{op}") },
             shape: tuple(&tracker.shape().iter().map(|size| scope.text(size)).collect::<Vec<_>>()),
             views: tracker.views().len(),
-            needs: new.iter().map(|literal| literal.text(scope)).collect::<Vec<_>>().join(" and "),
+            remarks: remarks.iter().map(|remark| format!(", {remark}")).collect(),
             json: json.with("needs", literals(new, scope)),
         });
     })?;
+    let (result, buffer) = (end.over_newest(), chain.copy_in_words(&end));
 
     let longest = |text: fn(&Step) -> &str| steps.iter().map(|step| text(step).chars().count()).max().unwrap_or(0);
     let shape_width = longest(|step| &step.shape).min(30);
@@ -194,16 +210,18 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
     };
     let mut text = format!("{BOLD}{start}{BOLD:#}\n");
     for step in &steps[1..] {
-        let Step { text: op, shape, views, needs, .. } = step;
-        let needs = if needs.is_empty() { String::new() } else { format!(", needs {needs}") };
+        let Step { text: op, shape, views, remarks, .. } = step;
         let views = count(*views as i64, "view");
-        text += &format!("  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {views}{needs}\n");
+        text += &format!("  {op:op_width$}  {DIM}{shape:shape_width$}{DIM:#}  {views}{remarks}\n");
     }
     text += &match result.views().len() {
         1 => format!("\n{GOOD}One view{GOOD:#}\n"),
         views => format!("\n{BAD}{views} views{BAD:#}, the first next to memory\n"),
     };
     text += &table::named(result.views(), scope);
+    if let Some(buffer) = &buffer {
+        text += &paragraph(&format!("over {buffer}"), 2);
+    }
     let verdict = result.single_view();
     if result.views().len() > 1 {
         text += &format!("  They are {}.\n{}", verdict.sentence(scope), views(&verdict, scope, result.needs()));
@@ -213,11 +231,16 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
         text += &counterexample(found, result.views(), scope);
     }
     let code = result.index_expr().map_err(|err| err.to_string());
-    text += &format!("\n{BOLD}Index expression{BOLD:#}\n{}", shown::expression(code.as_ref().map_err(String::clone)));
+    let into = buffer.as_ref().map_or(String::new(), |buffer| format!(" into {buffer}"));
+    text += &format!("\n{BOLD}Index expression{into}{BOLD:#}\n{}", shown::expression(code.as_ref().map_err(String::clone)));
     let steps: Document = steps.into_iter().skip(1).map(|step| step.json).collect();
     let mut fields = vec![("chain".to_owned(), chain.text().trim().into()), ("steps".to_owned(), steps)];
-    if let Document::Object(more) = Document::from(&result) {
+    if let Document::Object(more) = Document::from(result) {
         fields.extend(more);
+    }
+    if let BufferOf::Copy { op, elements } = end.buffer() {
+        let buffer = Document::Null.with("op", op as i64).with("elements", poly(&elements, scope));
+        fields.push(("buffer".to_owned(), buffer));
     }
     let python = |part: fn(&IndexExpr) -> Expr| {
         let code = code.as_ref().ok()?;
@@ -227,6 +250,16 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
     fields.push(("valid".to_owned(), python(IndexExpr::valid).into()));
     fields.push(("cost".to_owned(), code.as_ref().ok().map(|code| Document::from(code.cost())).into()));
     Ok(Answer { text, json: json!(Document::Object(fields)), positive: true })
+}
+
+/// What an operation copies: how many elements, and where it does not, as a formula, or null where that is not known to be.
+fn document_of(copies: &Copies, scope: &Scope) -> Document {
+    let unless = match copies {
+        Copies::Unless(_, formula) => formula.iter().map(|part| literals(part, scope)).collect(),
+        _ => Document::Null,
+    };
+    let elements = copies.elements().map_or(Document::Null, |elements| poly(elements, scope));
+    Document::Null.with("elements", elements).with("unless", unless)
 }
 
 /// A document of JSON as the library has it.

@@ -22,8 +22,14 @@ use crate::scope::Scope;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
 
-/// A polynomial: a number, or a text.
-pub(crate) fn poly(poly: &Poly, scope: &Scope) -> Value {
+/// A polynomial: a number where it has no names and fits, and otherwise a text.
+///
+/// ```
+/// use shapetracker::json::Value;
+/// use shapetracker_symbolic::{Poly, Scope, json};
+/// assert_eq!(json::poly(&Poly::from(3), &Scope::new()), Value::Int(3));
+/// ```
+pub fn poly(poly: &Poly, scope: &Scope) -> Value {
     poly.number().map_or_else(|| Value::from(scope.text(poly)), Value::from)
 }
 

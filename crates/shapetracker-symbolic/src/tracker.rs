@@ -848,6 +848,12 @@ impl ShapeTracker {
         tracker
     }
 
+    /// One view over the same names, where the same is needed.
+    pub(crate) fn with_view(&self, view: View) -> Self {
+        let (scope, needs) = (self.scope.clone(), self.needs.clone());
+        ShapeTracker { scope, needs, views: vec![view], boundaries: Vec::new() }
+    }
+
     fn with_moved(&self, op: &'static str, needs: Vec<Literal>, moved: Moved) -> Result<Self, Error> {
         match moved {
             Moved::Within(view) => self.with_last(op, needs, view),

@@ -90,7 +90,7 @@ pub use operation::{Movement, MovementKind, MovementOf, Takes};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use readers::Readers;
 pub use shape::{MAX_RANK, ravel_index, scattered, unravel_index};
-pub use stored::{Buffer, Stored};
+pub use stored::{Buffer, BufferOf, Layout, Stored, StoredOf};
 pub use summary::{Joined, Summary};
 pub use tracker::ShapeTracker;
 pub use verdict::Verdict;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::number::Number;
 use crate::{Error, Movement, ShapeTracker, Verdict};
 
 /// The buffer that addresses are addresses of.
@@ -15,9 +16,17 @@ use crate::{Error, Movement, ShapeTracker, Verdict};
 /// assert_eq!(buffers, [Buffer::Base, Buffer::Base, copy, copy]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+pub type Buffer = BufferOf<i64>;
+
+/// A buffer that addresses are addresses of, which has a number of elements of some kind: [`Buffer`] is that of whole numbers.
+///
+/// ```
+/// use shapetracker::{Buffer, BufferOf};
+/// assert_eq!(Buffer::Base, BufferOf::<i64>::Base);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Buffer {
+pub enum BufferOf<N> {
     /// The one that the tensor was started over.
     Base,
     /// The one that a copy made.
@@ -25,7 +34,7 @@ pub enum Buffer {
         /// Which operation copied, counted from 0.
         op: usize,
         /// How many elements it copied: all that the buffer has.
-        elements: i64,
+        elements: N,
     },
 }
 
@@ -48,27 +57,106 @@ pub enum Buffer {
 /// assert!(last.over_base()?.addresses().eq([0, 2, 4, 1, 3, 5].map(Some)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+pub type Stored = StoredOf<ShapeTracker>;
+
+/// What a tracker over numbers of some kind can do, as far as copies ask for it.
+///
+/// ```
+/// use shapetracker::{Layout, ShapeTracker};
+///
+/// let transposed = ShapeTracker::contiguous([3, 2])?.permute([1, 0])?;
+/// assert_eq!(transposed.copied()?, ShapeTracker::contiguous([2, 3])?);
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+pub trait Layout: Clone + std::fmt::Debug {
+    /// The kind of number.
+    type Number: Number;
+    /// What can be wrong.
+    type Error: Clone + std::fmt::Debug;
+
+    /// The shape.
+    ///
+    /// ```
+    /// use shapetracker::{Layout, ShapeTracker};
+    /// assert_eq!(Layout::shape(&ShapeTracker::contiguous([3, 2])?), [3, 2]);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    fn shape(&self) -> &[Self::Number];
+
+    /// The row-major tracker of the same shape: over a buffer that the elements were copied into.
+    ///
+    /// ```
+    /// use shapetracker::{Layout, ShapeTracker};
+    /// assert_eq!(ShapeTracker::contiguous([3])?.flip([0])?.copied()?, ShapeTracker::contiguous([3])?);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A number out of range.
+    fn copied(&self) -> Result<Self, Self::Error>;
+
+    /// The tracker that reads this one's elements in row-major order as another one says.
+    ///
+    /// ```
+    /// use shapetracker::{Layout, ShapeTracker};
+    /// let flipped = ShapeTracker::contiguous([3])?.flip([0])?;
+    /// assert_eq!(Layout::read_through(&flipped, &flipped)?, ShapeTracker::contiguous([3])?);
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Too many views, a number out of range.
+    fn read_through(&self, over: &Self) -> Result<Self, Self::Error>;
+}
+
+impl Layout for ShapeTracker {
+    type Number = i64;
+    type Error = Error;
+
+    fn shape(&self) -> &[i64] {
+        self.shape()
+    }
+
+    fn copied(&self) -> Result<Self, Error> {
+        ShapeTracker::contiguous(self.shape())
+    }
+
+    fn read_through(&self, over: &Self) -> Result<Self, Error> {
+        self.compose(over)
+    }
+}
+
+/// A tensor that is followed through operations, some of which copy, over numbers of some kind: [`Stored`] is that of whole
+/// numbers.
+///
+/// ```
+/// use shapetracker::{ShapeTracker, StoredOf};
+///
+/// let start = StoredOf::from(ShapeTracker::contiguous([3, 2])?);
+/// assert_eq!(start.over_base()?, *start.over_newest());
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-pub struct Stored {
+pub struct StoredOf<T: Layout> {
     /// Over the newest buffer.
-    newest: ShapeTracker,
+    newest: T,
     /// How many operations were done.
     ops: usize,
     /// The last copy, where there was one.
-    copied: Option<Copied>,
+    copied: Option<Copied<T>>,
 }
 
 /// A copy that was made.
 #[derive(Clone, Debug)]
-struct Copied {
+struct Copied<T: Layout> {
     op: usize,
-    elements: i64,
+    elements: T::Number,
     /// The elements that were copied, over the base: those of the new buffer in their order there. A base that cannot be read
     /// through so many views is of no consequence to what is asked of the copy.
-    of: Arc<Result<ShapeTracker, Error>>,
+    of: Arc<Result<T, T::Error>>,
 }
 
-impl Stored {
+impl<T: Layout> StoredOf<T> {
     /// The tracker over [`Stored::buffer`], the newest that there is.
     ///
     /// ```
@@ -79,7 +167,7 @@ impl Stored {
     /// assert_eq!(*copied.over_newest(), ShapeTracker::contiguous([2, 3])?);
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
-    pub fn over_newest(&self) -> &ShapeTracker {
+    pub fn over_newest(&self) -> &T {
         &self.newest
     }
 
@@ -99,10 +187,10 @@ impl Stored {
     ///
     /// # Cost
     /// After a copy that of [`ShapeTracker::compose`].
-    pub fn over_base(&self) -> Result<ShapeTracker, Error> {
+    pub fn over_base(&self) -> Result<T, T::Error> {
         match &self.copied {
             None => Ok(self.newest.clone()),
-            Some(Copied { of, .. }) => Result::clone(of)?.compose(&self.newest),
+            Some(Copied { of, .. }) => Result::clone(of)?.read_through(&self.newest),
         }
     }
 
@@ -118,10 +206,10 @@ impl Stored {
     /// assert_eq!(start.perform(&Movement::Copy)?.0.buffer(), Buffer::Copy { op: 0, elements: 6 });
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
-    pub fn buffer(&self) -> Buffer {
-        match self.copied {
-            None => Buffer::Base,
-            Some(Copied { op, elements, .. }) => Buffer::Copy { op, elements },
+    pub fn buffer(&self) -> BufferOf<T::Number> {
+        match &self.copied {
+            None => BufferOf::Base,
+            Some(Copied { op, elements, .. }) => BufferOf::Copy { op: *op, elements: elements.clone() },
         }
     }
 
@@ -132,10 +220,35 @@ impl Stored {
     /// assert_eq!(start.shape(), [3, 2]);
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
-    pub fn shape(&self) -> &[i64] {
+    pub fn shape(&self) -> &[T::Number] {
         self.newest.shape()
     }
 
+    /// What one operation makes of it that has been done in the newest buffer: the tracker there after it, and how many elements
+    /// it copies into a new one, if it does.
+    ///
+    /// ```
+    /// use shapetracker::{Buffer, ShapeTracker, Stored};
+    ///
+    /// let flipped = ShapeTracker::contiguous([3])?.flip([0])?;
+    /// let copied = Stored::from(flipped.clone()).after(flipped, Some(3))?;
+    /// assert_eq!(copied.buffer(), Buffer::Copy { op: 0, elements: 3 });
+    /// # Ok::<(), shapetracker::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A number out of range.
+    pub fn after(&self, newest: T, copies: Option<T::Number>) -> Result<Self, T::Error> {
+        let (mut newest, mut copied) = (newest, self.copied.clone());
+        if let Some(elements) = copies {
+            newest = newest.copied()?;
+            copied = Some(Copied { op: self.ops, elements, of: Arc::new(self.over_base()) });
+        }
+        Ok(StoredOf { newest, ops: self.ops + 1, copied })
+    }
+}
+
+impl Stored {
     /// Performs one operation in the newest buffer, and says what it did there; where it copies, into a new one.
     ///
     /// ```
@@ -153,19 +266,14 @@ impl Stored {
     /// # Errors
     /// Those of [`ShapeTracker::perform`].
     pub fn perform(&self, op: &Movement) -> Result<(Self, Verdict), Error> {
-        let (mut newest, verdict) = self.newest.perform(op)?;
-        let mut copied = self.copied.clone();
-        if let Some(elements) = verdict.copies() {
-            newest = ShapeTracker::contiguous(newest.shape())?;
-            copied = Some(Copied { op: self.ops, elements, of: Arc::new(self.over_base()) });
-        }
-        Ok((Stored { newest, ops: self.ops + 1, copied }, verdict))
+        let (newest, verdict) = self.newest.perform(op)?;
+        let copies = verdict.copies();
+        Ok((self.after(newest, copies)?, verdict))
     }
 }
 
-/// A tensor of which nothing was copied yet.
-impl From<ShapeTracker> for Stored {
-    fn from(tracker: ShapeTracker) -> Self {
-        Stored { newest: tracker, ops: 0, copied: None }
+impl<T: Layout> From<T> for StoredOf<T> {
+    fn from(tracker: T) -> Self {
+        StoredOf { newest: tracker, ops: 0, copied: None }
     }
 }

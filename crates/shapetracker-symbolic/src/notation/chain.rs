@@ -70,6 +70,11 @@ impl Chain {
         self.read.ops()
     }
 
+    /// The call that an operation is of, as it is written.
+    pub(super) fn written_call(&self, op: usize) -> String {
+        self.read.written_call(op)
+    }
+
     /// What operations need of the names besides what they need by themselves.
     pub(super) fn needs(&self) -> &[Need<Poly>] {
         self.read.needs()

@@ -1,7 +1,6 @@
 //! Chains done: each operation on the tracker that there is then.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use indexpr::text::{Place, quoted};
@@ -9,10 +8,13 @@ use indexpr::text::{Place, quoted};
 use super::chain::{Chain, ChainStart};
 use crate::error::Error;
 use crate::literal::Literal;
+use crate::operation::Movement;
 use crate::poly::{MOST_STEPS, within};
 use crate::scope::Scope;
+use crate::stored::{Copies, Stored};
 use crate::tracker::ShapeTracker;
 use crate::view::View;
+use shapetracker::BufferOf;
 
 /// Why a chain that can be read cannot be done: the operation, its place in the text, and the reason.
 ///
@@ -159,7 +161,10 @@ impl Chain {
     /// # Errors
     /// No base shape, views that do not fit each other, an operation that cannot be done for any values.
     pub fn tracker(&self, scope: &Arc<Scope>) -> Result<ShapeTracker, ChainError> {
-        self.follow(scope, |_, _| ())
+        within(MOST_STEPS, || {
+            let start = self.begin(scope)?;
+            (0..self.len()).try_fold(start, |tracker, number| self.step(&tracker, number))
+        })
     }
 
     /// The one view that all operations come to, and what it needs.
@@ -195,17 +200,21 @@ impl Chain {
         ChainError { place: Place::new(self.text(), 0..self.text().len()), op: None, cause: Cause::Error(err) }
     }
 
-    /// Does the operations one after the other. `each` is shown the tracker before any operation, and then the tracker after
-    /// each and what was done, as text.
+    /// Does the operations one after the other. `each` is shown the tensor before any operation, and then the tensor after each,
+    /// with the operation and what it copies in the newest buffer; the answer is the last tensor.
     ///
     /// ```
     /// use std::sync::Arc;
     /// use shapetracker_symbolic::Question;
     ///
     /// let mut question = Question::default();
-    /// let (chain, mut shown) = (question.chain("(B, T).flatten()")?, Vec::new());
-    /// chain.follow(&Arc::new(question.scope()?), |tracker, op| shown.push((op.to_owned(), tracker.rank()))).unwrap();
-    /// assert_eq!(shown, [(String::new(), 2), ("reshape(B*T)".to_owned(), 1)]);
+    /// let (chain, mut shown) = (question.chain("(B, T).T.contiguous().flatten()")?, Vec::new());
+    /// let last = chain.follow(&Arc::new(question.scope()?), |tensor, done| {
+    ///     let scope = tensor.over_newest().scope();
+    ///     shown.extend(done.map(|(op, copies)| (scope.movement(op), copies.text(scope))));
+    /// });
+    /// assert_eq!(shown[1], ("contiguous()".into(), Some("copies B*T elements unless B == 1 or T == 1".into())));
+    /// assert_eq!(last.unwrap().over_newest().to_string(), "(B*T,):(1,)"); // one view of the copy
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     ///
@@ -214,44 +223,68 @@ impl Chain {
     pub fn follow(
         &self,
         scope: &Arc<Scope>,
-        each: impl FnMut(&ShapeTracker, &str),
-    ) -> Result<ShapeTracker, ChainError> {
+        mut each: impl FnMut(&Stored, Option<(&Movement, Copies)>),
+    ) -> Result<Stored, ChainError> {
         // All operations together, so that a chain of many takes no longer than a question.
-        within(MOST_STEPS, || self.follow_within(scope, each))
+        within(MOST_STEPS, || {
+            let mut tensor = Stored::from(self.begin(scope)?);
+            each(&tensor, None);
+            for (number, op) in self.ops().iter().enumerate() {
+                let copies = tensor.over_newest().copies(op);
+                let newest = self.step(tensor.over_newest(), number)?;
+                let after = tensor.after(newest, copies.elements().cloned());
+                tensor = after.map_err(|err| self.error_in(number, err))?;
+                each(&tensor, Some((op, copies)));
+            }
+            Ok(tensor)
+        })
     }
 
-    fn follow_within(
-        &self,
-        scope: &Arc<Scope>,
-        mut each: impl FnMut(&ShapeTracker, &str),
-    ) -> Result<ShapeTracker, ChainError> {
-        let error_at = |span: Range<usize>, op, cause| ChainError { place: Place::new(self.text(), span), op, cause };
+    /// The buffer that the newest elements are in, in words, in which code stands between backticks; `None` for the base.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::Question;
+    ///
+    /// let mut question = Question::default();
+    /// let chain = question.chain("(B, T).copy()")?;
+    /// let last = chain.follow(&Arc::new(question.scope()?), |_, _| ()).unwrap();
+    /// assert_eq!(chain.copy_in_words(&last).unwrap(), "the buffer of B*T that `.copy()` makes");
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn copy_in_words(&self, tensor: &Stored) -> Option<String> {
+        let BufferOf::Copy { op, elements } = tensor.buffer() else { return None };
+        let elements = tensor.over_newest().scope().text(&elements);
+        Some(format!("the buffer of {elements} that `{}` makes", self.written_call(op)))
+    }
+
+    /// The tracker before any operation.
+    fn begin(&self, scope: &Arc<Scope>) -> Result<ShapeTracker, ChainError> {
+        let error = |cause| ChainError { place: Place::new(self.text(), self.start_span()), op: None, cause };
         let start = match self.start() {
-            ChainStart::Nothing => {
-                let name = self.start_name().map(Box::from);
-                return Err(error_at(self.start_span(), None, Cause::NoBase(name)));
-            }
             ChainStart::Shape(shape) => ShapeTracker::in_scope(scope.clone(), shape.clone()),
             ChainStart::Views(views) => ShapeTracker::from_views(scope.clone(), views.clone()),
-            // There is no other start.
-            _ => return Err(error_at(self.start_span(), None, Cause::NoBase(None))),
+            _ => return Err(error(Cause::NoBase(self.start_name().map(Box::from)))),
         };
-        let mut tracker = start.map_err(|err| error_at(self.start_span(), None, Cause::Error(err)))?;
-        each(&tracker, "");
-        for (number, op) in self.ops().iter().enumerate() {
-            let needs = self.needs().iter().filter(|need| need.op == number);
-            let ready = needs.clone().try_fold(tracker, |tracker, need| {
-                let difference = need.left.sub(&need.right);
-                let literal = difference.map(|difference| match need.is_equal {
-                    true => Literal::equal(difference),
-                    false => Literal::at_least(difference),
-                });
-                tracker.needing(op.name(), literal, &need.why)
+        start.map_err(|err| error(Cause::Error(err)))
+    }
+
+    /// The tracker after an operation, where what that needs holds.
+    fn step(&self, tracker: &ShapeTracker, number: usize) -> Result<ShapeTracker, ChainError> {
+        let op = &self.ops()[number];
+        let mut needs = self.needs().iter().filter(|need| need.op == number);
+        let ready = needs.try_fold(tracker.clone(), |tracker, need| {
+            let difference = need.left.sub(&need.right);
+            let literal = difference.map(|difference| match need.is_equal {
+                true => Literal::equal(difference),
+                false => Literal::at_least(difference),
             });
-            let after = ready.and_then(|tracker| tracker.apply(op));
-            tracker = after.map_err(|err| error_at(self.span(number), Some(number), Cause::Error(err)))?;
-            each(&tracker, &tracker.scope().movement(op));
-        }
-        Ok(tracker)
+            tracker.needing(op.name(), literal, &need.why)
+        });
+        ready.and_then(|tracker| tracker.apply(op)).map_err(|err| self.error_in(number, err))
+    }
+
+    fn error_in(&self, number: usize, err: Error) -> ChainError {
+        ChainError { place: Place::new(self.text(), self.span(number)), op: Some(number), cause: Cause::Error(err) }
     }
 }

@@ -263,6 +263,23 @@ impl<N: Number> ChainOf<N> {
         self.parsed.start_span.clone()
     }
 
+    /// The call that an operation is of, as it is written: a method with its dot, and what a function has around it.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "np.transpose(np.zeros((2, 3))).copy()".parse()?;
+    /// assert_eq!((&chain.written_call(0)[..12], &chain.written_call(1)[..]), ("np.transpose", ".copy()"));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn written_call(&self, op: usize) -> String {
+        let span = self.span(op);
+        let written = &self.text[span.clone()];
+        let is_method = self.text[..span.start].trim_end().ends_with('.');
+        let is_first = self.text[..span.start].trim().is_empty() && self.start() == &ChainStartOf::Nothing;
+        let is_function = written.split('(').next().is_some_and(|name| name.contains('.') || name.contains('='));
+        let is_index = written.starts_with('[');
+        if is_method || (is_first && !is_function && !is_index) { format!(".{written}") } else { written.into() }
+    }
+
     /// What operations need of names besides what they need by themselves, in the order of the operations.
     ///
     /// ```
@@ -364,17 +381,6 @@ impl Chain {
     /// Whether it is written in the notation of this crate, and not as code of a library.
     pub(crate) fn is_ours(&self) -> bool {
         self.parsed.name.is_none() && self.parsed.methods == Methods::Ours
-    }
-
-    /// The call that an operation is of, as it is written: a method with its dot, and what a function has around it.
-    pub(crate) fn written_call(&self, op: usize) -> String {
-        let span = self.span(op);
-        let written = &self.text[span.clone()];
-        let is_method = self.text[..span.start].trim_end().ends_with('.');
-        let is_first = self.text[..span.start].trim().is_empty() && self.start() == &ChainStart::Nothing;
-        let is_function = written.split('(').next().is_some_and(|name| name.contains('.') || name.contains('='));
-        let is_index = written.starts_with('[');
-        if is_method || (is_first && !is_function && !is_index) { format!(".{written}") } else { written.into() }
     }
 
     /// The name of the call that an operation is of.
