@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use shapetracker::{BufferOf, ParseError};
 use shapetracker::expr::{Expr, IndexExpr, Syntax};
 use shapetracker::json::Value as Document;
+use shapetracker::{BufferOf, ParseError};
 use shapetracker_symbolic::json::{literals, poly, polys};
 use shapetracker_symbolic::{
-    Answer as Verdict, Chain, ChainError, ChainStart, Copies, Counterexample, Error, Literal, Pair, Question, Scope, View,
+    Answer as Verdict, Chain, ChainError, ChainStart, Copies, Counterexample, Error, Literal, Pair, Question, Scope,
+    View,
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width};
@@ -178,8 +179,7 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
         known = tracker.needs().len();
         let op = done.as_ref().map_or(String::new(), |(op, _)| scope.movement(op));
         let shape = polys(tracker.shape(), scope);
-        let mut json =
-            Document::Null.with("text", &op[..]).with("shape", shape).with("views", tracker.views().len());
+        let mut json = Document::Null.with("text", &op[..]).with("shape", shape).with("views", tracker.views().len());
         let mut remarks = Vec::new();
         if let Some((_, copies)) = &done
             && let Some(text) = copies.text(scope)
@@ -232,7 +232,8 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
     }
     let code = result.index_expr().map_err(|err| err.to_string());
     let into = buffer.as_ref().map_or(String::new(), |buffer| format!(" into {buffer}"));
-    text += &format!("\n{BOLD}Index expression{into}{BOLD:#}\n{}", shown::expression(code.as_ref().map_err(String::clone)));
+    text +=
+        &format!("\n{BOLD}Index expression{into}{BOLD:#}\n{}", shown::expression(code.as_ref().map_err(String::clone)));
     let steps: Document = steps.into_iter().skip(1).map(|step| step.json).collect();
     let mut fields = vec![("chain".to_owned(), chain.text().trim().into()), ("steps".to_owned(), steps)];
     if let Document::Object(more) = Document::from(result) {

@@ -149,6 +149,11 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         let Some((list, is_list)) = list else { return Err(self.expected("a number of parts, or their sizes")) };
         // In NumPy, and in `tensor_split`, a number is that of the parts and a list is where they begin.
         let starts = parsed.methods == Methods::NumPy || name.contains('_');
+        if !is_list {
+            self.need(parsed, (&list[0], &Num::<A>::from(1)), false, begin, |arithmetic| {
+                format!("there are no {} parts", arithmetic.text(&list[0]))
+            })?;
+        }
         let pieces = if is_list {
             self.cut_at(&list, total, axis, starts)
         } else {
@@ -168,9 +173,6 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     ) -> Result<Pieces<Num<A>>, String> {
         let one = Num::<A>::from(1);
         let [number_text, total_text] = [number, total].map(|number| self.arithmetic.text(number));
-        if self.arithmetic.at_least(number, &one) == Some(false) {
-            return Err(format!("there are no {number_text} parts"));
-        }
         let quotient = self.arithmetic.operate(Operator::Div, total, number)?;
         let rest = self.arithmetic.operate(Operator::Modulo, total, number)?;
         let unknown = || undivided_axis(axis, &total_text, &number_text);

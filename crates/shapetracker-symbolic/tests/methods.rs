@@ -1,0 +1,255 @@
+//! Every method that may stand after a dot, with sizes that are names: at values of the names it is what the same text is with
+//! numbers in their place.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use shapetracker::{AddressRun, Method, ShapeTracker};
+use shapetracker_symbolic::Question;
+use shapetracker_testing::{Rng, numbers};
+
+/// What is known of the names.
+const KNOWN: &str = "A=1..4, B=1..5, C=1..3, s=0..3";
+
+/// A method on an array of a shape, of which the sizes are texts; `None` where the array has too few axes for it.
+fn called(rng: &mut Rng, method: &str, array: &str, shape: &[String]) -> Option<String> {
+    let rank = shape.len() as u64;
+    let one = |rng: &mut Rng, list: &[&str]| (*rng.pick(list)).to_owned();
+    let axes: Vec<u64> = (0..rank).collect();
+    let axis = if rank > 0 { rng.index(shape.len()) } else { 0 };
+    let size = shape.get(axis).cloned().unwrap_or_default();
+    let joined = |list: &[String]| list.join(", ");
+    let with = |axis: usize, item: &str| {
+        let mut list = shape.to_vec();
+        list[axis] = item.into();
+        list
+    };
+    let each = |make: &dyn Fn(usize, &String) -> String| {
+        joined(&shape.iter().enumerate().map(|(at, size)| make(at, size)).collect::<Vec<_>>())
+    };
+    let turned: Vec<String> = axes.iter().cycle().skip(axis).take(shape.len()).map(u64::to_string).collect();
+    let letters: Vec<String> = "bchwxyzuv".chars().take(shape.len()).map(String::from).collect();
+    let needed: u64 = match method {
+        "reshape" | "expand" | "broadcast_to" | "unsqueeze" | "expand_dims" | "contiguous" | "copy" | "T" | "t"
+        | "squeeze" | "flatten" | "ravel" | "clone" | "to" | "astype" | "array" | "asarray" | "asanyarray"
+        | "ascontiguousarray" | "as_strided" => 0,
+        "mT" | "matrix_transpose" | "transpose" | "swapaxes" | "swapdims" | "diagonal" | "fliplr" => 2,
+        "pixel_shuffle" | "pixel_unshuffle" => 3,
+        _ => 1,
+    };
+    if rank < needed {
+        return None;
+    }
+    let pair = |rng: &mut Rng| (rng.below(rank.max(1)), rng.below(rank.max(1)));
+    Some(match method {
+        "reshape" => {
+            let mut all: Vec<String> = shape.to_vec();
+            all.rotate_left(axis);
+            match rng.below(4) {
+                0 => format!("{array}.reshape(-1)"),
+                1 if rank > 1 => format!("{array}.reshape({}, -1)", shape[0]),
+                2 if rank > 0 => format!("{array}.reshape({}, 1)", joined(shape)),
+                _ => format!("{array}.reshape({})", if all.is_empty() { "1".into() } else { joined(&all) }),
+            }
+        }
+        "permute" => format!("{array}.permute({})", turned.join(", ")),
+        "permute_dims" => format!("{array}.permute_dims(({},))", turned.join(", ")),
+        "transpose" | "swapaxes" | "swapdims" => {
+            let (a, b) = pair(rng);
+            format!("{array}.{method}({a}, {b})")
+        }
+        "moveaxis" | "movedim" => {
+            let (a, b) = pair(rng);
+            format!("{array}.{method}({a}, {b})")
+        }
+        "expand" | "broadcast_to" => {
+            let (Some(place), name) = (shape.iter().position(|size| size == "1"), one(rng, &["A", "C", "3"])) else {
+                return Some(format!("{array}.{method}({})", joined(shape)));
+            };
+            format!("{array}.{method}({})", joined(&with(place, &name)))
+        }
+        "pad" => {
+            let pad = one(rng, &["(1, 0)", "(s, A)", "(0, 2)", "(B, 1)"]);
+            format!("{array}.pad({})", each(&|at, _| if at == axis { pad.clone() } else { "(0, 0)".into() }))
+        }
+        "shrink" => {
+            let range = one(rng, &["(0, {})", "(1, {})", "(s, {})", "(0, 1)", "(0, {} - 1)"]).replace("{}", &size);
+            format!(
+                "{array}.shrink({})",
+                each(&|at, size| if at == axis { range.clone() } else { format!("(0, {size})") })
+            )
+        }
+        "flip" => format!("{array}.flip({axis})"),
+        "step" => format!("{array}.step({})", each(&|at, _| if at == axis { "-1".into() } else { "1".into() })),
+        "slice" => {
+            let cut = one(rng, &["1:", ":-1", "::-1", "s:", ":1", "0:A"]);
+            format!("{array}.slice({})", each(&|at, _| if at == axis { cut.clone() } else { ":".into() }))
+        }
+        "squeeze" => match shape.iter().position(|size| size == "1") {
+            Some(place) => format!("{array}.squeeze({place})"),
+            None => format!("{array}.unsqueeze(0).squeeze(0)"),
+        },
+        "unsqueeze" => format!("{array}.unsqueeze({axis})"),
+        "expand_dims" => format!("{array}.expand_dims({axis})"),
+        "as_strided" => format!("{array}.as_strided(({},), (1,))", if rank == 0 { "1" } else { &size }),
+        "T" | "mT" => format!("{array}.{method}"),
+        "t" if rank > 2 => return None,
+        "unflatten" => {
+            let to = one(rng, &["(1, -1)", "(-1, 1)", "(C, -1)", "({}, 1)", "(A, C)"]).replace("{}", &size);
+            format!("{array}.unflatten({axis}, {to})")
+        }
+        "narrow" => {
+            let range = one(rng, &["0, 1", "0, {}", "s, 1", "-1, 1", "1, {} - 1"]).replace("{}", &size);
+            format!("{array}.narrow({axis}, {range})")
+        }
+        "select" => format!("{array}.select({axis}, {})", one(rng, &["0", "-1", "s"])),
+        "unbind" => format!("{array}.unbind({axis})[{}]", one(rng, &["0", "1"])),
+        "chunk" | "tensor_split" | "array_split" => {
+            format!("{array}.{method}({}, {axis})[{}]", one(rng, &["1", "2", "3"]), one(rng, &["0", "-1"]))
+        }
+        "split" => format!("{array}.split({}, {axis})[0]", one(rng, &["1", "{}", "C"]).replace("{}", &size)),
+        "unfold" => format!(
+            "{array}.unfold({axis}, {}, {})",
+            one(rng, &["1", "2", "C", "{}"]).replace("{}", &size),
+            one(rng, &["1", "2"])
+        ),
+        "sliding_window_view" => format!("sliding_window_view({array}, {}, {axis})", one(rng, &["1", "2", "C"])),
+        "diagonal" => format!("{array}.diagonal({}, 0, 1)", one(rng, &["0", "1", "-1"])),
+        "rearrange" => {
+            let mut to = letters.clone();
+            to.rotate_left(axis);
+            match rng.below(3) {
+                0 => format!("{array}.rearrange('{} -> {}')", letters.join(" "), to.join(" ")),
+                1 => format!("{array}.rearrange('{} -> ({})')", letters.join(" "), to.join(" ")),
+                _ => {
+                    let mut from = letters.clone();
+                    from[axis] = "(p q)".into();
+                    let mut to = letters.clone();
+                    to.splice(axis..=axis, ["q".into(), "p".into()]);
+                    let name = one(rng, &["C", "1", "2", "{}"]).replace("{}", &size);
+                    format!("{array}.rearrange('{} -> {}', p={name})", from.join(" "), to.join(" "))
+                }
+            }
+        }
+        "repeat" if rng.one_in(2) => {
+            format!("{array}.repeat('{0} -> {0} n', n={1})", letters.join(" "), one(rng, &["A", "2"]))
+        }
+        "repeat" | "tile" => {
+            format!("{array}.{method}({})", each(&|at, _| if at == axis { "C".into() } else { "1".into() }))
+        }
+        "repeat_interleave" => format!("{array}.repeat_interleave({}, {axis})", one(rng, &["2", "C"])),
+        "pixel_shuffle" | "pixel_unshuffle" => format!("F.{method}({array}, {})", one(rng, &["1", "2", "C"])),
+        "roll" => format!("{array}.roll({}, {axis})", one(rng, &["1", "-1", "0", "s"])),
+        "to" => format!("{array}.to(memory_format=torch.contiguous_format)"),
+        "astype" => format!("{array}.astype(np.float32)"),
+        "array" | "asarray" | "asanyarray" => format!("np.{method}({array})"),
+        "flatten" if rank > 1 => format!("{array}.flatten({}, -1)", rng.below(rank)),
+        _ => format!("{array}.{method}()"),
+    })
+}
+
+fn start(rng: &mut Rng) -> (String, Vec<String>) {
+    const SIZES: [&str; 9] = ["A", "B", "C", "1", "2", "4", "2*A", "B*C", "4*C"];
+    let rank = rng.below(5);
+    let shape: Vec<String> = (0..rank).map(|_| (*rng.pick(&SIZES)).to_owned()).collect();
+    let list = shape.join(", ");
+    let text = match rng.below(3) {
+        0 if rank > 1 => format!("({list})"),
+        1 => format!("np.zeros(({list}{}))", if rank == 1 { "," } else { "" }),
+        _ if rank > 0 => format!("torch.zeros({list})"),
+        _ => "np.zeros(())".into(),
+    };
+    (text, shape)
+}
+
+/// The text with numbers for names.
+fn put(text: &str, values: &[(&str, i64)]) -> String {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut result, mut rest, mut quoted) = (String::new(), text, false);
+    while let Some(first) = rest.chars().next() {
+        quoted ^= first == '\'';
+        let len = rest.find(|c| !is_letter(c)).filter(|len| *len > 0).unwrap_or(if is_letter(first) {
+            rest.len()
+        } else {
+            1
+        });
+        let value = values.iter().find(|(name, _)| !quoted && *name == &rest[..len]);
+        result += &value.map_or_else(|| rest[..len].to_owned(), |(_, value)| value.to_string());
+        rest = &rest[len..];
+    }
+    result
+}
+
+fn addresses(tracker: &ShapeTracker) -> Vec<Option<i64>> {
+    let mut all = Vec::new();
+    tracker.runs().for_each(|run| match run {
+        AddressRun::Valid { first, step, count } => all.extend((0..count).map(|place| Some(first + place * step))),
+        AddressRun::Masked { count } => all.extend((0..count).map(|_| None)),
+    });
+    all
+}
+
+#[derive(Default)]
+struct Counts {
+    /// How often a method was tried, was read, and was the same at values.
+    methods: BTreeMap<&'static str, [usize; 3]>,
+}
+
+fn chain(rng: &mut Rng, counts: &mut Counts) {
+    let (mut text, mut shape) = start(rng);
+    let mut last = None;
+    for _ in 0..1 + rng.below(3) {
+        let method = rng.pick(Method::ALL).name();
+        let Some(more) = called(rng, method, &text, &shape) else { continue };
+        let count = counts.methods.entry(method).or_default();
+        count[0] += 1;
+        let mut question = Question::new([KNOWN]).unwrap();
+        question.sizes("A, B, C, s").unwrap();
+        let Ok(read) = question.chain(&more) else { continue };
+        let scope = Arc::new(question.scope().unwrap());
+        let Ok(tracker) = read.tracker(&scope) else { continue };
+        count[1] += 1;
+        // What follows the copies leads to the same elements of the base.
+        let stored = read.follow(&scope, |_, _| ()).unwrap_or_else(|err| panic!("{err}"));
+        let shown = |size| format!("({})", scope.text(size)).replace("(1)", "1");
+        (text, shape) = (more, tracker.shape().iter().map(shown).collect());
+        last = Some((method, tracker, stored));
+    }
+    let Some((method, tracker, stored)) = last else { return };
+    let mut held = false;
+    for _ in 0..4 {
+        let values = [("A", 3), ("B", 4), ("C", 2), ("s", 3)];
+        let values = values.map(|(name, below)| (name, i64::from(name != "s") + rng.below(below) as i64));
+        let integers = put(&text, &values);
+        // Where it can be done with names it can be done with numbers, and comes to the same.
+        let Ok(at) = tracker.at(values) else { continue };
+        let expected = match integers.parse::<shapetracker::Chain>() {
+            // That is asked of what is copied, and not of what the elements are.
+            Err(err) if err.message().starts_with("whether `to` copies depends") => continue,
+            read => read.unwrap_or_else(|err| panic!("{text} at {values:?}: {err}")),
+        };
+        let expected = expected.tracker().unwrap_or_else(|err| panic!("{text} at {values:?}: {err}"));
+        assert_eq!(at.shape(), expected.shape(), "{text} at {values:?}");
+        assert_eq!(addresses(&at), addresses(&expected), "{text} at {values:?}");
+        if let Ok(Ok(base)) = stored.over_base().map(|base| base.at(values)) {
+            assert_eq!(addresses(&base), addresses(&expected), "{text} at {values:?}, through its copies");
+        }
+        held = true;
+    }
+    if held {
+        counts.methods.entry(method).or_default()[2] += 1;
+    }
+}
+
+#[test]
+fn every_method_is_with_names_what_it_is_with_numbers() {
+    let mut counts = Counts::default();
+    for seed in numbers(12_000) {
+        chain(&mut Rng(seed), &mut counts);
+    }
+    for method in Method::ALL {
+        let [tried, read, same] = counts.methods.get(method.name()).copied().unwrap_or_default();
+        println!("{:20} {tried:6} tried, {read:6} read, {same:6} compared", method.name());
+        assert!(same > 3, "`{}` was tried {tried} times, read {read} times and compared {same} times", method.name());
+    }
+}
