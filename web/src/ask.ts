@@ -187,7 +187,8 @@ const MODULES: Record<ModuleName, readonly [file: string, does: string]> = {
   shapetracker: ["./shapetracker.wasm", "computes everything"],
   free: ["./free.wasm", "reads expressions over variables"],
   code: ["./code.wasm", "advises, compares, and writes expressions and code"],
-  names: ["./names.wasm", "reads sizes that are names, and devices"],
+  names: ["./names.wasm", "reads sizes that are names"],
+  devices: ["./devices.wasm", "reads tensors on many devices"],
   kernels: ["./kernels.wasm", "counts bank conflicts"],
 };
 

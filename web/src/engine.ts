@@ -542,9 +542,9 @@ function withNumbers(answer: object, bytes: (place: Span) => ArrayBuffer): objec
 
 /**
  * The modules of the engine, each a file: what the first picture needs; the same for expressions over variables; what writes
- * expressions and code, advises and compares; sizes that are names, and devices; layouts of GPU kernels.
+ * expressions and code, advises and compares; sizes that are names; tensors on many devices; layouts of GPU kernels.
  */
-export type ModuleName = "shapetracker" | "free" | "code" | "names" | "kernels";
+export type ModuleName = "shapetracker" | "free" | "code" | "names" | "devices" | "kernels";
 
 /** The requests that are not in the first module. */
 const LATER: Partial<Record<keyof Requests, ModuleName>> = {
@@ -557,7 +557,7 @@ const LATER: Partial<Record<keyof Requests, ModuleName>> = {
   operations: "code",
   free: "free",
   names: "names",
-  devices: "names",
+  devices: "devices",
   kernel: "kernels",
 };
 

@@ -24,11 +24,12 @@ const MOST_SCRIPT: usize = 40_000;
 /// is loaded at once, the others when one of their requests is asked for the first time. The first and `code.wasm` had 250 kB and
 /// 400 kB until texts were followed call by call through the memory of their arrays (`clone`, `as_strided`), then 265 and 425 kB with
 /// the normal form of stacks; since then orders, `roll` and views of a type are read, 7 kB in each of the modules that read texts.
-const MODULES: [(&str, &str, usize); 5] = [
-    ("shapetracker.wasm", "explore", 272_500),
-    ("free.wasm", "explore,free", 350_000),
-    ("code.wasm", "code,free", 431_000),
-    ("names.wasm", "names", 406_500),
+const MODULES: [(&str, &str, usize); 6] = [
+    ("shapetracker.wasm", "explore", 279_500),
+    ("free.wasm", "explore,free", 351_000),
+    ("code.wasm", "code,free", 437_500),
+    ("names.wasm", "names", 322_000),
+    ("devices.wasm", "devices", 240_000),
     ("kernels.wasm", "kernels", 80_000),
 ];
 

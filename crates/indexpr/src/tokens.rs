@@ -46,9 +46,6 @@ pub enum Token {
     End,
 }
 
-/// The operators of several characters, those first of which others are the beginning.
-const OPERATORS: [&str; 9] = ["...", "..", "**", "//", "<=", ">=", "==", "!=", "->"];
-
 /// A text and a place in it: the next token, and what has been read before. A clone looks ahead.
 ///
 /// Spaces, line ends and Python's comments stand between tokens.
@@ -109,11 +106,15 @@ impl<'a> Tokens<'a> {
             return None;
         }
         let word = self.word();
-        // So many digits fit.
-        if word.len() < 19 && word.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Some(i128::from(word.bytes().fold(0_i64, |value, digit| value * 10 + i64::from(digit - b'0'))));
-        }
-        word.replace('_', "").parse().ok()
+        let digits = word.bytes().filter(u8::is_ascii_digit).map(|digit| i64::from(digit - b'0'));
+        let value = if word.len() < 19 {
+            // So many digits fit.
+            i128::from(digits.fold(0, |value, digit| value * 10 + digit))
+        } else {
+            digits.map(i128::from).try_fold(0_i128, |value, digit| value.checked_mul(10)?.checked_add(digit))?
+        };
+        // A sign belongs to a number behind an underscore.
+        Some(if word.as_bytes().get(1) == Some(&b'-') { -value } else { value })
     }
 
     /// Goes past the next token.
@@ -351,14 +352,15 @@ fn token_at(text: &str, position: usize) -> (Token, Range<usize>) {
             Some(end) => (Token::Symbol, end + 1),
             None => (Token::Symbol, rest.len()),
         },
-        b'.' | b'*' | b'/' | b'<' | b'>' | b'=' | b'!' | b'-' => {
-            match OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
-                Some(operator) => (Token::Symbol, operator.len()),
-                None if first == b'.' => (Token::Dot, 1),
-                None if first == b'=' => (Token::Equals, 1),
-                None => (Token::Symbol, 1),
-            }
-        }
+        // Operators of one character, of two, and `...`.
+        b'.' | b'*' | b'/' | b'<' | b'>' | b'=' | b'!' | b'-' => match (first, rest.as_bytes().get(1)) {
+            (b'.', Some(b'.')) => (Token::Symbol, if rest.as_bytes().get(2) == Some(&b'.') { 3 } else { 2 }),
+            (b'*', Some(b'*')) | (b'/', Some(b'/')) | (b'-', Some(b'>')) => (Token::Symbol, 2),
+            (b'<' | b'>' | b'=' | b'!', Some(b'=')) => (Token::Symbol, 2),
+            (b'.', _) => (Token::Dot, 1),
+            (b'=', _) => (Token::Equals, 1),
+            _ => (Token::Symbol, 1),
+        },
         _ => match rest.chars().next() {
             Some(letter) if letter.is_alphabetic() => (Token::Name, word(rest)),
             other => (Token::Symbol, other.map_or(1, char::len_utf8)),

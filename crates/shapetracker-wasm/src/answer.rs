@@ -30,7 +30,9 @@ pub(crate) fn answered(request: &[u8]) -> Result<Answer, Fault> {
     #[cfg(feature = "code")]
     let answer = answer.or_else(|| code(op, &request));
     #[cfg(feature = "names")]
-    let answer = answer.or_else(|| names(op, &request));
+    let answer = answer.or_else(|| (op == "names").then(|| crate::names::names(&request).map(Answer::from)));
+    #[cfg(feature = "devices")]
+    let answer = answer.or_else(|| (op == "devices").then(|| crate::devices::devices(&request)));
     #[cfg(feature = "kernels")]
     let answer = answer.or_else(|| (op == "kernel").then(|| crate::kernel::kernel(&request).map(Answer::from)));
     answer.unwrap_or_else(|| Err(Fault::request(format!("there is no request `{op}` here"))))
@@ -73,13 +75,4 @@ fn code(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
         _ => return None,
     };
     Some(document.map(Answer::from))
-}
-
-#[cfg(feature = "names")]
-fn names(op: &str, request: &Value) -> Option<Result<Answer, Fault>> {
-    match op {
-        "devices" => Some(crate::devices::devices(request)),
-        "names" => Some(crate::names::names(request).map(Answer::from)),
-        _ => None,
-    }
 }

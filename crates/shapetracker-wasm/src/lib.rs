@@ -6,7 +6,7 @@
 
 // A module with some of the requests has no use for what serves the others.
 #![cfg_attr(
-    not(all(feature = "explore", feature = "free", feature = "code", feature = "names", feature = "kernels")),
+    not(all(feature = "explore", feature = "free", feature = "code", feature = "names", feature = "devices", feature = "kernels")),
     allow(dead_code, unused_imports, unreachable_code, unused_variables)
 )]
 mod answer;
@@ -46,7 +46,7 @@ mod compare;
 #[cfg(feature = "code")]
 mod operations;
 
-#[cfg(feature = "names")]
+#[cfg(feature = "devices")]
 mod devices;
 #[cfg(feature = "names")]
 mod names;

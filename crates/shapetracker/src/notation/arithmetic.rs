@@ -241,6 +241,7 @@ pub trait Known: Arithmetic {
     /// use shapetracker::{Integers, Known as _, Movement};
     /// assert!(Integers.integers(&[Movement::Copy]).is_some());
     /// ```
+    #[inline(always)]
     fn integers<'o>(&self, _ops: &'o [MovementOf<Self::Number>]) -> Option<&'o [Movement]> {
         None
     }
@@ -252,6 +253,7 @@ pub trait Known: Arithmetic {
     /// assert!(Integers.integer_view(&"(2, 3):(1, 2)".parse()?).is_some());
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
+    #[inline(always)]
     fn integer_view<'v>(&self, _view: &'v <Self::Number as Number>::View) -> Option<&'v View> {
         None
     }
@@ -271,15 +273,17 @@ impl Arithmetic for Integers {
 
     const RANGE: &'static str = "64-bit integers";
 
+    #[inline(always)]
     fn name(&mut self, _: &str, _: Range<usize>, _: Role) -> Result<Option<i64>, String> {
         Ok(None)
     }
 
+    #[inline(always)]
     fn knows(&self, _: &str) -> bool {
         false
     }
 
-    #[inline]
+    #[inline(always)]
     fn has_names(&self) -> bool {
         false
     }
@@ -290,26 +294,29 @@ impl Arithmetic for Integers {
     }
 
     fn operate(&mut self, operator: Operator, a: &i64, b: &i64) -> Result<Option<i64>, String> {
-        let (x, y) = (i128::from(*a), i128::from(*b));
+        // Both round as in Python: downwards.
+        let floor = || a.checked_div_euclid(*b).map(|quotient| quotient - i64::from(*b < 0 && quotient * b != *a));
         let value = match operator {
-            Operator::Add => x + y,
-            Operator::Sub => x - y,
-            Operator::Mul => x * y,
-            Operator::Div => indexpr::int::div_floor(x, y),
-            Operator::Modulo => x - y * indexpr::int::div_floor(x, y),
+            Operator::Add => a.checked_add(*b),
+            Operator::Sub => a.checked_sub(*b),
+            Operator::Mul => a.checked_mul(*b),
+            Operator::Div => floor(),
+            Operator::Modulo => floor().map(|quotient| a - quotient * b),
         };
-        let value = i64::try_from(value).map_err(|_| "the number is past the range of 64-bit integers".to_owned())?;
-        Ok(Some(value))
+        match value {
+            Some(value) => Ok(Some(value)),
+            None => Err("the number is past the range of 64-bit integers".to_owned()),
+        }
     }
 }
 
 impl Known for Integers {
-    #[inline]
+    #[inline(always)]
     fn at_least(&mut self, a: &i64, b: &i64) -> Option<bool> {
         Some(a >= b)
     }
 
-    #[inline]
+    #[inline(always)]
     fn equal(&mut self, a: &i64, b: &i64) -> Option<bool> {
         Some(a == b)
     }
@@ -350,10 +357,12 @@ impl Known for Integers {
         reshaped.map(|tracker| tracker.views().to_vec()).map_err(|err| err.to_string())
     }
 
+    #[inline(always)]
     fn integers<'o>(&self, ops: &'o [Movement]) -> Option<&'o [Movement]> {
         Some(ops)
     }
 
+    #[inline(always)]
     fn integer_view<'v>(&self, view: &'v View) -> Option<&'v View> {
         Some(view)
     }

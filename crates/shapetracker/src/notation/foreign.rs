@@ -262,7 +262,7 @@ impl<A: Known> Reader<'_, '_, A> {
         let memory = self.checked_view(begin, &numbers(&shape), &numbers(&strides), Num::<A>::from(0), None)?;
         let axes = shape.items.iter().map(|item| self.arithmetic.numel("layout", item)).collect::<Result<Nums<A>, _>>();
         let joined = axes.and_then(|axes| self.arithmetic.reshaped(memory, &axes));
-        let joined = joined.map_err(|message| self.error_at(begin..self.last, message))?;
+        let joined = joined.map_err(|message| self.wrong(begin, message))?;
         parsed.modes = Some(shape.items);
         Ok(ChainStartOf::Views(joined))
     }
@@ -474,9 +474,16 @@ impl<A: Known> Reader<'_, '_, A> {
         }))
     }
 
+    /// A number as it is written.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn shown(&self, number: &Num<A>) -> String {
+        self.arithmetic.text(number)
+    }
+
     /// The number of elements of a shape, in what was read from `begin` to here.
     pub(super) fn numel(&mut self, op: &'static str, shape: &[Num<A>], begin: usize) -> Result<Num<A>, ParseError> {
-        self.arithmetic.numel(op, shape).map_err(|message| self.error_at(begin..self.last, message))
+        self.arithmetic.numel(op, shape).map_err(|message| self.wrong(begin, message))
     }
 
     /// All axes in reverse order, as `.T` and `.transpose()` have it.
@@ -544,7 +551,7 @@ impl<A: Known> Reader<'_, '_, A> {
         }
         let sliced = MovementOf::Slice(slices);
         let after = self.arithmetic.moved(&shape, &sliced);
-        let after = after.map_err(|message| self.error_at(begin..self.last, message))?;
+        let after = after.map_err(|message| self.wrong(begin, message))?;
         let to: Nums<A> = axes
             .into_iter()
             .map(|axis| axis.map_or_else(|| Num::<A>::from(1), |axis: usize| after[axis].clone()))
@@ -569,7 +576,7 @@ impl<A: Known> Reader<'_, '_, A> {
         if is_inside {
             return Ok(at);
         }
-        let [index, size] = [index, size].map(|number| self.arithmetic.text(number));
+        let [index, size] = [index, size].map(|number| self.shown(number));
         Err(format!("axis {axis} has size {size}, so that there is no index {index}"))
     }
 

@@ -132,10 +132,9 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         self.fields("`(`", fields, |reader, field| {
             if field + 1 == fields.len() {
                 axis = reader.integer("an axis")?;
-            } else if reader.at_tuple() {
-                list = Some((reader.numbers("a number")?, true));
             } else {
-                list = Some((vec![reader.number("a number", Role::Other)?].into(), false));
+                let is_list = reader.at_tuple();
+                list = Some((reader.one_or_more("a number")?, is_list));
             }
             Ok(())
         })?;
@@ -150,7 +149,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         // In NumPy, and in `tensor_split`, a number is that of the parts and a list is where they begin.
         let starts = parsed.methods == Methods::NumPy || name.contains('_');
         if !is_list {
-            self.need(parsed, (&list[0], &Num::<A>::from(1)), false, begin, |arithmetic| {
+            self.need(parsed, (&list[0], &Num::<A>::from(1)), false, begin, &|arithmetic| {
                 format!("there are no {} parts", arithmetic.text(&list[0]))
             })?;
         }
@@ -159,7 +158,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         } else {
             self.cut_evenly(name, &list[0], total, axis, starts)
         };
-        pieces.map(Some).map_err(|message| self.error_at(begin..self.last, message))
+        pieces.map(Some).map_err(|message| self.wrong(begin, message))
     }
 
     /// An axis cut into so many parts, or into parts of so many elements.
@@ -172,7 +171,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         starts: bool,
     ) -> Result<Pieces<Num<A>>, String> {
         let one = Num::<A>::from(1);
-        let [number_text, total_text] = [number, total].map(|number| self.arithmetic.text(number));
+        let [number_text, total_text] = [number, total].map(|number| self.shown(number));
         let quotient = self.arithmetic.operate(Operator::Div, total, number)?;
         let rest = self.arithmetic.operate(Operator::Modulo, total, number)?;
         let unknown = || undivided_axis(axis, &total_text, &number_text);
@@ -253,7 +252,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                     Some(false) => begin.clone(),
                     Some(true) => end.clone(),
                     None => {
-                        let [begin, end] = [&begin, &end].map(|number| self.arithmetic.text(number));
+                        let [begin, end] = [&begin, &end].map(|number| self.shown(number));
                         return Err(format!("whether {end} is at least {begin} is not known"));
                     }
                 };
@@ -270,7 +269,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 bounds.push((begin, end.clone()));
             }
             if negative || self.arithmetic.equal(&end, total) != Some(true) {
-                let total = self.arithmetic.text(total);
+                let total = self.shown(total);
                 return Err(format!("axis {axis} has size {total}, which is not the sum of the sizes of the parts"));
             }
         }
@@ -290,7 +289,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             (Some(false), _) => Ok(zero),
             (_, Some(false)) => Ok(size.clone()),
             _ => {
-                let [bound, size] = [&bound, size].map(|number| self.arithmetic.text(number));
+                let [bound, size] = [&bound, size].map(|number| self.shown(number));
                 Err(format!("whether {bound} lies inside 0..{size} is not known"))
             }
         }
@@ -367,7 +366,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 let [axis, index] = self.named_numbers(["dim", "index"], [None, None])?;
                 let (shape, axis) = self.axis_of(parsed, name, &axis, begin)?;
                 let at = self.index(&index, &shape[axis], axis);
-                let at = at.map_err(|message| self.error_at(begin..self.last, message))?;
+                let at = at.map_err(|message| self.wrong(begin, message))?;
                 let next = self.operate(Operator::Add, &at, &Num::<A>::from(1), begin)?;
                 let taken = cut(&shape, axis, (at, next));
                 Ok(Some(vec![taken, MovementOf::Reshape([&shape[..axis], &shape[axis + 1..]].concat().into())]))
@@ -377,7 +376,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 let [factor] = self.named_numbers(["upscale_factor|downscale_factor"], [None])?;
                 let shape = self.shape(parsed, begin)?;
                 let ops = self.pixels(&shape, &factor, name == "pixel_shuffle");
-                ops.map(Some).map_err(|message| self.error_at(begin..self.last, message))
+                ops.map(Some).map_err(|message| self.wrong(begin, message))
             }
             "rearrange" | "repeat" if self.first_argument() == Token::Text => {
                 let close = self.open("`(`")?;
@@ -392,12 +391,15 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 let mut shape = self.shape(parsed, begin)?.to_vec();
                 if name == "repeat" && times.len() < shape.len() {
                     let message = format!("expected a number for each of the {} axes", shape.len());
-                    return Err(self.error_at(begin..self.last, message));
+                    return Err(self.wrong(begin, message));
                 }
                 let one = Num::<A>::from(1);
-                let axes = times.len().max(shape.len());
-                times.splice(..0, std::iter::repeat_n(one.clone(), axes - times.len()));
-                shape.splice(..0, std::iter::repeat_n(one.clone(), axes - shape.len()));
+                while times.len() < shape.len() {
+                    times.insert(0, one.clone());
+                }
+                while shape.len() < times.len() {
+                    shape.insert(0, one.clone());
+                }
                 let pairs = times.iter().zip(&shape);
                 let apart = pairs.clone().flat_map(|(_, size)| [one.clone(), size.clone()]).collect();
                 let repeated = pairs.clone().flat_map(|(times, size)| [times.clone(), size.clone()]).collect();
@@ -436,7 +438,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         self.advance();
         let (shape, axis) = self.axis_of(parsed, name, &axis, begin)?;
         let size = &shape[axis];
-        let size_text = self.arithmetic.text(size);
+        let size_text = self.shown(size);
         let wrong = |reader: &Self, message: String| Err(reader.error_at(begin..reader.last, message));
         if let Some(unknown) = sizes.iter().position(|size| size.integer() == Some(-1)) {
             let known: Nums<A> =
@@ -447,7 +449,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 _ => None,
             };
             let Some(quotient) = quotient else {
-                let known_text = self.arithmetic.text(&known);
+                let known_text = self.shown(&known);
                 return match (size.integer(), known.integer()) {
                     (Some(_), Some(_)) => {
                         wrong(self, format!("axis {axis} has size {size_text}, which {known_text} does not divide"))
@@ -459,7 +461,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         }
         let found = self.numel("unflatten", &sizes, begin)?;
         let size = size.clone();
-        self.need(parsed, (&size, &found), true, begin, |arithmetic| {
+        self.need(parsed, (&size, &found), true, begin, &|arithmetic| {
             let found = arithmetic.text(&found);
             format!("axis {axis} has size {size_text}, but the sizes make {found}")
         })?;
@@ -474,7 +476,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         (left, right): (&Num<A>, &Num<A>),
         is_equal: bool,
         begin: usize,
-        why: impl FnOnce(&A) -> String,
+        why: &dyn Fn(&A) -> String,
     ) -> Result<(), ParseError> {
         let holds = match is_equal {
             true => self.arithmetic.equal(left, right),
@@ -485,18 +487,28 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         }
         let why = why(self.arithmetic);
         if holds == Some(false) {
-            return Err(self.error_at(begin..self.last, why));
+            return Err(self.wrong(begin, why));
         }
         let (op, left, right) = (parsed.ops.len(), left.clone(), right.clone());
         parsed.needs.push(Need { op, left, right, is_equal, why: why.into() });
         Ok(())
     }
 
+    /// Numbers in a tuple or a list, or one number.
+    fn one_or_more(&mut self, what: &str) -> Result<Nums<A>, ParseError> {
+        if self.at_tuple() {
+            return self.numbers(what);
+        }
+        let mut one = Nums::<A>::default();
+        one.push(self.number(what, Role::Other)?);
+        Ok(one)
+    }
+
     /// The quotient of two numbers where there is no rest; `None` where there is, or where that is not known.
     pub(super) fn quotient(&mut self, a: &Num<A>, b: &Num<A>, begin: usize) -> Result<Option<Num<A>>, ParseError> {
         let mut of = |operator| self.arithmetic.operate(operator, a, b);
         let parts = of(Operator::Modulo).and_then(|rest| Ok((rest, of(Operator::Div)?)));
-        let (rest, quotient) = parts.map_err(|message| self.error_at(begin..self.last, message))?;
+        let (rest, quotient) = parts.map_err(|message| self.wrong(begin, message))?;
         Ok(quotient.filter(|_| rest.is_some_and(|rest| rest.integer() == Some(0))))
     }
 
@@ -619,10 +631,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     fn rolled(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<(Ops<A>, Option<u8>), ParseError> {
         let (mut shift, mut axis) = (None, None);
         self.fields("`(`", &["shift|shifts", "axis|dims|dim"], |reader, field| {
-            let given = match reader.at_tuple() {
-                true => reader.numbers("a number")?,
-                false => vec![reader.number("a number", Role::Other)?].into(),
-            };
+            let given = reader.one_or_more("a number")?;
             let [number] = &given[..] else {
                 return Err(reader.error_at(
                     begin..reader.last,
@@ -667,7 +676,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             true => self.arithmetic.operate(Operator::Modulo, shift, size),
             false => Ok(None),
         };
-        let rest = rest.map_err(|message| self.error_at(begin..self.last, message))?;
+        let rest = rest.map_err(|message| self.wrong(begin, message))?;
         // Where neither is a number the shift may still be known to be less than the size.
         let rest = match rest {
             Some(rest) => rest,
@@ -677,9 +686,9 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 let is_near = self.arithmetic.at_least(&near, &zero) == Some(true)
                     && self.arithmetic.at_least(size, &near) == Some(true);
                 if !is_near {
-                    let [shift, size] = [shift, size].map(|number| self.arithmetic.text(number));
+                    let [shift, size] = [shift, size].map(|number| self.shown(number));
                     let message = format!("whether a shift of {shift} lies inside an axis of size {size} is not known");
-                    return Err(self.error_at(begin..self.last, message));
+                    return Err(self.wrong(begin, message));
                 }
                 near
             }
@@ -706,10 +715,10 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                     format!("axis {axis} has size {of}: no window of {size} at a step of {step}")
                 };
                 if step < 1 {
-                    return Err(self.error_at(begin..self.last, why(self.arithmetic)));
+                    return Err(self.wrong(begin, why(self.arithmetic)));
                 }
-                self.need(parsed, (&size, &Num::<A>::from(0)), false, begin, why)?;
-                self.need(parsed, (&of, &size), false, begin, why)?;
+                self.need(parsed, (&size, &Num::<A>::from(0)), false, begin, &why)?;
+                self.need(parsed, (&of, &size), false, begin, &why)?;
                 let op = self.windows(&shape, &[(axis, size, step)], begin)?;
                 Some((vec![op], Call::Unfold(axis as u8)))
             }
@@ -753,7 +762,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
 
     /// The row-major strides of a shape, for what was read from `begin` to here.
     fn row_major(&mut self, shape: &[Num<A>], begin: usize) -> Result<Nums<A>, ParseError> {
-        self.arithmetic.row_major(shape).map_err(|message| self.error_at(begin..self.last, message))
+        self.arithmetic.row_major(shape).map_err(|message| self.wrong(begin, message))
     }
 
     /// The larger of two numbers.
@@ -772,7 +781,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
 
     #[cold]
     fn not_known(&self, a: &Num<A>, b: &Num<A>, begin: usize) -> ParseError {
-        let [a, b] = [a, b].map(|number| self.arithmetic.text(number));
+        let [a, b] = [a, b].map(|number| self.shown(number));
         self.error_at(
             begin..self.last,
             format!("whether {a} or {b} is larger is not known: say which, as in `{a} <= {b}`"),
@@ -857,7 +866,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         let shape = self.shape(parsed, begin)?;
         if given.len() % 2 != 0 || given.len() > 2 * shape.len() {
             let message = format!("expected two numbers for each of at most {} axes, the last axis first", shape.len());
-            return Err(self.error_at(begin..self.last, message));
+            return Err(self.wrong(begin, message));
         }
         let zero = Num::<A>::from(0);
         let mut pads: Pairs<A> = shape.iter().map(|_| (zero.clone(), zero.clone())).collect();
@@ -1019,7 +1028,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             let rank = if order == Some(Order::Channels) { self.rank(parsed, begin)? } else { axes };
             if rank != axes {
                 let message = format!("`torch.{word}` is for tensors of {axes} axes, and this one has {rank}");
-                return Err(self.error_at(begin..self.last, message));
+                return Err(self.wrong(begin, message));
             }
         }
         if order.is_none() {
@@ -1141,7 +1150,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             if !parsed.ops.iter().all(keeps) {
                 let message = "PyTorch's `as_strided` starts again from the memory of the first array: write it before \
                                what moves elements";
-                return Err(self.error_at(begin..self.last, message));
+                return Err(self.wrong(begin, message));
             }
             return Ok(vec![strided(given)]);
         }
@@ -1149,12 +1158,12 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         if hand.is_refused() {
             let message = "PyTorch raises a ValueError at the negative step before this: `as_strided` has no memory to read; \
                 write `flip` in its place";
-            return Err(self.error_at(begin..self.last, message));
+            return Err(self.wrong(begin, message));
         }
         let Some(offset) = given.or(hand.offset().map(Num::<A>::from)) else {
             let message =
                 "where a tensor without elements begins in its memory is not known: give `as_strided` an offset";
-            return Err(self.error_at(begin..self.last, message));
+            return Err(self.wrong(begin, message));
         };
         let mut ops = Ops::<A>::new();
         if let Some((since, axes)) = hand.memory() {
@@ -1179,28 +1188,23 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             (ChainStartOf::Nothing, None) => return Err(self.error_at(begin..self.last, NO_SHAPE)),
             (ChainStartOf::Views(_), _) => None,
         };
-        let shape = shape.map(|shape| shape.iter().map(Num::<A>::integer).collect::<Option<Dims>>());
-        let has_names = || {
-            let message = format!(
-                "how {library} lays out memory is followed where all sizes are numbers, and here they have names"
-            );
-            self.error_at(begin..self.last, message)
+        let Some(ops) = self.arithmetic.integers(&parsed.ops) else {
+            let message = format!("how {library} lays out memory is not followed where sizes have names");
+            return Err(self.wrong(begin, message));
         };
+        let shape = shape.map(|shape| shape.iter().filter_map(Num::<A>::integer).collect::<Dims>());
         let start = match (shape, &parsed.start) {
-            (Some(shape), _) => {
-                View::contiguous(shape.ok_or_else(has_names)?).map_err(|err| self.refused(begin, &err))?
-            }
+            (Some(shape), _) => View::contiguous(shape).map_err(|err| self.refused(begin, &err))?,
             (None, ChainStartOf::Views(views)) => {
                 let view =
                     views.first().filter(|_| views.len() == 1).and_then(|view| self.arithmetic.integer_view(view));
                 view.filter(|view| library.has(view)).cloned().ok_or_else(|| {
                     let message = format!("{library} has no arrays that are several views or have masked elements");
-                    self.error_at(begin..self.last, message)
+                    self.wrong(begin, message)
                 })?
             }
             (None, _) => return Err(self.error_at(begin..self.last, NO_SHAPE)),
         };
-        let ops = self.arithmetic.integers(&parsed.ops).ok_or_else(has_names)?;
         let (done, mut hand) = match parsed.kept.take() {
             Some((done, hand)) if hand.library() == library => (done, hand),
             _ => (0, Box::new(Hand::new(library, &start))),
@@ -1233,10 +1237,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 self.advance();
                 self.advance();
             }
-            let list = match self.at_tuple() {
-                true => self.numbers("the size of a window")?,
-                false => vec![self.number("the size of a window", Role::Other)?].into(),
-            };
+            let list = self.one_or_more("the size of a window")?;
             if given == 0 {
                 sizes = list
             } else {
@@ -1251,7 +1252,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         if sizes.len() != axes.len() {
             let message =
                 format!("expected the size of a window for each of {} axes, found {}", axes.len(), sizes.len());
-            return Err(self.error_at(begin..self.last, message));
+            return Err(self.wrong(begin, message));
         }
         let mut along = Vec::new();
         let mut left = shape.clone();
@@ -1263,8 +1264,8 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 let [of, size] = [&of, size].map(|number| arithmetic.text(number));
                 format!("axis {axis} has size {of}: there is no window of {size}")
             };
-            self.need(parsed, (size, &zero), false, begin, why)?;
-            self.need(parsed, (&of, size), false, begin, why)?;
+            self.need(parsed, (size, &zero), false, begin, &why)?;
+            self.need(parsed, (&of, size), false, begin, &why)?;
             let less = self.operate(Operator::Sub, size, &one, begin)?;
             let less = self.larger(&less, &zero, begin)?;
             left[axis] = self.operate(Operator::Sub, &left[axis], &less, begin)?;
@@ -1293,12 +1294,12 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 None => return Err(self.not_known(size, &one, begin)),
             };
             let steps = self.arithmetic.operate(Operator::Div, &starts, &step);
-            let Some(steps) = steps.map_err(|message| self.error_at(begin..self.last, message))? else {
-                let [starts, step] = [&starts, &step].map(|number| self.arithmetic.text(number));
+            let Some(steps) = steps.map_err(|message| self.wrong(begin, message))? else {
+                let [starts, step] = [&starts, &step].map(|number| self.shown(number));
                 let message = format!(
                     "how many windows there are, {starts} // {step} + 1, is not known: say a multiple of {step}"
                 );
-                return Err(self.error_at(begin..self.last, message));
+                return Err(self.wrong(begin, message));
             };
             to[*axis] = self.operate(Operator::Add, &steps, &one, begin)?;
             to.push(size.clone());
@@ -1361,7 +1362,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         let axis = |place: usize| (rest.len() + place) as i64;
         let (apart, order, joined) = if shuffle {
             let Some(channels) = parts(channels, &square)? else {
-                let [channels, factor] = [channels, factor].map(|number| self.arithmetic.text(number));
+                let [channels, factor] = [channels, factor].map(|number| self.shown(number));
                 return Err(format!("{channels} channels are not a multiple of {factor} * {factor}"));
             };
             let mut of = |a: &Num<A>| known(self.arithmetic.operate(Operator::Mul, a, factor)?);
@@ -1369,7 +1370,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             ([channels, factor.clone(), factor.clone(), height.clone(), width.clone()], [0, 3, 1, 4, 2], to)
         } else {
             let (Some(rows), Some(columns)) = (parts(height, factor)?, parts(width, factor)?) else {
-                let [height, width, factor] = [height, width, factor].map(|number| self.arithmetic.text(number));
+                let [height, width, factor] = [height, width, factor].map(|number| self.shown(number));
                 return Err(format!("{height} rows and {width} columns are not multiples of {factor}"));
             };
             let joined = known(self.arithmetic.operate(Operator::Mul, channels, &square)?)?;
@@ -1388,7 +1389,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
 #[cold]
 pub(super) fn undivided_axis(axis: usize, size: &str, by: &str) -> String {
     let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || c == '_') && !text.is_empty();
-    let quotient = size.to_lowercase();
+    let quotient = size.to_ascii_lowercase();
     let quotient = if quotient == size || !is_name(size) { "k".into() } else { quotient };
     let by = if is_name(by) { by.to_owned() } else { format!("({by})") };
     format!(

@@ -83,7 +83,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
     pub(super) fn whole(&self, number: &Num<A>, what: &str, begin: usize) -> Result<i64, ParseError> {
         number.integer().ok_or_else(|| {
             let message = format!("expected {what}, which is a whole number without names");
-            self.error_at(begin..self.last, message)
+            self.wrong(begin, message)
         })
     }
 
@@ -183,7 +183,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
             product = match self.arithmetic.operate(operator, &product, &factor) {
                 Ok(Some(result)) => result,
                 Ok(None) => return Err(self.undivided(&at)),
-                Err(message) => return Err(self.error_at(begin..self.last, message)),
+                Err(message) => return Err(self.wrong(begin, message)),
             };
         }
     }
@@ -342,7 +342,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         let is_divisor = after.token == Token::Name || matches!(after.value(), Some(2..));
         let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
         let (name, by) = if is_divisor && is_name { (name, after.word()) } else { ("H", "8") };
-        let quotient = name.to_lowercase();
+        let quotient = name.to_ascii_lowercase();
         let quotient = if quotient == name { format!("{name}_{by}") } else { quotient };
         let message = format!(
             "sizes have no division: say that `{name} = {by}*{quotient}`, and write `{quotient}` for the quotient"
@@ -361,7 +361,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         match self.arithmetic.operate(operator, a, b) {
             Ok(Some(result)) => Ok(result),
             Ok(None) => Err(self.error_at(begin..self.last, "the quotient is not known")),
-            Err(message) => Err(self.error_at(begin..self.last, message)),
+            Err(message) => Err(self.wrong(begin, message)),
         }
     }
 
@@ -451,8 +451,16 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
     }
 
     /// The library's error about what was read from `begin` to here.
+    #[cold]
+    #[inline(never)]
     pub(super) fn refused(&self, begin: usize, err: &crate::Error) -> ParseError {
         self.error_at(begin..self.last, err.to_string())
+    }
+
+    /// A mistake in what was read from `begin` to here.
+    #[cold]
+    pub(super) fn wrong(&self, begin: usize, message: impl Into<String>) -> ParseError {
+        self.error_at(begin..self.last, message)
     }
 }
 

@@ -319,7 +319,7 @@ impl<A: Known> Reader<'_, '_, A> {
             self.copied += array.ops.len();
             if self.copied > MOST_COPIED {
                 let message = format!("arrays with names have more than {MOST_COPIED} operations in all");
-                return Err(self.error_at(begin..self.last, message));
+                return Err(self.wrong(begin, message));
             }
             parsed.clone_from(&array);
         } else {
@@ -492,7 +492,7 @@ impl<A: Known> Reader<'_, '_, A> {
         let shape = shape.ok_or_else(|| self.expected("`shape=(...)`"))?;
         if created && strides.is_none() {
             let checked = self.arithmetic.numel("view", &shape).and_then(|_| self.arithmetic.row_major(&shape));
-            strides = Some(checked.map_err(|message| self.error_at(begin..self.last, message))?);
+            strides = Some(checked.map_err(|message| self.wrong(begin, message))?);
         }
         let strides = strides.ok_or_else(|| self.expected("`strides=(...)`"))?;
         self.advance();
@@ -546,6 +546,6 @@ impl<A: Known> Reader<'_, '_, A> {
         mask: Option<Pairs<A>>,
     ) -> Result<View<A>, ParseError> {
         let view = self.arithmetic.view(shape, strides, offset, mask.as_deref());
-        view.map_err(|message| self.error_at(begin..self.last, message))
+        view.map_err(|message| self.wrong(begin, message))
     }
 }

@@ -108,7 +108,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 }
                 match &given {
                     Some(size) if self.arithmetic.at_least(size, &Num::<A>::from(0)) == Some(false) => {
-                        let size = self.arithmetic.text(size);
+                        let size = self.shown(size);
                         return wrong(span, format!("{} has size {size}", quoted(name)));
                     }
                     Some(size) => known = self.operate(Operator::Mul, &known, size, whole.start)?,
@@ -134,12 +134,12 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 needs.push((axis, size.clone(), known.clone()));
             }
             if !fits && (size.integer().is_none() || known.integer().is_none()) && open.is_some() {
-                let [size, known] = [size, &known].map(|number| self.arithmetic.text(number));
+                let [size, known] = [size, &known].map(|number| self.shown(number));
                 return wrong(&whole, undivided_axis(axis, &size, &known));
             }
             if !fits {
                 let span = parts.iter().find(|(name, _)| *name != "1").map_or(whole.clone(), |(_, span)| span.clone());
-                let size = self.arithmetic.text(size);
+                let size = self.shown(size);
                 return wrong(&span, format!("axis {axis} has size {size}, which the sizes of its parts do not make"));
             }
         }
@@ -196,7 +196,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             return wrong(&whole, format!("the pattern has more than {MAX_RANK} axes or too many elements"));
         }
         for (axis, size, parts) in needs {
-            self.need(parsed, (&size, &parts), true, whole.start, |arithmetic| {
+            self.need(parsed, (&size, &parts), true, whole.start, &|arithmetic| {
                 let [size, parts] = [&size, &parts].map(|number| arithmetic.text(number));
                 format!("axis {axis} has size {size}, and its parts make {parts}")
             })?;

@@ -130,13 +130,13 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             None => "several names are for parts, as `chunk`, `split` and `unbind` make them, or for a shape".into(),
         };
         let Some(pieces) = pieces.filter(|_| message.is_empty()) else {
-            return Err(self.error_at(begin..self.last, message));
+            return Err(self.wrong(begin, message));
         };
         let shape = self.shape(&mut array, begin)?;
         for (index, name) in targets.iter().enumerate() {
             let mut part = array.clone();
             let taken = self.part(&shape, &pieces, index as i64);
-            for op in taken.map_err(|message| self.error_at(begin..self.last, message))? {
+            for op in taken.map_err(|message| self.wrong(begin, message))? {
                 part.push(op, begin..self.last);
             }
             if index == 0 {
@@ -173,7 +173,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                     Some(true) => end,
                     Some(false) => total.clone(),
                     None => {
-                        let [end, total] = [&end, total].map(|number| self.arithmetic.text(number));
+                        let [end, total] = [&end, total].map(|number| self.shown(number));
                         return Err(format!("part {index} ends at {end} or at {total}, which is not known"));
                     }
                 };
@@ -256,7 +256,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         }
         if list.len() != targets.len() {
             let message = format!("there are {} numbers for {} names", list.len(), targets.len());
-            return Err(self.error_at(begin..self.last, message));
+            return Err(self.wrong(begin, message));
         }
         for (name, number) in targets.iter().zip(list.iter()) {
             self.bind(name, begin, Named::Number(number.clone()))?;

@@ -145,7 +145,7 @@ impl<A: Known> Reader<'_, '_, A> {
                  that has one, as in `{array}`; where both types have one size, leave it out, and to change the shape write \
                  `reshape`"
             );
-            return Err(self.error_at(begin..self.last, message));
+            return Err(self.wrong(begin, message));
         };
         parsed.of_type = Some(to);
         let shape = self.shape(parsed, begin)?;
@@ -160,11 +160,11 @@ impl<A: Known> Reader<'_, '_, A> {
                 "`view` of {from} as {to}, of another size, is read where all sizes are numbers: where both types have one \
                  size, leave it out, and to change the shape write `reshape`"
             );
-            return Err(self.error_at(begin..self.last, message));
+            return Err(self.wrong(begin, message));
         };
         let (to_shape, by, offset) = self
             .read_as(parsed, library, &sizes, (from, to), begin)
-            .map_err(|message| self.error_at(begin..self.last, message))?;
+            .map_err(|message| self.wrong(begin, message))?;
         let numbers = |list: Dims| list.iter().map(|&number| Num::<A>::from(number)).collect::<Nums<A>>();
         let op = MovementOf::AsStrided(numbers(to_shape), numbers(by), Num::<A>::from(offset));
         let is_read_only = self.hand(parsed, library, begin)?.is_read_only();
