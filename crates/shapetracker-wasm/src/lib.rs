@@ -6,7 +6,14 @@
 
 // A module with some of the requests has no use for what serves the others.
 #![cfg_attr(
-    not(all(feature = "explore", feature = "free", feature = "code", feature = "names", feature = "devices", feature = "kernels")),
+    not(all(
+        feature = "explore",
+        feature = "free",
+        feature = "code",
+        feature = "names",
+        feature = "devices",
+        feature = "kernels"
+    )),
     allow(dead_code, unused_imports, unreachable_code, unused_variables)
 )]
 mod answer;

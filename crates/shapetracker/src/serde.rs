@@ -9,7 +9,6 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visi
 use serde::ser::{SerializeStruct, SerializeTuple, Serializer};
 use serde::{Deserialize, Serialize};
 
-use crate::notation::unknown_operation;
 use crate::operation::{Arguments, Takes};
 use crate::{Dims, Movement, MovementKind, PerAxis, Ranges, ShapeTracker, View};
 
@@ -138,7 +137,7 @@ impl<'de> DeserializeSeed<'de> for Argument<'_> {
     fn deserialize<D: Deserializer<'de>>(self, argument: D) -> Result<Movement, D::Error> {
         let numbers = |argument| Numbers::deserialize(argument).map(|numbers| numbers.0);
         let pairs = |argument| Pairs::deserialize(argument).map(|pairs| pairs.0);
-        let kind = MovementKind::named(self.0).ok_or_else(|| de::Error::custom(unknown_operation(self.0)))?;
+        let kind = MovementKind::named(self.0).ok_or_else(|| de::Error::custom(MovementKind::unknown(self.0)))?;
         match kind.takes() {
             Takes::Sizes(make) | Takes::Integers(_, make) => numbers(argument).map(make),
             Takes::Pads(make) | Takes::Ranges(make) => pairs(argument).map(make),

@@ -31,5 +31,3 @@ pub use help::Method;
 pub use indexpr::text::ParseError;
 pub use parsed::Need;
 pub use parser::Reader;
-#[cfg(feature = "serde")]
-pub(crate) use parser::unknown_operation;

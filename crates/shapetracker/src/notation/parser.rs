@@ -4,6 +4,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::ChainStartOf;
+use super::arguments::ARGUMENTS;
 use super::arithmetic::{Arithmetic, Integers, Known, Role};
 use super::call::Call;
 use super::foreign::{MAKERS, Methods, instead, library};
@@ -117,31 +118,28 @@ fn known_words() -> impl Iterator<Item = &'static str> {
     method_names().chain(MAKERS).chain(ARGUMENTS).chain(WORDS)
 }
 
-/// The names that others give to all sizes or all axes of an operation, as in `flip(dims=(0, 1))`.
-const ARGUMENTS: [&str; 6] = ["shape", "size", "dim", "dims", "axis", "axes"];
-
 impl MovementKind {
-    /// The sentence about a name that [`MovementKind::named`] does not know: with what to write instead, with a guess what
-    /// was meant, or else with all names that there are.
+    /// The sentence about a name that [`MovementKind::named`] does not know, for readers of documents such as JSON: with what
+    /// to write instead, with a guess what was meant, or else with all names that there are.
     ///
     /// ```
     /// use shapetracker::MovementKind;
     ///
     /// assert_eq!(MovementKind::unknown("premute"), "expected an operation, found `premute`: did you mean `permute`?");
     /// assert_eq!(MovementKind::unknown("expand_as"), "`expand_as` is not read: write `expand` and the sizes");
-    /// assert_eq!(MovementKind::unknown("narrow"), "`narrow` is read where all sizes are numbers");
+    /// assert!(MovementKind::unknown("narrow").starts_with("`narrow` is read in the text of a chain, and not here"));
     /// ```
     pub fn unknown(name: &str) -> String {
-        // Whoever reads names for sizes knows fewer of the operations that others have.
-        if method_names().any(|known| known == name) {
-            return format!("`{name}` is read where all sizes are numbers");
+        if Method::ALL.iter().any(|method| method.name() == name && method.library().is_some()) {
+            let names: Vec<&str> = MovementKind::names().collect();
+            return format!("`{name}` is read in the text of a chain, and not here: there are {}", names.join(", "));
         }
         instead(name).map_or_else(|| unknown_operation(name), |instead| format!("`{name}` is not read: {instead}"))
     }
 }
 
 /// The sentence about a name that no operation has: with a guess what was meant, or else with all there are.
-pub(crate) fn unknown_operation(name: &str) -> String {
+pub(super) fn unknown_operation(name: &str) -> String {
     let found = quoted(name);
     match nearest(name, method_names()) {
         Some(meant) => format!("expected an operation, found {found}: did you mean `{meant}`?"),

@@ -162,9 +162,8 @@ impl<A: Known> Reader<'_, '_, A> {
             );
             return Err(self.wrong(begin, message));
         };
-        let (to_shape, by, offset) = self
-            .read_as(parsed, library, &sizes, (from, to), begin)
-            .map_err(|message| self.wrong(begin, message))?;
+        let (to_shape, by, offset) =
+            self.read_as(parsed, library, &sizes, (from, to), begin).map_err(|message| self.wrong(begin, message))?;
         let numbers = |list: Dims| list.iter().map(|&number| Num::<A>::from(number)).collect::<Nums<A>>();
         let op = MovementOf::AsStrided(numbers(to_shape), numbers(by), Num::<A>::from(offset));
         let is_read_only = self.hand(parsed, library, begin)?.is_read_only();
