@@ -60,6 +60,10 @@ pub(super) fn instead(method: &str) -> Option<&'static str> {
             "which elements it reads depends on values, not on their places"
         }
         "cat" | "concatenate" | "stack" => "it reads several arrays, and a layout is that of one",
+        "float" | "half" | "double" | "bfloat16" | "int" | "long" | "cuda" | "cpu" | "type" => {
+            "it copies where the type or the device is another one, and its elements lie as those of `.clone()` do: write that, \
+             or leave it out"
+        }
         "view_as" | "reshape_as" => "write `reshape` and the sizes",
         "expand_as" => "write `expand` and the sizes",
         _ => return None,
@@ -72,6 +76,15 @@ pub(super) struct Nested<N: Number> {
     pub(super) items: Vec<N::Numbers>,
     /// The parentheses, and a dot for every number.
     pub(super) form: String,
+}
+
+/// What a function that makes an array is told.
+struct Made<A: Known> {
+    shape: Nums<A>,
+    /// The type, if it is told one; nothing is known of one that is not read.
+    of_type: Option<Option<Type>>,
+    /// Whether the first axis is the innermost one.
+    is_column: bool,
 }
 
 /// One entry of an index: what stands between two commas.
@@ -93,6 +106,7 @@ impl Call {
             "repeat" | "pixel_shuffle" | "pixel_unshuffle" if foreign => Call::New,
             "tile" if foreign => Call::Tile,
             "as_strided" if foreign => Call::Storage,
+            "reinterpret_tensor" => Call::Storage,
             _ => Call::Plain,
         }
     }
@@ -118,6 +132,23 @@ impl<A: Known> Reader<'_, '_, A> {
             self.advance();
         }
         let maker = self.word();
+        if maker == "empty_strided" {
+            self.advance();
+            let begin = self.span.start;
+            let fields = ["size|shape", "stride|strides", "dtype", "device", "layout", "requires_grad", "pin_memory"];
+            let (mut shape, mut strides) = (Nums::<A>::default(), Nums::<A>::default());
+            self.fields("`(`", &fields, |reader, field| {
+                match field {
+                    0 => shape = reader.numbers("a size")?,
+                    1 => strides = reader.strides()?,
+                    _ => drop(reader.type_argument()?),
+                }
+                Ok(())
+            })?;
+            self.advance();
+            let view = self.checked_view(begin, &shape, &strides, Num::<A>::from(0), None)?;
+            return Ok(ChainStartOf::Views(vec![view]));
+        }
         if !MAKERS.contains(&maker) && self.second() == Token::Open(b'(') && self.third().0 == Token::Name {
             return Err(self.around_an_array());
         }
@@ -129,10 +160,19 @@ impl<A: Known> Reader<'_, '_, A> {
         }
         self.advance();
         let begin = self.span.start;
-        let (shape, given) = self.maker_arguments(parsed.methods)?;
-        parsed.of_type = given.unwrap_or_else(|| Type::made_by(maker, word));
-        if maker == "arange" && shape.len() != 1 {
-            return Err(self.error_at(begin..self.last, "expected one size, as in `arange(6)`"));
+        let made = self.maker_arguments(parsed.methods)?;
+        let shape = made.shape;
+        parsed.of_type = made.of_type.unwrap_or_else(|| Type::made_by(maker, word));
+        if made.is_column && maker != "arange" {
+            let back = |list: Nums<A>| list.iter().rev().cloned().collect::<Nums<A>>();
+            let strides = self.arithmetic.row_major(&back(shape.clone()));
+            let strides = strides.map_err(|message| self.wrong(begin, message))?;
+            let view = self.checked_view(begin, &shape, &back(strides), Num::<A>::from(0), None)?;
+            return Ok(ChainStartOf::Views(vec![view]));
+        }
+        if maker == "arange" {
+            let length = self.length_of_range(&shape, begin)?;
+            return Ok(ChainStartOf::Shape(vec![length].into()));
         }
         Ok(ChainStartOf::Shape(shape))
     }
@@ -149,9 +189,10 @@ impl<A: Known> Reader<'_, '_, A> {
 
     /// The sizes between the parentheses of a function that makes an array, and arguments that say nothing of its layout.
     /// The type is that of an argument which says it; nothing is known of a type that is not read.
-    fn maker_arguments(&mut self, methods: Methods) -> Result<(Nums<A>, Option<Option<Type>>), ParseError> {
+    fn maker_arguments(&mut self, methods: Methods) -> Result<Made<A>, ParseError> {
         let close = self.open("`(`")?;
         let (mut shape, mut of_type, mut is_whole) = (Nums::<A>::default(), None, false);
+        let mut is_column = false;
         if matches!(self.word(), "shape" | "size") && self.at_argument_name() {
             self.advance();
             self.advance();
@@ -165,6 +206,15 @@ impl<A: Known> Reader<'_, '_, A> {
             let is_type = methods == Methods::NumPy && (is_whole || !shape.is_empty()) && is_type(self);
             if is_type || (self.at_word("dtype") && self.at_argument_name()) {
                 of_type = Some(self.type_argument()?);
+            } else if self.at_word("order") && self.at_argument_name() {
+                self.advance();
+                self.advance();
+                is_column = match self.word().trim_matches(['"', '\'']) {
+                    "C" => false,
+                    "F" => true,
+                    _ => return Err(self.expected("one of the orders 'C' and 'F'")),
+                };
+                self.advance();
             } else if self.at_argument_name() {
                 self.other_argument()?;
             } else if shape.len() < MAX_RANK {
@@ -175,7 +225,7 @@ impl<A: Known> Reader<'_, '_, A> {
             self.comma_or(close)?;
         }
         self.advance();
-        Ok((shape, of_type))
+        Ok(Made { shape, of_type, is_column })
     }
 
     /// An argument with a name that says nothing of the layout, such as `dtype=torch.float32`.
@@ -198,6 +248,9 @@ impl<A: Known> Reader<'_, '_, A> {
         self.advance();
         self.advance();
         // A name such as `torch.float32`, a text or a number.
+        if self.is_symbol("-") || self.is_symbol("+") {
+            self.advance();
+        }
         loop {
             if !matches!(self.token, Token::Name | Token::Text | Token::Number | Token::NotWhole) {
                 return Err(self.expected("a name, a text or a number"));

@@ -354,6 +354,16 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 let axis = is_scalar.then(|| MovementOf::Reshape(vec![Num::<A>::from(1)].into()));
                 Ok(Some(axis.into_iter().chain([MovementOf::Contiguous]).collect()))
             }
+            // In column-major order the axes are in row-major order from the last one on.
+            "asfortranarray" => {
+                let close = self.open("`(`")?;
+                self.only_types(parsed, close)?;
+                let rank = self.rank(parsed, begin)? as i64;
+                let back = || MovementOf::Permute((0..rank).rev().collect());
+                Ok(Some(vec![back(), MovementOf::Contiguous, back()]))
+            }
+            // Inductor's name of it.
+            "reinterpret_tensor" => self.strided_memory(parsed, begin).map(Some),
             "as_strided" if foreign => self.strided_memory(parsed, begin).map(Some),
             "narrow" => {
                 let [axis, start, length] = self.named_numbers(["dim", "start", "length"], [None, None, None])?;
@@ -495,7 +505,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     }
 
     /// Numbers in a tuple or a list, or one number.
-    fn one_or_more(&mut self, what: &str) -> Result<Nums<A>, ParseError> {
+    pub(super) fn one_or_more(&mut self, what: &str) -> Result<Nums<A>, ParseError> {
         if self.at_tuple() {
             return self.numbers(what);
         }
@@ -538,6 +548,20 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             return Ok(Some((op, call)));
         }
         Ok(match name {
+            // The same elements in the same memory, in the hands of another library perhaps.
+            "detach" | "requires_grad_" | "numpy" | "from_numpy" => {
+                let close = self.open("`(`")?;
+                if self.boolean().is_some() {
+                    self.advance();
+                }
+                self.close(close)?;
+                match name {
+                    "numpy" => parsed.methods = Methods::NumPy,
+                    "from_numpy" => parsed.methods = Methods::PyTorch,
+                    _ => {}
+                }
+                Some((Ops::<A>::new(), Call::Plain))
+            }
             "view" if self.at_type(parsed) => Some(self.viewed(parsed, begin)?),
             "reshape" | "flatten" | "ravel" if of_numpy && self.has_argument("order") => {
                 Some(self.ordered(parsed, name, begin)?)

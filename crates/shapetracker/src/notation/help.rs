@@ -204,6 +204,27 @@ impl Method {
         of("array", "array(x)", "As a function, the elements copied, in the order of memory.", "NumPy"),
         of("asarray", "asarray(x)", "As a function, the array itself.", "NumPy"),
         of("asanyarray", "asanyarray(x)", "As a function, the array itself.", "NumPy"),
+        of("detach", "detach()", "The tensor itself, without its history.", "PyTorch"),
+        of("requires_grad_", "requires_grad_()", "The tensor itself.", "PyTorch"),
+        of("numpy", "numpy()", "The tensor as an array of NumPy, over the same memory.", "PyTorch"),
+        of(
+            "from_numpy",
+            "from_numpy(x)",
+            "As a function, the array as a tensor of PyTorch, over the same memory.",
+            "PyTorch",
+        ),
+        of(
+            "asfortranarray",
+            "asfortranarray()",
+            "The elements in column-major order, copied unless they lie so already.",
+            "NumPy",
+        ),
+        of(
+            "reinterpret_tensor",
+            "reinterpret_tensor(size, stride, offset)",
+            "As a function, the memory of a tensor read with other strides: inductor's `as_strided`.",
+            "PyTorch",
+        ),
         of(
             "ascontiguousarray",
             "ascontiguousarray()",

@@ -13,6 +13,7 @@ mod layouts;
 mod numbers;
 mod parsed;
 mod parser;
+mod pasted;
 mod patterns;
 mod printing;
 mod program;

@@ -387,20 +387,42 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
             && !matches!(self.second(), Token::Dot | Token::Open(b'['))
     }
 
+    /// `torch.Size([2, 3])`.
+    pub(super) fn at_size_of_torch(&self) -> bool {
+        self.at_word("torch") && self.second() == Token::Dot && self.third().1 == "Size"
+    }
+
+    /// The numbers of `torch.Size([2, 3])`.
+    pub(super) fn size_of_torch(&mut self) -> Result<Nums<A>, ParseError> {
+        for _ in 0..3 {
+            self.advance();
+        }
+        let close = self.open("`(` after `torch.Size`")?;
+        let sizes = self.numbers("a size")?;
+        self.close(close)?;
+        Ok(sizes)
+    }
+
     /// Whether sizes of an array stand here, such as `x.shape`, `*x.shape[1:]` or `x.size(0)`.
     pub(super) fn at_sizes(&self) -> bool {
         if self.is_symbol("*") {
             return true;
         }
-        if self.token != Token::Name || self.names.is_empty() {
+        if self.token != Token::Name {
             return false;
         }
+        if self.names.is_empty() {
+            return self.at_size_of_torch();
+        }
         let of_an_array = self.second() == Token::Dot && ["shape", "size", "ndim", "dim"].contains(&self.third().1);
-        self.is_shape_only() || (of_an_array && self.named_array().is_some())
+        self.is_shape_only() || (of_an_array && self.named_array().is_some()) || self.at_size_of_torch()
     }
 
     /// `x.shape`, `x.size()`, `x.shape[0]`, `x.shape[:-1]`, `x.size(0)`, `x.ndim`, or the name of a shape.
     fn size_list(&mut self) -> Result<Quantity<Num<A>>, ParseError> {
+        if self.at_size_of_torch() {
+            return self.size_of_torch().map(Quantity::List);
+        }
         let begin = self.span.start;
         let Some(array) = self.named_array() else { return Err(self.expected("the name of an array")) };
         self.advance();

@@ -180,6 +180,8 @@ pub struct Reader<'a, 'n, A: Arithmetic> {
     pub(super) unknown: Methods,
     /// Whether `%` may follow a sum, for somebody else to read.
     pub(super) remainders: bool,
+    /// Whether lines begin with the prompts of Python.
+    pub(super) has_prompts: bool,
 }
 
 impl<'a, A: Arithmetic> Deref for Reader<'a, '_, A> {
@@ -210,8 +212,19 @@ impl<'a, 'n, A: Arithmetic> Reader<'a, 'n, A> {
     /// ```
     pub fn new(text: &'a str, arithmetic: &'n mut A) -> Self {
         let (tokens, unknown) = (Tokens::new(text), library_of(text));
-        let names = Vec::new();
-        Reader { tokens, arithmetic, base: None, opened: None, names, copied: 0, depth: 0, unknown, remainders: false }
+        let (names, has_prompts) = (Vec::new(), text.trim_start().starts_with(">>>"));
+        Reader {
+            tokens,
+            arithmetic,
+            base: None,
+            opened: None,
+            names,
+            copied: 0,
+            depth: 0,
+            unknown,
+            remainders: false,
+            has_prompts,
+        }
     }
 
     /// The error that the next token is not what should stand there.
@@ -358,6 +371,9 @@ impl<A: Known> Reader<'_, '_, A> {
                     return Err(self.expected("the name of an operation"));
                 }
                 let (name, span) = (self.word(), self.span.clone());
+                if self.past_query() {
+                    return Ok(None);
+                }
                 // Whether the name is one at all is said of the name itself, before what follows it is read.
                 self.known_method(name, parsed)?;
                 self.advance();
@@ -368,6 +384,49 @@ impl<A: Known> Reader<'_, '_, A> {
                 return Ok(None);
             }
         }
+    }
+
+    /// Goes past what only asks about an array at the end of a statement, such as `.shape`, `.stride()` or `.flags['C_CONTIGUOUS']`:
+    /// the answer is about the array.
+    fn past_query(&mut self) -> bool {
+        const QUERIES: [&str; 14] = [
+            "shape",
+            "stride",
+            "strides",
+            "size",
+            "is_contiguous",
+            "dtype",
+            "ndim",
+            "numel",
+            "storage_offset",
+            "data_ptr",
+            "flags",
+            "nbytes",
+            "itemsize",
+            "device",
+        ];
+        if !QUERIES.contains(&self.word()) {
+            return false;
+        }
+        let before = self.tokens.clone();
+        self.advance();
+        match (self.token, self.second()) {
+            (Token::Open(b'('), Token::Close(b')')) => {
+                self.advance();
+                self.advance();
+            }
+            (Token::Open(b'['), Token::Text) | (Token::Dot, Token::Name) if before.word() == "flags" => {
+                self.advance();
+                self.advance();
+                self.take(Token::Close(b']'));
+            }
+            _ => {}
+        }
+        let ends = self.at_statement_end();
+        if !ends {
+            self.tokens = before;
+        }
+        ends
     }
 
     fn start(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<ChainStartOf<Num<A>>, ParseError> {
@@ -400,10 +459,24 @@ impl<A: Known> Reader<'_, '_, A> {
                 Ok(ChainStartOf::Views(views))
             }
             _ if self.at_word("ShapeTracker") => self.pasted_tracker(),
+            _ if self.at_printed() => self.printed(parsed),
+            _ if self.at_size_of_torch() => self.size_and_strides(begin),
             Token::Name => self.made_array(parsed),
             Token::Dot => Ok(ChainStartOf::Nothing),
             _ => Err(self.expected("a base shape such as `(3, 2)`, a view or an operation")),
         }
+    }
+
+    /// `torch.Size([2, 3])`, and perhaps the strides behind it.
+    fn size_and_strides(&mut self, begin: usize) -> Result<ChainStartOf<Num<A>>, ParseError> {
+        let shape = self.size_of_torch()?;
+        self.take(Token::Comma);
+        if !matches!(self.token, Token::Open(b'(')) {
+            return Ok(ChainStartOf::Shape(shape));
+        }
+        let strides = self.strides()?;
+        let view = self.checked_view(begin, &shape, &strides, A::Number::from(0), None)?;
+        Ok(ChainStartOf::Views(vec![view]))
     }
 
     /// Whether another `View` follows, with or without a comma.

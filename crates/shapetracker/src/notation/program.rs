@@ -45,8 +45,12 @@ pub(super) enum Cut<N> {
 impl<'a, A: Known> Reader<'a, '_, A> {
     /// Statements, of which the last one says what the text is about: an array with its operations.
     pub(super) fn program(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<(), ParseError> {
+        if self.pasted(parsed)? {
+            return Ok(());
+        }
         let mut first = true;
         loop {
+            self.past_prompt();
             while !first && self.is_symbol(";") {
                 self.advance();
             }
@@ -73,6 +77,25 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         }
     }
 
+    /// `x.shape = (3, 2)`, which is NumPy's reshape in place: the name, and the text is past the equals sign.
+    fn shape_target(&mut self) -> Option<&'a str> {
+        let mut ahead = self.tokens.clone();
+        self.named_array()?;
+        ahead.advance();
+        let is_shape = ahead.token == Token::Dot && ahead.third() == (Token::Equals, "=") && {
+            ahead.advance();
+            ahead.at_word("shape")
+        };
+        if !is_shape {
+            return None;
+        }
+        let name = self.word();
+        ahead.advance();
+        ahead.advance();
+        self.tokens = ahead;
+        Some(name)
+    }
+
     fn statement(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<(), ParseError> {
         let begin = self.span.start;
         match self.word() {
@@ -92,7 +115,16 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             }
             _ => {}
         }
-        let targets = self.targets();
+        if let Some(array) = self.named_array()
+            && let Some(name) = self.shape_target()
+        {
+            let sizes = self.one_or_more("a size")?;
+            let mut reshaped = Parsed::clone(&array);
+            reshaped.push(MovementOf::Reshape(sizes), begin..self.last);
+            parsed.clone_from(&reshaped);
+            return self.give(name, begin, reshaped);
+        }
+        let targets = if self.at_printed() { Vec::new() } else { self.targets() };
         if !targets.is_empty() && self.numbers_for(&targets, begin)? {
             return Ok(());
         }
@@ -278,7 +310,10 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     }
 
     /// Whether a statement ends here: at the end of the text, a semicolon, or a line on which something new begins.
-    fn at_statement_end(&self) -> bool {
+    pub(super) fn at_statement_end(&self) -> bool {
+        if self.has_prompts && self.on_a_new_line() {
+            return true;
+        }
         match self.token {
             Token::End => true,
             Token::Symbol => self.is_symbol(";"),

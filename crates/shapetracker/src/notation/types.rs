@@ -63,6 +63,11 @@ impl Type {
         }
     }
 
+    /// How many bytes an element has.
+    pub(super) fn bytes(self) -> u32 {
+        self.bytes
+    }
+
     /// The type as a library writes it, where it has it.
     pub(crate) fn written(self, library: ArrayLibrary) -> Option<String> {
         Some(match (library, self.kind) {

@@ -22,6 +22,7 @@ mod idioms;
 mod index;
 mod oracle_checks;
 mod pairs;
+mod pasted;
 mod queries;
 mod questions;
 mod refining;

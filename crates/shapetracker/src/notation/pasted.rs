@@ -1,0 +1,377 @@
+//! What people paste: prompts of Python with what it prints, tracebacks, messages of PyTorch, NumPy and JAX, shapes and strides
+//! as they are printed. It is read as the chain that it is about.
+
+use std::ops::Range;
+
+use super::ChainStartOf;
+use super::arithmetic::{Known, Operator, Role};
+use super::call::Call;
+use super::parsed::Parsed;
+use super::parser::{Num, Nums, Reader};
+use super::types::Type;
+use crate::MovementOf;
+use crate::number::List as _;
+use indexpr::text::{ParseError, Token, quoted};
+
+/// A message that tells of an array and of what was to become of it: the words in front of each part of it, in their order.
+struct Message {
+    /// How it begins.
+    begins: &'static str,
+    /// What stands in front of the shape of the array, or of the number of its elements.
+    from: &'static str,
+    /// What stands in front of its strides, where it says them.
+    strides: Option<&'static str>,
+    /// What stands in front of the place where it begins, where it says that.
+    offset: Option<&'static str>,
+    /// What stands in front of the shape that it was to have, where there is one.
+    to: Option<&'static str>,
+    /// What makes it of the array.
+    make: Make,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Make {
+    View,
+    Reshape,
+    Expand,
+    Nothing,
+}
+
+const MESSAGES: [Message; 7] = [
+    // PyTorch, of tensors without data.
+    Message {
+        begins: "Cannot view a tensor with shape",
+        from: "with shape",
+        strides: Some("and strides"),
+        offset: None,
+        to: Some("as a tensor with shape"),
+        make: Make::View,
+    },
+    // PyTorch: `shape '[2, 3]' is invalid for input of size 12`.
+    Message {
+        begins: "shape '",
+        from: "for input of size",
+        strides: None,
+        offset: None,
+        to: Some("shape '"),
+        make: Make::View,
+    },
+    // JAX: `cannot reshape array of shape (2, 3) (size 6) into shape (4,) (size 4)`.
+    Message {
+        begins: "cannot reshape array of shape",
+        from: "array of shape",
+        strides: None,
+        offset: None,
+        to: Some("into shape"),
+        make: Make::Reshape,
+    },
+    // NumPy: `cannot reshape array of size 12 into shape (5,)`.
+    Message {
+        begins: "cannot reshape array of size",
+        from: "array of size",
+        strides: None,
+        offset: None,
+        to: Some("into shape"),
+        make: Make::Reshape,
+    },
+    // PyTorch: `.. Target sizes: [2, 4].  Tensor sizes: [2, 3]`.
+    Message {
+        begins: "The expanded size of the tensor",
+        from: "Tensor sizes:",
+        strides: None,
+        offset: None,
+        to: Some("Target sizes:"),
+        make: Make::Expand,
+    },
+    // PyTorch: `setStorage: sizes [2, 3], strides [4, 1], storage offset 1, and itemsize 4 requiring ..`.
+    Message {
+        begins: "setStorage: sizes",
+        from: "setStorage: sizes",
+        strides: Some("strides"),
+        offset: Some("storage offset"),
+        to: None,
+        make: Make::Nothing,
+    },
+    // NumPy: `input operand has more dimensions ..` has no shapes; its `broadcast_to` does.
+    Message {
+        begins: "operands could not be broadcast together with remapped shapes",
+        from: "]: (",
+        strides: None,
+        offset: None,
+        to: Some("and requested shape"),
+        make: Make::Expand,
+    },
+];
+
+/// Messages that do not say of which array they speak.
+const WITHOUT_SHAPES: [&str; 4] = [
+    "view size is not compatible with input tensor's size and stride",
+    "the tensor has a non-zero number of elements",
+    "axes don't match array",
+    "Shape mismatch, can't divide axis of length",
+];
+
+/// The words that messages and tracebacks begin with, where no name of an exception stands in front.
+const FIRST_WORDS: [&str; 11] =
+    ["Cannot", "shape", "cannot", "The", "setStorage", "operands", "view", "the", "axes", "Shape", "Traceback"];
+
+/// What a line of a session of Python begins with.
+const PROMPTS: [&str; 2] = [">>> ", "... "];
+
+impl<A: Known> Reader<'_, '_, A> {
+    /// A message or a traceback, where the text is one: whether it was read.
+    pub(super) fn pasted(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<bool, ParseError> {
+        let text = self.text;
+        let begins = self.token == Token::Name && FIRST_WORDS.contains(&self.word());
+        if !begins && !text.contains("Error: ") {
+            return Ok(false);
+        }
+        let found = MESSAGES.iter().filter_map(|message| Some((text.find(message.begins)?, message)));
+        if let Some((begin, message)) = found.min_by_key(|(begin, _)| *begin)
+            && self.is_message(begin)
+        {
+            self.message(parsed, begin, message)?;
+            return Ok(true);
+        }
+        let found = WITHOUT_SHAPES.iter().filter_map(|message| Some((text.find(message)?, *message)));
+        let Some((begin, message)) = found.min_by_key(|(begin, _)| *begin).filter(|(begin, _)| self.is_message(*begin))
+        else {
+            return Ok(false);
+        };
+        // The line of a traceback that raised it says more.
+        let Some(line) = line_of_code(&text[..begin]) else {
+            let hint = "the message does not say of which array it speaks: write the array in front of the line that raised \
+                        it, as in `torch.zeros(2, 3).transpose(0, 1).view(6)`";
+            return Err(self.error_at(begin..begin + message.len(), hint));
+        };
+        // What stands behind the line is no part of it.
+        let end = text[line..].find('\n').map_or(text.len(), |end| line + end);
+        self.tokens.text = &text[..end];
+        self.tokens.go_on_at(line);
+        Ok(false)
+    }
+
+    /// Whether a message begins here: in front of it stands nothing, or the name of an exception, or a traceback.
+    fn is_message(&self, begin: usize) -> bool {
+        let line = self.text[..begin].rfind('\n').map_or(0, |end| end + 1);
+        let before = self.text[line..begin].trim();
+        before.is_empty() || before.ends_with("Error:") || before.ends_with("Exception:")
+    }
+
+    /// A message that says an array: the array, and what was to become of it.
+    fn message(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize, message: &Message) -> Result<(), ParseError> {
+        let end = self.text.len();
+        let (shape, mut span) = self.behind(begin, message.from, "a size")?;
+        parsed.start = match message.strides {
+            None => ChainStartOf::Shape(shape),
+            Some(words) => {
+                let (strides, at) = self.behind(begin, words, "a stride")?;
+                span.end = at.end;
+                let mut offset = Num::<A>::from(0);
+                if let Some(words) = message.offset {
+                    let (list, at) = self.behind(begin, words, "an offset")?;
+                    offset = list.first().cloned().unwrap_or(offset);
+                    span.end = at.end;
+                }
+                ChainStartOf::Views(vec![self.checked_view(span.start, &shape, &strides, offset, None)?])
+            }
+        };
+        parsed.start_span = span.start..span.end.max(span.start);
+        parsed.methods = super::foreign::Methods::PyTorch;
+        if let Some(words) = message.to {
+            let (to, at) = self.behind(begin, words, "a size")?;
+            let (op, call) = match message.make {
+                Make::View => (MovementOf::Reshape(to), Call::View),
+                Make::Expand => (MovementOf::BroadcastTo(to), Call::Plain),
+                Make::Reshape | Make::Nothing => (MovementOf::Reshape(to), Call::Plain),
+            };
+            parsed.push(op, at);
+            parsed.called(0, call);
+        }
+        self.tokens.go_on_at(end);
+        Ok(())
+    }
+
+    /// The numbers behind some words of a message: in parentheses, in brackets, or one.
+    fn behind(&mut self, begin: usize, words: &str, what: &str) -> Result<(Nums<A>, Range<usize>), ParseError> {
+        let Some(at) = self.text[begin..].find(words) else {
+            return Err(self.error_at(begin..begin, format!("expected {} in the message", quoted(words))));
+        };
+        let mut at = begin + at + words.len();
+        // The parenthesis may be the last of the words.
+        if words.ends_with('(') {
+            at -= 1;
+        }
+        self.tokens.go_on_at(at);
+        let start = self.span.start;
+        let numbers = match self.token {
+            Token::Open(_) | Token::Name => self.numbers(what)?,
+            _ => {
+                let mut one = Nums::<A>::default();
+                one.push(self.number(what, Role::Other)?);
+                one
+            }
+        };
+        Ok((numbers, start..self.last.max(start)))
+    }
+
+    /// Goes past the prompt of a session of Python at the beginning of a line, and past what Python printed: lines without a
+    /// prompt behind one that has it.
+    pub(super) fn past_prompt(&mut self) {
+        if !self.has_prompts {
+            return;
+        }
+        loop {
+            let line = self.text[..self.span.start].rfind('\n').map_or(0, |end| end + 1);
+            let is_first = self.text[line..self.span.start].trim().is_empty();
+            if self.token == Token::End || !is_first {
+                return;
+            }
+            let rest = &self.text[line..];
+            if let Some(prompt) = PROMPTS.iter().find(|prompt| rest.trim_start().starts_with(prompt.trim_end())) {
+                let blanks = rest.len() - rest.trim_start().len();
+                self.tokens.go_on_at(line + blanks + prompt.trim_end().len());
+                return;
+            }
+            let end = rest.find('\n').map_or(self.text.len(), |end| line + end + 1);
+            self.tokens.go_on_at(end);
+        }
+    }
+
+    /// Whether a shape and strides stand here as they are printed: `shape=(2, 3), strides=(24, 8)`, `x.size(): .., x.stride(): ..`.
+    pub(super) fn at_printed(&self) -> bool {
+        let mut ahead = self.tokens.clone();
+        let mut has_shape = false;
+        for _ in 0..64 {
+            if ahead.token == Token::Name {
+                let word = ahead.word();
+                let is_shape = matches!(word, "shape" | "size" | "sizes");
+                if has_shape && matches!(word, "stride" | "strides") {
+                    return true;
+                }
+                let mut behind = ahead.clone();
+                behind.advance();
+                if behind.token == Token::Open(b'(') && matches!(behind.second(), Token::Close(_)) {
+                    behind.advance();
+                    behind.advance();
+                }
+                has_shape |= is_shape && matches!(behind.token, Token::Equals | Token::Colon);
+                if !has_shape && ahead.second() != Token::Dot && !is_shape {
+                    return false;
+                }
+            } else if !has_shape && ahead.token != Token::Dot {
+                return false;
+            }
+            ahead.advance();
+        }
+        false
+    }
+
+    /// A shape and strides as they are printed. NumPy's are in bytes: where a type stands beside them, they are divided by its
+    /// size.
+    pub(super) fn printed(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<ChainStartOf<Num<A>>, ParseError> {
+        let begin = self.span.start;
+        let (mut shape, mut strides, mut offset, mut bytes) = (None, None, Num::<A>::from(0), None);
+        let mut strides_at = begin..begin;
+        loop {
+            // The array in front of a dot, and what calls.
+            while self.token == Token::Name && self.second() == Token::Dot {
+                self.advance();
+                self.advance();
+            }
+            let (field, at) = (self.word(), self.span.clone());
+            self.advance();
+            if self.token == Token::Open(b'(') && matches!(self.second(), Token::Close(_)) {
+                self.advance();
+                self.advance();
+            }
+            if !self.take(Token::Equals) && !self.take(Token::Colon) {
+                return Err(self.expected("`=` or `:`"));
+            }
+            match field {
+                "shape" | "size" | "sizes" => shape = Some(self.numbers("a size")?),
+                "stride" | "strides" => {
+                    strides_at.start = self.span.start;
+                    strides = Some(self.strides()?);
+                    strides_at.end = self.last;
+                }
+                "offset" | "storage_offset" => offset = self.number("an offset", Role::Other)?,
+                "itemsize" => bytes = Some(self.integer("the bytes of an element")?),
+                "dtype" => {
+                    let of_type = self.printed_type()?;
+                    bytes = bytes.or(of_type.map(|of_type| i64::from(of_type.bytes())));
+                    parsed.of_type = of_type;
+                }
+                _ => {
+                    let message = format!(
+                        "expected `shape`, `strides`, `offset`, `dtype` or `itemsize`, found {}",
+                        quoted(field)
+                    );
+                    return Err(self.error_at(at, message));
+                }
+            }
+            let goes_on = self.take(Token::Comma) || self.take_symbol(";") || self.token == Token::Name;
+            if !goes_on || self.token == Token::End {
+                break;
+            }
+        }
+        let shape = shape.ok_or_else(|| self.expected("`shape=(...)`"))?;
+        let mut strides = strides.ok_or_else(|| self.expected("`strides=(...)`"))?;
+        if let Some(bytes) = bytes.filter(|bytes| *bytes > 1) {
+            let by = Num::<A>::from(bytes);
+            for stride in strides.iter_mut() {
+                let Some(elements) = self.quotient(stride, &by, strides_at.start)? else {
+                    let stride = self.shown(stride);
+                    let message = format!("a stride of {stride} bytes is no whole number of elements of {bytes} bytes");
+                    return Err(self.error_at(strides_at, message));
+                };
+                *stride = elements;
+            }
+            offset = self.quotient(&offset, &by, begin)?.unwrap_or(offset);
+        }
+        let view = self.checked_view(begin, &shape, &strides, offset, None)?;
+        Ok(ChainStartOf::Views(vec![view]))
+    }
+
+    /// `float32`, `torch.float32`, `dtype('<f4')`.
+    fn printed_type(&mut self) -> Result<Option<Type>, ParseError> {
+        if !(self.at_word("dtype") && self.second() == Token::Open(b'(')) {
+            return self.type_argument();
+        }
+        self.advance();
+        let close = self.open("`(`")?;
+        let of_type = self.type_argument()?;
+        self.close(close)?;
+        Ok(of_type)
+    }
+
+    /// The size of a range of numbers, of which the end is given, or the begin, the end and perhaps the step.
+    pub(super) fn length_of_range(&mut self, given: &[Num<A>], begin: usize) -> Result<Num<A>, ParseError> {
+        let one = Num::<A>::from(1);
+        let (first, end, step) = match given {
+            [end] => return Ok(end.clone()),
+            [first, end] => (first, end, &one),
+            [first, end, step] => (first, end, step),
+            _ => return Err(self.wrong(begin, "expected one size, as in `arange(6)`, or two ends")),
+        };
+        let step = self.whole(step, "a step", begin)?;
+        if step == 0 {
+            return Err(self.wrong(begin, "the step is 0"));
+        }
+        let (low, high) = if step > 0 { (first, end) } else { (end, first) };
+        let length = self.operate(Operator::Sub, high, low, begin)?;
+        let up = Num::<A>::from(step.saturating_abs() - 1);
+        let raised = self.operate(Operator::Add, &length, &up, begin)?;
+        let count = self.operate(Operator::Div, &raised, &Num::<A>::from(step.saturating_abs()), begin)?;
+        let zero = Num::<A>::from(0);
+        Ok(if self.arithmetic.at_least(&count, &zero) == Some(false) { zero } else { count })
+    }
+}
+
+/// The byte at which the last line of code of a traceback begins.
+fn line_of_code(traceback: &str) -> Option<usize> {
+    let file = traceback.rfind("\n  File ").map(|at| at + 1).or_else(|| traceback.find("  File "))?;
+    let line = file + traceback[file..].find('\n')? + 1;
+    let code = line + traceback[line..].find(|c: char| !c.is_whitespace())?;
+    (traceback[line..code].len() >= 4).then_some(code)
+}
