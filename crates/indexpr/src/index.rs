@@ -61,6 +61,8 @@ impl IndexExpr {
         if graph.is_condition(index) {
             return Err(Reason::NotANumber.in_op(OP));
         }
+        let mut graph = graph;
+        let valid = graph.condition(valid);
         if !graph.is_condition(valid) {
             return Err(Reason::NotACondition.in_op(OP));
         }

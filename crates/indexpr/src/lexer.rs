@@ -38,6 +38,11 @@ impl<'a> Lexer<'a> {
         Lexer { text, syntax, position: 0 }
     }
 
+    /// The position at a byte of the text.
+    pub(crate) fn at(self, position: usize) -> Self {
+        Lexer { position, ..self }
+    }
+
     /// The next token and its range of bytes. Past the last token it returns [`Token::End`], however often it is
     /// called.
     pub(crate) fn next(&mut self) -> (Token, Range<usize>) {

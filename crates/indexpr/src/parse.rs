@@ -22,6 +22,11 @@ impl Graph {
     /// are not rounded, wrapped or promoted; a suffix of a C literal is of no consequence. The expression has the
     /// structure of the text: nothing is simplified.
     ///
+    /// What compilers print is read, too: `FloorDiv(x, 4)`, `ModularIndexing(x, 4, 8)`, `Mod`, `CeilDiv`, `Identity`, `Min` and `Max` of
+    /// inductor and sympy; `floordiv`, `ceildiv` and `mod` between two numbers, and `affine_map<(d0)[s0] -> (d0 floordiv 4)>`, of
+    /// MLIR; `floordiv`, `floormod`, `truncdiv` and `truncmod` of TVM, with or without what they are of (`T.floordiv(x, 4)`);
+    /// `threadIdx.x` as the variable `threadIdx_x`; `&` and `|` between conditions, and 1 and 0 as conditions.
+    ///
     /// ```
     /// use indexpr::{Graph, Syntax};
     ///
@@ -50,7 +55,10 @@ impl Graph {
     /// [`LONGEST_TEXT`]: crate::text::LONGEST_TEXT
     pub fn parse(&mut self, text: &str, syntax: Syntax) -> Result<Expr, ParseError> {
         check_length(text)?;
-        let mut lexer = Lexer::new(text, syntax);
+        let mut lexer = match result_of_map(text) {
+            Some(result) => Lexer::new(&text[..result.end], syntax).at(result.start),
+            None => Lexer::new(text, syntax),
+        };
         let (token, span) = lexer.next();
         let (variables, values, open) = (Map::default(), Vec::new(), Vec::new());
         Parser { graph: self, text, syntax, lexer, token, span, last: 0, variables, values, open }.parse()
@@ -64,6 +72,8 @@ enum Open {
     Parenthesis,
     /// `min(` or `max(`, and how many values were given before this one.
     Call(Binary, u32),
+    /// A function of a compiler, and how many values were given before this one.
+    Function(Function, u8),
     /// `-` in front of anything but a literal.
     Minus,
     /// `+` in front of a value.
@@ -78,6 +88,56 @@ enum Open {
     Choice,
     /// `else` or `:`: the last part of a choice is being read.
     Otherwise,
+}
+
+/// A function that compilers have, of as many numbers as it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Function {
+    FloorDiv,
+    FloorMod,
+    CeilDiv,
+    TruncDiv,
+    TruncMod,
+    /// `(x // divisor) % modulus`.
+    Modular,
+    Identity,
+}
+
+impl Function {
+    /// The function of a name.
+    fn named(name: &str) -> Option<Function> {
+        Some(match name {
+            "FloorDiv" | "floordiv" | "floor_div" | "CleanDiv" | "IntTrueDiv" => Function::FloorDiv,
+            "Mod" | "PythonMod" | "floormod" | "floor_mod" => Function::FloorMod,
+            "CeilDiv" | "ceildiv" | "ceilDiv" | "ceil_div" | "cdiv" => Function::CeilDiv,
+            "truncdiv" => Function::TruncDiv,
+            "truncmod" => Function::TruncMod,
+            "ModularIndexing" => Function::Modular,
+            "Identity" => Function::Identity,
+            _ => return None,
+        })
+    }
+
+    /// How many numbers it takes.
+    fn takes(self) -> u8 {
+        match self {
+            Function::Identity => 1,
+            Function::Modular => 3,
+            _ => 2,
+        }
+    }
+}
+
+/// What CUDA numbers threads with, by an axis behind a dot.
+const THREADS: [&str; 4] = ["threadIdx", "blockIdx", "blockDim", "gridDim"];
+
+/// The bytes of the one result of an affine map of MLIR, where a text is one: `affine_map<(d0)[s0] -> (d0 + s0)>`.
+fn result_of_map(text: &str) -> Option<Range<usize>> {
+    let begin = text.find(|c: char| !c.is_whitespace())?;
+    let inside = text[begin..].strip_prefix("affine_map<")?;
+    let start = text.len() - inside.len() + inside.find("->")? + 2;
+    let end = start + text[start..].rfind('>')?;
+    Some(start..end)
 }
 
 /// The smallest and largest value that a cast does not change, for each sort of integer that there is.
@@ -113,8 +173,12 @@ enum Infix {
     Truncated(Binary),
     /// `<<` or `>>`, as a product with or a floor division by a power of two.
     Shift(Binary),
-    /// `&` with a mask of low bits, as a modulo by a power of two.
+    /// `&` with a mask of low bits, as a modulo by a power of two; between conditions both of them.
     Mask,
+    /// `|` between conditions: one of them, or both.
+    Bar,
+    /// MLIR's `ceildiv`.
+    Ceil,
 }
 
 /// How tightly operators bind, from the loosest. The two languages differ in where `&` and the comparisons stand; one
@@ -123,21 +187,25 @@ pub(crate) mod binding {
     pub(crate) const CHOICE: u8 = 1;
     pub(crate) const OR: u8 = 2;
     pub(crate) const AND: u8 = 3;
+    /// C's `|`.
+    pub(crate) const BAR_OF_C: u8 = 4;
     /// C's `^`.
-    pub(crate) const XOR: u8 = 4;
+    pub(crate) const XOR: u8 = 5;
     /// Python's `not`, and C's `&`.
-    pub(crate) const NOT: u8 = 5;
+    pub(crate) const NOT: u8 = 6;
     /// Python's comparisons, and C's `==` and `!=`.
-    pub(crate) const COMPARISON: u8 = 6;
+    pub(crate) const COMPARISON: u8 = 7;
+    /// Python's `|`.
+    pub(crate) const BAR: u8 = 8;
     /// Python's `^`, and C's `<`, `<=`, `>` and `>=`.
-    pub(crate) const ORDER: u8 = 7;
+    pub(crate) const ORDER: u8 = 9;
     /// Python's `&`.
-    pub(crate) const MASK: u8 = 8;
-    pub(crate) const SHIFT: u8 = 9;
-    pub(crate) const SUM: u8 = 10;
-    pub(crate) const PRODUCT: u8 = 11;
-    pub(crate) const SIGN: u8 = 12;
-    pub(crate) const ATOM: u8 = 13;
+    pub(crate) const MASK: u8 = 10;
+    pub(crate) const SHIFT: u8 = 11;
+    pub(crate) const SUM: u8 = 12;
+    pub(crate) const PRODUCT: u8 = 13;
+    pub(crate) const SIGN: u8 = 14;
+    pub(crate) const ATOM: u8 = 15;
 }
 
 impl Infix {
@@ -154,6 +222,10 @@ impl Infix {
             ("<<", _) => return Some(Infix::Shift(Binary::Mul)),
             (">>", _) => return Some(Infix::Shift(Binary::Div)),
             ("&", _) => return Some(Infix::Mask),
+            ("|", _) => return Some(Infix::Bar),
+            ("floordiv", Syntax::Python) => Binary::Div,
+            ("mod", Syntax::Python) => Binary::Mod,
+            ("ceildiv", Syntax::Python) => return Some(Infix::Ceil),
             ("^", _) => Binary::Xor,
             ("<", _) => Binary::Lt,
             ("<=", _) => Binary::Le,
@@ -172,7 +244,11 @@ impl Infix {
     fn binds(self, syntax: Syntax) -> u8 {
         match self {
             Infix::Binary(op) => op.binds(syntax),
-            Infix::Truncated(_) => binding::PRODUCT,
+            Infix::Truncated(_) | Infix::Ceil => binding::PRODUCT,
+            Infix::Bar => match syntax {
+                Syntax::Python => binding::BAR,
+                Syntax::C => binding::BAR_OF_C,
+            },
             Infix::Shift(_) => binding::SHIFT,
             Infix::Mask => match syntax {
                 Syntax::Python => binding::MASK,
@@ -213,7 +289,7 @@ impl Open {
     /// How tightly it binds what follows; 0 for what waits for a closing token, so that no operator reduces it.
     fn binds(&self, syntax: Syntax) -> u8 {
         match self {
-            Open::Parenthesis | Open::Call(..) | Open::Choice => 0,
+            Open::Parenthesis | Open::Call(..) | Open::Function(..) | Open::Choice => 0,
             Open::Otherwise => binding::CHOICE,
             Open::Not if syntax == Syntax::Python => binding::NOT,
             Open::Minus | Open::Plus | Open::Not | Open::Cast(..) => binding::SIGN,
@@ -282,13 +358,20 @@ impl<'a> Parser<'_, 'a> {
                 (Token::Name, "and" | "or" | "if" | "else", Syntax::Python) => {
                     return Err(self.expected("an expression"));
                 }
+                // What a function is of stands in front of it.
+                (Token::Name, ..) if self.is_of_a_function() => {
+                    self.advance();
+                    self.advance();
+                    continue;
+                }
                 (Token::Name, name, _) if self.text[self.second().1] == *"(" => {
-                    let op = match name {
-                        "min" => Binary::Min,
-                        "max" => Binary::Max,
+                    let open = match (name, Function::named(name)) {
+                        ("min" | "Min", _) => Open::Call(Binary::Min, 0),
+                        ("max" | "Max", _) => Open::Call(Binary::Max, 0),
+                        (_, Some(function)) => Open::Function(function, 0),
                         _ => return Err(self.expected("`min` or `max`")),
                     };
-                    self.push(Open::Call(op, 0), self.span.clone());
+                    self.push(open, self.span.clone());
                     self.advance();
                     self.advance();
                     continue;
@@ -353,7 +436,7 @@ impl<'a> Parser<'_, 'a> {
             }
             (Open::Choice, _) => return Err(self.expected(&format!("`{otherwise}`"))),
             (open, "") => {
-                let parenthesis = if let Open::Call(..) = open { "(" } else { "" };
+                let parenthesis = if let Open::Call(..) | Open::Function(..) = open { "(" } else { "" };
                 let never = format!("`{}{parenthesis}` is never closed", &self.text[span.clone()]);
                 return Err(self.error_at(span, never));
             }
@@ -371,6 +454,22 @@ impl<'a> Parser<'_, 'a> {
                 } else {
                     Next::Operator
                 }
+            }
+            (Open::Function(function, given), ",") if given + 1 < function.takes() => {
+                self.push(Open::Function(function, given + 1), span);
+                Next::Value
+            }
+            (Open::Function(function, given), ")") if given + 1 == function.takes() => {
+                self.function(function, &span)?;
+                Next::Operator
+            }
+            (Open::Function(function, _), _) => {
+                let name = &self.text[span];
+                let message = match function.takes() {
+                    1 => format!("`{name}` takes one number"),
+                    takes => format!("`{name}` takes {takes} numbers"),
+                };
+                return Err(self.error_at(self.span.clone(), message));
             }
             (Open::Parenthesis, ")") => Next::Operator,
             _ => return Err(self.expected("an operator or `)`")),
@@ -406,6 +505,22 @@ impl<'a> Parser<'_, 'a> {
                         return Err(self.error_at(span, message));
                     }
                 },
+                Open::Infix(Infix::Bar) => {
+                    if !self.are_conditions() {
+                        let message = "`|` combines conditions: of numbers its bits are no sum and no product";
+                        return Err(self.error_at(span, message.into()));
+                    }
+                    self.binary(Binary::Or, &span)?;
+                    continue;
+                }
+                Open::Infix(Infix::Mask) if self.are_conditions() => {
+                    self.binary(Binary::And, &span)?;
+                    continue;
+                }
+                Open::Infix(Infix::Ceil) => {
+                    let (b, a) = (self.pop(), self.pop());
+                    self.graph.rounded_up(a, b)
+                }
                 Open::Infix(Infix::Mask) => match self.constant() {
                     Some(mask @ 0..=0x3fff_ffff_ffff_ffff) if mask & (mask + 1) == 0 => {
                         let (power, a) = (self.graph.int(mask + 1), self.pop());
@@ -436,16 +551,21 @@ impl<'a> Parser<'_, 'a> {
                 }
                 Open::Not => {
                     let a = self.pop();
+                    let a = self.graph.condition(a);
                     self.graph.not(a)
                 }
                 Open::Otherwise => {
                     let (last, middle, first) = (self.pop(), self.pop(), self.pop());
-                    match self.syntax {
-                        Syntax::Python => self.graph.select(middle, first, last),
-                        Syntax::C => self.graph.select(first, middle, last),
-                    }
+                    let (condition, (yes, no)) = match self.syntax {
+                        Syntax::Python => (middle, (first, last)),
+                        Syntax::C => (first, (middle, last)),
+                    };
+                    let condition = self.graph.condition(condition);
+                    self.graph.select(condition, yes, no)
                 }
-                Open::Parenthesis | Open::Call(..) | Open::Choice => unreachable!("only `close` ends these"),
+                Open::Parenthesis | Open::Call(..) | Open::Function(..) | Open::Choice => {
+                    unreachable!("only `close` ends these")
+                }
             };
             let value = value.map_err(|err| self.refused(&span, &err))?;
             self.values.push(value);
@@ -455,10 +575,53 @@ impl<'a> Parser<'_, 'a> {
 
     /// An operation on the last two values.
     fn binary(&mut self, op: Binary, span: &Range<usize>) -> Result<(), ParseError> {
-        let (b, a) = (self.pop(), self.pop());
+        let (mut b, mut a) = (self.pop(), self.pop());
+        if let Binary::And | Binary::Or = op {
+            (a, b) = (self.graph.condition(a), self.graph.condition(b));
+        }
         let value = self.graph.binary(op, a, b).map_err(|err| self.refused(span, &err))?;
         self.values.push(value);
         Ok(())
+    }
+
+    /// A function of the last values.
+    fn function(&mut self, function: Function, span: &Range<usize>) -> Result<(), ParseError> {
+        let last = if function == Function::Identity { None } else { Some(self.pop()) };
+        let middle = if function == Function::Modular { Some(self.pop()) } else { None };
+        let first = self.pop();
+        let value = match (function, middle, last) {
+            (Function::FloorDiv, _, Some(b)) => self.graph.binary(Binary::Div, first, b),
+            (Function::FloorMod, _, Some(b)) => self.graph.binary(Binary::Mod, first, b),
+            (Function::CeilDiv, _, Some(b)) => self.graph.rounded_up(first, b),
+            (Function::TruncDiv, _, Some(b)) => self.graph.truncated(Binary::Div, first, b),
+            (Function::TruncMod, _, Some(b)) => self.graph.truncated(Binary::Mod, first, b),
+            (Function::Modular, Some(divisor), Some(modulus)) => {
+                let quotient = self.graph.binary(Binary::Div, first, divisor);
+                quotient.and_then(|quotient| self.graph.binary(Binary::Mod, quotient, modulus))
+            }
+            _ => self.graph.number("Identity", first),
+        };
+        let value = value.map_err(|err| self.refused(span, &err))?;
+        self.values.push(value);
+        Ok(())
+    }
+
+    /// Whether the last two values are conditions, one of which may be written as a number.
+    fn are_conditions(&self) -> bool {
+        let last = &self.values[self.values.len().saturating_sub(2)..];
+        let is_condition = |value: &&Expr| self.graph.sort(**value) == Sort::Condition;
+        let may_be = |value: &Expr| is_condition(&value) || matches!(self.graph.node(*value), Node::Int(0..=1));
+        last.iter().any(|value| is_condition(&value)) && last.iter().all(may_be)
+    }
+
+    /// Whether a name and a dot stand here in front of a function or another name and a dot.
+    fn is_of_a_function(&self) -> bool {
+        let mut lexer = self.lexer;
+        let mut next = || {
+            let (token, span) = lexer.next();
+            (token, &self.text[span])
+        };
+        next().1 == "." && next().0 == Token::Name && matches!(next().1, "(" | ".")
     }
 
     /// A chain of comparisons as Python has it, of which this operator is the last: `a < b <= c` is `a < b and b <= c`,
@@ -536,6 +699,9 @@ impl<'a> Parser<'_, 'a> {
     /// Reads the name of a variable, or true or false.
     fn name(&mut self) -> Result<(), ParseError> {
         let name = self.word();
+        if THREADS.contains(&name) && self.text[self.second().1] == *"." {
+            return self.thread_index(name);
+        }
         let value = match (name, self.syntax) {
             ("True", Syntax::Python) | ("true", Syntax::C) => self.graph.bool(true),
             ("False", Syntax::Python) | ("false", Syntax::C) => self.graph.bool(false),
@@ -550,6 +716,26 @@ impl<'a> Parser<'_, 'a> {
                 }
             },
         };
+        self.values.push(value);
+        self.advance();
+        Ok(())
+    }
+
+    /// CUDA's `threadIdx.x`, which is the variable `threadIdx_x`.
+    fn thread_index(&mut self, name: &str) -> Result<(), ParseError> {
+        let begin = self.span.start;
+        self.advance();
+        self.advance();
+        let (whole, variable) = (begin..self.span.end, format!("{name}_{}", self.word()));
+        let Some(known) = self.graph.variable_named(&variable) else {
+            let message = format!(
+                "expected a variable, found {}: it is read as the variable `{variable}`, and there is none of that name",
+                self.quoted(&whole)
+            );
+            return Err(self.error_at(whole, message));
+        };
+        let range = self.graph.variables()[known].range.clone();
+        let value = self.graph.variable(&variable, range).map_err(|err| self.refused(&whole, &err))?;
         self.values.push(value);
         self.advance();
         Ok(())
@@ -739,6 +925,35 @@ impl Graph {
             _ => self.binary(Binary::Sub, floor, b)?,
         };
         self.select(differs, rounded_up, floor)
+    }
+
+    /// The quotient rounded up.
+    fn rounded_up(&mut self, a: Expr, b: Expr) -> Result<Expr, Error> {
+        if self.range(b).0 > 0 {
+            let one = self.int(1);
+            let less = self.binary(Binary::Sub, b, one)?;
+            let raised = self.binary(Binary::Add, a, less)?;
+            return self.binary(Binary::Div, raised, b);
+        }
+        // Of the negated dividend the quotient is rounded the other way.
+        let zero = self.int(0);
+        let negated = self.binary(Binary::Sub, zero, a)?;
+        let quotient = self.binary(Binary::Div, negated, b)?;
+        self.binary(Binary::Sub, zero, quotient)
+    }
+
+    /// A condition for the numbers 1 and 0, as which compilers write what is always and never so; anything else as it is.
+    ///
+    /// ```
+    /// let mut graph = indexpr::Graph::new();
+    /// let one = graph.int(1);
+    /// assert_eq!(graph.condition(one), graph.bool(true));
+    /// ```
+    pub fn condition(&mut self, expr: Expr) -> Expr {
+        match self.node(expr) {
+            Node::Int(value @ 0..=1) => self.bool(value == 1),
+            _ => expr,
+        }
     }
 
     /// Whether a quotient is known never to be negative: rounding down and rounding towards zero then agree.

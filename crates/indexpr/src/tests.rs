@@ -329,6 +329,68 @@ fn divisions_of_c_round_towards_zero() {
     }
 }
 
+/// What compilers print has the values of what it is in Python.
+#[test]
+fn texts_of_compilers_are_read() {
+    let mut graph = Graph::new();
+    graph.variable("x", -9..10).unwrap();
+    graph.variable("y", 0..13).unwrap();
+    for (syntax, text, python) in [
+        // Inductor and sympy.
+        (Syntax::Python, "FloorDiv(x, 4)", "x // 4"),
+        (Syntax::Python, "ModularIndexing(x, 2, 3)", "x // 2 % 3"),
+        (Syntax::Python, "ModularIndexing(y + 4*FloorDiv(y, 3), 1, 8)", "(y + 4 * (y // 3)) % 8"),
+        (Syntax::Python, "Mod(x, 5) + PythonMod(y, 4)", "x % 5 + y % 4"),
+        (Syntax::Python, "CleanDiv(4*x, 4)", "x"),
+        (Syntax::Python, "CeilDiv(x, 4)", "-(-x // 4)"),
+        (Syntax::Python, "Identity(x) + 1", "x + 1"),
+        (Syntax::Python, "Min(x, y) + Max(1, Min(x, 3), y)", "min(x, y) + max(1, min(x, 3), y)"),
+        (Syntax::Python, "(x < 3) & (y > 2)", "x < 3 and y > 2"),
+        (Syntax::Python, "(x < 3) | (y > 2) & (x >= 0)", "x < 3 or y > 2 and x >= 0"),
+        (Syntax::Python, "x < 3 and 1", "x < 3"),
+        (Syntax::Python, "x if 1 else y", "x"),
+        (Syntax::Python, "triton.cdiv(y, 4)", "-(-y // 4)"),
+        // MLIR.
+        (Syntax::Python, "x floordiv 4 + y mod 3", "x // 4 + y % 3"),
+        (Syntax::Python, "(x + 1) ceildiv 4 * 2", "-(-(x + 1) // 4) * 2"),
+        (Syntax::Python, "affine_map<(d0, d1)[s0] -> (x * 4 + y floordiv 2)>", "x * 4 + y // 2"),
+        (Syntax::Python, "  affine_map<(x) -> (x mod 8)>  ", "x % 8"),
+        // TVM.
+        (Syntax::Python, "floordiv(x, 4) * 4 + floormod(x, 4)", "x"),
+        (Syntax::Python, "T.floordiv(x, 4) + T.floormod(y, 3)", "x // 4 + y % 3"),
+        (Syntax::Python, "tvm.tir.truncdiv(x, 4)", "x // 4 + 1 if x < 0 and x % 4 != 0 else x // 4"),
+        (Syntax::Python, "truncmod(x, 4)", "x % 4 - 4 if x < 0 and x % 4 != 0 else x % 4"),
+        // CUDA.
+        (Syntax::C, "ceilDiv(y, 4)", "-(-y // 4)"),
+        (Syntax::C, "x > 2 | y < 3", "x > 2 or y < 3"),
+        (Syntax::C, "x > 2 & y < 3", "x > 2 and y < 3"),
+        (Syntax::C, "y & 7", "y % 8"),
+    ] {
+        let read = graph.parse(text, syntax).unwrap_or_else(|err| panic!("{err}"));
+        let expected = graph.parse(python, Syntax::Python).unwrap_or_else(|err| panic!("{err}"));
+        for point in choices(&graph) {
+            let values = [read, expected].map(|expr| graph.evaluate(expr, &point).unwrap());
+            assert_eq!(values[0], values[1], "{text} at {point:?}");
+        }
+    }
+    for (text, message) in [
+        ("FloorDiv(x)", "`FloorDiv` takes 2 numbers"),
+        ("ModularIndexing(x, 2)", "`ModularIndexing` takes 3 numbers"),
+        ("Identity(x, 2)", "`Identity` takes one number"),
+        ("x | y", "`|` combines conditions: of numbers its bits are no sum and no product"),
+        (
+            "threadIdx.x + 1",
+            "expected a variable, found `threadIdx.x`: it is read as the variable `threadIdx_x`, and there is none of that name",
+        ),
+        ("FloorDiv(x, 2", "`FloorDiv(` is never closed"),
+    ] {
+        assert_eq!(graph.parse(text, Syntax::Python).unwrap_err().message(), message, "{text}");
+    }
+    graph.variable("threadIdx_x", 0..32).unwrap();
+    let thread = graph.parse("threadIdx.x / 4 * 2", Syntax::C).unwrap();
+    assert_eq!(graph.text(thread, Syntax::Python).unwrap(), "threadIdx_x // 4 * 2");
+}
+
 #[test]
 fn complaints_point_at_their_cause() {
     let mut graph = variables(&[(0, 9), (-5, 5)]);
@@ -385,7 +447,7 @@ fn complaints_point_at_their_cause() {
         ("3 & idx0", 2..3, "`&` needs a mask of low bits on its right: 1, 3, 7, 15 and so on"),
         ("idx0 >> 63", 5..7, "`>>` needs a constant on its right, from 0 to 62"),
         ("idx0 << idx1", 5..7, "`<<` needs a constant on its right, from 0 to 62"),
-        ("idx0 | 3", 5..6, "expected an operator, found `|`"),
+        ("idx0 | 3", 5..6, "`|` combines conditions: of numbers its bits are no sum and no product"),
         ("idx0[3]", 4..5, "expected an operator, found `[`"),
         ("1 <= idx0 < True", 10..11, "<: a number is needed here, not a condition"),
     ];

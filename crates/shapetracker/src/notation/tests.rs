@@ -657,7 +657,7 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("np.polish(np.arange(6))", &format!("`polish`{around}"), "polish"),
         ("torch.polish(x, 0, 1)", &format!("`polish`{around}"), "polish"),
         ("polish(np.arange(6))", &format!("`polish`{around}"), "polish"),
-        ("np.arange(2, 6)", "expected one size, as in `arange(6)`", "(2, 6)"),
+        ("np.arange(2, 6, 0)", "the step is 0", "(2, 6, 0)"),
         ("x.flip(0).as_strided((2), (1))", shape, "as_strided((2), (1))"),
         ("(2, 3).narrow(0, 1)", "expected a number for `length`, found `)`", ")"),
         (
