@@ -3535,6 +3535,42 @@ export const samples = [
           library: "NumPy",
         },
         {
+          name: "detach",
+          signature: "detach()",
+          says: "The tensor itself, without its history.",
+          library: "PyTorch",
+        },
+        {
+          name: "requires_grad_",
+          signature: "requires_grad_()",
+          says: "The tensor itself.",
+          library: "PyTorch",
+        },
+        {
+          name: "numpy",
+          signature: "numpy()",
+          says: "The tensor as an array of NumPy, over the same memory.",
+          library: "PyTorch",
+        },
+        {
+          name: "from_numpy",
+          signature: "from_numpy(x)",
+          says: "As a function, the array as a tensor of PyTorch, over the same memory.",
+          library: "PyTorch",
+        },
+        {
+          name: "asfortranarray",
+          signature: "asfortranarray()",
+          says: "The elements in column-major order, copied unless they lie so already.",
+          library: "NumPy",
+        },
+        {
+          name: "reinterpret_tensor",
+          signature: "reinterpret_tensor(size, stride, offset)",
+          says: "As a function, the memory of a tensor read with other strides: inductor's `as_strided`.",
+          library: "PyTorch",
+        },
+        {
           name: "ascontiguousarray",
           signature: "ascontiguousarray()",
           says: "The elements in row-major order, copied unless they lie so already.",

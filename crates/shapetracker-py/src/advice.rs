@@ -1,23 +1,37 @@
 //! Is a chain still one view, and if not, what do NumPy and PyTorch do, and what is the least to copy?
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use shapetracker::advice as library;
 use shapetracker::{ArrayLibrary, Buffer, Chain, Unmerged};
 
-use crate::arguments::numbers_of;
+use crate::arguments::{number, numbers_of};
 use crate::error::parse;
 use crate::view::View;
 use crate::witness::witness;
 
 /// What NumPy and PyTorch do with a chain or with a line of their code: whether it is one view, the first operation that
 /// needs another, the least that must be copied, and the code that copies no more. `base` is the shape of the array where the
-/// text does not say it: `advice("x.transpose(1, 2).view(8, 15)", (8, 3, 5))`.
+/// text does not say it, and numbers that the text has by names are given by these names:
+/// `advice("x.transpose(1, 2).view(B, T*C)", (8, 3, 5), B=8, T=3, C=5)`.
 #[pyfunction]
-#[pyo3(signature = (text, base = None))]
-pub(crate) fn advice(py: Python<'_>, text: &str, base: Option<&Bound<'_, PyAny>>) -> PyResult<Advice> {
-    let base = base.map(|base| numbers_of("advice", base)).transpose()?;
-    let (chain, wrong) = Chain::read_from(text, base.as_deref());
+#[pyo3(signature = (text, base = None, **names))]
+pub(crate) fn advice(
+    py: Python<'_>,
+    text: &str,
+    base: Option<&Bound<'_, PyAny>>,
+    names: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Advice> {
+    const OP: &str = "advice";
+    let base = base.map(|base| numbers_of(OP, base)).transpose()?;
+    let mut given: Vec<(String, i64)> = Vec::new();
+    for (name, value) in names.into_iter().flatten() {
+        let name: String = name.extract()?;
+        let value = number(OP, || format!("`{name}`"), &value)?;
+        given.push((name, value));
+    }
+    let given: Vec<(&str, i64)> = given.iter().map(|(name, value)| (&name[..], *value)).collect();
+    let (chain, wrong) = Chain::read_given(text, base.as_deref(), &given);
     match wrong {
         Some(wrong) => Err(parse(py, text, &wrong)),
         None => chain.advice(base.as_deref()).map(Advice).map_err(|err| parse(py, text, &err.into())),

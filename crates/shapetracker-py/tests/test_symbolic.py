@@ -597,3 +597,55 @@ def test_the_examples_run() -> None:
     found = {test.name for test in doctest.DocTestFinder().find(shapetracker) if test.examples}
     names = ["Sym", "Condition", "SymbolicIndexExpr", "SymbolicView", "SymbolicShapeTracker", "Answer"]
     assert found >= {f"shapetracker.{name}" for name in names}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "np.transpose(x, (0, 2, 1))",
+        "np.flip(x, 1)[:, ::-1]",
+        "np.flip(x)",
+        "x.reshape(B, -1).T",
+        "x.reshape(B * T, C)[1:]",
+        "np.moveaxis(x, 0, -1)",
+        "np.swapaxes(x, 0, 2)[None, ...]",
+        "np.tile(x, (2, 1, C))",
+        "np.repeat(x, T, axis=1)",
+        "np.roll(x, 1, 2)",
+        "np.roll(x, -1, 0)",
+        "x[:, T - 1]",
+        "x[B - 1, :, -1]",
+        "np.split(x, [1], axis=2)[0]",
+        "np.array_split(x, 1, 1)[0]",
+        "np.reshape(x, (C, T, B), order='F')",
+        "np.reshape(x, (-1, C), order='F')",
+        "np.lib.stride_tricks.sliding_window_view(x, 2, 1)",
+        "np.ravel(x.T)",
+        "np.broadcast_to(x, (3, B, T, C))",
+        "np.expand_dims(x, 1)",
+        "np.squeeze(np.expand_dims(x, 1), 1)",
+        "np.ascontiguousarray(x.T).reshape(-1)",
+        "np.asfortranarray(x).T[0]",
+        "np.copy(x.T)[::-1]",
+        "np.matrix_transpose(x)",
+        "np.diagonal(x[:1, :1], 0, 0, 1)",
+        "np.fliplr(x).reshape(B, 1, -1)",
+    ],
+)
+def test_numpy_does_with_numbers_what_is_read_with_names(code: str) -> None:
+    tracker = ShapeTracker.parse(f"x = np.zeros((B, T, C)); {code}", where="")
+    for b, t, c in itertools.product((2, 3), (2, 4), (2, 3, 5)):
+        values = {"B": b, "T": t, "C": c}
+        x = np.arange(b * t * c).reshape(b, t, c)
+        expected = eval(code, {"np": np, "x": x, **values})
+        found = tracker.at(**values)
+        assert found.shape == expected.shape
+        assert list(found.addresses()) == expected.ravel().tolist()
+
+
+def test_names_from_elsewhere() -> None:
+    line = "y.transpose(1, 2).contiguous().view(B, T * C)"
+    advised = shapetracker.advice(line, (2, 4, 8), B=2, T=4, C=8)
+    assert advised.sentence == shapetracker.advice("B, T, C = 2, 4, 8; " + line, (2, 4, 8)).sentence
+    with pytest.raises(ParseError, match="found `C`, and nothing says which number that is"):
+        shapetracker.advice(line, (2, 4, 8), B=2, T=4)

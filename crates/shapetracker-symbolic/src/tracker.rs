@@ -313,7 +313,7 @@ impl ShapeTracker {
     /// ```
     /// use shapetracker_symbolic::{Movement, ShapeTracker, Sym};
     /// let st = ShapeTracker::contiguous([Sym::new("n", 1..), 4.into()])?;
-    /// assert_eq!(st.apply(&Movement::Permute(vec![1, 0]))?, st.permute([1, 0])?);
+    /// assert_eq!(st.apply(&Movement::Permute([1, 0].into()))?, st.permute([1, 0])?);
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
     ///

@@ -32,7 +32,8 @@ fn called(rng: &mut Rng, method: &str, array: &str, shape: &[String]) -> Option<
     let needed: u64 = match method {
         "reshape" | "expand" | "broadcast_to" | "unsqueeze" | "expand_dims" | "contiguous" | "copy" | "T" | "t"
         | "squeeze" | "flatten" | "ravel" | "clone" | "to" | "astype" | "array" | "asarray" | "asanyarray"
-        | "ascontiguousarray" | "as_strided" => 0,
+        | "ascontiguousarray" | "asfortranarray" | "detach" | "requires_grad_" | "numpy" | "from_numpy"
+        | "reinterpret_tensor" | "as_strided" => 0,
         "mT" | "matrix_transpose" | "transpose" | "swapaxes" | "swapdims" | "diagonal" | "fliplr" => 2,
         "pixel_shuffle" | "pixel_unshuffle" => 3,
         _ => 1,
@@ -142,7 +143,11 @@ fn called(rng: &mut Rng, method: &str, array: &str, shape: &[String]) -> Option<
         "roll" => format!("{array}.roll({}, {axis})", one(rng, &["1", "-1", "0", "s"])),
         "to" => format!("{array}.to(memory_format=torch.contiguous_format)"),
         "astype" => format!("{array}.astype(np.float32)"),
-        "array" | "asarray" | "asanyarray" => format!("np.{method}({array})"),
+        "array" | "asarray" | "asanyarray" | "asfortranarray" => format!("np.{method}({array})"),
+        "from_numpy" => format!("torch.from_numpy({array})"),
+        "reinterpret_tensor" => {
+            format!("reinterpret_tensor({array}, ({},), (1,))", if rank == 0 { "1" } else { &size })
+        }
         "flatten" if rank > 1 => format!("{array}.flatten({}, -1)", rng.below(rank)),
         _ => format!("{array}.{method}()"),
     })

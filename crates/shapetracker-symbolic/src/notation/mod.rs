@@ -442,6 +442,7 @@ fn composed(poly: &Poly, meaning: impl Fn(Var) -> Poly) -> Result<Poly, String> 
 /// assert_eq!(why_no_name("T"), None);
 /// assert_eq!(why_no_name("lambda"), Some("it is a keyword of Python"));
 /// assert_eq!(why_no_name("idx0"), Some("it is the name of an index"));
+/// assert_eq!(why_no_name("uint8"), Some("it is the name of a type of elements"));
 /// ```
 pub fn why_no_name(name: &str) -> Option<&'static str> {
     const KEYWORDS: [&str; 28] = [
@@ -454,6 +455,15 @@ pub fn why_no_name(name: &str) -> Option<&'static str> {
     }
     if ["offset", "mask", "over", "View", "ShapeTracker", "Ellipsis", "newaxis"].contains(&name) {
         return Some("it means something in views and chains");
+    }
+    if ["torch", "np", "numpy", "jnp", "jax", "einops", "Tensor"].contains(&name) {
+        return Some("it is the name of a library");
+    }
+    // Names such as `half` and `short` are words, too.
+    let is_type =
+        ["bool", "int", "float", "complex", "object"].contains(&name) || name.ends_with(|c: char| c.is_ascii_digit());
+    if is_type && shapetracker::Method::takes_type(name) {
+        return Some("it is the name of a type of elements");
     }
     let number = name.strip_prefix("idx").unwrap_or_default();
     if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -234,11 +234,13 @@ fn name(library: ArrayLibrary, chain: &Chain) -> String {
     let written = chain.written_start();
     let is_name = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let is_name = is_name && !written.starts_with(|c: char| c.is_ascii_digit());
+    // A shape is no array.
+    let is_shape = written.starts_with("torch.Size");
     let prefixes: &[&str] = match library {
         ArrayLibrary::NumPy => &["np."],
         ArrayLibrary::PyTorch => &["torch."],
     };
-    match is_name || prefixes.iter().any(|prefix| written.starts_with(prefix)) {
+    match is_name || (!is_shape && prefixes.iter().any(|prefix| written.starts_with(prefix))) {
         true => written.into(),
         false => "x".into(),
     }

@@ -80,6 +80,12 @@ use crate::{Buffer, Movement, MovementOf, ShapeTracker, Stored, Unmerged, Verdic
 /// | `.view(torch.int16)`, `.view("u1")` | the bytes of the elements read as another type, where the text says which type they have: `np.zeros((4, 6), np.int32)`, `torch.zeros(4, 6)`, `.astype(t)`. Where the size is another one, the chain is over the same memory in elements of the new type |
 /// | `x = np.zeros((2, 3))`, next line `y = x.T` | statements; the last one is what the text is about. Names may be of arrays, of numbers and of shapes: `B, T, C = x.shape`, `x.view(B, T, C // 4, 4)` |
 /// | `View.create((2, 3))`, `ShapeTracker.from_shape((2, 3))` | tinygrad's row-major views |
+/// | `torch.Size([2, 3])`, `torch.Size([2, 3]) (1, 2)` | a shape as PyTorch prints it, and perhaps strides |
+/// | `shape=(2, 3), strides=(24, 8), dtype=float64`, `x.size(): .., x.stride(): ..` | a shape and strides as they are printed, in elements; in bytes where a `dtype` or an `itemsize` stands beside them |
+/// | `RuntimeError: shape '[2, 3]' is invalid for input of size 12`, `Cannot view a tensor with shape .. and strides .. as ..` | a message of PyTorch, NumPy or JAX that says its shapes: the array and what was to become of it |
+/// | a traceback | the message, or the line of code that raised it |
+/// | `>>> x = torch.zeros(2, 3)`, next line `>>> x.t().stride()` | a session of Python, without what it printed |
+/// | `np.zeros((2, 3), order="F")`, `torch.empty_strided((2, 3), (1, 2))`, `np.asfortranarray(x)`, `reinterpret_tensor(x, (3, 2), (1, 3), 0)`, `x.shape = (3, 2)` | as in NumPy, PyTorch and inductor |
 /// | `memref<2x3xf32, strided<[1, 2], offset: 4>>` | a type of MLIR |
 /// | `f32[2,3]{0,1}` | a shape of XLA; in braces the axes, the fastest first |
 /// | `Layout<Shape<_2,_3>, Stride<_1,_2>>`, `make_layout(make_shape(2, 3))` | a layout of CuTe in C++; without strides the leftmost mode is the fastest |
@@ -316,7 +322,7 @@ impl<N: Number> ChainOf<N> {
         base: Option<&[N]>,
         arithmetic: &mut A,
     ) -> (ChainOf<N>, Option<ParseError>) {
-        let (parsed, error) = parser::chain(text, base, arithmetic);
+        let (parsed, error) = parser::chain(text, base, &[], arithmetic);
         (ChainOf { parsed, text: text.into() }, error)
     }
 }
@@ -427,6 +433,20 @@ impl Chain {
     /// ```
     pub fn read_from(text: &str, base: Option<&[i64]>) -> (Chain, Option<ParseError>) {
         Chain::read_with(text, base, &mut Integers)
+    }
+
+    /// The same where numbers are known from elsewhere by names that the text uses.
+    ///
+    /// ```
+    /// use shapetracker::Chain;
+    ///
+    /// let given = [("B", 2), ("T", 4), ("C", 8)];
+    /// let (chain, error) = Chain::read_given("y.transpose(1, 2).view(B, T * C)", Some(&[2, 4, 8]), &given);
+    /// assert_eq!((chain.to_string(), error), ("transpose(1, 2).reshape(2, 32)".into(), None));
+    /// ```
+    pub fn read_given(text: &str, base: Option<&[i64]>, given: &[(&str, i64)]) -> (Chain, Option<ParseError>) {
+        let (parsed, error) = parser::chain(text, base, given, &mut Integers);
+        (Chain { parsed, text: text.into() }, error)
     }
 
     /// The tracker after all operations. Its addresses are those of the base, whatever was copied in between: copies change

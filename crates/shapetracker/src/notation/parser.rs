@@ -10,7 +10,7 @@ use super::call::Call;
 use super::foreign::{MAKERS, Methods, instead, library};
 use super::help::Method;
 use super::parsed::Parsed;
-use super::program::{MOST_COPIED, Pieces};
+use super::program::{MOST_COPIED, Named, Pieces};
 use crate::MovementKind;
 use crate::number::Number;
 use indexpr::text::{ParseError, Token, Tokens, check_length, nearest, quoted};
@@ -23,9 +23,11 @@ pub(super) type View<A> = <Num<A> as Number>::View;
 
 /// Reads a chain as far as it can be read, and says why it does not end there. `base` is the shape of the array that the
 /// text has a name for, or nothing.
-pub(super) fn chain<A: Known>(
-    text: &str,
+/// `given` are the names of numbers that are known from elsewhere.
+pub(super) fn chain<'a, A: Known>(
+    text: &'a str,
     base: Option<&[Num<A>]>,
+    given: &[(&'a str, Num<A>)],
     numbers: &mut A,
 ) -> (Parsed<Num<A>>, Option<ParseError>) {
     let mut parsed = Parsed::new(0);
@@ -34,8 +36,9 @@ pub(super) fn chain<A: Known>(
     }
     let mut reader = Reader::new(text, numbers);
     reader.base = base;
+    reader.names.extend(given.iter().map(|(name, number)| (*name, Named::Number(number.clone()))));
     let error = reader.read(&mut parsed).err();
-    let error = error.map(|err| reader.checked_suggestion(err));
+    let error = error.map(|err| reader.checked_suggestion(err, given));
     (parsed, error)
 }
 
@@ -298,7 +301,7 @@ impl<A: Known> Reader<'_, '_, A> {
     }
 
     /// The mistake without its suggestion, unless the text that is suggested can be read further than this one.
-    fn checked_suggestion(&mut self, err: ParseError) -> ParseError {
+    fn checked_suggestion(&mut self, err: ParseError, given: &[(&str, Num<A>)]) -> ParseError {
         let Some((span, meant)) = err.suggestion() else { return err };
         let better = [&self.text[..span.start], meant, &self.text[span.end..]].concat();
         // The first change may be one of several that are needed, but what follows it must be read.
@@ -306,6 +309,7 @@ impl<A: Known> Reader<'_, '_, A> {
         let base = self.base;
         let mut reader = Reader::new(&better, &mut *self.arithmetic);
         reader.base = base;
+        reader.names.extend(given.iter().map(|(name, number)| (*name, Named::Number(number.clone()))));
         let next = reader.program(&mut Parsed::new(0)).err();
         let helps = next.is_none_or(|next| next.span().start > reached || next.is_unfinished());
         if helps { err } else { err.without_suggestion() }
