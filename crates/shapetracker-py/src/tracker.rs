@@ -126,7 +126,7 @@ impl ShapeTracker {
     fn reshape<'py>(&self, shape: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
         match numbers("reshape", shape) {
             Ok(given) => object(shape.py(), self.0.reshape(given)),
-            Err(err) => or_named(err, shape, || self.named()?.reshape(shape)),
+            Err(err) => or_named(err, shape, || self.named().reshape(shape)),
         }
     }
 
@@ -148,7 +148,7 @@ impl ShapeTracker {
     fn expand<'py>(&self, sizes: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
         match numbers("expand", sizes) {
             Ok(given) => object(sizes.py(), self.0.expand(given)),
-            Err(err) => or_named(err, sizes, || self.named()?.expand(sizes)),
+            Err(err) => or_named(err, sizes, || self.named().expand(sizes)),
         }
     }
 
@@ -157,7 +157,7 @@ impl ShapeTracker {
     fn broadcast_to<'py>(&self, shape: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
         match numbers("broadcast_to", shape) {
             Ok(given) => object(shape.py(), self.0.broadcast_to(given)),
-            Err(err) => or_named(err, shape, || self.named()?.broadcast_to(shape)),
+            Err(err) => or_named(err, shape, || self.named().broadcast_to(shape)),
         }
     }
 
@@ -166,7 +166,7 @@ impl ShapeTracker {
     fn pad<'py>(&self, pads: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
         match pairs("pad", |_| Some((0, 0)), pads) {
             Ok(given) => object(pads.py(), self.0.pad(given)),
-            Err(err) => or_named(err, pads, || self.named()?.pad(pads)),
+            Err(err) => or_named(err, pads, || self.named().pad(pads)),
         }
     }
 
@@ -175,7 +175,7 @@ impl ShapeTracker {
     fn shrink<'py>(&self, ranges: &Bound<'py, PyTuple>) -> PyResult<Made<'py>> {
         match pairs("shrink", |axis| self.0.shape().get(axis).map(|&size| (0, size)), ranges) {
             Ok(given) => object(ranges.py(), self.0.shrink(given)),
-            Err(err) => or_named(err, ranges, || self.named()?.shrink(ranges)),
+            Err(err) => or_named(err, ranges, || self.named().shrink(ranges)),
         }
     }
 
@@ -221,7 +221,7 @@ impl ShapeTracker {
             Ok((sizes, strides, at)) => object(shape.py(), self.0.as_strided(sizes, strides, at)),
             Err(err) => {
                 let arguments = PyTuple::new(shape.py(), [Some(shape), Some(strides), offset])?;
-                or_named(err, &arguments, || self.named()?.as_strided(shape, strides, offset))
+                or_named(err, &arguments, || self.named().as_strided(shape, strides, offset))
             }
         }
     }
@@ -230,7 +230,7 @@ impl ShapeTracker {
     fn compose<'py>(&self, over: &Bound<'py, PyAny>) -> PyResult<Made<'py>> {
         match over.cast::<ShapeTracker>() {
             Ok(numbers) => object(over.py(), self.0.compose(&numbers.get().0)),
-            Err(_) => named(over.py(), self.named()?.compose(over)),
+            Err(_) => named(over.py(), self.named().compose(over)),
         }
     }
 
@@ -246,7 +246,7 @@ impl ShapeTracker {
         };
         let (slices, shape) = match self.indexed(entries) {
             Ok(indexed) => indexed,
-            Err(err) => return or_named(err, entries, || self.named()?.__getitem__(index)),
+            Err(err) => return or_named(err, entries, || self.named().__getitem__(index)),
         };
         let sliced = self.0.slice(slices);
         object(
@@ -363,7 +363,7 @@ impl ShapeTracker {
 impl ShapeTracker {
     /// The tracker as one whose sizes may be names.
     #[cold]
-    fn named(&self) -> PyResult<SymbolicShapeTracker> {
+    fn named(&self) -> SymbolicShapeTracker {
         SymbolicShapeTracker::of_numbers(&self.0)
     }
 

@@ -98,6 +98,45 @@ def test_what_has_no_names_is_an_int() -> None:
     assert type(N - N) is int and N - N == 0
     assert type(ShapeTracker.contiguous(N, 4).shape[1]) is int
     assert (N * N + 2 * N) // N == N + 2 and 6 // (N - N + 3) == 2
+    assert (2 * N + 1) // 2 == N and (2 * N + 1) % 2 == 1 and type((2 * N + 1) % 2) is int
+    r = Sym("r", 0, 7)
+    assert r // 8 == 0 and r % 8 == r and (8 * N + r) // (N - N + 8) == N and (8 * N + r) % 8 == r
+    assert 5 % (N + 5) == 5 and 5 // (N + 5) == 0
+
+
+def test_divisions_of_sizes_are_those_of_their_values() -> None:
+    known = 0
+    for seed in range(300):
+        rng = random.Random(seed)
+        n, r = Sym("n", rng.randint(0, 3)), Sym("r", 0, rng.randint(0, 9))
+        low = {"n": next(iter(n.names.values()))[0], "r": 0}
+        by: Any = rng.choice([1, 2, 3, 8, -1, -2, -8, n + 1, 2 * n + 4])
+        size = rng.randint(-3, 3) * by * n + rng.choice([0, 1, 2, -1]) * r + rng.randint(-9, 9)
+        try:
+            quotient, rest = size // by, size % by
+        except ValueError as err:
+            assert "no multiple" in str(err) and "not known" in str(err)
+            continue
+        known += 1
+        for _ in range(20):
+            values = {"n": low["n"] + rng.randint(0, 20), "r": rng.randint(0, next(iter(r.names.values()))[1] or 0)}
+
+            def at(size: Any) -> int:
+                return size if isinstance(size, int) else int(size.at(**values))
+
+            assert at(quotient) == at(size) // at(by) and at(rest) == at(size) % at(by), (size, by, values)
+    assert known > 100
+
+
+def test_where_elements_lie() -> None:
+    cut = ShapeTracker.contiguous(N, 4)[:, 1:3]
+    assert cut.address_range() == (1, 4 * N - 2) and cut.buffer_len() == 4 * N - 1
+    assert cut.contiguity() == ((N.eq(1),),) and ShapeTracker.contiguous(N, 4).contiguity() == ((),)
+    assert ShapeTracker.contiguous(N, 4)[:, ::2].contiguity() == ()
+    several = ShapeTracker.contiguous(N, K).permute(1, 0).reshape(-1)
+    assert several.address_range() is None and several.buffer_len() is None
+    with pytest.raises(Undecided, match="contiguity: whether several views"):
+        several.contiguity()
 
 
 def test_equality_is_that_of_polynomials() -> None:
@@ -559,7 +598,7 @@ def test_bad_texts_are_parse_errors(read: Callable[[], object], sentence: str, s
         (lambda: N.divisible(-3), ValueError, "divisible: takes a whole number"),
         (lambda: N.at(), ValueError, "at: the name N has no value"),
         (lambda: N.at(N=0), ValueError, "at: 0 is not a value of N, which is 1 or more"),
-        (lambda: N.at(N=1, M=2), ValueError, "at: there is no name M; there is N"),
+        (lambda: N.at(M=2), ValueError, "at: there is no name M; there is N"),
         (lambda: N.at(N=1.5), TypeError, "at: `N` is to be a whole number"),
         (lambda: (N < 4).holds(N=0), ValueError, "holds: 0 is not a value of N"),
         (lambda: ShapeTracker.contiguous(N, 1.5), TypeError, "contiguous: number 1 is to be a whole number"),

@@ -164,8 +164,8 @@ pub(crate) enum Fault {
     #[error("at these values a number is past the range of 64-bit integers")]
     Overflow,
     #[error(
-        "{whole} is no multiple of {by} as a polynomial, and sizes have no other division: say that a name is a multiple \
-         (H = 8*h), and write h for the quotient"
+        "{whole} is no multiple of {by} as a polynomial, and what the division leaves is not known: say that a name \
+         is a multiple (H = 8*h), and write h for the quotient"
     )]
     Uneven { whole: String, by: String },
     #[error("{name} cannot be a name: {why}")]

@@ -42,6 +42,7 @@ mod notation;
 mod operation;
 mod pair;
 mod poly;
+mod queries;
 mod region;
 mod scope;
 mod single;

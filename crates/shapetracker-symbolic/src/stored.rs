@@ -77,25 +77,6 @@ impl Copies {
 }
 
 impl ShapeTracker {
-    /// For which values the elements lie one after the other in row-major order, at whatever offset.
-    ///
-    /// ```
-    /// use shapetracker_symbolic::{Equality, ShapeTracker, Sym};
-    ///
-    /// let st = ShapeTracker::contiguous([Sym::new("n", 1..), 4.into()])?;
-    /// assert_eq!(st.contiguity(), Equality::Always);
-    /// assert!(matches!(st.permute([1, 0])?.contiguity(), Equality::When { .. })); // n == 1
-    /// # Ok::<(), shapetracker_symbolic::Error>(())
-    /// ```
-    ///
-    /// Cost: that of [`ShapeTracker::equality`].
-    pub fn contiguity(&self) -> Equality {
-        let Some(view) = self.as_view() else { return Equality::Undecided };
-        let Ok(rows) = View::row_major(&view.shape) else { return Equality::Undecided };
-        let rows = self.with_view(View { offset: view.offset.clone(), ..rows });
-        self.equality(&rows).unwrap_or(Equality::Undecided)
-    }
-
     /// For which values an operation copies the elements.
     ///
     /// ```

@@ -9,7 +9,9 @@ use indexpr::text::quoted;
 use crate::error::{Error, Fault};
 use crate::literal::Literal;
 use crate::notation::why_no_name;
-use crate::poly::Poly;
+use crate::poly::{MOST_STEPS, Poly, within};
+use crate::region::divide::Division;
+use crate::region::{Region, Truth};
 use crate::scope::Scope;
 
 /// A size, stride or offset that may have names in it: a polynomial, together with the ranges of its names.
@@ -201,6 +203,66 @@ impl Sym {
             quotient.map(|quotient| (scope.clone(), quotient)).ok_or_else(uneven)
         };
         Sym(Sym::united(OP, [self.clone(), by.into()]).and_then(quotient))
+    }
+
+    /// The quotient, rounded down, where that is a polynomial for all values of the names.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    ///
+    /// let n = Sym::new("n", 1..);
+    /// assert_eq!((&n * 2 + 1).floor_div(2).to_string(), "n");
+    /// assert_eq!((&n * 2 + 1).floor_div(-2).to_string(), "-n - 1");
+    /// assert_eq!(Sym::new("r", 0..8).floor_div(8).to_string(), "0");
+    /// assert!(n.floor_div(2).parts().is_err()); // with `n = 2*k` it is `k`
+    /// ```
+    ///
+    /// A quotient that is not known, or a divisor whose sign is not known, is the error of whatever uses the value.
+    pub fn floor_div(&self, by: impl Into<Sym>) -> Sym {
+        self.divided(by.into(), |division| division.quotient)
+    }
+
+    /// What is left of a division, with the sign of the divisor, where that is a polynomial for all values of the names.
+    ///
+    /// ```
+    /// use shapetracker_symbolic::Sym;
+    ///
+    /// let n = Sym::new("n", 1..);
+    /// assert_eq!((&n * 2 + 1).modulo(2).to_string(), "1");
+    /// ```
+    ///
+    /// Errors are those of [`Sym::floor_div`].
+    pub fn modulo(&self, by: impl Into<Sym>) -> Sym {
+        self.divided(by.into(), |division| division.remainder)
+    }
+
+    fn divided(&self, by: Sym, part: fn(Division) -> Poly) -> Sym {
+        let divided = |(scope, polys): (Arc<Scope>, Vec<Poly>)| {
+            let unknown = || Fault::Uneven { whole: scope.text(&polys[0]), by: scope.text(&polys[1]) }.of(OP);
+            let too_large = |err| Fault::TooLarge(err).of(OP);
+            if polys[1].is_zero() {
+                return Err(unknown());
+            }
+            if let Some(quotient) = polys[0].div_exact(&polys[1]).map_err(too_large)? {
+                return Ok((scope.clone(), part(Division { quotient, remainder: Poly::zero() })));
+            }
+            // By a number below 0 it is the quotient of the negated values, and the remainder has the sign of the divisor.
+            let is_negative = polys[1].number().is_some_and(|number| number < 0);
+            let signed = |poly: &Poly| if is_negative { poly.neg() } else { Ok(poly.clone()) };
+            let (a, b) = (signed(&polys[0]).map_err(too_large)?, signed(&polys[1]).map_err(too_large)?);
+            let division = within(MOST_STEPS, || {
+                let region = Region::of(&scope, &[]).ok_or_else(|| Fault::NoValues.of(OP))?;
+                let positive = Literal::at_least(b.plus_number(-1).map_err(too_large)?);
+                match region.truth(&positive) {
+                    Truth::Always => region.known_division(&a, &b).map_err(too_large),
+                    _ => Ok(None),
+                }
+            })?;
+            let Division { quotient, remainder } = division.ok_or_else(unknown)?;
+            let remainder = signed(&remainder).map_err(too_large)?;
+            Ok((scope.clone(), part(Division { quotient, remainder })))
+        };
+        Sym(Sym::united(OP, [self.clone(), by]).and_then(divided))
     }
 
     /// Two values in one scope, and what is made of them.

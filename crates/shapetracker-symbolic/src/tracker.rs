@@ -277,6 +277,8 @@ impl ShapeTracker {
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
     ///
+    /// Values of other names, as an environment has them, change nothing.
+    ///
     /// # Errors
     /// A name without a value, or a value outside its range; a condition or need that does not hold; a number past `i64`.
     pub fn at<'n>(
@@ -1013,6 +1015,26 @@ impl fmt::Debug for ShapeTracker {
             write!(f, "{}{}", if place == 0 { " needs " } else { " and " }, need.text(&self.scope))?;
         }
         Ok(())
+    }
+}
+
+/// A tracker of numbers as one of names, of which it has none; [`ShapeTracker::at`] is the way back.
+///
+/// ```
+/// use shapetracker_symbolic::{ShapeTracker, Sym};
+///
+/// let numbers = shapetracker::ShapeTracker::contiguous([4, 6])?.permute([1, 0])?;
+/// let tracker = ShapeTracker::from(&numbers);
+/// assert_eq!(tracker.at([])?, numbers);
+/// let n = Sym::new("n", 1..);
+/// assert_eq!(tracker.reshape([6.into(), 4.into(), Sym::from(1)])?.expand([6.into(), 4.into(), n])?.to_string(), "(6, 4, n):(1, 6, 0)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl From<&shapetracker::ShapeTracker> for ShapeTracker {
+    fn from(numbers: &shapetracker::ShapeTracker) -> ShapeTracker {
+        let views: Vec<View> = numbers.views().iter().map(View::from).collect();
+        let boundaries = vec![OnceLock::new(); views.len() - 1];
+        ShapeTracker { scope: Arc::default(), needs: Vec::new(), views, boundaries }
     }
 }
 

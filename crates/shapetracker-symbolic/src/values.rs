@@ -8,7 +8,8 @@ use crate::view::View;
 
 impl Scope {
     /// The values of the names in their order, if they lie in their ranges, and the conditions of the scope and `needs` hold;
-    /// `op` is what the error says was asked for.
+    /// `op` is what the error says was asked for. There may be values of other names, as an environment has them; that of a
+    /// name that is defined must be the one that it has by its definition.
     ///
     /// ```
     /// use shapetracker_symbolic::Scope;
@@ -23,7 +24,7 @@ impl Scope {
     /// ```
     ///
     /// # Errors
-    /// A name without a value, or that there is not, or a value outside its range; a condition or need that does not hold.
+    /// A name without a value, or a value outside its range; a condition or need that does not hold.
     pub fn point<'n>(
         &self,
         op: &'static str,
@@ -32,18 +33,33 @@ impl Scope {
     ) -> Result<Vec<i128>, Error> {
         let names = &self.names()[..self.names().len() - self.quotients().len()];
         let mut point: Vec<Option<i128>> = vec![None; names.len()];
+        let (mut defined, mut other) = (Vec::new(), None);
         for (name, value) in values {
-            let Some(place) = names.iter().position(|known| &*known.name == name) else {
-                let known = names.iter().map(|known| known.name.to_string()).collect();
-                return Err(Fault::UnknownName { name: name.into(), known }.of(op));
-            };
-            point[place] = Some(value.into());
+            if let Some(place) = names.iter().position(|known| &*known.name == name) {
+                point[place] = Some(value.into());
+            } else if let Some((_, poly)) = self.definitions().iter().find(|(known, _)| &**known == name) {
+                defined.push((name, poly, i128::from(value)));
+            } else {
+                other.get_or_insert(name);
+            }
         }
         let value = |(name, value): (&crate::Name, Option<i128>)| {
-            value.ok_or_else(|| Fault::NoValue { name: name.name.to_string() }.of(op))
+            value.ok_or_else(|| match other {
+                // A name that there is not may be the one that is missing, misspelled.
+                Some(other) => {
+                    let known = names.iter().map(|known| known.name.to_string()).collect();
+                    Fault::UnknownName { name: other.into(), known }.of(op)
+                }
+                None => Fault::NoValue { name: name.name.to_string() }.of(op),
+            })
         };
         let point = names.iter().zip(point).map(value).collect::<Result<Vec<_>, _>>()?;
         self.check_point(op, needs, &point)?;
+        for (name, poly, value) in defined {
+            if poly.eval(&point) != Some(value) {
+                return Err(Fault::NotHeld { condition: format!("{name} == {}", self.text(poly)) }.of(op));
+            }
+        }
         Ok(point)
     }
 

@@ -68,7 +68,7 @@ impl Answer {
     /// Whether it is one view where the names have values: `holds(n=8)`.
     ///
     /// Where the answer leaves it open it is decided for these values by themselves, as `at` and `single_view` of the tracker
-    /// decide it. Raises Undecided where that is not known, and ValueError for values that are none of the names or do not
+    /// decide it. Raises Undecided where that is not known, and ValueError where a name has no value or the values do not
     /// satisfy `needs`.
     #[pyo3(signature = (**values))]
     fn holds(&self, values: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {

@@ -166,11 +166,19 @@ impl Sym {
     }
 
     fn __floordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operator(slf, other, |a, b| a.div_exact(b))
+        operator(slf, other, |a, b| a.floor_div(b))
     }
 
     fn __rfloordiv__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        operator(slf, other, |a, b| b.div_exact(a))
+        operator(slf, other, |a, b| b.floor_div(a))
+    }
+
+    fn __mod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(slf, other, |a, b| a.modulo(b))
+    }
+
+    fn __rmod__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        operator(slf, other, |a, b| b.modulo(a))
     }
 
     fn __neg__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -137,9 +137,10 @@ impl SymbolicShapeTracker {
         self.0.scope().known()
     }
 
-    /// The tracker of numbers where the names have values: `at(n=8)`.
+    /// The tracker of numbers where the names have values: `at(n=8)`. Values of other names change nothing, so that one
+    /// environment serves many trackers.
     ///
-    /// Raises ValueError for values that are none of the names, or that do not satisfy `needs` or what is given.
+    /// Raises ValueError where a name has no value, or where the values do not satisfy `needs` or what is given.
     #[pyo3(signature = (**values))]
     fn at(&self, values: Option<&Bound<'_, PyDict>>) -> PyResult<ShapeTracker> {
         let point = point("at", self.0.scope(), self.0.needs(), values)?;
@@ -289,14 +290,42 @@ impl SymbolicShapeTracker {
     fn equality<'py>(&self, py: Python<'py>, other: &Any<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mismatch = || PyTypeError::new_err(format!("equality: takes a tracker, not {}", described(other)));
         let other = SymbolicShapeTracker::any(other)?.ok_or_else(mismatch)?;
-        match self.0.equality(&other.0).map_err(|err| refused(&err))? {
-            Equality::Always => formula(py, self.0.scope(), &vec![Vec::new()]),
-            Equality::When { formula: found, scope } => formula(py, &scope, &found),
-            Equality::Never => formula(py, self.0.scope(), &Vec::new()),
-            Equality::Undecided => {
-                Err(Undecided::new_err("equality: whether stacks of several views are the same is not decided"))
-            }
-        }
+        let equality = self.0.equality(&other.0).map_err(|err| refused(&err))?;
+        let undecided = || Undecided::new_err("equality: whether stacks of several views are the same is not decided");
+        for_values(py, self.0.scope(), equality)?.ok_or_else(undecided)
+    }
+
+    /// For which values the elements lie one after the other in row-major order, from whatever address on: a formula, as
+    /// `equality` has it, so that `((),)` is for all values and `()` for none.
+    ///
+    /// >>> from shapetracker import ShapeTracker, Sym
+    /// >>> ShapeTracker.contiguous(Sym("n"), 4).permute(1, 0).contiguity()
+    /// ((n == 1,),)
+    ///
+    /// Raises Undecided where that is not known.
+    fn contiguity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let undecided = || Undecided::new_err("contiguity: whether several views lie in order is not decided");
+        for_values(py, self.0.scope(), self.0.contiguity())?.ok_or_else(undecided)
+    }
+
+    /// The lowest and the highest address that is read, for all values for which any is. None where that is not known:
+    /// where there are several views, or where the sign of a stride or the end of a mask depends on the values.
+    ///
+    /// >>> from shapetracker import ShapeTracker, Sym
+    /// >>> ShapeTracker.contiguous(Sym("n"), 4)[:, 1:3].address_range()
+    /// (1, 4*n - 2)
+    fn address_range<'py>(&self, py: Python<'py>) -> PyResult<Option<(Any<'py>, Any<'py>)>> {
+        self.0.address_range().map(|(low, high)| Ok((made(py, low)?, made(py, high)?))).transpose()
+    }
+
+    /// How many elements the buffer must have, for all values for which any is read: one more than the highest address. None
+    /// where that is not known, or where an address below 0 may be read.
+    ///
+    /// >>> from shapetracker import ShapeTracker, Sym
+    /// >>> ShapeTracker.contiguous(Sym("n"), 4)[:, 1:3].buffer_len()
+    /// 4*n - 1
+    fn buffer_len<'py>(&self, py: Python<'py>) -> PyResult<Option<Any<'py>>> {
+        self.0.buffer_len().map(|len| made(py, len)).transpose()
     }
 
     /// The last view in row-major order with as few axes as are known to suffice for all values; and, for each axis but the
@@ -341,9 +370,8 @@ impl SymbolicShapeTracker {
     }
 
     /// A tracker of numbers as one of names, of which it has none.
-    pub(crate) fn of_numbers(numbers: &shapetracker::ShapeTracker) -> PyResult<SymbolicShapeTracker> {
-        let views = numbers.views().iter().map(shapetracker_symbolic::View::from);
-        tracker(shapetracker_symbolic::ShapeTracker::from_views(Arc::default(), views))
+    pub(crate) fn of_numbers(numbers: &shapetracker::ShapeTracker) -> SymbolicShapeTracker {
+        SymbolicShapeTracker(numbers.into())
     }
 
     /// A tracker or a view, of names or of numbers; None for anything else.
@@ -352,7 +380,7 @@ impl SymbolicShapeTracker {
             return Ok(Some(SymbolicShapeTracker(tracker.get().0.clone())));
         }
         if let Ok(numbers) = value.cast::<ShapeTracker>() {
-            return SymbolicShapeTracker::of_numbers(&numbers.get().0).map(Some);
+            return Ok(Some(SymbolicShapeTracker::of_numbers(&numbers.get().0)));
         }
         let Some(view) = SymbolicView::any(value) else { return Ok(None) };
         let (scope, views) = SymbolicView::united("view", &[view])?;
@@ -457,6 +485,21 @@ pub(super) fn hashed(tracker: &shapetracker_symbolic::ShapeTracker) -> u64 {
     let mut hasher = DefaultHasher::new();
     tracker.views().hash(&mut hasher);
     hasher.finish()
+}
+
+/// The values for which something is equal, as a formula; None where that is not decided.
+fn for_values<'py>(
+    py: Python<'py>,
+    scope: &Arc<shapetracker_symbolic::Scope>,
+    equality: Equality,
+) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let (scope, found) = match equality {
+        Equality::Always => (scope.clone(), vec![Vec::new()]),
+        Equality::When { formula, scope } => (scope, formula),
+        Equality::Never => (scope.clone(), Vec::new()),
+        Equality::Undecided => return Ok(None),
+    };
+    formula(py, &scope, &found).map(Some)
 }
 
 fn tracker(made: Made<shapetracker_symbolic::ShapeTracker>) -> PyResult<SymbolicShapeTracker> {

@@ -112,7 +112,7 @@ pub(crate) fn golden() -> Vec<Case> {
 /// The golden cases, others that are hard to write, and random ones.
 pub(crate) fn all() -> Vec<Case> {
     let mut cases = golden();
-    let (n, stride) = (Sym::new("int", 0..5), Sym::new("out", -3..4));
+    let (n, stride) = (Sym::new("double", 0..5), Sym::new("out", -3..4));
     let zero = || Sym::from(0);
     let any_stride = || {
         // The addresses of a broadcast axis are moved by a stride of any sign.

@@ -6,7 +6,7 @@ use shapetracker::ErrorKind;
 use shapetracker_symbolic::{Equality, Error, Formula, Poly, Scope, ShapeTracker, Sym, View, formula_text};
 use shapetracker_testing::{Rng, numbers};
 
-use crate::random::{names, operation, points, tracker};
+use crate::random::{names, operation, plus, points, times, tracker, var};
 
 fn holds(formula: &Formula, point: &[i128]) -> bool {
     formula.iter().any(|all| all.iter().all(|literal| literal.holds(point) == Some(true)))
@@ -88,6 +88,94 @@ fn the_max_merge_view_reads_the_same_elements_and_its_conditions_join_axes() {
         }
     }
     println!("{merged} of {axes} axes are joined for all values; {conditions} conditions");
+}
+
+#[test]
+fn where_elements_lie_is_what_the_integers_say() {
+    let (mut ranges, mut lengths, mut below, mut unknown, mut order) = (0, 0, 0, 0, 0);
+    for seed in numbers(2_000) {
+        let rng = &mut Rng(5 << 40 | seed);
+        let names = names(rng);
+        let mut tracker = tracker(rng, &names);
+        // Windows, and strides that are no number or walk backwards.
+        if rng.one_in(3) {
+            let strides = [Poly::from(-1), Poly::from(2), plus(&var(3), &Poly::from(-1)), var(0), var(1)];
+            let stride: Vec<Poly> = tracker.shape().iter().map(|_| rng.pick(&strides).clone()).collect();
+            let offset = rng.pick(&[Poly::from(0), var(4), times(&var(0), &var(1)), Poly::from(-2)]).clone();
+            let view = View { shape: tracker.shape().to_vec(), strides: stride, offset, mask: None };
+            let Ok(strided) = ShapeTracker::from_views(names.scope.clone(), [view]) else { continue };
+            tracker = strided;
+        }
+        let (range, len, contiguity) = (tracker.address_range(), tracker.buffer_len(), tracker.contiguity());
+        match (&range, &len) {
+            (Some(_), Some(_)) => lengths += 1,
+            (Some(_), None) => below += 1,
+            (None, Some(_)) => panic!("a length without a range: {tracker:?}"),
+            (None, None) => unknown += 1,
+        }
+        for point in points(rng, &names).iter().step_by(4) {
+            let Ok(at) = tracker.at_point(point) else { continue };
+            if at.numel() > 500 {
+                continue;
+            }
+            let addresses = || at.addresses().flatten();
+            let value = |sym: &Sym| sym.parts().expect("a polynomial").1.eval(point).expect("small");
+            if let (Some((low, high)), Some(least), Some(most)) = (&range, addresses().min(), addresses().max()) {
+                assert_eq!((value(low), value(high)), (least.into(), most.into()), "{tracker:?} at {point:?}");
+                ranges += 1;
+                if let Some(len) = &len {
+                    assert_eq!(value(len), i128::from(most) + 1, "{tracker:?} at {point:?}");
+                    assert!(least >= 0, "{tracker:?} at {point:?}");
+                }
+            }
+            let said = match &contiguity {
+                Equality::Always => true,
+                Equality::When { formula, .. } => holds(formula, point),
+                Equality::Never => false,
+                Equality::Undecided => continue,
+            };
+            // Every element is one further than the one before it; where there is none, all layouts are the same.
+            let all: Vec<Option<i64>> = at.addresses().collect();
+            let follows = all.windows(2).all(|pair| matches!(pair, [Some(a), Some(b)] if *b == a + 1));
+            assert_eq!(said, follows && !all.contains(&None), "{tracker:?} at {point:?}: {contiguity:?}");
+            order += usize::from(said);
+        }
+    }
+    println!("{ranges} ranges; {lengths} lengths, {below} below 0, {unknown} not known; {order} in order");
+    assert!(ranges > 0 && lengths > 0 && below > 0 && unknown > 0 && order > 0);
+}
+
+#[test]
+fn numbers_are_layouts_of_names_without_names() {
+    for seed in numbers(500) {
+        let rng = &mut Rng(6 << 40 | seed);
+        let names = names(rng);
+        let tracker = tracker(rng, &names);
+        for point in points(rng, &names).iter().step_by(16) {
+            let Ok(at) = tracker.at_point(point) else { continue };
+            let again = ShapeTracker::from(&at);
+            assert_eq!(again.at([]).expect("no names"), at);
+            if let (Some((low, high)), Ok(Some((least, most)))) = (again.address_range(), at.address_range()) {
+                assert_eq!((low, high), (Sym::from(least), Sym::from(most)), "{at:?}");
+            } else if let (Some(view), Ok(Some(_))) = (at.as_view(), at.address_range()) {
+                panic!("the range of {view} is known");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_environment_may_have_more_names() {
+    let mut scope = Scope::new();
+    let h = Poly::from(scope.declare("h", Some(1), None).expect("a name"));
+    let size = times(&h, &Poly::from(8));
+    scope.define("H", size.clone());
+    let st = ShapeTracker::in_scope(Arc::new(scope), vec![size]).expect("a shape");
+    assert_eq!(st.at([("T", 5), ("h", 2), ("H", 16)]).expect("values").shape(), [16]);
+    let refused = |values: &[(&'static str, i64)]| st.at(values.iter().copied()).expect_err("a mistake").to_string();
+    assert_eq!(refused(&[("h", 2), ("H", 15)]), "at: at these values H == 8*h does not hold");
+    assert_eq!(refused(&[("g", 2)]), "at: there is no name g; there is h");
+    assert_eq!(refused(&[("H", 16)]), "at: the name h has no value");
 }
 
 fn sentence(result: Result<ShapeTracker, Error>) -> (ErrorKind, String) {
