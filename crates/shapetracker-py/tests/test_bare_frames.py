@@ -107,8 +107,8 @@ CALLS = {
         X.ne(3); X.eq(3).logical_not(); X + 1; 1 + X; X - 1; 2 - X; X * 3; 3 * X; X // 2; 9 // (X + 1); X % 3; -X; X < 3;
         X.eq(3) & X.ne(2); X.eq(3) | X.ne(2); hash(X); repr(X); UOp.const(None, 3); UOp.range(None, 4, 0)""",
     SYM: """X.names; X.terms; X.at(n=3); X.at(n=0); X.eq(3); X.ne(X + 1); X.divisible(4); X.divisible('no'); Sym.parse('2*n + 1');
-        Sym.parse('n', 'n=4..4'); X + 1; 1 - X; 2 * X; X**2; X**-1; 2**X; 4 * X // 2; X // 2; -X; X < 3; X <= 3; X > 3; X >= X;
-        X == X; X != 3; hash(X); bool(X); repr(X); str(X); X.__reduce__(); copy(X); Sym('lambda'); Sym('n', 2, 1)""",
+        Sym.parse('n', 'n=4..4'); X + 1; 1 - X; 2 * X; X**2; X**-1; 2**X; 4 * X // 2; X // 2; 4 * X % 2; X % 2; -X; X < 3; X <= 3;
+        X > 3; X >= X; X == X; X != 3; hash(X); bool(X); repr(X); str(X); X.__reduce__(); copy(X); Sym('lambda'); Sym('n', 2, 1)""",
     CONDITION: "X.poly; X.op; X.mod; X.holds(n=3); X.holds(n=0); X == X; hash(X); bool(X); repr(X); str(X)",
     NAMED_VIEW: """SymbolicView.contiguous(3, Sym('n')); SymbolicView.parse('(n, 3):(1, n)', where='n=1..9'); X.shape;
         SymbolicView.parse('(n, 3', ''); X.strides; X.offset; X.mask; X.ndim; X.names; X.at(n=3); X.at(); X == X; hash(X);
@@ -120,7 +120,7 @@ CALLS = {
         X.transpose(0, 1); X.expand(2, -1); X.broadcast_to(3, 2, -1); X.pad((0, 1), None); X.pad(3); X.shrink((0, 1), None);
         X.flip(0); X.step(-1, 1); X.squeeze(); X.squeeze(0); X.unsqueeze(0); X.as_strided((2,), (1,)); X.compose(X); X[0, 1:];
         X['no']; list(X); X.single_view(); X.equality(X); X.equality(3); X.max_merge(); X.index_expr(); X == X; hash(X); repr(X);
-        str(X); SymbolicShapeTracker(X.views); SymbolicShapeTracker(3)""",
+        X.contiguity(); X.address_range(); X.buffer_len(); str(X); SymbolicShapeTracker(X.views); SymbolicShapeTracker(3)""",
     NAMED_INDEX: """X.index; X.valid; X.shape; X.parameters; X.cost; X.address(0, 1, n=3); X.address(0, n=3); X.code();
         X.code('no'); X.kernel('c'); X == X; hash(X); repr(X); str(X)""",
     ANSWER: """X.kind; X.formula; X.guard; X.holds(n=3); X.holds(m=3); X.at(n=1); X.view; X.leaves; X.needs; X.values; X.witness;

@@ -368,9 +368,14 @@ impl<A: Known> Reader<'_, '_, A> {
     }
 }
 
-/// The byte at which the last line of code of a traceback begins.
+/// The byte at which the last line of code of a traceback begins: of what somebody wrote, where the last lines are those of
+/// installed packages.
 fn line_of_code(traceback: &str) -> Option<usize> {
-    let file = traceback.rfind("\n  File ").map(|at| at + 1).or_else(|| traceback.find("  File "))?;
+    let mut frames = traceback.rmatch_indices("  File ").map(|(at, _)| at);
+    let last = frames.clone().next();
+    let header = |at: usize| traceback[at..].lines().next().unwrap_or_default();
+    let written = |at: &usize| !header(*at).replace('\\', "/").contains("-packages/");
+    let file = frames.find(written).or(last)?;
     let line = file + traceback[file..].find('\n')? + 1;
     let code = line + traceback[line..].find(|c: char| !c.is_whitespace())?;
     (traceback[line..code].len() >= 4).then_some(code)

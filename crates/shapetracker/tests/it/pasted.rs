@@ -67,6 +67,10 @@ fn what_people_paste_is_the_chain_that_it_is_about() {
             "(6,):(1,) over (3, 2):(1, 3)",
         ),
         (
+            "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    torch.zeros(2, 3).t().view(6)\n  File \"/venv/lib/python3.11/site-packages/torch/_tensor.py\", line 9, in view\n    return func(*args, **kwargs)\nRuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
+            "(6,):(1,) over (3, 2):(1, 3)",
+        ),
+        (
             "Traceback (most recent call last):\n  File \"a.py\", line 9, in <module>\n    model(x)\n  File \"m.py\", line 3, in forward\n    return x.transpose(1, 2).view(4, 6)\nRuntimeError: view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
             "? the shape of the array `x` is not known: write it in place of the name, as in `(2, 3).permute(1, 0)`",
         ),
