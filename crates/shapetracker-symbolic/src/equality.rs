@@ -7,6 +7,7 @@ use crate::ask::Ask;
 use crate::error::{Error, Fault};
 use crate::literal::Literal;
 use crate::poly::Poly;
+use crate::region::factors;
 use crate::sym::united;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
@@ -167,12 +168,17 @@ fn zeros(ask: &mut Ask<'_>, conditions: &[Vec<Poly>]) -> Result<Formula, Error> 
         let mut open = Vec::new();
         let mut holds = false;
         for poly in alternatives {
-            // One sign of two, so that equal conditions are equal literals.
-            let negative = poly.terms().first().is_some_and(|term| term.1 < 0);
-            let literal = Literal::equal(if negative { ask.made(poly.neg())? } else { poly.clone() });
-            match ask.known(&literal)? {
-                Some(known) => holds |= known,
-                None => open.push(literal),
+            // A product is 0 where one of its factors is: `T*D == D` is `T == 1` where D is never 0.
+            let factors = if poly.number().is_some() { vec![poly.clone()] } else { factors(poly) };
+            for poly in factors {
+                // One sign of two, so that equal conditions are equal literals.
+                let negative = poly.terms().first().is_some_and(|term| term.1 < 0);
+                let literal = Literal::equal(if negative { ask.made(poly.neg())? } else { poly });
+                match ask.known(&literal)? {
+                    Some(known) => holds |= known,
+                    None if open.contains(&literal) => {}
+                    None => open.push(literal),
+                }
             }
         }
         if holds {

@@ -249,7 +249,7 @@ fn chain(rng: &mut Rng, counts: &mut Counts) {
 #[test]
 fn every_method_is_with_names_what_it_is_with_numbers() {
     let mut counts = Counts::default();
-    for seed in numbers(12_000) {
+    for seed in numbers(24_000) {
         chain(&mut Rng(seed), &mut counts);
     }
     for method in Method::ALL {

@@ -8,6 +8,8 @@ mod factor;
 mod points;
 pub(crate) mod prove;
 
+pub(crate) use factor::factors;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use shapetracker::ErrorKind;
-use shapetracker_symbolic::{Equality, Error, Formula, Poly, Scope, ShapeTracker, Sym, View, formula_text};
+use shapetracker_symbolic::{Equality, Error, Formula, Movement, Poly, Scope, ShapeTracker, Sym, View, formula_text};
 use shapetracker_testing::{Rng, numbers};
 
 use crate::random::{names, operation, plus, points, times, tracker, var};
@@ -143,6 +143,14 @@ fn where_elements_lie_is_what_the_integers_say() {
     }
     println!("{ranges} ranges; {lengths} lengths, {below} below 0, {unknown} not known; {order} in order");
     assert!(ranges > 0 && lengths > 0 && below > 0 && unknown > 0 && order > 0);
+}
+
+#[test]
+fn a_formula_has_the_factors_that_may_be_0() {
+    let [b, t, h, d] = ["B", "T", "H", "D"].map(|name| Sym::new(name, 1..));
+    let heads = ShapeTracker::contiguous([b, t, h, d]).and_then(|st| st.permute([0, 2, 1, 3])).expect("a shape");
+    let copies = heads.copies(&Movement::Contiguous).text(heads.scope());
+    assert_eq!(copies.as_deref(), Some("copies B*T*H*D elements unless T == 1 or H == 1"));
 }
 
 #[test]
