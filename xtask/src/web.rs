@@ -29,7 +29,7 @@ const MODULES: [(&str, &str, usize); 6] = [
     ("shapetracker.wasm", "explore", 288_000),
     ("free.wasm", "explore,free", 360_000),
     ("code.wasm", "code,free", 446_500),
-    ("names.wasm", "names", 328_500),
+    ("names.wasm", "names", 330_000),
     ("devices.wasm", "devices", 246_000),
     ("kernels.wasm", "kernels", 80_000),
 ];
