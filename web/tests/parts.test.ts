@@ -226,7 +226,8 @@ test("the network is gone: one notice names all that is missing, and the page st
   await context.setOffline(false);
   await again(page);
   await expect.poll(() => page.locator(".notice.missing").count()).toBe(0);
-  await context.close();
+  // Chromium sometimes never closes a context that was offline; the browser itself is closed behind all tests.
+  void context.close().catch(() => undefined);
 });
 
 test("an exercise that cannot be judged is not called wrong", async () => {
