@@ -163,6 +163,8 @@ pub(crate) enum Fault {
     NotHeld { condition: String },
     #[error("at these values a number is past the range of 64-bit integers")]
     Overflow,
+    #[error("{whole} cannot be divided by 0")]
+    ByZero { whole: String },
     #[error(
         "{whole} is no multiple of {by} as a polynomial, and what the division leaves is not known: say that a name \
          is a multiple (H = 8*h), and write h for the quotient"
@@ -226,9 +228,11 @@ impl Fault {
             Fault::UnknownName { .. } | Fault::NoValue { .. } | Fault::ValueOutside { .. } | Fault::NotHeld { .. } => {
                 ErrorKind::ValueOutside
             }
-            Fault::TooManyNames | Fault::Name { .. } | Fault::Uneven { .. } | Fault::Expression(_) => {
-                ErrorKind::Expression
-            }
+            Fault::TooManyNames
+            | Fault::Name { .. }
+            | Fault::Uneven { .. }
+            | Fault::ByZero { .. }
+            | Fault::Expression(_) => ErrorKind::Expression,
             Fault::Foreign(_) => ErrorKind::RangeOutside,
             Fault::Integer(err) => err.kind(),
         }

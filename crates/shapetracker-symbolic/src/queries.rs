@@ -46,7 +46,8 @@ impl ShapeTracker {
     ///
     /// Cost: two questions about the values for each axis.
     pub fn address_range(&self) -> Option<(Sym, Sym)> {
-        let (low, high) = self.ends().ok()??;
+        let mut ask = self.where_elements_are().ok()?;
+        let (low, high) = self.ends(&mut ask).ok()??;
         Some((Sym::of(self.scope(), low), Sym::of(self.scope(), high)))
     }
 
@@ -55,15 +56,15 @@ impl ShapeTracker {
     /// ```
     /// use shapetracker_symbolic::{ShapeTracker, Sym};
     ///
-    /// let st = ShapeTracker::contiguous([Sym::new("n", 1..), 4.into()])?.shrink([(0.into(), 1.into()), (0.into(), 3.into())])?;
-    /// assert_eq!(st.buffer_len().unwrap().to_string(), "3");
+    /// let st = ShapeTracker::contiguous([4.into(), Sym::new("n", 1..)])?.step([2, 1])?;
+    /// assert_eq!(st.buffer_len().unwrap().to_string(), "3*n");
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
     ///
     /// `None` where [`ShapeTracker::address_range`] is not known, and where an index may read an address below 0.
     pub fn buffer_len(&self) -> Option<Sym> {
-        let (low, high) = self.ends().ok()??;
         let mut ask = self.where_elements_are().ok()?;
+        let (low, high) = self.ends(&mut ask).ok()??;
         let is_inside = ask.at_least(&low, &Poly::zero()).ok()? == Some(true);
         let len = high.plus_number(1).ok().filter(|_| is_inside)?;
         Some(Sym::of(self.scope(), len))
@@ -81,14 +82,13 @@ impl ShapeTracker {
         Ok(ask.assuming(some))
     }
 
-    /// The lowest and the highest address, where they are known.
-    fn ends(&self) -> Result<Option<(Poly, Poly)>, Error> {
+    /// The lowest and the highest address where elements are, if they are known.
+    fn ends(&self, ask: &mut Ask<'_>) -> Result<Option<(Poly, Poly)>, Error> {
         let Some(view) = self.as_view() else { return Ok(None) };
         // Without axes a mask hides the one element.
         if view.shape.is_empty() && view.mask.is_some() {
             return Ok(None);
         }
-        let mut ask = self.where_elements_are()?;
         let (mut low, mut high) = (view.offset.clone(), view.offset.clone());
         for (axis, (size, stride)) in view.shape.iter().zip(&view.strides).enumerate() {
             let (begin, end) = view.range(axis);

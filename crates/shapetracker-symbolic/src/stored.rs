@@ -1,4 +1,4 @@
-//! Copies on the way: where elements lie one after the other, and what an operation copies.
+//! Copies on the way: what an operation copies, and the buffers that copies make.
 
 use shapetracker::{Layout, StoredOf};
 
@@ -13,7 +13,7 @@ use crate::view::View;
 /// A tensor that is followed through operations, some of which copy: [`shapetracker::Stored`] with names.
 ///
 /// ```
-/// use shapetracker_symbolic::{Movement, ShapeTracker, Stored, Sym};
+/// use shapetracker_symbolic::{ShapeTracker, Stored, Sym};
 ///
 /// let start = ShapeTracker::contiguous([Sym::new("n", 1..), 4.into()])?;
 /// let copied = Stored::from(start.clone()).after(start, None)?;

@@ -10,8 +10,8 @@ use crate::error::{Error, Fault};
 use crate::literal::Literal;
 use crate::notation::why_no_name;
 use crate::poly::{MOST_STEPS, Poly, within};
+use crate::region::Region;
 use crate::region::divide::Division;
-use crate::region::{Region, Truth};
 use crate::scope::Scope;
 
 /// A size, stride or offset that may have names in it: a polynomial, together with the ranges of its names.
@@ -238,29 +238,21 @@ impl Sym {
 
     fn divided(&self, by: Sym, part: fn(Division) -> Poly) -> Sym {
         let divided = |(scope, polys): (Arc<Scope>, Vec<Poly>)| {
-            let unknown = || Fault::Uneven { whole: scope.text(&polys[0]), by: scope.text(&polys[1]) }.of(OP);
-            let too_large = |err| Fault::TooLarge(err).of(OP);
+            let whole = || scope.text(&polys[0]);
             if polys[1].is_zero() {
-                return Err(unknown());
+                return Err(Fault::ByZero { whole: whole() }.of(OP));
             }
-            if let Some(quotient) = polys[0].div_exact(&polys[1]).map_err(too_large)? {
-                return Ok((scope.clone(), part(Division { quotient, remainder: Poly::zero() })));
-            }
-            // By a number below 0 it is the quotient of the negated values, and the remainder has the sign of the divisor.
-            let is_negative = polys[1].number().is_some_and(|number| number < 0);
-            let signed = |poly: &Poly| if is_negative { poly.neg() } else { Ok(poly.clone()) };
-            let (a, b) = (signed(&polys[0]).map_err(too_large)?, signed(&polys[1]).map_err(too_large)?);
             let division = within(MOST_STEPS, || {
-                let region = Region::of(&scope, &[]).ok_or_else(|| Fault::NoValues.of(OP))?;
-                let positive = Literal::at_least(b.plus_number(-1).map_err(too_large)?);
-                match region.truth(&positive) {
-                    Truth::Always => region.known_division(&a, &b).map_err(too_large),
-                    _ => Ok(None),
+                // What divides exactly does so whatever the sign of the divisor is.
+                if let Some(quotient) = polys[0].div_exact(&polys[1])? {
+                    return Ok(Some(Division { quotient, remainder: Poly::zero() }));
                 }
-            })?;
-            let Division { quotient, remainder } = division.ok_or_else(unknown)?;
-            let remainder = signed(&remainder).map_err(too_large)?;
-            Ok((scope.clone(), part(Division { quotient, remainder })))
+                let region = Region::of(&scope, &[]);
+                region.map_or(Ok(None), |region| region.floor_division(&polys[0], &polys[1]))
+            });
+            let division = division.map_err(|err| Fault::TooLarge(err).of(OP))?;
+            let unknown = || Fault::Uneven { whole: whole(), by: scope.text(&polys[1]) }.of(OP);
+            Ok((scope.clone(), part(division.ok_or_else(unknown)?)))
         };
         Sym(Sym::united(OP, [self.clone(), by]).and_then(divided))
     }

@@ -1027,7 +1027,8 @@ impl fmt::Debug for ShapeTracker {
 /// let tracker = ShapeTracker::from(&numbers);
 /// assert_eq!(tracker.at([])?, numbers);
 /// let n = Sym::new("n", 1..);
-/// assert_eq!(tracker.reshape([6.into(), 4.into(), Sym::from(1)])?.expand([6.into(), 4.into(), n])?.to_string(), "(6, 4, n):(1, 6, 0)");
+/// let repeated = tracker.unsqueeze(2)?.expand([6.into(), 4.into(), n])?;
+/// assert_eq!(repeated.to_string(), "(6, 4, n):(1, 6, 0)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl From<&shapetracker::ShapeTracker> for ShapeTracker {

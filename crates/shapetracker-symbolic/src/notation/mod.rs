@@ -96,7 +96,7 @@ impl Question {
     /// assert_eq!(chain.len(), 2);
     ///
     /// let err = question.chain("(N, D//8)").unwrap_err();
-    /// assert_eq!(err.message(), "sizes have no division: say that `D = 8*d`, and write `d` for the quotient");
+    /// assert_eq!(err.message(), "the quotient is not known for all values: say that `D = 8*d`, and write `d` for the quotient");
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     ///

@@ -102,22 +102,9 @@ impl<'q> Reading<'q> {
     }
 
     fn divided(&mut self, operator: Operator, a: &Poly, b: &Poly) -> Result<Option<Poly>, TooLarge> {
-        // The quotient by a number below 0 is that of the negated ones.
-        if b.number().is_some_and(|number| number < 0) {
-            let (a, b) = (a.neg()?, b.neg()?);
-            let result = self.divided(operator, &a, &b)?;
-            return match (result, operator) {
-                (Some(rest), Operator::Modulo) => rest.neg().map(Some),
-                (result, _) => Ok(result),
-            };
-        }
-        let one = Poly::one();
-        if self.known(&Literal::at_least(b.sub(&one)?)) != Some(true) {
-            return Ok(None);
-        }
         let (_, region) = self.so_far();
         let Some(region) = region else { return Ok(None) };
-        let division = within(MOST_STEPS, || region.known_division(a, b))?;
+        let division = within(MOST_STEPS, || region.floor_division(a, b))?;
         Ok(division.map(|division| if operator == Operator::Div { division.quotient } else { division.remainder }))
     }
 

@@ -131,19 +131,19 @@ fn mistakes_have_their_place() {
     for (text, expected) in [
         (
             "(N, H//8)",
-            "sizes have no division: say that `H = 8*h`, and write `h` for the quotient\n  (N, H//8)\n       ^^",
+            "the quotient is not known for all values: say that `H = 8*h`, and write `h` for the quotient\n  (N, H//8)\n       ^^",
         ),
         (
             "(n / 2)",
-            "sizes have no division: say that `n = 2*n_2`, and write `n_2` for the quotient\n  (n / 2)\n     ^",
+            "the quotient is not known for all values: say that `n = 2*n_2`, and write `n_2` for the quotient\n  (n / 2)\n     ^",
         ),
         (
             "(b, c // n_head)",
-            "sizes have no division: say that `c = n_head*c_n_head`, and write `c_n_head` for the quotient\n  (b, c // n_head)\n        ^^",
+            "the quotient is not known for all values: say that `c = n_head*c_n_head`, and write `c_n_head` for the quotient\n  (b, c // n_head)\n        ^^",
         ),
         (
             "(B, T).reshape(B*T % 4)",
-            "sizes have no division: say that `T = 4*t`, and write `t` for the quotient\n  (B, T).reshape(B*T % 4)\n                     ^",
+            "the remainder is not known for all values: say that `T = 4*t`, and write `t` for the quotient\n  (B, T).reshape(B*T % 4)\n                     ^",
         ),
         (
             "(B, T).premute(1, 0)",
@@ -255,7 +255,10 @@ fn what_cannot_be_said_of_names() {
             "expected parentheses around what is divided, as in `(a + b) % 4 == 0`, found `%`\n  B + T % 4 == 0\n        ^",
         ),
         ("T % 0 == 0", "expected a number, of which it is the remainder, found `0`\n  T % 0 == 0\n      ^"),
-        ("T=B//2", "sizes have no division: say that `B = 2*b`, and write `b` for the quotient\n  T=B//2\n     ^^"),
+        (
+            "T=B//2",
+            "the quotient is not known for all values: say that `B = 2*b`, and write `b` for the quotient\n  T=B//2\n     ^^",
+        ),
         ("2 <= 1", "no values of the names meet this\n  2 <= 1\n  ^^^^^^"),
         ("T=8, T > 9", "no values of the names meet this and what else is said of them\n  T=8, T > 9\n       ^^^^^"),
         (

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::answer::Reason;
 use crate::literal::Literal;
 use crate::poly::{Poly, TooLarge, Var, floor, modulo};
-use crate::region::{Ask, Region, Stop};
+use crate::region::{Ask, Region, Stop, Truth};
 
 /// A quotient and a remainder: the polynomial is `divisor * quotient + remainder`, and `0 <= remainder < divisor`.
 #[derive(Clone, Debug)]
@@ -48,6 +48,22 @@ impl Region {
             }
         }
         Ok(None)
+    }
+
+    /// The quotient, rounded down, and the remainder, which has the sign of the divisor, where these are polynomials for all
+    /// values: Python's `//` and `%`. Nothing is known of a division by what may be 0.
+    pub(crate) fn floor_division(&self, a: &Poly, by: &Poly) -> Result<Option<Division>, TooLarge> {
+        let one = Poly::one();
+        if self.truth(&Literal::at_least(by.sub(&one)?)) == Truth::Always {
+            return self.known_division(a, by);
+        }
+        // By what is below 0 the quotient is that of the negated values.
+        let (a, by) = (a.neg()?, by.neg()?);
+        if self.truth(&Literal::at_least(by.sub(&one)?)) != Truth::Always {
+            return Ok(None);
+        }
+        let Some(Division { quotient, remainder }) = self.known_division(&a, &by)? else { return Ok(None) };
+        Ok(Some(Division { quotient, remainder: remainder.neg()? }))
     }
 
     fn quotients_at_samples(&self, a: &Poly, by: &Poly) -> SmallVec<[(&[i128], i128); 12]> {

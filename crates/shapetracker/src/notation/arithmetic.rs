@@ -234,8 +234,7 @@ pub trait Known: Arithmetic {
         shape: &[Self::Number],
     ) -> Result<Vec<<Self::Number as Number>::View>, String>;
 
-    /// The operations and the shape they begin with as those of whole numbers, where they are: a library at work is
-    /// simulated on those alone.
+    /// The operations as those of whole numbers, where they are: a library at work is simulated on those alone.
     ///
     /// ```
     /// use shapetracker::{Integers, Known as _, Movement};

@@ -344,8 +344,10 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         let (name, by) = if is_divisor && is_name { (name, after.word()) } else { ("H", "8") };
         let quotient = name.to_ascii_lowercase();
         let quotient = if quotient == name { format!("{name}_{by}") } else { quotient };
+        let result = if at.word() == "%" { "remainder" } else { "quotient" };
         let message = format!(
-            "sizes have no division: say that `{name} = {by}*{quotient}`, and write `{quotient}` for the quotient"
+            "the {result} is not known for all values: say that `{name} = {by}*{quotient}`, and write `{quotient}` for the \
+             quotient"
         );
         self.error_at(at.span.clone(), message)
     }
