@@ -204,7 +204,7 @@ fn zeros(ask: &mut Ask<'_>, conditions: &[Vec<Poly>]) -> Result<Formula, Error> 
 }
 
 /// Leaves out each conjunction that has all literals of another one.
-fn absorb(formula: &mut Formula) {
+pub(crate) fn absorb(formula: &mut Formula) {
     let mut kept = Formula::new();
     formula.sort_by_key(Vec::len);
     for all in formula.drain(..) {

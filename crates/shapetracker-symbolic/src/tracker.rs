@@ -800,7 +800,7 @@ impl ShapeTracker {
         Ask::new(op, &self.scope, self.needs.clone())
     }
 
-    fn tuple(&self, list: &[Poly]) -> String {
+    pub(crate) fn tuple(&self, list: &[Poly]) -> String {
         let list: Vec<String> = list.iter().map(|poly| self.scope.text(poly)).collect();
         format!("({}{})", list.join(", "), if list.len() == 1 { "," } else { "" })
     }

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use shapetracker::{AddressRun, Method, ShapeTracker};
-use shapetracker_symbolic::Question;
+use shapetracker::advice::Does;
+use shapetracker::{AddressRun, ArrayLibrary, Method, ShapeTracker};
+use shapetracker_symbolic::{Literal, Question};
 use shapetracker_testing::{Rng, numbers};
 
 /// What is known of the names.
@@ -244,6 +245,106 @@ fn chain(rng: &mut Rng, counts: &mut Counts) {
     if held {
         counts.methods.entry(method).or_default()[2] += 1;
     }
+}
+
+/// What is said of libraries, held against what is said with numbers in place of the names.
+#[derive(Default)]
+struct Advised {
+    /// Chains, answers of libraries, those for some values only, and those that were not found.
+    chains: usize,
+    answers: usize,
+    conditional: usize,
+    undecided: usize,
+    /// Answers at values: compared, and told apart.
+    compared: usize,
+    apart: usize,
+    /// Code that was read at values, and code that is no chain.
+    codes: usize,
+    unread: usize,
+}
+
+fn advised(rng: &mut Rng, counts: &mut Advised) {
+    let (mut text, mut shape) = start(rng);
+    let mut last = None;
+    for _ in 0..1 + rng.below(4) {
+        let method = rng.pick(Method::ALL).name();
+        let Some(more) = called(rng, method, &text, &shape) else { continue };
+        let mut question = Question::new([KNOWN]).unwrap();
+        question.sizes("A, B, C, s").unwrap();
+        let Ok(read) = question.chain(&more) else { continue };
+        let scope = Arc::new(question.scope().unwrap());
+        let Ok(tracker) = read.tracker(&scope) else { continue };
+        let shown = |size| format!("({})", scope.text(size)).replace("(1)", "1");
+        (text, shape) = (more, tracker.shape().iter().map(shown).collect());
+        last = Some((read, scope, tracker));
+    }
+    let Some((chain, scope, tracker)) = last else { return };
+    let advice = chain.advice(&scope).unwrap_or_else(|err| panic!("{text}: {err}"));
+    counts.chains += 1;
+    for library in &advice.libraries {
+        counts.answers += 1;
+        counts.conditional += usize::from(!library.unless.is_empty());
+        counts.undecided += usize::from(library.does == Does::Undecided);
+    }
+    for _ in 0..6 {
+        let values = [("A", 3), ("B", 4), ("C", 2), ("s", 3)];
+        let values = values.map(|(name, below)| (name, i64::from(name != "s") + rng.below(below) as i64));
+        if tracker.at(values).is_err() {
+            continue;
+        }
+        let point = scope.point("advice", &[], values).unwrap();
+        let Ok(numbers) = put(&text, &values).parse::<shapetracker::Chain>() else { continue };
+        let expected = numbers.advice(None).unwrap_or_else(|err| panic!("{text} at {values:?}: {err}"));
+        for (found, expected) in advice.libraries.iter().zip(&expected.libraries) {
+            let at = format!("{text} at {values:?}: {}, really {}", found.sentence, expected.sentence);
+            if let Some(code) = &found.code {
+                // What begins with an array that is made begins with it in the code, too.
+                let start = &text[chain.start_span()];
+                let maker = match (start.starts_with('('), found.library) {
+                    (false, _) => "",
+                    (true, ArrayLibrary::NumPy) => "np.zeros",
+                    (true, _) => "torch.zeros",
+                };
+                let named = format!("x = {maker}{start}\n");
+                let (read, wrong) = shapetracker::Chain::read_given(&format!("{named}{code}"), None, &values);
+                match wrong {
+                    Some(_) => counts.unread += 1,
+                    None => {
+                        let (read, expected) = (read.tracker().unwrap(), numbers.tracker().unwrap());
+                        assert_eq!(read.shape(), expected.shape(), "{at}: {code}");
+                        assert_eq!(addresses(&read), addresses(&expected), "{at}: {code}");
+                        counts.codes += 1;
+                    }
+                }
+            }
+            let is_apart = |part: &Vec<Literal>| part.iter().all(|literal| literal.holds(&point) == Some(true));
+            if found.does == Does::Undecided || found.unless.iter().any(is_apart) {
+                counts.apart += 1;
+                continue;
+            }
+            // A copy may be one operation here and several there: the call is the same.
+            let called = |op: usize| put(&text[chain.span(op)], &values);
+            let copied = found.copied.iter().map(|(op, poly)| (called(*op), poly.eval(&point).unwrap() as i64));
+            let really = expected.copied.iter().map(|(op, elements)| (&numbers.text()[numbers.span(*op)], *elements));
+            assert_eq!(found.does, expected.does, "{at}");
+            assert!(copied.clone().eq(really.map(|(call, elements)| (call.to_owned(), elements))), "{at}: {copied:?}");
+            counts.compared += 1;
+        }
+    }
+}
+
+#[test]
+fn libraries_do_with_names_what_they_do_with_numbers() {
+    let mut counts = Advised::default();
+    for seed in numbers(4_000) {
+        advised(&mut Rng(7 << 40 | seed), &mut counts);
+    }
+    let Advised { chains, answers, conditional, undecided, compared, apart, codes, unread } = counts;
+    println!("{chains} chains, {answers} answers, {conditional} for some values, {undecided} not found");
+    println!(
+        "{compared} compared at values, {apart} told apart; {codes} lines of code were read, {unread} are no chain"
+    );
+    assert!(compared > 10 * apart.max(1) / 4 && codes > 0 && conditional > 0);
 }
 
 #[test]

@@ -71,11 +71,15 @@ impl Chain {
     }
 
     /// The call that an operation is of, as it is written.
-    pub(super) fn written_call(&self, op: usize) -> String {
+    pub(crate) fn written_call(&self, op: usize) -> String {
         self.read.written_call(op)
     }
 
     /// What operations need of the names besides what they need by themselves.
+    pub(crate) fn read(&self) -> &ChainOf<Poly> {
+        &self.read
+    }
+
     pub(super) fn needs(&self) -> &[Need<Poly>] {
         self.read.needs()
     }

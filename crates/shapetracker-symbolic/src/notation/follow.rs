@@ -259,6 +259,18 @@ impl Chain {
     }
 
     /// The tracker before any operation.
+    /// The trackers before any operation and after each, over what the chain starts with: copies change none.
+    pub(crate) fn trackers(&self, scope: &Arc<Scope>) -> Result<Vec<ShapeTracker>, ChainError> {
+        within(MOST_STEPS, || {
+            let mut trackers = vec![self.begin(scope)?];
+            for number in 0..self.len() {
+                let next = self.step(&trackers[number], number)?;
+                trackers.push(next);
+            }
+            Ok(trackers)
+        })
+    }
+
     fn begin(&self, scope: &Arc<Scope>) -> Result<ShapeTracker, ChainError> {
         let error = |cause| ChainError { place: Place::new(self.text(), self.start_span()), op: None, cause };
         let start = match self.start() {

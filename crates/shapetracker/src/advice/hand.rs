@@ -1,11 +1,11 @@
 //! A library at work: the array that it has after each call, what the call copied, and perhaps code that does the same.
 
-use super::array::{Array, channels_last};
+use super::ArrayNumber;
+use super::array::{Array, at_least_one, channels_last, is_empty, numbers, product};
 use super::code::{Code, Notes};
 use crate::error::{Error, Fault};
-use crate::fit::{Misfit, fit};
 use crate::notation::{ArrayLibrary, Call, Order, list};
-use crate::{Dims, Movement, ShapeTracker, View, merge};
+use crate::{Dims, MovementOf, View};
 use indexpr::text::tuple;
 
 /// A library with the array that it has, done call by call as the library does it.
@@ -13,15 +13,15 @@ use indexpr::text::tuple;
 /// The parser asks it where a call depends on the memory of an array, and takes nothing down: what writes code, and what finds
 /// the smallest copy, is no part of the modules that only read chains.
 #[derive(Clone, Debug)]
-pub(crate) struct Hand<N = ()> {
+pub(crate) struct Hand<W = (), N: ArrayNumber = i64> {
     library: ArrayLibrary,
-    array: Array,
+    array: Array<N>,
     /// The memory of the array, as it was when it was new.
-    memory: Memory,
+    memory: Memory<N>,
     /// The expression that makes the array, where one is asked for.
-    notes: N,
+    notes: W,
     /// The operations that copied, each with how many elements were written.
-    copied: Vec<(usize, i64)>,
+    copied: Vec<(usize, N)>,
     thrift: Thrift,
     /// Whether NumPy lets nobody write to the array: what needs one that can be written to copies it first.
     is_read_only: bool,
@@ -41,13 +41,11 @@ pub(super) enum Thrift {
     Least { whole: u32 },
 }
 
-/// Memory that was new after so many operations, with the axes of the array of that time in the order in which they lie in
-/// it, the outermost first; and how many elements it has.
+/// Memory that was new after so many operations, and the array of that time, which was all of it.
 #[derive(Clone, Debug)]
-struct Memory {
+struct Memory<N: ArrayNumber> {
     since: usize,
-    axes: Dims,
-    len: i64,
+    array: Array<N>,
 }
 
 /// Why a call copies.
@@ -81,18 +79,18 @@ impl Why {
 impl Hand {
     /// The array of a view that the library has.
     pub(crate) fn new(library: ArrayLibrary, start: &View) -> Hand {
-        Hand::noting(library, start, Thrift::None, ())
+        Hand::noting(library, &Array::from(start), Thrift::None, ())
     }
 }
 
-impl Hand<Option<Code>> {
-    /// The array of a view that the library has, which writes down how an array of some name becomes each array.
-    pub(super) fn writing(library: ArrayLibrary, start: &View, name: &str, thrift: Thrift) -> Self {
+impl<N: ArrayNumber> Hand<Option<Code>, N> {
+    /// An array that the library has, which writes down how an array of some name becomes each array.
+    pub(super) fn writing(library: ArrayLibrary, start: &Array<N>, name: &str, thrift: Thrift) -> Self {
         Hand::noting(library, start, thrift, Some(Code::of(name)))
     }
 
-    /// The array of a view that the library has, which counts what is copied.
-    pub(super) fn counting(library: ArrayLibrary, start: &View) -> Self {
+    /// An array that the library has, which counts what is copied.
+    pub(super) fn counting(library: ArrayLibrary, start: &Array<N>) -> Self {
         Hand::noting(library, start, Thrift::None, None)
     }
 
@@ -106,10 +104,10 @@ impl Hand<Option<Code>> {
     }
 }
 
-impl<N: Notes> Hand<N> {
-    fn noting(library: ArrayLibrary, start: &View, thrift: Thrift, notes: N) -> Self {
-        let array = Array::of(start);
-        let memory = Memory { since: 0, axes: array.axes(), len: array.numel() };
+impl<W: Notes, N: ArrayNumber> Hand<W, N> {
+    fn noting(library: ArrayLibrary, start: &Array<N>, thrift: Thrift, notes: W) -> Self {
+        let array = start.kept();
+        let memory = Memory { since: 0, array: array.clone() };
         Hand {
             library,
             array,
@@ -128,26 +126,28 @@ impl<N: Notes> Hand<N> {
     }
 
     /// Where the array begins in its memory; nothing is known of that where it has no elements.
-    pub(crate) fn offset(&self) -> Option<i64> {
-        (self.array.numel() > 0).then_some(self.array.offset)
+    pub(crate) fn offset(&self) -> Option<N> {
+        (!self.is_empty()).then(|| self.array.offset.clone())
+    }
+
+    fn is_empty(&self) -> bool {
+        is_empty(&self.array.shape)
     }
 
     /// Where the array is not all of its memory in row-major order: after how many operations this memory was new, and the
     /// axes that the array had then, in the order in which they lie in it.
     pub(crate) fn memory(&self) -> Option<(usize, Dims)> {
-        let is_all = self.array.is_contiguous() && self.array.offset == 0 && self.array.numel() == self.memory.len;
-        (!is_all).then(|| (self.memory.since, self.memory.axes.clone()))
+        let Memory { since, array } = &self.memory;
+        let is_all = self.array.is_contiguous() && self.array.offset.is(0) && self.array.numel() == array.numel();
+        (!is_all).then(|| (*since, array.axes()))
     }
 
     /// The strides of the array, those of axes of size 1 included, and where it begins; without elements those of a new one.
-    pub(crate) fn strides_and_offset(&self) -> (Dims, i64) {
+    pub(crate) fn strides_and_offset(&self) -> (N::Numbers, N) {
         // Of an array without elements the view does not have them.
-        let strides = if self.array.numel() == 0 {
-            Array::contiguous(&self.array.shape).strides
-        } else {
-            self.array.strides.clone()
-        };
-        (strides, self.array.offset)
+        let strides =
+            if self.is_empty() { Array::contiguous(&self.array.shape).strides } else { self.array.strides.clone() };
+        (strides, self.array.offset.clone())
     }
 
     /// Whether NumPy lets nobody write to the array.
@@ -190,13 +190,13 @@ impl<N: Notes> Hand<N> {
         self.array.suggests_channels_last()
     }
 
-    pub(super) fn copied(&self) -> &[(usize, i64)] {
+    pub(super) fn copied(&self) -> &[(usize, N)] {
         &self.copied
     }
 
     /// How many elements were written in all.
-    pub(super) fn written(&self) -> i128 {
-        self.copied.iter().map(|&(_, elements)| i128::from(elements)).sum()
+    pub(super) fn written(&self) -> N::Total {
+        N::total(self.copied.iter().map(|(_, elements)| elements))
     }
 
     /// For how many reshapes no view was found.
@@ -206,13 +206,18 @@ impl<N: Notes> Hand<N> {
 
     /// Does a call, whose operations begin with one of some number. Answers why it copies, where it does, and the number of
     /// the operation.
-    pub(crate) fn does(&mut self, first: usize, call: Call, ops: &[Movement]) -> Result<Option<(usize, Why)>, Error> {
+    pub(crate) fn does(
+        &mut self,
+        first: usize,
+        call: Call,
+        ops: &[MovementOf<N>],
+    ) -> Result<Option<(usize, Why)>, Error> {
         let last = first + ops.len().saturating_sub(1);
         let (copies, mut raises) = (self.copied.len(), false);
-        let mut shape = ShapeTracker::contiguous(&self.array.shape)?;
-        let mut after = |op: &Movement| -> Result<Dims, Error> {
-            shape = ShapeTracker::contiguous(shape.apply(op)?.shape())?;
-            Ok(shape.shape().into())
+        let mut shape = self.array.shape.clone();
+        let mut after = |op: &MovementOf<N>| -> Result<N::Numbers, Error> {
+            shape = N::shape_after(&shape, op)?;
+            Ok(shape.clone())
         };
         let why = match call {
             Call::Copy(order) | Call::Convert(order) => {
@@ -225,28 +230,28 @@ impl<N: Notes> Hand<N> {
             }
             Call::New | Call::Tile | Call::Interleave | Call::Roll(_) if self.thrift == Thrift::None => {
                 // Who takes nothing down counts nothing, either.
-                let before = if N::WRITES { self.before_new(call, ops)? } else { 0 };
+                let before = if W::WRITES { self.before_new(call, ops)? } else { N::from(0) };
                 let from = self.array.clone();
                 let mut to = from.shape.clone();
                 for op in ops {
                     to = after(op)?;
                 }
                 let is_numpy = self.library == ArrayLibrary::NumPy;
-                let keeps = call == Call::Tile && is_numpy && numel(&to) == from.numel();
+                let keeps = call == Call::Tile && is_numpy && product(&to) == from.numel();
                 let new = match (call, ops) {
                     _ if keeps => from.seen_as(&to).kept_by_numpy(),
                     // PyTorch's `pixel_shuffle` keeps channels last.
-                    (Call::New, [_, Movement::Permute(_), ..]) => from.suggested(&to),
+                    (Call::New, [_, MovementOf::Permute(_), ..]) => from.suggested(&to),
                     (Call::Roll(Some(_)), _) if is_numpy => from.kept_by_numpy(),
-                    (Call::Roll(Some(axis)), [_, _, _, Movement::Shrink(ranges), ..]) => {
+                    (Call::Roll(Some(axis)), [_, _, _, MovementOf::Shrink(ranges), ..]) => {
                         let axis = usize::from(axis);
-                        from.rolled(axis, ranges[axis].0)
+                        from.rolled(axis, &ranges[axis].0)
                     }
                     _ => Array::contiguous(&to),
                 };
                 self.new_array(last, new);
                 if let Some((_, elements)) = self.copied.last_mut().filter(|(number, _)| *number == last) {
-                    *elements = elements.saturating_add(before);
+                    *elements = elements.plus(&before);
                 }
                 Some(Why::New)
             }
@@ -264,7 +269,7 @@ impl<N: Notes> Hand<N> {
                 self.notes.give_up();
                 let to = after(&ops[0])?;
                 match &ops[0] {
-                    Movement::AsStrided(_, strides, _) if !to.contains(&0) => {
+                    MovementOf::AsStrided(_, strides, _) if !is_empty(&to) => {
                         self.as_strided(first, &ops[0], strides, &to)?
                     }
                     _ => {
@@ -294,7 +299,7 @@ impl<N: Notes> Hand<N> {
                 for op in ops {
                     let to = after(op)?;
                     why = match op {
-                        Movement::AsStrided(_, strides, offset) => self.over_memory(last, strides, *offset, &to)?,
+                        MovementOf::AsStrided(_, strides, offset) => self.over_memory(last, strides, offset, &to)?,
                         _ => self.step(first, op, &to)?,
                     };
                 }
@@ -303,7 +308,7 @@ impl<N: Notes> Hand<N> {
             // One axis alone is joined to nothing.
             Call::Flatten
                 if self.library == ArrayLibrary::PyTorch
-                    && matches!(ops, [Movement::Reshape(to)] if *to == self.array.shape) =>
+                    && matches!(ops, [MovementOf::Reshape(to)] if *to == self.array.shape) =>
             {
                 None
             }
@@ -319,7 +324,7 @@ impl<N: Notes> Hand<N> {
                     Call::Flatten => self.library == ArrayLibrary::NumPy,
                     _ => !is_view,
                 };
-                if why.is_none() && copies && self.array.numel() > 0 && self.thrift == Thrift::None {
+                if why.is_none() && copies && !self.is_empty() && self.thrift == Thrift::None {
                     self.new_array(last, Array::contiguous(&self.array.shape));
                     Some(Why::Flat)
                 } else {
@@ -350,59 +355,60 @@ impl<N: Notes> Hand<N> {
     ///
     /// NumPy's `repeat` takes an array in row-major order that can be written to, and its `tile` is a reshape and a `repeat`
     /// for each axis that is repeated, from the front; PyTorch's `repeat_interleave` without an axis flattens first.
-    fn before_new(&self, call: Call, ops: &[Movement]) -> Result<i64, Error> {
-        let array = &self.array;
+    fn before_new(&self, call: Call, ops: &[MovementOf<N>]) -> Result<N, Error> {
+        let (array, none) = (&self.array, N::from(0));
         let is_numpy = self.library == ArrayLibrary::NumPy;
-        if array.numel() == 0 {
-            return Ok(0);
+        if self.is_empty() {
+            return Ok(none);
         }
+        let all_unless = |is_ready: bool| if is_ready { none.clone() } else { array.numel() };
         let is_ready = array.is_contiguous() && !self.is_read_only;
-        let views = |array: &Array, to: &[i64]| Ok::<bool, Error>(merge::reshape(&array.view()?, to).is_ok());
+        let views = |array: &Array<N>, to: &[N]| Ok::<bool, Error>(N::reshaped(array, to)?.is_some());
         match (call, ops) {
-            (Call::Interleave, _) if is_numpy => Ok(if is_ready { 0 } else { array.numel() }),
+            (Call::Interleave, _) if is_numpy => Ok(all_unless(is_ready)),
             // Without an axis they take the elements in their order.
-            (Call::Roll(axis), _) => Ok(if axis.is_some() || array.is_contiguous() { 0 } else { array.numel() }),
+            (Call::Roll(axis), _) => Ok(all_unless(axis.is_some() || array.is_contiguous())),
             // PyTorch's `pixel_shuffle` takes a tensor in such an order, too.
-            (Call::New, [_, Movement::Permute(_), ..]) => Ok(if array.is_as_suggested() { 0 } else { array.numel() }),
-            (Call::Interleave, [Movement::Reshape(to), ..]) => {
+            (Call::New, [_, MovementOf::Permute(_), ..]) => Ok(all_unless(array.is_as_suggested())),
+            (Call::Interleave, [MovementOf::Reshape(to), ..]) => {
                 let flattens = to.len() == 2 && array.shape.len() != 1;
-                Ok(if flattens && !views(array, &[array.numel()])? { array.numel() } else { 0 })
+                Ok(all_unless(!flattens || views(array, &[array.numel()])?))
             }
-            (Call::Tile, [Movement::Reshape(_), Movement::Expand(repeated), ..]) if is_numpy => {
-                let (mut array, mut is_ready, mut written, mut news) = (array.clone(), is_ready, 0_i64, 0_i64);
-                let mut inner = array.numel();
+            (Call::Tile, [MovementOf::Reshape(_), MovementOf::Expand(repeated), ..]) if is_numpy => {
+                let (mut array, mut is_ready, mut written) = (array.clone(), is_ready, none.clone());
+                let (mut inner, mut news) = (array.numel(), none.clone());
                 for pair in repeated.chunks(2) {
-                    let (times, size) = (pair[0], pair[1]);
-                    if times == 0 {
+                    let (times, size) = (&pair[0], &pair[1]);
+                    if times.is(0) {
                         return Ok(written);
                     }
-                    if times != 1 {
-                        let rows = array.numel() / inner.max(1);
-                        if !views(&array, &[rows, inner])? || !is_ready {
-                            written = written.saturating_add(array.numel());
+                    if !times.is(1) {
+                        let rows = array.numel().over(&at_least_one(&inner));
+                        if !views(&array, &[rows.clone(), inner.clone()])? || !is_ready {
+                            written = written.plus(&array.numel());
                         }
-                        array = Array::contiguous(&[rows.saturating_mul(times), inner]);
+                        array = Array::contiguous(&[rows.times(times), inner.clone()]);
                         is_ready = true;
                         news = array.numel();
-                        written = written.saturating_add(news);
+                        written = written.plus(&news);
                     }
-                    inner /= size.max(1);
+                    inner = inner.over(&at_least_one(size));
                 }
                 // The last of them is the array that is made.
-                Ok(written.saturating_sub(news))
+                Ok(written.plus(&news.negative()))
             }
-            _ => Ok(0),
+            _ => Ok(none),
         }
     }
 
     /// Does one operation.
-    fn step(&mut self, number: usize, op: &Movement, to: &[i64]) -> Result<Option<Why>, Error> {
+    fn step(&mut self, number: usize, op: &MovementOf<N>, to: &[N]) -> Result<Option<Why>, Error> {
         if op.may_copy() {
             return Ok(self.copied_as(number, op));
         }
-        let (library, from) = (self.library, self.array.view()?);
-        if self.array.numel() == 0 || to.contains(&0) {
-            if self.thrift != Thrift::None && matches!(op, Movement::AsStrided(..)) {
+        let (library, from) = (self.library, self.array.shape.clone());
+        if self.is_empty() || is_empty(to) {
+            if self.thrift != Thrift::None && matches!(op, MovementOf::AsStrided(..)) {
                 // The call would copy the elements that nothing is read of.
                 return Err(overflow("as_strided"));
             }
@@ -412,11 +418,12 @@ impl<N: Notes> Hand<N> {
                 op if is_reshape(op) => reshaped(library, to),
                 // Of nothing there is nothing to flip, which would write all that is read of here.
                 _ if is_flipped => {
-                    library.call(&Movement::Shrink(to.iter().map(|&size| (0, size)).collect()), from.shape(), to)
+                    let nothing = to.iter().map(|size| (N::from(0), size.clone()));
+                    library.call(&MovementOf::Shrink(nothing.collect()), &from, to)
                 }
-                op => library.call(op, from.shape(), to),
+                op => library.call(op, &from, to),
             });
-            let new = matches!(op, Movement::Pad(_)) && !to.contains(&0);
+            let new = matches!(op, MovementOf::Pad(_)) && !is_empty(to);
             if new {
                 self.new_array(number, Array::contiguous(to));
                 return Ok(Some(Why::New));
@@ -426,20 +433,22 @@ impl<N: Notes> Hand<N> {
         }
         match op {
             // What has no axes has nothing that could be added.
-            Movement::Pad(pads) if pads.is_empty() && self.thrift != Thrift::None => return Ok(None),
-            Movement::Pad(pads) => {
-                self.then(|| library.call(op, from.shape(), to));
+            MovementOf::Pad(pads) if pads.is_empty() && self.thrift != Thrift::None => return Ok(None),
+            MovementOf::Pad(pads) => {
+                self.then(|| library.call(op, &from, to));
                 let new = match library {
                     // Where nothing is added PyTorch clones.
-                    ArrayLibrary::PyTorch if pads.iter().all(|pad| *pad == (0, 0)) => self.array.like(),
+                    ArrayLibrary::PyTorch if pads.iter().all(|(before, after)| before.is(0) && after.is(0)) => {
+                        self.array.like()
+                    }
                     ArrayLibrary::PyTorch => self.array.suggested(to),
                     ArrayLibrary::NumPy => self.array.padded(to),
                 };
                 self.new_array(number, new);
                 return Ok(Some(Why::New));
             }
-            Movement::AsStrided(_, strides, _) => return self.as_strided(number, op, strides, to),
-            _ if is_reshape(op) => return self.reshape(number, op, &from, to),
+            MovementOf::AsStrided(_, strides, _) => return self.as_strided(number, op, strides, to),
+            _ if is_reshape(op) => return self.reshape(number, op, to),
             _ => {}
         }
         let mut why = None;
@@ -450,25 +459,23 @@ impl<N: Notes> Hand<N> {
                 self.new_array(number, copy.clone());
                 why = Some(Why::Backwards);
                 // The copy runs backwards in memory, so that reading it as the array was is reading it backwards.
-                let original = ShapeTracker::from(copy.view()?).flip(&backwards)?;
-                let Some(original) = original.as_view().cloned() else { return Err(overflow("flip")) };
-                ShapeTracker::from(original).apply(op)?
+                let original = N::moved(&copy, &MovementOf::Flip(backwards.into()))?;
+                N::moved(&original.ok_or_else(|| overflow("flip"))?, op)?
             }
-            _ => ShapeTracker::from(from.clone()).apply(op)?,
+            _ => N::moved(&self.array, op)?,
         };
-        let Some(next) = next.as_view() else { return Err(overflow("view")) };
-        self.then(|| library.call(op, from.shape(), to));
-        self.array = self.array.moved(op, next);
+        let Some(next) = next else { return Err(overflow("view")) };
+        self.then(|| library.call(op, &from, to));
+        self.array = self.array.moved(op, &next);
         self.is_read_only |=
-            library == ArrayLibrary::NumPy && matches!(op, Movement::Expand(_) | Movement::BroadcastTo(_));
+            library == ArrayLibrary::NumPy && matches!(op, MovementOf::Expand(_) | MovementOf::BroadcastTo(_));
         Ok(why)
     }
 
-    fn reshape(&mut self, number: usize, op: &Movement, from: &View, to: &[i64]) -> Result<Option<Why>, Error> {
+    fn reshape(&mut self, number: usize, op: &MovementOf<N>, to: &[N]) -> Result<Option<Why>, Error> {
         let library = self.library;
-        // For an array without a mask this is the libraries' own rule.
-        if let Ok(next) = merge::reshape(from, to) {
-            if from.shape() != to {
+        if let Some(next) = N::reshaped(&self.array, to)? {
+            if self.array.shape[..] != *to {
                 self.then(|| reshaped(library, to));
             }
             self.array = self.array.moved(op, &next);
@@ -480,11 +487,11 @@ impl<N: Notes> Hand<N> {
         };
         self.blocked += 1;
         // The smallest copy is only looked for where it can be written down.
-        let least = if N::WRITES && !is_whole { least(library, from, to)? } else { None };
+        let least = if W::WRITES && !is_whole { N::least(library, &self.array, to)? } else { None };
         match least {
-            Some((view, recipe, written)) => {
+            Some((copied, recipe, written)) => {
                 self.then(|| recipe);
-                self.new_array(number, Array::of(&view));
+                self.new_array(number, copied.kept());
                 if let Some((_, elements)) = self.copied.last_mut().filter(|(copied, _)| *copied == number) {
                     *elements = written;
                 }
@@ -499,9 +506,9 @@ impl<N: Notes> Hand<N> {
     }
 
     /// A copy of ours, in row-major order, or none where `contiguous` finds that the elements lie so.
-    fn copied_as(&mut self, number: usize, op: &Movement) -> Option<Why> {
+    fn copied_as(&mut self, number: usize, op: &MovementOf<N>) -> Option<Why> {
         // That the elements lie in order is not asked for its own sake.
-        if *op == Movement::Contiguous && (self.thrift != Thrift::None || self.array.is_contiguous()) {
+        if *op == MovementOf::Contiguous && (self.thrift != Thrift::None || self.array.is_contiguous()) {
             return None;
         }
         let (library, shape) = (self.library, self.array.shape.clone());
@@ -533,7 +540,7 @@ impl<N: Notes> Hand<N> {
     }
 
     /// A new array with the same elements, in an order.
-    fn ordered(&self, order: Order) -> Array {
+    fn ordered(&self, order: Order) -> Array<N> {
         let shape = &self.array.shape;
         let columns = || Array::in_order(shape, 0..shape.len());
         match (order, self.library) {
@@ -551,7 +558,7 @@ impl<N: Notes> Hand<N> {
     }
 
     /// `as_strided` of the elements in row-major order: of an array that does not lie so, a copy is made first.
-    fn as_strided(&mut self, number: usize, op: &Movement, strides: &[i64], to: &[i64]) -> Result<Option<Why>, Error> {
+    fn as_strided(&mut self, number: usize, op: &MovementOf<N>, strides: &[N], to: &[N]) -> Result<Option<Why>, Error> {
         let library = self.library;
         let from = self.array.shape.clone();
         let mut why = None;
@@ -559,84 +566,90 @@ impl<N: Notes> Hand<N> {
             self.new_array(number, Array::contiguous(&from));
             why = Some(Why::Memory);
         }
-        let next = ShapeTracker::contiguous(&from)?.apply(op)?;
-        let Some(next) = next.as_view() else { return Err(overflow("as_strided")) };
+        let Some(next) = N::moved(&Array::contiguous(&from), op)? else { return Err(overflow("as_strided")) };
         self.then(|| library.call(op, &from, to));
-        if library == ArrayLibrary::PyTorch && strides.iter().zip(to).any(|(&stride, &size)| stride < 0 && size > 1) {
+        let none = N::from(0);
+        if library == ArrayLibrary::PyTorch
+            && strides.iter().zip(to).any(|(stride, size)| *stride < none && *size > N::from(1))
+        {
             // It is laid out forwards, and flipped, which copies.
             self.new_array(number, Array::contiguous(to));
             why = Some(Why::Backwards);
         } else {
-            let offset = self.array.offset.checked_add(next.offset()).ok_or_else(|| overflow("as_strided"))?;
-            self.array = Array { shape: to.into(), strides: strides.into(), offset };
+            let offset = self.array.offset.plus(&next.offset);
+            self.array = Array { shape: numbers(to), strides: numbers(strides), offset };
         }
         Ok(why)
     }
 
     /// PyTorch's `as_strided`, which copies nothing and has no negative strides.
-    fn over_memory(&mut self, number: usize, strides: &[i64], offset: i64, to: &[i64]) -> Result<Option<Why>, Error> {
-        if strides.iter().any(|&stride| stride < 0) {
-            let op = Movement::AsStrided(to.into(), strides.into(), offset);
+    fn over_memory(&mut self, number: usize, strides: &[N], offset: &N, to: &[N]) -> Result<Option<Why>, Error> {
+        if strides.iter().any(|stride| *stride < N::from(0)) {
+            let op = MovementOf::AsStrided(numbers(to), numbers(strides), offset.clone());
             return self.as_strided(number, &op, strides, to);
         }
         self.then(|| format!("x.as_strided({}, {}, {offset})", tuple(to), tuple(strides)));
-        self.array = Array { shape: to.into(), strides: strides.into(), offset };
+        self.array = Array { shape: numbers(to), strides: numbers(strides), offset: offset.clone() };
         Ok(None)
     }
 
     /// `unfold`, `sliding_window_view` and `diagonal`, which are read as `as_strided` of the elements in row-major order: the
     /// libraries make views of any array, whose strides are those of its own axes.
-    fn windows(&mut self, number: usize, call: Call, op: &Movement, to: &[i64]) -> Result<Option<Why>, Error> {
-        let from = self.array.view()?;
-        let next = ShapeTracker::from(from.clone()).apply(op)?;
-        let Movement::AsStrided(_, steps, begin) = op else { return Err(overflow("as_strided")) };
-        let Some(next) = next.as_view() else { return self.as_strided(number, op, steps, to) };
-        let old = &self.array.strides;
+    fn windows(&mut self, number: usize, call: Call, op: &MovementOf<N>, to: &[N]) -> Result<Option<Why>, Error> {
+        let MovementOf::AsStrided(_, steps, begin) = op else { return Err(overflow("as_strided")) };
+        let Some(next) = N::moved(&self.array, op)? else { return self.as_strided(number, op, steps, to) };
+        let (old, from) = (&self.array.strides, &self.array.shape);
         // Along an axis of size 1 it steps along the axes that the call is about, too. The strides in row-major order do not
         // tell those of them apart that have only axes of size 1 between them.
-        let row_major = Array::contiguous(from.shape()).strides;
-        let times = |axis: usize, step: i64| step / row_major[axis].max(1);
-        let along = |axis: usize| match (call, axis.checked_sub(from.rank())) {
+        let row_major = Array::contiguous(from).strides;
+        let times = |axis: usize, step: &N| step.over(&at_least_one(&row_major[axis]));
+        let none = || N::from(0);
+        let along = |axis: usize| match (call, axis.checked_sub(from.len())) {
             (Call::Diagonal(axes), _) => {
-                let mut rest = (0..from.rank()).filter(|axis| !axes.contains(&(*axis as u8)));
+                let mut rest = (0..from.len()).filter(|axis| !axes.contains(&(*axis as u8)));
                 match rest.nth(axis) {
-                    Some(same) => old[same],
-                    None => axes.iter().fold(0, |sum: i64, &axis| sum.saturating_add(old[usize::from(axis)])),
+                    Some(same) => old[same].clone(),
+                    None => axes.iter().fold(none(), |sum, &axis| sum.plus(&old[usize::from(axis)])),
                 }
             }
-            (_, None) => times(axis, steps[axis]).saturating_mul(old[axis]),
-            (Call::Unfold(axis), _) => old[usize::from(axis)],
-            (_, Some(window)) if next.rank() == 2 * from.rank() => old[window],
-            _ => (0..from.rank()).find(|&old| times(old, steps[axis]) == 1).map_or(0, |axis| old[axis]),
+            (_, None) => times(axis, &steps[axis]).times(&old[axis]),
+            (Call::Unfold(axis), _) => old[usize::from(axis)].clone(),
+            (_, Some(window)) if next.shape.len() == 2 * from.len() => old[window].clone(),
+            _ => {
+                let is_along = |old: &usize| times(*old, &steps[axis]).is(1);
+                (0..from.len()).find(is_along).map_or_else(none, |axis| old[axis].clone())
+            }
         };
-        let strides: Dims = (0..next.rank())
-            .map(|axis| if next.shape()[axis] == 1 { along(axis) } else { next.strides()[axis] })
+        let is_one = |axis: usize| next.shape[axis].is(1);
+        let strides: N::Numbers = (0..next.shape.len())
+            .map(|axis| if is_one(axis) { along(axis) } else { next.strides[axis].clone() })
             .collect();
         let library = self.library;
+        let from = from.clone();
         self.then(|| match library {
             // What PyTorch strides is the memory, whatever the array is.
-            ArrayLibrary::PyTorch => strided_by(library, "x", to, &strides, next.offset()),
+            ArrayLibrary::PyTorch => strided_by(library, "x", to, &strides, &next.offset),
             // NumPy begins where the array begins.
-            ArrayLibrary::NumPy if *begin == 0 => library.as_strided("x", to, &strides),
+            ArrayLibrary::NumPy if begin.is(0) => library.as_strided("x", to, &strides),
             ArrayLibrary::NumPy => {
-                let (mut rest, mut places) = (*begin, Vec::new());
-                for &size in from.shape().iter().rev() {
-                    places.push(format!("{}:", rest % size.max(1)));
-                    rest /= size.max(1);
+                let (mut rest, mut places) = (begin.clone(), Vec::new());
+                for size in from.iter().rev().map(at_least_one) {
+                    places.push(format!("{}:", rest.rest(&size)));
+                    rest = rest.over(&size);
                 }
                 places.reverse();
                 library.as_strided(&format!("x[{}]", places.join(", ")), to, &strides)
             }
         });
-        self.array = Array { shape: to.into(), strides, offset: next.offset() };
+        self.array = Array { shape: numbers(to), strides, offset: next.offset };
         Ok(None)
     }
 
     /// Takes up a new array, all of whose elements are written.
-    fn new_array(&mut self, number: usize, array: Array) {
+    fn new_array(&mut self, number: usize, array: Array<N>) {
         let elements = array.numel();
-        self.memory = Memory { since: number + 1, axes: array.axes(), len: elements };
-        if elements > 0 {
+        self.memory = Memory { since: number + 1, array: array.clone() };
+        if !is_empty(&array.shape) {
             self.copied.push((number, elements));
         }
         self.array = array;
@@ -645,29 +658,10 @@ impl<N: Notes> Hand<N> {
 
     /// Goes on with the code of a library, where any is taken down.
     fn then(&mut self, code: impl FnOnce() -> String) {
-        if N::WRITES {
+        if W::WRITES {
             self.notes.then(&code());
         }
     }
-}
-
-/// The smallest copy after which an array has a shape: its view, the code, and how many elements that writes.
-fn least(library: ArrayLibrary, from: &View, to: &[i64]) -> Result<Option<(View, String, i64)>, Error> {
-    let blocked = match fit(from, to) {
-        Err(Misfit::Blocked(blocked)) => blocked,
-        Err(Misfit::Error(err)) => return Err(err),
-        _ => return Ok(None),
-    };
-    let blocked = match library {
-        ArrayLibrary::NumPy => Some(&*blocked),
-        ArrayLibrary::PyTorch => blocked.without_negative_strides(),
-    };
-    let found = blocked.and_then(|blocked| Some((blocked, blocked.least(library)?)));
-    Ok(found.map(|(blocked, (recipe, written))| (blocked.view().clone(), recipe, written)))
-}
-
-fn numel(shape: &[i64]) -> i64 {
-    shape.iter().fold(1, |numel, &size| numel.saturating_mul(size))
 }
 
 /// An address that leaves 64 bits.
@@ -676,37 +670,39 @@ fn overflow(op: &'static str) -> Error {
 }
 
 /// The axes along which an operation walks backwards.
-fn backwards(op: &Movement) -> Vec<i64> {
+fn backwards<N: ArrayNumber>(op: &MovementOf<N>) -> Vec<i64> {
     let negative = |steps: &mut dyn Iterator<Item = i64>| {
         (0..).zip(steps).filter(|(_, step)| *step < 0).map(|(axis, _)| axis).collect()
     };
     match op {
-        Movement::Flip(axes) => axes.to_vec(),
-        Movement::FlipEach(each) => (0..).zip(each).filter(|(_, reversed)| **reversed).map(|(axis, _)| axis).collect(),
-        Movement::Step(steps) => negative(&mut steps.iter().copied()),
-        Movement::Slice(slices) => negative(&mut slices.iter().map(|slice| slice.2)),
+        MovementOf::Flip(axes) => axes.to_vec(),
+        MovementOf::FlipEach(each) => {
+            (0..).zip(each).filter(|(_, reversed)| **reversed).map(|(axis, _)| axis).collect()
+        }
+        MovementOf::Step(steps) => negative(&mut steps.iter().copied()),
+        MovementOf::Slice(slices) => negative(&mut slices.iter().map(|slice| slice.2)),
         _ => Vec::new(),
     }
 }
 
-pub(super) fn is_reshape(op: &Movement) -> bool {
-    matches!(op, Movement::Reshape(_) | Movement::Squeeze(_) | Movement::SqueezeAll | Movement::Unsqueeze(_))
+pub(super) fn is_reshape<N: ArrayNumber>(op: &MovementOf<N>) -> bool {
+    matches!(op, MovementOf::Reshape(_) | MovementOf::Squeeze(_) | MovementOf::SqueezeAll | MovementOf::Unsqueeze(_))
 }
 
 /// The array `x` seen under a shape.
-pub(super) fn reshaped(library: ArrayLibrary, to: &[i64]) -> String {
+pub(super) fn reshaped<N: ArrayNumber>(library: ArrayLibrary, to: &[N]) -> String {
     let method = if library == ArrayLibrary::PyTorch { "view" } else { "reshape" };
     format!("x.{method}({})", if to.is_empty() { "()".into() } else { list(to) })
 }
 
 /// A view of a flat array that begins at address 0.
-pub(super) fn strided(library: ArrayLibrary, array: &str, view: &View) -> String {
-    strided_by(library, array, view.shape(), view.strides(), view.offset())
+pub(super) fn strided<N: ArrayNumber>(library: ArrayLibrary, array: &str, view: &Array<N>) -> String {
+    strided_by(library, array, &view.shape, &view.strides, &view.offset)
 }
 
-fn strided_by(library: ArrayLibrary, array: &str, shape: &[i64], strides: &[i64], offset: i64) -> String {
+fn strided_by<N: ArrayNumber>(library: ArrayLibrary, array: &str, shape: &[N], strides: &[N], offset: &N) -> String {
     match library {
-        _ if offset == 0 => library.as_strided(array, shape, strides),
+        _ if offset.is(0) => library.as_strided(array, shape, strides),
         ArrayLibrary::PyTorch => format!("{array}.as_strided({}, {}, {offset})", tuple(shape), tuple(strides)),
         ArrayLibrary::NumPy => library.as_strided(&format!("{array}[{offset}:]"), shape, strides),
     }

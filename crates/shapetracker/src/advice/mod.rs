@@ -9,9 +9,14 @@ mod code;
 mod expression;
 mod hand;
 mod library;
+mod number;
 
+pub use array::Array;
+pub(crate) use array::channels_last;
 pub use expression::one_view;
 pub(crate) use hand::Hand;
+pub use library::{Performed, library_advice};
+pub use number::ArrayNumber;
 
 use crate::fit::{Misfit, fit};
 use crate::merge::{Unmerged, Witness};
@@ -84,21 +89,61 @@ pub struct LeastCopy {
 /// assert_eq!(pytorch.sentence, "`.flip(0)` copies all 24 elements: PyTorch has no negative strides.");
 /// # Ok::<(), shapetracker::ParseError>(())
 /// ```
+pub type LibraryAdvice = LibraryAdviceOf<i64>;
+
+/// What a library does with a chain over numbers of some kind: [`LibraryAdvice`] is that of whole numbers.
+///
+/// ```
+/// let chain: shapetracker::Chain = "(4, 6).flatten()".parse()?;
+/// let advice: shapetracker::advice::LibraryAdviceOf<i64> = chain.advice(None).unwrap().libraries[1].clone();
+/// assert_eq!(advice.copied, [(0, 24)]);
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LibraryAdvice {
+pub struct LibraryAdviceOf<N> {
     /// The library.
     pub library: ArrayLibrary,
     /// What it does, in a word.
     pub does: Does,
     /// The operations that copy, each with the number of elements that it writes into new memory; where one raises, as if it
     /// were the call that copies. What is padded counts as written, as `pad` writes it.
-    pub copied: Vec<(usize, i64)>,
+    pub copied: Vec<(usize, N)>,
     /// The same as sentences, in which code stands between backticks.
     pub sentence: String,
     /// What to write instead, where something may be: Python whose last line is an expression. It asks for a view wherever
     /// there is one, and copies no more than it must.
     pub code: Option<String>,
+    /// What else it was written by.
+    decided: library::Decided,
+}
+
+impl<N> LibraryAdviceOf<N> {
+    /// The same with other numbers: `None` where one has none.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(4, 6).flatten()".parse()?;
+    /// let advice = chain.advice(None).unwrap().libraries[1].clone();
+    /// assert_eq!(advice.try_map(|elements| Some(elements / 2)).unwrap().copied, [(0, 12)]);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn try_map<M>(self, number: impl Fn(N) -> Option<M>) -> Option<LibraryAdviceOf<M>> {
+        let LibraryAdviceOf { library, does, copied, sentence, code, decided } = self;
+        let copied = copied.into_iter().map(|(op, elements)| Some((op, number(elements)?))).collect::<Option<_>>()?;
+        Some(LibraryAdviceOf { library, does, copied, sentence, code, decided })
+    }
+
+    /// Whether the library does the same by both, so that they differ in numbers only.
+    ///
+    /// ```
+    /// let advice = |text: &str| text.parse::<shapetracker::Chain>().unwrap().advice(None).unwrap().libraries[1].clone();
+    /// assert!(advice("(4, 6).flatten()").does_as(&advice("(4, 7).flatten()")));
+    /// assert!(!advice("(4, 6).flatten()").does_as(&advice("(4, 6).ravel()")));
+    /// ```
+    pub fn does_as(&self, other: &Self) -> bool {
+        let ops = |advice: &Self| advice.copied.iter().map(|(op, _)| *op).collect::<Vec<_>>();
+        (self.does, &self.decided, ops(self)) == (other.does, &other.decided, ops(other))
+    }
 }
 
 /// What a library does with a chain, in a word.
@@ -122,10 +167,12 @@ pub enum Does {
     Copies,
     /// It has no array with that layout.
     Cannot,
+    /// It depends on the values of names, in more ways than were followed.
+    Undecided,
 }
 
 impl Does {
-    /// Its name in JSON: `view`, `raises`, `copies` or `cannot`.
+    /// Its name in JSON: `view`, `raises`, `copies`, `cannot` or, where sizes have names, `undecided`.
     ///
     /// ```
     /// assert_eq!(shapetracker::advice::Does::Copies.name(), "copies");
@@ -136,6 +183,7 @@ impl Does {
             Does::Raises => "raises",
             Does::Copies => "copies",
             Does::Cannot => "cannot",
+            Does::Undecided => "undecided",
         }
     }
 }
@@ -236,16 +284,25 @@ impl Chain {
             None => sentence,
         };
         let copy = step.and_then(|step| least(self.ops(), &trackers, step));
-        // A copy that is asked for is not saved.
-        let one = whole.as_ref().ok().filter(|_| !self.ops().contains(&Movement::Copy) && !self.is_typed());
+        let advised = |library: ArrayLibrary, chain: &Chain, trackers: &[ShapeTracker], view: Option<&View>| {
+            let start = match library::array_of(library, &trackers[0]) {
+                Ok(start) => start,
+                Err(why) => return library::cannot(library, why),
+            };
+            let shapes = trackers.iter().map(|tracker| tracker.shape().into()).collect();
+            let view = view.filter(|view| view.mask().is_none()).map(Array::from);
+            let performed = Performed { start, ops: chain.ops().to_vec(), shapes, view };
+            library_advice(library, chain, &performed)
+        };
         let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy].map(|library| {
             // Where a library means something else by the text, it does that.
-            let Some(own) = self.read_by(library, base) else { return library::advised(library, self, &trackers, one) };
+            let Some(own) = self.read_by(library, base) else {
+                return advised(library, self, &trackers, whole.as_ref().ok());
+            };
             match Followed::of(&own, base) {
                 Ok(Followed { trackers, .. }) => {
                     let view = trackers.last().and_then(|last| last.single_view().ok());
-                    let view = view.filter(|_| !own.ops().contains(&Movement::Copy) && !own.is_typed());
-                    let mut advised = library::advised(library, &own, &trackers, view.as_ref());
+                    let mut advised = advised(library, &own, &trackers, view.as_ref());
                     if whole.is_err() {
                         // What is said of it before is of another chain.
                         let as_read = format!(" Yet the whole chain is one view, as {library} reads it.");

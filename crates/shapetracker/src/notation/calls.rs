@@ -3,7 +3,9 @@
 use std::fmt::{self, Write};
 
 use super::{Chain, ChainError, ChainStart};
-use crate::{Dims, Movement, ShapeTracker, View};
+use crate::advice::{Array, ArrayNumber};
+use crate::operation::Slice;
+use crate::{Dims, MovementOf, ShapeTracker, View};
 use indexpr::text::tuple;
 
 /// A Python library whose arrays are strided views, in whose calls a [`Chain`] or the recipe for a copy can be written.
@@ -56,11 +58,11 @@ impl ArrayLibrary {
     }
 
     /// The call that views the memory of an array, from its first element on, by a shape and strides in elements.
-    pub(crate) fn as_strided(self, array: &str, shape: &[i64], strides: &[i64]) -> String {
+    pub(crate) fn as_strided<N: fmt::Display>(self, array: &str, shape: &[N], strides: &[N]) -> String {
         match self {
             ArrayLibrary::NumPy => {
                 // NumPy counts strides in bytes.
-                let strides: Vec<String> = strides.iter().map(|&stride| in_bytes(stride)).collect();
+                let strides: Vec<String> = strides.iter().map(in_bytes).collect();
                 let comma = if strides.len() == 1 { "," } else { "" };
                 let strides = strides.join(", ");
                 format!("np.lib.stride_tricks.as_strided({array}, {}, ({strides}{comma}))", tuple(shape))
@@ -70,52 +72,52 @@ impl ArrayLibrary {
     }
 
     /// The call that does an operation to an array `x`, which has shape `from` before and `to` after it.
-    pub(crate) fn call(self, op: &Movement, from: &[i64], to: &[i64]) -> String {
+    pub(crate) fn call<N: ArrayNumber>(self, op: &MovementOf<N>, from: &[N], to: &[N]) -> String {
         use ArrayLibrary::{NumPy, PyTorch};
         match op {
-            Movement::Reshape(_) | Movement::Squeeze(_) | Movement::SqueezeAll | Movement::Unsqueeze(_) => {
+            MovementOf::Reshape(_) | MovementOf::Squeeze(_) | MovementOf::SqueezeAll | MovementOf::Unsqueeze(_) => {
                 format!("x.reshape({})", tuple(to))
             }
-            Movement::Permute(order) => {
+            MovementOf::Permute(order) => {
                 let order = from_the_front(order, from.len());
                 match self {
                     NumPy => format!("x.transpose({})", list(&order)),
                     PyTorch => format!("x.permute({})", tuple(&order)),
                 }
             }
-            Movement::Transpose(a, b) => {
+            MovementOf::Transpose(a, b) => {
                 let name = if self == NumPy { "swapaxes" } else { "transpose" };
                 format!("x.{name}({a}, {b})")
             }
-            Movement::Expand(_) | Movement::BroadcastTo(_) => match self {
+            MovementOf::Expand(_) | MovementOf::BroadcastTo(_) => match self {
                 NumPy => format!("np.broadcast_to(x, {})", tuple(to)),
                 PyTorch => format!("x.expand({})", tuple(to)),
             },
-            Movement::Pad(pads) => self.pad(pads),
-            Movement::Shrink(ranges) => {
-                let slices = ranges.iter().map(|&(begin, end)| slice((Some(begin), Some(end), 1)));
+            MovementOf::Pad(pads) => self.pad(pads),
+            MovementOf::Shrink(ranges) => {
+                let slices = ranges.iter().map(|(begin, end)| slice(Some(begin), Some(end), 1));
                 format!("x{}", subscript(&slices.collect::<Vec<_>>()))
             }
-            Movement::Flip(axes) => self.flip("x", &from_the_front(axes, from.len())),
-            Movement::FlipEach(each) => {
+            MovementOf::Flip(axes) => self.flip("x", &from_the_front(axes, from.len())),
+            MovementOf::FlipEach(each) => {
                 let axes: Vec<i64> = (0..).zip(each).filter(|(_, reversed)| **reversed).map(|(axis, _)| axis).collect();
                 self.flip("x", &axes)
             }
-            Movement::Step(steps) => {
-                self.sliced(&steps.iter().map(|&step| (None, None, step)).collect::<Vec<_>>(), from)
+            MovementOf::Step(steps) => {
+                self.sliced(&steps.iter().map(|&step| (None, None, step)).collect::<Vec<Slice<N>>>(), from)
             }
-            Movement::Slice(slices) => self.sliced(slices, from),
-            Movement::Contiguous if self == NumPy => "np.ascontiguousarray(x)".into(),
-            Movement::Contiguous => "x.contiguous()".into(),
-            Movement::Copy if self == NumPy => "x.copy()".into(),
-            Movement::Copy => "x.clone(memory_format=torch.contiguous_format)".into(),
-            Movement::AsStrided(shape, strides, offset) => {
-                Strided { shape: shape.to_vec(), strides: strides.to_vec(), offset: (*offset).into() }.call(self)
+            MovementOf::Slice(slices) => self.sliced(slices, from),
+            MovementOf::Contiguous if self == NumPy => "np.ascontiguousarray(x)".into(),
+            MovementOf::Contiguous => "x.contiguous()".into(),
+            MovementOf::Copy if self == NumPy => "x.copy()".into(),
+            MovementOf::Copy => "x.clone(memory_format=torch.contiguous_format)".into(),
+            MovementOf::AsStrided(shape, strides, offset) => {
+                Strided { shape: shape.to_vec(), strides: strides.to_vec(), offset: offset.clone() }.call(self)
             }
         }
     }
 
-    fn pad(self, pads: &[(i64, i64)]) -> String {
+    fn pad<N: fmt::Display>(self, pads: &[(N, N)]) -> String {
         if pads.is_empty() {
             return "x".into();
         }
@@ -126,7 +128,7 @@ impl ArrayLibrary {
             }
             ArrayLibrary::PyTorch => {
                 // PyTorch lists the pads of the last axis first.
-                let pads: Vec<i64> = pads.iter().rev().flat_map(|&(before, after)| [before, after]).collect();
+                let pads: Vec<&N> = pads.iter().rev().flat_map(|(before, after)| [before, after]).collect();
                 format!("torch.nn.functional.pad(x, {})", tuple(&pads))
             }
         }
@@ -139,10 +141,11 @@ impl ArrayLibrary {
         }
     }
 
-    fn sliced(self, slices: &[(Option<i64>, Option<i64>, i64)], from: &[i64]) -> String {
+    fn sliced<N: ArrayNumber>(self, slices: &[Slice<N>], from: &[N]) -> String {
         match self {
             ArrayLibrary::NumPy => {
-                format!("x{}", subscript(&slices.iter().map(|&part| slice(part)).collect::<Vec<_>>()))
+                let parts = slices.iter().map(|(begin, end, step)| slice(begin.as_ref(), end.as_ref(), *step));
+                format!("x{}", subscript(&parts.collect::<Vec<_>>()))
             }
             ArrayLibrary::PyTorch => forward(slices, from),
         }
@@ -239,46 +242,50 @@ fn statement(code: &mut String, value: &str, shape: Option<&[i64]>) {
 }
 
 /// Elements of an array `x`, counted in row-major order, at every index of a shape.
-struct Strided {
-    shape: Vec<i64>,
-    strides: Vec<i64>,
-    /// Of a crafted view the offset of the valid elements lies outside `i64`.
-    offset: i128,
+struct Strided<N> {
+    shape: Vec<N>,
+    strides: Vec<N>,
+    offset: N,
 }
 
-impl Strided {
+impl Strided<i64> {
     /// The valid elements of a view, and how many masked ones there are before and after them on each axis.
-    fn of(view: &View) -> (Strided, Vec<(i64, i64)>) {
+    fn of(view: &View) -> (Strided<i64>, Vec<(i64, i64)>) {
         let (mut shape, mut offset, mut pads) = (view.shape().to_vec(), i128::from(view.offset()), Vec::new());
         for (axis, &(begin, end)) in view.mask().unwrap_or_default().iter().enumerate() {
             offset += i128::from(begin) * i128::from(view.strides()[axis]);
             pads.push((begin, shape[axis] - end));
             shape[axis] = end - begin;
         }
+        // Of a crafted view the offset of the valid elements lies outside `i64`: one without any.
+        let offset = i64::try_from(offset).unwrap_or_default();
         (Strided { shape, strides: view.strides().to_vec(), offset }, pads)
     }
+}
 
+impl<N: ArrayNumber> Strided<N> {
     fn call(&self, library: ArrayLibrary) -> String {
+        let none = N::from(0);
         // Without elements the offset and the strides may be anything, and so may the stride of an axis of size 1.
-        let empty = self.shape.contains(&0);
-        let mut offset = if empty { 0 } else { self.offset };
+        let empty = self.shape.iter().any(|size| size.is(0));
+        let mut offset = if empty { none.clone() } else { self.offset.clone() };
         let (mut strides, mut flipped) = (self.strides.clone(), Vec::new());
         for (axis, stride) in strides.iter_mut().enumerate() {
-            if empty || self.shape[axis] == 1 {
-                *stride = 0;
+            if empty || self.shape[axis].is(1) {
+                *stride = none.clone();
             }
-            if library == ArrayLibrary::PyTorch && *stride < 0 {
+            if library == ArrayLibrary::PyTorch && *stride < none {
                 // PyTorch has no negative strides: the axis is laid out forwards, and flipped.
-                offset += i128::from(self.shape[axis] - 1) * i128::from(*stride);
-                *stride = stride.saturating_neg();
+                offset = offset.plus(&self.shape[axis].plus(&N::from(-1)).times(stride));
+                *stride = stride.negative();
                 flipped.push(axis as i64);
             }
         }
-        let from = if offset == 0 { String::new() } else { format!("[{offset}:]") };
+        let from = if offset.is(0) { String::new() } else { format!("[{offset}:]") };
         let array = match library {
             ArrayLibrary::NumPy => format!("x.ravel(){from}"),
             // `as_strided` begins at the first element of a tensor, so that only a slice needs the flat one.
-            ArrayLibrary::PyTorch if offset == 0 => "x.contiguous()".into(),
+            ArrayLibrary::PyTorch if from.is_empty() => "x.contiguous()".into(),
             ArrayLibrary::PyTorch => format!("x.contiguous().view(-1){from}"),
         };
         let strided = library.as_strided(&array, &self.shape, &strides);
@@ -287,31 +294,36 @@ impl Strided {
 }
 
 /// Slices of a tensor of PyTorch, which refuses negative steps: such axes are flipped first.
-fn forward(slices: &[(Option<i64>, Option<i64>, i64)], from: &[i64]) -> String {
+fn forward<N: ArrayNumber>(slices: &[Slice<N>], from: &[N]) -> String {
     let (mut flipped, mut parts) = (Vec::new(), Vec::new());
-    for ((axis, &(begin, end, step)), &size) in slices.iter().enumerate().zip(from) {
+    for (axis, ((begin, end, step), size)) in slices.iter().zip(from).enumerate() {
         // A step past the end of the axis takes the first element only; PyTorch overflows at far longer ones.
-        let longest = size.max(1);
+        let no_longer = |step: i64| size.integer().map_or(step, |size| step.min(size.max(1)));
         // The elements that the slice takes; the chain has been done, so that there is such a slice.
-        let taken = ShapeTracker::contiguous([size]).and_then(|axis| axis.slice([(begin, end, step)]));
-        let (Ok(taken), true) = (taken, step < 0) else {
-            parts.push(slice((begin, end, step.min(longest))));
+        let line = Array::contiguous(std::slice::from_ref(size));
+        let of_line = MovementOf::Slice(vec![(begin.clone(), end.clone(), *step)]);
+        let taken = if *step < 0 { N::moved(&line, &of_line).ok().flatten() } else { None };
+        let Some(taken) = taken else {
+            parts.push(slice(begin.as_ref(), end.as_ref(), no_longer(*step)));
             continue;
         };
         // Counted from the other end, they are taken forwards.
-        let begin = taken.address(&[0]).map_or(size, |first| size - 1 - first);
-        let step = step.saturating_neg().min(longest);
-        let end = begin + (taken.numel() - 1) * step + 1;
+        let step = no_longer(step.saturating_neg());
+        let last = |count: &N| count.plus(&N::from(-1));
+        let is_empty = taken.shape[0].is(0);
+        let begin = if is_empty { size.clone() } else { last(size).plus(&taken.offset.negative()) };
+        let end = begin.plus(&last(&taken.shape[0]).times(&N::from(step))).plus(&N::from(1));
+        let end = end.min(size.clone()).max(begin.clone());
         flipped.push(axis as i64);
-        parts.push(slice((Some(begin), Some(end.clamp(begin, size)), step)));
+        parts.push(slice(Some(&begin), Some(&end), step));
     }
     let array = if flipped.is_empty() { "x".into() } else { ArrayLibrary::PyTorch.flip("x", &flipped) };
     format!("{array}{}", subscript(&parts))
 }
 
 /// A slice as Python writes it: `1:3`, `::-2`.
-fn slice((begin, end, step): (Option<i64>, Option<i64>, i64)) -> String {
-    let bound = |bound: Option<i64>| bound.map_or(String::new(), |bound| bound.to_string());
+fn slice<N: fmt::Display>(begin: Option<&N>, end: Option<&N>, step: i64) -> String {
+    let bound = |bound: Option<&N>| bound.map_or(String::new(), N::to_string);
     let step = if step == 1 { String::new() } else { format!(":{step}") };
     format!("{}:{}{step}", bound(begin), bound(end))
 }
@@ -322,16 +334,17 @@ fn subscript(slices: &[String]) -> String {
 }
 
 /// Numbers as the arguments of a call.
-pub(crate) fn list(numbers: &[i64]) -> String {
-    numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
+pub(crate) fn list<N: fmt::Display>(numbers: &[N]) -> String {
+    numbers.iter().map(N::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// A stride in bytes, for an array `x`.
-fn in_bytes(stride: i64) -> String {
-    match stride {
-        0 => "0".into(),
-        1 => "x.itemsize".into(),
-        _ => format!("{stride} * x.itemsize"),
+fn in_bytes<N: fmt::Display>(stride: &N) -> String {
+    match &stride.to_string()[..] {
+        "0" => "0".into(),
+        "1" => "x.itemsize".into(),
+        sum if sum.contains(' ') => format!("({sum}) * x.itemsize"),
+        stride => format!("{stride} * x.itemsize"),
     }
 }
 

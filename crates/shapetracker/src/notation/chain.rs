@@ -325,52 +325,10 @@ impl<N: Number> ChainOf<N> {
         let (parsed, error) = parser::chain(text, base, &[], arithmetic);
         (ChainOf { parsed, text: text.into() }, error)
     }
-}
-
-impl Chain {
-    /// How many elements the buffer has that the chain starts with, read or not; `None` where the chain starts with views and
-    /// there is no base, so that nothing says how far the buffer reaches. An operation that copies starts a new buffer, of as
-    /// many elements as [`Verdict::copies`] says.
-    ///
-    /// The base is that of [`Chain::tracker_from`], where one is given. [`ShapeTracker::buffer_len`] is how many elements the
-    /// buffer must have for what is read.
-    ///
-    /// ```
-    /// let chain: shapetracker::Chain = "(4, 8).shrink((1, 4), (1, 7)).step(1, 2)".parse()?;
-    /// assert_eq!((chain.base_len(None), chain.tracker()?.buffer_len().unwrap()), (Some(32), 30));
-    /// let chain: shapetracker::Chain = "(3, 6):(8, 1) offset 9".parse()?;
-    /// assert_eq!(chain.base_len(None), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn base_len(&self, base: Option<&[i64]>) -> Option<i64> {
-        let shape = match self.start() {
-            ChainStart::Shape(shape) => Some(&shape[..]),
-            ChainStart::Nothing | ChainStart::Views(_) => base,
-        };
-        checked_numel("base", shape?).ok()
-    }
 
     /// The call that begins with an operation, and its operations.
     pub(crate) fn call(&self, first: usize) -> (Call, Range<usize>) {
         self.parsed.call(first)
-    }
-
-    /// The chain as a library reads it, on an array of which the text tells nothing but its name: NumPy and PyTorch mean
-    /// different things by `transpose(0, 1)` and `repeat(2)`. Nothing where that is the chain as it has been read, where the
-    /// library has no such code, or where the text itself says whose it is.
-    pub(crate) fn read_by(&self, library: ArrayLibrary, base: Option<&[i64]>) -> Option<Chain> {
-        let methods = match library {
-            ArrayLibrary::NumPy => Methods::NumPy,
-            ArrayLibrary::PyTorch => Methods::PyTorch,
-        };
-        self.parsed.name.as_ref()?;
-        let parsed = parser::chain_of(&self.text, base, methods)?;
-        (!parsed.does_as(&self.parsed)).then(|| Chain { parsed, text: self.text.clone() })
-    }
-
-    /// The type that addresses count elements of, where that is not the one of the array that the chain begins with.
-    pub(crate) fn unit(&self) -> Option<String> {
-        self.parsed.unit.map(|unit| unit.to_string())
     }
 
     /// Whether the elements are read as those of another type, which only code that names it can do.
@@ -400,7 +358,7 @@ impl Chain {
     pub(crate) fn order_of_reading(&self, op: usize) -> Option<&[i64]> {
         let before = op.checked_sub(1).filter(|&before| self.span(before) == self.span(op))?;
         match (&self.ops()[before], self.name_of_call(op)) {
-            (Movement::Permute(axes), "reshape" | "flatten" | "ravel") => Some(axes),
+            (MovementOf::Permute(axes), "reshape" | "flatten" | "ravel") => Some(axes),
             _ => None,
         }
     }
@@ -408,6 +366,48 @@ impl Chain {
     /// The start as it is written.
     pub(crate) fn written_start(&self) -> &str {
         &self.text[self.start_span()]
+    }
+}
+
+impl Chain {
+    /// How many elements the buffer has that the chain starts with, read or not; `None` where the chain starts with views and
+    /// there is no base, so that nothing says how far the buffer reaches. An operation that copies starts a new buffer, of as
+    /// many elements as [`Verdict::copies`] says.
+    ///
+    /// The base is that of [`Chain::tracker_from`], where one is given. [`ShapeTracker::buffer_len`] is how many elements the
+    /// buffer must have for what is read.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "(4, 8).shrink((1, 4), (1, 7)).step(1, 2)".parse()?;
+    /// assert_eq!((chain.base_len(None), chain.tracker()?.buffer_len().unwrap()), (Some(32), 30));
+    /// let chain: shapetracker::Chain = "(3, 6):(8, 1) offset 9".parse()?;
+    /// assert_eq!(chain.base_len(None), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn base_len(&self, base: Option<&[i64]>) -> Option<i64> {
+        let shape = match self.start() {
+            ChainStart::Shape(shape) => Some(&shape[..]),
+            ChainStart::Nothing | ChainStart::Views(_) => base,
+        };
+        checked_numel("base", shape?).ok()
+    }
+
+    /// The chain as a library reads it, on an array of which the text tells nothing but its name: NumPy and PyTorch mean
+    /// different things by `transpose(0, 1)` and `repeat(2)`. Nothing where that is the chain as it has been read, where the
+    /// library has no such code, or where the text itself says whose it is.
+    pub(crate) fn read_by(&self, library: ArrayLibrary, base: Option<&[i64]>) -> Option<Chain> {
+        let methods = match library {
+            ArrayLibrary::NumPy => Methods::NumPy,
+            ArrayLibrary::PyTorch => Methods::PyTorch,
+        };
+        self.parsed.name.as_ref()?;
+        let parsed = parser::chain_of(&self.text, base, methods)?;
+        (!parsed.does_as(&self.parsed)).then(|| Chain { parsed, text: self.text.clone() })
+    }
+
+    /// The type that addresses count elements of, where that is not the one of the array that the chain begins with.
+    pub(crate) fn unit(&self) -> Option<String> {
+        self.parsed.unit.map(|unit| unit.to_string())
     }
 
     /// Reads as many operations of a text as can be read; with the reason why the text does not end there.

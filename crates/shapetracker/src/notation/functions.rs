@@ -9,7 +9,7 @@ use super::help::Method;
 use super::parsed::{Need, Parsed};
 use super::parser::{Num, Nums, Pairs, Reader, method_names};
 use super::program::{Cut, Pieces, cut};
-use crate::advice::Hand;
+use crate::advice::{Hand, channels_last};
 use crate::number::{List as _, Number};
 use crate::shape::resolve_axis;
 use crate::{Dims, MovementKind, MovementOf, View};
@@ -966,6 +966,8 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     ) -> Result<Option<(Ops<A>, Call)>, ParseError> {
         let is_function = self.opened.is_some();
         let foreign = !matches!(parsed.methods, Methods::Ours | Methods::Tinygrad);
+        // Where elements lie is followed for numbers only.
+        let is_followed = self.arithmetic.integers(&parsed.ops).is_some();
         let order = match name {
             "clone" => self.memory_format(parsed, Some(Order::Keep), begin)?,
             "contiguous" if self.first_argument() != Token::Close(b')') && foreign => {
@@ -989,6 +991,14 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                                    in its place, with the same memory format";
                     return Err(self.error_at(begin..self.last, message.to_owned()));
                 }
+                if !is_followed
+                    && matches!(order, Some(Order::Row | Order::Channels))
+                    && channels_last(self.rank(parsed, begin)?).is_some()
+                {
+                    let message = "whether `to` copies depends on strides, which are not followed where sizes have names: \
+                                   write `contiguous` in its place, with the same memory format";
+                    return Err(self.error_at(begin..self.last, message.to_owned()));
+                }
                 let suggested = self.lies(parsed, Hand::suggests_channels_last, begin);
                 order.filter(|order| *order != Order::Keep && (*order == Order::Channels) != suggested)
             }
@@ -1002,23 +1012,38 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             _ => return Ok(None),
         };
         let Some(order) = order else { return Ok(Some((Ops::<A>::new(), Call::Plain))) };
-        let mut ops = Ops::<A>::from_iter([MovementOf::Copy]);
+        // What lies so already is not copied.
+        let is_asked_for = name != "contiguous" || is_followed;
+        let copy = if is_asked_for { MovementOf::Copy } else { MovementOf::Contiguous };
+        let mut ops = Ops::<A>::from_iter([copy]);
         // A new array is in row-major order, whatever its shape is.
         let is_new = parsed.ops.is_empty() && !matches!(parsed.start, ChainStartOf::Views(_));
-        // Where elements are with sizes that are names does not change which they are.
-        let is_followed = self.arithmetic.integers(&parsed.ops).is_some();
-        if is_followed && order != Order::Row && (!is_new || matches!(order, Order::Column | Order::Channels)) {
-            let is_torch = matches!(name, "clone" | "contiguous" | "to");
-            let library = if is_torch { ArrayLibrary::PyTorch } else { ArrayLibrary::NumPy };
-            let axes = self.hand(parsed, library, begin)?.axes_of_copy(order);
-            if !axes.is_sorted() {
-                let mut back = Dims::from_elem(0, axes.len());
-                for (at, axis) in axes.iter().enumerate() {
-                    back[*axis as usize] = at as i64;
-                }
-                ops.insert(0, MovementOf::Permute(axes));
-                ops.push(MovementOf::Permute(back));
+        let axes: Option<Dims> = match order {
+            Order::Row => None,
+            Order::Any | Order::Keep if is_new => None,
+            _ if is_followed => {
+                let is_torch = matches!(name, "clone" | "contiguous" | "to");
+                let library = if is_torch { ArrayLibrary::PyTorch } else { ArrayLibrary::NumPy };
+                Some(self.hand(parsed, library, begin)?.axes_of_copy(order))
             }
+            Order::Column => Some((0..self.rank(parsed, begin)? as i64).rev().collect()),
+            Order::Channels => {
+                let axes = channels_last(self.rank(parsed, begin)?).unwrap_or_default();
+                Some(axes.iter().rev().map(|&axis| axis as i64).collect())
+            }
+            // Where elements lie does not change which they are.
+            Order::Any | Order::Keep => None,
+        };
+        if let Some(axes) = axes.filter(|axes| !axes.is_sorted()) {
+            let mut back = Dims::from_elem(0, axes.len());
+            for (at, axis) in axes.iter().enumerate() {
+                back[*axis as usize] = at as i64;
+            }
+            ops.insert(0, MovementOf::Permute(axes));
+            ops.push(MovementOf::Permute(back));
+        }
+        if !is_asked_for {
+            return Ok(Some((ops, Call::Plain)));
         }
         let converts = matches!(name, "astype" | "array");
         Ok(Some((ops, if converts { Call::Convert(order) } else { Call::Copy(order) })))
