@@ -1,114 +1,194 @@
 //! Is a chain still one view, and if not, what do NumPy and PyTorch do, and what is the least to copy?
 
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use shapetracker::advice as library;
 use shapetracker::{ArrayLibrary, Buffer, Chain, Unmerged};
+use shapetracker_symbolic::{Answer as Values, Scope};
 
 use crate::arguments::{number, numbers_of};
 use crate::error::parse;
+use crate::symbolic::{Advised, Answer, SymbolicView, advised, formula, made, sizes_with_names};
 use crate::view::View;
 use crate::witness::witness;
+
+type Any<'py> = Bound<'py, PyAny>;
 
 /// What NumPy and PyTorch do with a chain or with a line of their code: whether it is one view, the first operation that
 /// needs another, the least that must be copied, and the code that copies no more. `base` is the shape of the array where the
 /// text does not say it, and numbers that the text has by names are given by these names:
 /// `advice("x.transpose(1, 2).view(B, T*C)", (8, 3, 5), B=8, T=3, C=5)`.
+///
+/// Names that have no values stay names, as in `advice("x.transpose(1, 2).view(B, T*C)", ("B", "T", "C"))`: the answer says for
+/// which values it holds, and the code is written in the names. `where` says what is known of them, as in
+/// `SymbolicShapeTracker.parse`.
 #[pyfunction]
-#[pyo3(signature = (text, base = None, **names))]
+#[pyo3(signature = (text, base = None, *, r#where = "", **names))]
 pub(crate) fn advice(
     py: Python<'_>,
     text: &str,
-    base: Option<&Bound<'_, PyAny>>,
+    base: Option<&Any<'_>>,
+    r#where: &str,
     names: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Advice> {
     const OP: &str = "advice";
-    let base = base.map(|base| numbers_of(OP, base)).transpose()?;
     let mut given: Vec<(String, i64)> = Vec::new();
     for (name, value) in names.into_iter().flatten() {
         let name: String = name.extract()?;
         let value = number(OP, || format!("`{name}`"), &value)?;
         given.push((name, value));
     }
-    let given: Vec<(&str, i64)> = given.iter().map(|(name, value)| (&name[..], *value)).collect();
-    let (chain, wrong) = Chain::read_given(text, base.as_deref(), &given);
-    match wrong {
-        Some(wrong) => Err(parse(py, text, &wrong)),
-        None => chain.advice(base.as_deref()).map(Advice).map_err(|err| parse(py, text, &err.into())),
+    let named = base.map_or(Ok(None), |base| sizes_with_names(OP, base))?;
+    let is_of_names = named.is_some() || !r#where.is_empty();
+    let base = match (&named, base) {
+        (None, Some(base)) => Some(numbers_of(OP, base)?),
+        _ => None,
+    };
+    let mut wrong = None;
+    if !is_of_names {
+        let values: Vec<(&str, i64)> = given.iter().map(|(name, value)| (&name[..], *value)).collect();
+        let (chain, error) = Chain::read_given(text, base.as_deref(), &values);
+        match error {
+            None => {
+                let advice = chain.advice(base.as_deref()).map_err(|err| parse(py, text, &err.into()))?;
+                return Ok(Advice(Kind::Numbers(advice)));
+            }
+            // On an array whose sizes are numbers, so are all others.
+            Some(error) if base.is_some() => return Err(parse(py, text, &error)),
+            Some(error) => wrong = Some(error),
+        }
     }
+    // What is no chain of numbers may be one of names.
+    let numbers = || base.as_ref().map(|base| base.iter().map(i64::to_string).collect());
+    let (sizes, known) = named.map_or_else(|| (numbers(), String::new()), |(sizes, known)| (Some(sizes), known));
+    let found = advised(py, text, sizes, [known, r#where.into()], &given)?;
+    match (found, wrong) {
+        (Some(found), _) => Ok(Advice(Kind::Names(found))),
+        (None, Some(wrong)) => Err(parse(py, text, &wrong)),
+        (None, None) => Err(PyValueError::new_err("advice: there are no names, of which `where` could say something")),
+    }
+}
+
+enum Kind {
+    Numbers(library::Advice),
+    Names(Advised),
 }
 
 /// The answer of `advice`: true where the chain is one view.
 #[pyclass(frozen, module = "shapetracker")]
-pub(crate) struct Advice(library::Advice);
+pub(crate) struct Advice(Kind);
 
 #[pymethods]
 impl Advice {
     /// Whether the chain is one view of the memory that it starts with, or of the last copy that is written in it; None where
-    /// that was not decided within the work limit.
+    /// that was not decided within the work limit, and where it depends on the values of names: `answer` says on which.
     #[getter]
     fn one_view(&self) -> Option<bool> {
-        match &self.0.view {
-            Ok(_) => Some(true),
-            Err(Unmerged::Witness(_)) => Some(false),
-            Err(_) => None,
+        match &self.0 {
+            Kind::Numbers(advice) => match &advice.view {
+                Ok(_) => Some(true),
+                Err(Unmerged::Witness(_)) => Some(false),
+                Err(_) => None,
+            },
+            Kind::Names(found) => match &found.advice.answer {
+                Values::Always { .. } => Some(true),
+                Values::Never { .. } => Some(false),
+                _ => None,
+            },
         }
     }
 
     fn __bool__(&self) -> bool {
-        self.0.view.is_ok()
+        self.one_view() == Some(true)
+    }
+
+    /// For which values of the names the chain is one view; None where there are no names.
+    #[getter]
+    fn answer(&self) -> Option<Answer> {
+        let Kind::Names(Advised { scope, advice }) = &self.0 else { return None };
+        let views = advice.tracker.views().iter().cloned();
+        Some(Answer::of(scope, advice.tracker.needs(), views, advice.answer.clone()))
     }
 
     /// That view; None where there are several.
     #[getter]
-    fn view(&self) -> Option<View> {
-        self.0.view.as_ref().ok().cloned().map(View)
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Option<Any<'py>>> {
+        Ok(match &self.0 {
+            Kind::Numbers(advice) => match &advice.view {
+                Ok(view) => Some(Bound::new(py, View(view.clone()))?.into_any()),
+                Err(_) => None,
+            },
+            Kind::Names(Advised { scope, advice }) => match &advice.answer {
+                Values::Always { view: Some(view), .. } => {
+                    let names = Arc::new(advice.answer.scope(scope));
+                    Some(Bound::new(py, SymbolicView::of(&names, view))?.into_any())
+                }
+                _ => None,
+            },
+        })
     }
 
     /// The number of the operation that makes the copy that `view` is of, from 0; None where it is of the memory that the chain
     /// starts with.
     #[getter]
     fn of_copy(&self) -> Option<usize> {
-        match self.0.buffer {
-            Buffer::Copy { op, .. } => Some(op),
-            _ => None,
+        match &self.0 {
+            Kind::Numbers(advice) => match advice.buffer {
+                Buffer::Copy { op, .. } => Some(op),
+                _ => None,
+            },
+            Kind::Names(_) => None,
         }
     }
 
-    /// Proof that there is no such view: an UnevenStep or a NotABox.
+    /// Proof that there is no such view: an UnevenStep or a NotABox; of names at the values of `answer.values`.
     #[getter]
     fn witness(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        match &self.0.view {
-            Err(Unmerged::Witness(found)) => witness(py, found).map(Some),
-            _ => Ok(None),
-        }
+        let found = match &self.0 {
+            Kind::Numbers(advice) => advice.witness(),
+            Kind::Names(found) => found.advice.answer.counterexample().map(|found| &found.witness),
+        };
+        found.map(|found| witness(py, found)).transpose()
     }
 
     /// The answer as a sentence, in which code stands between backticks.
     #[getter]
     fn sentence(&self) -> &str {
-        &self.0.sentence
+        match &self.0 {
+            Kind::Numbers(advice) => &advice.sentence,
+            Kind::Names(found) => &found.advice.sentence,
+        }
     }
 
     /// The number of the first operation that needs another view, from 0; None where there is none.
     #[getter]
     fn step(&self) -> Option<usize> {
-        self.0.step
+        match &self.0 {
+            Kind::Numbers(advice) => advice.step,
+            Kind::Names(found) => found.advice.step,
+        }
     }
 
     /// How many elements are to be copied: 0 where there is one view, None where it is not known.
     #[getter]
     fn elements(&self) -> Option<i64> {
-        match &self.0.copy {
-            Some(copy) => Some(copy.elements),
-            None => self.0.view.is_ok().then_some(0),
-        }
+        let copy = match &self.0 {
+            Kind::Numbers(advice) => advice.copy.as_ref(),
+            Kind::Names(_) => None,
+        };
+        copy.map(|copy| copy.elements).or_else(|| self.__bool__().then_some(0))
     }
 
     /// Whether no buffer of fewer elements does.
     #[getter]
     fn smallest(&self) -> bool {
-        self.0.copy.as_ref().map_or(self.0.view.is_ok(), |copy| copy.is_smallest)
+        match &self.0 {
+            Kind::Numbers(advice) => advice.copy.as_ref().map_or(advice.view.is_ok(), |copy| copy.is_smallest),
+            Kind::Names(_) => self.__bool__(),
+        }
     }
 
     /// What NumPy does.
@@ -125,62 +205,118 @@ impl Advice {
 
     /// The whole answer as text.
     fn __str__(&self) -> String {
-        let mut lines = vec![self.0.sentence.clone()];
-        lines.extend(self.0.copy.as_ref().map(ToString::to_string));
-        for found in &self.0.libraries {
-            lines.push(format!("{}: {}", found.library, found.sentence));
-            lines.extend(found.code.iter().flat_map(|code| code.lines()).map(|line| format!("    {line}")));
+        let mut lines = vec![self.sentence().to_owned()];
+        match &self.0 {
+            Kind::Numbers(advice) => lines.extend(advice.copy.as_ref().map(ToString::to_string)),
+            Kind::Names(Advised { scope, advice }) => {
+                let needs = advice.tracker.needs().iter().map(|need| need.text(scope)).collect::<Vec<_>>();
+                lines.extend((!needs.is_empty()).then(|| format!("It needs {}.", needs.join(" and "))));
+            }
+        }
+        for found in [self.pytorch(), self.numpy()].into_iter().flatten() {
+            lines.push(format!("{}: {}", found.library(), found.sentence()));
+            lines.extend(found.code().iter().flat_map(|code| code.lines()).map(|line| format!("    {line}")));
         }
         lines.join("\n")
     }
 
     fn __repr__(&self) -> String {
-        format!("<Advice: {}>", self.0.sentence)
+        format!("<Advice: {}>", self.sentence())
     }
 }
 
 impl Advice {
     fn of(&self, library: ArrayLibrary) -> Option<LibraryAdvice> {
-        self.0.libraries.iter().find(|found| found.library == library).cloned().map(LibraryAdvice)
+        Some(LibraryAdvice(match &self.0 {
+            Kind::Numbers(advice) => {
+                LibraryKind::Numbers(advice.libraries.iter().find(|found| found.library == library)?.clone())
+            }
+            Kind::Names(Advised { scope, advice }) => {
+                let found = advice.libraries.iter().find(|found| found.library == library)?;
+                LibraryKind::Names(scope.clone(), found.clone())
+            }
+        }))
     }
+}
+
+enum LibraryKind {
+    Numbers(library::LibraryAdvice),
+    Names(Arc<Scope>, shapetracker_symbolic::LibraryAdvice),
 }
 
 /// What one library does with a chain that is written in its own calls.
 #[pyclass(frozen, module = "shapetracker")]
-pub(crate) struct LibraryAdvice(library::LibraryAdvice);
+pub(crate) struct LibraryAdvice(LibraryKind);
 
 #[pymethods]
 impl LibraryAdvice {
-    /// "view", "raises", "copies", or "cannot" where it has no such array.
+    /// "view", "raises", "copies", "cannot" where it has no such array, or "undecided" where it depends on the values of names
+    /// in more ways than were followed.
     #[getter]
     fn does(&self) -> &'static str {
-        self.0.does.name()
+        match &self.0 {
+            LibraryKind::Numbers(found) => found.does.name(),
+            LibraryKind::Names(_, found) => found.does.name(),
+        }
+    }
+
+    /// The values for which it may do something else: of these tuples of conditions one holds for them. Empty where there are
+    /// none, as where there are no names.
+    #[getter]
+    fn unless<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        match &self.0 {
+            LibraryKind::Numbers(_) => Ok(PyTuple::empty(py)),
+            LibraryKind::Names(scope, found) => formula(py, scope, &found.unless),
+        }
     }
 
     /// The numbers of the operations that copy, each with how many elements; where one raises, as if it were the call that
     /// copies.
     #[getter]
     fn copied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.0.copied)
+        match &self.0 {
+            LibraryKind::Numbers(found) => PyTuple::new(py, &found.copied),
+            LibraryKind::Names(scope, found) => {
+                let sym = |poly: &shapetracker_symbolic::Poly| shapetracker_symbolic::Sym::of(scope, poly.clone());
+                let copied = found.copied.iter().map(|(op, elements)| Ok((*op, made(py, sym(elements))?)));
+                PyTuple::new(py, copied.collect::<PyResult<Vec<_>>>()?)
+            }
+        }
     }
 
     /// The same as sentences, in which code stands between backticks.
     #[getter]
     fn sentence(&self) -> &str {
-        &self.0.sentence
+        match &self.0 {
+            LibraryKind::Numbers(found) => &found.sentence,
+            LibraryKind::Names(_, found) => &found.sentence,
+        }
     }
 
-    /// What to write instead: Python whose last line is an expression; None where there is nothing to write instead.
+    /// What to write instead: Python whose last line is an expression; None where there is nothing to write instead. Of names it
+    /// is right for all values.
     #[getter]
     fn code(&self) -> Option<&str> {
-        self.0.code.as_deref()
+        match &self.0 {
+            LibraryKind::Numbers(found) => found.code.as_deref(),
+            LibraryKind::Names(_, found) => found.code.as_deref(),
+        }
     }
 
     fn __str__(&self) -> &str {
-        &self.0.sentence
+        self.sentence()
     }
 
     fn __repr__(&self) -> String {
-        format!("<LibraryAdvice: {} {}>", self.0.library, self.0.does.name())
+        format!("<LibraryAdvice: {} {}>", self.library(), self.does())
+    }
+}
+
+impl LibraryAdvice {
+    fn library(&self) -> ArrayLibrary {
+        match &self.0 {
+            LibraryKind::Numbers(found) => found.library,
+            LibraryKind::Names(_, found) => found.library,
+        }
     }
 }

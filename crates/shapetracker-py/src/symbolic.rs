@@ -1,5 +1,6 @@
 //! Sizes that are names: values to compute with, layouts made of them, and for which values they are one view.
 
+mod advice;
 mod answer;
 mod arguments;
 mod index;
@@ -7,10 +8,11 @@ mod sym;
 mod tracker;
 mod view;
 
-pub(crate) use answer::{Answer, Leaf, conditions, explain_view, merge};
+pub(crate) use advice::{Advised, advised, sizes_with_names};
+pub(crate) use answer::{Answer, Leaf, conditions, explain_view, formula, merge};
 pub(crate) use arguments::has_names;
 pub(crate) use index::SymbolicIndexExpr;
-pub(crate) use sym::{Condition, Sym};
+pub(crate) use sym::{Condition, Sym, made};
 pub(crate) use tracker::SymbolicShapeTracker;
 pub(crate) use view::SymbolicView;
 

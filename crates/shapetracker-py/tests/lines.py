@@ -834,9 +834,9 @@ class Lines:
             line.affine = is_affine(self.runs.places(x))
         return line
 
-    def once(self, code: str, x: Any) -> tuple[Any, int, int]:
+    def once(self, code: str, x: Any, **names: int) -> tuple[Any, int, int]:
         """Runs one call: the value, what was written, and what of that is the result's."""
-        value, written = self.runs.run(code, x=x)
+        value, written = self.runs.run(code, x=x, **names)
         if not self.runs.is_array(value):
             return value, written, 0
         if self.runs.name == "pytorch":

@@ -1,11 +1,13 @@
 """What is advised, against what NumPy and PyTorch do: every line is run, and so is all code that is offered (`advised.py`)."""
 
+import collections
 import random
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import advised
+import named
 import oracle
 import pytest
 from counted import NumPy, Runs, Torch
@@ -38,6 +40,33 @@ def test_pytorch_does_what_is_said(seed: int) -> None:
     tally = advised.judged(Lines(Torch()), seed, range(oracle.cases(400)))
     assert not tally.false, tally.table("PyTorch")
     assert_all_kinds(tally)
+
+
+@pytest.mark.parametrize("library", [NumPy, Torch])
+def test_libraries_do_what_is_said_of_names(library: Callable[[], Runs]) -> None:
+    """Lines whose sizes are names are run at values: they do what is said for all of them, and so does all code."""
+    if library is Torch:
+        pytest.importorskip("torch")
+    runs = library()
+    lines, sums, faults = Lines(runs), collections.Counter[str](), []
+    for number in range(oracle.cases(600)):
+        line = named.draw(lines, random.Random(f"named:{number}"))
+        if line is None:
+            continue
+        try:
+            answer = advice(line.text, line.base)
+        except ParseError:
+            sums["refused"] += 1
+            continue
+        if answer.answer is None:
+            continue
+        seen, wrong = named.judge(lines, line, answer, runs)
+        faults += wrong
+        sums.update(seen | {"lines": 1, "for some": bool(getattr(answer, runs.name).unless)})
+    print(runs.name, dict(sums))
+    assert not faults, "\n".join(faults[:5])
+    assert sums["lines"] > oracle.cases(600) // 3 and sums["compared"] > 5 * sums["apart"]
+    assert min(sums[kind] for kind in ("for some", "apart", "codes", "fewer")) > 0, sums
 
 
 def assert_all_kinds(tally: advised.Tally) -> None:

@@ -28,6 +28,7 @@ UNEVEN = f"UnevenStep(0, ({STEP}, Step((0, 1), 2, 3)))"
 HOLE = "NotABox(((0, 1), (1, 0)), (0, 0))"
 COST = "Cost(1, 2, 3)"
 EXPLANATION = f"explain_view({STACK}, 6)"
+NAMED_ADVICE = "advice('x.transpose(1, 2).view(B, T*C)', ('B', 'T', 'C'))"
 ADVICE = "advice('x.transpose(1, 2).view(8, 15)', (8, 3, 5))"
 OBSTACLE = f"{EXPLANATION}.obstacles[0]"
 COMPAT_VIEW = "tinygrad.View.create((2, 3), (1, 2))"
@@ -88,7 +89,10 @@ CALLS = {
         X.elements; X.recipe; bool(X); X._repr_html_(); repr(X); str(X); explain_view('no', 3)""",
     ADVICE: """X.one_view; X.view; X.witness; X.sentence; X.step; X.elements; X.smallest; X.numpy; X.pytorch; bool(X); repr(X);
         str(X); advice('(2, 3).flip(0)'); advice('(2, 3).flip(0)').view; advice('(2, 3).flip(0)').of_copy; chain_over('x.T', (2, 3)); chain_over('x.', (2, 3)); advice('x.T'); advice('x.T', 3); advice(3)""",
-    f"{ADVICE}.pytorch": "X.does; X.copied; X.sentence; X.code; repr(X); str(X)",
+    NAMED_ADVICE: """X.one_view; X.answer; X.view; X.of_copy; X.witness; X.sentence; X.step; X.elements; X.smallest; X.numpy; bool(X);
+        repr(X); str(X); advice('(A, B).T').view; advice('x.T', ('A', Sym('B'))); advice('(A, B).T', where='A=1..4')""",
+    f"{ADVICE}.pytorch": "X.does; X.unless; X.copied; X.sentence; X.code; repr(X); str(X)",
+    f"{NAMED_ADVICE}.pytorch": "X.does; X.unless; X.copied; X.sentence; X.code; repr(X); str(X)",
     OBSTACLE: """X.kind; X.old_axes; X.new_axes; X.stride; X.needed; X == X; hash(X); repr(X); str(X)""",
     COMPAT_VIEW: """tinygrad.View((2, 3), (3, 1), 0, None, True); X.__dataclass_fields__; X.__match_args__; X.shape;
         X.strides; X.offset; X.mask; X.contiguous; X.exact; X.size(); X.vars(); X.unbind(); X.substitute({});

@@ -182,7 +182,7 @@ impl Answer {
 }
 
 impl Answer {
-    pub(super) fn of(
+    pub(crate) fn of(
         asked: &Arc<Scope>,
         needs: &[Literal],
         views: impl IntoIterator<Item = shapetracker_symbolic::View>,
@@ -261,7 +261,7 @@ pub(super) fn conjunction<'py>(
 }
 
 /// Conditions of which one holds, each a tuple of conditions that hold together.
-pub(super) fn formula<'py>(py: Python<'py>, scope: &Arc<Scope>, formula: &Formula) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn formula<'py>(py: Python<'py>, scope: &Arc<Scope>, formula: &Formula) -> PyResult<Bound<'py, PyTuple>> {
     let conjunctions = formula.iter().map(|literals| conjunction(py, scope, literals));
     PyTuple::new(py, conjunctions.collect::<PyResult<Vec<_>>>()?)
 }

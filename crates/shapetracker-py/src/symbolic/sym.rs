@@ -32,7 +32,7 @@ use crate::arguments::described;
 pub(crate) struct Sym(shapetracker_symbolic::Sym);
 
 /// What arithmetic gave: an int where no names are left, else a [`Sym`].
-pub(super) fn made(py: Python<'_>, sym: shapetracker_symbolic::Sym) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn made(py: Python<'_>, sym: shapetracker_symbolic::Sym) -> PyResult<Bound<'_, PyAny>> {
     let number = sym.parts().map_err(|err| refused(&err))?.1.number();
     match number {
         Some(number) => Ok(number.into_pyobject(py)?.into_any()),

@@ -171,7 +171,7 @@ impl SymbolicView {
 }
 
 impl SymbolicView {
-    pub(super) fn of(scope: &Arc<Scope>, view: &shapetracker_symbolic::View) -> SymbolicView {
+    pub(crate) fn of(scope: &Arc<Scope>, view: &shapetracker_symbolic::View) -> SymbolicView {
         SymbolicView { scope: scope.clone(), view: view.clone() }
     }
 

@@ -45,13 +45,14 @@ const MOST_RUNS: usize = 128;
 /// assert_eq!(pytorch.code.as_deref(), Some("x.permute((0, 2, 1)).contiguous().view(B, T*C)"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Advice {
-    /// For which values the chain is one view of what it starts with: the copies on the way change no value.
+    /// The layout after the chain, over what it starts with: the copies on the way change no value. What it needs is taken for
+    /// granted in all that is said.
+    pub tracker: ShapeTracker,
+    /// For which values that is one view.
     pub answer: Answer,
-    /// The conditions that the chain needs, which are taken for granted in all that is said.
-    pub needs: Vec<Literal>,
     /// The answer as a sentence, in which code stands between backticks.
     pub sentence: String,
     /// The first operation after which there is, for some values, more than one view until the end.
@@ -92,6 +93,12 @@ pub struct LibraryAdvice {
     pub code: Option<String>,
 }
 
+impl LibraryAdvice {
+    fn without_code(library: ArrayLibrary, does: Does, sentence: String) -> LibraryAdvice {
+        LibraryAdvice { library, does, unless: Formula::new(), copied: Vec::new(), sentence, code: None }
+    }
+}
+
 impl Chain {
     /// For which values the chain is one view, where it stops being one, and what NumPy and PyTorch do with it.
     ///
@@ -124,9 +131,22 @@ impl Chain {
         let step = trackers.iter().rposition(|tracker| tracker.views().len() == 1).filter(|_| is_several);
         let step = step.filter(|&step| step + 1 < trackers.len());
         let sentence = self.sentence(&answer, step, last);
-        let advised = |&library: &ArrayLibrary| within(MOST_STEPS, || self.advised(library, &trackers, &answer));
+        let advised = |&library: &ArrayLibrary| {
+            within(MOST_STEPS, || match self.read_by(library) {
+                None => self.advised(library, &trackers, &answer),
+                // Where a library means something else by the text, it does that.
+                Some(own) => match own.trackers(scope) {
+                    Ok(trackers) => own.advised(library, &trackers, &trackers[trackers.len() - 1].single_view()),
+                    Err(err) => {
+                        let call = err.op().map_or_else(|| "this".into(), |op| format!("`{}`", own.written_call(op)));
+                        let sentence = format!("{call} raises an error in {library}: {}.", err.message());
+                        LibraryAdvice::without_code(library, Does::Raises, sentence)
+                    }
+                },
+            })
+        };
         let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy].iter().map(advised).collect();
-        Ok(Advice { needs: last.needs().to_vec(), answer, sentence, step, libraries })
+        Ok(Advice { tracker: last.clone(), answer, sentence, step, libraries })
     }
 
     fn sentence(&self, answer: &Answer, step: Option<usize>, last: &ShapeTracker) -> String {
@@ -166,14 +186,7 @@ impl Chain {
 
     fn advised(&self, library: ArrayLibrary, trackers: &[ShapeTracker], answer: &Answer) -> LibraryAdvice {
         let last = &trackers[trackers.len() - 1];
-        let other = |does: Does, sentence: String| LibraryAdvice {
-            library,
-            does,
-            unless: Formula::new(),
-            copied: Vec::new(),
-            sentence,
-            code: None,
-        };
+        let other = |does: Does, sentence: String| LibraryAdvice::without_code(library, does, sentence);
         let cannot = |what: &str| other(Does::Cannot, format!("{library} has no {what}."));
         let start = match trackers[0].views() {
             [start] => start,

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use indexpr::text::ParseError;
-use shapetracker::{ChainOf, ChainStartOf, Need};
+use shapetracker::{ArrayLibrary, ChainOf, ChainStartOf, Need};
 
 use super::Question;
 use super::reading::Reading;
@@ -32,6 +32,10 @@ pub struct Chain {
     read: ChainOf<Poly>,
     /// The numbers in the text with their bytes, in the order of the text.
     numbers: Vec<(Poly, Range<usize>)>,
+    /// The shape of the array that the text has a name for, where that is known.
+    base: Option<Vec<Poly>>,
+    /// What libraries mean by the text, where that is something else.
+    own: Vec<(ArrayLibrary, ChainOf<Poly>)>,
 }
 
 /// Where a [`Chain`] starts.
@@ -76,6 +80,18 @@ impl Chain {
     }
 
     /// What operations need of the names besides what they need by themselves.
+    /// The shape of the array that the text has a name for.
+    pub(super) fn base(&self) -> Option<&[Poly]> {
+        self.base.as_deref()
+    }
+
+    /// The chain that a library means by the text, where that is another one.
+    pub(crate) fn read_by(&self, library: ArrayLibrary) -> Option<Chain> {
+        let (_, read) = self.own.iter().find(|(own, _)| *own == library)?;
+        Some(Chain { read: read.clone(), numbers: Vec::new(), base: self.base.clone(), own: Vec::new() })
+    }
+
+    /// What was read.
     pub(crate) fn read(&self) -> &ChainOf<Poly> {
         &self.read
     }
@@ -175,15 +191,21 @@ impl Chain {
 }
 
 /// Reads a chain, the whole text.
-pub(super) fn read(text: &str, question: &mut Question) -> Result<Chain, ParseError> {
+pub(super) fn read(text: &str, base: Option<Vec<Poly>>, question: &mut Question) -> Result<Chain, ParseError> {
     let mut reading = Reading::new(question);
-    let (read, error) = ChainOf::read_with(text, None, &mut reading);
+    let (read, error) = ChainOf::read_with(text, base.as_deref(), &mut reading);
     if let Some(err) = error {
         return Err(err);
     }
-    let mut numbers = reading.numbers;
+    let mut numbers = std::mem::take(&mut reading.numbers);
     // What is read once more after a look ahead is the same number.
     numbers.sort_by_key(|(_, span)| span.start);
     numbers.dedup_by_key(|(_, span)| span.start);
-    Ok(Chain { read, numbers })
+    // Of an array whose shape is not known there is nothing that a library could do.
+    let libraries: &[ArrayLibrary] = if base.is_some() { ArrayLibrary::ALL } else { &[] };
+    let own = libraries
+        .iter()
+        .filter_map(|&library| read.read_by(library, base.as_deref(), &mut reading).map(|own| (library, own)));
+    let own = own.collect();
+    Ok(Chain { read, numbers, base, own })
 }

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use indexpr::text::{Place, quoted};
+use indexpr::text::{Place, quoted, tuple};
 
 use super::chain::{Chain, ChainStart};
 use crate::error::Error;
 use crate::literal::Literal;
 use crate::operation::Movement;
-use crate::poly::{MOST_STEPS, within};
+use crate::poly::{MOST_STEPS, Poly, within};
 use crate::scope::Scope;
 use crate::stored::{Copies, Stored};
 use crate::tracker::ShapeTracker;
@@ -47,6 +47,8 @@ pub struct ChainError {
 enum Cause {
     /// The chain starts with an operation, or with an array of this name, and no base shape is known.
     NoBase(Option<Box<str>>),
+    /// The chain starts from a shape that is not that of the base: both, as texts.
+    OtherBase(Box<[String; 2]>),
     /// The start of the chain cannot be, or an operation cannot be done.
     Error(Error),
     /// There are so many views where one is asked for.
@@ -101,7 +103,7 @@ impl ChainError {
     /// ```
     pub fn name(&self) -> &'static str {
         match &self.cause {
-            Cause::NoBase(_) => "base",
+            Cause::NoBase(_) | Cause::OtherBase(_) => "base",
             Cause::Error(err) => err.kind().name(),
             Cause::Views(_) => "views",
         }
@@ -129,6 +131,10 @@ impl ChainError {
                 "the chain starts with an operation, so that a base shape is missing: write it in front, as \
                               in `(2, T).permute(1, 0)`"
                     .into()
+            }
+            Cause::OtherBase(shapes) => {
+                let [chain, base] = &**shapes;
+                format!("the chain starts from shape {chain}, but the base has shape {base}")
             }
             Cause::Error(err) => err.to_string(),
             Cause::Views(views) => format!("the chain is {views} views, but one is merged with another"),
@@ -273,9 +279,22 @@ impl Chain {
 
     fn begin(&self, scope: &Arc<Scope>) -> Result<ShapeTracker, ChainError> {
         let error = |cause| ChainError { place: Place::new(self.text(), self.start_span()), op: None, cause };
-        let start = match self.start() {
-            ChainStart::Shape(shape) => ShapeTracker::in_scope(scope.clone(), shape.clone()),
-            ChainStart::Views(views) => ShapeTracker::from_views(scope.clone(), views.clone()),
+        let of_shape = |shape: &[Poly]| ShapeTracker::in_scope(scope.clone(), shape.to_vec());
+        let start = match (self.start(), self.base()) {
+            (ChainStart::Shape(shape), Some(base)) if shape != base => {
+                let text = |shape: &[Poly]| shape.iter().map(|size| scope.text(size)).collect::<Vec<_>>();
+                let [chain, base] = [&shape[..], base].map(|shape| tuple(&text(shape)).to_string());
+                return Err(error(Cause::OtherBase([chain, base].into())));
+            }
+            (ChainStart::Shape(shape), _) => of_shape(shape),
+            (ChainStart::Views(views), base) => {
+                let views = ShapeTracker::from_views(scope.clone(), views.clone());
+                match base {
+                    Some(base) => of_shape(base).and_then(|base| base.compose(&views?)),
+                    None => views,
+                }
+            }
+            (_, Some(base)) => of_shape(base),
             _ => return Err(error(Cause::NoBase(self.start_name().map(Box::from)))),
         };
         start.map_err(|err| error(Cause::Error(err)))

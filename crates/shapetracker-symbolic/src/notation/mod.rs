@@ -104,7 +104,28 @@ impl Question {
     /// What cannot be read, at its place.
     pub fn chain(&mut self, text: &str) -> Result<Chain, ParseError> {
         check_length(text)?;
-        chain::read(text, self)
+        chain::read(text, None, self)
+    }
+
+    /// Reads a chain on an array that the text has a name for, and of which it does not say the shape.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use shapetracker_symbolic::Question;
+    ///
+    /// let mut question = Question::default();
+    /// let base = question.sizes("B, T, C")?;
+    /// let chain = question.chain_from("x.transpose(1, 2)", &base)?;
+    /// let scope = Arc::new(question.scope()?);
+    /// assert_eq!(chain.tracker(&scope)?.to_string(), "(B, C, T):(T*C, 1, C)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What cannot be read, at its place.
+    pub fn chain_from(&mut self, text: &str, base: &[Poly]) -> Result<Chain, ParseError> {
+        check_length(text)?;
+        chain::read(text, Some(base.to_vec()), self)
     }
 
     /// Reads sizes: `B, T`, `(B, T)` or `[B, T]`, and `()` or nothing for none.

@@ -20,7 +20,7 @@ pub use number::ArrayNumber;
 
 use crate::fit::{Misfit, fit};
 use crate::merge::{Unmerged, Witness};
-use crate::notation::{ArrayLibrary, Call, Chain, ChainError};
+use crate::notation::{ArrayLibrary, Call, Chain, ChainError, Integers};
 use crate::{Buffer, Movement, ShapeTracker, View};
 use indexpr::text::{tuple, tuple_of_pairs};
 
@@ -296,7 +296,7 @@ impl Chain {
         };
         let libraries = [ArrayLibrary::PyTorch, ArrayLibrary::NumPy].map(|library| {
             // Where a library means something else by the text, it does that.
-            let Some(own) = self.read_by(library, base) else {
+            let Some(own) = self.read_by(library, base, &mut Integers) else {
                 return advised(library, self, &trackers, whole.as_ref().ok());
             };
             match Followed::of(&own, base) {

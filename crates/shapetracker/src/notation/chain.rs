@@ -326,6 +326,35 @@ impl<N: Number> ChainOf<N> {
         (ChainOf { parsed, text: text.into() }, error)
     }
 
+    /// The chain as a library reads it, on an array of which the text tells nothing but its name: NumPy and PyTorch mean
+    /// different things by `transpose(0, 1)` and `repeat(2)`. `None` where that is the chain as it has been read, where the
+    /// library has no such code, or where the text itself says whose it is.
+    ///
+    /// ```
+    /// use shapetracker::{ArrayLibrary, Chain, Integers};
+    ///
+    /// let (chain, _) = Chain::read_from("x.transpose(1, 0, 2)", Some(&[2, 3, 4]));
+    /// assert!(chain.read_by(ArrayLibrary::NumPy, Some(&[2, 3, 4]), &mut Integers).is_none());
+    /// let (chain, _) = Chain::read_from("x.repeat(2)", Some(&[3]));
+    /// let own = chain.read_by(ArrayLibrary::NumPy, Some(&[3]), &mut Integers).unwrap();
+    /// assert_ne!(own, chain);
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn read_by<A: Known<Number = N>>(
+        &self,
+        library: ArrayLibrary,
+        base: Option<&[N]>,
+        arithmetic: &mut A,
+    ) -> Option<ChainOf<N>> {
+        let methods = match library {
+            ArrayLibrary::NumPy => Methods::NumPy,
+            ArrayLibrary::PyTorch => Methods::PyTorch,
+        };
+        self.parsed.name.as_ref()?;
+        let parsed = parser::chain_of(&self.text, base, methods, arithmetic)?;
+        (!parsed.does_as(&self.parsed)).then(|| ChainOf { parsed, text: self.text.clone() })
+    }
+
     /// The call that begins with an operation, and its operations.
     pub(crate) fn call(&self, first: usize) -> (Call, Range<usize>) {
         self.parsed.call(first)
@@ -390,19 +419,6 @@ impl Chain {
             ChainStart::Nothing | ChainStart::Views(_) => base,
         };
         checked_numel("base", shape?).ok()
-    }
-
-    /// The chain as a library reads it, on an array of which the text tells nothing but its name: NumPy and PyTorch mean
-    /// different things by `transpose(0, 1)` and `repeat(2)`. Nothing where that is the chain as it has been read, where the
-    /// library has no such code, or where the text itself says whose it is.
-    pub(crate) fn read_by(&self, library: ArrayLibrary, base: Option<&[i64]>) -> Option<Chain> {
-        let methods = match library {
-            ArrayLibrary::NumPy => Methods::NumPy,
-            ArrayLibrary::PyTorch => Methods::PyTorch,
-        };
-        self.parsed.name.as_ref()?;
-        let parsed = parser::chain_of(&self.text, base, methods)?;
-        (!parsed.does_as(&self.parsed)).then(|| Chain { parsed, text: self.text.clone() })
     }
 
     /// The type that addresses count elements of, where that is not the one of the array that the chain begins with.

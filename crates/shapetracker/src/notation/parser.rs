@@ -44,10 +44,14 @@ pub(super) fn chain<'a, A: Known>(
 
 /// Reads a chain on an array of which nothing is known but its name, as code of a library; nothing where the text says
 /// itself whose code it is, or is no such code.
-pub(super) fn chain_of(text: &str, base: Option<&[i64]>, methods: Methods) -> Option<Parsed<i64>> {
+pub(super) fn chain_of<A: Known>(
+    text: &str,
+    base: Option<&[Num<A>]>,
+    methods: Methods,
+    numbers: &mut A,
+) -> Option<Parsed<Num<A>>> {
     check_length(text).ok()?;
-    let mut integers = Integers;
-    let mut reader = Reader::new(text, &mut integers);
+    let mut reader = Reader::new(text, numbers);
     if reader.unknown != Methods::Unknown {
         return None;
     }
