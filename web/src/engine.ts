@@ -304,6 +304,11 @@ export interface OperationHelp {
   library: string | null;
 }
 
+/** What a library does where sizes are names, which may depend on their values in more ways than are followed. */
+export interface NamedAdvice extends Omit<LibraryAdvice, "does"> {
+  does: LibraryAdvice["does"] | "undecided";
+}
+
 /** Sizes that are names. */
 export interface NamesAnswer {
   names: { name: string; begin: Integer | null; end: Integer | null; value: Integer }[];
@@ -314,6 +319,8 @@ export interface NamesAnswer {
   shape: string;
   views: string[];
   witness: { values: Record<string, Integer>; sentence: string } | null;
+  /** What libraries do, with code in the names. */
+  libraries: NamedAdvice[];
   /** The chain with the values in place of the names; null where they do not meet what is said of them, with a reason. */
   instance: string | null;
   instance_note: string | null;

@@ -44,6 +44,20 @@ test("a chain of two views says where the second begins, what is copied at least
   await page.context().close();
 });
 
+test("with names it is said for which values libraries copy, and the code is written in them", async () => {
+  const { page } = await here.shared();
+  await go(page, { chain: "(B, T, C).transpose(1, 2).view(B, T*C)" });
+  await page.waitForSelector(".answer[data-fresh=yes] .formula");
+  await page.waitForSelector(".library[data-does=raises]");
+  const pytorch = await text(page, ".library[data-does=raises]");
+  const told = "Unless T == 1 or C == 1: .view(B, T*C) raises a RuntimeError; .reshape(B, T*C) copies all B*T*C elements.";
+  expect(pytorch).toContain(told);
+  expect(await text(page, ".library[data-does=raises] .remedy code")).toBe("x.transpose(1, 2).contiguous().view(B, T*C)");
+  await go(page, { chain: "(B, T, C).reshape(B*T, C)" });
+  await page.waitForSelector(".library[data-does=view]");
+  expect(await page.locator(".remedy").count()).toBe(0);
+});
+
 test("the answer has its place from the beginning, and with a mistake it is about what stands before it", async () => {
   const { page } = await here.shared();
   await go(page, { chain: "(4, 6)" });

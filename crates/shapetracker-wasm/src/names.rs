@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use shapetracker_symbolic::{Answer, Name, Question, Scope, ShapeTracker};
+use shapetracker_symbolic::{Answer, LibraryAdvice, Name, Question, Scope, ShapeTracker};
 
 use crate::fault::Fault;
 use crate::json::{Value, object};
@@ -20,21 +20,21 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
     let mut question = Question::new([given]).map_err(of_names)?;
     let chain = question.chain(text).map_err(|err| Fault::syntax(&err, "chain", text))?;
     let scope = Arc::new(question.scope().map_err(of_names)?);
-    let tracker = chain
-        .tracker(&scope)
+    let advice = chain
+        .advice(&scope)
         .map_err(|err| Fault::new(err.name(), err.message()).at("chain", text, err.place().span()).in_step(err.op()))?;
-    let answer = tracker.single_view();
+    let (tracker, answer) = (&advice.tracker, &advice.answer);
 
     let named = &scope.names()[..scope.names().len() - scope.quotients().len()];
     let given = |name: &Name| request.get("values").and_then(|values| values.get(&name.name)?.as_integer());
     let fixed: Vec<Option<i64>> = named.iter().map(given).collect();
-    let (values, note) = match fitting(&tracker, &answer, &fixed) {
+    let (values, note) = match fitting(tracker, answer, &fixed) {
         Some(values) => (values, None),
         None => {
             let least = |name: &Name| name.lo.and_then(|lo| i64::try_from(lo).ok()).unwrap_or(1);
             let values = named.iter().zip(&fixed).map(|(name, fixed)| fixed.unwrap_or_else(|| least(name)));
             let values: Vec<i64> = values.collect();
-            let why = point(&tracker, &values).err();
+            let why = point(tracker, &values).err();
             (values, why.or_else(|| Some("no values were found that meet what is said of the names".into())))
         }
     };
@@ -64,9 +64,21 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
         "shape": format!("({}{comma})", shape.join(", ")),
         "views": views.collect::<Value>(),
         "witness": witness,
+        "libraries": advice.libraries.iter().map(library).collect::<Value>(),
         "instance": instance,
         "instance_note": note,
     })
+}
+
+/// What a library does, as `advice` answers it of numbers.
+fn library(found: &LibraryAdvice) -> Value {
+    object! {
+        "library": found.library.name(),
+        "name": found.library.to_string(),
+        "does": found.does.name(),
+        "sentence": found.sentence.clone(),
+        "code": found.code.clone(),
+    }
 }
 
 /// The tracker at values, one for each name; or why there is none.

@@ -2,7 +2,7 @@
 import { Fragment, h } from "preact";
 import { computed, effect, signal } from "@preact/signals-core";
 import { ask, engine } from "../ask";
-import type { AdviceAnswer, LibraryAdvice, Source } from "../engine";
+import type { AdviceAnswer, NamedAdvice, Source } from "../engine";
 import { current, layout, named, result, trouble } from "../layout";
 import { CopyButton } from "./copybutton";
 import { live } from "./live";
@@ -32,14 +32,15 @@ effect(() => {
 });
 
 /** What a library does, in a word. */
-const DOES: Record<LibraryAdvice["does"], string> = {
+const DOES: Record<NamedAdvice["does"], string> = {
   view: "a view",
   raises: "raises",
   copies: "copies",
   cannot: "not there",
+  undecided: "not known",
 };
 
-function Library({ of }: { of: LibraryAdvice }) {
+function Library({ of }: { of: NamedAdvice }) {
   const { name, does, sentence: says, code } = of;
   return (
     <li class="library" data-does={does}>
@@ -66,6 +67,8 @@ export const Answer = live(() => {
   const kind = answer === null ? "unknown" : one === null ? "unknown" : one ? "yes" : "no";
   const waits = engine.value === "awaited" ? "Fetching the engine\u2026" : "\u00a0";
   const symbolic = named.value;
+  // With names it is said for all values, and what is written is written in them.
+  const libraries = symbolic?.libraries ?? answer?.libraries ?? [];
   return (
     <section
       class="answer"
@@ -111,9 +114,9 @@ export const Answer = live(() => {
               </p>
             )}
           </div>
-          {answer.libraries.length > 0 && (
+          {libraries.length > 0 && (
             <ul class="libraries">
-              {answer.libraries.map((each) => (
+              {libraries.map((each) => (
                 <Library of={each} />
               ))}
             </ul>

@@ -9,6 +9,7 @@ mod traced;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use indexpr::list::sort_short_by_key;
 use shapetracker::advice::{ArrayNumber as _, Does, LibraryAdviceOf, Performed, library_advice};
 use shapetracker::{ArrayLibrary, MovementOf};
 
@@ -261,13 +262,14 @@ impl All<'_> {
         let mut region = Region::of(scope, needs.needs()).ok_or_else(contradiction)?;
         let root = region.clone();
         let point = ordinary(scope, needs, &region).ok_or_else(contradiction)?;
-        let Run { advice, mut asked } = self.run(&point)?;
+        let Run { advice, asked } = self.run(&point)?;
         // What tells most apart first.
-        asked.sort_by_key(|asked| matches!(asked, Asked::Literal(_)));
+        let (formulas, literals): (Vec<Asked>, Vec<Asked>) =
+            asked.into_iter().partition(|asked| matches!(asked, Asked::Formula(..)));
         let mut runs = MOST_RUNS;
         // Where what was asked has another answer, the library may do the same all the same.
         let mut unless = Formula::new();
-        for asked in &asked {
+        for asked in formulas.iter().chain(&literals) {
             let kept: Vec<Vec<Literal>> = negated(asked)?
                 .into_iter()
                 .filter(|others| match assumed(&region, others) {
@@ -309,7 +311,8 @@ impl All<'_> {
         }
         // In the order of the answer, which often says the same.
         let formula = self.answer.formula();
-        unless.sort_by_key(|part| formula.iter().position(|other| other == part).unwrap_or(formula.len()));
+        let place = |part: &Vec<Literal>| formula.iter().position(|other| other == part).unwrap_or(formula.len());
+        sort_short_by_key(&mut unless, place);
         let LibraryAdviceOf { library, does, copied, mut sentence, code, .. } = advice;
         if !unless.is_empty() {
             sentence = format!("Unless {}: {sentence}", formula_text(&unless, scope));

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use shapetracker::advice::{Array, ArrayNumber};
 use shapetracker::{ArrayLibrary, Error, MovementOf, Number};
@@ -97,11 +98,21 @@ impl Trace {
 
 /// A number at a choice of values, with the polynomial that it is for all of them.
 #[derive(Clone)]
-pub(super) struct Traced {
+pub(super) struct Traced(Rc<At>);
+
+pub(super) struct At {
     value: i128,
     poly: Poly,
     /// Where what is asked of it is noted; nothing for a number that is the same for all values.
     trace: Option<Rc<Trace>>,
+}
+
+impl std::ops::Deref for Traced {
+    type Target = At;
+
+    fn deref(&self) -> &At {
+        &self.0
+    }
 }
 
 impl Traced {
@@ -110,7 +121,12 @@ impl Traced {
             trace.fail(TooLarge::Number);
             0
         });
-        Traced { value, poly: poly.clone(), trace: poly.number().is_none().then(|| trace.clone()) }
+        Traced::at(value, poly.clone(), Some(trace.clone()))
+    }
+
+    fn at(value: i128, poly: Poly, trace: Option<Rc<Trace>>) -> Traced {
+        let trace = trace.filter(|_| poly.number().is_none());
+        Traced(Rc::new(At { value, poly, trace }))
     }
 
     pub(super) fn list(trace: &Rc<Trace>, polys: &[Poly]) -> Vec<Traced> {
@@ -134,8 +150,7 @@ impl Traced {
                 (value.unwrap_or_default(), Poly::zero())
             }
         };
-        let trace = trace.filter(|_| poly.number().is_none());
-        Traced { value, poly, trace }
+        Traced::at(value, poly, trace)
     }
 
     /// Notes how this number compares with another one.
@@ -164,7 +179,7 @@ impl Number for Traced {
 
 impl From<i64> for Traced {
     fn from(number: i64) -> Traced {
-        Traced { value: number.into(), poly: Poly::from(number), trace: None }
+        Traced::at(number.into(), Poly::from(number), None)
     }
 }
 
@@ -258,62 +273,42 @@ impl ArrayNumber for Traced {
     }
 
     fn shape_after(shape: &[Traced], op: &MovementOf<Traced>) -> Result<Vec<Traced>, Error> {
-        match trace_of(shape, op) {
-            None => shape_of_integers(shape, op),
-            Some(trace) => {
-                let polys: Vec<Poly> = shape.iter().map(|size| size.poly.clone()).collect();
-                let view = View::row_major(&polys).unwrap_or_else(|err| {
-                    trace.fail(err);
-                    View { shape: polys.clone(), strides: polys.clone(), offset: Poly::zero(), mask: None }
-                });
-                Ok(match applied(&trace, view, op) {
-                    Some(after) => Traced::list(&trace, after.shape()),
-                    None => Vec::new(),
-                })
-            }
-        }
+        let mut trace = trace_of(shape);
+        let op = in_names(op, &mut trace);
+        let polys: Vec<Poly> = shape.iter().map(|size| size.poly.clone()).collect();
+        let view = View::row_major(&polys);
+        let after = view.map_err(|err| fail(&trace, err)).ok().and_then(|view| applied(&trace, view, &op));
+        Ok(after.map_or_else(Vec::new, |after| list(&trace, after.shape())))
     }
 
     fn moved(from: &Array<Traced>, op: &MovementOf<Traced>) -> Result<Option<Array<Traced>>, Error> {
-        let Some(trace) = trace_of_array(from).or_else(|| trace_of(&[], op)) else {
-            return i64::moved(&integers(from), &op_of_integers(op)).map(|after| after.as_ref().map(lifted));
-        };
-        let Some(after) = applied(&trace, view_of(from), op) else { return Ok(None) };
+        let mut trace = trace_of_array(from);
+        let op = in_names(op, &mut trace);
+        let Some(after) = applied(&trace, view_of(from), &op) else { return Ok(None) };
         let view = match after.views() {
             [view] => Some(view.clone()),
-            [earlier, later] => single(&trace, &trace.names.merged(earlier.clone(), later.clone())),
+            [earlier, later] => single(&trace, earlier.clone(), later.clone()),
             _ => None,
         };
         Ok(match view {
-            Some(view) if view.mask.is_none() => Some(traced(&trace, &view)),
+            Some(view) if view.mask.is_none() => Some(array(&trace, &view)),
             // Of no elements any strides are right.
             _ => {
-                let shape = Traced::list(&trace, after.shape());
+                let shape = list(&trace, after.shape());
                 shape.iter().any(|size| size.is(0)).then(|| Array::contiguous(&shape))
             }
         })
     }
 
     fn reshaped(from: &Array<Traced>, to: &[Traced]) -> Result<Option<Array<Traced>>, Error> {
-        let Some(trace) = trace_of_array(from).or_else(|| to.iter().find_map(|size| size.trace.clone())) else {
-            let to: Vec<i64> = to.iter().filter_map(Number::integer).collect();
-            return i64::reshaped(&integers(from), &to).map(|after| after.as_ref().map(lifted));
-        };
+        let trace = trace_of_array(from).or_else(|| trace_of(to));
         let polys: Vec<Poly> = to.iter().map(|size| size.poly.clone()).collect();
         let earlier = view_of(from);
         if earlier.shape == polys {
             return Ok(Some(from.clone()));
         }
-        match View::row_major(&polys) {
-            Ok(later) => {
-                let answer = trace.names.merged(earlier, later);
-                Ok(single(&trace, &answer).map(|view| traced(&trace, &view)))
-            }
-            Err(err) => {
-                trace.fail(err);
-                Ok(None)
-            }
-        }
+        let later = View::row_major(&polys).map_err(|err| fail(&trace, err)).ok();
+        Ok(later.and_then(|later| single(&trace, earlier, later)).map(|view| array(&trace, &view)))
     }
 
     fn least(
@@ -325,66 +320,73 @@ impl ArrayNumber for Traced {
     }
 }
 
-/// The one view that an answer has at the values; nothing where there it is none. Which of both is noted.
-fn single(trace: &Trace, answer: &Answer) -> Option<View> {
+/// Where what is asked of numbers is noted; nothing where none has names.
+type Noted = Option<Rc<Trace>>;
+
+fn fail(trace: &Noted, why: impl ToString) {
+    if let Some(trace) = trace {
+        trace.fail(why);
+    }
+}
+
+/// The one view that a view of a view is at the values; nothing where there it is none. Which of both is noted.
+fn single(trace: &Noted, earlier: View, later: View) -> Option<View> {
+    let Some(trace) = trace else {
+        // Without names there is one answer.
+        return crate::merge(&Scope::new(), &[], &earlier, &later).view().cloned();
+    };
+    let answer = &*trace.names.merged(earlier, later);
     let scope = trace.names.scope();
     let named = scope.names().len() - scope.quotients().len();
-    let known = |view: &View| view.is_within(named).then(|| view.clone());
     let is_one = match answer {
         Answer::Always { view: Some(view), .. } if view.is_within(named) => return Some(view.clone()),
         Answer::Never { .. } => return None,
         Answer::Always { .. } => true,
         Answer::When { formula, view, .. } => {
-            let is_one = answer.is_one_at(scope, &trace.point);
-            let Some(is_one) = is_one else {
+            let Some(is_one) = answer.is_one_at(scope, &trace.point) else {
                 trace.fail(TooLarge::Number);
                 return None;
             };
             trace.note(Asked::Formula(formula.clone(), is_one));
-            match view.as_ref().filter(|_| is_one).and_then(known) {
-                Some(view) => return Some(view),
-                None if !is_one => return None,
-                None => true,
+            match view {
+                _ if !is_one => return None,
+                Some(view) if view.is_within(named) => return Some(view.clone()),
+                _ => true,
             }
         }
         Answer::Undecided { .. } => answer.is_one_at(scope, &trace.point) == Some(true),
     };
     // What is not so for all values in the same terms is so where the case of these values is.
-    let leaf = answer.leaf_at(scope, &trace.point);
     let is_named = |literal: &Literal| literal.poly.vars().iter().all(|var| usize::from(var.0) < named);
-    match leaf {
-        Some(leaf) if leaf.literals.iter().all(is_named) => match &leaf.verdict {
-            Verdict::View(view) if is_one && view.is_within(named) => {
-                leaf.literals.iter().for_each(|literal| trace.note(Asked::Literal(literal.clone())));
-                return Some(view.clone());
-            }
-            Verdict::NotOne if !is_one => {
-                leaf.literals.iter().for_each(|literal| trace.note(Asked::Literal(literal.clone())));
-                return None;
-            }
-            Verdict::Undecided(reason) => trace.fail(reason),
-            _ => trace.fail("a quotient is no polynomial"),
-        },
-        _ => trace.fail("a quotient is no polynomial"),
-    }
-    None
+    let leaf = answer.leaf_at(scope, &trace.point).filter(|leaf| leaf.literals.iter().all(is_named));
+    let found = match leaf.map(|leaf| &leaf.verdict) {
+        Some(Verdict::View(view)) if is_one && view.is_within(named) => Some(view.clone()),
+        Some(Verdict::NotOne) if !is_one => None,
+        Some(Verdict::Undecided(reason)) => {
+            trace.fail(reason);
+            None
+        }
+        _ => {
+            trace.fail("a quotient is no polynomial");
+            None
+        }
+    };
+    leaf.iter().flat_map(|leaf| &leaf.literals).for_each(|literal| trace.note(Asked::Literal(literal.clone())));
+    found
 }
 
 /// A view after an operation, where all is known that it needs.
-fn applied(trace: &Rc<Trace>, view: View, op: &MovementOf<Traced>) -> Option<ShapeTracker> {
-    let op: Movement = op.try_map(|number| Some(number.poly.clone()))?;
-    let before = trace.names.needs.with_view(view);
-    match within(MOST_STEPS, || before.apply(&op)) {
-        Ok(after) if after.needs() == before.needs() => Some(after),
-        Ok(_) => {
-            trace.fail("an operation of a library needs more of the names than the chain");
-            None
-        }
-        Err(err) => {
-            trace.fail(err);
-            None
-        }
+fn applied(trace: &Noted, view: View, op: &Movement) -> Option<ShapeTracker> {
+    let before = match trace {
+        Some(trace) => trace.names.needs.with_view(view),
+        None => ShapeTracker::from_views(Arc::default(), [view]).ok()?,
+    };
+    match within(MOST_STEPS, || before.apply(op)) {
+        Ok(after) if after.needs() == before.needs() => return Some(after),
+        Ok(_) => fail(trace, "an operation of a library needs more of the names than the chain"),
+        Err(err) => fail(trace, err),
     }
+    None
 }
 
 fn view_of(array: &Array<Traced>) -> View {
@@ -392,52 +394,43 @@ fn view_of(array: &Array<Traced>) -> View {
     View { shape: polys(&array.shape), strides: polys(&array.strides), offset: array.offset.poly.clone(), mask: None }
 }
 
-pub(super) fn traced(trace: &Rc<Trace>, view: &View) -> Array<Traced> {
-    Array {
-        shape: Traced::list(trace, &view.shape),
-        strides: Traced::list(trace, &view.strides),
-        offset: Traced::new(trace, &view.offset),
+/// A polynomial at the values.
+fn number(trace: &Noted, poly: &Poly) -> Traced {
+    match trace {
+        Some(trace) => Traced::new(trace, poly),
+        None => Traced::at(poly.number().unwrap_or_default(), poly.clone(), None),
     }
 }
 
-fn trace_of_array(array: &Array<Traced>) -> Option<Rc<Trace>> {
-    let mut numbers = array.shape.iter().chain(&array.strides).chain([&array.offset]);
-    numbers.find_map(|number| number.trace.clone())
+fn list(trace: &Noted, polys: &[Poly]) -> Vec<Traced> {
+    polys.iter().map(|poly| number(trace, poly)).collect()
 }
 
-/// Where what is asked of an operation is noted; nothing where it has no names.
-fn trace_of(shape: &[Traced], op: &MovementOf<Traced>) -> Option<Rc<Trace>> {
-    let mut found = shape.iter().find_map(|size| size.trace.clone());
-    // Its numbers one by one.
-    let _ = op.try_map(|number| {
-        if found.is_none() {
-            found = number.trace.clone();
+fn array(trace: &Noted, view: &View) -> Array<Traced> {
+    Array { shape: list(trace, &view.shape), strides: list(trace, &view.strides), offset: number(trace, &view.offset) }
+}
+
+fn trace_of(numbers: &[Traced]) -> Noted {
+    numbers.iter().find_map(|number| number.trace.clone())
+}
+
+fn trace_of_array(array: &Array<Traced>) -> Noted {
+    trace_of(&array.shape).or_else(|| trace_of(&array.strides)).or_else(|| array.offset.trace.clone())
+}
+
+/// An operation for all values, and where what is asked of it is noted.
+fn in_names(op: &MovementOf<Traced>, trace: &mut Noted) -> Movement {
+    let poly = |number: &Traced| {
+        if trace.is_none() {
+            trace.clone_from(&number.trace);
         }
-        Some(0_i64)
-    });
-    found
+        Some(number.poly.clone())
+    };
+    // There is a polynomial for every number.
+    op.try_map(poly).unwrap_or(MovementOf::Contiguous)
 }
 
-fn op_of_integers(op: &MovementOf<Traced>) -> shapetracker::Movement {
-    // Without names every number has a value; those past 64 bits are refused by the operation.
-    op.try_map(|number| Some(number.integer().unwrap_or(i64::MAX))).unwrap_or(MovementOf::Copy)
-}
-
-fn shape_of_integers(shape: &[Traced], op: &MovementOf<Traced>) -> Result<Vec<Traced>, Error> {
-    let shape: Vec<i64> = shape.iter().map(|size| size.integer().unwrap_or(i64::MAX)).collect();
-    Ok(i64::shape_after(&shape, &op_of_integers(op))?.iter().map(|&size| Traced::from(size)).collect())
-}
-
-fn integers(array: &Array<Traced>) -> Array {
-    let number = |number: &Traced| number.integer().unwrap_or(i64::MAX);
-    Array {
-        shape: array.shape.iter().map(number).collect(),
-        strides: array.strides.iter().map(number).collect(),
-        offset: number(&array.offset),
-    }
-}
-
-fn lifted(array: &Array) -> Array<Traced> {
-    let list = |list: &[i64]| list.iter().map(|&number| Traced::from(number)).collect();
-    Array { shape: list(&array.shape), strides: list(&array.strides), offset: array.offset.into() }
+/// A view at the values.
+pub(super) fn traced(trace: &Rc<Trace>, view: &View) -> Array<Traced> {
+    array(&Some(trace.clone()), view)
 }
