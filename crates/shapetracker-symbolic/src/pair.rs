@@ -327,15 +327,7 @@ impl Answer {
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
     pub fn sentence(&self, asked: &Scope) -> String {
-        // A sentence of sixty alternatives says nothing; `formula` has them all.
-        const MOST: usize = 12;
-        let formula = |formula: &crate::Formula| {
-            let text = formula_text(&formula[..formula.len().min(MOST)].to_vec(), &self.scope(asked));
-            match formula.len().saturating_sub(MOST) {
-                0 => text,
-                more => format!("{text}, or in {more} more cases"),
-            }
-        };
+        let formula = |formula: &crate::Formula| shortened(formula, &self.scope(asked));
         match self {
             Answer::Always { .. } => "one view for all values".into(),
             Answer::When { formula: found, .. } => format!("one view if and only if {}", formula(found)),
@@ -347,5 +339,15 @@ impl Answer {
                 format!("one view if {}, and undecided elsewhere, because {reason}", formula(found))
             }
         }
+    }
+}
+
+/// A formula as a part of a sentence: one of sixty alternatives would say nothing.
+pub(crate) fn shortened(formula: &crate::Formula, scope: &Scope) -> String {
+    const MOST: usize = 12;
+    let text = formula_text(&formula[..formula.len().min(MOST)].to_vec(), scope);
+    match formula.len().saturating_sub(MOST) {
+        0 => text,
+        more => format!("{text}, or in {more} more cases"),
     }
 }

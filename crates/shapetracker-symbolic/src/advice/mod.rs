@@ -13,11 +13,12 @@ use indexpr::list::sort_short_by_key;
 use shapetracker::advice::{ArrayNumber as _, Does, LibraryAdviceOf, Performed, library_advice};
 use shapetracker::{ArrayLibrary, MovementOf};
 
-use crate::answer::{Answer, Formula, formula_text};
+use crate::answer::{Answer, Formula};
 use crate::equality::absorb;
 use crate::literal::{Literal, Relation};
 use crate::merge::tidy;
 use crate::notation::{Chain, ChainError};
+use crate::pair::shortened;
 use crate::poly::{MOST_STEPS, Poly, within};
 use crate::region::Region;
 use crate::scope::Scope;
@@ -43,7 +44,7 @@ const MOST_RUNS: usize = 128;
 ///     pytorch.sentence,
 ///     "Unless T == 1 or C == 1: `.view(B, T*C)` raises a RuntimeError; `.reshape(B, T*C)` copies all B*T*C elements.",
 /// );
-/// assert_eq!(pytorch.code.as_deref(), Some("x.permute((0, 2, 1)).contiguous().view(B, T*C)"));
+/// assert_eq!(pytorch.code.as_deref(), Some("x.transpose(1, 2).contiguous().view(B, T*C)"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub struct Advice {
 /// let chain = question.chain("(H, W).T.contiguous()")?;
 /// let scope = Arc::new(question.scope()?);
 /// let pytorch = &chain.advice(&scope)?.libraries[0];
-/// assert_eq!(formula_text(&pytorch.unless, &scope), "H == 1 or W == 1");
+/// assert_eq!(formula_text(&pytorch.unless, &scope), "W == 1 or H == 1");
 /// assert_eq!(pytorch.does.name(), "copies");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -315,7 +316,7 @@ impl All<'_> {
         sort_short_by_key(&mut unless, place);
         let LibraryAdviceOf { library, does, copied, mut sentence, code, .. } = advice;
         if !unless.is_empty() {
-            sentence = format!("Unless {}: {sentence}", formula_text(&unless, scope));
+            sentence = format!("Unless {}: {sentence}", shortened(&unless, scope));
         }
         Ok(LibraryAdvice { library, does, unless, copied, sentence, code })
     }
