@@ -118,7 +118,7 @@ CALLS = {
         SymbolicView.parse('(n, 3', ''); X.strides; X.offset; X.mask; X.ndim; X.names; X.at(n=3); X.at(); X == X; hash(X);
         repr(X); str(X); X.__reduce__(); copy(X); merge(X, View((3,))); merge(X, View((30,))); merge(X, X, given=3);
         conditions((10, 3), X); conditions((3,), SymbolicView((Sym('s1'),))); View((Sym('n'),)); explain_view(X, -1)""",
-    NAMED: """SymbolicShapeTracker.contiguous(3, Sym('n')); SymbolicShapeTracker.parse('(n, 3).T', 'n=1..9'); X.views;
+    NAMED: """SymbolicShapeTracker.contiguous(3, Sym('n')); SymbolicShapeTracker.parse('(n, 3).T', 'n=1..9'); copy(X); X.__reduce__(); SymbolicShapeTracker.of_parts(*X.__reduce__()[1]); X.views;
         ShapeTracker.parse('(n, 3).T', where='n=4..4'); X.as_view(); X.shape; X.ndim; X.numel; X.needs; X.names; X.known;
         X.at(n=3); X.at(n=10); X.given(Sym('n', 1, 9) >= 4); X.given(3); X.reshape(-1); X.reshape(3, -1); X.permute(1, 0);
         X.transpose(0, 1); X.expand(2, -1); X.broadcast_to(3, 2, -1); X.pad((0, 1), None); X.pad(3); X.shrink((0, 1), None);

@@ -688,3 +688,20 @@ def test_names_from_elsewhere() -> None:
     assert advised.sentence == shapetracker.advice("B, T, C = 2, 4, 8; " + line, (2, 4, 8)).sentence
     with pytest.raises(ParseError, match="found `C`, and nothing says which number that is"):
         shapetracker.advice(line, (2, 4, 8), B=2, T=4)
+
+
+def test_a_tracker_of_names_is_pickled_with_all_that_is_known_and_needed() -> None:
+    for text, where in [
+        ("(B, T, 3*H*D).reshape(B, T, 3, H, D).permute(2, 0, 3, 1, 4)[1]", "T=1..4097, H=8*h"),
+        ("(N, D).shrink((s, s + L), (0, D)).T.reshape(-1)", "s=0.., N % 2 == 0, D != 3"),
+        ("(A, B):(S, T).flip(0).pad((p, 1), (0, 0))", "S=1.., p=0..3, A*S == B*T"),
+        ("(n,).reshape(4, 8)", ""),
+        ("(2, 3).permute(1, 0)", ""),
+    ]:
+        tracker = SymbolicShapeTracker.parse(text, where)
+        again = pickle.loads(pickle.dumps(tracker))
+        assert again == tracker == copy.deepcopy(tracker) and type(again) is SymbolicShapeTracker
+        assert (again.names, again.known, again.needs, str(again)) == (tracker.names, tracker.known, tracker.needs, str(tracker))
+        assert str(again.single_view()) == str(tracker.single_view())
+    with pytest.raises(ValueError, match="parts: `m` is none of the names, which are `n`"):
+        SymbolicShapeTracker.of_parts([("n", 1, None)], [], [], [], [(["m"], ["1"], "0", None)])

@@ -64,6 +64,11 @@ impl Error {
     pub fn reason(&self) -> String {
         self.0.1.to_string()
     }
+
+    /// Whether it is that the sign of a stride is not known.
+    pub(crate) fn is_of_unknown_sign(&self) -> bool {
+        matches!(self.0.1, Fault::SignUnknown { .. })
+    }
 }
 
 /// The operation and the reason.
@@ -178,6 +183,9 @@ pub(crate) enum Fault {
     Expression(indexpr::Error),
     #[error("{0}")]
     Foreign(String),
+    /// What is no tracker, as plain data.
+    #[error("{0}")]
+    Parts(String),
     #[error("{}", .0.reason())]
     Integer(shapetracker::Error),
 }
@@ -234,6 +242,7 @@ impl Fault {
             | Fault::ByZero { .. }
             | Fault::Expression(_) => ErrorKind::Expression,
             Fault::Foreign(_) => ErrorKind::RangeOutside,
+            Fault::Parts(_) => ErrorKind::Expression,
             Fault::Integer(err) => err.kind(),
         }
     }

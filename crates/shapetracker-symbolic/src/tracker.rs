@@ -123,6 +123,32 @@ impl ShapeTracker {
         ShapeTracker { scope, needs, boundaries: vec![OnceLock::new(); views.len() - 1], views }.reduced(OP)
     }
 
+    /// A stack of views that was made before under these needs. What made it knew more than can be proved of it now, so that
+    /// what is neither proved nor refuted is taken as it is.
+    pub(crate) fn made_before(
+        op: &'static str,
+        scope: Arc<Scope>,
+        needs: Vec<Literal>,
+        views: Vec<View>,
+    ) -> Result<Self, Error> {
+        let ask = || Ask::new(op, &scope, needs.clone());
+        if views.is_empty() {
+            return Err(ask().err(Fault::NoViews));
+        }
+        let mut under: Option<Poly> = None;
+        for view in &views {
+            need_counts(&mut ask(), view)?;
+            if let Some(len) = under {
+                match need_inside(&mut ask(), view, &len) {
+                    Err(err) if !err.is_of_unknown_sign() => return Err(err),
+                    _ => {}
+                }
+            }
+            under = Some(ask().made(view.numel())?);
+        }
+        ShapeTracker { scope, needs, boundaries: vec![OnceLock::new(); views.len() - 1], views }.reduced(op)
+    }
+
     /// The same tensor where a condition is known to hold, which is taken as given from now on.
     ///
     /// ```
@@ -949,12 +975,19 @@ fn polys(
     values.into_iter().map(|value| poly(value.into())).collect()
 }
 
-/// Makes a view one that may be: a size, a stride and a range for each axis, and ranges that lie in their axes.
-pub(crate) fn need_view(ask: &mut Ask<'_>, view: &View) -> Result<(), Error> {
+/// Makes a view one that has a size, a stride and perhaps a range for each axis. Ranges are cut off at the ends of their axes:
+/// one that serves for several cases of values may be past them for some, where it is that of no element.
+fn need_counts(ask: &mut Ask<'_>, view: &View) -> Result<(), Error> {
     need_shape(ask, &view.shape)?;
     check_count(ask, "stride", view.shape.len(), view.strides.len())?;
+    let ranges = view.mask.as_ref().map_or(view.shape.len(), Vec::len);
+    check_count(ask, "range of the mask", view.shape.len(), ranges)
+}
+
+/// Makes a view one that may be: a size, a stride and a range for each axis, and ranges that lie in their axes.
+pub(crate) fn need_view(ask: &mut Ask<'_>, view: &View) -> Result<(), Error> {
+    need_counts(ask, view)?;
     let Some(mask) = &view.mask else { return Ok(()) };
-    check_count(ask, "range of the mask", view.shape.len(), mask.len())?;
     for (axis, ((begin, end), size)) in mask.iter().zip(&view.shape).enumerate() {
         for (high, low) in [(begin, &Poly::zero()), (end, begin), (size, end)] {
             ask.need_at_least(high, low, |ask| {

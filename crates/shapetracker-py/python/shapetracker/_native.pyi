@@ -78,6 +78,8 @@ _Size: TypeAlias = SupportsIndex | Sym
 _Sizes: TypeAlias = Iterable[_Size]
 _SizePair: TypeAlias = Sequence[_Size]
 _SizeSlot: TypeAlias = _Size | slice[Any, Any, Any] | EllipsisType | None
+_LiteralParts: TypeAlias = tuple[str, str, int | None]
+_ViewParts: TypeAlias = tuple[Sequence[str], Sequence[str], str, Sequence[tuple[str, str]] | None]
 _Formula: TypeAlias = tuple[tuple[Condition, ...], ...]
 _AnyView: TypeAlias = View | SymbolicView
 _AnyTracker: TypeAlias = ShapeTracker | SymbolicShapeTracker | _AnyView
@@ -340,6 +342,15 @@ class SymbolicShapeTracker:
     contiguous: ClassVar[_SymbolicContiguous]
     @staticmethod
     def parse(text: str, where: str = "") -> SymbolicShapeTracker: ...
+    @staticmethod
+    def of_parts(
+        names: Sequence[tuple[str, int | None, int | None]],
+        definitions: Sequence[tuple[str, str]],
+        given: Sequence[_LiteralParts],
+        needs: Sequence[_LiteralParts],
+        views: Sequence[_ViewParts],
+    ) -> SymbolicShapeTracker: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     @property
     def views(self) -> tuple[SymbolicView, ...]: ...
     def as_view(self) -> SymbolicView | None: ...

@@ -89,6 +89,26 @@ impl SymbolicShapeTracker {
         )
     }
 
+    /// The tracker of all that one is, as `pickle` keeps it: names with ranges, definitions, what is given, what is needed, and
+    /// views, all as numbers and texts.
+    #[staticmethod]
+    #[pyo3(signature = (names, definitions, given, needs, views))]
+    fn of_parts(
+        names: Vec<(String, Option<i128>, Option<i128>)>,
+        definitions: Vec<(String, String)>,
+        given: Vec<shapetracker_symbolic::LiteralParts>,
+        needs: Vec<shapetracker_symbolic::LiteralParts>,
+        views: Vec<shapetracker_symbolic::ViewParts>,
+    ) -> PyResult<Self> {
+        let parts = shapetracker_symbolic::Parts { names, definitions, given, needs, views };
+        tracker(shapetracker_symbolic::ShapeTracker::from_parts(&parts))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let shapetracker_symbolic::Parts { names, definitions, given, needs, views } = slf.get().0.parts();
+        (slf.get_type().getattr("of_parts")?, (names, definitions, given, needs, views)).into_pyobject(slf.py())
+    }
+
     /// The views, the first next to memory.
     #[getter]
     fn views<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -86,6 +86,11 @@ impl Question {
         Ok(Question { given, ..Question::default() })
     }
 
+    /// Texts over names that are known already.
+    pub(crate) fn over(scope: Scope) -> Question {
+        Question { scope, ..Question::default() }
+    }
+
     /// Reads a chain: a shape or views, and movement operations.
     ///
     /// ```

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use shapetracker::ErrorKind;
-use shapetracker_symbolic::{Equality, Error, Formula, Movement, Poly, Scope, ShapeTracker, Sym, View, formula_text};
+use shapetracker_symbolic::{
+    Equality, Error, Formula, Literal, Movement, Parts, Poly, Scope, ShapeTracker, Sym, View, formula_text,
+};
 use shapetracker_testing::{Rng, numbers};
 
 use crate::random::{names, operation, plus, points, times, tracker, var};
@@ -307,5 +309,61 @@ fn a_masked_scalar_is_not_the_scalar() {
         assert_eq!(element(tracker.unsqueeze(0).and_then(|one| one.squeeze([0])), &[]), expected);
         let code = tracker.index_expr().expect("it fits");
         assert_eq!(code.graph().range(code.valid()), if expected.is_some() { (1, 1) } else { (0, 0) });
+    }
+}
+
+#[test]
+fn a_tracker_is_made_again_of_its_parts() {
+    let mut views = 0;
+    for seed in numbers(800) {
+        let rng = &mut Rng(8 << 40 | seed);
+        let mut names = names(rng);
+        if rng.one_in(2) {
+            // What is known beyond ranges, of names that no view may have.
+            let mut scope = (*names.scope).clone();
+            scope.require(Literal::equal(plus(&Poly::from(3), &times(&var(1), &Poly::from(-1)))));
+            scope.require(Literal::divisible(plus(&var(0), &var(2)), 2));
+            scope.define("H", times(&var(0), &Poly::from(8)));
+            names.scope = Arc::new(scope);
+        }
+        let tracker = tracker(rng, &names);
+        views += usize::from(tracker.views().len() > 1);
+        let parts = tracker.parts();
+        let again = ShapeTracker::from_parts(&parts).unwrap_or_else(|err| panic!("{tracker:?}: {err}"));
+        assert_eq!(again, tracker);
+        assert_eq!(again.parts(), parts);
+        #[cfg(feature = "serde")]
+        {
+            let text = serde_json::to_string(&tracker).expect("text");
+            assert_eq!(serde_json::from_str::<ShapeTracker>(&text).expect("a tracker"), tracker, "{text}");
+        }
+    }
+    assert!(views > 0);
+}
+
+#[test]
+fn parts_that_are_no_tracker_are_refused_with_a_sentence() {
+    let parts = ShapeTracker::contiguous([Sym::new("n", 1..), 4.into()]).unwrap().permute([1, 0]).unwrap().parts();
+    let refused = |change: &dyn Fn(&mut Parts)| {
+        let mut parts = parts.clone();
+        change(&mut parts);
+        ShapeTracker::from_parts(&parts).unwrap_err().to_string()
+    };
+    for (message, change) in [
+        ("parts: a tracker needs at least one view", (&|parts: &mut Parts| parts.views.clear()) as &dyn Fn(&mut Parts)),
+        ("parts: `n` is there twice, or there are too many names", &|parts| parts.names.push(parts.names[0].clone())),
+        ("parts: `idx1` cannot be the name of a size: it is the name of an index", &|parts| {
+            parts.names[0].0 = "idx1".into()
+        }),
+        ("parts: `m` is none of the names, which are `n`", &|parts| parts.views[0].2 = "m - n".into()),
+        ("parts: `n` is there twice", &|parts| parts.definitions.push(("n".into(), "4".into()))),
+        ("parts: `<` is none of `==`, `>=` and `!=`", &|parts| parts.given.push(("n".into(), "<".into(), None))),
+        ("parts: `n` is compared by `>=` modulo a number that is not for that", &|parts| {
+            parts.needs.push(("n".into(), ">=".into(), Some(2)));
+        }),
+        ("parts: axis 0 has size -4, but a size cannot be negative", &|parts| parts.views[0].0[0] = "-4".into()),
+    ] {
+        let found = refused(change);
+        assert!(found.starts_with(message), "{found}");
     }
 }
