@@ -124,7 +124,7 @@ CALLS = {
         X.transpose(0, 1); X.expand(2, -1); X.broadcast_to(3, 2, -1); X.pad((0, 1), None); X.pad(3); X.shrink((0, 1), None);
         X.flip(0); X.step(-1, 1); X.squeeze(); X.squeeze(0); X.unsqueeze(0); X.as_strided((2,), (1,)); X.compose(X); X[0, 1:];
         X['no']; list(X); X.single_view(); X.equality(X); X.equality(3); X.max_merge(); X.index_expr(); X == X; hash(X); repr(X);
-        X.contiguity(); X.address_range(); X.buffer_len(); str(X); SymbolicShapeTracker(X.views); SymbolicShapeTracker(3)""",
+        X.contiguity(); X.address_range(); X.buffer_len(); X.collision(); X.invert(Sym('n'), 3); str(X); SymbolicShapeTracker(X.views); SymbolicShapeTracker(3)""",
     NAMED_INDEX: """X.index; X.valid; X.shape; X.parameters; X.cost; X.address(0, 1, n=3); X.address(0, n=3); X.code();
         X.code('no'); X.kernel('c'); X == X; hash(X); repr(X); str(X)""",
     ANSWER: """X.kind; X.formula; X.guard; X.holds(n=3); X.holds(m=3); X.at(n=1); X.view; X.leaves; X.needs; X.values; X.witness;

@@ -18,6 +18,7 @@ from shapetracker import (
     Condition,
     Conditions,
     Explanation,
+    NotInvertible,
     ParseError,
     ShapeTracker,
     Sym,
@@ -705,3 +706,18 @@ def test_a_tracker_of_names_is_pickled_with_all_that_is_known_and_needed() -> No
         assert str(again.single_view()) == str(tracker.single_view())
     with pytest.raises(ValueError, match="parts: `m` is none of the names, which are `n`"):
         SymbolicShapeTracker.of_parts([("n", 1, None)], [], [], [], [(["m"], ["1"], "0", None)])
+
+
+def test_elements_at_one_address_and_inverses() -> None:
+    n, k = Sym("n"), Sym("k")
+    windows = ShapeTracker.contiguous(n).as_strided((n - k + 1, k), (1, 1), 0)
+    values, (first, second) = windows.collision()
+    assert first != second and windows.at(**values).address(*first) == windows.at(**values).address(*second)
+    with pytest.raises(NotInvertible, match="both read address"):
+        windows.invert(n)
+    with pytest.raises(Undecided, match="collision: whether two elements lie at one address is not known for all values"):
+        SymbolicShapeTracker.parse("(2, 2):(S, T)", "S=7.., T=9.., S != T").collision()
+    turned = ShapeTracker.contiguous(n, 4).permute(1, 0).flip(1)
+    assert turned.collision() is None
+    inverse = turned.invert(n, 4)
+    assert list(inverse.at(n=3).addresses()) == list(turned.at(n=3).invert(3, 4).addresses())

@@ -54,6 +54,11 @@ impl<'a> Ask<'a> {
         result.map_err(|err| self.err(Fault::TooLarge(err)))
     }
 
+    /// Whether it is known that no values are left.
+    pub(crate) fn is_impossible(&self) -> bool {
+        within(MOST_STEPS, || Region::of(self.scope, &self.needs)).is_none()
+    }
+
     /// Whether a condition is known to hold for all values, or for none.
     pub(crate) fn known(&mut self, literal: &Literal) -> Result<Known, Error> {
         if literal.poly.number().is_some() {

@@ -183,6 +183,10 @@ pub(crate) enum Fault {
     Expression(indexpr::Error),
     #[error("{0}")]
     Foreign(String),
+    #[error("{0} is not known for all values")]
+    NotKnown(&'static str),
+    #[error("{0}")]
+    NoInverse(String),
     /// What is no tracker, as plain data.
     #[error("{0}")]
     Parts(String),
@@ -242,6 +246,7 @@ impl Fault {
             | Fault::ByZero { .. }
             | Fault::Expression(_) => ErrorKind::Expression,
             Fault::Foreign(_) => ErrorKind::RangeOutside,
+            Fault::NotKnown(_) | Fault::NoInverse(_) => ErrorKind::Undecided,
             Fault::Parts(_) => ErrorKind::Expression,
             Fault::Integer(err) => err.kind(),
         }

@@ -33,6 +33,7 @@ mod dims;
 mod equality;
 mod error;
 mod index;
+mod inverse;
 pub mod json;
 #[cfg(test)]
 mod large;
@@ -59,6 +60,7 @@ pub use answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict,
 pub use dims::MaxMerge;
 pub use equality::Equality;
 pub use error::Error;
+pub use inverse::Collision;
 pub use literal::{Literal, Relation};
 pub use merge::merge;
 pub use notation::{Chain, ChainError, ChainStart, Question, why_no_name};

@@ -71,7 +71,7 @@ impl ShapeTracker {
     }
 
     /// The values for which every axis of the one view has a valid index.
-    fn where_elements_are(&self) -> Result<Ask<'_>, Error> {
+    pub(crate) fn where_elements_are(&self) -> Result<Ask<'_>, Error> {
         let ask = Ask::new("address_range", self.scope(), self.needs().to_vec());
         let view = &self.views()[self.views().len() - 1];
         let some = |axis: usize| {
@@ -83,7 +83,7 @@ impl ShapeTracker {
     }
 
     /// The lowest and the highest address where elements are, if they are known.
-    fn ends(&self, ask: &mut Ask<'_>) -> Result<Option<(Poly, Poly)>, Error> {
+    pub(crate) fn ends(&self, ask: &mut Ask<'_>) -> Result<Option<(Poly, Poly)>, Error> {
         let Some(view) = self.as_view() else { return Ok(None) };
         // Without axes a mask hides the one element.
         if view.shape.is_empty() && view.mask.is_some() {

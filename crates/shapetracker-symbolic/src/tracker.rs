@@ -843,7 +843,7 @@ impl ShapeTracker {
     }
 
     /// This tracker with the names of values, and the values as polynomials.
-    fn with_polys(
+    pub(crate) fn with_polys(
         &self,
         op: &'static str,
         values: impl IntoIterator<Item: Into<Sym>>,
@@ -867,7 +867,7 @@ impl ShapeTracker {
     }
 
     /// The tracker under more conditions; where they are more, what was decided before is open again.
-    fn with_needs(&self, needs: Vec<Literal>) -> Self {
+    pub(crate) fn with_needs(&self, needs: Vec<Literal>) -> Self {
         let mut tracker = self.clone();
         if needs != tracker.needs {
             tracker.needs = needs;

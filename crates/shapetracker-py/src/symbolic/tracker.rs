@@ -14,9 +14,9 @@ use super::index::SymbolicIndexExpr;
 use super::refused;
 use super::sym::{Condition, Sym, made, names};
 use super::view::SymbolicView;
-use crate::arguments::{described, flipped, number, numbers};
+use crate::arguments::{described, flipped, number, numbers, tuple};
 use crate::contiguous::Contiguous;
-use crate::error::Undecided;
+use crate::error::{NotInvertible, Undecided};
 use crate::tracker::ShapeTracker;
 
 /// The layout of a tensor whose sizes have names in them, after a chain of movement operations: one `ShapeTracker` for
@@ -346,6 +346,46 @@ impl SymbolicShapeTracker {
     /// 4*n - 1
     fn buffer_len<'py>(&self, py: Python<'py>) -> PyResult<Option<Any<'py>>> {
         self.0.buffer_len().map(|len| made(py, len)).transpose()
+    }
+
+    /// Values of the names and two valid indices that read the same address there; None when no two do for any values.
+    ///
+    /// Raises Undecided where that is not known.
+    ///
+    /// >>> from shapetracker import ShapeTracker, Sym
+    /// >>> ShapeTracker.contiguous(Sym("n"), 4).permute(1, 0).collision()
+    /// >>> ShapeTracker.contiguous(1).expand(Sym("n")).collision()
+    /// ({'n': 4}, ((0,), (1,)))
+    fn collision<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let Some(found) = self.0.collision().map_err(|err| Undecided::new_err(err.to_string()))? else {
+            return Ok(None);
+        };
+        let values = PyDict::new(py);
+        for (name, value) in &found.values {
+            values.set_item(name, value)?;
+        }
+        let [first, second] = &found.indices;
+        (values, (tuple(py, first)?, tuple(py, second)?)).into_pyobject(py).map(Some)
+    }
+
+    /// The tracker over this tensor's elements that finds, for each place of a buffer of a shape, the element that reads it.
+    ///
+    /// Raises NotInvertible where two elements read one address for some values, which `collision` has, and Undecided where that
+    /// is not known.
+    ///
+    /// >>> from shapetracker import ShapeTracker, Sym
+    /// >>> print(ShapeTracker.contiguous(Sym("n"), 4).permute(1, 0).invert(Sym("n"), 4))
+    /// (n, 4):(1, n)
+    #[pyo3(signature = (*buffer))]
+    fn invert(&self, buffer: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let inverse = self.0.invert(sizes("invert", buffer)?);
+        inverse.map(SymbolicShapeTracker).map_err(|err| match err.kind() {
+            ErrorKind::Undecided if matches!(self.0.collision(), Ok(Some(_))) => {
+                NotInvertible::new_err(err.to_string())
+            }
+            ErrorKind::Undecided => Undecided::new_err(err.to_string()),
+            _ => refused(&err),
+        })
     }
 
     /// The last view in row-major order with as few axes as are known to suffice for all values; and, for each axis but the

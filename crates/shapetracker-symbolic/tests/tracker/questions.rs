@@ -367,3 +367,72 @@ fn parts_that_are_no_tracker_are_refused_with_a_sentence() {
         assert!(found.starts_with(message), "{found}");
     }
 }
+
+#[test]
+fn elements_at_one_address_are_found_and_what_has_none_is_undone() {
+    let (mut never, mut found, mut unknown, mut undone, mut refused, mut compared) = (0, 0, 0, 0, 0, 0);
+    for seed in numbers(2_000) {
+        let rng = &mut Rng(9 << 40 | seed);
+        let names = names(rng);
+        let mut tracker = tracker(rng, &names);
+        if rng.one_in(3) {
+            let strides = [Poly::from(1), Poly::from(2), var(0), var(1), times(&var(0), &var(1)), Poly::from(-3)];
+            let stride: Vec<Poly> = tracker.shape().iter().map(|_| rng.pick(&strides).clone()).collect();
+            let offset = times(&Poly::from(40), &times(&var(0), &var(1)));
+            let view = View { shape: tracker.shape().to_vec(), strides: stride, offset, mask: None };
+            let Ok(strided) = ShapeTracker::from_views(names.scope.clone(), [view]) else { continue };
+            tracker = strided;
+        }
+        let collision = tracker.collision();
+        match &collision {
+            Ok(None) => never += 1,
+            Ok(Some(collision)) => {
+                found += 1;
+                let at = tracker.at(collision.values.iter().map(|(name, value)| (&name[..], *value))).expect("values");
+                let [a, b] = &collision.indices;
+                assert_ne!(a, b, "{tracker:?}");
+                assert_eq!((at.address(a), at.address(b)), (Some(collision.address), Some(collision.address)));
+            }
+            Err(_) => unknown += 1,
+        }
+        let len = tracker.buffer_len().map(|len| len + 2);
+        let inverse = len.map(|len| tracker.invert([len]));
+        match &inverse {
+            Some(Ok(_)) => undone += 1,
+            Some(Err(_)) => refused += 1,
+            None => {}
+        }
+        for point in points(rng, &names).iter().step_by(4) {
+            let Ok(at) = tracker.at_point(point) else { continue };
+            if at.numel() > 300 {
+                continue;
+            }
+            let mut addresses: Vec<i64> = at.addresses().flatten().collect();
+            if collision == Ok(None) {
+                let all = addresses.len();
+                addresses.sort_unstable();
+                addresses.dedup();
+                assert_eq!(addresses.len(), all, "{tracker:?} at {point:?}");
+            }
+            if let Some(Ok(inverse)) = &inverse
+                && let Ok(inverse) = inverse.at_point(point)
+                && inverse.numel() < 2000
+            {
+                let len = inverse.numel();
+                // Where the tracker has an element, its position is there, and nothing anywhere else.
+                let mut expected = vec![None; len as usize];
+                for (position, address) in at.addresses().enumerate() {
+                    if let Some(address) = address {
+                        expected[address as usize] = Some(position as i64);
+                    }
+                }
+                assert!(inverse.addresses().eq(expected), "{tracker:?} at {point:?}: {inverse}");
+                compared += 1;
+            }
+        }
+    }
+    println!(
+        "{never} have none, {found} some, {unknown} not known; {undone} undone, {refused} not; {compared} compared at values"
+    );
+    assert!(never > 0 && found > 0 && undone > refused && compared > undone);
+}
