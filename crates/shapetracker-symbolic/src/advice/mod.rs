@@ -14,6 +14,7 @@ use shapetracker::advice::{ArrayNumber as _, Does, LibraryAdviceOf, Performed, l
 use shapetracker::{ArrayLibrary, MovementOf};
 
 use crate::answer::{Answer, Formula};
+use crate::ask::Ask;
 use crate::equality::absorb;
 use crate::literal::{Literal, Relation};
 use crate::merge::tidy;
@@ -189,13 +190,27 @@ impl Chain {
     fn advised(&self, library: ArrayLibrary, trackers: &[ShapeTracker], answer: &Answer) -> LibraryAdvice {
         let last = &trackers[trackers.len() - 1];
         let other = |does: Does, sentence: String| LibraryAdvice::without_code(library, does, sentence);
-        let cannot = |what: &str| other(Does::Cannot, format!("{library} has no {what}."));
+        let undecided =
+            |why: &str| other(Does::Undecided, format!("What {library} does is not followed for all values: {why}."));
+        let cannot = |what: &str, unless: Formula| LibraryAdvice {
+            unless: unless.clone(),
+            ..other(Does::Cannot, except(&unless, format!("{library} has no {what}."), last.scope()))
+        };
         let start = match trackers[0].views() {
             [start] => start,
-            _ => return cannot("arrays that are several views"),
+            // For some values they may be one.
+            _ => match trackers[0].single_view() {
+                Answer::Undecided { reason, .. } => return undecided(&reason.to_string()),
+                Answer::Always { .. } => return undecided("the views are one in other terms for some than for others"),
+                answer => return cannot("arrays that are several views", answer.formula()),
+            },
         };
-        if start.mask.is_some() {
-            return cannot("arrays with masked elements");
+        if let Some(mask) = &start.mask {
+            match unmasked(last, start, mask) {
+                Ok(unless) if unless.iter().any(Vec::is_empty) => {}
+                Ok(unless) => return cannot("arrays with masked elements", unless),
+                Err(why) => return undecided(&why),
+            }
         }
         let view = match answer {
             Answer::Always { view: Some(view), .. } if view.mask.is_none() => Some(view),
@@ -205,7 +220,7 @@ impl Chain {
         let all = All { library, chain: self, trackers, answer, start, view, names };
         match all.found() {
             Ok(found) => found,
-            Err(why) => other(Does::Undecided, format!("What {library} does is not followed for all values: {why}.")),
+            Err(why) => undecided(&why),
         }
     }
 }
@@ -314,10 +329,8 @@ impl All<'_> {
         let formula = self.answer.formula();
         let place = |part: &Vec<Literal>| formula.iter().position(|other| other == part).unwrap_or(formula.len());
         sort_short_by_key(&mut unless, place);
-        let LibraryAdviceOf { library, does, copied, mut sentence, code, .. } = advice;
-        if !unless.is_empty() {
-            sentence = format!("Unless {}: {sentence}", shortened(&unless, scope));
-        }
+        let LibraryAdviceOf { library, does, copied, sentence, code, .. } = advice;
+        let sentence = except(&unless, sentence, scope);
         Ok(LibraryAdvice { library, does, unless, copied, sentence, code })
     }
 
@@ -389,6 +402,39 @@ impl All<'_> {
         }
         true
     }
+}
+
+/// A sentence that is so but for some values.
+fn except(unless: &Formula, sentence: String, scope: &Scope) -> String {
+    if unless.is_empty() { sentence } else { format!("Unless {}: {sentence}", shortened(unless, scope)) }
+}
+
+/// For which values the mask of a view hides nothing: it is as long as every axis, or there is nothing to hide.
+fn unmasked(last: &ShapeTracker, view: &View, mask: &[(Poly, Poly)]) -> Result<Formula, String> {
+    let mut ask = Ask::new("advice", last.scope(), last.needs().to_vec());
+    // The mask of a scalar hides its one element.
+    let mut parts = if mask.is_empty() { Vec::new() } else { vec![Vec::new()] };
+    for ((begin, end), size) in mask.iter().zip(&view.shape) {
+        // A mask is cut off at the ends of the axis.
+        let behind = end.sub(size).map_err(|err| err.to_string())?;
+        let before = begin.neg().map_err(|err| err.to_string())?;
+        parts[0].extend([Literal::at_least(before), Literal::at_least(behind)]);
+        parts.push(vec![Literal::equal(size.clone())]);
+    }
+    let mut unless = Formula::new();
+    for part in parts {
+        let mut open = Some(Vec::new());
+        for literal in part {
+            match ask.known(&literal).map_err(|err| err.to_string())? {
+                Some(true) => {}
+                Some(false) => open = None,
+                None => open = open.map(|all| [all, vec![literal]].concat()),
+            }
+        }
+        unless.extend(open);
+    }
+    absorb(&mut unless);
+    Ok(unless)
 }
 
 /// The part of a region where all of some conditions hold; nothing where that is empty, or an error where it is not known.
