@@ -110,25 +110,25 @@ impl ShapeTracker {
 const MOST_VARIABLES: usize = 250;
 
 /// The address and the conditions of an element, over the names, the indices, and quotients.
-struct Lowered {
+pub(crate) struct Lowered {
     /// The names of the scope that occur.
     names: Vec<Var>,
     /// The index of each axis of the last view; its variables stand for nothing else.
-    indices: Vec<Var>,
-    quotients: Vec<Quotient>,
-    shape: Vec<Poly>,
-    address: Poly,
+    pub(crate) indices: Vec<Var>,
+    pub(crate) quotients: Vec<Quotient>,
+    pub(crate) shape: Vec<Poly>,
+    pub(crate) address: Poly,
     /// What must be at least 0 for the element to have an address; `None` where nothing is ever valid.
-    conditions: Option<Vec<Poly>>,
+    pub(crate) conditions: Option<Vec<Poly>>,
     /// Whether it is known that no address is below 0.
     inside: bool,
 }
 
 /// A quotient that is no polynomial.
-struct Quotient {
-    var: Var,
-    dividend: Poly,
-    divisor: Poly,
+pub(crate) struct Quotient {
+    pub(crate) var: Var,
+    pub(crate) dividend: Poly,
+    pub(crate) divisor: Poly,
 }
 
 /// The lowering of a stack, from its last view to memory.
@@ -143,7 +143,7 @@ struct Lowering {
 }
 
 impl Lowered {
-    fn of(tracker: &ShapeTracker) -> Result<Lowered, Fault> {
+    pub(crate) fn of(tracker: &ShapeTracker) -> Result<Lowered, Fault> {
         let shape = tracker.shape().to_vec();
         let named = tracker.scope().names().len();
         let nothing = |indices: Vec<Var>| Lowered {

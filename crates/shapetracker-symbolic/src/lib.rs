@@ -25,6 +25,7 @@
 //! leaves that is an error or undecided, never wrong. Work is counted, not timed: an answer is the same on every machine.
 //! Layouts without names are the business of [`shapetracker`], which costs what it costs without this crate.
 
+mod access;
 mod advice;
 mod answer;
 mod ask;
@@ -55,6 +56,7 @@ mod tracker;
 mod values;
 mod view;
 
+pub use access::{Access, Floor};
 pub use advice::{Advice, LibraryAdvice};
 pub use answer::{Answer, Counterexample, Formula, Leaf, Leaves, Reason, Verdict, formula_text};
 pub use dims::MaxMerge;

@@ -359,3 +359,23 @@ fn every_method_is_with_names_what_it_is_with_numbers() {
         assert!(same > 3, "`{}` was tried {tried} times, read {read} times and compared {same} times", method.name());
     }
 }
+
+#[test]
+fn what_no_library_has_is_said_for_the_values_for_which_it_has_none() {
+    for (text, given, expected) in [
+        (
+            "(2, 3):(1, 2) offset n - 4",
+            "n=1..3",
+            "What PyTorch does is not followed for all values: the first view reads from address n - 4 on.",
+        ),
+        ("(n, 4):(4, 1) mask ((1, n), (0, 4))", "n=2..", "PyTorch has no arrays with masked elements."),
+        ("(n, 4):(4, 1) mask ((0, m), (0, 4))", "m <= n", "Unless m >= n: PyTorch has no arrays with masked elements."),
+        ("(H*T):(1) over (T, H):(1, T)", "", "Unless H == 1 or T == 1: PyTorch has no arrays that are several views."),
+        ("(n):(-1) offset n - 1", "n=2..", "PyTorch has no negative strides."),
+    ] {
+        let mut question = Question::new([given].iter().filter(|given| !given.is_empty())).unwrap();
+        let chain = question.chain(text).unwrap();
+        let advice = chain.advice(&Arc::new(question.scope().unwrap())).unwrap();
+        assert_eq!(advice.libraries[0].sentence, expected, "{text}");
+    }
+}

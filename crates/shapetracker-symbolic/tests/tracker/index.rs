@@ -34,6 +34,24 @@ fn check(tracker: &ShapeTracker, code: &indexpr::IndexExpr, point: &[i128]) -> u
         }
     };
     assert_eq!(shape, at.shape(), "{}", text());
+    let access = tracker.access().expect("an access");
+    for axis in 0..at.rank() {
+        // Along an axis with a stride each step moves by it, between elements that have addresses.
+        let stride = access.stride(axis).map(|stride| stride.eval(point).expect("small"));
+        let is_guarded = access.is_guarded(axis);
+        for (position, here) in at.addresses().enumerate() {
+            let mut index = shapetracker::unravel_index(position as i64, at.shape()).expect("an index");
+            index[axis] += 1;
+            if index[axis] == at.shape()[axis] {
+                continue;
+            }
+            let next = at.address(&index);
+            assert!(is_guarded || here.is_some() == next.is_some(), "axis {axis}: {}, {access:?}", text());
+            if let (Some(stride), Some(here), Some(next)) = (stride, here, next) {
+                assert_eq!(i128::from(next - here), stride, "axis {axis}: {}, {access:?}", text());
+            }
+        }
+    }
     let mut count = 0;
     for (position, expected) in at.addresses().enumerate() {
         let index = shapetracker::unravel_index(position as i64, &shape).expect("a position");
@@ -41,6 +59,7 @@ fn check(tracker: &ShapeTracker, code: &indexpr::IndexExpr, point: &[i128]) -> u
         let valid = graph.evaluate(code.valid(), &values).expect("a condition") != 0;
         let address = valid.then(|| graph.evaluate(code.index(), &values).expect("an address"));
         assert_eq!(address, expected, "at {index:?}: {}", text());
+        assert_eq!(access.at(point, &index), expected.map(i128::from), "at {index:?}: {}, {access:?}", text());
         count += 1;
     }
     count

@@ -92,9 +92,10 @@ impl<N: ArrayNumber> Array<N> {
         self.shape == other.shape && self.offset == other.offset && (0..self.shape.len()).all(is_same)
     }
 
-    /// Whether it walks backwards along an axis.
+    /// Whether it walks backwards along an axis, to an element.
     pub(super) fn has_negative_strides(&self) -> bool {
-        self.strides.iter().any(|stride| *stride < N::from(0))
+        let mut axes = self.strides.iter().zip(self.shape.iter());
+        axes.any(|(stride, size)| *stride < N::from(0) && *size > N::from(1)) && !is_empty(&self.shape)
     }
 
     pub(super) fn numel(&self) -> N {
