@@ -460,7 +460,7 @@ fn negated(asked: &Asked) -> Result<Formula, String> {
             let mut all: Formula = vec![Vec::new()];
             for part in formula {
                 let opposites = part.iter().map(opposite).collect::<Result<Vec<_>, _>>()?;
-                let with = |before: &Vec<Literal>, one: &Literal| [&before[..], &[one.clone()]].concat();
+                let with = |before: &Vec<Literal>, one: &Literal| [&before[..], std::slice::from_ref(one)].concat();
                 if all.len() * opposites.len() > MOST_RUNS {
                     return Err("there are more cases than are told apart".into());
                 }

@@ -133,7 +133,6 @@ pub trait ArrayNumber: Number + Ord + fmt::Display {
     ///
     /// # Errors
     /// A number out of range.
-    #[allow(clippy::type_complexity)]
     fn least(
         library: ArrayLibrary,
         from: &Array<Self>,
