@@ -17,7 +17,7 @@ use crate::{
 /// several times that. The library's source alone was 286 kB before it read names and what people paste, and is 308 since.
 const MOST_BYTES: u64 = 325_000;
 /// The most bytes of the page, each file gzipped: nearly all of it are the modules of the engine, whose limits are in `web.rs`.
-const MOST_BYTES_OF_PAGE: u64 = 1_780_000;
+const MOST_BYTES_OF_PAGE: u64 = 1_830_000;
 /// The most bytes of the page of threads and banks, which has files and a module of its own.
 const MOST_BYTES_OF_KERNELS: u64 = 75_000;
 /// The folder of the command's package that has the page.

@@ -135,16 +135,13 @@ impl ShapeTracker {
         if views.is_empty() {
             return Err(ask().err(Fault::NoViews));
         }
-        let mut under: Option<Poly> = None;
-        for view in &views {
-            need_counts(&mut ask(), view)?;
-            if let Some(len) = under {
-                match need_inside(&mut ask(), view, &len) {
-                    Err(err) if !err.is_of_unknown_sign() => return Err(err),
-                    _ => {}
-                }
+        views.iter().try_for_each(|view| need_counts(&mut ask(), view))?;
+        for pair in views.windows(2) {
+            let len = ask().made(pair[0].numel())?;
+            match need_inside(&mut ask(), &pair[1], &len) {
+                Err(err) if !err.is_of_unknown_sign() => return Err(err),
+                _ => {}
             }
-            under = Some(ask().made(view.numel())?);
         }
         ShapeTracker { scope, needs, boundaries: vec![OnceLock::new(); views.len() - 1], views }.reduced(op)
     }
