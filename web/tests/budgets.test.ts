@@ -145,7 +145,7 @@ test("bundles", () => {
   const sheets = readdirSync(DIST).filter((name) => name.endsWith(".css"));
   const others = [...atOnce("course.html"), ...atOnce("kernels.html")];
   expect([...first, ...others]).toEqual(expect.arrayContaining(sheets));
-  // The engine is larger than it was to be (DESIGN.md says why): the build sees to it that it does not grow.
+  // The engine is larger than it was to be (the DESIGN.md of `shapetracker-wasm` says why): the build sees to it that it does not grow.
 });
 
 /** From the beginning of the visit to the frame with the whole first picture, in a browser that has nothing of it. */

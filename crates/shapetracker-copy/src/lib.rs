@@ -23,8 +23,8 @@
 //! # Soundness
 //!
 //! There is `unsafe` code in here, and it does not rely on the planner or on the library: what a plan writes is compared with
-//! the tensor when it is made, and where bytes lie with the slices when they move. A mistake there is a panic. DESIGN.md has
-//! the argument.
+//! the tensor when it is made, and where bytes lie with the slices when they move. A mistake there is a panic. The
+//! DESIGN.md of this crate has the argument.
 //!
 //! # Cost
 //!

@@ -52,7 +52,7 @@ struct Case {
 ///
 /// # Source
 /// The integer decision, asking a region instead of numbers; `proofs/` has the quotient test, reshapes without division and
-/// jumps that cannot cancel (`Quotient.v`, `RowMajor.v`, `SubSums.v`), DESIGN.md the rest.
+/// jumps that cannot cancel (`Quotient.v`, `RowMajor.v`, `SubSums.v`), this crate's DESIGN.md the rest.
 pub fn merge(scope: &Scope, needs: &[Literal], earlier: &View, later: &View) -> Answer {
     merge_stack(scope, needs, &[earlier.clone(), later.clone()])
 }

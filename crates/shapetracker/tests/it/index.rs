@@ -378,7 +378,7 @@ fn recorded_stacks_have_index_expressions_no_dearer_than_the_reference() {
         compared.len(),
         dearer.join("\n")
     );
-    // What is reached (0.70 was aimed at: see DESIGN.md), so that it does not get lost.
+    // What is reached (0.70 was aimed at: see the DESIGN.md of `indexpr`), so that it does not get lost.
     assert!(ops <= 0.74, "ops are {ops:.3} of the reference's in total");
     assert!(divmods <= 0.22, "divmods are {divmods:.3} of the reference's in total");
 }
