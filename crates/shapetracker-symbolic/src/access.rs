@@ -146,7 +146,8 @@ impl Access {
     ///
     /// ```
     /// use shapetracker_symbolic::{ShapeTracker, Sym};
-    /// let padded = ShapeTracker::contiguous([4.into(), Sym::new("n", 1..)])?.pad([(1, 0), (0, 0)])?;
+    /// let rows = ShapeTracker::contiguous([4.into(), Sym::new("n", 1..)])?;
+    /// let padded = rows.pad([(1.into(), 0.into()), (0.into(), 0.into())])?;
     /// let access = padded.access()?;
     /// assert_eq!((access.is_guarded(0), access.is_guarded(1)), (true, false));
     /// # Ok::<(), shapetracker_symbolic::Error>(())

@@ -298,14 +298,14 @@ fn advised(rng: &mut Rng, counts: &mut Advised) {
         for (found, expected) in advice.libraries.iter().zip(&expected.libraries) {
             let at = format!("{text} at {values:?}: {}, really {}", found.sentence, expected.sentence);
             if let Some(code) = &found.code {
-                // What begins with an array that is made begins with it in the code, too.
+                // The array as the library makes it, whose methods the code has.
                 let start = &text[chain.start_span()];
-                let maker = match (start.starts_with('('), found.library) {
-                    (false, _) => "",
-                    (true, ArrayLibrary::NumPy) => "np.zeros",
-                    (true, _) => "torch.zeros",
-                };
-                let named = format!("x = {maker}{start}\n");
+                let sizes = &start[start.find('(').unwrap_or_default()..];
+                let sizes = if start.starts_with("np") { &sizes[1..sizes.len() - 1] } else { sizes };
+                let library = if found.library == ArrayLibrary::NumPy { "np" } else { "torch" };
+                let sizes = if sizes.matches(',').count() == 0 { sizes.replace(')', ",)") } else { sizes.into() };
+                let named = format!("x = {library}.zeros({})\n", sizes.replace("(,)", "()"));
+                let code = if start.starts_with('(') { code.clone() } else { code.replace(start, "x") };
                 let (read, wrong) = shapetracker::Chain::read_given(&format!("{named}{code}"), None, &values);
                 match wrong {
                     Some(_) => counts.unread += 1,
@@ -318,7 +318,9 @@ fn advised(rng: &mut Rng, counts: &mut Advised) {
                 }
             }
             let is_apart = |part: &Vec<Literal>| part.iter().all(|literal| literal.holds(&point) == Some(true));
-            if found.does == Does::Undecided || found.unless.iter().any(is_apart) {
+            // A pattern that repeats an axis once is read without an array that nobody may write to, of which a name says nothing.
+            let is_once = text.contains(" n', n=A") && values[0].1 == 1;
+            if is_once || found.does == Does::Undecided || found.unless.iter().any(is_apart) {
                 counts.apart += 1;
                 continue;
             }
@@ -344,7 +346,7 @@ fn libraries_do_with_names_what_they_do_with_numbers() {
     println!(
         "{compared} compared at values, {apart} told apart; {codes} lines of code were read, {unread} are no chain"
     );
-    assert!(compared > 10 * apart.max(1) / 4 && codes > 0 && conditional > 0);
+    assert!(compared > 10 * apart && codes > compared / 20 && conditional > 0, "too few of some kind");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::merge::tidy;
 use crate::notation::{Chain, ChainError};
 use crate::pair::shortened;
 use crate::poly::{MOST_STEPS, Poly, within};
-use crate::region::Region;
+use crate::region::{Region, Truth};
 use crate::scope::Scope;
 use crate::tracker::ShapeTracker;
 use crate::view::View;
@@ -278,7 +278,13 @@ impl All<'_> {
         let mut region = Region::of(scope, needs.needs()).ok_or_else(contradiction)?;
         let root = region.clone();
         let point = ordinary(scope, needs, &region).ok_or_else(contradiction)?;
-        let Run { advice, asked } = self.run(&point)?;
+        let Run { mut advice, asked } = self.run(&point)?;
+        // Code is written for values at which nothing is equal by chance, so that it is right for those at which it is.
+        let is_special = |asked: &Asked| match asked {
+            Asked::Literal(literal) => literal.relation == Relation::Equal && root.truth(literal) != Truth::Always,
+            Asked::Formula(_, is_so) => *is_so,
+        };
+        advice.code = advice.code.filter(|_| !asked.iter().any(is_special));
         // What tells most apart first.
         let (formulas, literals): (Vec<Asked>, Vec<Asked>) =
             asked.into_iter().partition(|asked| matches!(asked, Asked::Formula(..)));

@@ -371,7 +371,9 @@ fn single(trace: &Noted, earlier: View, later: View) -> Option<View> {
             None
         }
     };
-    leaf.iter().flat_map(|leaf| &leaf.literals).for_each(|literal| trace.note(Asked::Literal(literal.clone())));
+    if let Some(leaf) = leaf {
+        trace.note(Asked::Formula(vec![leaf.literals.clone()], true));
+    }
     found
 }
 

@@ -697,7 +697,13 @@ pub(super) fn reshaped<N: ArrayNumber>(library: ArrayLibrary, to: &[N]) -> Strin
 
 /// A view of a flat array that begins at address 0.
 pub(super) fn strided<N: ArrayNumber>(library: ArrayLibrary, array: &str, view: &Array<N>) -> String {
-    strided_by(library, array, &view.shape, &view.strides, &view.offset)
+    // Along an axis of one element there is no step, and without elements there is none at all, as views have it.
+    let is_empty = is_empty(&view.shape);
+    let none = |size: &N| is_empty || size.is(1);
+    let stride = |(size, stride): (&N, &N)| if none(size) { N::from(0) } else { stride.clone() };
+    let strides: Vec<N> = view.shape.iter().zip(view.strides.iter()).map(stride).collect();
+    let offset = if is_empty { N::from(0) } else { view.offset.clone() };
+    strided_by(library, array, &view.shape, &strides, &offset)
 }
 
 fn strided_by<N: ArrayNumber>(library: ArrayLibrary, array: &str, shape: &[N], strides: &[N], offset: &N) -> String {
