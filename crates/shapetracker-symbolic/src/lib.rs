@@ -15,6 +15,8 @@
 //! - [`Sym`]: a named size, with arithmetic; [`Condition`]: what is known of sizes.
 //! - [`merge()`] and [`Answer`]: for which values are two views one? [`Pair`] asks it for front ends.
 //! - [`Question`] and [`Chain`]: the text form, `(B, T, 3*H*D).reshape(B, T, 3, H, D)` where `T=1..4097`.
+//! - [`Chain::advice`]: what NumPy and PyTorch do with a chain, for which values, and what to write instead.
+//! - [`ShapeTracker::access`], [`ShapeTracker::collision`], [`ShapeTracker::invert`]: what compilers ask; [`Parts`]: a tracker as plain data.
 //! - [`Poly`], [`Scope`], [`Literal`]: what sizes, ranges and conditions are made of.
 //! - [`json`]: answers as documents.
 //!

@@ -21,7 +21,7 @@ pub(super) const ONE_VIEW: &str = " Yet the whole chain is one view.";
 /// Calls that copy, or that raise, in their order.
 type Events = Vec<(usize, Why)>;
 
-/// What sentences and code were written by.
+/// What was found out about a library before anything was written down, but for the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Decided {
     events: Events,

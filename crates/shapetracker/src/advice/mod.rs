@@ -114,7 +114,8 @@ pub struct LibraryAdviceOf<N> {
     /// What to write instead, where something may be: Python whose last line is an expression. It asks for a view wherever
     /// there is one, and copies no more than it must.
     pub code: Option<String>,
-    /// What else it was written by.
+    /// Which calls copy or raise and why, and how what must be written compares with what is: two answers in which these are the
+    /// same differ in numbers only.
     decided: library::Decided,
 }
 

@@ -12,8 +12,8 @@ use crate::{Movement, MovementOf, ShapeTracker, View, merge};
 /// A kind of number that the arrays of a library have for sizes and strides: what [`Number`] says, in an order, and what a
 /// layout of such numbers becomes.
 ///
-/// Whole numbers are one. Sizes that have names are another one where they are computed at values, which remember what was
-/// asked of them.
+/// There are two: whole numbers, and sizes that have names. The crate for these computes them at one choice of values, and notes every
+/// comparison, since what comes out holds wherever these come out alike.
 ///
 /// ```
 /// use shapetracker::advice::ArrayNumber;
