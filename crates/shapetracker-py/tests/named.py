@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from counted import LARGEST, Runs
 from lines import Draws, Lines, NumPyDraws, TorchDraws, composed, flipped_first
 
-from shapetracker import ParseError, Sym, SymbolicShapeTracker
+from shapetracker import ParseError, Sym, SymbolicShapeTracker, advice
 
 NAMES = {"A": (3, 1, 2, 3, 5), "B": (4, 1, 4, 2, 1), "C": (2, 2, 1, 3, 1), "D": (5, 1, 1, 2, 2)}
 """The values of names: those for which lines are drawn, and others."""
@@ -191,7 +192,7 @@ def done(lines: Lines, line: NamedLine, shape: tuple[int, ...], values: dict[str
 
 def judge(lines: Lines, line: NamedLine, answer: Any, runs: Runs) -> tuple[dict[str, int], list[str]]:
     """What was seen of a line at all values, and what of the answer is not so."""
-    seen, wrong = dict.fromkeys(["compared", "apart", "codes", "fewer"], 0), []
+    seen, wrong = dict.fromkeys(["compared", "apart", "codes", "fewer", "enough", "beside", "more"], 0), []
     said, needs = getattr(answer, line_library(lines)), answer.answer.needs
     for number in range(5):
         values = {name: given[number] for name, given in NAMES.items()}
@@ -224,9 +225,18 @@ def judge(lines: Lines, line: NamedLine, answer: Any, runs: Runs) -> tuple[dict[
                 continue
             if not runs.is_array(value) or not runs.equal(value, really.value):
                 wrong.append(f"code: another value: {said.code!r}, {at}")
-            elif written > really.written and not is_apart and "pad(" not in said.code:
+            elif written > really.written and not is_apart and "np.pad(" not in said.code:
                 wrong.append(f"code: writes {written}: {said.code!r}, {at}")
+            for enough in re.findall(r"Copying (.+?) elements? is enough", said.sentence):
+                seen["enough"] += 1
+                if not is_apart and "np.pad(" not in said.code and written > eval(enough, {}, dict(values)):
+                    wrong.append(f"sentence: not enough, {written} were written by {said.code!r}, {at}")
             seen["fewer"] += written < really.written
+            # The code for these numbers, which knows the smallest copies.
+            best = getattr(advice(line.text, shape, **values), line_library(lines)).code
+            if best is not None and not is_apart:
+                seen["beside"] += 1
+                seen["more"] += written > runs.run(best, x=lines.runs.addresses(shape), **values)[1]
     return seen, wrong
 
 

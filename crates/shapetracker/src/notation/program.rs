@@ -58,8 +58,9 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                 if !parsed.is_begun() {
                     return Err(self.expected("an array, such as `x = np.zeros((2, 3))`"));
                 }
-                // A name whose shape is not known and on which no operation is done is no chain.
-                if parsed.start == ChainStartOf::Nothing && parsed.ops.is_empty() {
+                // A name whose shape is not known and on which no operation is done is no chain. Calls of an array that is known may
+                // all leave it as it is.
+                if parsed.start == ChainStartOf::Nothing && parsed.ops.is_empty() && self.base.is_none() {
                     return Err(self.expected("`.` and an operation"));
                 }
                 return Ok(());
