@@ -1,10 +1,10 @@
 //! The question that people come with: is this still one view, and if not, what is the least to copy?
 
 use shapetracker::advice::{LibraryAdvice, described, one_view};
-use shapetracker::{ArrayLibrary, Chain, ChainStart, ShapeTracker, Unmerged, View};
+use shapetracker::{Chain, ChainStart, ShapeTracker, Unmerged, View};
 
 use crate::fault::Fault;
-use crate::json::{Value, object};
+use crate::json::{Value, library, object};
 use crate::layout::{Free, Layout, read};
 use crate::request::Fields as _;
 
@@ -71,16 +71,7 @@ fn answer(
         Err(_) => None,
     };
     let reason = view.as_ref().err().filter(|_| one_view == Some(false));
-    let name = |library: ArrayLibrary| library.to_string();
-    let library = |found: &LibraryAdvice| {
-        object! {
-            "library": found.library.name(),
-            "name": name(found.library),
-            "does": found.does.name(),
-            "sentence": found.sentence.clone(),
-            "code": found.code.clone(),
-        }
-    };
+    let told = |found: &LibraryAdvice| library(found.library, found.does, &found.sentence, found.code.as_deref());
     object! {
         "one_view": one_view,
         "sentence": sentence,
@@ -88,7 +79,7 @@ fn answer(
         "reason": reason,
         "step": step,
         "copy": copy,
-        "libraries": libraries.iter().map(library).collect::<Value>(),
+        "libraries": libraries.iter().map(told).collect::<Value>(),
         "note": outside.map(|reason| format!("{reason}: no array has it, and there is no code for it")),
     }
 }

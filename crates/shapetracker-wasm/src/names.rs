@@ -5,7 +5,7 @@ use std::sync::Arc;
 use shapetracker_symbolic::{Answer, LibraryAdvice, Name, Question, Scope, ShapeTracker};
 
 use crate::fault::Fault;
-use crate::json::{Value, object};
+use crate::json::{Value, library, object};
 use crate::request::Fields as _;
 
 /// How many choices of values are looked at for one that the question allows.
@@ -55,6 +55,7 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
         let values = values.map(|(name, &value)| (name.name.to_string(), bound(Some(value)).unwrap_or(Value::Null)));
         object! { "values": Value::Object(values.collect()), "sentence": found.witness.to_string() }
     });
+    let told = |found: &LibraryAdvice| library(found.library, found.does, &found.sentence, found.code.as_deref());
     let shape: Vec<String> = tracker.shape().iter().map(|size| scope.text(size)).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     Ok(object! {
@@ -64,21 +65,10 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
         "shape": format!("({}{comma})", shape.join(", ")),
         "views": views.collect::<Value>(),
         "witness": witness,
-        "libraries": advice.libraries.iter().map(library).collect::<Value>(),
+        "libraries": advice.libraries.iter().map(told).collect::<Value>(),
         "instance": instance,
         "instance_note": note,
     })
-}
-
-/// What a library does, as `advice` answers it of numbers.
-fn library(found: &LibraryAdvice) -> Value {
-    object! {
-        "library": found.library.name(),
-        "name": found.library.to_string(),
-        "does": found.does.name(),
-        "sentence": found.sentence.clone(),
-        "code": found.code.clone(),
-    }
 }
 
 /// The tracker at values, one for each name; or why there is none.
