@@ -380,7 +380,11 @@ class NumPyDraws(Draws):
     def a_noise(self, x: Any, shape: tuple[int, ...]) -> str | None:
         if len(shape) < 2:
             return None
-        calls = ["np.rot90(x)", "np.rollaxis(x, 1)", "np.hsplit(x, 1)[0]", "np.matrix_transpose(x)"]
+        a, b = self.two(shape) or (0, 1)
+        sections = self.rng.choice([d for d in range(1, shape[1] + 1) if shape[1] % d == 0] or [1])
+        calls = [f"np.rot90(x, {self.rng.randint(-2, 5)}, ({a}, {b}))", "np.rot90(x)", "np.matrix_transpose(x)"]
+        calls += [f"np.rollaxis(x, {a}, {self.rng.randint(0, len(shape))})", "np.rollaxis(x, 1)"]
+        calls += [f"np.hsplit(x, {sections})[{self.rng.randrange(sections)}]", "np.vsplit(x, [1])[0]", "np.rollaxis(x, axis=-1)"]
         return self.rng.choice(calls)
 
 
@@ -412,10 +416,15 @@ class TorchDraws(Draws):
         return f"torch.{name}(x{', ' * bool(arguments)}{arguments}){index}"
 
     def a_view(self, x: Any, shape: tuple[int, ...]) -> str:
-        return f"x.view({self.sizes(self.near(shape))})"
+        return self.under("view", self.near(shape))
 
     def a_reshape(self, x: Any, shape: tuple[int, ...]) -> str:
-        return f"x.reshape({self.sizes(self.near(shape))})"
+        return self.under("reshape", self.near(shape))
+
+    def under(self, name: str, shape: tuple[int, ...]) -> str:
+        """A shape as sizes, or as that of another tensor."""
+        other = f"x.{name}_as(torch.empty({', '.join(map(str, shape))}))"
+        return other if shape and self.rng.random() < 0.1 else f"x.{name}({self.sizes(shape)})"
 
     def a_index(self, x: Any, shape: tuple[int, ...]) -> str:
         return f"x[{self.index(shape, self.rng.random() < 0.02)}]"
@@ -447,6 +456,8 @@ class TorchDraws(Draws):
         wide = self.wide(shape)
         if math.prod(wide) > LARGEST or not wide:
             return None
+        if self.rng.random() < 0.15:
+            return f"x.expand_as(torch.empty({', '.join(map(str, wide))}))"
         new = len(wide) - len(shape)
         same = [at >= new and size == shape[at - new] for at, size in enumerate(wide)]
         kept = [-1 if is_same and self.rng.random() < 0.3 else size for is_same, size in zip(same, wide)]
@@ -595,7 +606,12 @@ class TorchDraws(Draws):
         return f"x.{name}(memory_format=torch.{self.rng.choice(formats)})"
 
     def a_noise(self, x: Any, shape: tuple[int, ...]) -> str | None:
-        calls = ["x.rot90()", "x.adjoint()"] if len(shape) > 1 else []
+        calls = []
+        if len(shape) > 1:
+            a, b = self.two(shape) or (0, 1)
+            calls += [f"x.rot90({self.rng.randint(-2, 5)}, ({a}, {b}))", "x.rot90()", "x.adjoint()"]
+            sections = self.rng.choice([d for d in range(1, shape[1] + 1) if shape[1] % d == 0] or [1])
+            calls += [f"x.hsplit({sections})[{self.rng.randrange(sections)}]", "x.vsplit([1])[0]"]
         if len(shape) == 4 and shape[1] % 4 == 0:
             calls += ["F.pixel_shuffle(x, 2)"] * 3
         return self.rng.choice(calls) if calls else None
@@ -775,7 +791,7 @@ class Lines:
                 x, call.written, call.result = self.once(call.text, x)
             except (RuntimeError, ValueError, TypeError, IndexError, AttributeError) as error:
                 call.raises = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-                instead = re.sub(r"^x\.view\(", "x.reshape(", call.text)
+                instead = re.sub(r"^x\.view(_as)?\(", r"x.reshape\1(", call.text)
                 if instead != call.text and "view size is not compatible" in str(error):
                     x, call.written, call.result = self.once(instead, x)
                 elif "step must be greater than zero" in str(error):

@@ -35,7 +35,9 @@ fn called(rng: &mut Rng, method: &str, array: &str, shape: &[String]) -> Option<
         | "squeeze" | "flatten" | "ravel" | "clone" | "to" | "astype" | "array" | "asarray" | "asanyarray"
         | "ascontiguousarray" | "asfortranarray" | "detach" | "requires_grad_" | "numpy" | "from_numpy"
         | "reinterpret_tensor" | "as_strided" => 0,
-        "mT" | "matrix_transpose" | "transpose" | "swapaxes" | "swapdims" | "diagonal" | "fliplr" => 2,
+        "dsplit" => 3,
+        "mT" | "matrix_transpose" | "vsplit" | "rot90" | "transpose" | "swapaxes" | "swapdims" | "diagonal"
+        | "fliplr" => 2,
         "pixel_shuffle" | "pixel_unshuffle" => 3,
         _ => 1,
     };
@@ -106,6 +108,18 @@ fn called(rng: &mut Rng, method: &str, array: &str, shape: &[String]) -> Option<
         }
         "select" => format!("{array}.select({axis}, {})", one(rng, &["0", "-1", "s"])),
         "unbind" => format!("{array}.unbind({axis})[{}]", one(rng, &["0", "1"])),
+        "hsplit" | "vsplit" | "dsplit" => format!("{array}.{method}({})[0]", one(rng, &["1", "2"])),
+        "rollaxis" => format!("{array}.rollaxis({axis}, {})", rng.below(rank + 1)),
+        "rot90" => format!("{array}.rot90({}, (0, {}))", one(rng, &["0", "1", "2", "-1"]), rank - 1),
+        "view_as" | "reshape_as" => format!("{array}.{method}(torch.zeros(1, {}, 1))", joined(shape)),
+        "expand_as" => {
+            let name = one(rng, &["A", "C", "3"]);
+            let to = match shape.iter().position(|size| size == "1") {
+                Some(place) => with(place, &name),
+                None => shape.to_vec(),
+            };
+            format!("{array}.expand_as(torch.zeros(2, {}))", joined(&to))
+        }
         "chunk" | "tensor_split" | "array_split" => {
             format!("{array}.{method}({}, {axis})[{}]", one(rng, &["1", "2", "3"]), one(rng, &["0", "-1"]))
         }

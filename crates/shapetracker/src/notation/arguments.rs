@@ -1,7 +1,8 @@
 //! What stands between the parentheses of a call: numbers, axes, pairs, slices, and arguments with names.
 
 use super::arithmetic::{Arithmetic, Role};
-use super::parser::{Num, Nums, Pairs, Reader, method_names, unknown_operation};
+use super::methods::method_names;
+use super::parser::{Num, Nums, Pairs, Reader, unknown_operation};
 use crate::number::List as _;
 use crate::operation::{Slice, Takes};
 use crate::{Dims, MAX_RANK, MovementKind, MovementOf, PerAxis};
@@ -167,7 +168,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
     pub(super) fn fields(
         &mut self,
         what: &str,
-        fields: &[&str],
+        fields: &[&'static str],
         mut read: impl FnMut(&mut Self, usize) -> Result<(), ParseError>,
     ) -> Result<(), ParseError> {
         let close = self.open(what)?;
@@ -182,13 +183,18 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
 
     /// Which field the next argument is for: the one that is named, or else the first one not given. `given` has a bit
     /// a field.
-    fn field(&mut self, fields: &[&str], given: &mut u32) -> Result<usize, ParseError> {
-        let first_name = |field: &str| format!("`{}`", field.split('|').next().unwrap_or(field));
+    fn field(&mut self, fields: &[&'static str], given: &mut u32) -> Result<usize, ParseError> {
+        let name_of = |field: &'static str| field.split('|').next().unwrap_or_default();
+        let first_name = |field: &'static str| format!("`{}`", name_of(field));
         let field = if self.at_argument_name() {
             let word = self.word();
             let Some(field) = fields.iter().position(|field| field.split('|').any(|name| name == word)) else {
                 let names: Vec<String> = fields.iter().map(|field| first_name(field)).collect();
-                return Err(self.expected(&format!("one of {}", names.join(", "))));
+                return Err(self.expected(&match &names[..] {
+                    [] => "`)`".into(),
+                    [one] => format!("a value for {one}"),
+                    _ => format!("one of {}", names.join(", ")),
+                }));
             };
             if *given & (1 << field) != 0 {
                 return Err(self.error_at(self.span.clone(), format!("`{word}` is given twice")));
@@ -202,7 +208,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
                 return Err(self.expected("`)`"));
             }
             if *given >> field != 0 {
-                return Err(self.expected(&format!("the name of an argument, such as `{}=`", fields[field])));
+                return Err(self.expected(&format!("the name of an argument, such as `{}=`", name_of(fields[field]))));
             }
             field
         };

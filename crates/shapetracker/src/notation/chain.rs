@@ -62,13 +62,14 @@ use crate::{Buffer, Movement, MovementOf, ShapeTracker, Stored, Unmerged, Verdic
 /// | `x` | an array in row-major order, all of its memory |
 /// | `.T`, `.transpose()` | all axes reversed; in tinygrad the first two exchanged |
 /// | `.transpose(0, 1)` | after `np.` all axes in their new order, elsewhere two axes exchanged; in a tuple, or where there are not two, always NumPy's |
-/// | `.mT`, `.t()`, `.swapaxes(0, 1)`, `.swapdims(0, 1)`, `.moveaxis(0, 1)`, `.movedim(0, 1)` | as in NumPy and PyTorch |
+/// | `.mT`, `.t()`, `.swapaxes(0, 1)`, `.swapdims(0, 1)`, `.moveaxis(0, 1)`, `.movedim(0, 1)`, `np.rollaxis(x, 1)`, `.rot90(1, (0, 1))` | as in NumPy and PyTorch |
 /// | `.flatten()`, `.flatten(1)`, `.flatten(0, 1)`, `.ravel()` | the axes joined from the first to the last one named |
 /// | `.expand(5, -1, 3)` | of an array, new axes may come in front |
 /// | `[0, ::-1, None, ..., 1:3]` | as in NumPy: indices, slices, `None` or `np.newaxis`, `...`; no arrays, no booleans |
 /// | `.as_strided((3, 2), (1, 1), 2)` | after an array of others PyTorch's, which reads the memory of the tensor, whatever the tensor has of it; elsewhere what is described above |
 /// | `.narrow(0, 1, 3)`, `.select(0, 1)`, `.unflatten(1, (2, -1))`, `.diagonal(1)`, `.unfold(1, 3, 2)` | as in PyTorch |
-/// | `.chunk(3, -1)[1]`, `.split(2)[0]`, `.unbind(0)[1]`, `q, k, v = x.chunk(3, -1)` | one part of an array, or a name for each |
+/// | `x.view_as(y)`, `.reshape_as(y)`, `.expand_as(torch.zeros(4, 3))` | as in PyTorch, where the text says the shape of the other array |
+/// | `.chunk(3, -1)[1]`, `.split(2)[0]`, `np.hsplit(x, 2)[0]`, `.unbind(0)[1]`, `q, k, v = x.chunk(3, -1)` | one part of an array, or a name for each |
 /// | `np.transpose(x, (1, 0))`, `torch.permute(x, (1, 0))`, `np.flip(x)`, `sliding_window_view(x, 3)` | a function around an array is the method of the same name |
 /// | `np.pad(x, 1)`, `F.pad(x, (1, 2))` | elements that are masked, whatever their value; `F.pad` begins with the last axis, and cuts off where a number is less than 0 |
 /// | `rearrange(x, 'b (h d) -> h b d', h=2)`, `repeat(x, 'h w -> h w c', c=3)` | the patterns of einops |

@@ -1,23 +1,17 @@
 //! What others write: arrays of NumPy, PyTorch and tinygrad with methods and indices, `as_strided` triples, layouts of
 //! CuTe. It has the meaning that it has there, or is refused with what to write instead.
 
-use std::ops::Range;
-
 use super::ChainStartOf;
 use super::arguments::is_item;
 use super::arithmetic::{Known, Operator, Role};
-use super::call::Call;
-use super::functions::is_type;
 use super::parsed::Parsed;
-use super::parser::{Num, Nums, Reader, method_names};
-use super::program::Pieces;
-use super::types::Type;
+use super::parser::{Num, Nums, Reader};
+use super::types::{Type, is_type};
 use indexpr::text::{ParseError, Token, quoted};
 
 use crate::number::{List as _, Number};
 use crate::operation::Slice;
-use crate::shape::resolve_axis;
-use crate::{Dims, MAX_RANK, MovementKind, MovementOf};
+use crate::{MAX_RANK, MovementKind, MovementOf};
 
 /// Whose methods an array has: NumPy, PyTorch and tinygrad mean different things by one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,26 +44,6 @@ pub(super) fn library(name: &str) -> Methods {
     }
 }
 
-/// What to write instead of a method that is not read.
-pub(super) fn instead(method: &str) -> Option<&'static str> {
-    Some(match method {
-        "reduce" | "einsum" | "matmul" | "sum" | "mean" | "softmax" | "conv2d" | "linear" => {
-            "it computes new values, and an array of them has a layout of its own"
-        }
-        "where" | "gather" | "take" | "index_select" | "masked_select" | "scatter" => {
-            "which elements it reads depends on values, not on their places"
-        }
-        "cat" | "concatenate" | "stack" => "it reads several arrays, and a layout is that of one",
-        "float" | "half" | "double" | "bfloat16" | "int" | "long" | "cuda" | "cpu" | "type" => {
-            "it copies where the type or the device is another one, and its elements lie as those of `.clone()` do: write that, \
-             or leave it out"
-        }
-        "view_as" | "reshape_as" => "write `reshape` and the sizes",
-        "expand_as" => "write `expand` and the sizes",
-        _ => return None,
-    })
-}
-
 /// Numbers in nested tuples, as shapes and strides of CuTe's layouts are.
 pub(super) struct Nested<N: Number> {
     /// The numbers of each item of the outermost tuple.
@@ -93,23 +67,6 @@ enum Entry<N> {
     Index(N),
     NewAxis,
     Ellipsis,
-}
-
-impl Call {
-    /// The call of a method that is no copy in an order of its own.
-    pub(super) fn of(name: &str, methods: Methods) -> Call {
-        let foreign = !matches!(methods, Methods::Ours | Methods::Tinygrad);
-        match name {
-            "view" => Call::View,
-            "flatten" => Call::Flatten,
-            "ravel" => Call::Ravel,
-            "repeat" | "pixel_shuffle" | "pixel_unshuffle" if foreign => Call::New,
-            "tile" if foreign => Call::Tile,
-            "as_strided" if foreign => Call::Storage,
-            "reinterpret_tensor" => Call::Storage,
-            _ => Call::Plain,
-        }
-    }
 }
 
 impl<A: Known> Reader<'_, '_, A> {
@@ -357,198 +314,6 @@ impl<A: Known> Reader<'_, '_, A> {
         }
     }
 
-    /// Complains of a name that no operation has, before anything behind it is read.
-    pub(super) fn known_method(&self, name: &str, parsed: &Parsed<Num<A>>) -> Result<(), ParseError> {
-        let message = if method_names().any(|known| known == name) {
-            return Ok(());
-        } else if let Some(instead) = instead(name) {
-            format!("`{name}` is not read: {instead}")
-        } else {
-            let err = self.unknown_method(name);
-            // The only word so far may be the name of an array, too.
-            let alone = !parsed.is_begun() && self.second() == Token::End;
-            return Err(if alone { err.and_unfinished() } else { err });
-        };
-        Err(self.error_at(self.span.clone(), message))
-    }
-
-    /// An operation after its name, which began at a byte of the text. With `parts`, the answer is what it cuts the array
-    /// into, of which no part is chosen yet.
-    pub(super) fn done(
-        &mut self,
-        parsed: &mut Parsed<Num<A>>,
-        name: &str,
-        span: Range<usize>,
-        begin: usize,
-        parts: bool,
-    ) -> Result<Option<Pieces<Num<A>>>, ParseError> {
-        if let Some(pieces) = self.pieces(parsed, name, begin)? {
-            if parts && self.token != Token::Open(b'[') {
-                return Ok(Some(pieces));
-            }
-            for op in self.chosen(parsed, &pieces, begin)? {
-                parsed.push(op, begin..self.last);
-            }
-            return Ok(None);
-        }
-        // A pattern of einops is done by the operations that it stands for.
-        let call = if self.first_argument() == Token::Text { Call::Plain } else { Call::of(name, parsed.methods) };
-        let (ops, call) = match self.own_call(parsed, name, begin)? {
-            Some(own) => own,
-            None => match self.moved(parsed, name, begin)? {
-                Some(ops) => (ops, call),
-                None => match self.foreign_operation(parsed, name, span.start)? {
-                    Some(op) => (vec![op], call),
-                    None => {
-                        let kind = MovementKind::named(name).ok_or_else(|| self.unknown_method(name))?;
-                        (vec![self.operation(name, kind)?], call)
-                    }
-                },
-            },
-        };
-        let first = parsed.ops.len();
-        for op in ops {
-            parsed.push(op, begin..self.last);
-        }
-        parsed.called(first, call);
-        Ok(None)
-    }
-
-    /// An operation of one step that only others have, or that they mean otherwise, after its name; nothing if it is ours.
-    fn foreign_operation(
-        &mut self,
-        parsed: &mut Parsed<Num<A>>,
-        name: &str,
-        begin: usize,
-    ) -> Result<Option<MovementOf<Num<A>>>, ParseError> {
-        let wrong = |reader: &Self, message: &str| Err(reader.error_at(begin..reader.last, message));
-        Ok(Some(match name {
-            "T" => self.reversed(parsed, begin)?,
-            "mT" => MovementOf::Transpose(-2, -1),
-            "t" => {
-                let close = self.open("`(` after `t`")?;
-                self.close(close)?;
-                if self.rank(parsed, begin)? > 2 {
-                    return wrong(self, "`t` is for at most two axes");
-                }
-                self.reversed(parsed, begin)?
-            }
-            "transpose" if parsed.methods != Methods::Ours => {
-                let mut ahead = self.tokens.clone();
-                if self.opened.is_none() {
-                    ahead.advance();
-                }
-                let alone = !matches!(ahead.token, Token::Open(_)) && !ahead.at_argument_name();
-                let axes = self.integer_arguments("an axis")?;
-                match axes[..] {
-                    [] => self.reversed(parsed, begin)?,
-                    // To NumPy, and it alone has them in a tuple, they are all axes in their new order.
-                    [a, b] if parsed.methods != Methods::NumPy && alone => MovementOf::Transpose(a, b),
-                    _ => MovementOf::Permute(axes),
-                }
-            }
-            "expand" if parsed.methods != Methods::Ours => {
-                let mut sizes = self.number_arguments("a size")?;
-                let has_shape = parsed.start != ChainStartOf::Nothing || self.base.is_some();
-                if parsed.methods == Methods::Unknown && !has_shape {
-                    return Ok(Some(MovementOf::Expand(sizes)));
-                }
-                let shape = self.shape(parsed, begin)?;
-                match sizes.len().checked_sub(shape.len()) {
-                    // New axes come in front.
-                    Some(new @ 1..) => {
-                        let stays = |size: &Num<A>| size.integer() == Some(-1);
-                        for (size, same) in sizes[new..].iter_mut().zip(&shape[..]).filter(|(size, _)| stays(size)) {
-                            *size = same.clone();
-                        }
-                        MovementOf::BroadcastTo(sizes)
-                    }
-                    _ => MovementOf::Expand(sizes),
-                }
-            }
-            // PyTorch and tinygrad leave an axis of another size as it is, and NumPy refuses it. Where nothing says whose array
-            // it is, it is read as PyTorch's.
-            "squeeze" if !matches!(parsed.methods, Methods::Ours | Methods::NumPy) => {
-                match self.operation(name, MovementKind::Squeeze)? {
-                    MovementOf::Squeeze(mut axes) => {
-                        // Without a shape it is refused later, where one is known.
-                        if let Ok(shape) = self.shape(parsed, begin) {
-                            let one = Num::<A>::from(1);
-                            axes.retain(|axis| {
-                                resolve_axis("squeeze", *axis, shape.len())
-                                    .map_or(true, |axis| self.arithmetic.equal(&shape[axis], &one) != Some(false))
-                            });
-                        }
-                        MovementOf::Squeeze(axes)
-                    }
-                    all => all,
-                }
-            }
-            "swapaxes" | "swapdims" => match self.integer_arguments("an axis")?[..] {
-                [a, b] => MovementOf::Transpose(a, b),
-                _ => return wrong(self, "expected two axes"),
-            },
-            "moveaxis" | "movedim" => {
-                const WHAT: &str =
-                    "expected two axes: from where, and to where; for more write the new order, as in `permute(1, 0)`";
-                if matches!(self.second(), Token::Open(_)) {
-                    return wrong(self, WHAT);
-                }
-                let [from, to] = self.integer_arguments("an axis")?[..] else { return wrong(self, WHAT) };
-                let rank = self.rank(parsed, begin)?;
-                let axis = |axis| resolve_axis("moveaxis", axis, rank).map_err(|err| self.refused(begin, &err));
-                let (from, to) = (axis(from)?, axis(to)?);
-                let mut order: Dims = (0..rank as i64).filter(|axis| *axis != from as i64).collect();
-                order.insert(to, from as i64);
-                MovementOf::Permute(order)
-            }
-            "flatten" | "ravel" => {
-                let mut ends = [0, -1];
-                self.fields("`(`", &["start_dim", "end_dim"], |reader, field| {
-                    ends[field] = reader.integer("an axis")?;
-                    Ok(())
-                })?;
-                self.advance();
-                let shape = self.shape(parsed, begin)?;
-                // A scalar has an axis here.
-                let rank = shape.len().max(1);
-                let axis = |axis| resolve_axis("flatten", axis, rank).map_err(|err| self.refused(begin, &err));
-                let (first, last) = (axis(ends[0])?, axis(ends[1])?);
-                if first > last {
-                    return wrong(self, "the first axis comes after the last");
-                }
-                let joined = shape.get(first..=last).unwrap_or_default();
-                let size = self.numel("flatten", joined, begin)?;
-                let (before, after) = (shape.get(..first), shape.get(last + 1..));
-                let [before, after] = [before, after].map(Option::unwrap_or_default);
-                MovementOf::Reshape([before, &[size], after].concat().into())
-            }
-            _ => return Ok(None),
-        }))
-    }
-
-    /// A number as it is written.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn shown(&self, number: &Num<A>) -> String {
-        self.arithmetic.text(number)
-    }
-
-    /// The number of elements of a shape, in what was read from `begin` to here.
-    pub(super) fn numel(&mut self, op: &'static str, shape: &[Num<A>], begin: usize) -> Result<Num<A>, ParseError> {
-        self.arithmetic.numel(op, shape).map_err(|message| self.wrong(begin, message))
-    }
-
-    /// All axes in reverse order, as `.T` and `.transpose()` have it.
-    fn reversed(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<MovementOf<Num<A>>, ParseError> {
-        if parsed.methods == Methods::Tinygrad {
-            // There it is the first two axes that change places, however many there are.
-            return Ok(MovementOf::Transpose(0, 1));
-        }
-        let rank = self.rank(parsed, begin)? as i64;
-        Ok(MovementOf::Permute((0..rank).rev().collect()))
-    }
-
     /// `[1, :, ::-1, None, ...]` after an array: a slice, and a reshape where axes come or go.
     pub(super) fn subscript(&mut self, parsed: &mut Parsed<Num<A>>) -> Result<Ops<A>, ParseError> {
         let begin = self.span.start;
@@ -665,67 +430,5 @@ impl<A: Known> Reader<'_, '_, A> {
             None if self.token == Token::Name && self.is_unknown_name() => Err(self.nameless(WHAT)),
             None => Err(self.expected(WHAT)),
         }
-    }
-
-    /// The number of axes after everything that was read so far: most operations say it, whatever the sizes are.
-    pub(super) fn rank(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<usize, ParseError> {
-        let (done, known) = match (parsed.rank, &parsed.known) {
-            (Some((ops, rank)), (done, _)) if ops >= *done => (ops, rank),
-            (_, (done, Some(shape))) => (*done, shape.len()),
-            _ => match (&parsed.start, self.base) {
-                (ChainStartOf::Shape(shape), _) => (0, shape.len()),
-                (ChainStartOf::Nothing, Some(base)) => (0, base.len()),
-                _ => (0, self.shape(parsed, begin)?.len()),
-            },
-        };
-        let after = parsed.ops.iter().skip(done).try_fold(known, |rank, op| {
-            Some(match op {
-                MovementOf::Reshape(sizes) | MovementOf::BroadcastTo(sizes) | MovementOf::AsStrided(sizes, ..) => {
-                    sizes.len()
-                }
-                MovementOf::Squeeze(axes) => rank.checked_sub(axes.len())?,
-                MovementOf::SqueezeAll => return None,
-                MovementOf::Unsqueeze(_) => rank + 1,
-                _ => rank,
-            })
-        });
-        let rank = match after {
-            Some(rank) => rank,
-            None => self.shape(parsed, begin)?.len(),
-        };
-        parsed.rank = Some((parsed.ops.len(), rank));
-        Ok(rank)
-    }
-
-    /// The shape after everything that was read so far, which what was read from `begin` to here depends on.
-    ///
-    /// The shape is kept with the number of operations that it is of, so that a chain of `n` such operations applies each
-    /// one once, not `n` times.
-    pub(super) fn shape(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<Nums<A>, ParseError> {
-        let (done, known) = &parsed.known;
-        let start = match (&parsed.start, self.base) {
-            _ if known.is_some() => None,
-            (ChainStartOf::Shape(shape), _) => Some(shape.clone()),
-            (ChainStartOf::Views(views), _) => {
-                Some(views.last().map_or_else(Nums::<A>::default, |view| self.arithmetic.shape(view)))
-            }
-            (ChainStartOf::Nothing, Some(base)) => Some(base.to_vec().into()),
-            (ChainStartOf::Nothing, None) => return Err(self.error_at(begin..self.last, NO_SHAPE)),
-        };
-        let refused = |span: &Range<usize>, message: String| self.tokens.error_at(span.clone(), message);
-        let mut shape = match (start, known) {
-            (Some(shape), _) => {
-                let numel = self.arithmetic.numel("shape", &shape);
-                numel.map_err(|message| refused(&parsed.start_span, message))?;
-                shape
-            }
-            (None, known) => known.clone().unwrap_or_default(),
-        };
-        for (number, op) in parsed.ops.iter().enumerate().skip(*done) {
-            let after = self.arithmetic.moved(&shape, op);
-            shape = after.map_err(|message| refused(&parsed.span(number).unwrap_or_default(), message))?;
-        }
-        parsed.known = (parsed.ops.len(), Some(shape.clone()));
-        Ok(shape)
     }
 }

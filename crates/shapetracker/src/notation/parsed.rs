@@ -96,6 +96,12 @@ impl<N: Number> Parsed<N> {
         }
     }
 
+    /// Whether it is an array of NumPy or PyTorch, or of a library that nothing says: ours and tinygrad's make no copies of
+    /// their own accord.
+    pub(super) fn is_foreign(&self) -> bool {
+        !matches!(self.methods, Methods::Ours | Methods::Tinygrad)
+    }
+
     /// Whether anything has been read of it.
     pub(super) fn is_begun(&self) -> bool {
         self.start != ChainStartOf::Nothing || self.name.is_some() || !self.ops.is_empty()

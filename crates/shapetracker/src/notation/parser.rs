@@ -7,8 +7,8 @@ use super::ChainStartOf;
 use super::arguments::ARGUMENTS;
 use super::arithmetic::{Arithmetic, Integers, Known, Role};
 use super::call::Call;
-use super::foreign::{MAKERS, Methods, instead, library};
-use super::help::Method;
+use super::foreign::{MAKERS, Methods, library};
+use super::methods::{Called, Method, instead, method_names};
 use super::parsed::Parsed;
 use super::program::{MOST_COPIED, Named, Pieces};
 use crate::MovementKind;
@@ -93,11 +93,6 @@ pub(super) fn view(text: &str) -> Result<crate::View, ParseError> {
     }
 }
 
-/// The names of all operations, ours and others'.
-pub(super) fn method_names() -> impl Iterator<Item = &'static str> {
-    MovementKind::names().chain(Method::ALL.iter().filter(|method| method.library().is_some()).map(Method::name))
-}
-
 /// The words that a text may have, to tell one that is begun from one that is wrong.
 fn known_words() -> impl Iterator<Item = &'static str> {
     const WORDS: [&str; 20] = [
@@ -133,7 +128,7 @@ impl MovementKind {
     /// use shapetracker::MovementKind;
     ///
     /// assert_eq!(MovementKind::unknown("premute"), "expected an operation, found `premute`: did you mean `permute`?");
-    /// assert_eq!(MovementKind::unknown("expand_as"), "`expand_as` is not read: write `expand` and the sizes");
+    /// assert!(MovementKind::unknown("cat").starts_with("`cat` is not read: it reads several arrays"));
     /// assert!(MovementKind::unknown("narrow").starts_with("`narrow` is read in the text of a chain, and not here"));
     /// ```
     pub fn unknown(name: &str) -> String {
@@ -385,7 +380,8 @@ impl<A: Known> Reader<'_, '_, A> {
                 // Whether the name is one at all is said of the name itself, before what follows it is read.
                 self.known_method(name, parsed)?;
                 self.advance();
-                if let Some(pieces) = self.done(parsed, name, span, begin, parts)? {
+                let called = Called { name, begin, span };
+                if let Some(pieces) = self.done(parsed, &called, parts)? {
                     return Ok(Some(pieces));
                 }
             } else {

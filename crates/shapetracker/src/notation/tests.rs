@@ -584,7 +584,7 @@ fn what_others_write_is_read() {
 /// The elements as NumPy 2.4 and PyTorch 2.15 give them.
 #[test]
 fn what_others_write_has_the_elements_that_it_has_there() {
-    let cases: [(&str, &[i64], &[i64]); 17] = [
+    let cases: [(&str, &[i64], &[i64]); 29] = [
         ("np.arange(6).reshape(2, 3).transpose(0, 1)", &[2, 3], &[0, 1, 2, 3, 4, 5]),
         ("torch.arange(6).reshape(2, 3).transpose(0, 1)", &[3, 2], &[0, 3, 1, 4, 2, 5]),
         ("np.arange(6).reshape(1, 2, 3).T", &[3, 2, 1], &[0, 3, 1, 4, 2, 5]),
@@ -603,6 +603,18 @@ fn what_others_write_has_the_elements_that_it_has_there() {
         ("torch.arange(6).view(2, 3).T.contiguous().T.as_strided((3,), (1,))", &[3], &[0, 3, 1]),
         ("torch.arange(6).view(2, 3).T.clone().as_strided((3,), (1,))", &[3], &[0, 1, 2]),
         ("torch.arange(6).view(2, 3).T.flip(1).as_strided((3,), (1,))", &[3], &[3, 4, 5]),
+        ("np.rot90(np.arange(6).reshape(2, 3))", &[3, 2], &[2, 5, 1, 4, 0, 3]),
+        ("torch.arange(6).view(2, 3).rot90(-1, [0, 1])", &[3, 2], &[3, 0, 4, 1, 5, 2]),
+        ("np.arange(6).reshape(2, 3).rot90(k=2, axes=(1, 0))", &[2, 3], &[5, 4, 3, 2, 1, 0]),
+        ("torch.arange(6).view(2, 3).rot90(4, (0, 1))", &[2, 3], &[0, 1, 2, 3, 4, 5]),
+        ("np.rollaxis(np.arange(6).reshape(1, 2, 3), 2)", &[3, 1, 2], &[0, 3, 1, 4, 2, 5]),
+        ("np.rollaxis(np.arange(6).reshape(1, 2, 3), 0, 3)", &[2, 3, 1], &[0, 1, 2, 3, 4, 5]),
+        ("np.hsplit(np.arange(8).reshape(2, 4), 2)[1]", &[2, 2], &[2, 3, 6, 7]),
+        ("np.hsplit(np.arange(6), [2, 3])[2]", &[3], &[3, 4, 5]),
+        ("a, b = torch.arange(8).view(4, 2).vsplit(2); b", &[2, 2], &[4, 5, 6, 7]),
+        ("np.dsplit(np.arange(8).reshape(2, 2, 2), 2)[0]", &[2, 2, 1], &[0, 2, 4, 6]),
+        ("y = torch.zeros(3, 2); torch.arange(6).view_as(y).t()", &[2, 3], &[0, 2, 4, 1, 3, 5]),
+        ("torch.arange(2).view(2, 1).expand_as(torch.zeros(1, 2, 2))", &[1, 2, 2], &[0, 0, 1, 1]),
     ];
     for (text, shape, elements) in cases {
         let tracker = chain(text).tracker().unwrap();
@@ -645,6 +657,16 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("x[0]", shape, "[0]"),
         ("y = x.T", shape, "T"),
         ("(2, 3)[2]", "axis 0 has size 2, so that there is no index 2", "2"),
+        ("np.arange(6).vsplit(2)[0]", "`vsplit` is for arrays of at least 2 axes, and this one has 1", "vsplit"),
+        ("(2, 3).hsplit(2)[0]", "axis 1 has size 3, which is not cut into 2 equal parts", "hsplit(2)"),
+        ("(2, 3).rot90(1, (0, -2))", "a plane has two different axes", "rot90(1, (0, -2))"),
+        (
+            "torch.zeros(6).view_as(y)",
+            "the shape of `y` is not known: say it before, as in `y = torch.zeros(2, 3);`, or write the sizes",
+            "y",
+        ),
+        ("(2, 3).ravel(1)", "expected `)`, found `1`", "1"),
+        ("(2, 3).ravel(axis=1)", "expected `)`, found `axis`", "axis"),
         ("(2, 3)[0, ..., -4]", "axis 1 has size 3, so that there is no index -4", "-4"),
         ("(2, 3)[0, 1, 2]", "expected at most 2 entries, one per axis", "2"),
         ("(2, 3)[..., ...]", "`...` stands once", "..."),

@@ -7,12 +7,13 @@ use super::arithmetic::{Arithmetic, Known};
 use super::call::Call;
 use super::calls::ArrayLibrary;
 use super::foreign::{Methods, Ops, library};
+use super::methods::{Meant, Method};
 use super::parsed::Parsed;
 use super::parser::{Num, Nums, Reader};
 use crate::number::Number;
 use crate::shape::checked_numel;
 use crate::{Dims, MovementOf};
-use indexpr::text::{ParseError, Token, quoted, tuple};
+use indexpr::text::{ParseError, Token, Tokens, quoted, tuple};
 
 /// A type of elements: its kind, under NumPy's letters and `r` for bfloat16, and how many bytes one takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,13 +120,24 @@ impl<A: Arithmetic> Reader<'_, '_, A> {
 }
 
 impl<A: Known> Reader<'_, '_, A> {
+    /// Whether the argument of `view` is a type, and no size; in NumPy it always is.
+    pub(super) fn at_type(&self, parsed: &Parsed<Num<A>>) -> bool {
+        let mut ahead = self.tokens.clone();
+        if self.opened.is_none() {
+            ahead.advance();
+        }
+        parsed.methods == Methods::NumPy
+            || (ahead.at_word("dtype") && ahead.second() == Token::Equals)
+            || is_type(&ahead)
+    }
+
     /// `view` of a type. Where elements have as many bytes as before they lie as before. Else it is another layout of the same
     /// memory, whose addresses count other elements: the chain begins anew with that memory.
-    pub(super) fn viewed(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<(Ops<A>, Call), ParseError> {
+    pub(super) fn viewed(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<Meant<Num<A>>, ParseError> {
         let close = self.open("`(`")?;
         if self.take(close) {
             // The array itself.
-            return Ok((Ops::<A>::new(), Call::Plain));
+            return Ok(Ops::<A>::new().into());
         }
         if self.at_argument_name() && !self.at_word("dtype") {
             return Err(self.expected("`dtype=` or a type, such as `np.float32`"));
@@ -156,7 +168,7 @@ impl<A: Known> Reader<'_, '_, A> {
         let shape = self.shape(parsed, begin)?;
         if from.bytes == to.bytes {
             parsed.retyped += 1;
-            return Ok((vec![MovementOf::Reshape(shape)], Call::Typed(to)));
+            return Ok(Meant::Operations(vec![MovementOf::Reshape(shape)], Call::Typed(to)));
         }
         let sizes = shape.iter().map(Num::<A>::integer).collect::<Option<Dims>>();
         let length = self.length(parsed).iter().map(Num::<A>::integer).collect::<Option<Dims>>();
@@ -180,7 +192,7 @@ impl<A: Known> Reader<'_, '_, A> {
         parsed.forget();
         parsed.start = ChainStartOf::Shape(vec![Num::<A>::from(len)].into());
         parsed.unit = Some(to);
-        Ok((vec![op], Call::Bytes { is_read_only }))
+        Ok(Meant::Operations(vec![op], Call::Bytes { is_read_only }))
     }
 
     /// The shape of the memory that a chain begins with.
@@ -293,4 +305,12 @@ impl<A: Known> Reader<'_, '_, A> {
         }
         Ok((to_shape, by, offset))
     }
+}
+
+/// Whether a type stands here.
+pub(super) fn is_type(tokens: &Tokens<'_>) -> bool {
+    let word = tokens.word();
+    let is_path = library(word) != Methods::Unknown && tokens.second() == Token::Dot;
+    tokens.token == Token::Text
+        || (tokens.token == Token::Name && Method::takes_type(if is_path { tokens.third().1 } else { word }))
 }

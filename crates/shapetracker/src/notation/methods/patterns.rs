@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use super::arithmetic::{Known, Operator, Role};
-use super::foreign::Ops;
-use super::functions::undivided_axis;
-use super::parsed::Parsed;
-use super::parser::{Num, Nums, Reader};
+use super::{Called, Meant, Reading};
+use crate::notation::arithmetic::{Known, Operator, Role};
+use crate::notation::asked::undivided_axis;
+use crate::notation::foreign::Ops;
+use crate::notation::parsed::Parsed;
+use crate::notation::parser::{Num, Nums, Reader};
 use crate::number::{List as _, Number as _};
 use crate::{Dims, MAX_RANK, MovementOf};
 use indexpr::text::{ParseError, Token, quoted};
@@ -15,15 +16,24 @@ use indexpr::text::{ParseError, Token, quoted};
 type Side<'a> = Vec<Vec<(&'a str, Range<usize>)>>;
 
 impl<'a, A: Known> Reader<'a, '_, A> {
-    /// A pattern and the sizes of names in it, as far as the parenthesis that closes the arguments: `rearrange`, or with
-    /// `repeats` the `repeat` of einops, in which the right side may have names of its own.
-    pub(super) fn pattern(
+    /// `rearrange`, whose pattern says of each axis what it consists of and where that goes.
+    pub(super) fn rearrange(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
+        if self.first_argument() == Token::Text {
+            return self.arranged_by(parsed, called, false);
+        }
+        self.open("`(`")?;
+        Err(self.expected("a pattern in quotes, such as `'b c h w -> b h w c'`"))
+    }
+
+    /// A pattern and the sizes of names in it: `rearrange`, or with `repeats` the `repeat` of einops, in which the right side
+    /// may have names of its own.
+    pub(super) fn arranged_by(
         &mut self,
         parsed: &mut Parsed<Num<A>>,
+        called: &Called<'a>,
         repeats: bool,
-        close: Token,
-        begin: usize,
-    ) -> Result<Ops<A>, ParseError> {
+    ) -> Reading<A> {
+        let close = self.open("`(`")?;
         let whole = self.span.start + 1..self.span.end - 1;
         self.advance();
         let mut sizes: Vec<(&str, Num<A>)> = Vec::new();
@@ -39,8 +49,8 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             self.comma_or(close)?;
         }
         self.advance();
-        let shape = self.shape(parsed, begin)?;
-        self.arranged(parsed, &shape, whole, &sizes, repeats)
+        let shape = self.shape(parsed, called.begin)?;
+        self.arranged(parsed, &shape, whole, &sizes, repeats).map(Meant::from)
     }
 
     fn arranged(
