@@ -3354,6 +3354,12 @@ export const samples = [
           library: "PyTorch",
         },
         {
+          name: "rollaxis",
+          signature: "rollaxis(axis, start)",
+          says: "An axis moved backwards, in front of another one.",
+          library: "NumPy",
+        },
+        {
           name: "permute_dims",
           signature: "permute_dims(axes)",
           says: "The axes in a new order.",
@@ -3372,6 +3378,24 @@ export const samples = [
           library: "PyTorch",
         },
         { name: "ravel", signature: "ravel()", says: "All axes joined.", library: "NumPy, PyTorch" },
+        {
+          name: "view_as",
+          signature: "view_as(other)",
+          says: "A view under the shape of another tensor.",
+          library: "PyTorch",
+        },
+        {
+          name: "reshape_as",
+          signature: "reshape_as(other)",
+          says: "The same elements under the shape of another tensor.",
+          library: "PyTorch",
+        },
+        {
+          name: "expand_as",
+          signature: "expand_as(other)",
+          says: "Axes of size 1 repeated to the shape of another tensor.",
+          library: "PyTorch",
+        },
         {
           name: "unflatten",
           signature: "unflatten(dim, sizes)",
@@ -3421,6 +3445,24 @@ export const samples = [
           library: "NumPy",
         },
         {
+          name: "hsplit",
+          signature: "hsplit(sections)[index]",
+          says: "One part of the second axis, or of the only one.",
+          library: "NumPy, PyTorch",
+        },
+        {
+          name: "vsplit",
+          signature: "vsplit(sections)[index]",
+          says: "One part of the first axis.",
+          library: "NumPy, PyTorch",
+        },
+        {
+          name: "dsplit",
+          signature: "dsplit(sections)[index]",
+          says: "One part of the third axis.",
+          library: "NumPy, PyTorch",
+        },
+        {
           name: "unbind",
           signature: "unbind(dim)[index]",
           says: "One index of an axis, which is gone then.",
@@ -3434,7 +3476,7 @@ export const samples = [
         },
         {
           name: "sliding_window_view",
-          signature: "sliding_window_view(window_shape, axis)",
+          signature: "sliding_window_view(window_shape, axis, subok, writeable)",
           says: "A window at every place, its elements on new last axes.",
           library: "NumPy",
         },
@@ -3454,6 +3496,12 @@ export const samples = [
           name: "flipud",
           signature: "flipud()",
           says: "Axis 0 reversed.",
+          library: "NumPy, PyTorch",
+        },
+        {
+          name: "rot90",
+          signature: "rot90(k, axes)",
+          says: "The plane of two axes turned by quarters, from the first axis to the second.",
           library: "NumPy, PyTorch",
         },
         {

@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use shapetracker::advice::LibraryAdvice;
+use shapetracker::advice::{Advice, LibraryAdvice};
 use shapetracker::expr::{IndexExpr, Syntax};
-use shapetracker::json::Value as Document;
+use shapetracker::json::{self, Value as Document};
 use shapetracker::{
     AffineMap, ArrayLibrary, Buffer, Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict,
 };
@@ -52,8 +52,10 @@ every address, or null), contiguous (row-major without gaps, from whatever addre
 are: null for the base, or op, the number of the step that copied last, and elements, how many it copied), buffer_len, \
 outside (only where addresses are below 0, of which there is no code: a sentence), index and valid (Python), \
 cost (ops, divmods: those not by a power of two, weight), addresses (row-major, \
-null where masked; null when there are more than 256). With names: chain, steps (text, shape, views, needs), scope, \
-shape, views, needs, the fields of `merge` from kind on, index, valid, cost.",
+null where masked; null when there are more than 256), copy (elements, of, smallest, sentence: the least that must be copied, \
+or null), libraries (library, name, does: view, copies, raises, refuses or undecided, sentence, code, copied: pairs of the \
+number of an operation and of elements; null of a chain of more than {MOST_ADVISED} operations). With names: chain, steps (text, \
+shape, views, needs), scope, shape, views, needs, the fields of `merge` from kind on, index, valid, cost, libraries (and in it unless).",
         operations.join(", ")
     )
 }
@@ -205,7 +207,7 @@ impl Explained {
             (None, Err(err)) => err.reason(),
         };
         text += &paragraph(&format!("{elements}, {contiguous}, {buffer}"), 2);
-        text += &self.advice();
+        text += &self.advice_text();
         let into = copy.map_or_else(String::new, |copy| format!(" into {copy}"));
         text += &format!(
             "\n{BOLD}Index expression{into}{BOLD:#}\n{}",
@@ -218,14 +220,16 @@ impl Explained {
         text
     }
 
+    /// What PyTorch and NumPy do, and the least copy; nothing of a very long chain: it keeps the tracker after every operation.
+    fn advice(&self) -> Option<Advice> {
+        let chain = Some(&self.chain).filter(|chain| chain.ops().len() <= MOST_ADVISED)?;
+        chain.advice_knowing(None, self.reason.clone()).ok()
+    }
+
     /// What PyTorch and NumPy copy, the least that must be copied, and what to write; nothing where there is nothing to
     /// write instead.
-    fn advice(&self) -> String {
-        // The advice keeps the tracker after every operation.
-        let advice = Some(&self.chain).filter(|chain| chain.ops().len() <= MOST_ADVISED);
-        let Some(advice) = advice.and_then(|chain| chain.advice_knowing(None, self.reason.clone()).ok()) else {
-            return String::new();
-        };
+    fn advice_text(&self) -> String {
+        let Some(advice) = self.advice() else { return String::new() };
         if advice.libraries.iter().all(|found| found.copied.is_empty() || found.code.is_none()) {
             return String::new();
         }
@@ -265,6 +269,12 @@ impl Explained {
         let result = &self.result;
         let code = self.code.as_ref().ok();
         let index = code.and_then(|code| code.graph().text(code.index(), Syntax::Python).ok());
+        let advice = self.advice();
+        let library = |found: &LibraryAdvice| {
+            let copied =
+                found.copied.iter().map(|(op, elements)| Document::from((*op as i64, *elements))).collect::<Document>();
+            json::library(found.library, found.does, &found.sentence, found.code.as_deref()).with("copied", copied)
+        };
         let mut rest = json!({
             "shape": result.shape(),
             "views": result.views(),
@@ -281,6 +291,8 @@ impl Explained {
             "valid": self.valid(),
             "cost": code.map(|code| Document::from(code.cost())),
             "addresses": grid::addresses(result),
+            "copy": advice.as_ref().and_then(|advice| advice.copy.as_ref()).map(Document::from),
+            "libraries": advice.as_ref().map(|advice| advice.libraries.iter().map(library).collect::<Document>()),
         });
         if let Err(err) = result.fits_buffer(None) {
             rest["outside"] = json!(err.reason());

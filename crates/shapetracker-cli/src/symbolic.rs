@@ -8,8 +8,8 @@ use shapetracker::json::Value as Document;
 use shapetracker::{BufferOf, ParseError};
 use shapetracker_symbolic::json::{literals, poly, polys};
 use shapetracker_symbolic::{
-    Answer as Verdict, Chain, ChainError, ChainStart, Copies, Counterexample, Error, Literal, Pair, Question, Scope,
-    View,
+    Answer as Verdict, Chain, ChainError, ChainStart, Copies, Counterexample, Error, LibraryAdvice, Literal, Pair,
+    Question, Scope, View,
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width};
@@ -232,6 +232,14 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
         text += &counterexample(found, result.views(), scope);
     }
     let advice = chain.advice(scope)?;
+    let library = |found: &LibraryAdvice| {
+        let copied =
+            found.copied.iter().map(|(op, elements)| Document::List(vec![Document::from(*op), poly(elements, scope)]));
+        shapetracker::json::library(found.library, found.does, &found.sentence, found.code.as_deref())
+            .with("unless", found.unless.iter().map(|part| literals(part, scope)).collect::<Document>())
+            .with("copied", copied.collect::<Document>())
+    };
+    let libraries_json: Document = advice.libraries.iter().map(library).collect();
     if advice.libraries.iter().any(|found| !found.copied.is_empty() && found.code.is_some()) {
         let libraries = advice.libraries.into_iter().map(|found| (found.library, found.sentence, found.code));
         text += &with_arrays(None, libraries);
@@ -256,6 +264,7 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
     fields.push(("index".to_owned(), python(IndexExpr::index).into()));
     fields.push(("valid".to_owned(), python(IndexExpr::valid).into()));
     fields.push(("cost".to_owned(), code.as_ref().ok().map(|code| Document::from(code.cost())).into()));
+    fields.push(("libraries".to_owned(), libraries_json));
     Ok(Answer { text, json: json!(Document::Object(fields)), positive: true })
 }
 

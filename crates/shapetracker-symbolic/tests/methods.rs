@@ -395,3 +395,64 @@ fn what_no_library_has_is_said_for_the_values_for_which_it_has_none() {
         assert_eq!(advice.libraries[0].sentence, expected, "{text}");
     }
 }
+
+#[test]
+fn views_of_elements_of_another_size_are_those_of_the_numbers() {
+    for text in [
+        "np.zeros((A, B), np.int32).view(np.int8)",
+        "np.zeros((A, B), np.int32).view(np.int16).T",
+        "np.zeros((A, 3, 4*C), np.int8).reshape(3*A, 4*C).view(np.int32)",
+        "np.zeros((A, 2*B), np.float32).view('c8').reshape(-1)",
+        "torch.zeros(A, 4*C).view(torch.int8)",
+        "torch.zeros(A, 2*B, dtype=torch.int8).view(torch.int16).t().reshape(-1)",
+        "torch.zeros(2*A*B).view(A, 2*B).view(torch.float64).transpose(0, 1).view(A*B)",
+        "torch.zeros(A, B).unsqueeze(1).view(torch.int16).flatten(1)",
+    ] {
+        let mut question = Question::new([KNOWN]).unwrap();
+        question.sizes("A, B, C, s").unwrap();
+        let chain = question.chain(text).unwrap();
+        let scope = Arc::new(question.scope().unwrap());
+        let advice = chain.advice(&scope).unwrap();
+        for values in
+            (1..4).flat_map(|a| (1..5).flat_map(move |b| (1..3).map(move |c| [("A", a), ("B", b), ("C", c), ("s", 0)])))
+        {
+            let numbers: shapetracker::Chain = put(text, &values).parse().unwrap();
+            let found = advice.tracker.at(values).unwrap();
+            let expected = numbers.tracker().unwrap();
+            assert_eq!(found.shape(), expected.shape(), "{text} at {values:?}");
+            assert_eq!(addresses(&found), addresses(&expected), "{text} at {values:?}");
+            let point = scope.point("at", &[], values).unwrap();
+            for (found, expected) in advice.libraries.iter().zip(numbers.advice(None).unwrap().libraries) {
+                let is_apart = |part: &Vec<Literal>| part.iter().all(|literal| literal.holds(&point) == Some(true));
+                if found.does != Does::Undecided && !found.unless.iter().any(is_apart) {
+                    assert_eq!(
+                        found.does, expected.does,
+                        "{text} at {values:?}: {} {}",
+                        found.sentence, expected.sentence
+                    );
+                }
+            }
+        }
+        assert!(advice.sentence.contains("Strides and addresses count elements of"), "{text}: {}", advice.sentence);
+    }
+    for (text, complaint) in [
+        (
+            "np.zeros((A, B), np.int8).view(np.int32)",
+            "axis 1 has size B, and whether 4 divides it is not known: say that `B = 4*b`",
+        ),
+        (
+            "torch.zeros(A, B).t().view(torch.int8)",
+            "`view` of float32 as int8, of another size, depends on strides, which are followed where sizes are numbers: with names \
+             write it before what moves elements",
+        ),
+        (
+            "np.zeros((A, B), 'S6').view('S4')",
+            "NumPy raises a ValueError: the size of S6 and that of S4 are no multiples of each other",
+        ),
+    ] {
+        let mut question = Question::new([KNOWN]).unwrap();
+        question.sizes("A, B, C, s").unwrap();
+        let err = question.chain(text).unwrap_err();
+        assert_eq!(err.message(), complaint);
+    }
+}

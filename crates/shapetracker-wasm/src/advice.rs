@@ -4,7 +4,7 @@ use shapetracker::advice::{LibraryAdvice, described, one_view};
 use shapetracker::{Chain, ChainStart, ShapeTracker, Unmerged, View};
 
 use crate::fault::Fault;
-use crate::json::{Value, library, object};
+use crate::json::{Value, object};
 use crate::layout::{Free, Layout, read};
 use crate::request::Fields as _;
 
@@ -21,14 +21,7 @@ pub(crate) fn advice(request: &Value) -> Result<Value, Fault> {
     let chain = read(text, base.as_deref())?;
     let base = base.as_deref().filter(|_| chain.start() == &ChainStart::Nothing);
     let advice = chain.advice(base).map_err(|err| Fault::chain(&err, text))?;
-    let copy = advice.copy.as_ref().map(|copy| {
-        object! {
-            "elements": copy.elements,
-            "of": copy.of,
-            "smallest": copy.is_smallest,
-            "sentence": copy.to_string(),
-        }
-    });
+    let copy = advice.copy.as_ref().map(Value::from);
     // A start that reads below address 0 is one that no array has; after it everything is checked.
     let outside = match chain.start() {
         ChainStart::Views(views) => ShapeTracker::from_views(views.clone())?.fits_buffer(None).err(),
@@ -71,7 +64,9 @@ fn answer(
         Err(_) => None,
     };
     let reason = view.as_ref().err().filter(|_| one_view == Some(false));
-    let told = |found: &LibraryAdvice| library(found.library, found.does, &found.sentence, found.code.as_deref());
+    let told = |found: &LibraryAdvice| {
+        shapetracker::json::library(found.library, found.does, &found.sentence, found.code.as_deref())
+    };
     object! {
         "one_view": one_view,
         "sentence": sentence,

@@ -196,23 +196,6 @@ impl Reader<'_> {
     }
 }
 
-/// What a library does, of chains of numbers and of names.
-#[cfg(any(feature = "code", feature = "names"))]
-pub(crate) fn library(
-    library: shapetracker::ArrayLibrary,
-    does: shapetracker::advice::Does,
-    sentence: &str,
-    code: Option<&str>,
-) -> Value {
-    object! {
-        "library": library.name(),
-        "name": library.to_string(),
-        "does": does.name(),
-        "sentence": sentence,
-        "code": code,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use shapetracker_symbolic::{Answer, LibraryAdvice, Name, Question, Scope, ShapeTracker};
 
 use crate::fault::Fault;
-use crate::json::{Value, library, object};
+use crate::json::{Value, object};
 use crate::request::Fields as _;
 
 /// How many choices of values are looked at for one that the question allows.
@@ -55,7 +55,9 @@ pub(crate) fn names(request: &Value) -> Result<Value, Fault> {
         let values = values.map(|(name, &value)| (name.name.to_string(), bound(Some(value)).unwrap_or(Value::Null)));
         object! { "values": Value::Object(values.collect()), "sentence": found.witness.to_string() }
     });
-    let told = |found: &LibraryAdvice| library(found.library, found.does, &found.sentence, found.code.as_deref());
+    let told = |found: &LibraryAdvice| {
+        shapetracker::json::library(found.library, found.does, &found.sentence, found.code.as_deref())
+    };
     let shape: Vec<String> = tracker.shape().iter().map(|size| scope.text(size)).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
     Ok(object! {

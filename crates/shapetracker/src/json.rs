@@ -12,6 +12,8 @@
 //! | [`Unmerged`] | `sentence`, `witness` (null where there is none) |
 //! | [`Obstacle`] | `kind`, `old_axes`, `new_axes`, `sentence`; `stride` and `needed` where `kind` is `strides`, `range` where it is `mask` |
 //! | [`Cost`] | `ops`, `divmods`, `weight` |
+//! | [`LeastCopy`] | `elements` (copied), `of`, `smallest` (whether no less will do), `sentence` |
+//! | [`library`] | `library`, `name` (as its authors write it), `does`, `sentence`, `code` (or null) |
 //! | [`Error`] | `kind`, `message` |
 //!
 //! Of a view these are the fields that the feature `serde` reads and writes.
@@ -36,9 +38,10 @@
 
 use std::fmt::{self, Write};
 
+use crate::advice::{Does, LeastCopy};
 use crate::expr::Cost;
 use crate::fit::{Axis, Obstacle};
-use crate::{Error, UnitStep, Unmerged, View, Witness};
+use crate::{ArrayLibrary, Error, UnitStep, Unmerged, View, Witness};
 
 /// A document of JSON: what an answer says, before it is written as text or handed to a library for JSON.
 ///
@@ -235,6 +238,35 @@ impl serde::Serialize for Value {
             Value::List(items) => serializer.collect_seq(items),
             Value::Object(fields) => serializer.collect_map(fields.iter().map(|(name, value)| (name, value))),
         }
+    }
+}
+
+/// What a library does with a chain, whose sizes are numbers or names.
+///
+/// ```
+/// let chain: shapetracker::Chain = "(4, 6).T.flatten()".parse()?;
+/// let advice = chain.advice(None).unwrap();
+/// let found = &advice.libraries[0];
+/// let value = shapetracker::json::library(found.library, found.does, &found.sentence, found.code.as_deref());
+/// assert_eq!(value.get("does").unwrap().to_string(), r#""copies""#);
+/// # Ok::<(), shapetracker::ParseError>(())
+/// ```
+pub fn library(library: ArrayLibrary, does: Does, sentence: &str, code: Option<&str>) -> Value {
+    Value::Null
+        .with("library", library.name())
+        .with("name", library.to_string())
+        .with("does", does.name())
+        .with("sentence", sentence)
+        .with("code", code)
+}
+
+impl From<&LeastCopy> for Value {
+    fn from(copy: &LeastCopy) -> Value {
+        Value::Null
+            .with("elements", copy.elements)
+            .with("of", copy.of)
+            .with("smallest", copy.is_smallest)
+            .with("sentence", copy.to_string())
     }
 }
 

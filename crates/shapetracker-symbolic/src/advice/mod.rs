@@ -134,6 +134,10 @@ impl Chain {
         let step = trackers.iter().rposition(|tracker| tracker.views().len() == 1).filter(|_| is_several);
         let step = step.filter(|&step| step + 1 < trackers.len());
         let sentence = self.sentence(&answer, step, last);
+        let sentence = match self.read().unit() {
+            Some(unit) => format!("{sentence} Strides and addresses count elements of {unit}."),
+            None => sentence,
+        };
         let advised = |&library: &ArrayLibrary| {
             within(MOST_STEPS, || match self.read_by(library) {
                 None => self.advised(library, &trackers, &answer),

@@ -246,7 +246,8 @@ impl Chain {
         })
     }
 
-    /// The buffer that the newest elements are in, in words, in which code stands between backticks; `None` for the base.
+    /// The buffer that the newest elements are in, in words, in which code stands between backticks; `None` for the base,
+    /// unless its addresses count elements of another type than that of the array that the chain begins with.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -259,9 +260,18 @@ impl Chain {
     /// # Ok::<(), shapetracker::ParseError>(())
     /// ```
     pub fn copy_in_words(&self, tensor: &Stored) -> Option<String> {
-        let BufferOf::Copy { op, elements } = tensor.buffer() else { return None };
-        let elements = tensor.over_newest().scope().text(&elements);
-        Some(format!("the buffer of {elements} that `{}` makes", self.written_call(op)))
+        let scope = tensor.over_newest().scope();
+        match (tensor.buffer(), self.read().unit(), self.start()) {
+            (BufferOf::Copy { op, elements }, ..) => {
+                let elements = scope.text(&elements);
+                Some(format!("the buffer of {elements} that `{}` makes", self.written_call(op)))
+            }
+            // A start of which the type is read anew has one axis.
+            (_, Some(unit), ChainStart::Shape(shape)) => {
+                shape.first().map(|len| format!("the buffer read as {} of {unit}", scope.text(len)))
+            }
+            _ => None,
+        }
     }
 
     /// The tracker before any operation.

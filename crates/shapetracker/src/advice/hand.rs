@@ -337,9 +337,9 @@ impl<W: Notes, N: ArrayNumber> Hand<W, N> {
                 if raises { Some(Why::Raises) } else { why }
             }
             // What such a call asks for are elements, so that views of them do.
-            Call::Plain | Call::Storage | Call::New | Call::Tile | Call::Interleave | Call::Roll(_) => {
+            Call::Plain | Call::Ordered | Call::Storage | Call::New | Call::Tile | Call::Interleave | Call::Roll(_) => {
                 let mut found = None;
-                let asks = matches!(call, Call::Plain | Call::Storage);
+                let asks = matches!(call, Call::Plain | Call::Ordered | Call::Storage);
                 for (number, op) in ops.iter().enumerate().filter(|(_, op)| asks || !op.may_copy()) {
                     let why = self.step(first + number, op, &after(op)?)?;
                     found = found.or(why.map(|why| (first + number, why)));

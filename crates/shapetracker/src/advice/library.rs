@@ -8,7 +8,7 @@ use super::code::Code;
 use super::hand::{Hand, Thrift, Why, reshaped, strided};
 use super::{ArrayNumber, Does, LibraryAdvice, LibraryAdviceOf};
 use crate::error::Error;
-use crate::notation::{ArrayLibrary, Chain, ChainError, ChainOf, list};
+use crate::notation::{ArrayLibrary, Call, Chain, ChainError, ChainOf, list};
 use crate::number::Number;
 use crate::{ChainStartOf, Dims, MovementOf, ShapeTracker};
 
@@ -295,14 +295,15 @@ fn complaint<C: Number, N: ArrayNumber>(
         }
         (Why::Asked, _) => format!("`{written}` {copies}."),
         (Why::Flat, _) => {
-            let name = chain.name_of_call(step);
             let view = match order {
                 Some(axes) => format!("`.transpose({}).reshape({shape})`", list(axes)),
                 None => call(if library == ArrayLibrary::PyTorch { "view" } else { "reshape" }),
             };
-            let always = if name == "flatten" { "always copies: here" } else { "copies" };
-            let because = if name == "ravel" { ", which do not lie in order" } else { "" };
-            let name = if order.is_some() { written } else { format!(".{name}()") };
+            let (name, always, because) = match chain.call(step).0 {
+                Call::Flatten => (".flatten()", "always copies: here", ""),
+                _ => (".ravel()", "copies", ", which do not lie in order"),
+            };
+            let name = if order.is_some() { written } else { name.into() };
             format!("`{name}` {always} {}{because}; {view} makes a view.", all())
         }
         (Why::New, _) => format!("`{written}` makes a new array of {}.", how_many(how_many_are)),

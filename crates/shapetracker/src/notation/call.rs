@@ -7,6 +7,8 @@ use super::types::Type;
 pub(crate) enum Call {
     /// What the operations say, each by itself.
     Plain,
+    /// The same, read from NumPy's `reshape` with an order of its own: the axes are permuted first, and perhaps back.
+    Ordered,
     /// PyTorch's `view`, which raises an error where `reshape` copies.
     View,
     /// `flatten`, which in NumPy always copies.

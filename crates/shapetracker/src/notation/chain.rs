@@ -287,6 +287,18 @@ impl<N: Number> ChainOf<N> {
         if is_method || (is_first && !is_function && !is_index) { format!(".{written}") } else { written.into() }
     }
 
+    /// The type that addresses count elements of, where that is not the one of the array that the chain begins with: `view` of a
+    /// type of another size.
+    ///
+    /// ```
+    /// let chain: shapetracker::Chain = "np.zeros((2, 3), np.int32).view(np.int8)".parse()?;
+    /// assert_eq!(chain.unit().as_deref(), Some("int8"));
+    /// # Ok::<(), shapetracker::ParseError>(())
+    /// ```
+    pub fn unit(&self) -> Option<String> {
+        self.parsed.unit.map(|unit| unit.to_string())
+    }
+
     /// What operations need of names besides what they need by themselves, in the order of the operations.
     ///
     /// ```
@@ -377,18 +389,12 @@ impl<N: Number> ChainOf<N> {
         self.parsed.name.is_none() && self.parsed.methods == Methods::Ours
     }
 
-    /// The name of the call that an operation is of.
-    pub(crate) fn name_of_call(&self, op: usize) -> &str {
-        let call = self.text[self.span(op)].split('(').next().unwrap_or_default();
-        call.rsplit('.').next().unwrap_or_default().trim()
-    }
-
     /// The axes, from the outermost inwards, in whose order the call of a reshape reads the elements, where it gives another
     /// order than the row-major one.
     pub(crate) fn order_of_reading(&self, op: usize) -> Option<&[i64]> {
         let before = op.checked_sub(1).filter(|&before| self.span(before) == self.span(op))?;
-        match (&self.ops()[before], self.name_of_call(op)) {
-            (MovementOf::Permute(axes), "reshape" | "flatten" | "ravel") => Some(axes),
+        match (&self.ops()[before], self.call(op).0) {
+            (MovementOf::Permute(axes), Call::Ordered | Call::Flatten | Call::Ravel) => Some(axes),
             _ => None,
         }
     }
@@ -420,11 +426,6 @@ impl Chain {
             ChainStart::Nothing | ChainStart::Views(_) => base,
         };
         checked_numel("base", shape?).ok()
-    }
-
-    /// The type that addresses count elements of, where that is not the one of the array that the chain begins with.
-    pub(crate) fn unit(&self) -> Option<String> {
-        self.parsed.unit.map(|unit| unit.to_string())
     }
 
     /// Reads as many operations of a text as can be read; with the reason why the text does not end there.

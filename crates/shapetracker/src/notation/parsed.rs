@@ -132,7 +132,7 @@ impl<N: Number> Parsed<N> {
         let is_the_same = |op: &usize| (self.spans[*op], self.calls[*op]) == (self.spans[first], self.calls[first]);
         let call = self.calls[first];
         let more = match call {
-            Call::Plain => 1,
+            Call::Plain | Call::Ordered => 1,
             _ => (first..self.ops.len()).take_while(is_the_same).count(),
         };
         (call, first..first + more)

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::ChainStartOf;
-use super::arithmetic::{Arithmetic, Known};
+use super::arithmetic::{Arithmetic, Known, Operator};
+use super::asked::undivided_axis;
 use super::call::Call;
 use super::calls::ArrayLibrary;
 use super::foreign::{Methods, Ops, library};
@@ -12,7 +13,7 @@ use super::parsed::Parsed;
 use super::parser::{Num, Nums, Reader};
 use crate::number::Number;
 use crate::shape::checked_numel;
-use crate::{Dims, MovementOf};
+use crate::{Dims, MovementKind, MovementOf};
 use indexpr::text::{ParseError, Token, Tokens, quoted, tuple};
 
 /// A type of elements: its kind, under NumPy's letters and `r` for bfloat16, and how many bytes one takes.
@@ -173,11 +174,7 @@ impl<A: Known> Reader<'_, '_, A> {
         let sizes = shape.iter().map(Num::<A>::integer).collect::<Option<Dims>>();
         let length = self.length(parsed).iter().map(Num::<A>::integer).collect::<Option<Dims>>();
         let (Some(sizes), Some(length)) = (sizes, length) else {
-            let message = format!(
-                "`view` of {from} as {to}, of another size, is read where all sizes are numbers: where both types have one \
-                 size, leave it out, and to change the shape write `reshape`"
-            );
-            return Err(self.wrong(begin, message));
+            return self.viewed_in_order(parsed, &shape, library, (from, to), begin);
         };
         let (to_shape, by, offset) =
             self.read_as(parsed, library, &sizes, (from, to), begin).map_err(|message| self.wrong(begin, message))?;
@@ -193,6 +190,66 @@ impl<A: Known> Reader<'_, '_, A> {
         parsed.start = ChainStartOf::Shape(vec![Num::<A>::from(len)].into());
         parsed.unit = Some(to);
         Ok(Meant::Operations(vec![op], Call::Bytes { is_read_only }))
+    }
+
+    /// The same where sizes are names: of an array that is all of its memory in row-major order, the last axis alone changes.
+    fn viewed_in_order(
+        &mut self,
+        parsed: &mut Parsed<Num<A>>,
+        shape: &[Num<A>],
+        library: ArrayLibrary,
+        (from, to): (Type, Type),
+        begin: usize,
+    ) -> Result<Meant<Num<A>>, ParseError> {
+        let raises = match library {
+            ArrayLibrary::NumPy => "NumPy raises a ValueError",
+            ArrayLibrary::PyTorch => "PyTorch raises a RuntimeError",
+        };
+        let keeps = |op: &MovementOf<Num<A>>| {
+            use MovementKind as Kind;
+            matches!(op.kind(), Kind::Reshape | Kind::Squeeze | Kind::Unsqueeze)
+        };
+        if matches!(parsed.start, ChainStartOf::Views(_)) || !parsed.ops.iter().all(keeps) {
+            let message = format!(
+                "`view` of {from} as {to}, of another size, depends on strides, which are followed where sizes are numbers: with \
+                 names write it before what moves elements"
+            );
+            return Err(self.wrong(begin, message));
+        }
+        let length = self.length(parsed);
+        let (more, fewer) = (from.bytes / to.bytes, to.bytes / from.bytes);
+        if from.bytes != to.bytes * more.max(1) && to.bytes != from.bytes * fewer.max(1) {
+            let message = format!("{raises}: the size of {from} and that of {to} are no multiples of each other");
+            return Err(self.wrong(begin, message));
+        }
+        let Some((size, rest)) = shape.split_last() else {
+            let message = format!("{raises}: to view {from} as {to}, of another size, an array needs an axis");
+            return Err(self.wrong(begin, message));
+        };
+        let by = Num::<A>::from(i64::from(more.max(fewer)));
+        let numel = self.numel("view", &length, begin)?;
+        let (joined, len) = if more > 0 {
+            (self.operate(Operator::Mul, size, &by, begin)?, self.operate(Operator::Mul, &numel, &by, begin)?)
+        } else {
+            // Without elements PyTorch has strides that are no multiples.
+            let least = Num::<A>::from(1);
+            if self.arithmetic.at_least(size, &least) != Some(true) {
+                return Err(self.not_known(size, &least, begin));
+            }
+            let parts = (self.quotient(size, &by, begin)?, self.quotient(&numel, &by, begin)?);
+            let (Some(joined), Some(len)) = parts else {
+                let [size, by] = [size, &by].map(|number| self.shown(number));
+                return Err(self.wrong(begin, undivided_axis(rest.len(), &size, &by)));
+            };
+            (joined, len)
+        };
+        let shape: Nums<A> = rest.iter().chain([&joined]).cloned().collect();
+        parsed.is_rough = parsed.has_rough_axes();
+        parsed.truncate(0);
+        parsed.forget();
+        parsed.start = ChainStartOf::Shape(vec![len].into());
+        parsed.unit = Some(to);
+        Ok(Meant::Operations(vec![MovementOf::Reshape(shape)], Call::Bytes { is_read_only: false }))
     }
 
     /// The shape of the memory that a chain begins with.

@@ -353,11 +353,11 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     }
 }
 
-/// What a call that joins axes does besides.
+/// What a call that joins axes, or reads elements in an order, does besides.
 pub(super) fn joining(name: &str) -> Call {
     match name {
         "flatten" => Call::Flatten,
         "ravel" => Call::Ravel,
-        _ => Call::Plain,
+        _ => Call::Ordered,
     }
 }
