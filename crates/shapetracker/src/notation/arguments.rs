@@ -65,7 +65,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
 
     fn pads(&mut self) -> Result<Pairs<A>, ParseError> {
         let mut pads = Pairs::<A>::default();
-        self.pair_arguments(|reader| {
+        self.pair_arguments(&mut |reader| {
             pads.push(if reader.at_word("None") {
                 reader.advance();
                 (A::Number::from(0), A::Number::from(0))
@@ -79,7 +79,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
 
     fn ranges(&mut self) -> Result<Pairs<A>, ParseError> {
         let mut ranges = Pairs::<A>::default();
-        self.pair_arguments(|reader| {
+        self.pair_arguments(&mut |reader| {
             ranges.push(reader.pair("a range `(begin, end)`")?);
             Ok(())
         })?;
@@ -92,7 +92,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         of_booleans: fn(PerAxis<bool>) -> MovementOf<Num<A>>,
     ) -> Result<MovementOf<Num<A>>, ParseError> {
         let (mut axes, mut each) = (Dims::new(), PerAxis::new());
-        self.arguments(|reader| {
+        self.arguments(&mut |reader| {
             match reader.boolean() {
                 Some(reversed) if axes.is_empty() => {
                     reader.advance();
@@ -108,7 +108,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
 
     fn slices(&mut self) -> Result<Vec<Slice<Num<A>>>, ParseError> {
         let mut slices = Vec::new();
-        self.arguments(|reader| {
+        self.arguments(&mut |reader| {
             let begin = reader.bound()?;
             slices.push(reader.slice_from(begin)?);
             Ok(())
@@ -149,7 +149,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
     pub(super) fn strided_arguments(&mut self) -> Result<Strided<A>, ParseError> {
         const FIELDS: [&str; 3] = ["shape|size", "strides|stride", "offset|storage_offset"];
         let (mut shape, mut strides, mut offset) = (None, None, None);
-        self.fields("`(`", &FIELDS, |reader, field| {
+        self.fields("`(`", &FIELDS, &mut |reader, field| {
             match field {
                 0 => shape = Some(reader.numbers("a size")?),
                 1 => strides = Some(reader.strides()?),
@@ -169,7 +169,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         &mut self,
         what: &str,
         fields: &[&'static str],
-        mut read: impl FnMut(&mut Self, usize) -> Result<(), ParseError>,
+        read: &mut dyn FnMut(&mut Self, usize) -> Result<(), ParseError>,
     ) -> Result<(), ParseError> {
         let close = self.open(what)?;
         let mut given = 0;
@@ -219,14 +219,14 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
     /// The numbers between the parentheses of an operation.
     pub(super) fn number_arguments(&mut self, what: &str) -> Result<Nums<A>, ParseError> {
         let mut numbers = Nums::<A>::default();
-        self.arguments(|reader| reader.sizes(what, Role::Other, &mut numbers))?;
+        self.arguments(&mut |reader| reader.sizes(what, Role::Other, &mut numbers))?;
         Ok(numbers)
     }
 
     /// The whole numbers between the parentheses of an operation, such as axes.
     pub(super) fn integer_arguments(&mut self, what: &str) -> Result<Dims, ParseError> {
         let (mut integers, mut numbers) = (Dims::new(), Nums::<A>::default());
-        self.arguments(|reader| {
+        self.arguments(&mut |reader| {
             let begin = reader.span.start;
             reader.sizes(what, Role::Other, &mut numbers)?;
             for number in &numbers[integers.len()..] {
@@ -239,7 +239,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
 
     /// What stands between the parentheses of an operation, perhaps in a tuple or a list of its own, which may have the
     /// name that others give it.
-    fn arguments(&mut self, item: impl FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
+    fn arguments(&mut self, item: &mut dyn FnMut(&mut Self) -> Result<(), ParseError>) -> Result<(), ParseError> {
         let close = self.open("`(`")?;
         if ARGUMENTS.contains(&self.word()) && self.at_argument_name() {
             self.advance();
@@ -252,7 +252,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
     /// The same where the items are pairs: a pair alone is not a list of its own.
     pub(super) fn pair_arguments(
         &mut self,
-        item: impl FnMut(&mut Self) -> Result<(), ParseError>,
+        item: &mut dyn FnMut(&mut Self) -> Result<(), ParseError>,
     ) -> Result<(), ParseError> {
         let close = self.open("`(`")?;
         if ["pad_width", "padding", "arg"].contains(&self.word()) && self.at_argument_name() {
@@ -338,14 +338,14 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
             self.sizes(what, role, &mut numbers)?;
             return Ok(numbers);
         }
-        self.list("a tuple such as `(2, 3)`", |reader| reader.sizes(what, role, &mut numbers))?;
+        self.list("a tuple such as `(2, 3)`", &mut |reader| reader.sizes(what, role, &mut numbers))?;
         Ok(numbers)
     }
 
     /// `((0, 2), (1, 3))`: the ranges in it.
     pub(super) fn mask(&mut self) -> Result<Pairs<A>, ParseError> {
         let mut ranges = Pairs::<A>::default();
-        self.list("a tuple of ranges such as `((0, 2), (1, 3))`", |reader| {
+        self.list("a tuple of ranges such as `((0, 2), (1, 3))`", &mut |reader| {
             ranges.push(reader.pair("a range `(begin, end)`")?);
             Ok(())
         })?;
@@ -369,7 +369,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
     pub(super) fn list(
         &mut self,
         what: &str,
-        item: impl FnMut(&mut Self) -> Result<(), ParseError>,
+        item: &mut dyn FnMut(&mut Self) -> Result<(), ParseError>,
     ) -> Result<(), ParseError> {
         let close = self.open(what)?;
         self.items(close, false, item)
@@ -380,7 +380,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         &mut self,
         close: Token,
         in_a_tuple: bool,
-        mut item: impl FnMut(&mut Self) -> Result<(), ParseError>,
+        item: &mut dyn FnMut(&mut Self) -> Result<(), ParseError>,
     ) -> Result<(), ParseError> {
         let inner = if in_a_tuple { self.open("`(`")? } else { close };
         let mut count = 0;

@@ -94,7 +94,7 @@ impl<A: Known> Reader<'_, '_, A> {
             let begin = self.span.start;
             let fields = ["size|shape", "stride|strides", "dtype", "device", "layout", "requires_grad", "pin_memory"];
             let (mut shape, mut strides) = (Nums::<A>::default(), Nums::<A>::default());
-            self.fields("`(`", &fields, |reader, field| {
+            self.fields("`(`", &fields, &mut |reader, field| {
                 match field {
                     0 => shape = reader.numbers("a size")?,
                     1 => strides = reader.strides()?,

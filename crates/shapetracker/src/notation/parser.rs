@@ -550,7 +550,7 @@ impl<A: Known> Reader<'_, '_, A> {
     fn view_fields(&mut self, begin: usize, created: bool) -> Result<View<A>, ParseError> {
         const FIELDS: [&str; 5] = ["shape", "strides", "offset", "mask", "contiguous"];
         let (mut shape, mut strides, mut offset, mut mask) = (None, None, A::Number::from(0), None);
-        self.fields("`(` after `View`", &FIELDS, |parser, field| {
+        self.fields("`(` after `View`", &FIELDS, &mut |parser, field| {
             match field {
                 0 => shape = Some(parser.numbers("a size")?),
                 1 if created && parser.at_word("None") => parser.advance(),

@@ -171,11 +171,11 @@ impl<A: Known> Reader<'_, '_, A> {
             parsed.retyped += 1;
             return Ok(Meant::Operations(vec![MovementOf::Reshape(shape)], Call::Typed(to)));
         }
-        let sizes = shape.iter().map(Num::<A>::integer).collect::<Option<Dims>>();
-        let length = self.length(parsed).iter().map(Num::<A>::integer).collect::<Option<Dims>>();
-        let (Some(sizes), Some(length)) = (sizes, length) else {
+        if self.arithmetic.integers(&parsed.ops).is_none() {
             return self.viewed_in_order(parsed, &shape, library, (from, to), begin);
-        };
+        }
+        let [sizes, length] =
+            [shape, self.length(parsed)].map(|list| list.iter().filter_map(Num::<A>::integer).collect::<Dims>());
         let (to_shape, by, offset) =
             self.read_as(parsed, library, &sizes, (from, to), begin).map_err(|message| self.wrong(begin, message))?;
         let numbers = |list: Dims| list.iter().map(|&number| Num::<A>::from(number)).collect::<Nums<A>>();

@@ -111,7 +111,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     /// nothing is turned.
     pub(super) fn rot90(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
         let (begin, mut quarters, mut axes) = (called.begin, 1, Dims::from_slice(&[0, 1]));
-        self.fields("`(`", &called.arguments(), |reader, field| {
+        self.fields("`(`", &called.arguments(), &mut |reader, field| {
             match field {
                 0 => quarters = reader.integer("how many quarters")?,
                 _ => {
@@ -162,7 +162,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             return self.ordered(parsed, called);
         }
         let (begin, mut ends) = (called.span.start, [0, -1]);
-        self.fields("`(`", &called.arguments(), |reader, field| {
+        self.fields("`(`", &called.arguments(), &mut |reader, field| {
             ends[field] = reader.integer("an axis")?;
             Ok(())
         })?;
@@ -187,7 +187,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     pub(super) fn unflatten(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
         let begin = called.begin;
         let (mut axis, mut sizes) = (None, None);
-        self.fields("`(`", &called.arguments(), |reader, field| {
+        self.fields("`(`", &called.arguments(), &mut |reader, field| {
             match field {
                 0 => axis = Some(reader.number("an axis", Role::Other)?),
                 _ => sizes = Some(reader.numbers("a size")?),

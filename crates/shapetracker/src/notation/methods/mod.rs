@@ -416,9 +416,15 @@ impl<'a, 'n, A: Known> Reader<'a, 'n, A> {
         called: &Called<'a>,
         defaults: [Option<Num<A>>; N],
     ) -> Result<[Num<A>; N], ParseError> {
-        let (fields, mut given) = (called.arguments(), defaults);
+        let mut given = defaults;
+        self.numbers_for_arguments(called, &mut given)?;
+        Ok(given.map(|number| number.unwrap_or_else(|| Num::<A>::from(0))))
+    }
+
+    fn numbers_for_arguments(&mut self, called: &Called<'a>, given: &mut [Option<Num<A>>]) -> Result<(), ParseError> {
+        let fields = called.arguments();
         let what = |field: usize| format!("a number for `{}`", fields[field].split('|').next().unwrap_or_default());
-        self.fields("`(`", &fields, |reader, field| {
+        self.fields("`(`", &fields, &mut |reader, field| {
             given[field] = Some(reader.number(&what(field), Role::Other)?);
             Ok(())
         })?;
@@ -426,6 +432,6 @@ impl<'a, 'n, A: Known> Reader<'a, 'n, A> {
             return Err(self.expected(&what(missing)));
         }
         self.advance();
-        Ok(given.map(|number| number.unwrap_or_else(|| Num::<A>::from(0))))
+        Ok(())
     }
 }

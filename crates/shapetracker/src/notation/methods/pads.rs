@@ -31,7 +31,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             let pad = self.number("how much to pad", Role::Other)?;
             pads.push((pad.clone(), pad));
         } else if matches!(self.second(), Token::Open(_)) {
-            self.list("pairs `(before, after)`", |reader| {
+            self.list("pairs `(before, after)`", &mut |reader| {
                 pads.push(reader.pair("a pair `(before, after)`")?);
                 Ok(())
             })?;

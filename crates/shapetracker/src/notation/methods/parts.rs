@@ -35,7 +35,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     fn parts_of(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>, name: &str, mut axis: i64) -> Reading<A> {
         let begin = called.begin;
         let mut list = None;
-        self.fields("`(`", &called.arguments(), |reader, field| {
+        self.fields("`(`", &called.arguments(), &mut |reader, field| {
             if field == 1 {
                 axis = reader.integer("an axis")?;
             } else {
@@ -67,7 +67,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     /// `unbind`: every index of an axis by itself, without the axis.
     pub(super) fn unbind(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
         let mut axis = 0;
-        self.fields("`(`", &called.arguments(), |reader, _| {
+        self.fields("`(`", &called.arguments(), &mut |reader, _| {
             axis = reader.integer("an axis")?;
             Ok(())
         })?;

@@ -86,7 +86,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     /// `(repeats, axis)`: each element of an axis so many times, copied; without an axis those of the array as one axis.
     fn interleaved(&mut self, parsed: &mut Parsed<Num<A>>, begin: usize) -> Result<Ops<A>, ParseError> {
         let (mut repeats, mut axis) = (None, None);
-        self.fields("`(`", &["repeats", "axis|dim"], |reader, field| {
+        self.fields("`(`", &["repeats", "axis|dim"], &mut |reader, field| {
             let number = reader.number("a number", Role::Other)?;
             *[&mut repeats, &mut axis][field] = Some(number);
             Ok(())
@@ -115,7 +115,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     pub(super) fn roll(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
         let begin = called.begin;
         let (mut shift, mut axis) = (None, None);
-        self.fields("`(`", &called.arguments(), |reader, field| {
+        self.fields("`(`", &called.arguments(), &mut |reader, field| {
             let given = reader.one_or_more("a number")?;
             let [number] = &given[..] else {
                 return Err(reader.error_at(

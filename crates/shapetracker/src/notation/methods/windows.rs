@@ -67,7 +67,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     pub(super) fn sliding_windows(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
         let begin = called.begin;
         let (mut sizes, mut axes) = (Nums::<A>::default(), None);
-        self.fields("`(`", &called.arguments(), |reader, field| {
+        self.fields("`(`", &called.arguments(), &mut |reader, field| {
             match field {
                 0 => sizes = reader.one_or_more("the size of a window")?,
                 1 => axes = Some(reader.one_or_more("an axis")?),
