@@ -1,13 +1,15 @@
 //! An index with its guard and its loops: what a compiler writes to read an element.
 
+use std::fmt;
+
 use smallvec::SmallVec;
 
 use crate::cost::Cost;
 use crate::emit::{Products, sum};
 use crate::error::{Error, Reason};
-use crate::graph::{Binary, Expr, Graph, Node, Variable};
+use crate::graph::{Binary, Expr, Graph, Variable};
 use crate::quasi::{Condition, Linear, Term};
-use crate::render::KernelWriter;
+use crate::render::language::{Language, Unsupported};
 
 /// What a compiler writes to read an element: `buffer[index]`, guarded by `valid`, inside a nest of loops.
 ///
@@ -42,6 +44,25 @@ pub struct IndexExpr {
     pub(crate) lowest: i64,
     /// What writes kernels: a program that never makes one with sizes does without what those take.
     pub(crate) writer: KernelWriter,
+}
+
+/// What writes the kernel of an [`IndexExpr`] in one language: nothing for the ordinary one, so that a program that makes
+/// expressions and writes no kernels, as the explorer's engine, is linked without what writes them.
+#[derive(Clone, Copy)]
+pub(crate) struct KernelWriter(pub(crate) Option<WriteKernel>);
+
+/// A function that writes a kernel in a language.
+pub(crate) type WriteKernel = fn(&IndexExpr, Language) -> Result<String, Unsupported>;
+
+impl KernelWriter {
+    /// Loops that run as often as numbers say.
+    pub(crate) const PLAIN: KernelWriter = KernelWriter(None);
+}
+
+impl fmt::Debug for KernelWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KernelWriter")
+    }
 }
 
 impl IndexExpr {
@@ -150,77 +171,6 @@ impl IndexExpr {
             lowest: 0,
             writer: KernelWriter::PLAIN,
         }
-    }
-
-    /// An index and a condition in loops that run as often as expressions over parameters say.
-    ///
-    /// The first variables of the graph are the loops, as many as there are sizes; the other variables are the parameters,
-    /// which kernels take as arguments. A loop's variable ranges from 0 to the greatest value of its size. What is written is
-    /// right for all values of the parameters in their ranges for which no size is negative.
-    ///
-    /// ```
-    /// use indexpr::{Graph, IndexExpr, Language, Syntax};
-    ///
-    /// let mut graph = Graph::new();
-    /// graph.variable("i", 0..64)?;
-    /// graph.variable("j", 0..4)?;
-    /// let (n, four) = (graph.variable("n", 1..65)?, graph.int(4));
-    /// let index = graph.parse("j * n + i", Syntax::Python)?;
-    /// let always = graph.bool(true);
-    /// let code = IndexExpr::with_sizes(graph, index, always, [n, four])?;
-    /// assert_eq!(code.extents(), [64, 4]);
-    /// assert_eq!(
-    ///     code.kernel(Language::C)?,
-    ///     "\
-    /// void gather(const float *restrict in, float *restrict out, int n) {
-    ///     for (int i = 0; i < n; ++i) {
-    ///         const int t0 = i * 4;
-    ///         for (int j = 0; j < 4; ++j) {
-    ///             const int index = i + j * n;
-    ///             out[t0 + j] = in[index];
-    ///         }
-    ///     }
-    /// }
-    /// ",
-    /// );
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Those of [`IndexExpr::new`]; a size that depends on a loop.
-    pub fn with_sizes(graph: Graph, index: Expr, valid: Expr, sizes: impl AsRef<[Expr]>) -> Result<IndexExpr, Error> {
-        const OP: &str = "index";
-        let sizes = sizes.as_ref();
-        for expr in [index, valid].iter().chain(sizes) {
-            graph.check(OP, *expr)?;
-        }
-        if sizes.iter().chain([&index]).any(|size| graph.is_condition(*size)) {
-            return Err(Reason::NotANumber.in_op(OP));
-        }
-        if !graph.is_condition(valid) {
-            return Err(Reason::NotACondition.in_op(OP));
-        }
-        let (variables, loops) = (graph.variables(), sizes.len());
-        if variables.len() < loops {
-            return Err(Reason::Extents { variables: variables.len(), given: loops }.in_op(OP));
-        }
-        let is_loop = |part: Expr| matches!(graph.node(part), Node::Variable(place) if place < loops);
-        if let Some(variable) = graph.parts(sizes).into_iter().find(|part| is_loop(*part)) {
-            let name = graph.text(variable, crate::Syntax::Python)?.into();
-            return Err(Reason::LoopInExtent { name }.in_op(OP));
-        }
-        let extents: SmallVec<[i64; 8]> = sizes.iter().map(|size| graph.range(*size).1.max(0)).collect();
-        if let Some((variable, &extent)) =
-            variables.iter().zip(&extents).find(|(variable, extent)| variable.range != (0..(**extent).max(1)))
-        {
-            let (name, begin, end) = (variable.name[..].into(), variable.range.start, variable.range.end);
-            return Err(Reason::Extent { name, begin, end, extent }.in_op(OP));
-        }
-        let is_number = |size: &Expr| crate::constants::constant(&graph, *size).is_some();
-        let sizes = if loops == variables.len() && sizes.iter().all(is_number) { Vec::new() } else { sizes.to_vec() };
-        let has_parameters = loops < variables.len();
-        let writer = if has_parameters { KernelWriter::SIZED } else { KernelWriter::PLAIN };
-        Ok(IndexExpr { graph, index, valid, extents, sizes, lowest: 0, writer })
     }
 
     /// The graph that both expressions belong to; its variables are the loops, in order.

@@ -7,9 +7,7 @@ use serde_json::{Value, json};
 use shapetracker::advice::{Advice, LibraryAdvice};
 use shapetracker::expr::{IndexExpr, Syntax};
 use shapetracker::json::{self, Value as Document};
-use shapetracker::{
-    AffineMap, ArrayLibrary, Buffer, Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict,
-};
+use shapetracker::{AffineMap, Buffer, Chain, ChainStart, Error, MovementKind, ShapeTracker, Unmerged, Verdict};
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width, witness_json};
 use crate::input::text_of;
@@ -234,7 +232,7 @@ impl Explained {
             return String::new();
         }
         let told = |found: &LibraryAdvice| (found.library, found.sentence.clone(), found.code.clone());
-        with_arrays(advice.copy.map(|copy| copy.to_string()), advice.libraries.iter().map(told))
+        shown::with_arrays(advice.copy.map(|copy| copy.to_string()), advice.libraries.iter().map(told))
     }
 
     /// A line for the start of the chain and one for each operation: the text, the shape that comes of it, the verdict.
@@ -318,23 +316,6 @@ impl Explained {
         // The other fields go on in the same object.
         writeln!(to, "],{}", &rest.to_string()[1..])
     }
-}
-
-/// The least that must be copied, what each library does and what to write instead.
-pub(crate) fn with_arrays(
-    copy: Option<String>,
-    libraries: impl Iterator<Item = (ArrayLibrary, String, Option<String>)>,
-) -> String {
-    let mut text = format!("\n{BOLD}With arrays{BOLD:#}\n");
-    text += &copy.map_or(String::new(), |copy| paragraph(&copy, 2));
-    for (library, sentence, code) in libraries {
-        text += &paragraph(&format!("{library}: {sentence}"), 2);
-        for line in code.iter().flat_map(|code| code.lines()) {
-            // Code stays on its line, so that it can be copied.
-            text += &format!("    {line}\n");
-        }
-    }
-    text
 }
 
 /// How many elements an operation with such a verdict copied, if it copied any: all of its result.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use shapetracker::Chain;
+
 use crate::answer::Failure;
 
 /// The text of an argument, or what is on standard input where the argument is `-`; without white space at its end.
@@ -72,6 +74,14 @@ fn number_before<'a>(err: &serde_json::Error, text: &'a str) -> Option<&'a str> 
     let begin = line.rfind(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '-' | '+' | 'e' | 'E'));
     let number = &line[begin.map_or(0, |at| at + 1)..];
     (!number.is_empty()).then_some(number)
+}
+
+/// The chain that a text is on a tensor of a shape: what some operations do, such as `.T`, depends on it.
+pub(crate) fn chain_on(shape: &[i64], text: &str) -> Result<Chain, Failure> {
+    match Chain::read_from(text, Some(shape)) {
+        (chain, None) => Ok(chain),
+        (_, Some(err)) => Err(err.into()),
+    }
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ enum Command {
     /// Make any index expression cheaper without changing its value.
     Simplify(simplify::Args),
     /// Move the data of a .npy or .safetensors file through a chain of operations, in one pass.
-    Apply(apply::Args),
+    Apply(apply::args::Args),
     /// How the data of a chain would be moved: the loops, and how many bytes are read and written.
     Plan(plan::Args),
     /// A tensor spread over devices: which views of it need no communication, and what must move for the others.

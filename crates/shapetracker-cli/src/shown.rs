@@ -1,7 +1,7 @@
 //! What several commands show.
 
 use shapetracker::expr::{IndexExpr, Language};
-use shapetracker::{View, Witness, unravel_index};
+use shapetracker::{ArrayLibrary, View, Witness, unravel_index};
 
 use crate::answer::{BOLD, paragraph, width};
 use crate::code::cost_text;
@@ -60,4 +60,21 @@ pub(crate) fn followed(witness: &Witness, earlier: &View, later: &View) -> Strin
     };
     let heading = ["index", "position", "index in the earlier view", "address", ""];
     format!("{BOLD}From index to address{BOLD:#}\n{}", table::table(&heading, &rows, &[1, 3, 4]))
+}
+
+/// The least that must be copied, what each library does and what to write instead.
+pub(crate) fn with_arrays(
+    copy: Option<String>,
+    libraries: impl Iterator<Item = (ArrayLibrary, String, Option<String>)>,
+) -> String {
+    let mut text = format!("\n{BOLD}With arrays{BOLD:#}\n");
+    text += &copy.map_or(String::new(), |copy| paragraph(&copy, 2));
+    for (library, sentence, code) in libraries {
+        text += &paragraph(&format!("{library}: {sentence}"), 2);
+        for line in code.iter().flat_map(|code| code.lines()) {
+            // Code stays on its line, so that it can be copied.
+            text += &format!("    {line}\n");
+        }
+    }
+    text
 }

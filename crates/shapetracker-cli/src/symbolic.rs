@@ -13,7 +13,6 @@ use shapetracker_symbolic::{
 };
 
 use crate::answer::{Answer, BAD, BOLD, DIM, Failure, GOOD, count, paragraph, tuple, width};
-use crate::explain::with_arrays;
 use crate::{shown, table};
 
 /// What is known of sizes that are names.
@@ -242,7 +241,7 @@ pub(crate) fn explain(chain: &Chain, scope: &Arc<Scope>) -> Result<Answer, Failu
     let libraries_json: Document = advice.libraries.iter().map(library).collect();
     if advice.libraries.iter().any(|found| !found.copied.is_empty() && found.code.is_some()) {
         let libraries = advice.libraries.into_iter().map(|found| (found.library, found.sentence, found.code));
-        text += &with_arrays(None, libraries);
+        text += &shown::with_arrays(None, libraries);
     }
     let code = result.index_expr().map_err(|err| err.to_string());
     let into = buffer.as_ref().map_or(String::new(), |buffer| format!(" into {buffer}"));

@@ -2,10 +2,10 @@
 
 use super::clike::{Binds, Root, Statement, Text, Writer};
 use super::cuda;
+use super::language::{Language, Reason, Unsupported};
 use super::lower::{Dialect, Infix, Op, Program};
 use super::parts::{Valid, digit, used_loops};
 use super::spread::Spread;
-use super::{Language, Reason, Unsupported};
 use crate::constants::{constant, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
 use crate::index::IndexExpr;

@@ -5,7 +5,7 @@
 //! bits if every intermediate value fits, 64 otherwise; and which of them are natural numbers, for whose divisions and
 //! comparisons unsigned types are cheaper ([`Program::is_natural`]).
 
-use super::Reason;
+use super::language::{Language, Reason};
 use super::order::order;
 use crate::constants::{literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node};
@@ -25,6 +25,23 @@ pub(super) enum Dialect {
     Wgsl,
     Rust,
     Latex,
+}
+
+impl Language {
+    /// The dialect in which expressions are written, for a language whose expressions look like those of C.
+    pub(super) fn dialect(self) -> Option<Dialect> {
+        match self {
+            Language::Python => Some(Dialect::Python),
+            Language::C => Some(Dialect::C),
+            Language::Cuda => Some(Dialect::Cuda),
+            Language::OpenCl => Some(Dialect::OpenCl),
+            Language::Metal => Some(Dialect::Metal),
+            Language::Wgsl => Some(Dialect::Wgsl),
+            Language::Rust => Some(Dialect::Rust),
+            Language::Latex => Some(Dialect::Latex),
+            Language::Mlir => None,
+        }
+    }
 }
 
 impl Dialect {

@@ -1,7 +1,7 @@
 //! Affine maps and sets of MLIR. Its affine expressions are quasi-affine: `floordiv` and `mod` by positive constants
 //! are among them, and both round down. They are single expressions, without names for shared parts.
 
-use super::{Reason, Unsupported};
+use super::language::{Reason, Unsupported};
 use crate::constants::{literal, parts};
 use crate::graph::{Binary, Expr, Graph, Map, Node, Sort};
 

@@ -1,14 +1,17 @@
 //! Kernels whose loops run as often as their arguments say: those of [`kernel`](super::kernel), with expressions over
 //! parameters in the place of literal sizes.
 
+use smallvec::SmallVec;
+
 use super::clike::{Root, Text, Writer};
 use super::kernel::{elements, grouped, store, stores};
+use super::language::{Language, Reason, Unsupported};
 use super::lower::{Dialect, Op, Program};
 use super::parts::{Valid, used_loops};
-use super::{Language, Reason, Unsupported};
 use crate::constants::{constant, parts};
+use crate::error::{Error, Reason as Mistake};
 use crate::graph::{Binary, Expr, Graph, Node};
-use crate::index::IndexExpr;
+use crate::index::{IndexExpr, KernelWriter};
 
 /// Words of the languages and names of the kernels themselves that an argument cannot have; those that are no names of
 /// variables at all are not among them.
@@ -19,6 +22,79 @@ const RESERVED: &str = " alias alignas alignof array asm auto bool box break buf
     public ref register requires rest restrict ret return self short signed size_t sizeof sizes static storage struct \
     super switch template this thread threadgroup throw trait true typedef typename type u32 u64 uchar uint ulong union \
     uniform unsafe unsigned use ushort using usize valid value var virtual void volatile where while workgroup yield ";
+
+impl IndexExpr {
+    /// An index and a condition in loops that run as often as expressions over parameters say.
+    ///
+    /// The first variables of the graph are the loops, as many as there are sizes; the other variables are the parameters,
+    /// which kernels take as arguments. A loop's variable ranges from 0 to the greatest value of its size. What is written is
+    /// right for all values of the parameters in their ranges for which no size is negative.
+    ///
+    /// ```
+    /// use indexpr::{Graph, IndexExpr, Language, Syntax};
+    ///
+    /// let mut graph = Graph::new();
+    /// graph.variable("i", 0..64)?;
+    /// graph.variable("j", 0..4)?;
+    /// let (n, four) = (graph.variable("n", 1..65)?, graph.int(4));
+    /// let index = graph.parse("j * n + i", Syntax::Python)?;
+    /// let always = graph.bool(true);
+    /// let code = IndexExpr::with_sizes(graph, index, always, [n, four])?;
+    /// assert_eq!(code.extents(), [64, 4]);
+    /// assert_eq!(
+    ///     code.kernel(Language::C)?,
+    ///     "\
+    /// void gather(const float *restrict in, float *restrict out, int n) {
+    ///     for (int i = 0; i < n; ++i) {
+    ///         const int t0 = i * 4;
+    ///         for (int j = 0; j < 4; ++j) {
+    ///             const int index = i + j * n;
+    ///             out[t0 + j] = in[index];
+    ///         }
+    ///     }
+    /// }
+    /// ",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`IndexExpr::new`]; a size that depends on a loop.
+    pub fn with_sizes(graph: Graph, index: Expr, valid: Expr, sizes: impl AsRef<[Expr]>) -> Result<IndexExpr, Error> {
+        const OP: &str = "index";
+        let sizes = sizes.as_ref();
+        for expr in [index, valid].iter().chain(sizes) {
+            graph.check(OP, *expr)?;
+        }
+        if sizes.iter().chain([&index]).any(|size| graph.is_condition(*size)) {
+            return Err(Mistake::NotANumber.in_op(OP));
+        }
+        if !graph.is_condition(valid) {
+            return Err(Mistake::NotACondition.in_op(OP));
+        }
+        let (variables, loops) = (graph.variables(), sizes.len());
+        if variables.len() < loops {
+            return Err(Mistake::Extents { variables: variables.len(), given: loops }.in_op(OP));
+        }
+        let is_loop = |part: Expr| matches!(graph.node(part), Node::Variable(place) if place < loops);
+        if let Some(variable) = graph.parts(sizes).into_iter().find(|part| is_loop(*part)) {
+            let name = graph.text(variable, crate::Syntax::Python)?.into();
+            return Err(Mistake::LoopInExtent { name }.in_op(OP));
+        }
+        let extents: SmallVec<[i64; 8]> = sizes.iter().map(|size| graph.range(*size).1.max(0)).collect();
+        if let Some((variable, &extent)) =
+            variables.iter().zip(&extents).find(|(variable, extent)| variable.range != (0..(**extent).max(1)))
+        {
+            let (name, begin, end) = (variable.name[..].into(), variable.range.start, variable.range.end);
+            return Err(Mistake::Extent { name, begin, end, extent }.in_op(OP));
+        }
+        let is_number = |size: &Expr| crate::constants::constant(&graph, *size).is_some();
+        let sizes = if loops == variables.len() && sizes.iter().all(is_number) { Vec::new() } else { sizes.to_vec() };
+        let has_parameters = loops < variables.len();
+        let writer = if has_parameters { KernelWriter(Some(kernel)) } else { KernelWriter::PLAIN };
+        Ok(IndexExpr { graph, index, valid, extents, sizes, lowest: 0, writer })
+    }
+}
 
 /// The kernel in one language; see [`IndexExpr::kernel`].
 pub(super) fn kernel(code: &IndexExpr, language: Language) -> Result<String, Unsupported> {

@@ -20,8 +20,9 @@ use self::metadata::{Cut, Targets, adapted, inner_elements};
 use self::run::Run;
 use self::store::{Sink, Source, is_array};
 use crate::answer::{Answer, BOLD, DIM, Failure, count, paragraph, tuple};
-use crate::apply::{Args, chain_on};
+use crate::apply::args::Args;
 use crate::files::{FolderTarget, OutputFolder, shown_path};
+use crate::input::chain_on;
 use crate::plan::{bytes, traffic_text};
 
 /// How much memory is taken where nobody says how much may be.
