@@ -31,11 +31,8 @@ impl Error {
     /// let err = shapetracker_cute::Swizzle::new(3, 3, 2).unwrap_err();
     /// assert_eq!(err.operation(), "swizzle");
     /// ```
-    pub fn operation(&self) -> &str {
-        match &self.0.1 {
-            Fault::View(err) => err.operation(),
-            _ => self.0.0,
-        }
+    pub fn operation(&self) -> &'static str {
+        self.0.0
     }
 
     /// The sentence without the operation in front of it.
@@ -45,10 +42,7 @@ impl Error {
     /// assert_eq!(err.reason(), "a size is -1, but a size cannot be negative");
     /// ```
     pub fn reason(&self) -> String {
-        match &self.0.1 {
-            Fault::View(err) => err.reason(),
-            fault => fault.to_string(),
-        }
+        self.0.1.to_string()
     }
 
     /// Whether nothing is wrong with the question, but answering it takes more work than is done.
@@ -65,7 +59,7 @@ impl Error {
 /// The operation and the reason.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.operation(), self.reason())
+        write!(f, "{}: {}", self.0.0, self.0.1)
     }
 }
 
@@ -73,14 +67,14 @@ impl std::error::Error for Error {}
 
 impl From<shapetracker::Error> for Error {
     fn from(err: shapetracker::Error) -> Self {
-        Error::new("", Fault::View(err))
+        Error::new(err.operation(), Fault::View(err))
     }
 }
 
 /// What is wrong, with everything that the sentence about it needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    #[error("{0}")]
+    #[error("{}", .0.reason())]
     View(shapetracker::Error),
     #[error("the shape {shape} and the strides {stride} have different parentheses")]
     NotCongruent { shape: IntTuple, stride: IntTuple },

@@ -32,11 +32,8 @@ impl Error {
     /// let err = shapetracker_shard::Mesh::of_sizes([2, 0]).unwrap_err();
     /// assert_eq!(err.operation(), "mesh");
     /// ```
-    pub fn operation(&self) -> &str {
-        match &self.0.1 {
-            Fault::Integer(err) => err.operation(),
-            _ => self.0.0,
-        }
+    pub fn operation(&self) -> &'static str {
+        self.0.0
     }
 
     /// The sentence without the operation in front of it.
@@ -46,10 +43,7 @@ impl Error {
     /// assert_eq!(err.reason(), "mesh axis 1 has 0 devices, but a mesh axis needs at least 1");
     /// ```
     pub fn reason(&self) -> String {
-        match &self.0.1 {
-            Fault::Integer(err) => err.reason(),
-            fault => fault.to_string(),
-        }
+        self.0.1.to_string()
     }
 
     /// Whether nothing is wrong with the question, but answering it takes more work than is done, or cannot be done in
@@ -67,7 +61,7 @@ impl Error {
 /// The operation and the reason.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.operation(), self.reason())
+        write!(f, "{}: {}", self.0.0, self.0.1)
     }
 }
 
@@ -75,14 +69,14 @@ impl std::error::Error for Error {}
 
 impl From<shapetracker::Error> for Error {
     fn from(err: shapetracker::Error) -> Self {
-        Error::new("", Fault::Integer(err))
+        Error::new(err.operation(), Fault::Integer(err))
     }
 }
 
 /// What is wrong, with everything that the sentence about it needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    #[error("{0}")]
+    #[error("{}", .0.reason())]
     Integer(shapetracker::Error),
     #[error("mesh axis {name} has {size} devices, but a mesh axis needs at least 1")]
     NoDevices { name: String, size: i64 },

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Mistake};
 use crate::literal::{Literal, Relation};
 use crate::notation::Question;
 use crate::poly::Poly;
@@ -109,7 +109,7 @@ impl ShapeTracker {
     /// A text that is no polynomial of the names, a name twice, and those of [`ShapeTracker::from_views`].
     pub fn from_parts(parts: &Parts) -> Result<ShapeTracker, Error> {
         const OP: &str = "parts";
-        let wrong = |message: String| Fault::Parts(message).of(OP);
+        let wrong = |message: String| Error::new(OP, Mistake::Parts(message));
         let mut scope = Scope::new();
         for (name, lo, hi) in &parts.names {
             if let Some(why) = crate::why_no_name(name) {
