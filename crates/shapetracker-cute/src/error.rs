@@ -108,20 +108,22 @@ pub(crate) enum Fault {
     OutputBits { from: String, to: String, have: u32, need: u32 },
     #[error("{given} bits are more than the 62 that an address may have")]
     TooManyBits { given: usize },
-    #[error("an element has {bytes} bytes, and accesses are analysed of 1, 2, 4, 8 or 16 bytes")]
+    #[error("an element has {bytes} bytes, but accesses are analysed for elements of 1, 2, 4, 8 or 16 bytes")]
     ElementBytes { bytes: i64 },
-    #[error("a vector has a power of two of elements, and not {given}")]
+    #[error("a vector of {given} elements is not possible: it has 1, 2, 4 or another power of two of them")]
     VectorSize { given: i64 },
     #[error(
         "a thread cannot move {given} elements of {} at once: at most {most} {} contiguous, aligned and within 16 bytes",
         counted(*.bytes as usize, "byte"), if *.most == 1 { "is" } else { "are" }
     )]
     Vector { given: i64, bytes: i64, most: i64 },
-    #[error("the pattern is swizzled already, and the search is for a swizzle of a plain layout")]
+    #[error(
+        "the pattern is swizzled already, but the search is for the swizzle of a plain layout: leave the swizzle out"
+    )]
     Swizzled,
-    #[error("{what} takes more than the {limit} steps that are done")]
+    #[error("{what} takes more than the work limit of {limit} steps")]
     TooMuchWork { what: &'static str, limit: u64 },
-    #[error("the question was not decided within the work limit")]
+    #[error("whether two coordinates have one address was not decided within the work limit")]
     Undecided,
 }
 

@@ -102,12 +102,13 @@ pub(crate) enum Fault {
     MeshAxisTwice { name: String, first: usize, second: usize },
     #[error("axis {axis} has size {size}, which does not divide by the {devices} devices of {names}")]
     SpecUneven { axis: usize, size: i64, devices: String, names: String },
-    #[error("the meshes {from} and {to} are not the same")]
+    #[error("the meshes {from} and {to} are not the same, but both tensors must lie on one mesh")]
     MeshesDiffer { from: String, to: String },
     #[error("shape {} has {have} elements, but shape {} has {need}", tuple(.from), tuple(.to))]
     SizesDiffer { from: Vec<i64>, to: Vec<i64>, have: i64, need: i64 },
     #[error(
-        "mesh axis {mesh} holds partial sums, which are added up where they move: elements do not say how much that is"
+        "mesh axis {mesh} holds partial sums in only one of the two tensors: a move adds them up, and how much that sends \
+         does not follow from how many elements move"
     )]
     PartialMoves { mesh: String },
     #[error(
@@ -115,7 +116,7 @@ pub(crate) enum Fault {
          operations"
     )]
     Strided,
-    #[error("{what} takes more than the {limit} steps that are done")]
+    #[error("{what} takes more than the work limit of {limit} steps")]
     TooMuchWork { what: &'static str, limit: u64 },
 }
 

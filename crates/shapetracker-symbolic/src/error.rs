@@ -21,7 +21,7 @@ use crate::scope::{MAX_NAMES, Scope};
 /// assert_eq!(err.kind(), shapetracker::ErrorKind::RangeOutside);
 /// assert_eq!(
 ///     err.to_string(),
-///     "shrink: axis 0 has size n, so that the range (0, n + 1) does not lie inside 0..n, whatever the values are",
+///     "shrink: axis 0 has size n, so that the range (0, n + 1) does not lie inside 0..n, whatever values the names have",
 /// );
 /// # Ok::<(), shapetracker_symbolic::Error>(())
 /// ```
@@ -131,9 +131,9 @@ pub(crate) enum Mistake {
     )]
     ExpandUnknown { axis: usize, size: PolyText, to: PolyText },
     #[error(
-        "a step of {step} along axis {axis}: what its size {size} leaves modulo {} is not known; write the size with a \
-         multiple of it, such as {}*k",
-        .step.unsigned_abs(), .step.unsigned_abs()
+        "axis {axis} has size {size}, whose remainder modulo {by} is not known, so that it is open how many elements a step \
+         of {step} takes: write the size with a multiple of {by}, such as {by}*k",
+        by = .step.unsigned_abs()
     )]
     StepUneven { axis: usize, size: PolyText, step: i64 },
     #[error(
@@ -144,17 +144,17 @@ pub(crate) enum Mistake {
     SignUnknown { axis: usize, stride: PolyText, says: String },
     #[error("{}", too_large(*.0))]
     TooLarge(TooLarge),
-    #[error("names, axes and quotients together are more than the {most} that code is made for")]
+    #[error("code is made for at most {most} names, axes and quotients together, and these are more")]
     TooManyVariables { most: usize },
-    #[error("the name {name} has two ranges or two meanings")]
+    #[error("the name {name} has two ranges or two definitions, but one name is one number: rename one of them")]
     NameTwice { name: String },
     #[error("there are more than the {MAX_NAMES} names that are possible")]
     TooManyNames,
-    #[error("the range of {name} is empty")]
-    EmptyRange { name: String },
+    #[error("the range {begin}..{end} of {name} is empty: a range is half-open, {begin}..{} is one value", .begin.saturating_add(1))]
+    EmptyRange { name: String, begin: i128, end: i128 },
     #[error("no values of the names satisfy all conditions")]
     NoValues,
-    #[error("there is no name {name}; there {}", listed(.known))]
+    #[error("{}", no_name(name, known))]
     UnknownName { name: String, known: Vec<String> },
     #[error("the name {name} has no value")]
     NoValue { name: String },
@@ -236,10 +236,11 @@ fn too_large(err: TooLarge) -> String {
     }
 }
 
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => "are none".into(),
-        [one] => format!("is {one}"),
-        many => format!("are {}", many.join(", ")),
+/// That there is no such name, and which there are.
+pub(crate) fn no_name(name: &str, known: &[String]) -> String {
+    match known {
+        [] => format!("there is no name {name}, as there are no names"),
+        [one] => format!("there is no name {name}: the only one is {one}"),
+        many => format!("there is no name {name}: the names are {}", many.join(", ")),
     }
 }

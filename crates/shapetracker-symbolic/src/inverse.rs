@@ -120,7 +120,9 @@ impl ShapeTracker {
                 let Some(axes) = base.nested(OP, view)? else {
                     let mistake = match base.found_collision() {
                         Some(found) => Mistake::NoInverse(format!("{found}: an inverse could not tell them apart")),
-                        None => Mistake::NotKnown("whether the strides nest, which is what inverses are known for,"),
+                        None => Mistake::NotKnown(
+                            "whether each stride is at least what the smaller ones span, as an inverse needs it,",
+                        ),
                     };
                     return Err(Error::new(OP, mistake));
                 };

@@ -7,7 +7,7 @@
 use shapetracker::{MAX_RANK, check_count};
 
 use crate::ask::Ask;
-use crate::error::{Error, Fault, Mistake};
+use crate::error::{Error, Fault, Mistake, PolyText};
 use crate::literal::Literal;
 use crate::poly::{Poly, TooLarge};
 use crate::view::View;
@@ -112,12 +112,9 @@ impl View {
     pub(crate) fn shrink(&self, ask: &mut Ask<'_>, ranges: &[(Poly, Poly)]) -> Result<Moved, Error> {
         check_count(ask.op, "range (begin, end)", self.shape.len(), ranges.len())?;
         for (axis, ((begin, end), size)) in ranges.iter().zip(&self.shape).enumerate() {
-            for (high, low) in [(begin, &Poly::zero()), (end, begin), (size, end)] {
-                ask.need_at_least(high, low, |ask| {
-                    let (begin, end, size) = (ask.text(begin), ask.text(end), ask.text(size));
-                    Fault::RangeOutside { axis, begin, end, size }
-                })?;
-            }
+            let reversed = |[begin, end, size]: [PolyText; 3]| Fault::RangeReversed { axis, begin, end, size };
+            let outside = |[begin, end, size]: [PolyText; 3]| Fault::RangeOutside { axis, begin, end, size };
+            need_range(ask, [begin, end, size], reversed, outside)?;
         }
         self.shrunk(ask, ranges)
     }
@@ -254,6 +251,19 @@ pub(crate) fn need_shape(ask: &mut Ask<'_>, shape: &[Poly]) -> Result<(), Error>
         return Err(ask.err(Fault::TooManyAxes { given: shape.len() }));
     }
     shape.iter().enumerate().try_for_each(|(axis, size)| need_size(ask, axis, size))
+}
+
+/// Makes a range from `begin` to `end` lie inside an axis of a size.
+pub(crate) fn need_range(
+    ask: &mut Ask<'_>,
+    range: [&Poly; 3],
+    reversed: impl Fn([PolyText; 3]) -> Fault,
+    outside: impl Fn([PolyText; 3]) -> Fault,
+) -> Result<(), Error> {
+    let [begin, end, size] = range;
+    ask.need_at_least(begin, &Poly::zero(), |ask| outside(range.map(|poly| ask.text(poly))))?;
+    ask.need_at_least(end, begin, |ask| reversed(range.map(|poly| ask.text(poly))))?;
+    ask.need_at_least(size, end, |ask| outside(range.map(|poly| ask.text(poly))))
 }
 
 /// Makes the addresses that a view reads lie in `0..len`, where it reads any.

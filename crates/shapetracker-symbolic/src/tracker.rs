@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use shapetracker::{MAX_VIEWS, check_count, distinct_axes, inferred_axis, resolve_axis};
+use shapetracker::{MAX_VIEWS, check_count, distinct_axes, inferred_axis, resolve_axis, resolve_new_axis};
 
 use crate::answer::Answer;
 use crate::ask::Ask;
-use crate::error::{Error, Fault, Mistake};
+use crate::error::{Error, Fault, Mistake, PolyText};
 use crate::literal::Literal;
-use crate::movement::{Moved, need_inside, need_shape, product};
+use crate::movement::{Moved, need_inside, need_range, need_shape, product};
 use crate::operation::Movement;
 use crate::poly::{Poly, TooLarge};
 use crate::scope::Scope;
@@ -724,7 +724,7 @@ impl ShapeTracker {
     /// A place past the last axis, too many axes.
     pub fn unsqueeze(&self, axis: i64) -> Result<Self, Error> {
         const OP: &str = "unsqueeze";
-        let axis = resolve_axis(OP, axis, self.rank() + 1)?;
+        let axis = resolve_new_axis(OP, axis, self.rank())?;
         let mut shape = self.shape().to_vec();
         shape.insert(axis, Poly::one());
         self.reshaped(OP, &shape)
@@ -981,12 +981,9 @@ pub(crate) fn need_view(ask: &mut Ask<'_>, view: &View) -> Result<(), Error> {
     need_counts(ask, view)?;
     let Some(mask) = &view.mask else { return Ok(()) };
     for (axis, ((begin, end), size)) in mask.iter().zip(&view.shape).enumerate() {
-        for (high, low) in [(begin, &Poly::zero()), (end, begin), (size, end)] {
-            ask.need_at_least(high, low, |ask| {
-                let (begin, end, size) = (ask.text(begin), ask.text(end), ask.text(size));
-                Fault::MaskOutside { axis, begin, end, size }
-            })?;
-        }
+        let reversed = |[begin, end, size]: [PolyText; 3]| Fault::MaskReversed { axis, begin, end, size };
+        let outside = |[begin, end, size]: [PolyText; 3]| Fault::MaskOutside { axis, begin, end, size };
+        need_range(ask, [begin, end, size], reversed, outside)?;
     }
     Ok(())
 }

@@ -387,7 +387,7 @@ impl ShapeTracker {
         let code = match self.built(divisions, work) {
             Some(built) => built.into_code(),
             None => {
-                let what = "a value on the way to the address, however it is computed,";
+                let what = "an intermediate value of the address, in whatever order it is computed,";
                 self.plain_expr().ok_or_else(|| Error::new("index_expr", Fault::Overflow { what }))?
             }
         };
@@ -514,7 +514,10 @@ impl ShapeTracker {
 
 /// What no way of writing the address avoids.
 fn past() -> Error {
-    Error::new("access", Fault::Overflow { what: "a value on the way to the address, however it is computed," })
+    Error::new(
+        "access",
+        Fault::Overflow { what: "an intermediate value of the address, in whatever order it is computed," },
+    )
 }
 
 /// Asks a question with a limit of a few milliseconds, and of what is left of some work, if that is enough to look at a sample

@@ -232,14 +232,14 @@ pub enum Fault<N: Written = i64> {
     )]
     SizeMismatch { from: Vec<N>, to: Vec<N>, have: N, need: N },
     /// Shapes `from` and `to` that are not the same, where they must be.
-    #[error("the shapes {} and {} are not the same", tuple(.from), tuple(.to))]
+    #[error("the shapes {} and {} are not the same, but elements are compared index by index", tuple(.from), tuple(.to))]
     ShapesDiffer { from: Vec<N>, to: Vec<N> },
     /// Two sizes of -1, of axes `first` and `second`.
     #[error("axes {first} and {second} are both -1, but only one size can be inferred")]
     InferTwice { first: usize, second: usize },
-    /// A size of -1, where `have` elements do not divide by `known`, the product of the other sizes.
+    /// A size of -1, where `have` elements are not divisible by `known`, the product of the other sizes.
     #[error(
-        "the size of axis {axis} cannot be inferred: {have} elements do not divide by {known}, the product of the other sizes{}",
+        "the size of axis {axis} cannot be inferred: {have} elements are not divisible by {known}, the product of the other sizes{}",
         if have.has_names() || known.has_names() {
             ", as polynomials; give the size, or define a name as a product (H = 8*h)"
         } else {
@@ -248,11 +248,19 @@ pub enum Fault<N: Written = i64> {
     )]
     InferUneven { axis: usize, have: N, known: N },
     /// A size of -1 beside others whose product is 0.
-    #[error("the size of axis {axis} cannot be inferred: the other sizes have product 0, so that any size would do")]
+    #[error(
+        "the size of axis {axis} cannot be inferred where the product of the other sizes is 0: give the size in place of -1"
+    )]
     InferZero { axis: usize },
     /// An `axis` that a tensor of `rank` axes has not.
     #[error("axis {axis} does not exist: the tensor has {}", axes(*.rank))]
     AxisOutOfRange { axis: i64, rank: usize },
+    /// An `axis` before which a new axis cannot stand, in a tensor of `rank` axes.
+    #[error(
+        "the new axis cannot be axis {axis}: the tensor has {}, so that it can be any of {} to {rank}",
+        axes(*.rank), -1 - *.rank as i64
+    )]
+    NewAxisOutOfRange { axis: i64, rank: usize },
     /// An `axis` that is named twice, as entries `first` and `second` of a list.
     #[error("axis {axis} is named twice, at places {first} and {second}")]
     AxisRepeated { axis: usize, first: usize, second: usize },
@@ -271,14 +279,34 @@ pub enum Fault<N: Written = i64> {
         whatever([begin, end, size])
     )]
     RangeOutside { axis: usize, begin: N, end: N, size: N },
+    /// A range whose `end` lies below its `begin`, of an axis of a `size`.
+    #[error(
+        "axis {axis} has size {size}, but the range ({begin}, {end}) ends before it begins{}; a range (begin, end) needs \
+         0 <= begin <= end <= {size}",
+        whatever([begin, end])
+    )]
+    RangeReversed { axis: usize, begin: N, end: N, size: N },
     /// A step of 0.
     #[error("axis {axis} has step 0; a step is 1 or more, or -1 or less to walk backwards")]
     ZeroStep { axis: usize },
     /// A mask from `begin` to `end` that does not lie inside its axis of a `size`.
-    #[error("axis {axis} has size {size}, so that the mask ({begin}, {end}) does not lie inside 0..{size}")]
+    #[error(
+        "axis {axis} has size {size}, so that the mask ({begin}, {end}) does not lie inside 0..{size}{}",
+        whatever([begin, end, size])
+    )]
     MaskOutside { axis: usize, begin: N, end: N, size: N },
+    /// A mask whose `end` lies below its `begin`, of an axis of a `size`.
+    #[error(
+        "axis {axis} has size {size}, but the mask ({begin}, {end}) ends before it begins{}; a mask (begin, end) needs \
+         0 <= begin <= end <= {size}",
+        whatever([begin, end])
+    )]
+    MaskReversed { axis: usize, begin: N, end: N, size: N },
     /// A view that reads from `low` to `high`, where the view or the buffer under it has `len` elements.
-    #[error("the view reads addresses {low} to {high}, but what it reads from has {}", elements(.len))]
+    #[error(
+        "the view reads addresses {low} to {high}, but what it reads from has {}{}",
+        elements(.len), whatever([low, high, len])
+    )]
     AddressOutside { low: N, high: N, len: N },
     /// A view that reads from the address `low` of an array on, which is below 0.
     #[error("the view reads from address {low} on, {} before the beginning of the array", .low.unsigned_abs())]
@@ -317,13 +345,13 @@ impl<N: Written> Fault<N> {
             Fault::NegativeSize { .. } => ErrorKind::NegativeSize,
             Fault::SizeMismatch { .. } | Fault::ShapesDiffer { .. } => ErrorKind::SizeMismatch,
             Fault::InferTwice { .. } | Fault::InferUneven { .. } | Fault::InferZero { .. } => ErrorKind::Infer,
-            Fault::AxisOutOfRange { .. } => ErrorKind::AxisOutOfRange,
+            Fault::AxisOutOfRange { .. } | Fault::NewAxisOutOfRange { .. } => ErrorKind::AxisOutOfRange,
             Fault::AxisRepeated { .. } => ErrorKind::AxisRepeated,
             Fault::Expand { .. } | Fault::Squeeze { .. } => ErrorKind::NotOne,
             Fault::NegativePad { .. } => ErrorKind::NegativePad,
-            Fault::RangeOutside { .. } => ErrorKind::RangeOutside,
+            Fault::RangeOutside { .. } | Fault::RangeReversed { .. } => ErrorKind::RangeOutside,
             Fault::ZeroStep { .. } => ErrorKind::ZeroStep,
-            Fault::MaskOutside { .. } => ErrorKind::MaskOutside,
+            Fault::MaskOutside { .. } | Fault::MaskReversed { .. } => ErrorKind::MaskOutside,
             Fault::AddressOutside { .. } | Fault::NegativeAddress { .. } => ErrorKind::AddressOutside,
             Fault::TooManyElements { .. } | Fault::AxisOverflow { .. } | Fault::Overflow { .. } => ErrorKind::Overflow,
             Fault::NoViews => ErrorKind::NoViews,
@@ -355,7 +383,7 @@ fn elements(len: &impl Written) -> String {
 
 /// What ends a sentence that says of names that something never holds.
 fn whatever<const COUNT: usize>(numbers: [&impl Written; COUNT]) -> &'static str {
-    if numbers.iter().any(|number| number.has_names()) { ", whatever the values are" } else { "" }
+    if numbers.iter().any(|number| number.has_names()) { ", whatever values the names have" } else { "" }
 }
 
 fn were(given: usize) -> &'static str {

@@ -90,7 +90,8 @@ pub use operation::{Movement, MovementKind, MovementOf, Takes};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use readers::Readers;
 pub use shape::{
-    MAX_RANK, check_count, distinct_axes, inferred_axis, ravel_index, resolve_axis, scattered, unravel_index,
+    MAX_RANK, check_count, distinct_axes, inferred_axis, ravel_index, resolve_axis, resolve_new_axis, scattered,
+    unravel_index,
 };
 pub use stored::{Buffer, BufferOf, Layout, Stored, StoredOf};
 pub use summary::{Joined, Summary};

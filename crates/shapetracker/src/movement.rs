@@ -151,7 +151,10 @@ impl View {
         let mut offset = i128::from(offset);
         for (axis, &(begin, end)) in ranges.iter().enumerate() {
             let size = shape[axis];
-            if begin < 0 || begin > end || end > size {
+            if begin > end {
+                return Err(Error::new(OP, Fault::RangeReversed { axis, begin, end, size }));
+            }
+            if begin < 0 || end > size {
                 return Err(Error::new(OP, Fault::RangeOutside { axis, begin, end, size }));
             }
             shrunk[axis] = end - begin;

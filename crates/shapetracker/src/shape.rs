@@ -190,6 +190,22 @@ pub fn resolve_axis(op: &'static str, axis: i64, rank: usize) -> Result<usize, E
     }
 }
 
+/// The axis that a new axis of size 1 becomes in a tensor of `rank` axes: -1 is behind the last one.
+///
+/// ```
+/// use shapetracker::resolve_new_axis;
+///
+/// assert_eq!(resolve_new_axis("unsqueeze", -1, 2), Ok(2));
+/// let err = resolve_new_axis("unsqueeze", 4, 2).unwrap_err();
+/// assert_eq!(err.reason(), "the new axis cannot be axis 4: the tensor has 2 axes, so that it can be any of -3 to 2");
+/// ```
+///
+/// # Errors
+/// A place that there is not.
+pub fn resolve_new_axis(op: &'static str, axis: i64, rank: usize) -> Result<usize, Error> {
+    resolve_axis(op, axis, rank + 1).map_err(|_| Error::new(op, Fault::NewAxisOutOfRange { axis, rank }))
+}
+
 /// The axes that numbers name, each as [`resolve_axis`] finds it, no two of which may be the same.
 ///
 /// ```

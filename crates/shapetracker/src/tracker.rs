@@ -8,7 +8,7 @@ use crate::ease;
 use crate::error::{Error, Fault};
 use crate::fewest::{self, Stack};
 use crate::merge::{Undecided, Unmerged};
-use crate::shape::{check_count, distinct_axes, infer, resolve_axis, unravel};
+use crate::shape::{check_count, distinct_axes, infer, resolve_axis, resolve_new_axis, unravel};
 use crate::view::{check_inside, check_range};
 use crate::{Dims, Movement, Ranges, Verdict, View};
 
@@ -498,7 +498,7 @@ impl ShapeTracker {
     /// # Errors
     /// A place past the last axis, too many axes.
     pub fn unsqueeze(&self, axis: i64) -> Result<Self, Error> {
-        let axis = resolve_axis("unsqueeze", axis, self.rank() + 1)?;
+        let axis = resolve_new_axis("unsqueeze", axis, self.rank())?;
         let mut shape: Dims = self.shape().into();
         shape.insert(axis, 1);
         self.reshape(shape)

@@ -83,7 +83,10 @@ impl View {
         if let Some(mask) = mask {
             check_count("view", "range of the mask", shape.len(), mask.len())?;
             for (axis, (&(begin, end), &size)) in mask.iter().zip(shape).enumerate() {
-                if begin < 0 || begin > end || end > size {
+                if begin > end {
+                    return Err(Error::new("view", Fault::MaskReversed { axis, begin, end, size }));
+                }
+                if begin < 0 || end > size {
                     return Err(Error::new("view", Fault::MaskOutside { axis, begin, end, size }));
                 }
             }

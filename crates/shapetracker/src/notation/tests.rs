@@ -657,7 +657,7 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("np.polish(np.arange(6))", &format!("`polish`{around}"), "polish"),
         ("torch.polish(x, 0, 1)", &format!("`polish`{around}"), "polish"),
         ("polish(np.arange(6))", &format!("`polish`{around}"), "polish"),
-        ("np.arange(2, 6, 0)", "the step is 0", "(2, 6, 0)"),
+        ("np.arange(2, 6, 0)", "the step is 0; a step is 1 or more, or -1 or less to count backwards", "(2, 6, 0)"),
         ("x.flip(0).as_strided((2), (1))", shape, "as_strided((2), (1))"),
         ("(2, 3).narrow(0, 1)", "expected a number for `length`, found `)`", ")"),
         (
@@ -1151,8 +1151,12 @@ fn what_has_no_meaning_says_why() {
           part, found the end of the text",
             "",
         ),
-        ("torch.zeros(6).chunk(3)[3]", "there is no part 3", "3"),
-        ("q, k = torch.zeros(6).chunk(3)", "there are 3 parts for 2 names", "torch.zeros(6).chunk(3)"),
+        ("torch.zeros(6).chunk(3)[3]", "there is no part 3: the 3 parts are counted from 0", "3"),
+        (
+            "q, k = torch.zeros(6).chunk(3)",
+            "there are 3 parts, but 2 names: write one for each",
+            "torch.zeros(6).chunk(3)",
+        ),
         ("torch.zeros(4, 5).select(1, 5)", "axis 1 has size 5, so that there is no index 5", "select(1, 5)"),
         (
             "torch.zeros(4, 6).unflatten(1, (4, -1))",
@@ -1203,11 +1207,11 @@ fn what_has_no_meaning_says_why() {
 #[test]
 fn programs_of_any_size_end_soon() {
     let deep = format!("{}x", "np.flip(".repeat(100_000));
-    assert_eq!(fault(&deep).0, "at most 32 levels nest");
+    assert_eq!(fault(&deep).0, "this nests deeper than the 32 levels that are read");
     let sum = format!("(1+{}", "(1+".repeat(100_000));
     assert!(sum.parse::<Chain>().is_err());
     let many: String = (0..1000).map(|n| format!("x{n} = np.zeros(3)\n")).collect();
-    assert_eq!(fault(&many).0, "at most 256 names are given");
+    assert_eq!(fault(&many).0, "a text gives at most 256 names, and this is one more");
     let again = format!("x = np.zeros(3)\n{}", "x = x.flip(0)\n".repeat(20_000));
     assert!(fault(&again).0.starts_with("arrays with names have more than 65536 operations in all"));
     let negated = format!("n = 1\n({}n)", "-".repeat(100_000));
