@@ -193,6 +193,44 @@ fn sentence(result: Result<ShapeTracker, Error>) -> (ErrorKind, String) {
     (err.kind(), err.to_string())
 }
 
+/// What is wrong with numbers is told by both libraries in one sentence, of one kind.
+#[test]
+fn mistakes_in_numbers_are_told_in_the_sentences_of_numbers() {
+    for (shape, op) in [
+        ([2, 3], "reshape(4, 2)"),
+        ([2, 3], "reshape(-1, 4)"),
+        ([2, 3], "reshape(-1, -1)"),
+        ([2, 0], "reshape(0, -1)"),
+        ([2, 3], "reshape(-2, -3)"),
+        ([2, 3], "permute(0)"),
+        ([2, 3], "permute(0, 2)"),
+        ([2, 3], "permute(1, -1)"),
+        ([2, 3], "transpose(0, 2)"),
+        ([2, 3], "expand(2, 6)"),
+        ([2, 3], "broadcast_to(3)"),
+        ([2, 3], "pad((0, 0), (-1, 0))"),
+        ([2, 3], "shrink((0, 2), (1, 4))"),
+        ([2, 3], "shrink((2, 1), (0, 3))"),
+        ([2, 3], "shrink((0, 2))"),
+        ([2, 3], "flip(5)"),
+        ([2, 3], "flip(True)"),
+        ([2, 3], "step(1, 0)"),
+        ([2, 3], "slice(:, ::0)"),
+        ([2, 3], "squeeze(0)"),
+        ([2, 3], "unsqueeze(4)"),
+        ([1, 1], "as_strided((2,), (1,), 0)"),
+        ([2, 3], "as_strided((2,), (1, 1), 0)"),
+    ] {
+        let chain: shapetracker::Chain = op.parse().expect("an operation");
+        let numbers = &chain.ops()[0];
+        let polys = numbers.try_map(|&number| Some(Poly::from(number))).expect("a polynomial each");
+        let integers = shapetracker::ShapeTracker::contiguous(shape).expect("a shape").apply(numbers);
+        let symbolic = ShapeTracker::contiguous(shape).expect("a shape").apply(&polys);
+        let (expected, found) = (integers.expect_err(op), symbolic.expect_err(op));
+        assert_eq!((found.kind(), found.to_string()), (expected.kind(), expected.to_string()));
+    }
+}
+
 #[test]
 fn mistakes_are_told_in_sentences() {
     let (n, m) = (Sym::new("n", 1..), Sym::new("m", 1..));
