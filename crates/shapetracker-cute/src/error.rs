@@ -110,7 +110,7 @@ pub(crate) enum Fault {
     TooManyBits { given: usize },
     #[error("an element has {bytes} bytes, but accesses are analysed for elements of 1, 2, 4, 8 or 16 bytes")]
     ElementBytes { bytes: i64 },
-    #[error("a vector of {given} elements is not possible: it has 1, 2, 4 or another power of two of them")]
+    #[error("a vector cannot have {given} elements: their number must be a power of two")]
     VectorSize { given: i64 },
     #[error(
         "a thread cannot move {given} elements of {} at once: at most {most} {} contiguous, aligned and within 16 bytes",

@@ -583,7 +583,7 @@ def test_bad_texts_are_parse_errors(read: Callable[[], object], sentence: str, s
         (lambda: Sym("lambda"), ValueError, "keyword of Python"),
         (lambda: Sym("idx0"), ValueError, "name of an index"),
         (lambda: Sym("a b"), ValueError, "cannot be a name"),
-        (lambda: Sym("n", 5, 4), ValueError, "the range 5..4 of n is empty"),
+        (lambda: Sym("n", 5, 4), ValueError, "the range of n is empty: its least value would be 5, and its greatest 4"),
         (lambda: Sym("n", 1, 4) + Sym("n", 1, 5), ValueError, "the name n has two ranges or two definitions"),
         (lambda: ShapeTracker.contiguous(Sym("n", 1, 4), Sym("n")), ValueError, "two ranges"),
         (lambda: N // 2, ValueError, "N is no multiple of 2 as a polynomial"),

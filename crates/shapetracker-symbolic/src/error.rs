@@ -150,8 +150,8 @@ pub(crate) enum Mistake {
     NameTwice { name: String },
     #[error("there are more than the {MAX_NAMES} names that are possible")]
     TooManyNames,
-    #[error("the range {begin}..{end} of {name} is empty: a range is half-open, {begin}..{} is one value", .begin.saturating_add(1))]
-    EmptyRange { name: String, begin: i128, end: i128 },
+    #[error("the range of {name} is empty: its least value would be {least}, and its greatest {greatest}")]
+    EmptyRange { name: String, least: i128, greatest: i128 },
     #[error("no values of the names satisfy all conditions")]
     NoValues,
     #[error("{}", no_name(name, known))]

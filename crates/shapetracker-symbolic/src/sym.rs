@@ -273,19 +273,19 @@ fn named(name: &str, range: &impl RangeBounds<i128>) -> Result<(Arc<Scope>, Poly
     if let Some(why) = why_no_name(name) {
         return Err(Error::new(OP, Mistake::Name { name: quoted(name).to_string(), why }));
     }
-    let empty = |begin, end| Error::new(OP, Mistake::EmptyRange { name: name.into(), begin, end });
+    let empty = |least, greatest| Error::new(OP, Mistake::EmptyRange { name: name.into(), least, greatest });
     let lo = match range.start_bound() {
         Bound::Included(&lo) => Some(lo),
-        Bound::Excluded(&lo) => Some(lo.checked_add(1).ok_or_else(|| empty(lo, lo))?),
+        Bound::Excluded(&lo) => Some(lo.checked_add(1).ok_or_else(|| empty(lo, i128::MIN))?),
         Bound::Unbounded => None,
     };
     let hi = match range.end_bound() {
         Bound::Included(&hi) => Some(hi),
-        Bound::Excluded(&hi) => Some(hi.checked_sub(1).ok_or_else(|| empty(hi, hi))?),
+        Bound::Excluded(&hi) => Some(hi.checked_sub(1).ok_or_else(|| empty(i128::MAX, hi))?),
         Bound::Unbounded => None,
     };
     if let Some((lo, hi)) = lo.zip(hi).filter(|(lo, hi)| lo > hi) {
-        return Err(empty(lo, hi + 1));
+        return Err(empty(lo, hi));
     }
     let mut scope = Scope::new();
     let var = scope.declare(name, lo, hi).ok_or_else(|| Error::new(OP, Mistake::TooManyNames))?;

@@ -287,6 +287,11 @@ fn mistakes_are_told_in_sentences() {
             "shape: the name n has two ranges or two definitions, but one name is one number: rename one of them",
         ),
         (
+            ShapeTracker::contiguous([Sym::new("n", 5..5)]),
+            ErrorKind::EmptyRange,
+            "size: the range of n is empty: its least value would be 5, and its greatest 4",
+        ),
+        (
             ShapeTracker::contiguous([Sym::new("for", 1..)]),
             ErrorKind::Expression,
             "size: `for` cannot be a name: it is a keyword of Python",
