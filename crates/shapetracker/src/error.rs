@@ -247,9 +247,9 @@ pub enum Fault<N: Written = i64> {
         }
     )]
     InferUneven { axis: usize, have: N, known: N },
-    /// A size of -1 beside others whose product is 0.
+    /// A size of -1 beside others that are not all above 0.
     #[error(
-        "the size of axis {axis} cannot be inferred where the product of the other sizes is 0: give the size in place of -1"
+        "the size of axis {axis} cannot be inferred where the other sizes are not all above 0: give the size in place of -1"
     )]
     InferZero { axis: usize },
     /// An `axis` that a tensor of `rank` axes has not.
