@@ -2641,7 +2641,7 @@ export const samples = [
     request: { layouts: ["(2,4):(1,2)"], bytes: 3 },
     fault: {
       kind: "layout",
-      message: "access: an element has 3 bytes, and accesses are analysed of 1, 2, 4, 8 or 16 bytes",
+      message: "access: an element has 3 bytes, but accesses are analysed for elements of 1, 2, 4, 8 or 16 bytes",
       field: "layouts",
       span: null,
       step: null,

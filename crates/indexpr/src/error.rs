@@ -86,7 +86,7 @@ impl Error {
     /// let err = indexpr::Graph::new().variable("x", 5..5).unwrap_err();
     /// assert_eq!(err.operation(), "variable");
     /// ```
-    pub fn operation(&self) -> &str {
+    pub fn operation(&self) -> &'static str {
         self.op
     }
 

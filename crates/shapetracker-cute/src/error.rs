@@ -31,11 +31,8 @@ impl Error {
     /// let err = shapetracker_cute::Swizzle::new(3, 3, 2).unwrap_err();
     /// assert_eq!(err.operation(), "swizzle");
     /// ```
-    pub fn operation(&self) -> &str {
-        match &self.0.1 {
-            Fault::View(err) => err.operation(),
-            _ => self.0.0,
-        }
+    pub fn operation(&self) -> &'static str {
+        self.0.0
     }
 
     /// The sentence without the operation in front of it.
@@ -45,10 +42,7 @@ impl Error {
     /// assert_eq!(err.reason(), "a size is -1, but a size cannot be negative");
     /// ```
     pub fn reason(&self) -> String {
-        match &self.0.1 {
-            Fault::View(err) => err.reason(),
-            fault => fault.to_string(),
-        }
+        self.0.1.to_string()
     }
 
     /// Whether nothing is wrong with the question, but answering it takes more work than is done.
@@ -65,7 +59,7 @@ impl Error {
 /// The operation and the reason.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.operation(), self.reason())
+        write!(f, "{}: {}", self.0.0, self.0.1)
     }
 }
 
@@ -73,14 +67,14 @@ impl std::error::Error for Error {}
 
 impl From<shapetracker::Error> for Error {
     fn from(err: shapetracker::Error) -> Self {
-        Error::new("", Fault::View(err))
+        Error::new(err.operation(), Fault::View(err))
     }
 }
 
 /// What is wrong, with everything that the sentence about it needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    #[error("{0}")]
+    #[error("{}", .0.reason())]
     View(shapetracker::Error),
     #[error("the shape {shape} and the strides {stride} have different parentheses")]
     NotCongruent { shape: IntTuple, stride: IntTuple },
@@ -114,20 +108,22 @@ pub(crate) enum Fault {
     OutputBits { from: String, to: String, have: u32, need: u32 },
     #[error("{given} bits are more than the 62 that an address may have")]
     TooManyBits { given: usize },
-    #[error("an element has {bytes} bytes, and accesses are analysed of 1, 2, 4, 8 or 16 bytes")]
+    #[error("an element has {bytes} bytes, but accesses are analysed for elements of 1, 2, 4, 8 or 16 bytes")]
     ElementBytes { bytes: i64 },
-    #[error("a vector has a power of two of elements, and not {given}")]
+    #[error("a vector cannot have {given} elements: their number must be a power of two")]
     VectorSize { given: i64 },
     #[error(
         "a thread cannot move {given} elements of {} at once: at most {most} {} contiguous, aligned and within 16 bytes",
         counted(*.bytes as usize, "byte"), if *.most == 1 { "is" } else { "are" }
     )]
     Vector { given: i64, bytes: i64, most: i64 },
-    #[error("the pattern is swizzled already, and the search is for a swizzle of a plain layout")]
+    #[error(
+        "the pattern is swizzled already, but the search is for the swizzle of a plain layout: leave the swizzle out"
+    )]
     Swizzled,
-    #[error("{what} takes more than the {limit} steps that are done")]
+    #[error("{what} takes more than the work limit of {limit} steps")]
     TooMuchWork { what: &'static str, limit: u64 },
-    #[error("the question was not decided within the work limit")]
+    #[error("whether two coordinates have one address was not decided within the work limit")]
     Undecided,
 }
 

@@ -466,8 +466,7 @@ impl<'a> Parser<'a> {
         self.past_braces()?;
         let [bits, base, shift] = parts;
         let (Ok(bits), Ok(base), Ok(shift)) = (u32::try_from(bits), u32::try_from(base), i32::try_from(shift)) else {
-            let message =
-                "a swizzle has a number of bits and a lowest bit that are not negative, and a shift, within 62 bits";
+            let message = "a swizzle is `<bits,base,shift>`, where bits and base are not negative and no bit is past the 62 of an address";
             return Err(self.error(begin..self.last, message.to_owned()));
         };
         Swizzle::new(bits, base, shift).map_err(|err| self.refused(begin, &err))

@@ -562,7 +562,7 @@ def test_texts() -> None:
         (lambda: ShapeTracker.parse("(n, 4", where=""), "", None),
         (lambda: ShapeTracker.parse("(n, m//2)", where=""), "the quotient is not known for all values", None),
         (lambda: ShapeTracker.parse("(n, 4)", where="n=4..4"), "the range 4..4 is empty", (2, 6)),
-        (lambda: ShapeTracker.parse("(n, 4)", where="k=4..5"), "is no name of the question", (0, 6)),
+        (lambda: ShapeTracker.parse("(n, 4)", where="k=4..5"), "does not occur in the question", (0, 6)),
         (lambda: ShapeTracker.parse("(n, 4)", where="n=1..5, n > 7"), "no values of the names", None),
         (lambda: ShapeTracker.parse("(lambda, 4)", where=""), "keyword", None),
         (lambda: ShapeTracker.parse("(n, 4)"), "", None),
@@ -583,8 +583,8 @@ def test_bad_texts_are_parse_errors(read: Callable[[], object], sentence: str, s
         (lambda: Sym("lambda"), ValueError, "keyword of Python"),
         (lambda: Sym("idx0"), ValueError, "name of an index"),
         (lambda: Sym("a b"), ValueError, "cannot be a name"),
-        (lambda: Sym("n", 5, 4), ValueError, "the range of n is empty"),
-        (lambda: Sym("n", 1, 4) + Sym("n", 1, 5), ValueError, "the name n has two ranges or two meanings"),
+        (lambda: Sym("n", 5, 4), ValueError, "the range of n is empty: its least value would be 5, and its greatest 4"),
+        (lambda: Sym("n", 1, 4) + Sym("n", 1, 5), ValueError, "the name n has two ranges or two definitions"),
         (lambda: ShapeTracker.contiguous(Sym("n", 1, 4), Sym("n")), ValueError, "two ranges"),
         (lambda: N // 2, ValueError, "N is no multiple of 2 as a polynomial"),
         (lambda: N // 0, ValueError, "N cannot be divided by 0"),
@@ -599,7 +599,7 @@ def test_bad_texts_are_parse_errors(read: Callable[[], object], sentence: str, s
         (lambda: N.divisible(-3), ValueError, "divisible: takes a whole number"),
         (lambda: N.at(), ValueError, "at: the name N has no value"),
         (lambda: N.at(N=0), ValueError, "at: 0 is not a value of N, which is 1 or more"),
-        (lambda: N.at(M=2), ValueError, "at: there is no name M; there is N"),
+        (lambda: N.at(M=2), ValueError, "at: there is no name M: the only one is N"),
         (lambda: N.at(N=1.5), TypeError, "at: `N` is to be a whole number"),
         (lambda: (N < 4).holds(N=0), ValueError, "holds: 0 is not a value of N"),
         (lambda: ShapeTracker.contiguous(N, 1.5), TypeError, "contiguous: number 1 is to be a whole number"),
@@ -704,7 +704,7 @@ def test_a_tracker_of_names_is_pickled_with_all_that_is_known_and_needed() -> No
         assert again == tracker == copy.deepcopy(tracker) and type(again) is SymbolicShapeTracker
         assert (again.names, again.known, again.needs, str(again)) == (tracker.names, tracker.known, tracker.needs, str(tracker))
         assert str(again.single_view()) == str(tracker.single_view())
-    with pytest.raises(ValueError, match="parts: `m` is none of the names, which are `n`"):
+    with pytest.raises(ValueError, match="parts: there is no name `m`: the only one is `n`"):
         SymbolicShapeTracker.of_parts([("n", 1, None)], [], [], [], [(["m"], ["1"], "0", None)])
 
 

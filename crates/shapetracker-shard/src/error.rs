@@ -32,11 +32,8 @@ impl Error {
     /// let err = shapetracker_shard::Mesh::of_sizes([2, 0]).unwrap_err();
     /// assert_eq!(err.operation(), "mesh");
     /// ```
-    pub fn operation(&self) -> &str {
-        match &self.0.1 {
-            Fault::Integer(err) => err.operation(),
-            _ => self.0.0,
-        }
+    pub fn operation(&self) -> &'static str {
+        self.0.0
     }
 
     /// The sentence without the operation in front of it.
@@ -46,10 +43,7 @@ impl Error {
     /// assert_eq!(err.reason(), "mesh axis 1 has 0 devices, but a mesh axis needs at least 1");
     /// ```
     pub fn reason(&self) -> String {
-        match &self.0.1 {
-            Fault::Integer(err) => err.reason(),
-            fault => fault.to_string(),
-        }
+        self.0.1.to_string()
     }
 
     /// Whether nothing is wrong with the question, but answering it takes more work than is done, or cannot be done in
@@ -67,7 +61,7 @@ impl Error {
 /// The operation and the reason.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.operation(), self.reason())
+        write!(f, "{}: {}", self.0.0, self.0.1)
     }
 }
 
@@ -75,14 +69,14 @@ impl std::error::Error for Error {}
 
 impl From<shapetracker::Error> for Error {
     fn from(err: shapetracker::Error) -> Self {
-        Error::new("", Fault::Integer(err))
+        Error::new(err.operation(), Fault::Integer(err))
     }
 }
 
 /// What is wrong, with everything that the sentence about it needs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    #[error("{0}")]
+    #[error("{}", .0.reason())]
     Integer(shapetracker::Error),
     #[error("mesh axis {name} has {size} devices, but a mesh axis needs at least 1")]
     NoDevices { name: String, size: i64 },
@@ -108,12 +102,13 @@ pub(crate) enum Fault {
     MeshAxisTwice { name: String, first: usize, second: usize },
     #[error("axis {axis} has size {size}, which does not divide by the {devices} devices of {names}")]
     SpecUneven { axis: usize, size: i64, devices: String, names: String },
-    #[error("the meshes {from} and {to} are not the same")]
+    #[error("the meshes {from} and {to} are not the same, but both tensors must lie on one mesh")]
     MeshesDiffer { from: String, to: String },
     #[error("shape {} has {have} elements, but shape {} has {need}", tuple(.from), tuple(.to))]
     SizesDiffer { from: Vec<i64>, to: Vec<i64>, have: i64, need: i64 },
     #[error(
-        "mesh axis {mesh} holds partial sums, which are added up where they move: elements do not say how much that is"
+        "mesh axis {mesh} holds partial sums in only one of the two tensors: a move adds them up, and how much that sends \
+         does not follow from how many elements move"
     )]
     PartialMoves { mesh: String },
     #[error(
@@ -121,7 +116,7 @@ pub(crate) enum Fault {
          operations"
     )]
     Strided,
-    #[error("{what} takes more than the {limit} steps that are done")]
+    #[error("{what} takes more than the work limit of {limit} steps")]
     TooMuchWork { what: &'static str, limit: u64 },
 }
 

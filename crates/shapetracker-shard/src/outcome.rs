@@ -136,7 +136,7 @@ impl fmt::Display for Witness {
 /// let strided = Placement::StridedShard { axis: 1, pieces: 2 };
 /// let tensor = Sharded::new([7680, 2400], Mesh::of_sizes([100, 8])?, [strided, Placement::Shard(1)])?;
 /// let Outcome::Undecided { why } = tensor.reshape([18_432_000])? else { panic!("6 million runs, and no rule") };
-/// assert_eq!(why.to_string(), "looking for placements takes more than the 524288 steps that are done");
+/// assert_eq!(why.to_string(), "looking for placements takes more than the work limit of 524288 steps");
 /// # Ok::<(), shapetracker_shard::Error>(())
 /// ```
 ///
@@ -150,6 +150,6 @@ pub struct Undecided {
 /// A sentence.
 impl fmt::Display for Undecided {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} takes more than the {} steps that are done", self.what, self.limit)
+        write!(f, "{} takes more than the work limit of {} steps", self.what, self.limit)
     }
 }

@@ -1,6 +1,6 @@
 //! How an element is read, as plain data: the address as a polynomial, its conditions, and the divisions in both.
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Mistake};
 use crate::index::Lowered;
 use crate::poly::{MOST_STEPS, Poly, Var, floor, within};
 use crate::scope::Scope;
@@ -211,7 +211,7 @@ impl ShapeTracker {
     /// That of [`ShapeTracker::index_expr`] without the expression.
     pub fn access(&self) -> Result<Access, Error> {
         const OP: &str = "access";
-        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|fault| fault.of(OP))?;
+        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|mistake| Error::new(OP, mistake))?;
         let mut scope = self.scope().total();
         let named = scope.names().len();
         // Each variable by its place among the names of the access.
@@ -222,7 +222,7 @@ impl ShapeTracker {
                 match scope.declare(&name, Some(0), None) {
                     Some(place) => break place,
                     None if scope.find(&name).is_some() => name.push('_'),
-                    None => return Err(Fault::TooManyVariables { most: crate::MAX_NAMES }.of(OP)),
+                    None => return Err(Error::new(OP, Mistake::TooManyVariables { most: crate::MAX_NAMES })),
                 }
             };
             places.push((var, place));

@@ -1,6 +1,6 @@
 //! What an operation needs to hold: proved, refuted, or added to the conditions of the result.
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Mistake, PolyText};
 use crate::literal::Literal;
 use crate::poly::{MOST_STEPS, Poly, TooLarge, within};
 use crate::region::{Region, Truth};
@@ -29,12 +29,16 @@ impl<'a> Ask<'a> {
         self.needs
     }
 
-    pub(crate) fn err(&self, fault: Fault) -> Error {
-        fault.of(self.op)
+    pub(crate) fn err(&self, mistake: impl Into<Mistake>) -> Error {
+        Error::new(self.op, mistake)
     }
 
-    pub(crate) fn text(&self, poly: &Poly) -> String {
-        self.scope.text(poly)
+    pub(crate) fn text(&self, poly: &Poly) -> PolyText {
+        PolyText::of(self.scope, poly)
+    }
+
+    pub(crate) fn texts(&self, polys: &[Poly]) -> Vec<PolyText> {
+        polys.iter().map(|poly| self.text(poly)).collect()
     }
 
     /// What to say of the names of a polynomial for it not to be negative: ranges for names that may be, as `B=0..`, and
@@ -51,7 +55,7 @@ impl<'a> Ask<'a> {
 
     /// The result of arithmetic, or the error that it left 128 bits.
     pub(crate) fn made<T>(&self, result: Result<T, TooLarge>) -> Result<T, Error> {
-        result.map_err(|err| self.err(Fault::TooLarge(err)))
+        result.map_err(|err| self.err(err))
     }
 
     /// Whether it is known that no values are left.
@@ -68,7 +72,7 @@ impl<'a> Ask<'a> {
             Some(region) => region,
             None => {
                 let region = within(MOST_STEPS, || Region::of(self.scope, &self.needs));
-                let region = region.ok_or_else(|| Fault::NoValues.of(self.op))?;
+                let region = region.ok_or_else(|| Error::new(self.op, Mistake::NoValues))?;
                 self.region.insert(region)
             }
         };
@@ -92,20 +96,28 @@ impl<'a> Ask<'a> {
     }
 
     /// Makes a condition hold: nothing if it is proved, an error if it is refuted, and else one more need.
-    pub(crate) fn need(&mut self, literal: Literal, fault: impl FnOnce(&Self) -> Fault) -> Result<(), Error> {
-        within(MOST_STEPS, || self.need_within(literal, fault))
+    pub(crate) fn need<M: Into<Mistake>>(
+        &mut self,
+        literal: Literal,
+        mistake: impl FnOnce(&Self) -> M,
+    ) -> Result<(), Error> {
+        within(MOST_STEPS, || self.need_within(literal, mistake))
     }
 
-    fn need_within(&mut self, literal: Literal, fault: impl FnOnce(&Self) -> Fault) -> Result<(), Error> {
+    fn need_within<M: Into<Mistake>>(
+        &mut self,
+        literal: Literal,
+        mistake: impl FnOnce(&Self) -> M,
+    ) -> Result<(), Error> {
         match self.known(&literal)? {
             Some(true) => Ok(()),
-            Some(false) => Err(self.err(fault(self))),
+            Some(false) => Err(self.err(mistake(self))),
             None => {
                 self.needs.push(literal.smallest());
                 self.region = None;
                 // Needs that contradict each other are refuted as the one that came last.
                 if Region::of(self.scope, &self.needs).is_none() {
-                    return Err(self.err(fault(self)));
+                    return Err(self.err(mistake(self)));
                 }
                 self.drop_implied();
                 Ok(())
@@ -125,14 +137,14 @@ impl<'a> Ask<'a> {
     }
 
     /// Makes `a >= b` hold.
-    pub(crate) fn need_at_least(
+    pub(crate) fn need_at_least<M: Into<Mistake>>(
         &mut self,
         a: &Poly,
         b: &Poly,
-        fault: impl FnOnce(&Self) -> Fault,
+        mistake: impl FnOnce(&Self) -> M,
     ) -> Result<(), Error> {
         let difference = self.made(a.sub(b))?;
-        self.need(Literal::at_least(difference), fault)
+        self.need(Literal::at_least(difference), mistake)
     }
 
     /// The same under further conditions, for what matters only where they hold.

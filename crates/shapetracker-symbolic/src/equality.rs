@@ -70,9 +70,7 @@ impl ShapeTracker {
             same = same && ask.equal(a, b)? == Some(true);
         }
         if !same {
-            let tuple = |shape: &[Poly]| shape.iter().map(|size| scope.text(size)).collect::<Vec<_>>().join(", ");
-            let (from, to) = (format!("({})", tuple(&mine.shape)), format!("({})", tuple(&theirs.shape)));
-            return Err(ask.err(Fault::ShapesDiffer { from, to }));
+            return Err(ask.err(Fault::ShapesDiffer { from: ask.texts(&mine.shape), to: ask.texts(&theirs.shape) }));
         }
         let one = match (self.views(), &views[..]) {
             ([mine], [theirs]) => same_map(&mut ask, mine, theirs)?,

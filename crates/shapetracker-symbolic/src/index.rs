@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use indexpr::{Binary, Expr, Graph, IndexExpr};
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, Mistake};
 use crate::literal::Literal;
 use crate::poly::{MOST_STEPS, Monomial, Poly, TooLarge, Var, within};
 use crate::region::{Region, Truth};
@@ -51,13 +51,13 @@ impl ShapeTracker {
     /// # Errors
     /// Conditions that no values satisfy; ranges of names with which a value could leave 64 bits.
     pub fn index_expr(&self) -> Result<IndexExpr, Error> {
-        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|fault| fault.of(OP))?;
+        let lowered = within(MOST_STEPS, || Lowered::of(self)).map_err(|mistake| Error::new(OP, mistake))?;
         let ends: Vec<_> = self.scope().names().iter().map(|name| (name.lo, name.hi)).collect();
         let bounded = lowered.names.iter().all(|name| matches!(ends[usize::from(name.0)], (Some(_), Some(_))));
         // The fewer bits the names without an end may have, the fewer everything has.
         let mut most = if bounded { 0 } else { 31 };
         let fits = |bits| match lowered.code(self, bits) {
-            Err(err) if err.kind() != indexpr::ErrorKind::Overflow => Err(Fault::Expression(err).of(OP)),
+            Err(err) if err.kind() != indexpr::ErrorKind::Overflow => Err(Error::new(OP, Fault::Expression(err))),
             Ok(code) if !lowered.inside => Ok(Ok(code.reading_from(self.lowest_found()))),
             code => Ok(code),
         };
@@ -76,7 +76,7 @@ impl ShapeTracker {
                 }
             }
         }
-        found.map_err(|err| Fault::Code(err).of(OP))
+        found.map_err(|err| Error::new(OP, Mistake::Code(err)))
     }
 }
 
@@ -143,7 +143,7 @@ struct Lowering {
 }
 
 impl Lowered {
-    pub(crate) fn of(tracker: &ShapeTracker) -> Result<Lowered, Fault> {
+    pub(crate) fn of(tracker: &ShapeTracker) -> Result<Lowered, Mistake> {
         let shape = tracker.shape().to_vec();
         let named = tracker.scope().names().len();
         let nothing = |indices: Vec<Var>| Lowered {
@@ -159,7 +159,7 @@ impl Lowered {
             return Ok(nothing((0..shape.len()).map(|axis| Var((named + axis) as u8)).collect()));
         };
         if region.vars() + shape.len() > MOST_VARIABLES {
-            return Err(Fault::TooManyVariables { most: MOST_VARIABLES });
+            return Err(Mistake::TooManyVariables { most: MOST_VARIABLES });
         }
         // Every index of a size is at least 0 and less than the size. Where there is no such index nothing is ever run.
         let indices: Vec<Var> = shape.iter().map(|_| region.fresh(Some(0), None)).collect();
@@ -243,7 +243,7 @@ impl Lowering {
     }
 
     /// The address that a view has at an index, whose validity becomes a condition; `None` where that never holds.
-    fn read(&mut self, view: &View, digits: &[Poly]) -> Result<Option<Poly>, Fault> {
+    fn read(&mut self, view: &View, digits: &[Poly]) -> Result<Option<Poly>, Mistake> {
         let mut address = view.offset.clone();
         for (axis, (digit, stride)) in digits.iter().zip(&view.strides).enumerate() {
             address = address.add(&digit.mul(stride)?)?;
@@ -272,7 +272,7 @@ impl Lowering {
 
     /// The index of a position in a shape, whose elements it is known to be one of wherever it is read; `None` where the
     /// shape has none.
-    fn unravelled(&mut self, position: &Poly, shape: &[Poly]) -> Result<Option<Vec<Poly>>, Fault> {
+    fn unravelled(&mut self, position: &Poly, shape: &[Poly]) -> Result<Option<Vec<Poly>>, Mistake> {
         for size in shape {
             if !self.assume(&size.plus_number(-1)?)? {
                 return Ok(None);
@@ -305,7 +305,7 @@ impl Lowering {
     }
 
     /// The quotient and the remainder: polynomials where they are known to be, and else a new variable.
-    fn divided(&mut self, dividend: &Poly, divisor: &Poly) -> Result<(Poly, Poly), Fault> {
+    fn divided(&mut self, dividend: &Poly, divisor: &Poly) -> Result<(Poly, Poly), Mistake> {
         if let Some(division) = self.region.known_division(dividend, divisor)? {
             return Ok((self.reduced(division.quotient)?, self.reduced(division.remainder)?));
         }
@@ -328,7 +328,7 @@ impl Lowering {
             Some(known) => Poly::from(known.var),
             None => {
                 if self.region.vars() >= MOST_VARIABLES {
-                    return Err(Fault::TooManyVariables { most: MOST_VARIABLES });
+                    return Err(Mistake::TooManyVariables { most: MOST_VARIABLES });
                 }
                 let lo = (self.holds(dividend)? == Some(true)).then_some(0);
                 let var = self.region.fresh(lo, None);

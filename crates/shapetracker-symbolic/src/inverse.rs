@@ -5,7 +5,7 @@ use std::fmt;
 use shapetracker::Dims;
 
 use crate::ask::Ask;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Mistake};
 use crate::literal::Literal;
 use crate::movement::need_inside;
 use crate::operation::Movement;
@@ -84,7 +84,7 @@ impl ShapeTracker {
             }
             match self.found_collision() {
                 Some(found) => Ok(Some(found)),
-                None => Err(Fault::NotKnown("whether two elements lie at one address").of(OP)),
+                None => Err(Error::new(OP, Mistake::NotKnown("whether two elements lie at one address"))),
             }
         })
     }
@@ -116,13 +116,15 @@ impl ShapeTracker {
                     None => crate::movement::product(&buffer),
                     Some(under) => base.views()[under].numel(),
                 };
-                let under = under.map_err(|err| Fault::TooLarge(err).of(OP))?;
+                let under = under.map_err(|err| Error::new(OP, err))?;
                 let Some(axes) = base.nested(OP, view)? else {
-                    return Err(match base.found_collision() {
-                        Some(found) => Fault::NoInverse(format!("{found}: an inverse could not tell them apart")),
-                        None => Fault::NotKnown("whether the strides nest, which is what inverses are known for,"),
-                    }
-                    .of(OP));
+                    let mistake = match base.found_collision() {
+                        Some(found) => Mistake::NoInverse(format!("{found}: an inverse could not tell them apart")),
+                        None => Mistake::NotKnown(
+                            "whether each stride is at least what the smaller ones span, as an inverse needs it,",
+                        ),
+                    };
+                    return Err(Error::new(OP, mistake));
                 };
                 let undone = base.undone(OP, view, axes, &under)?;
                 inverse = Some(match inverse {
@@ -182,7 +184,7 @@ impl ShapeTracker {
 
     /// The inverse of one view whose strides nest along these axes, over a buffer of so many elements.
     fn undone(&self, op: &'static str, view: &View, axes: Vec<usize>, len: &Poly) -> Result<Self, Error> {
-        let too_large = |err| Fault::TooLarge(err).of(op);
+        let too_large = |err| Error::new(op, err);
         let rank = view.shape.len();
         let mut ask = Ask::new(op, self.scope(), self.needs().to_vec());
         need_inside(&mut ask, view, len)?;
@@ -202,7 +204,7 @@ impl ShapeTracker {
         let one_view = base.with_view(view.clone());
         let mut ask = one_view.where_elements_are()?;
         let Some((low, high)) = one_view.ends(&mut ask)? else {
-            return Err(Fault::NotKnown("where the elements lie").of(op));
+            return Err(Error::new(op, Mistake::NotKnown("where the elements lie")));
         };
         let mut is_negative =
             |axis: &usize| !matches!(ask.at_least(&view.strides[*axis], &Poly::zero()), Ok(Some(true)));

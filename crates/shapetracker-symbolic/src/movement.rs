@@ -4,10 +4,10 @@
 //! the values; where the formula has cases and which one holds is not known, the operation is done in a view of its own on
 //! top, whose axes are not masked, so that it has no cases there.
 
-use shapetracker::MAX_RANK;
+use shapetracker::{MAX_RANK, check_count};
 
 use crate::ask::Ask;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, Mistake, PolyText};
 use crate::literal::Literal;
 use crate::poly::{Poly, TooLarge};
 use crate::view::View;
@@ -62,7 +62,7 @@ impl View {
     }
 
     pub(crate) fn expand(&self, ask: &mut Ask<'_>, sizes: &[Poly]) -> Result<View, Error> {
-        check_count(ask, "size", self.shape.len(), sizes.len())?;
+        check_count(ask.op, "size", self.shape.len(), sizes.len())?;
         let mut view = self.clone();
         for (axis, (to, size)) in sizes.iter().zip(&self.shape).enumerate() {
             if to.number() == Some(-1) || to == size {
@@ -75,7 +75,7 @@ impl View {
                     Some(false) if ask.equal(size, &Poly::one())? == Some(false) => {
                         return Err(ask.err(Fault::Expand { axis, size: ask.text(size), to: ask.text(to) }));
                     }
-                    _ => return Err(ask.err(Fault::ExpandUnknown { axis, size: ask.text(size), to: ask.text(to) })),
+                    _ => return Err(ask.err(Mistake::ExpandUnknown { axis, size: ask.text(size), to: ask.text(to) })),
                 }
             }
             view.shape[axis] = to.clone();
@@ -92,7 +92,7 @@ impl View {
     }
 
     pub(crate) fn pad(&self, ask: &mut Ask<'_>, pads: &[(Poly, Poly)]) -> Result<View, Error> {
-        check_count(ask, "pair (before, after)", self.shape.len(), pads.len())?;
+        check_count(ask.op, "pair (before, after)", self.shape.len(), pads.len())?;
         let (mut view, mut mask) = (self.clone(), Ranges::new());
         for (axis, (before, after)) in pads.iter().enumerate() {
             for pad in [before, after] {
@@ -110,14 +110,11 @@ impl View {
     }
 
     pub(crate) fn shrink(&self, ask: &mut Ask<'_>, ranges: &[(Poly, Poly)]) -> Result<Moved, Error> {
-        check_count(ask, "range (begin, end)", self.shape.len(), ranges.len())?;
+        check_count(ask.op, "range (begin, end)", self.shape.len(), ranges.len())?;
         for (axis, ((begin, end), size)) in ranges.iter().zip(&self.shape).enumerate() {
-            for (high, low) in [(begin, &Poly::zero()), (end, begin), (size, end)] {
-                ask.need_at_least(high, low, |ask| {
-                    let (begin, end, size) = (ask.text(begin), ask.text(end), ask.text(size));
-                    Fault::RangeOutside { axis, begin, end, size }
-                })?;
-            }
+            let reversed = |[begin, end, size]: [PolyText; 3]| Fault::RangeReversed { axis, begin, end, size };
+            let outside = |[begin, end, size]: [PolyText; 3]| Fault::RangeOutside { axis, begin, end, size };
+            need_range(ask, [begin, end, size], reversed, outside)?;
         }
         self.shrunk(ask, ranges)
     }
@@ -156,7 +153,7 @@ impl View {
     }
 
     pub(crate) fn step(&self, ask: &mut Ask<'_>, steps: &[i64]) -> Result<Moved, Error> {
-        check_count(ask, "step", self.shape.len(), steps.len())?;
+        check_count(ask.op, "step", self.shape.len(), steps.len())?;
         if let Some(axis) = steps.iter().position(|&step| step == 0) {
             return Err(ask.err(Fault::ZeroStep { axis }));
         }
@@ -167,7 +164,7 @@ impl View {
             let by = i128::from(step).abs();
             let size = view.shape[axis].clone();
             let Some(count) = div_ceil(ask, &size, by)? else {
-                return Err(ask.err(Fault::StepUneven { axis, size: ask.text(&size), step }));
+                return Err(ask.err(Mistake::StepUneven { axis, size: ask.text(&size), step }));
             };
             view.shape[axis] = count;
             view.strides[axis] = ask.made(view.strides[axis].scale(by))?;
@@ -250,8 +247,23 @@ pub(crate) fn need_size(ask: &mut Ask<'_>, axis: usize, size: &Poly) -> Result<(
 
 /// A shape that may be one: not too many axes, and no negative size.
 pub(crate) fn need_shape(ask: &mut Ask<'_>, shape: &[Poly]) -> Result<(), Error> {
-    check_axes(ask, shape.len())?;
+    if shape.len() > MAX_RANK {
+        return Err(ask.err(Fault::TooManyAxes { given: shape.len() }));
+    }
     shape.iter().enumerate().try_for_each(|(axis, size)| need_size(ask, axis, size))
+}
+
+/// Makes a range from `begin` to `end` lie inside an axis of a size.
+pub(crate) fn need_range(
+    ask: &mut Ask<'_>,
+    range: [&Poly; 3],
+    reversed: impl Fn([PolyText; 3]) -> Fault,
+    outside: impl Fn([PolyText; 3]) -> Fault,
+) -> Result<(), Error> {
+    let [begin, end, size] = range;
+    ask.need_at_least(begin, &Poly::zero(), |ask| outside(range.map(|poly| ask.text(poly))))?;
+    ask.need_at_least(end, begin, |ask| reversed(range.map(|poly| ask.text(poly))))?;
+    ask.need_at_least(size, end, |ask| outside(range.map(|poly| ask.text(poly))))
 }
 
 /// Makes the addresses that a view reads lie in `0..len`, where it reads any.
@@ -297,7 +309,7 @@ pub(crate) fn need_inside(ask: &mut Ask<'_>, view: &View, len: &Poly) -> Result<
                 [_, Ok(Some(true))] => (last, first),
                 _ => {
                     let says = ask.not_negative(stride);
-                    return Err(ask.err(Fault::SignUnknown { axis, stride: ask.text(stride), says }));
+                    return Err(ask.err(Mistake::SignUnknown { axis, stride: ask.text(stride), says }));
                 }
             }
         };
@@ -332,34 +344,4 @@ pub(crate) fn need_inside(ask: &mut Ask<'_>, view: &View, len: &Poly) -> Result<
         })?;
     }
     Ok(())
-}
-
-/// Refuses a list that does not have one entry per axis.
-pub(crate) fn check_count(ask: &Ask<'_>, what: &'static str, rank: usize, given: usize) -> Result<(), Error> {
-    check_axes(ask, given)?;
-    if given == rank { Ok(()) } else { Err(ask.err(Fault::Rank { what, rank, given })) }
-}
-
-pub(crate) fn check_axes(ask: &Ask<'_>, given: usize) -> Result<(), Error> {
-    if given > MAX_RANK { Err(ask.err(Fault::TooManyAxes { given })) } else { Ok(()) }
-}
-
-/// An axis number that may count from the end.
-pub(crate) fn resolve_axis(ask: &Ask<'_>, axis: i64, rank: usize) -> Result<usize, Error> {
-    let resolved = if axis < 0 { axis.checked_add(rank as i64).unwrap_or(-1) } else { axis };
-    let found = usize::try_from(resolved).ok().filter(|&resolved| resolved < rank);
-    found.ok_or_else(|| ask.err(Fault::AxisOutOfRange { axis, rank }))
-}
-
-/// Axis numbers, which may count from the end and must differ.
-pub(crate) fn distinct_axes(ask: &Ask<'_>, axes: &[i64], rank: usize) -> Result<Vec<usize>, Error> {
-    let mut resolved: Vec<usize> = Vec::new();
-    for (place, &axis) in axes.iter().enumerate() {
-        let axis = resolve_axis(ask, axis, rank)?;
-        if let Some(first) = resolved.iter().position(|&earlier| earlier == axis) {
-            return Err(ask.err(Fault::AxisRepeated { axis, first, second: place }));
-        }
-        resolved.push(axis);
-    }
-    Ok(resolved)
 }

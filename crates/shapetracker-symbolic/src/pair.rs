@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::answer::{Answer, Counterexample, Reason, Verdict, formula_text};
 use crate::ask::Ask;
-use crate::error::{Error, Fault};
+use crate::error::Error;
 use crate::literal::Literal;
 use crate::merge::{merge, tidy};
 use crate::movement::need_inside;
@@ -118,9 +118,9 @@ impl Pair {
     /// Those of [`ShapeTracker::from_views`] and of [`ShapeTracker::reshape`].
     pub fn of_reshape(scope: Arc<Scope>, view: View, shape: Vec<Poly>) -> Result<Pair, Error> {
         // Of the reshape only the shape and what it needs is asked, which is that of any view: of this one it would be decided twice.
-        let in_order = View::row_major(&view.shape).map_err(|err| Fault::TooLarge(err).of("reshape"))?;
+        let in_order = View::row_major(&view.shape).map_err(|err| Error::new("reshape", err))?;
         let after = ShapeTracker::from_views(scope.clone(), [in_order])?.apply(&Movement::Reshape(shape))?;
-        let later = View::row_major(after.shape()).map_err(|err| Fault::TooLarge(err).of("reshape"))?;
+        let later = View::row_major(after.shape()).map_err(|err| Error::new("reshape", err))?;
         Pair::new(scope, after.needs().to_vec(), view, later)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Mistake, no_name};
 use crate::literal::{Literal, Relation};
 use crate::notation::Question;
 use crate::poly::Poly;
@@ -101,7 +101,7 @@ impl ShapeTracker {
     /// let mut parts = ShapeTracker::contiguous([2, 3])?.parts();
     /// parts.views[0].0[1] = "T".into();
     /// let err = ShapeTracker::from_parts(&parts).unwrap_err();
-    /// assert_eq!(err.to_string(), "parts: `T` is none of the names, which are none");
+    /// assert_eq!(err.to_string(), "parts: there is no name `T`, as there are no names");
     /// # Ok::<(), shapetracker_symbolic::Error>(())
     /// ```
     ///
@@ -109,14 +109,16 @@ impl ShapeTracker {
     /// A text that is no polynomial of the names, a name twice, and those of [`ShapeTracker::from_views`].
     pub fn from_parts(parts: &Parts) -> Result<ShapeTracker, Error> {
         const OP: &str = "parts";
-        let wrong = |message: String| Fault::Parts(message).of(OP);
+        let wrong = |message: String| Error::new(OP, Mistake::Parts(message));
+        let twice = |name: &str| wrong(format!("`{name}` is given twice"));
         let mut scope = Scope::new();
         for (name, lo, hi) in &parts.names {
             if let Some(why) = crate::why_no_name(name) {
                 return Err(wrong(format!("`{name}` cannot be the name of a size: {why}")));
             }
             if scope.declare(name, *lo, *hi).is_none() {
-                return Err(wrong(format!("`{name}` is there twice, or there are too many names")));
+                let is_there = scope.find(name).is_some();
+                return Err(if is_there { twice(name) } else { Error::new(OP, Mistake::TooManyNames) });
             }
         }
         let mut reading = Question::over(scope.clone());
@@ -126,15 +128,14 @@ impl ShapeTracker {
                 None => Ok(read),
                 Some(name) => {
                     let known: Vec<String> = parts.names.iter().map(|(known, ..)| format!("`{known}`")).collect();
-                    let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-                    Err(wrong(format!("`{name}` is none of the names, which are {known}")))
+                    Err(wrong(no_name(&format!("`{name}`"), &known)))
                 }
             }
         };
         for (name, text) in &parts.definitions {
             let value = poly(text)?;
             if !scope.define(name, value) {
-                return Err(wrong(format!("`{name}` is there twice")));
+                return Err(twice(name));
             }
         }
         let mut literal = |(text, symbol, modulus): &LiteralParts| {
@@ -144,8 +145,11 @@ impl ShapeTracker {
                 "!=" => Relation::NotEqual,
                 _ => return Err(wrong(format!("`{symbol}` is none of `==`, `>=` and `!=`"))),
             };
-            if modulus.is_some_and(|modulus| modulus < 1) || (modulus.is_some() && relation == Relation::AtLeast) {
-                return Err(wrong(format!("`{text}` is compared by `{symbol}` modulo a number that is not for that")));
+            if let Some(modulus) = modulus.filter(|&modulus| modulus < 1 || relation == Relation::AtLeast) {
+                return Err(wrong(format!(
+                    "`{text}` is compared by `{symbol}` modulo {modulus}: modulo a number, which is 1 or more, there is only `==` \
+                     and `!=`"
+                )));
             }
             Ok(Literal { poly: poly(text)?, relation, modulus: *modulus })
         };

@@ -329,7 +329,7 @@ impl Scope {
 
     /// This scope with the names of another one; and for each variable of that one, its variable here.
     ///
-    /// `None` where a name has two ranges or two meanings, or there are too many.
+    /// `None` where a name has two ranges or two definitions, or there are too many.
     ///
     /// ```
     /// use shapetracker_symbolic::{Literal, Poly, Scope};

@@ -113,7 +113,7 @@ impl Layout for ShapeTracker {
     }
 
     fn copied(&self) -> Result<Self, Error> {
-        let rows = View::row_major(self.shape()).map_err(|err| crate::error::Fault::TooLarge(err).of("copy"))?;
+        let rows = View::row_major(self.shape()).map_err(|err| Error::new("copy", err))?;
         Ok(self.with_view(rows))
     }
 

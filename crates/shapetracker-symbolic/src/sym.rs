@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indexpr::text::quoted;
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Mistake};
 use crate::literal::Literal;
 use crate::notation::why_no_name;
 use crate::poly::{MOST_STEPS, Poly, within};
@@ -195,11 +195,11 @@ impl Sym {
     /// A remainder, or a division by 0, is the error of whatever uses the value.
     pub fn div_exact(&self, by: impl Into<Sym>) -> Sym {
         let quotient = |(scope, polys): (Arc<Scope>, Vec<Poly>)| {
-            let uneven = || Fault::Uneven { whole: scope.text(&polys[0]), by: scope.text(&polys[1]) }.of(OP);
+            let uneven = || Error::new(OP, Mistake::Uneven { whole: scope.text(&polys[0]), by: scope.text(&polys[1]) });
             if polys[1].is_zero() {
                 return Err(uneven());
             }
-            let quotient = polys[0].div_exact(&polys[1]).map_err(|err| Fault::TooLarge(err).of(OP))?;
+            let quotient = polys[0].div_exact(&polys[1]).map_err(|err| Error::new(OP, err))?;
             quotient.map(|quotient| (scope.clone(), quotient)).ok_or_else(uneven)
         };
         Sym(Sym::united(OP, [self.clone(), by.into()]).and_then(quotient))
@@ -240,7 +240,7 @@ impl Sym {
         let divided = |(scope, polys): (Arc<Scope>, Vec<Poly>)| {
             let whole = || scope.text(&polys[0]);
             if polys[1].is_zero() {
-                return Err(Fault::ByZero { whole: whole() }.of(OP));
+                return Err(Error::new(OP, Mistake::ByZero { whole: whole() }));
             }
             let division = within(MOST_STEPS, || {
                 // What divides exactly does so whatever the sign of the divisor is.
@@ -250,8 +250,8 @@ impl Sym {
                 let region = Region::of(&scope, &[]);
                 region.map_or(Ok(None), |region| region.floor_division(&polys[0], &polys[1]))
             });
-            let division = division.map_err(|err| Fault::TooLarge(err).of(OP))?;
-            let unknown = || Fault::Uneven { whole: whole(), by: scope.text(&polys[1]) }.of(OP);
+            let division = division.map_err(|err| Error::new(OP, err))?;
+            let unknown = || Error::new(OP, Mistake::Uneven { whole: whole(), by: scope.text(&polys[1]) });
             Ok((scope.clone(), part(division.ok_or_else(unknown)?)))
         };
         Sym(Sym::united(OP, [self.clone(), by]).and_then(divided))
@@ -262,7 +262,7 @@ impl Sym {
         let both = |a: (Arc<Scope>, Poly), b: (Arc<Scope>, Poly)| {
             let mut scope = a.0;
             let b = adopt(OP, &mut scope, &b.0, &b.1)?;
-            let made = op(&a.1, &b).map_err(|err| Fault::TooLarge(err).of(OP))?;
+            let made = op(&a.1, &b).map_err(|err| Error::new(OP, err))?;
             Ok((scope, made))
         };
         Sym(self.0.and_then(|a| both(a, other.0?)))
@@ -271,24 +271,24 @@ impl Sym {
 
 fn named(name: &str, range: &impl RangeBounds<i128>) -> Result<(Arc<Scope>, Poly), Error> {
     if let Some(why) = why_no_name(name) {
-        return Err(Fault::Name { name: quoted(name).to_string(), why }.of(OP));
+        return Err(Error::new(OP, Mistake::Name { name: quoted(name).to_string(), why }));
     }
-    let empty = || Fault::EmptyRange { name: name.into() }.of(OP);
+    let empty = |least, greatest| Error::new(OP, Mistake::EmptyRange { name: name.into(), least, greatest });
     let lo = match range.start_bound() {
         Bound::Included(&lo) => Some(lo),
-        Bound::Excluded(&lo) => Some(lo.checked_add(1).ok_or_else(empty)?),
+        Bound::Excluded(&lo) => Some(lo.checked_add(1).ok_or_else(|| empty(lo, i128::MIN))?),
         Bound::Unbounded => None,
     };
     let hi = match range.end_bound() {
         Bound::Included(&hi) => Some(hi),
-        Bound::Excluded(&hi) => Some(hi.checked_sub(1).ok_or_else(empty)?),
+        Bound::Excluded(&hi) => Some(hi.checked_sub(1).ok_or_else(|| empty(i128::MAX, hi))?),
         Bound::Unbounded => None,
     };
-    if lo.zip(hi).is_some_and(|(lo, hi)| lo > hi) {
-        return Err(empty());
+    if let Some((lo, hi)) = lo.zip(hi).filter(|(lo, hi)| lo > hi) {
+        return Err(empty(lo, hi));
     }
     let mut scope = Scope::new();
-    let var = scope.declare(name, lo, hi).ok_or_else(|| Fault::TooManyNames.of(OP))?;
+    let var = scope.declare(name, lo, hi).ok_or_else(|| Error::new(OP, Mistake::TooManyNames))?;
     Ok((Arc::new(scope), Poly::from(var)))
 }
 
@@ -311,7 +311,7 @@ pub(crate) fn united(op: &'static str, a: &Scope, b: &Scope) -> Result<(Scope, V
         let ranges = b.names().iter().filter(|name| a.find(&name.name).is_some() && !a.names().contains(name));
         let meanings = b.definitions().iter().filter(|(name, _)| a.find(name).is_some());
         let name = ranges.map(|name| &name.name).chain(meanings.map(|(name, _)| name)).next();
-        name.map_or(Fault::TooManyNames, |name| Fault::NameTwice { name: name.to_string() }).of(op)
+        Error::new(op, name.map_or(Mistake::TooManyNames, |name| Mistake::NameTwice { name: name.to_string() }))
     })
 }
 

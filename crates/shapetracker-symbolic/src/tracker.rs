@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use shapetracker::MAX_VIEWS;
+use shapetracker::{MAX_VIEWS, check_count, distinct_axes, inferred_axis, resolve_axis, resolve_new_axis};
 
 use crate::answer::Answer;
 use crate::ask::Ask;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, Mistake, PolyText};
 use crate::literal::Literal;
-use crate::movement::{Moved, check_axes, check_count, distinct_axes, need_inside, need_shape, product, resolve_axis};
+use crate::movement::{Moved, need_inside, need_range, need_shape, product};
 use crate::operation::Movement;
 use crate::poly::{Poly, TooLarge};
 use crate::scope::Scope;
@@ -167,7 +167,7 @@ impl ShapeTracker {
         // One that is refuted leaves no values.
         let mut ask = Ask::new(OP, &scope, self.needs.clone());
         if ask.known(&literal.renamed(|var| renamed[usize::from(var.0)]))? == Some(false) {
-            return Err(ask.err(Fault::NoValues));
+            return Err(ask.err(Mistake::NoValues));
         }
         let boundaries = vec![OnceLock::new(); self.boundaries.len()];
         let views = self.views.clone();
@@ -325,9 +325,11 @@ impl ShapeTracker {
     pub fn at_point(&self, point: &[i128]) -> Result<shapetracker::ShapeTracker, Error> {
         const OP: &str = "at";
         self.scope.check_point(OP, &self.needs, point)?;
-        let views = self.views.iter().map(|view| view.at(point).ok_or_else(|| Fault::Overflow.of(OP)));
+        let views = self.views.iter().map(|view| {
+            view.at(point).ok_or_else(|| Error::new(OP, Fault::Overflow { what: "at these values a number" }))
+        });
         let views = views.collect::<Result<Vec<_>, _>>()?;
-        shapetracker::ShapeTracker::from_views(views).map_err(|err| Fault::Integer(err).of(OP))
+        Ok(shapetracker::ShapeTracker::from_views(views)?)
     }
 
     /// Performs one movement operation whose polynomials are over the names of this tracker's scope.
@@ -353,7 +355,7 @@ impl ShapeTracker {
             Movement::Shrink(ranges) => self.shrunk(ranges),
             Movement::Flip(axes) => self.flip(axes),
             Movement::FlipEach(reversed) => {
-                check_count(&self.ask("flip"), "boolean", self.rank(), reversed.len())?;
+                check_count("flip", "boolean", self.rank(), reversed.len())?;
                 let reversed = (0..).zip(reversed.iter()).filter(|(_, reversed)| **reversed);
                 self.flip(reversed.map(|(axis, _)| axis).collect::<Vec<i64>>())
             }
@@ -367,7 +369,7 @@ impl ShapeTracker {
             Movement::Slice(slices) => self.sliced(slices),
             // Copies change where elements are, and the addresses are those of the base.
             Movement::Contiguous | Movement::Copy => Ok(self.clone()),
-            _ => Err(Fault::Foreign("the operation is not one that is known here".into()).of(op.name())),
+            _ => Err(Error::new(op.name(), Mistake::Foreign("the operation is not one that is known here".into()))),
         }
     }
 
@@ -393,14 +395,10 @@ impl ShapeTracker {
 
     fn reshaped(&self, op: &'static str, to: &[Poly]) -> Result<Self, Error> {
         let mut ask = self.ask(op);
-        check_axes(&ask, to.len())?;
+        let inferred = inferred_axis(op, to)?;
         let have = ask.made(self.last().numel())?;
         let mut shape = to.to_vec();
-        let mut inferred = (0..to.len()).filter(|&axis| to[axis].number() == Some(-1));
-        if let Some(axis) = inferred.next() {
-            if let Some(second) = inferred.next() {
-                return Err(ask.err(Fault::InferTwice { first: axis, second }));
-            }
+        if let Some(axis) = inferred {
             // A product that can be 0 leaves the size open there.
             for size in to.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, size)| size) {
                 ask.need_at_least(size, &Poly::one(), |_| Fault::InferZero { axis })?;
@@ -416,8 +414,8 @@ impl ShapeTracker {
             let need = ask.made(product(&shape))?;
             let difference = ask.made(have.sub(&need))?;
             ask.need(Literal::equal(difference), |ask| Fault::SizeMismatch {
-                from: self.tuple(self.shape()),
-                to: self.tuple(&shape),
+                from: ask.texts(self.shape()),
+                to: ask.texts(&shape),
                 have: ask.text(&have),
                 need: ask.text(&need),
             })?;
@@ -442,9 +440,8 @@ impl ShapeTracker {
     /// # Errors
     /// An axis that is missing, repeated or does not exist.
     pub fn permute(&self, axes: impl AsRef<[i64]>) -> Result<Self, Error> {
-        let ask = self.ask("permute");
-        check_count(&ask, "axis number", self.rank(), axes.as_ref().len())?;
-        let order = distinct_axes(&ask, axes.as_ref(), self.rank())?;
+        check_count("permute", "axis number", self.rank(), axes.as_ref().len())?;
+        let order = distinct_axes("permute", axes.as_ref(), self.rank())?;
         Ok(self.with_same_merges(self.last().permute(&order)))
     }
 
@@ -460,8 +457,7 @@ impl ShapeTracker {
     /// # Errors
     /// An axis that does not exist.
     pub fn transpose(&self, a: i64, b: i64) -> Result<Self, Error> {
-        let ask = self.ask("transpose");
-        let (a, b) = (resolve_axis(&ask, a, self.rank())?, resolve_axis(&ask, b, self.rank())?);
+        let (a, b) = (resolve_axis("transpose", a, self.rank())?, resolve_axis("transpose", b, self.rank())?);
         let mut order: Vec<usize> = (0..self.rank()).collect();
         order.swap(a, b);
         Ok(self.with_same_merges(self.last().permute(&order)))
@@ -509,9 +505,8 @@ impl ShapeTracker {
     }
 
     fn broadcasted(&self, op: &'static str, to: &[Poly]) -> Result<Self, Error> {
-        check_axes(&self.ask(op), to.len())?;
         let Some(new) = to.len().checked_sub(self.rank()) else {
-            return Err(Fault::BroadcastRank { rank: self.rank(), given: to.len() }.of(op));
+            return Err(Error::new(op, Fault::BroadcastRank { rank: self.rank(), given: to.len() }));
         };
         if new == 0 {
             return self.expanded(op, to);
@@ -597,7 +592,7 @@ impl ShapeTracker {
     fn sliced(&self, slices: &[(Option<Poly>, Option<Poly>, i64)]) -> Result<Self, Error> {
         const OP: &str = "slice";
         let mut ask = self.ask(OP);
-        check_count(&ask, "slice (begin, end, step)", self.rank(), slices.len())?;
+        check_count(OP, "slice (begin, end, step)", self.rank(), slices.len())?;
         let zero = Poly::zero();
         let mut ranges = Vec::new();
         for (axis, ((begin, end, step), size)) in slices.iter().zip(self.shape()).enumerate() {
@@ -645,7 +640,7 @@ impl ShapeTracker {
     /// An axis that does not exist or is named twice.
     pub fn flip(&self, axes: impl AsRef<[i64]>) -> Result<Self, Error> {
         let ask = self.ask("flip");
-        let axes = distinct_axes(&ask, axes.as_ref(), self.rank())?;
+        let axes = distinct_axes(ask.op, axes.as_ref(), self.rank())?;
         Ok(self.with_same_merges(self.last().flip(&ask, &axes)?))
     }
 
@@ -688,7 +683,7 @@ impl ShapeTracker {
     pub fn squeeze(&self, axes: impl AsRef<[i64]>) -> Result<Self, Error> {
         const OP: &str = "squeeze";
         let mut ask = self.ask(OP);
-        let axes = distinct_axes(&ask, axes.as_ref(), self.rank())?;
+        let axes = distinct_axes(OP, axes.as_ref(), self.rank())?;
         for &axis in &axes {
             let size = &self.shape()[axis];
             let from_one = ask.made(size.plus_number(-1))?;
@@ -729,7 +724,7 @@ impl ShapeTracker {
     /// A place past the last axis, too many axes.
     pub fn unsqueeze(&self, axis: i64) -> Result<Self, Error> {
         const OP: &str = "unsqueeze";
-        let axis = resolve_axis(&self.ask(OP), axis, self.rank() + 1)?;
+        let axis = resolve_new_axis(OP, axis, self.rank())?;
         let mut shape = self.shape().to_vec();
         shape.insert(axis, Poly::one());
         self.reshaped(OP, &shape)
@@ -767,7 +762,7 @@ impl ShapeTracker {
         const OP: &str = "as_strided";
         let mut ask = self.ask(OP);
         need_shape(&mut ask, shape)?;
-        check_count(&ask, "stride", shape.len(), strides.len())?;
+        check_count(OP, "stride", shape.len(), strides.len())?;
         let view = View { shape: shape.to_vec(), strides: strides.to_vec(), offset: offset.clone(), mask: None };
         let len = ask.made(self.last().numel())?;
         need_inside(&mut ask, &view, &len)?;
@@ -796,7 +791,7 @@ impl ShapeTracker {
         let rename = |var: crate::Var| renamed[usize::from(var.0)];
         let mut ask = Ask::new(OP, &scope, self.needs.clone());
         for literal in &over.needs {
-            ask.need(literal.renamed(rename), |_| Fault::NoValues)?;
+            ask.need(literal.renamed(rename), |_| Mistake::NoValues)?;
         }
         let views: Vec<View> = over.views.iter().map(|view| view.renamed(rename)).collect();
         let len = ask.made(self.last().numel())?;
@@ -902,7 +897,7 @@ impl ShapeTracker {
     ) -> Result<Self, Error> {
         let mut ask = self.ask(op);
         let literal = ask.made(literal)?;
-        ask.need(literal, |_| Fault::Foreign(why.into()))?;
+        ask.need(literal, |_| Mistake::Foreign(why.into()))?;
         let needs = ask.into_needs();
         if needs == self.needs { Ok(self.clone()) } else { self.with_last(op, needs, self.last().clone()) }
     }
@@ -956,7 +951,7 @@ impl ShapeTracker {
             }
         }
         if self.views.len() > MAX_VIEWS {
-            return Err(Fault::TooManyViews { given: self.views.len() }.of(op));
+            return Err(Error::new(op, Fault::TooManyViews { given: self.views.len() }));
         }
         Ok(self)
     }
@@ -976,9 +971,9 @@ fn polys(
 /// one that serves for several cases of values may be past them for some, where it is that of no element.
 fn need_counts(ask: &mut Ask<'_>, view: &View) -> Result<(), Error> {
     need_shape(ask, &view.shape)?;
-    check_count(ask, "stride", view.shape.len(), view.strides.len())?;
+    check_count(ask.op, "stride", view.shape.len(), view.strides.len())?;
     let ranges = view.mask.as_ref().map_or(view.shape.len(), Vec::len);
-    check_count(ask, "range of the mask", view.shape.len(), ranges)
+    Ok(check_count(ask.op, "range of the mask", view.shape.len(), ranges)?)
 }
 
 /// Makes a view one that may be: a size, a stride and a range for each axis, and ranges that lie in their axes.
@@ -986,12 +981,9 @@ pub(crate) fn need_view(ask: &mut Ask<'_>, view: &View) -> Result<(), Error> {
     need_counts(ask, view)?;
     let Some(mask) = &view.mask else { return Ok(()) };
     for (axis, ((begin, end), size)) in mask.iter().zip(&view.shape).enumerate() {
-        for (high, low) in [(begin, &Poly::zero()), (end, begin), (size, end)] {
-            ask.need_at_least(high, low, |ask| {
-                let (begin, end, size) = (ask.text(begin), ask.text(end), ask.text(size));
-                Fault::MaskOutside { axis, begin, end, size }
-            })?;
-        }
+        let reversed = |[begin, end, size]: [PolyText; 3]| Fault::MaskReversed { axis, begin, end, size };
+        let outside = |[begin, end, size]: [PolyText; 3]| Fault::MaskOutside { axis, begin, end, size };
+        need_range(ask, [begin, end, size], reversed, outside)?;
     }
     Ok(())
 }
@@ -1002,7 +994,7 @@ fn from_end(ask: &mut Ask<'_>, bound: &Poly, size: &Poly) -> Result<Poly, Error>
         Some(true) => Ok(bound.clone()),
         Some(false) => ask.made(bound.add(size)),
         None => {
-            ask.need_at_least(bound, &Poly::zero(), |_| Fault::NoValues)?;
+            ask.need_at_least(bound, &Poly::zero(), |_| Mistake::NoValues)?;
             Ok(bound.clone())
         }
     }

@@ -1,7 +1,7 @@
 //! Values of the names: which may be, and what an answer says of them.
 
 use crate::answer::{Answer, Formula, Leaf, Verdict};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, Mistake};
 use crate::literal::Literal;
 use crate::scope::Scope;
 use crate::view::View;
@@ -48,16 +48,16 @@ impl Scope {
                 // A name that there is not may be the one that is missing, misspelled.
                 Some(other) => {
                     let known = names.iter().map(|known| known.name.to_string()).collect();
-                    Fault::UnknownName { name: other.into(), known }.of(op)
+                    Error::new(op, Mistake::UnknownName { name: other.into(), known })
                 }
-                None => Fault::NoValue { name: name.name.to_string() }.of(op),
+                None => Error::new(op, Mistake::NoValue { name: name.name.to_string() }),
             })
         };
         let point = names.iter().zip(point).map(value).collect::<Result<Vec<_>, _>>()?;
         self.check_point(op, needs, &point)?;
         for (name, poly, value) in defined {
             if poly.eval(&point) != Some(value) {
-                return Err(Fault::NotHeld { condition: format!("{name} == {}", self.text(poly)) }.of(op));
+                return Err(Error::new(op, Mistake::NotHeld { condition: format!("{name} == {}", self.text(poly)) }));
             }
         }
         Ok(point)
@@ -67,7 +67,7 @@ impl Scope {
     pub(crate) fn check_point(&self, op: &'static str, needs: &[Literal], point: &[i128]) -> Result<(), Error> {
         let names = &self.names()[..self.names().len() - self.quotients().len()];
         if let Some(missing) = names.get(point.len()) {
-            return Err(Fault::NoValue { name: missing.name.to_string() }.of(op));
+            return Err(Error::new(op, Mistake::NoValue { name: missing.name.to_string() }));
         }
         for (name, &value) in names.iter().zip(point) {
             if name.lo.is_some_and(|lo| value < lo) || name.hi.is_some_and(|hi| value > hi) {
@@ -76,14 +76,14 @@ impl Scope {
                     (Some(lo), None) => format!("{lo} or more"),
                     (_, hi) => format!("{} or less", hi.unwrap_or_default()),
                 };
-                return Err(Fault::ValueOutside { name: name.name.to_string(), value, range }.of(op));
+                return Err(Error::new(op, Mistake::ValueOutside { name: name.name.to_string(), value, range }));
             }
         }
         for literal in self.given().iter().chain(needs) {
             match literal.holds(point) {
                 Some(true) => {}
-                Some(false) => return Err(Fault::NotHeld { condition: literal.text(self) }.of(op)),
-                None => return Err(Fault::Overflow.of(op)),
+                Some(false) => return Err(Error::new(op, Mistake::NotHeld { condition: literal.text(self) })),
+                None => return Err(Error::new(op, Fault::Overflow { what: "at these values a number" })),
             }
         }
         Ok(())

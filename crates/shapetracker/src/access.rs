@@ -387,8 +387,8 @@ impl ShapeTracker {
         let code = match self.built(divisions, work) {
             Some(built) => built.into_code(),
             None => {
-                let what = "a value on the way to the address, however it is computed,";
-                self.plain_expr().ok_or(Fault::Overflow { op: "index_expr", what })?
+                let what = "an intermediate value of the address, in whatever order it is computed,";
+                self.plain_expr().ok_or_else(|| Error::new("index_expr", Fault::Overflow { what }))?
             }
         };
         Ok(match self.validity(&code, work) {
@@ -514,7 +514,10 @@ impl ShapeTracker {
 
 /// What no way of writing the address avoids.
 fn past() -> Error {
-    Fault::Overflow { op: "access", what: "a value on the way to the address, however it is computed," }.into()
+    Error::new(
+        "access",
+        Fault::Overflow { what: "an intermediate value of the address, in whatever order it is computed," },
+    )
 }
 
 /// Asks a question with a limit of a few milliseconds, and of what is left of some work, if that is enough to look at a sample

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::Dims;
 use indexpr::text::tuple;
 
 /// Why an operation could not be done: the operation, the axis and the numbers that do not fit.
@@ -20,7 +19,7 @@ use indexpr::text::tuple;
 /// # Ok::<(), shapetracker::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(Box<Fault>);
+pub struct Error(Box<(&'static str, Fault)>);
 
 /// The sort of mistake behind an [`Error`].
 ///
@@ -123,6 +122,11 @@ impl ErrorKind {
 }
 
 impl Error {
+    #[cold]
+    pub(crate) fn new(operation: &'static str, fault: Fault) -> Self {
+        Error(Box::new((operation, fault)))
+    }
+
     /// The sort of mistake, for programs that branch on it.
     ///
     /// ```
@@ -130,7 +134,7 @@ impl Error {
     /// assert_eq!(err.kind(), shapetracker::ErrorKind::NegativeSize);
     /// ```
     pub fn kind(&self) -> ErrorKind {
-        self.0.kind()
+        self.0.1.kind()
     }
 
     /// The operation that could not be done, by the name that stands in front of the sentence.
@@ -140,8 +144,8 @@ impl Error {
     /// assert_eq!(err.operation(), "flip");
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
-    pub fn operation(&self) -> &str {
-        self.0.op()
+    pub fn operation(&self) -> &'static str {
+        self.0.0
     }
 
     /// The sentence without the operation in front of it.
@@ -153,14 +157,14 @@ impl Error {
     /// # Ok::<(), shapetracker::Error>(())
     /// ```
     pub fn reason(&self) -> String {
-        self.0.to_string()
+        self.0.1.to_string()
     }
 }
 
 /// The operation and the reason: `reshape: shape (2, 3) has 6 elements, but shape (4, 2) needs 8`.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.op(), self.0)
+        write!(f, "{}: {}", self.0.0, self.0.1)
     }
 }
 
@@ -169,124 +173,188 @@ impl std::error::Error for Error {}
 impl From<indexpr::Error> for Error {
     #[cold]
     fn from(err: indexpr::Error) -> Self {
-        Fault::Expression(err).into()
+        Error::new(err.operation(), Fault::Expression(err))
     }
 }
 
-impl From<Fault> for Error {
-    #[cold]
-    fn from(fault: Fault) -> Self {
-        Error(Box::new(fault))
+/// A number as the sentence about a mistake writes it: a whole number, or what has names in it.
+///
+/// ```
+/// assert!(!shapetracker::Written::has_names(&3_i64));
+/// ```
+pub trait Written: fmt::Display {
+    /// Whether it has names, so that a sentence about it is one about all values that they may have.
+    ///
+    /// ```
+    /// assert!(!shapetracker::Written::has_names(&3_i64));
+    /// ```
+    fn has_names(&self) -> bool;
+}
+
+impl Written for i64 {
+    fn has_names(&self) -> bool {
+        false
     }
 }
 
-/// What is wrong, with everything that the sentence about it needs. `Display` writes the reason alone: the operation stands
-/// in front of it only in an [`Error`].
+/// What is wrong, in numbers of some kind, with everything that the sentence about it needs.
+///
+/// An [`Error`] is one of whole numbers. A crate whose sizes are other numbers makes its errors of the same sentences:
+/// `Display` writes the reason alone, without the operation that could not be done.
+///
+/// ```
+/// use shapetracker::{ErrorKind, Fault};
+///
+/// let fault = Fault::Expand { axis: 1, size: 3, to: 4 };
+/// assert_eq!(fault.kind(), ErrorKind::NotOne);
+/// assert_eq!(fault.to_string(), "axis 1 has size 3 and cannot become 4: only an axis of size 1 can be broadcast");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Fault {
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the sentence about a variant names its fields")]
+pub enum Fault<N: Written = i64> {
+    /// A list of `what` with `given` entries, where one for each of `rank` axes is needed.
     #[error("takes one {what} per axis: the tensor has {} but {given} {} given", axes(*.rank), were(*.given))]
-    Rank { op: &'static str, what: &'static str, rank: usize, given: usize },
+    Rank { what: &'static str, rank: usize, given: usize },
+    /// `rank` axes broadcast to `given`, which are fewer.
     #[error("broadcasting cannot drop axes: the tensor has {}, the new shape {}", axes(*.rank), axes(*.given))]
-    BroadcastRank { op: &'static str, rank: usize, given: usize },
+    BroadcastRank { rank: usize, given: usize },
+    /// `given` axes, more than [`MAX_RANK`](crate::MAX_RANK).
     #[error("{given} axes are more than the {} that a view may have", crate::MAX_RANK)]
-    TooManyAxes { op: &'static str, given: usize },
-    #[error("axis {axis} has size {size}, but a size cannot be negative")]
-    NegativeSize { op: &'static str, axis: usize, size: i64 },
-    #[error("shape {} has {have} elements, but shape {} needs {need}", tuple(.from), tuple(.to))]
-    SizeMismatch { op: &'static str, from: Dims, to: Dims, have: i64, need: i64 },
-    #[error("the shapes {} and {} are not the same", tuple(.from), tuple(.to))]
-    ShapesDiffer { op: &'static str, from: Dims, to: Dims },
-    #[error("axes {first} and {second} are both -1, but only one size can be inferred")]
-    InferTwice { op: &'static str, first: usize, second: usize },
+    TooManyAxes { given: usize },
+    /// A `size` below 0.
+    #[error("axis {axis} has size {size}, but a size cannot be negative{}", whatever([size]))]
+    NegativeSize { axis: usize, size: N },
+    /// A shape `from` that has `have` elements, and one `to` that needs `need`, another number.
     #[error(
-        "the size of axis {axis} cannot be inferred: {have} elements do not divide by {known}, the product of the other sizes"
+        "shape {} has {have} elements, but shape {} needs {need}{}",
+        tuple(.from), tuple(.to), whatever([have, need])
     )]
-    InferUneven { op: &'static str, axis: usize, have: i64, known: i64 },
-    #[error("the size of axis {axis} cannot be inferred: the other sizes have product 0, so that any size would do")]
-    InferZero { op: &'static str, axis: usize },
+    SizeMismatch { from: Vec<N>, to: Vec<N>, have: N, need: N },
+    /// Shapes `from` and `to` that are not the same, where they must be.
+    #[error("the shapes {} and {} are not the same, but elements are compared index by index", tuple(.from), tuple(.to))]
+    ShapesDiffer { from: Vec<N>, to: Vec<N> },
+    /// Two sizes of -1, of axes `first` and `second`.
+    #[error("axes {first} and {second} are both -1, but only one size can be inferred")]
+    InferTwice { first: usize, second: usize },
+    /// A size of -1, where `have` elements are not divisible by `known`, the product of the other sizes.
+    #[error(
+        "the size of axis {axis} cannot be inferred: {have} elements are not divisible by {known}, the product of the other sizes{}",
+        if have.has_names() || known.has_names() {
+            ", as polynomials; give the size, or define a name as a product (H = 8*h)"
+        } else {
+            ""
+        }
+    )]
+    InferUneven { axis: usize, have: N, known: N },
+    /// A size of -1 beside others that are not all above 0.
+    #[error(
+        "the size of axis {axis} cannot be inferred where the other sizes are not all above 0: give the size in place of -1"
+    )]
+    InferZero { axis: usize },
+    /// An `axis` that a tensor of `rank` axes has not.
     #[error("axis {axis} does not exist: the tensor has {}", axes(*.rank))]
-    AxisOutOfRange { op: &'static str, axis: i64, rank: usize },
+    AxisOutOfRange { axis: i64, rank: usize },
+    /// An `axis` before which a new axis cannot stand, in a tensor of `rank` axes.
+    #[error(
+        "the new axis cannot be axis {axis}: the tensor has {}, so that it can be any of {} to {rank}",
+        axes(*.rank), -1 - *.rank as i64
+    )]
+    NewAxisOutOfRange { axis: i64, rank: usize },
+    /// An `axis` that is named twice, as entries `first` and `second` of a list.
     #[error("axis {axis} is named twice, at places {first} and {second}")]
-    AxisRepeated { op: &'static str, axis: usize, first: usize, second: usize },
+    AxisRepeated { axis: usize, first: usize, second: usize },
+    /// An axis of a `size` other than 1, which should become `to`.
     #[error("axis {axis} has size {size} and cannot become {to}: only an axis of size 1 can be broadcast")]
-    Expand { op: &'static str, axis: usize, size: i64, to: i64 },
+    Expand { axis: usize, size: N, to: N },
+    /// An axis of a `size` other than 1, which should be taken away.
     #[error("axis {axis} has size {size}: only an axis of size 1 can be squeezed")]
-    Squeeze { op: &'static str, axis: usize, size: i64 },
+    Squeeze { axis: usize, size: N },
+    /// A pad `before` or `after` an axis that is below 0.
     #[error("axis {axis} is padded by ({before}, {after}), but a pad cannot be negative (shrink takes elements away)")]
-    NegativePad { op: &'static str, axis: usize, before: i64, after: i64 },
-    #[error("axis {axis} has size {size}, so that the range ({begin}, {end}) does not lie inside 0..{size}")]
-    RangeOutside { op: &'static str, axis: usize, begin: i64, end: i64, size: i64 },
+    NegativePad { axis: usize, before: N, after: N },
+    /// A range from `begin` to `end` that does not lie inside its axis of a `size`.
+    #[error(
+        "axis {axis} has size {size}, so that the range ({begin}, {end}) does not lie inside 0..{size}{}",
+        whatever([begin, end, size])
+    )]
+    RangeOutside { axis: usize, begin: N, end: N, size: N },
+    /// A range whose `end` lies below its `begin`, of an axis of a `size`.
+    #[error(
+        "axis {axis} has size {size}, but the range ({begin}, {end}) ends before it begins{}; a range (begin, end) needs \
+         0 <= begin <= end <= {size}",
+        whatever([begin, end])
+    )]
+    RangeReversed { axis: usize, begin: N, end: N, size: N },
+    /// A step of 0.
     #[error("axis {axis} has step 0; a step is 1 or more, or -1 or less to walk backwards")]
-    ZeroStep { op: &'static str, axis: usize },
-    #[error("axis {axis} has size {size}, so that the mask ({begin}, {end}) does not lie inside 0..{size}")]
-    MaskOutside { op: &'static str, axis: usize, begin: i64, end: i64, size: i64 },
-    #[error("the view reads addresses {low} to {high}, but what it reads from has {}", elements(*.len))]
-    AddressOutside { op: &'static str, low: i64, high: i64, len: i64 },
+    ZeroStep { axis: usize },
+    /// A mask from `begin` to `end` that does not lie inside its axis of a `size`.
+    #[error(
+        "axis {axis} has size {size}, so that the mask ({begin}, {end}) does not lie inside 0..{size}{}",
+        whatever([begin, end, size])
+    )]
+    MaskOutside { axis: usize, begin: N, end: N, size: N },
+    /// A mask whose `end` lies below its `begin`, of an axis of a `size`.
+    #[error(
+        "axis {axis} has size {size}, but the mask ({begin}, {end}) ends before it begins{}; a mask (begin, end) needs \
+         0 <= begin <= end <= {size}",
+        whatever([begin, end])
+    )]
+    MaskReversed { axis: usize, begin: N, end: N, size: N },
+    /// A view that reads from `low` to `high`, where the view or the buffer under it has `len` elements.
+    #[error(
+        "the view reads addresses {low} to {high}, but what it reads from has {}{}",
+        elements(.len), whatever([low, high, len])
+    )]
+    AddressOutside { low: N, high: N, len: N },
+    /// A view that reads from the address `low` of an array on, which is below 0.
     #[error("the view reads from address {low} on, {} before the beginning of the array", .low.unsigned_abs())]
-    NegativeAddress { op: &'static str, low: i64 },
+    NegativeAddress { low: i64 },
+    /// A `shape` with more elements than 64 bits count.
     #[error("the number of elements of shape {} is past the range of 64-bit integers", tuple(.shape))]
-    TooManyElements { op: &'static str, shape: Dims },
+    TooManyElements { shape: Vec<N> },
+    /// A number of an axis, as `what` says, that leaves 64 bits.
     #[error("{what} of axis {axis} is past the range of 64-bit integers")]
-    AxisOverflow { op: &'static str, what: &'static str, axis: usize },
+    AxisOverflow { what: &'static str, axis: usize },
+    /// Another number, as `what` says, that leaves 64 bits.
     #[error("{what} is past the range of 64-bit integers")]
-    Overflow { op: &'static str, what: &'static str },
+    Overflow { what: &'static str },
+    /// `given` views that cannot be merged, more than [`MAX_VIEWS`](crate::MAX_VIEWS).
     #[error("{given} views that cannot be merged are more than the {} that a tracker may have", crate::MAX_VIEWS)]
-    TooManyViews { op: &'static str, given: usize },
+    TooManyViews { given: usize },
+    /// A tracker of no views.
     #[error("a tracker needs at least one view")]
-    NoViews { op: &'static str },
+    NoViews,
+    /// What is wrong with an expression.
     #[error("{}", .0.reason())]
     Expression(indexpr::Error),
 }
 
-impl Fault {
-    /// The operation that could not be done.
-    fn op(&self) -> &str {
-        match self {
-            Fault::Rank { op, .. }
-            | Fault::BroadcastRank { op, .. }
-            | Fault::TooManyAxes { op, .. }
-            | Fault::NegativeSize { op, .. }
-            | Fault::SizeMismatch { op, .. }
-            | Fault::ShapesDiffer { op, .. }
-            | Fault::InferTwice { op, .. }
-            | Fault::InferUneven { op, .. }
-            | Fault::InferZero { op, .. }
-            | Fault::AxisOutOfRange { op, .. }
-            | Fault::AxisRepeated { op, .. }
-            | Fault::Expand { op, .. }
-            | Fault::Squeeze { op, .. }
-            | Fault::NegativePad { op, .. }
-            | Fault::RangeOutside { op, .. }
-            | Fault::ZeroStep { op, .. }
-            | Fault::MaskOutside { op, .. }
-            | Fault::AddressOutside { op, .. }
-            | Fault::NegativeAddress { op, .. }
-            | Fault::TooManyElements { op, .. }
-            | Fault::AxisOverflow { op, .. }
-            | Fault::Overflow { op, .. }
-            | Fault::TooManyViews { op, .. }
-            | Fault::NoViews { op, .. } => op,
-            Fault::Expression(err) => err.operation(),
-        }
-    }
-
-    fn kind(&self) -> ErrorKind {
+impl<N: Written> Fault<N> {
+    /// The sort of mistake, for programs that branch on it.
+    ///
+    /// ```
+    /// use shapetracker::{ErrorKind, Fault};
+    /// assert_eq!(Fault::<i64>::ZeroStep { axis: 0 }.kind(), ErrorKind::ZeroStep);
+    /// ```
+    pub fn kind(&self) -> ErrorKind {
         match self {
             Fault::Rank { .. } | Fault::BroadcastRank { .. } => ErrorKind::Rank,
             Fault::TooManyAxes { .. } => ErrorKind::TooManyAxes,
             Fault::NegativeSize { .. } => ErrorKind::NegativeSize,
             Fault::SizeMismatch { .. } | Fault::ShapesDiffer { .. } => ErrorKind::SizeMismatch,
             Fault::InferTwice { .. } | Fault::InferUneven { .. } | Fault::InferZero { .. } => ErrorKind::Infer,
-            Fault::AxisOutOfRange { .. } => ErrorKind::AxisOutOfRange,
+            Fault::AxisOutOfRange { .. } | Fault::NewAxisOutOfRange { .. } => ErrorKind::AxisOutOfRange,
             Fault::AxisRepeated { .. } => ErrorKind::AxisRepeated,
             Fault::Expand { .. } | Fault::Squeeze { .. } => ErrorKind::NotOne,
             Fault::NegativePad { .. } => ErrorKind::NegativePad,
-            Fault::RangeOutside { .. } => ErrorKind::RangeOutside,
+            Fault::RangeOutside { .. } | Fault::RangeReversed { .. } => ErrorKind::RangeOutside,
             Fault::ZeroStep { .. } => ErrorKind::ZeroStep,
-            Fault::MaskOutside { .. } => ErrorKind::MaskOutside,
+            Fault::MaskOutside { .. } | Fault::MaskReversed { .. } => ErrorKind::MaskOutside,
             Fault::AddressOutside { .. } | Fault::NegativeAddress { .. } => ErrorKind::AddressOutside,
             Fault::TooManyElements { .. } | Fault::AxisOverflow { .. } | Fault::Overflow { .. } => ErrorKind::Overflow,
-            Fault::NoViews { .. } => ErrorKind::NoViews,
+            Fault::NoViews => ErrorKind::NoViews,
             Fault::TooManyViews { .. } => ErrorKind::TooManyViews,
             Fault::Expression(err) => match err.kind() {
                 indexpr::ErrorKind::Count => ErrorKind::Rank,
@@ -308,8 +376,14 @@ fn axes(rank: usize) -> String {
     if rank == 1 { "1 axis".into() } else { format!("{rank} axes") }
 }
 
-fn elements(len: i64) -> String {
-    if len == 1 { "1 element".into() } else { format!("{len} elements") }
+fn elements(len: &impl Written) -> String {
+    let len = len.to_string();
+    if len == "1" { "1 element".into() } else { format!("{len} elements") }
+}
+
+/// What ends a sentence that says of names that something never holds.
+fn whatever<const COUNT: usize>(numbers: [&impl Written; COUNT]) -> &'static str {
+    if numbers.iter().any(|number| number.has_names()) { ", whatever values the names have" } else { "" }
 }
 
 fn were(given: usize) -> &'static str {

@@ -77,7 +77,7 @@ pub(crate) fn push(
         refusal
     };
     if views.len() > MAX_VIEWS {
-        return Err(Fault::TooManyViews { op, given: views.len() }.into());
+        return Err(Error::new(op, Fault::TooManyViews { given: views.len() }));
     }
     Ok(refusal)
 }

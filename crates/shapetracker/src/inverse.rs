@@ -159,7 +159,7 @@ fn undo(views: &[View], len: i64) -> Result<Result<ShapeTracker, usize>, Error> 
             Some(inverse) => inverse.compose(&undone)?,
         });
     }
-    inverse.map(Ok).ok_or(Fault::NoViews { op: "invert" }.into())
+    inverse.map(Ok).ok_or_else(|| Error::new("invert", Fault::NoViews))
 }
 
 /// Whether each stride of a view is at least as large as what the smaller ones span.
@@ -200,7 +200,8 @@ fn undo_one(view: &View, len: i64) -> Result<Option<ShapeTracker>, Error> {
         let mut pads = Ranges::from_elem((0, 0), outer.len() + 1);
         pads.push((0, block - row));
         inverse = inverse.pad(pads)?;
-        let blocks = size.checked_mul(block).ok_or(Fault::Overflow { op: "invert", what: "the length" })?;
+        let blocks =
+            size.checked_mul(block).ok_or_else(|| Error::new("invert", Fault::Overflow { what: "the length" }))?;
         inverse = inverse.reshape([&outer[..], &[blocks]].concat())?;
         row += blocks - block;
         let kept: Ranges = outer.iter().chain([&row]).map(|&size| (0, size)).collect();

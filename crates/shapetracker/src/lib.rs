@@ -73,7 +73,7 @@ mod walk;
 pub use access::{Access, AffineMap};
 pub use coverage::Coverage;
 pub use dims::MergedDim;
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, Fault, Written};
 pub use fewest::MAX_VIEWS;
 pub use fit::fit;
 pub use inverse::NotInvertible;
@@ -89,7 +89,10 @@ pub use number::{List, Number};
 pub use operation::{Movement, MovementKind, MovementOf, Takes};
 pub use per_axis::{Dims, PerAxis, Ranges};
 pub use readers::Readers;
-pub use shape::{MAX_RANK, ravel_index, scattered, unravel_index};
+pub use shape::{
+    MAX_RANK, check_count, distinct_axes, inferred_axis, ravel_index, resolve_axis, resolve_new_axis, scattered,
+    unravel_index,
+};
 pub use stored::{Buffer, BufferOf, Layout, Stored, StoredOf};
 pub use summary::{Joined, Summary};
 pub use tracker::ShapeTracker;

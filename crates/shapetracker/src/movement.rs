@@ -4,8 +4,7 @@ use indexpr::int::div_ceil_64;
 
 use crate::error::{Error, Fault};
 use crate::merge::{Unmerged, reshape};
-use crate::shape::{checked_numel, infer, resolve_axis};
-use crate::view::check_count;
+use crate::shape::{check_count, checked_numel, distinct_axes, infer};
 use crate::{Dims, Ranges, View};
 
 impl View {
@@ -42,15 +41,16 @@ impl View {
     /// # Errors
     /// An axis that is missing, repeated or does not exist.
     pub fn permute(&self, axes: impl AsRef<[i64]>) -> Result<View, Error> {
-        let order = permutation("permute", axes.as_ref(), self.rank())?;
+        check_count("permute", "axis number", self.rank(), axes.as_ref().len())?;
+        let order = distinct_axes("permute", axes.as_ref(), self.rank())?;
         let (shape, strides, offset, mask) = self.parts();
         let (mut new_shape, mut new_strides) = (Dims::from_slice(shape), Dims::from_slice(strides));
         let mut new_mask = mask.map(|mask| Ranges::from_slice(mask));
         for (new, &axis) in order.iter().enumerate() {
-            new_shape[new] = shape[axis as usize];
-            new_strides[new] = strides[axis as usize];
+            new_shape[new] = shape[axis];
+            new_strides[new] = strides[axis];
             if let (Some(new_mask), Some(mask)) = (&mut new_mask, mask) {
-                new_mask[new] = mask[axis as usize];
+                new_mask[new] = mask[axis];
             }
         }
         Ok(View::trusted(new_shape, new_strides, offset, new_mask))
@@ -75,9 +75,9 @@ impl View {
             if *to == -1 {
                 *to = size;
             } else if *to < 0 {
-                return Err(Fault::NegativeSize { op: OP, axis, size: *to }.into());
+                return Err(Error::new(OP, Fault::NegativeSize { axis, size: *to }));
             } else if size != 1 && size != *to {
-                return Err(Fault::Expand { op: OP, axis, size, to: *to }.into());
+                return Err(Error::new(OP, Fault::Expand { axis, size, to: *to }));
             }
         }
         checked_numel(OP, &expanded)?;
@@ -116,10 +116,10 @@ impl View {
         let mut offset = i128::from(offset);
         for (axis, &(before, after)) in pads.iter().enumerate() {
             if before < 0 || after < 0 {
-                return Err(Fault::NegativePad { op: OP, axis, before, after }.into());
+                return Err(Error::new(OP, Fault::NegativePad { axis, before, after }));
             }
             let size = shape[axis].checked_add(before).and_then(|size| size.checked_add(after));
-            padded[axis] = size.ok_or(Fault::AxisOverflow { op: OP, what: "the size", axis })?;
+            padded[axis] = size.ok_or_else(|| Error::new(OP, Fault::AxisOverflow { what: "the size", axis }))?;
             offset -= i128::from(before) * i128::from(strides[axis]);
             let (begin, end) = self.range(axis);
             mask.push((begin + before, end + before));
@@ -151,8 +151,11 @@ impl View {
         let mut offset = i128::from(offset);
         for (axis, &(begin, end)) in ranges.iter().enumerate() {
             let size = shape[axis];
-            if begin < 0 || begin > end || end > size {
-                return Err(Fault::RangeOutside { op: OP, axis, begin, end, size }.into());
+            if begin > end {
+                return Err(Error::new(OP, Fault::RangeReversed { axis, begin, end, size }));
+            }
+            if begin < 0 || end > size {
+                return Err(Error::new(OP, Fault::RangeOutside { axis, begin, end, size }));
             }
             shrunk[axis] = end - begin;
             offset += i128::from(begin) * i128::from(strides[axis]);
@@ -192,10 +195,10 @@ impl View {
         let (mut strides, mut mask) = (Dims::from_slice(strides), mask.map(|mask| Ranges::from_slice(mask)));
         let mut offset = i128::from(offset);
         for &axis in &axes {
-            let axis = axis as usize;
             offset += i128::from(strides[axis]) * i128::from(shape[axis] - 1);
-            strides[axis] =
-                strides[axis].checked_neg().ok_or(Fault::AxisOverflow { op: OP, what: "the stride", axis })?;
+            strides[axis] = strides[axis]
+                .checked_neg()
+                .ok_or_else(|| Error::new(OP, Fault::AxisOverflow { what: "the stride", axis }))?;
             if let Some(mask) = &mut mask {
                 let (begin, end) = mask[axis];
                 mask[axis] = (shape[axis] - end, shape[axis] - begin);
@@ -219,7 +222,7 @@ impl View {
         let steps = steps.as_ref();
         check_count(OP, "step", self.rank(), steps.len())?;
         if let Some(axis) = steps.iter().position(|&step| step == 0) {
-            return Err(Fault::ZeroStep { op: OP, axis }.into());
+            return Err(Error::new(OP, Fault::ZeroStep { axis }));
         }
         let (shape, strides, offset, mask) = self.parts();
         let (mut shape, mut strides) = (Dims::from_slice(shape), Dims::from_slice(strides));
@@ -247,7 +250,7 @@ impl View {
                 0
             } else {
                 let stride = i64::try_from(stride * i128::from(step));
-                stride.map_err(|_| Fault::AxisOverflow { op: OP, what: "the stride", axis })?
+                stride.map_err(|_| Error::new(OP, Fault::AxisOverflow { what: "the stride", axis }))?
             };
         }
         if self.is_empty() {
@@ -255,28 +258,4 @@ impl View {
         }
         View::canonical(OP, shape, strides, offset, mask)
     }
-}
-
-/// Resolves axis numbers that must be a permutation of all axes.
-pub(crate) fn permutation(op: &'static str, axes: &[i64], rank: usize) -> Result<Dims, Error> {
-    check_count(op, "axis number", rank, axes.len())?;
-    distinct_axes(op, axes, rank)
-}
-
-/// Resolves axis numbers, which may count from the end and must differ.
-///
-/// A set of axes is one machine word because a view has at most `MAX_RANK` = 64 axes.
-pub(crate) fn distinct_axes(op: &'static str, axes: &[i64], rank: usize) -> Result<Dims, Error> {
-    let mut resolved = Dims::new();
-    let mut seen = 0u64;
-    for (place, &axis) in axes.iter().enumerate() {
-        let axis = resolve_axis(op, axis, rank)?;
-        if seen & (1 << axis) != 0 {
-            let first = resolved.iter().position(|&earlier| earlier == axis as i64).unwrap_or(0);
-            return Err(Fault::AxisRepeated { op, axis, first, second: place }.into());
-        }
-        seen |= 1 << axis;
-        resolved.push(axis as i64);
-    }
-    Ok(resolved)
 }

@@ -97,10 +97,10 @@ impl ShapeTracker {
         const OP: &str = "buffer_len";
         match self.address_range()? {
             None => Ok(0),
-            Some((low, _)) if low < 0 => Err(Error::from(Fault::NegativeAddress { op: OP, low }).into()),
+            Some((low, _)) if low < 0 => Err(Error::new(OP, Fault::NegativeAddress { low }).into()),
             Some((_, high)) => {
-                let fault = Fault::Overflow { op: OP, what: "the length" };
-                high.checked_add(1).ok_or_else(|| Error::from(fault).into())
+                let past = || Error::new(OP, Fault::Overflow { what: "the length" }).into();
+                high.checked_add(1).ok_or_else(past)
             }
         }
     }
@@ -265,8 +265,8 @@ impl ShapeTracker {
     /// [`Unanswered::Error`] when the shapes are not the same; [`Unanswered::Undecided`] at the work limit.
     pub fn difference(&self, other: &ShapeTracker) -> Result<Option<Dims>, Unanswered> {
         if self.shape() != other.shape() {
-            let (from, to) = (Dims::from(self.shape()), Dims::from(other.shape()));
-            return Err(Error::from(Fault::ShapesDiffer { op: "difference", from, to }).into());
+            let fault = Fault::ShapesDiffer { from: self.shape().into(), to: other.shape().into() };
+            return Err(Error::new("difference", fault).into());
         }
         if self == other {
             return Ok(None);

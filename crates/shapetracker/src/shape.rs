@@ -1,7 +1,8 @@
-//! Sizes: checked products, row-major strides, unravelling.
+//! Sizes: checked products, row-major strides, unravelling; and the axes that numbers name.
 
-use crate::Dims;
 use crate::error::{Error, Fault};
+use crate::number::Number;
+use crate::{Dims, PerAxis};
 
 /// The most axes a view may have (the limit of NumPy and PyTorch).
 ///
@@ -16,13 +17,13 @@ pub const MAX_RANK: usize = 64;
 /// The number of elements of a shape, or an error for a negative size, too many axes or a product past `i64`.
 pub(crate) fn checked_numel(op: &'static str, shape: &[i64]) -> Result<i64, Error> {
     if shape.len() > MAX_RANK {
-        return Err(Fault::TooManyAxes { op, given: shape.len() }.into());
+        return Err(Error::new(op, Fault::TooManyAxes { given: shape.len() }));
     }
     let mut product = Some(1i64);
     let mut empty = false;
     for (axis, &size) in shape.iter().enumerate() {
         if size < 0 {
-            return Err(Fault::NegativeSize { op, axis, size }.into());
+            return Err(Error::new(op, Fault::NegativeSize { axis, size }));
         }
         empty |= size == 0;
         product = product.and_then(|p| p.checked_mul(size));
@@ -30,7 +31,7 @@ pub(crate) fn checked_numel(op: &'static str, shape: &[i64]) -> Result<i64, Erro
     match product {
         _ if empty => Ok(0),
         Some(numel) => Ok(numel),
-        None => Err(Fault::TooManyElements { op, shape: shape.into() }.into()),
+        None => Err(Error::new(op, Fault::TooManyElements { shape: shape.into() })),
     }
 }
 
@@ -124,39 +125,132 @@ pub(crate) fn unravel(position: i64, shape: &[i64]) -> Dims {
 
 /// Resolves a shape with at most one size of -1 against a number of elements.
 pub(crate) fn infer(op: &'static str, from: &[i64], have: i64, to: &[i64]) -> Result<Dims, Error> {
-    if to.len() > MAX_RANK {
-        return Err(Fault::TooManyAxes { op, given: to.len() }.into());
-    }
     let mut shape = Dims::from_slice(to);
-    if let Some(axis) = to.iter().position(|&size| size == -1) {
-        if let Some(more) = to[axis + 1..].iter().position(|&size| size == -1) {
-            return Err(Fault::InferTwice { op, first: axis, second: axis + 1 + more }.into());
-        }
+    if let Some(axis) = inferred_axis(op, to)? {
         shape[axis] = 1;
         let known = checked_numel(op, &shape)?;
         if known == 0 {
-            return Err(Fault::InferZero { op, axis }.into());
+            return Err(Error::new(op, Fault::InferZero { axis }));
         }
         if have % known != 0 {
-            return Err(Fault::InferUneven { op, axis, have, known }.into());
+            return Err(Error::new(op, Fault::InferUneven { axis, have, known }));
         }
         shape[axis] = have / known;
         return Ok(shape);
     }
     let need = checked_numel(op, &shape)?;
     if need != have {
-        return Err(Fault::SizeMismatch { op, from: from.into(), to: shape, have, need }.into());
+        return Err(Error::new(op, Fault::SizeMismatch { from: from.into(), to: to.into(), have, need }));
     }
     Ok(shape)
 }
 
-/// Resolves an axis number that may count from the end (-1 is the last axis).
-pub(crate) fn resolve_axis(op: &'static str, axis: i64, rank: usize) -> Result<usize, Error> {
+/// The axis of a new shape whose size is to be inferred: the one that is -1, if there is one. For whoever writes an
+/// operation `op` with sizes of another kind.
+///
+/// ```
+/// use shapetracker::inferred_axis;
+///
+/// assert_eq!(inferred_axis("reshape", &[2, -1_i64]), Ok(Some(1)));
+/// let err = inferred_axis("reshape", &[-1_i64, -1]).unwrap_err();
+/// assert_eq!(err.to_string(), "reshape: axes 0 and 1 are both -1, but only one size can be inferred");
+/// ```
+///
+/// # Errors
+/// Two axes of -1, more than [`MAX_RANK`] axes.
+pub fn inferred_axis<N: Number>(op: &'static str, shape: &[N]) -> Result<Option<usize>, Error> {
+    if shape.len() > MAX_RANK {
+        return Err(Error::new(op, Fault::TooManyAxes { given: shape.len() }));
+    }
+    let mut inferred = (0..shape.len()).filter(|&axis| shape[axis].integer() == Some(-1));
+    match (inferred.next(), inferred.next()) {
+        (Some(first), Some(second)) => Err(Error::new(op, Fault::InferTwice { first, second })),
+        (axis, _) => Ok(axis),
+    }
+}
+
+/// The axis of a tensor that a number names, which may count from the end: -1 is the last axis. For whoever writes an
+/// operation `op` on tensors of another kind.
+///
+/// ```
+/// use shapetracker::resolve_axis;
+///
+/// assert_eq!(resolve_axis("flip", -1, 3), Ok(2));
+/// let err = resolve_axis("flip", 3, 3).unwrap_err();
+/// assert_eq!(err.to_string(), "flip: axis 3 does not exist: the tensor has 3 axes");
+/// ```
+///
+/// # Errors
+/// An axis that does not exist.
+pub fn resolve_axis(op: &'static str, axis: i64, rank: usize) -> Result<usize, Error> {
     let resolved = if axis < 0 { axis.checked_add(rank as i64).unwrap_or(-1) } else { axis };
     match usize::try_from(resolved) {
         Ok(resolved) if resolved < rank => Ok(resolved),
-        _ => Err(Fault::AxisOutOfRange { op, axis, rank }.into()),
+        _ => Err(Error::new(op, Fault::AxisOutOfRange { axis, rank })),
     }
+}
+
+/// The axis that a new axis of size 1 becomes in a tensor of `rank` axes: -1 is behind the last one.
+///
+/// ```
+/// use shapetracker::resolve_new_axis;
+///
+/// assert_eq!(resolve_new_axis("unsqueeze", -1, 2), Ok(2));
+/// let err = resolve_new_axis("unsqueeze", 4, 2).unwrap_err();
+/// assert_eq!(err.reason(), "the new axis cannot be axis 4: the tensor has 2 axes, so that it can be any of -3 to 2");
+/// ```
+///
+/// # Errors
+/// A place that there is not.
+pub fn resolve_new_axis(op: &'static str, axis: i64, rank: usize) -> Result<usize, Error> {
+    resolve_axis(op, axis, rank + 1).map_err(|_| Error::new(op, Fault::NewAxisOutOfRange { axis, rank }))
+}
+
+/// The axes that numbers name, each as [`resolve_axis`] finds it, no two of which may be the same.
+///
+/// ```
+/// use shapetracker::distinct_axes;
+///
+/// assert_eq!(distinct_axes("flip", &[-1, 0], 3)?[..], [2, 0]);
+/// let err = distinct_axes("flip", &[2, -1], 3).unwrap_err();
+/// assert_eq!(err.to_string(), "flip: axis 2 is named twice, at places 0 and 1");
+/// # Ok::<(), shapetracker::Error>(())
+/// ```
+///
+/// # Errors
+/// An axis that does not exist or is named twice.
+pub fn distinct_axes(op: &'static str, axes: &[i64], rank: usize) -> Result<PerAxis<usize>, Error> {
+    let mut resolved = PerAxis::new();
+    for (second, &axis) in axes.iter().enumerate() {
+        let axis = resolve_axis(op, axis, rank)?;
+        if let Some(first) = resolved.iter().position(|&earlier| earlier == axis) {
+            return Err(Error::new(op, Fault::AxisRepeated { axis, first, second }));
+        }
+        resolved.push(axis);
+    }
+    Ok(resolved)
+}
+
+/// Refuses a list that does not have one entry per axis; `what` is what an entry is called.
+///
+/// ```
+/// use shapetracker::check_count;
+///
+/// assert!(check_count("step", "step", 2, 2).is_ok());
+/// let err = check_count("step", "step", 2, 1).unwrap_err();
+/// assert_eq!(err.to_string(), "step: takes one step per axis: the tensor has 2 axes but 1 was given");
+/// ```
+///
+/// # Errors
+/// Another number of entries than there are axes, more than [`MAX_RANK`] entries.
+pub fn check_count(op: &'static str, what: &'static str, rank: usize, given: usize) -> Result<(), Error> {
+    if given > MAX_RANK {
+        return Err(Error::new(op, Fault::TooManyAxes { given }));
+    }
+    if given != rank {
+        return Err(Error::new(op, Fault::Rank { what, rank, given }));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

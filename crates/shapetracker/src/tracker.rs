@@ -8,8 +8,8 @@ use crate::ease;
 use crate::error::{Error, Fault};
 use crate::fewest::{self, Stack};
 use crate::merge::{Undecided, Unmerged};
-use crate::shape::{infer, resolve_axis, unravel};
-use crate::view::{check_count, check_inside, check_range};
+use crate::shape::{check_count, distinct_axes, infer, resolve_axis, resolve_new_axis, unravel};
+use crate::view::{check_inside, check_range};
 use crate::{Dims, Movement, Ranges, Verdict, View};
 
 /// The layout of a tensor over a buffer: a stack of views, the first next to memory, kept at the fewest views.
@@ -96,7 +96,7 @@ impl ShapeTracker {
             fewest::push("views", &mut stack, view, None)?;
         }
         if stack.is_empty() {
-            return Err(Fault::NoViews { op: "views" }.into());
+            return Err(Error::new("views", Fault::NoViews));
         }
         Ok(ShapeTracker { views: stack })
     }
@@ -363,7 +363,7 @@ impl ShapeTracker {
     pub fn broadcast_to(&self, shape: impl AsRef<[i64]>) -> Result<Self, Error> {
         let to = shape.as_ref();
         let Some(new) = to.len().checked_sub(self.rank()) else {
-            return Err(Fault::BroadcastRank { op: "broadcast_to", rank: self.rank(), given: to.len() }.into());
+            return Err(Error::new("broadcast_to", Fault::BroadcastRank { rank: self.rank(), given: to.len() }));
         };
         if new == 0 {
             return self.expand(to);
@@ -419,7 +419,7 @@ impl ShapeTracker {
         let mut ranges = Ranges::new();
         for (axis, (&(begin, end, step), &size)) in slices.iter().zip(self.shape()).enumerate() {
             if step == 0 {
-                return Err(Fault::ZeroStep { op: OP, axis }.into());
+                return Err(Error::new(OP, Fault::ZeroStep { axis }));
             }
             let from_end = |bound: i64| if bound < 0 { bound.saturating_add(size) } else { bound };
             ranges.push(if step > 0 {
@@ -475,14 +475,14 @@ impl ShapeTracker {
     /// An axis whose size is not 1, does not exist or is named twice.
     pub fn squeeze(&self, axes: impl AsRef<[i64]>) -> Result<Self, Error> {
         const OP: &str = "squeeze";
-        let axes = crate::movement::distinct_axes(OP, axes.as_ref(), self.rank())?;
+        let axes = distinct_axes(OP, axes.as_ref(), self.rank())?;
         for &axis in &axes {
-            let size = self.shape()[axis as usize];
+            let size = self.shape()[axis];
             if size != 1 {
-                return Err(Fault::Squeeze { op: OP, axis: axis as usize, size }.into());
+                return Err(Error::new(OP, Fault::Squeeze { axis, size }));
             }
         }
-        let kept = (0i64..).zip(self.shape()).filter(|(axis, _)| !axes.contains(axis)).map(|(_, &size)| size);
+        let kept = (0..).zip(self.shape()).filter(|(axis, _)| !axes.contains(axis)).map(|(_, &size)| size);
         self.reshape(kept.collect::<Dims>())
     }
 
@@ -498,7 +498,7 @@ impl ShapeTracker {
     /// # Errors
     /// A place past the last axis, too many axes.
     pub fn unsqueeze(&self, axis: i64) -> Result<Self, Error> {
-        let axis = resolve_axis("unsqueeze", axis, self.rank() + 1)?;
+        let axis = resolve_new_axis("unsqueeze", axis, self.rank())?;
         let mut shape: Dims = self.shape().into();
         shape.insert(axis, 1);
         self.reshape(shape)

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::error::{Error, Fault};
-use crate::shape::{MAX_RANK, checked_numel, row_major};
+use crate::shape::{check_count, checked_numel, row_major};
 use crate::{Dims, Ranges};
 use indexpr::text::{tuple, tuple_of_pairs};
 
@@ -53,7 +53,7 @@ impl View {
     /// ```
     ///
     /// # Errors
-    /// A negative size, more than [`MAX_RANK`] axes, or more than `i64::MAX` elements.
+    /// A negative size, more than [`MAX_RANK`](crate::MAX_RANK) axes, or more than `i64::MAX` elements.
     pub fn contiguous(shape: impl AsRef<[i64]>) -> Result<View, Error> {
         let shape = shape.as_ref();
         checked_numel("shape", shape)?;
@@ -70,7 +70,7 @@ impl View {
     ///
     /// # Errors
     /// A wrong number of strides or ranges, a negative size, a range that is reversed or leaves its axis, more than
-    /// [`MAX_RANK`] axes, more than `i64::MAX` elements, or a valid index whose address is past `i64`.
+    /// [`MAX_RANK`](crate::MAX_RANK) axes, more than `i64::MAX` elements, or a valid index whose address is past `i64`.
     pub fn new(
         shape: impl AsRef<[i64]>,
         strides: impl AsRef<[i64]>,
@@ -83,8 +83,11 @@ impl View {
         if let Some(mask) = mask {
             check_count("view", "range of the mask", shape.len(), mask.len())?;
             for (axis, (&(begin, end), &size)) in mask.iter().zip(shape).enumerate() {
-                if begin < 0 || begin > end || end > size {
-                    return Err(Fault::MaskOutside { op: "view", axis, begin, end, size }.into());
+                if begin > end {
+                    return Err(Error::new("view", Fault::MaskReversed { axis, begin, end, size }));
+                }
+                if begin < 0 || end > size {
+                    return Err(Error::new("view", Fault::MaskOutside { axis, begin, end, size }));
                 }
             }
             if mask.is_empty() {
@@ -355,10 +358,10 @@ impl View {
         let mask = mask.filter(|_| !full);
         let fits = |address: i128| i64::try_from(address).is_ok();
         if !fits(low) || !fits(high) {
-            return Err(Fault::Overflow { op, what: "an address" }.into());
+            return Err(Error::new(op, Fault::Overflow { what: "an address" }));
         }
         let Ok(offset) = i64::try_from(offset) else {
-            return Err(Fault::Overflow { op, what: "the offset" }.into());
+            return Err(Error::new(op, Fault::Overflow { what: "the offset" }));
         };
         Ok(View { shape, strides, offset, mask })
     }
@@ -372,17 +375,6 @@ impl View {
     pub(crate) fn parts(&self) -> (&Dims, &Dims, i64, Option<&Ranges>) {
         (&self.shape, &self.strides, self.offset, self.mask.as_ref())
     }
-}
-
-/// Refuses a list that does not have one entry per axis.
-pub(crate) fn check_count(op: &'static str, what: &'static str, rank: usize, given: usize) -> Result<(), Error> {
-    if given > MAX_RANK {
-        return Err(Fault::TooManyAxes { op, given }.into());
-    }
-    if given != rank {
-        return Err(Fault::Rank { op, what, rank, given }.into());
-    }
-    Ok(())
 }
 
 // Written out and not derived: with a derived one, cloning a tracker took a quarter longer.
@@ -406,7 +398,7 @@ pub(crate) fn check_inside(op: &'static str, view: &View, len: i64) -> Result<()
 pub(crate) fn check_buffer(op: &'static str, range: Option<(i64, i64)>, len: Option<i64>) -> Result<(), Error> {
     match (range, len) {
         (_, Some(len)) => check_range(op, range, len),
-        (Some((low, _)), None) if low < 0 => Err(Fault::NegativeAddress { op, low }.into()),
+        (Some((low, _)), None) if low < 0 => Err(Error::new(op, Fault::NegativeAddress { low })),
         _ => Ok(()),
     }
 }
@@ -414,7 +406,7 @@ pub(crate) fn check_buffer(op: &'static str, range: Option<(i64, i64)>, len: Opt
 /// Refuses a range of addresses that does not lie inside `0..len`.
 pub(crate) fn check_range(op: &'static str, range: Option<(i64, i64)>, len: i64) -> Result<(), Error> {
     match range {
-        Some((low, high)) if low < 0 || high >= len => Err(Fault::AddressOutside { op, low, high, len }.into()),
+        Some((low, high)) if low < 0 || high >= len => Err(Error::new(op, Fault::AddressOutside { low, high, len })),
         _ => Ok(()),
     }
 }

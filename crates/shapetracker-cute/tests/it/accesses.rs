@@ -224,7 +224,7 @@ fn what_is_no_access_is_refused() {
     };
     assert_eq!(
         refused("32:1", 3, 1),
-        "access: an element has 3 bytes, and accesses are analysed of 1, 2, 4, 8 or 16 bytes"
+        "access: an element has 3 bytes, but accesses are analysed for elements of 1, 2, 4, 8 or 16 bytes"
     );
     assert!(refused("(32,8):(8,1)", 2, 3).contains("a power of two"));
     assert!(

@@ -89,7 +89,7 @@ fn mistakes_are_sentences_with_their_place() {
     assert!(layout(&many).starts_with("65 leaves are more than the 64 that a layout may have"));
     let composed = |text: &str| text.parse::<ComposedLayout>().unwrap_err().to_string();
     assert!(composed("Sw<3,3,2> o 0 o 4:1").starts_with("the swizzle <3,3,2> moves bits onto themselves"));
-    assert!(composed("Sw<-3,3,3> o 0 o 4:1").starts_with("a swizzle has a number of bits"));
+    assert!(composed("Sw<-3,3,3> o 0 o 4:1").starts_with("a swizzle is `<bits,base,shift>`, where bits"));
     assert!(composed("Sw<3,0,3> o smem_ptr[16b](unset) o 4:1").starts_with(
         "a swizzle of a pointer acts on bytes, and Sw<3,0,3> would change bytes inside of an element of 16 bits"
     ));

@@ -278,7 +278,7 @@ impl All<'_> {
     fn found(&self) -> Result<LibraryAdvice, String> {
         let needs = &self.names.needs;
         let scope = needs.scope();
-        let contradiction = || String::from("no values of the names meet what is said of them");
+        let contradiction = || String::from("no values of the names satisfy what is given");
         let mut region = Region::of(scope, needs.needs()).ok_or_else(contradiction)?;
         let root = region.clone();
         let point = ordinary(scope, needs, &region).ok_or_else(contradiction)?;

@@ -214,7 +214,7 @@ impl Question {
     /// question.chain("(T, D)")?;
     /// assert_eq!(
     ///     question.scope().unwrap_err().to_string(),
-    ///     "`K` is no name of the question, which has `T`, `D`\n\
+    ///     "`K` does not occur in the question, whose names are `T`, `D`\n\
     ///      \u{20} T=1..9, K=1..3\n\
     ///      \u{20}         ^^^^^^",
     /// );
@@ -298,9 +298,9 @@ impl Question {
         }
         let contradiction = |item| {
             let message = if self.given.items.len() > 1 {
-                "no values of the names meet this and what else is said of them"
+                "no values of the names satisfy this together with what else is given"
             } else {
-                "no values of the names meet this"
+                "no values of the names satisfy this"
             };
             Err(self.given.error_at(item, message))
         };
@@ -334,11 +334,11 @@ impl Question {
         let (name, text, span) = &self.given.names[usize::from(var.0)];
         let known: Vec<&str> = scope.names().iter().map(|known| &*known.name).collect();
         let message = match nearest(name, known.iter().copied()) {
-            Some(meant) => format!("{} is no name of the question: did you mean `{meant}`?", quoted(name)),
-            None if known.is_empty() => format!("{} is no name of the question, which has no names", quoted(name)),
+            Some(meant) => format!("{} does not occur in the question: did you mean `{meant}`?", quoted(name)),
+            None if known.is_empty() => format!("{} does not occur in the question, which has no names", quoted(name)),
             None => {
                 let known = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-                format!("{} is no name of the question, which has {known}", quoted(name))
+                format!("{} does not occur in the question, whose names are {known}", quoted(name))
             }
         };
         match item.what {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use shapetracker::{Arithmetic, Known, MovementOf, Number, Operator, Role};
+use shapetracker::{Arithmetic, Known, MovementOf, Number, Operator, Role, check_count};
 
 use super::Question;
 use crate::literal::Literal;
@@ -177,11 +177,9 @@ impl Known for Reading<'_> {
         mask: Option<&[(Poly, Poly)]>,
     ) -> Result<View, String> {
         let (rank, ranges) = (shape.len(), mask.map_or(shape.len(), <[_]>::len));
+        // At rank 0 a mask without ranges says that the one element is masked.
         for (what, given) in [("stride", strides.len()), ("range of the mask", ranges)] {
-            // At rank 0 a mask without ranges says that the one element is masked.
-            if given != rank {
-                return Err(format!("view: one {what} per axis is needed, {rank} in all, but {given} were given"));
-            }
+            check_count("view", what, rank, given).map_err(|err| err.to_string())?;
         }
         let mask = mask.map(<[_]>::to_vec);
         Ok(View { shape: shape.to_vec(), strides: strides.to_vec(), offset, mask })

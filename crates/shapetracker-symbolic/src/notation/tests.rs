@@ -178,8 +178,14 @@ fn mistakes_have_their_place() {
             "(170141183460469231731687303715884105728)",
             "expected a size within the range of 128-bit integers, found `170141183460469231731687303715884105728`\n  (170141183460469231731687303715884105728)\n   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",
         ),
-        ("(2, T):(1)", "view: one stride per axis is needed, 2 in all, but 1 were given\n  (2, T):(1)\n  ^^^^^^^^^^"),
-        ("(B, T)[..., ...]", "`...` stands once\n  (B, T)[..., ...]\n              ^^^"),
+        (
+            "(2, T):(1)",
+            "view: takes one stride per axis: the tensor has 2 axes but 1 was given\n  (2, T):(1)\n  ^^^^^^^^^^",
+        ),
+        (
+            "(B, T)[..., ...]",
+            "`...` stands for all axes that are not named, so that it can stand only once\n  (B, T)[..., ...]\n              ^^^",
+        ),
         (
             "(B, T).reshape(size=B, shape=T)",
             "expected a size, or one of the names `shape`, `size`, `dim`, `dims`, `axis`, `axes` in front of all of them, found `shape`\n  (B, T).reshape(size=B, shape=T)\n                         ^^^^^",
@@ -192,7 +198,7 @@ fn mistakes_have_their_place() {
 #[test]
 fn nothing_takes_long() {
     let deep = format!("(2*{}T{})", "(".repeat(90), ")".repeat(90));
-    assert!(error(&deep).starts_with("at most 32 levels nest"));
+    assert!(error(&deep).starts_with("this nests deeper than the 32 levels"));
     let many: Vec<String> = (0..129).map(|name| format!("n{name}")).collect();
     assert!(error(&format!("({})", many.join("*"))).starts_with("a coefficient leaves"));
     assert!(error(&format!("({})", many.join("+"))).starts_with("there are more than 128 names"));
@@ -204,7 +210,7 @@ fn nothing_takes_long() {
     assert!(error(&"(".repeat(1 << 19)).starts_with("expected"));
     assert!(error(&"[".repeat(1 << 19)).starts_with("expected"));
     assert!(error(&format!("(T){}", "[".repeat(1 << 19))).starts_with("expected"));
-    assert!(error(&format!("(T).pad({}", "(".repeat(1 << 19))).starts_with("at most 32 levels nest"));
+    assert!(error(&format!("(T).pad({}", "(".repeat(1 << 19))).starts_with("this nests deeper than the 32 levels"));
     // Definitions that multiply what they stand for come to their end, too.
     let doubled: Vec<String> = (1..60).map(|n| format!("d{n} = d{}+d{}*x{n}", n - 1, n - 1)).collect();
     let mut question = Question::new([doubled.join(", ")]).unwrap();
@@ -240,9 +246,9 @@ fn what_cannot_be_said_of_names() {
         ("T=1..9, T=2*k", "`T` is given twice\n  T=1..9, T=2*k\n          ^^^^^"),
         ("T=2*T", "the definition of `T` leads back to itself\n  T=2*T\n  ^^^^^"),
         ("T=2*k, k=T", "the definition of `T` leads back to itself\n  T=2*k, k=T\n  ^^^^^"),
-        ("C=1..3", "`C` is no name of the question, which has `B`, `T`\n  C=1..3\n  ^^^^^^"),
-        ("width=1..3", "`width` is no name of the question, which has `B`, `T`\n  width=1..3\n  ^^^^^^^^^^"),
-        ("T <= width", "`width` is no name of the question, which has `B`, `T`\n  T <= width\n       ^^^^^"),
+        ("C=1..3", "`C` does not occur in the question, whose names are `B`, `T`\n  C=1..3\n  ^^^^^^"),
+        ("width=1..3", "`width` does not occur in the question, whose names are `B`, `T`\n  width=1..3\n  ^^^^^^^^^^"),
+        ("T <= width", "`width` does not occur in the question, whose names are `B`, `T`\n  T <= width\n       ^^^^^"),
         ("while=1..3", "`while` cannot be the name of a size: it is a keyword of Python\n  while=1..3\n  ^^^^^"),
         ("T", "expected `=` and a range, or a comparison such as `<=`, found the end of the text\n  T\n   ^"),
         ("T=", "expected a range such as `1..`, or a polynomial, found the end of the text\n  T=\n    ^"),
@@ -259,8 +265,11 @@ fn what_cannot_be_said_of_names() {
             "T=B//2",
             "the quotient is not known for all values: say that `B = 2*b`, and write `b` for the quotient\n  T=B//2\n     ^^",
         ),
-        ("2 <= 1", "no values of the names meet this\n  2 <= 1\n  ^^^^^^"),
-        ("T=8, T > 9", "no values of the names meet this and what else is said of them\n  T=8, T > 9\n       ^^^^^"),
+        ("2 <= 1", "no values of the names satisfy this\n  2 <= 1\n  ^^^^^^"),
+        (
+            "T=8, T > 9",
+            "no values of the names satisfy this together with what else is given\n  T=8, T > 9\n       ^^^^^",
+        ),
         (
             "T=1..99999999999999999999999999999999999999999",
             "expected the end of a range within the range of 128-bit integers, found `9999999999999999999999999999999999999999...`\n  T=1..99999999999999999999999999999999999999999\n       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^",

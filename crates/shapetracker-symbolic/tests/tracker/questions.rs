@@ -184,13 +184,51 @@ fn an_environment_may_have_more_names() {
     assert_eq!(st.at([("T", 5), ("h", 2), ("H", 16)]).expect("values").shape(), [16]);
     let refused = |values: &[(&'static str, i64)]| st.at(values.iter().copied()).expect_err("a mistake").to_string();
     assert_eq!(refused(&[("h", 2), ("H", 15)]), "at: at these values H == 8*h does not hold");
-    assert_eq!(refused(&[("g", 2)]), "at: there is no name g; there is h");
+    assert_eq!(refused(&[("g", 2)]), "at: there is no name g: the only one is h");
     assert_eq!(refused(&[("H", 16)]), "at: the name h has no value");
 }
 
 fn sentence(result: Result<ShapeTracker, Error>) -> (ErrorKind, String) {
     let err = result.expect_err("a mistake");
     (err.kind(), err.to_string())
+}
+
+/// What is wrong with numbers is told by both libraries in one sentence, of one kind.
+#[test]
+fn mistakes_in_numbers_are_told_in_the_sentences_of_numbers() {
+    for (shape, op) in [
+        ([2, 3], "reshape(4, 2)"),
+        ([2, 3], "reshape(-1, 4)"),
+        ([2, 3], "reshape(-1, -1)"),
+        ([2, 0], "reshape(0, -1)"),
+        ([2, 3], "reshape(-2, -3)"),
+        ([2, 3], "permute(0)"),
+        ([2, 3], "permute(0, 2)"),
+        ([2, 3], "permute(1, -1)"),
+        ([2, 3], "transpose(0, 2)"),
+        ([2, 3], "expand(2, 6)"),
+        ([2, 3], "broadcast_to(3)"),
+        ([2, 3], "pad((0, 0), (-1, 0))"),
+        ([2, 3], "shrink((0, 2), (1, 4))"),
+        ([2, 3], "shrink((2, 1), (0, 3))"),
+        ([2, 3], "shrink((0, 2))"),
+        ([2, 3], "flip(5)"),
+        ([2, 3], "flip(True)"),
+        ([2, 3], "step(1, 0)"),
+        ([2, 3], "slice(:, ::0)"),
+        ([2, 3], "squeeze(0)"),
+        ([2, 3], "unsqueeze(4)"),
+        ([1, 1], "as_strided((2,), (1,), 0)"),
+        ([2, 3], "as_strided((2,), (1, 1), 0)"),
+    ] {
+        let chain: shapetracker::Chain = op.parse().expect("an operation");
+        let numbers = &chain.ops()[0];
+        let polys = numbers.try_map(|&number| Some(Poly::from(number))).expect("a polynomial each");
+        let integers = shapetracker::ShapeTracker::contiguous(shape).expect("a shape").apply(numbers);
+        let symbolic = ShapeTracker::contiguous(shape).expect("a shape").apply(&polys);
+        let (expected, found) = (integers.expect_err(op), symbolic.expect_err(op));
+        assert_eq!((found.kind(), found.to_string()), (expected.kind(), expected.to_string()));
+    }
 }
 
 #[test]
@@ -202,13 +240,13 @@ fn mistakes_are_told_in_sentences() {
         (
             st().reshape([n.clone() * 2, m.clone()]),
             ErrorKind::SizeMismatch,
-            "reshape: shape (n, m) has n*m elements, but shape (2*n, m) needs 2*n*m, whatever the values are",
+            "reshape: shape (n, m) has n*m elements, but shape (2*n, m) needs 2*n*m, whatever values the names have",
         ),
         (
             st().reshape([one(-1), 7.into()]),
             ErrorKind::Infer,
-            "reshape: the size of axis 0 cannot be inferred: n*m elements do not divide by 7, the product of the other \
-             sizes, as polynomials; give the size, or define a name as a product (H = 8*h)",
+            "reshape: the size of axis 0 cannot be inferred: n*m elements are not divisible by 7, the product of the \
+             other sizes, as polynomials; give the size, or define a name as a product (H = 8*h)",
         ),
         (
             st().reshape([-1, -1]),
@@ -227,15 +265,31 @@ fn mistakes_are_told_in_sentences() {
             "pad: axis 1 is padded by (-n, 0), but a pad cannot be negative (shrink takes elements away)",
         ),
         (
+            st().shrink([(n.clone(), one(0)), (one(0), m.clone())]),
+            ErrorKind::RangeOutside,
+            "shrink: axis 0 has size n, but the range (n, 0) ends before it begins, whatever values the names have; a range \
+             (begin, end) needs 0 <= begin <= end <= n",
+        ),
+        (
+            st().unsqueeze(3),
+            ErrorKind::AxisOutOfRange,
+            "unsqueeze: the new axis cannot be axis 3: the tensor has 2 axes, so that it can be any of -3 to 2",
+        ),
+        (
             st().step([2, 1]),
             ErrorKind::Undecided,
-            "step: a step of 2 along axis 0: what its size n leaves modulo 2 is not known; write the size with a multiple of \
-             it, such as 2*k",
+            "step: axis 0 has size n, whose remainder modulo 2 is not known, so that it is open how many elements a step of 2 \
+             takes: write the size with a multiple of 2, such as 2*k",
         ),
         (
             ShapeTracker::contiguous([n.clone(), Sym::new("n", 2..)]),
             ErrorKind::RangesDiffer,
-            "shape: the name n has two ranges or two meanings",
+            "shape: the name n has two ranges or two definitions, but one name is one number: rename one of them",
+        ),
+        (
+            ShapeTracker::contiguous([Sym::new("n", 5..5)]),
+            ErrorKind::EmptyRange,
+            "size: the range of n is empty: its least value would be 5, and its greatest 4",
         ),
         (
             ShapeTracker::contiguous([Sym::new("for", 1..)]),
@@ -351,16 +405,19 @@ fn parts_that_are_no_tracker_are_refused_with_a_sentence() {
     };
     for (message, change) in [
         ("parts: a tracker needs at least one view", (&|parts: &mut Parts| parts.views.clear()) as &dyn Fn(&mut Parts)),
-        ("parts: `n` is there twice, or there are too many names", &|parts| parts.names.push(parts.names[0].clone())),
+        ("parts: `n` is given twice", &|parts| parts.names.push(parts.names[0].clone())),
         ("parts: `idx1` cannot be the name of a size: it is the name of an index", &|parts| {
             parts.names[0].0 = "idx1".into()
         }),
-        ("parts: `m` is none of the names, which are `n`", &|parts| parts.views[0].2 = "m - n".into()),
-        ("parts: `n` is there twice", &|parts| parts.definitions.push(("n".into(), "4".into()))),
+        ("parts: there is no name `m`: the only one is `n`", &|parts| parts.views[0].2 = "m - n".into()),
+        ("parts: `n` is given twice", &|parts| parts.definitions.push(("n".into(), "4".into()))),
         ("parts: `<` is none of `==`, `>=` and `!=`", &|parts| parts.given.push(("n".into(), "<".into(), None))),
-        ("parts: `n` is compared by `>=` modulo a number that is not for that", &|parts| {
-            parts.needs.push(("n".into(), ">=".into(), Some(2)));
-        }),
+        (
+            "parts: `n` is compared by `>=` modulo 2: modulo a number, which is 1 or more, there is only `==` and `!=`",
+            &|parts| {
+                parts.needs.push(("n".into(), ">=".into(), Some(2)));
+            },
+        ),
         ("parts: axis 0 has size -4, but a size cannot be negative", &|parts| parts.views[0].0[0] = "-4".into()),
     ] {
         let found = refused(change);

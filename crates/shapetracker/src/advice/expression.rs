@@ -414,5 +414,5 @@ fn stride(step: &UnitStep) -> Result<i64, Unmerged> {
 }
 
 fn overflow(what: &'static str) -> Unmerged {
-    Unmerged::Error(Fault::Overflow { op: "view", what }.into())
+    Unmerged::Error(Error::new("view", Fault::Overflow { what }))
 }

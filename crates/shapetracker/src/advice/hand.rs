@@ -666,7 +666,7 @@ impl<W: Notes, N: ArrayNumber> Hand<W, N> {
 
 /// An address that leaves 64 bits.
 fn overflow(op: &'static str) -> Error {
-    Fault::Overflow { op, what: "an address" }.into()
+    Error::new(op, Fault::Overflow { what: "an address" })
 }
 
 /// The axes along which an operation walks backwards.

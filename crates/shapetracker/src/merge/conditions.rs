@@ -123,9 +123,8 @@ pub fn conditions(shape: impl AsRef<[i64]>, later: &View) -> Result<Conditions, 
             coefficients[axes[j + 1]] += c;
             coefficients[axes[j]] -= c * i128::from(shape[axes[j]]);
         }
-        let fault = Fault::Overflow { op: "conditions", what: "a coefficient" };
         let narrow = coefficients.into_iter().map(|c| i64::try_from(c).ok()).collect::<Option<Dims>>();
-        narrow.ok_or_else(|| Error::from(fault))
+        narrow.ok_or_else(|| Error::new("conditions", Fault::Overflow { what: "a coefficient" }))
     });
     let mut equations = equations.collect::<Result<Vec<Dims>, Error>>()?;
     sort_short_by_key(&mut equations, |row| row.iter().position(|&c| c != 0));

@@ -159,7 +159,7 @@ fn view(address: &Address, space: &IndexBox, later: &View, masked: bool) -> Resu
     for (axis, &stride) in space.axes.iter().zip(&address.strides).filter(|(axis, _)| axis.size > 1) {
         // Both ends of the first step are addresses: they fit, and the stride does if their difference has not wrapped.
         if address.first.checked_add(stride).is_none() {
-            return Err(Fault::AxisOverflow { op: "merge", what: "the stride", axis: axis.axis }.into());
+            return Err(Error::new("merge", Fault::AxisOverflow { what: "the stride", axis: axis.axis }));
         }
         offset -= i128::from(stride) * i128::from(axis.first);
         strides[axis.axis] = stride;

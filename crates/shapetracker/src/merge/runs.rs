@@ -172,12 +172,9 @@ pub fn affine_runs(earlier: &View, later: &View) -> Result<AffineRuns, Unsplit> 
             // Both ends of the first step are addresses: they fit, and the stride does if their difference has not
             // wrapped.
             if address.first.checked_add(stride).is_none() {
-                return Err(Error::from(Fault::AxisOverflow {
-                    op: OP,
-                    what: "the stride",
-                    axis: runs[part.axis].axis,
-                })
-                .into());
+                return Err(
+                    Error::new(OP, Fault::AxisOverflow { what: "the stride", axis: runs[part.axis].axis }).into()
+                );
             }
             runs[part.axis].stride = stride;
         }
@@ -190,7 +187,7 @@ pub fn affine_runs(earlier: &View, later: &View) -> Result<AffineRuns, Unsplit> 
     for part in &space.axes {
         let stride = level.address(space.origin + part.stride) - first;
         runs[part.axis].stride = i64::try_from(stride)
-            .map_err(|_| Error::from(Fault::AxisOverflow { op: OP, what: "the stride", axis: runs[part.axis].axis }))?;
+            .map_err(|_| Error::new(OP, Fault::AxisOverflow { what: "the stride", axis: runs[part.axis].axis }))?;
         strides.push(stride);
     }
     let [_, mut at] = uneven.at;

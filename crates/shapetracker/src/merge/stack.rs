@@ -187,7 +187,7 @@ impl Search for Stacked<'_> {
 
 /// The single view that does what a whole stack does, or the reason why there is none.
 pub(crate) fn single_view(views: &[View], work: &mut Work) -> Result<View, Unmerged> {
-    let Some(last) = views.last() else { return Err(Error::from(Fault::NoViews { op: "merge" }).into()) };
+    let Some(last) = views.last() else { return Err(Error::new("merge", Fault::NoViews).into()) };
     let Some(stack) = Stacked::of(views) else { return Ok(View::nothing(last.shape())) };
     let whole = stack.whole();
     if let Some(witness) = stack.refute(&whole) {
@@ -217,8 +217,8 @@ pub(crate) fn single_view(views: &[View], work: &mut Work) -> Result<View, Unmer
         let next = if axis.size > 1 { address(space.origin + axis.stride) } else { address(space.origin) };
         let stride = i128::from(next) - first;
         offset -= stride * i128::from(axis.first);
-        let fault = Fault::AxisOverflow { op: "merge", what: "the stride", axis: axis.axis };
-        strides.push(i64::try_from(stride).map_err(|_| Error::from(fault))?);
+        let past = |_| Error::new("merge", Fault::AxisOverflow { what: "the stride", axis: axis.axis });
+        strides.push(i64::try_from(stride).map_err(past)?);
         mask.push((axis.first, axis.first + axis.size));
     }
     Ok(View::canonical("merge", last.shape().into(), strides, offset, (!mask.is_empty()).then_some(mask))?)

@@ -103,10 +103,8 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     ) -> Result<(Nums<A>, usize), ParseError> {
         let axis = self.whole(axis, "an axis", begin)?;
         let shape = self.shape(parsed, begin)?;
-        let resolved = resolve_axis("axis", axis, shape.len()).map_err(|err| {
-            let message = err.to_string();
-            self.error_at(begin..self.last, message.replacen("axis:", &format!("{name}:"), 1))
-        })?;
+        let resolved = resolve_axis("axis", axis, shape.len())
+            .map_err(|err| self.wrong(begin, format!("{name}: {}", err.reason())))?;
         Ok((shape, resolved))
     }
 

@@ -344,7 +344,12 @@ impl<A: Known> Reader<'_, '_, A> {
             let axis = slices.len();
             match (entry, shape.get(axis)) {
                 (Entry::NewAxis, _) => axes.push(None),
-                (Entry::Ellipsis, _) if dots => return Err(self.error_at(span, "`...` stands once")),
+                (Entry::Ellipsis, _) if dots => {
+                    return Err(self.error_at(
+                        span,
+                        "`...` stands for all axes that are not named, so that it can stand only once",
+                    ));
+                }
                 (Entry::Ellipsis, _) => {
                     dots = true;
                     for axis in axis..axis + shape.len().saturating_sub(given) {

@@ -375,7 +375,7 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
 
     #[cold]
     pub(super) fn nests_too_deep(&self) -> ParseError {
-        self.error_at(self.span.clone(), format!("at most {DEEPEST} levels nest"))
+        self.error_at(self.span.clone(), format!("this nests deeper than the {DEEPEST} levels that are read"))
     }
 
     /// Whether functions and parentheses nest as deep as they may.

@@ -356,7 +356,7 @@ impl<A: Known> Reader<'_, '_, A> {
         };
         let step = self.whole(step, "a step", begin)?;
         if step == 0 {
-            return Err(self.wrong(begin, "the step is 0"));
+            return Err(self.wrong(begin, "the step is 0; a step is 1 or more, or -1 or less to count backwards"));
         }
         let (low, high) = if step > 0 { (first, end) } else { (end, first) };
         let length = self.operate(Operator::Sub, high, low, begin)?;

@@ -158,8 +158,8 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     ) -> Result<(), ParseError> {
         let message = match pieces.as_ref().map(|pieces| pieces.count) {
             Some(Some(count)) if count == targets.len() as i64 => String::new(),
-            Some(Some(count)) => format!("there are {count} parts for {} names", targets.len()),
-            Some(None) => format!("how many parts there are is not known, and there are {} names", targets.len()),
+            Some(Some(count)) => format!("there are {count} parts, but {} names: write one for each", targets.len()),
+            Some(None) => format!("how many parts there are is not known, but there are {} names", targets.len()),
             None => "several names are for parts, as `chunk`, `split` and `unbind` make them, or for a shape".into(),
         };
         let Some(pieces) = pieces.filter(|_| message.is_empty()) else {
@@ -182,10 +182,14 @@ impl<'a, A: Known> Reader<'a, '_, A> {
 
     /// The operations that take one of the parts of a shape, or why there is no such part.
     pub(super) fn part(&mut self, shape: &[Num<A>], pieces: &Pieces<Num<A>>, index: i64) -> Result<Ops<A>, String> {
-        let none = || format!("there is no part {index}");
         let at = match pieces.count {
             Some(count) => {
                 let at = if index < 0 { index + count } else { index };
+                let none = || match count {
+                    0 => format!("there is no part {index}: there are none"),
+                    1 => format!("there is no part {index}: the only part is 0"),
+                    _ => format!("there is no part {index}: the {count} parts are counted from 0"),
+                };
                 (0..count).contains(&at).then_some(at).ok_or_else(none)?
             }
             None if index < 0 => return Err("how many parts there are is not known: count from the first one".into()),
@@ -339,7 +343,9 @@ impl<'a, A: Arithmetic> Reader<'a, '_, A> {
         } else if self.names.len() < MOST_NAMES {
             self.names.push((name, named));
         } else {
-            return Err(self.error_at(begin..begin, format!("at most {MOST_NAMES} names are given")));
+            return Err(
+                self.error_at(begin..begin, format!("a text gives at most {MOST_NAMES} names, and this is one more"))
+            );
         }
         Ok(())
     }

@@ -669,7 +669,7 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("(2, 3).ravel(axis=1)", "expected `)`, found `axis`", "axis"),
         ("(2, 3)[0, ..., -4]", "axis 1 has size 3, so that there is no index -4", "-4"),
         ("(2, 3)[0, 1, 2]", "expected at most 2 entries, one per axis", "2"),
-        ("(2, 3)[..., ...]", "`...` stands once", "..."),
+        ("(2, 3)[..., ...]", "`...` stands for all axes that are not named, so that it can stand only once", "..."),
         ("(2, 3)[True]", "expected an index, a slice, `None` or `...`, found `True`", "True"),
         ("(2, 3)[np.x]", "expected `newaxis`, found `x`", "x"),
         ("(2, 3)[..]", "expected an index, a slice, `None` or `...`, found `..`", ".."),
@@ -679,7 +679,7 @@ fn what_others_write_wrongly_is_pointed_at() {
         ("np.polish(np.arange(6))", &format!("`polish`{around}"), "polish"),
         ("torch.polish(x, 0, 1)", &format!("`polish`{around}"), "polish"),
         ("polish(np.arange(6))", &format!("`polish`{around}"), "polish"),
-        ("np.arange(2, 6, 0)", "the step is 0", "(2, 6, 0)"),
+        ("np.arange(2, 6, 0)", "the step is 0; a step is 1 or more, or -1 or less to count backwards", "(2, 6, 0)"),
         ("x.flip(0).as_strided((2), (1))", shape, "as_strided((2), (1))"),
         ("(2, 3).narrow(0, 1)", "expected a number for `length`, found `)`", ")"),
         (
@@ -779,10 +779,14 @@ fn what_others_write_wrongly_is_pointed_at() {
             "x",
         ),
         ("(2, 3).t(0)", "expected `)`, found `0`", "0"),
-        ("(2, 3, 4).t()", "`t` is for at most two axes", "t()"),
-        ("(2, 3).swapaxes(0)", "expected two axes", "swapaxes(0)"),
+        (
+            "(2, 3, 4).t()",
+            "`t` is for at most two axes, and this array has 3: write `transpose` with two of them",
+            "t()",
+        ),
+        ("(2, 3).swapaxes(0)", "expected two axes, found 1", "swapaxes(0)"),
         ("(2, 3).moveaxis(0, 2)", "moveaxis: axis 2 does not exist: the tensor has 2 axes", "moveaxis(0, 2)"),
-        ("(2, 3).flatten(1, 0)", "the first axis comes after the last", "flatten(1, 0)"),
+        ("(2, 3).flatten(1, 0)", "`flatten` from axis 1 to axis 0: the first must not come after the last", "flatten(1, 0)"),
         (
             "(2, 3).movedim((0, 1), (1, 0))",
             "expected two axes: from where, and to where; for more write the new order, as in `permute(1, 0)`",
@@ -1173,18 +1177,22 @@ fn what_has_no_meaning_says_why() {
           part, found the end of the text",
             "",
         ),
-        ("torch.zeros(6).chunk(3)[3]", "there is no part 3", "3"),
-        ("q, k = torch.zeros(6).chunk(3)", "there are 3 parts for 2 names", "torch.zeros(6).chunk(3)"),
+        ("torch.zeros(6).chunk(3)[3]", "there is no part 3: the 3 parts are counted from 0", "3"),
+        (
+            "q, k = torch.zeros(6).chunk(3)",
+            "there are 3 parts, but 2 names: write one for each",
+            "torch.zeros(6).chunk(3)",
+        ),
         ("torch.zeros(4, 5).select(1, 5)", "axis 1 has size 5, so that there is no index 5", "select(1, 5)"),
         (
             "torch.zeros(4, 6).unflatten(1, (4, -1))",
-            "axis 1 has size 6, which 4 does not divide",
+            "axis 1 has size 6, which is not divisible by 4, the product of the other sizes",
             "unflatten(1, (4, -1))",
         ),
         ("torch.zeros(5).unfold(0, 6, 1)", "axis 0 has size 5: no window of 6 at a step of 1", "unfold(0, 6, 1)"),
         (
             "rearrange(np.zeros((4, 6)), 'a b c -> c b a')",
-            "the pattern begins with 3 axes, the array has 2",
+            "the pattern begins with 3 axes, but the array has 2",
             "a b c -> c b a",
         ),
         (
@@ -1200,7 +1208,7 @@ fn what_has_no_meaning_says_why() {
         ),
         (
             "rearrange(np.zeros((4, 6)), '(a c) b -> a b c', a=3)",
-            "axis 0 has size 4, which the sizes of its parts do not make",
+            "axis 0 has size 4, which is not divisible by 3, the product of the sizes that are given",
             "a",
         ),
         (
@@ -1225,11 +1233,11 @@ fn what_has_no_meaning_says_why() {
 #[test]
 fn programs_of_any_size_end_soon() {
     let deep = format!("{}x", "np.flip(".repeat(100_000));
-    assert_eq!(fault(&deep).0, "at most 32 levels nest");
+    assert_eq!(fault(&deep).0, "this nests deeper than the 32 levels that are read");
     let sum = format!("(1+{}", "(1+".repeat(100_000));
     assert!(sum.parse::<Chain>().is_err());
     let many: String = (0..1000).map(|n| format!("x{n} = np.zeros(3)\n")).collect();
-    assert_eq!(fault(&many).0, "at most 256 names are given");
+    assert_eq!(fault(&many).0, "a text gives at most 256 names, and this is one more");
     let again = format!("x = np.zeros(3)\n{}", "x = x.flip(0)\n".repeat(20_000));
     assert!(fault(&again).0.starts_with("arrays with names have more than 65536 operations in all"));
     let negated = format!("n = 1\n({}n)", "-".repeat(100_000));

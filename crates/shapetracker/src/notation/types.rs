@@ -183,7 +183,9 @@ impl<A: Known> Reader<'_, '_, A> {
         let is_read_only = self.hand(parsed, library, begin)?.is_read_only();
         let len = checked_numel("view", &length).map_err(|err| self.refused(begin, &err))?;
         let len = i128::from(len) * i128::from(from.bytes) / i128::from(to.bytes);
-        let len = i64::try_from(len).map_err(|_| self.error_at(begin..self.last, "view: too many elements"))?;
+        let len = i64::try_from(len).map_err(|_| {
+            self.error_at(begin..self.last, "view: the number of elements is past the range of 64-bit integers")
+        })?;
         parsed.is_rough = parsed.has_rough_axes();
         parsed.truncate(0);
         parsed.forget();

@@ -22,7 +22,7 @@ fn what_people_paste_is_the_chain_that_it_is_about() {
         ),
         (
             "shape '[2, -1]' is invalid for input of size 7",
-            "? reshape: the size of axis 1 cannot be inferred: 7 elements do not divide by 2, the product of the other sizes",
+            "? reshape: the size of axis 1 cannot be inferred: 7 elements are not divisible by 2, the product of the other sizes",
         ),
         ("RuntimeError: shape '[2, 8, -1]' is invalid for input of size 96", "(2, 8, 6):(48, 6, 1)"),
         (

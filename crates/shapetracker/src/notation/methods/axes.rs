@@ -29,8 +29,11 @@ impl<'a, A: Known> Reader<'a, '_, A> {
     pub(super) fn reversed_matrix(&mut self, parsed: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
         let close = self.open("`(` after `t`")?;
         self.close(close)?;
-        if self.rank(parsed, called.span.start)? > 2 {
-            return Err(self.wrong(called.span.start, "`t` is for at most two axes"));
+        let rank = self.rank(parsed, called.span.start)?;
+        if rank > 2 {
+            let message =
+                format!("`t` is for at most two axes, and this array has {rank}: write `transpose` with two of them");
+            return Err(self.wrong(called.span.start, message));
         }
         self.reversed(parsed, called)
     }
@@ -66,9 +69,10 @@ impl<'a, A: Known> Reader<'a, '_, A> {
 
     /// Two axes exchanged, in all libraries.
     pub(super) fn swapaxes(&mut self, _: &mut Parsed<Num<A>>, called: &Called<'a>) -> Reading<A> {
-        match self.integer_arguments("an axis")?[..] {
+        let axes = self.integer_arguments("an axis")?;
+        match axes[..] {
             [a, b] => Ok(MovementOf::Transpose(a, b).into()),
-            _ => Err(self.wrong(called.span.start, "expected two axes")),
+            _ => Err(self.wrong(called.span.start, format!("expected two axes, found {}", axes.len()))),
         }
     }
 
@@ -173,7 +177,8 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         let axis = |axis| resolve_axis("flatten", axis, rank).map_err(|err| self.refused(begin, &err));
         let (first, last) = (axis(ends[0])?, axis(ends[1])?);
         if first > last {
-            return Err(self.wrong(begin, "the first axis comes after the last"));
+            let message = format!("`flatten` from axis {first} to axis {last}: the first must not come after the last");
+            return Err(self.wrong(begin, message));
         }
         let joined = shape.get(first..=last).unwrap_or_default();
         let size = self.numel("flatten", joined, begin)?;
@@ -213,9 +218,12 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             let Some(quotient) = quotient else {
                 let known_text = self.shown(&known);
                 return match (size.integer(), known.integer()) {
-                    (Some(_), Some(_)) => {
-                        wrong(self, format!("axis {axis} has size {size_text}, which {known_text} does not divide"))
-                    }
+                    (Some(_), Some(_)) => wrong(
+                        self,
+                        format!(
+                            "axis {axis} has size {size_text}, which is not divisible by {known_text}, the product of the other sizes"
+                        ),
+                    ),
                     _ => wrong(self, undivided_axis(axis, &size_text, &known_text)),
                 };
             };

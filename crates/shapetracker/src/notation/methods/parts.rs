@@ -53,7 +53,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         let starts = parsed.methods == Methods::NumPy || name.contains('_') || name == "equal";
         if !is_list {
             self.need(parsed, (&list[0], &Num::<A>::from(1)), false, begin, &|arithmetic| {
-                format!("there are no {} parts", arithmetic.text(&list[0]))
+                format!("an axis is cut into 1 part or more, not into {}", arithmetic.text(&list[0]))
             })?;
         }
         let pieces = if is_list {
@@ -127,7 +127,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             return Err(format!("axis {axis} has size {total_text}, which is not cut into {count} equal parts"));
         }
         if count > MOST_PARTS {
-            return Err(format!("{count} parts are more than are read"));
+            return Err(format!("{count} parts are more than the {MOST_PARTS} that are read"));
         }
         let (Some(size), Some(more)) = (quotient, rest) else { return Err(unknown()) };
         // The first parts have one element more than the others.

@@ -73,14 +73,14 @@ impl<'a, A: Known> Reader<'a, '_, A> {
         let Some(rest) = rest.checked_sub(left.len()) else {
             return wrong(
                 &whole,
-                format!("the pattern begins with {} axes, the array has {}", left.len(), shape.len()),
+                format!("the pattern begins with {} axes, but the array has {}", left.len(), shape.len()),
             );
         };
         let has_rest = left.iter().any(|axis| is_ellipsis(axis));
         if !has_rest && rest > 0 {
             return wrong(
                 &whole,
-                format!("the pattern begins with {} axes, the array has {}", left.len(), shape.len()),
+                format!("the pattern begins with {} axes, but the array has {}", left.len(), shape.len()),
             );
         }
         for side in [&mut left, &mut right] {
@@ -149,8 +149,14 @@ impl<'a, A: Known> Reader<'a, '_, A> {
             }
             if !fits {
                 let span = parts.iter().find(|(name, _)| *name != "1").map_or(whole.clone(), |(_, span)| span.clone());
-                let size = self.shown(size);
-                return wrong(&span, format!("axis {axis} has size {size}, which the sizes of its parts do not make"));
+                let [size, known] = [size, &known].map(|number| self.shown(number));
+                let message = match open {
+                    Some(_) => format!(
+                        "axis {axis} has size {size}, which is not divisible by {known}, the product of the sizes that are given"
+                    ),
+                    None => format!("axis {axis} has size {size}, but its parts make {known}"),
+                };
+                return wrong(&span, message);
             }
         }
 
@@ -255,7 +261,7 @@ impl<'a, A: Known> Reader<'a, '_, A> {
                     axes.push(vec![("1", place)]);
                 }
                 ")" if inside => inside = false,
-                "..." if dots => return Err(self.error_at(place, "`...` stands once".to_owned())),
+                "..." if dots => return Err(self.error_at(place, "a side of a pattern has `...` once".to_owned())),
                 _ if word > 0 || length == 3 => {
                     dots |= part == "...";
                     match axes.last_mut() {
