@@ -25,7 +25,7 @@ from collections.abc import Callable
 from importlib import metadata
 from typing import Any
 
-from shapetracker import ShapeTracker, Sym, ShapeTracker
+from shapetracker import ShapeTracker, Sym
 
 SIZES = {name: Sym(name, 1, 4096) for name in ["B", "T", "H", "D", "N", "G", "L", "M", "h", "w", "C", "n"]} | {"s": Sym("s", 0, 4096)}
 B, T, H, D, N, G, L, M, h, w, C, n, s = SIZES.values()

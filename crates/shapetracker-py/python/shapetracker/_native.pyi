@@ -1,6 +1,6 @@
 from builtins import range as _range
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import EllipsisType, ModuleType
+from types import EllipsisType, GenericAlias, ModuleType
 from typing import Any, ClassVar, Generic, Literal, NoReturn, SupportsIndex, TypeAlias, final, overload
 
 from typing_extensions import TypeVar
@@ -69,7 +69,8 @@ __version__: str
 _Numbers: TypeAlias = Iterable[SupportsIndex]
 _Pair: TypeAlias = Sequence[SupportsIndex]
 _Mesh: TypeAlias = dict[str, int] | Iterable[SupportsIndex] | Iterable[tuple[str, SupportsIndex]]
-_Slot: TypeAlias = SupportsIndex | slice | EllipsisType | None
+_Bound: TypeAlias = SupportsIndex | None
+_Slot: TypeAlias = SupportsIndex | slice[_Bound, _Bound, _Bound] | EllipsisType | None
 _IntTuple: TypeAlias = SupportsIndex | Sequence[_IntTuple]
 _Tiler: TypeAlias = Layout | str | SupportsIndex | Sequence[_Tiler]
 _Operand: TypeAlias = Expr | int
@@ -177,6 +178,8 @@ class View(Generic[_N]):
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
+    @classmethod
+    def __class_getitem__(cls, key: Any) -> GenericAlias: ...
 
 # `contiguous` of a class makes a tracker of a shape; of a tracker it is the operation of arrays, which changes no element.
 class _RowMajor:
@@ -300,6 +303,8 @@ class ShapeTracker(Generic[_N]):
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
+    @classmethod
+    def __class_getitem__(cls, key: Any) -> GenericAlias: ...
 
 @final
 class Sym:

@@ -139,7 +139,7 @@ impl View {
         }
     }
 
-    /// The view of the package `shapetracker` that this one is, in canonical form: a SymbolicView where a size is no number.
+    /// The view of the package `shapetracker` that this one is, in canonical form: one with names where a size is no number.
     #[getter(exact)]
     fn exact_view<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let exact = slf

@@ -1,7 +1,7 @@
-"""The operations of `View` and `ShapeTracker` where sizes are tinygrad's UOps, on this package's symbolic trackers.
+"""The operations of `View` and `ShapeTracker` where sizes are tinygrad's UOps, on this package's trackers.
 
 An operation is done where what it needs of the values is proved, or may hold: tinygrad takes it for granted, too. What
-can hold for no values is refused. Where the symbolic trackers have no answer tinygrad's own classes are asked.
+can hold for no values is refused. Where these trackers have no answer tinygrad's own classes are asked.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _tracker_substitute(sizes: Sizes, st: ShapeTracker, values: dict[Any, Any]) 
 
 # What is asked of a tracker.
 
-# What makes a stack of views none that the symbolic trackers have: it is asked about view by view.
+# What makes a stack of views none that trackers with names have: it is asked about view by view.
 _REFUSED = (Open, ValueError, OverflowError)
 
 
