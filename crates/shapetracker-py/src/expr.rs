@@ -15,7 +15,6 @@ use crate::arguments::{described, number, numbers, tuple};
 use crate::cute::ComposedLayout;
 use crate::error::{layout, parse};
 use crate::import::module;
-use crate::kind::Kind;
 use crate::symbolic;
 use crate::tracker::ShapeTracker;
 
@@ -619,9 +618,9 @@ enum Source {
 
 impl IndexExpr {
     pub(crate) fn of(tracker: &ShapeTracker) -> PyResult<Self> {
-        let expr = match tracker.kind() {
-            Kind::Numbers(tracker) => tracker.index_expr().map_err(|err| layout(&err))?,
-            Kind::Names(named) => named.index_expr().map_err(|err| symbolic::refused(&err))?,
+        let expr = match tracker.named() {
+            None => tracker.numbers("index_expr")?.index_expr().map_err(|err| layout(&err))?,
+            Some(named) => named.index_expr().map_err(|err| symbolic::refused(&err))?,
         };
         Ok(IndexExpr { expr, source: Source::Tracker(tracker.clone()) })
     }
@@ -633,13 +632,8 @@ impl IndexExpr {
 
     /// The tracker that is read, where it has names.
     fn named(&self) -> Option<&shapetracker_symbolic::ShapeTracker> {
-        match &self.source {
-            Source::Tracker(tracker) => match tracker.kind() {
-                Kind::Names(named) => Some(named),
-                Kind::Numbers(_) => None,
-            },
-            Source::Layout(_) => None,
-        }
+        let Source::Tracker(tracker) = &self.source else { return None };
+        tracker.named()
     }
 }
 

@@ -27,7 +27,7 @@ use crate::witness::witness;
 pub(crate) fn explain_view(array: &Bound<'_, PyAny>, new_shape: &Bound<'_, PyTuple>) -> PyResult<Explained> {
     const OP: &str = "explain_view";
     let (tracker, view) = (array.cast::<ShapeTracker>(), array.cast::<View>());
-    let named = tracker.as_ref().is_ok_and(|tracker| tracker.get().has_names())
+    let named = tracker.as_ref().is_ok_and(|tracker| tracker.get().named().is_some())
         || view.as_ref().is_ok_and(|view| view.get().has_names());
     let to = match numbers(OP, new_shape) {
         Ok(to) if !named => to,

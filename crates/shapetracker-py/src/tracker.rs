@@ -192,28 +192,21 @@ impl ShapeTracker {
     /// The conditions on names without which an operation could not have been done; they hold together.
     #[getter]
     fn needs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        match &self.0 {
-            Kind::Numbers(_) => Ok(PyTuple::empty(py)),
-            Kind::Names(named) => symbolic::conjunction(py, named.scope(), named.needs()),
-        }
+        let conditions =
+            |named: &shapetracker_symbolic::ShapeTracker| symbolic::conjunction(py, named.scope(), named.needs());
+        self.named().map_or_else(|| Ok(PyTuple::empty(py)), conditions)
     }
 
     /// The names, each with the least and the greatest value, None where there is none.
     #[getter(names)]
     fn all_names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        match &self.0 {
-            Kind::Numbers(_) => Ok(PyDict::new(py)),
-            Kind::Names(named) => symbolic::names(py, named.scope()),
-        }
+        self.named().map_or_else(|| Ok(PyDict::new(py)), |named| symbolic::names(py, named.scope()))
     }
 
     /// What is known of the names, as `parse` reads it: `"n=1..4097, s=.., s + L <= N"`.
     #[getter]
     fn known(&self) -> String {
-        match &self.0 {
-            Kind::Numbers(_) => String::new(),
-            Kind::Names(named) => named.scope().known(),
-        }
+        self.named().map_or_else(String::new, |named| named.scope().known())
     }
 
     /// The tracker of numbers where the names have values: `at(n=8)`. Values of other names change nothing, so that one
@@ -629,9 +622,9 @@ impl ShapeTracker {
     /// The cheapest expressions that we know how to find for the address of an element, and for whether there is one, over
     /// its index and the names.
     fn index_expr(&self, py: Python<'_>) -> PyResult<IndexExpr> {
-        match self.has_names() {
-            false => IndexExpr::of(self),
-            true => py.detach(|| IndexExpr::of(self)),
+        match &self.0 {
+            Kind::Numbers(_) => IndexExpr::of(self),
+            Kind::Names(_) => py.detach(|| IndexExpr::of(self)),
         }
     }
 
@@ -680,14 +673,12 @@ impl ShapeTracker {
         self.0.numbers(|named| values_wanted(op, named.scope()))
     }
 
-    /// What it holds.
-    pub(crate) fn kind(&self) -> &Kind<shapetracker::ShapeTracker, shapetracker_symbolic::ShapeTracker> {
-        &self.0
-    }
-
-    /// Whether there are names in it.
-    pub(crate) fn has_names(&self) -> bool {
-        matches!(self.0, Kind::Names(_))
+    /// The tracker of names, where it is one.
+    pub(crate) fn named(&self) -> Option<&shapetracker_symbolic::ShapeTracker> {
+        match &self.0 {
+            Kind::Numbers(_) => None,
+            Kind::Names(named) => Some(named),
+        }
     }
 
     /// The tracker as one whose sizes may be names.

@@ -170,10 +170,9 @@ impl View {
     /// The view where the names have values: `at(n=8)`. Values of other names change nothing; a view of numbers is what it is.
     #[pyo3(signature = (**values))]
     fn at(&self, values: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        const OP: &str = "at";
         match &self.0 {
             Kind::Numbers(_) => Ok(self.clone()),
-            Kind::Names(named) => named.at(OP, &symbolic::point(OP, &named.scope, &[], values)?).map(View::from),
+            Kind::Names(named) => named.at_values("at", values).map(View::from),
         }
     }
 
@@ -207,10 +206,7 @@ impl View {
         const OP: &str = "address";
         match &self.0 {
             Kind::Numbers(view) => Ok(view.address(&numbers(OP, index)?)),
-            Kind::Names(named) => {
-                let view = named.at(OP, &symbolic::point(OP, &named.scope, &[], values)?)?;
-                Ok(view.address(&numbers(OP, index)?))
-            }
+            Kind::Names(named) => Ok(named.at_values(OP, values)?.address(&numbers(OP, index)?)),
         }
     }
 

@@ -4,10 +4,10 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use shapetracker_symbolic::{Condition, Poly, Scope};
 
-use super::arguments::past_bits;
+use super::arguments::{past_bits, point};
 use super::refused;
 use super::sym::{Sym, hashed, made};
 
@@ -69,15 +69,10 @@ impl NamedView {
         offset: shapetracker_symbolic::Sym,
         mask: Option<Vec<(shapetracker_symbolic::Sym, shapetracker_symbolic::Sym)>>,
     ) -> PyResult<NamedView> {
-        let strides = match strides {
-            Some(strides) => strides,
-            None => {
-                let whole =
-                    shapetracker_symbolic::ShapeTracker::contiguous(shape.clone()).map_err(|err| refused(&err))?;
-                let of = |stride: &Poly| shapetracker_symbolic::Sym::of(whole.scope(), stride.clone());
-                whole.views()[0].strides.iter().map(of).collect()
-            }
-        };
+        let strides = strides.unwrap_or_else(|| {
+            let products = (1..=shape.len()).map(|axis| shape[axis..].iter().fold(1.into(), |step, size| step * size));
+            products.collect::<Vec<shapetracker_symbolic::Sym>>()
+        });
         let ends = mask.iter().flatten().flat_map(|(begin, end)| [begin, end]);
         let all = shape.iter().chain(&strides).chain([&offset]).chain(ends).cloned();
         let (scope, polys) = shapetracker_symbolic::Sym::united(op, all).map_err(|err| refused(&err))?;
@@ -92,6 +87,15 @@ impl NamedView {
         Ok(NamedView { scope, view })
     }
 
+    /// The view of numbers at values that are given by keywords.
+    pub(crate) fn at_values(
+        &self,
+        op: &'static str,
+        values: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<shapetracker::View> {
+        self.at(op, &point(op, &self.scope, &[], values)?)
+    }
+
     /// The view of numbers at values of the names that are not quotients.
     pub(crate) fn at(&self, op: &'static str, values: &[i128]) -> PyResult<shapetracker::View> {
         let view = self.scope.complete(values).and_then(|point| self.view.at(&point));
@@ -100,24 +104,24 @@ impl NamedView {
 
     /// The view of numbers, where no name is left in it.
     pub(crate) fn numbers(&self) -> Option<shapetracker::View> {
-        let view = &self.view;
-        let ends = view.mask.iter().flatten().flat_map(|(begin, end)| [begin, end]);
-        let mut all = view.shape.iter().chain(&view.strides).chain([&view.offset]).chain(ends);
-        all.all(|poly| poly.number().is_some()).then(|| view.at(&[]))?
+        self.polys().all(|poly| poly.number().is_some()).then(|| self.view.at(&[]))?
     }
 
     /// All of its numbers, in order.
-    fn sizes(&self) -> Vec<shapetracker_symbolic::Sym> {
+    fn polys(&self) -> impl Iterator<Item = &Poly> {
         let view = &self.view;
         let ends = view.mask.iter().flatten().flat_map(|(begin, end)| [begin, end]);
-        let all = view.shape.iter().chain(&view.strides).chain([&view.offset]).chain(ends);
-        all.map(|poly| shapetracker_symbolic::Sym::of(&self.scope, poly.clone())).collect()
+        view.shape.iter().chain(&view.strides).chain([&view.offset]).chain(ends)
+    }
+
+    fn sizes(&self) -> impl Iterator<Item = shapetracker_symbolic::Sym> {
+        self.polys().map(|poly| shapetracker_symbolic::Sym::of(&self.scope, poly.clone()))
     }
 
     /// What two views that are equal have in common.
     fn parts(&self) -> ([usize; 2], Vec<shapetracker_symbolic::Sym>) {
         let lengths = [self.view.shape.len(), self.view.mask.as_ref().map_or(0, |mask| 1 + mask.len())];
-        (lengths, self.sizes().iter().map(shapetracker_symbolic::Sym::canonical).collect())
+        (lengths, self.sizes().map(|size| size.canonical()).collect())
     }
 
     pub(crate) fn size<'py>(&self, py: Python<'py>, poly: &Poly) -> PyResult<Bound<'py, PyAny>> {
