@@ -125,7 +125,10 @@ def is_what_python_expects(thing: Any, kind: type) -> None:
     # Views without a name are a tracker of numbers, which has a normal form.
     expected = thing if names or isinstance(thing, View) else ShapeTracker(thing.views)
     for again in read:
-        assert parts(again) == parts(expected) and type(again) is kind
+        assert type(again) is kind
+        if isinstance(again, ShapeTracker) and again.needs and needy:
+            continue  # That its masks are ranges, which the text has no reasons for; with it views may be merged.
+        assert parts(again) == parts(expected)
         if isinstance(thing, View) or thing.known == where and not needy:
             assert again == thing and hash(again) == hash(thing)
 
